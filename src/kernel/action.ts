@@ -1,0 +1,41 @@
+/**
+ * Action names and patterns: `Vendor.Authorization/roleAssignments/write`, a star as wildcard. Compared without
+ * regard to case; a star stands for any run of characters, slashes included (facts 2.6).
+ */
+
+export type Verb = 'read' | 'write' | 'delete' | 'action'
+
+/** A pattern made ready to be asked many times. */
+export type ActionMatcher = (actionLowerCase: string) => boolean
+
+export function compileActionPattern(pattern: string): ActionMatcher {
+  const lower = pattern.toLowerCase()
+  if (lower === '*') return () => true
+  if (!lower.includes('*')) return (action) => action === lower
+  const parts = lower.split('*')
+  const first = parts[0] as string // split gives at least one part
+  const last = parts.at(-1) as string
+  const middle = parts.slice(1, -1).filter((part) => part !== '')
+  return (action) => {
+    if (action.length < first.length + last.length) return false
+    if (!action.startsWith(first) || !action.endsWith(last)) return false
+    let from = first.length
+    const end = action.length - last.length
+    for (const part of middle) {
+      const at = action.indexOf(part, from)
+      if (at < 0 || at + part.length > end) return false
+      from = at + part.length
+    }
+    return true
+  }
+}
+
+/** One role's rule: `actions` minus `notActions` (never a deny: another role may give it back). */
+export function compilePermission(
+  actions: readonly string[],
+  notActions: readonly string[],
+): ActionMatcher {
+  const yes = actions.map(compileActionPattern)
+  const no = notActions.map(compileActionPattern)
+  return (action) => yes.some((m) => m(action)) && !no.some((m) => m(action))
+}

@@ -1,0 +1,99 @@
+/**
+ * The functions a filter may call: what they take and give, and what they compute. Nothing here takes time
+ * beyond the length of its arguments; pattern matching is left out for that reason.
+ */
+
+/** The type of a value in a filter. `dateTime` covers dates too: both are moments in milliseconds. */
+export type ValueType =
+  | 'string'
+  | 'number'
+  | 'boolean'
+  | 'guid'
+  | 'date'
+  | 'dateTime'
+  | 'time'
+  | 'duration'
+  | 'enum'
+
+/** A value at work: times and durations are numbers, GUIDs lower-case strings, absent is null. */
+export type Value = string | number | boolean | null
+
+export interface FunctionShape {
+  readonly parameters: readonly ValueType[]
+  /** How many of the last parameters may be left out; 0 unless said. */
+  readonly optional?: number
+  readonly result: ValueType
+}
+
+/** Implemented for values that are not null; a null argument makes the result null. */
+interface BuiltIn extends FunctionShape {
+  readonly compute: (...values: readonly never[]) => Value
+}
+
+const dayMilliseconds = 86_400_000
+
+function ofDate(part: (date: Date) => number): BuiltIn {
+  return {
+    parameters: ['dateTime'],
+    result: 'number',
+    compute: (at: number) => part(new Date(at)),
+  }
+}
+
+function rounded(round: (value: number) => number): BuiltIn {
+  return { parameters: ['number'], result: 'number', compute: round }
+}
+
+const twoStrings = { parameters: ['string', 'string'], result: 'boolean' } as const
+
+/** By the name as OData spells it. `substringof` is the older form of `contains`, needle first. */
+export const builtInFunctions: Readonly<Record<string, BuiltIn>> = Object.freeze({
+  contains: { ...twoStrings, compute: (text: string, part: string) => text.includes(part) },
+  startswith: { ...twoStrings, compute: (text: string, part: string) => text.startsWith(part) },
+  endswith: { ...twoStrings, compute: (text: string, part: string) => text.endsWith(part) },
+  substringof: { ...twoStrings, compute: (part: string, text: string) => text.includes(part) },
+  tolower: { parameters: ['string'], result: 'string', compute: (t: string) => t.toLowerCase() },
+  toupper: { parameters: ['string'], result: 'string', compute: (t: string) => t.toUpperCase() },
+  trim: { parameters: ['string'], result: 'string', compute: (t: string) => t.trim() },
+  concat: {
+    parameters: ['string', 'string'],
+    result: 'string',
+    compute: (left: string, right: string) => left + right,
+  },
+  length: { parameters: ['string'], result: 'number', compute: (text: string) => text.length },
+  indexof: {
+    parameters: ['string', 'string'],
+    result: 'number',
+    compute: (text: string, part: string) => text.indexOf(part),
+  },
+  substring: {
+    parameters: ['string', 'number', 'number'],
+    optional: 1,
+    result: 'string',
+    compute: (text: string, from: number, length?: number) => {
+      const start = Math.max(0, Math.trunc(from))
+      if (length === undefined) return text.slice(start)
+      return text.slice(start, start + Math.max(0, Math.trunc(length)))
+    },
+  },
+  year: ofDate((date) => date.getUTCFullYear()),
+  month: ofDate((date) => date.getUTCMonth() + 1),
+  day: ofDate((date) => date.getUTCDate()),
+  hour: ofDate((date) => date.getUTCHours()),
+  minute: ofDate((date) => date.getUTCMinutes()),
+  second: ofDate((date) => date.getUTCSeconds()),
+  date: {
+    parameters: ['dateTime'],
+    result: 'date',
+    compute: (at: number) => Math.floor(at / dayMilliseconds) * dayMilliseconds,
+  },
+  time: {
+    parameters: ['dateTime'],
+    result: 'time',
+    compute: (at: number) => at - Math.floor(at / dayMilliseconds) * dayMilliseconds,
+  },
+  // OData rounds halves away from zero; the language rounds them up.
+  round: rounded((value) => Math.sign(value) * Math.round(Math.abs(value))),
+  floor: rounded(Math.floor),
+  ceiling: rounded(Math.ceil),
+})

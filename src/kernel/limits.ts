@@ -1,0 +1,53 @@
+/**
+ * Every bound of the server in one table. Printed into `docs/reference/limits.md`; those a user may set are
+ * read from the settings over these defaults.
+ */
+
+export interface Limits {
+  readonly bodyBytesMax: number
+  readonly bodyDepthMax: number
+  readonly headerBytesMax: number
+  readonly pageSize: number
+  readonly pageSizeMax: number
+  readonly filterScanRowsMax: number
+  readonly tagsMax: number
+  readonly tagNameMax: number
+  readonly tagValueMax: number
+  readonly operationKeptSeconds: number
+  readonly leaseSeconds: number
+  readonly stepsAtOnceMax: number
+  readonly backoffSecondsMax: number
+  readonly transactionRetriesMax: number
+  readonly requestSeconds: number
+  readonly drainSeconds: number
+}
+
+export const limitNotes: Readonly<Record<keyof Limits, readonly [value: number, note: string]>> = {
+  bodyBytesMax: [4 * 1024 * 1024, 'bytes of a request body (facts 9.1)'],
+  bodyDepthMax: [64, 'levels of nesting in a JSON body'],
+  headerBytesMax: [32 * 1024, 'bytes of all request headers'],
+  pageSize: [100, 'items of a list page when `$top` is not given'],
+  pageSizeMax: [1000, 'items of a list page at the most'],
+  filterScanRowsMax: [
+    5000,
+    'rows looked at for one page of a filtered list; a page may come back short',
+  ],
+  tagsMax: [50, 'tags on a resource (facts 9.2)'],
+  tagNameMax: [512, 'characters of a tag name'],
+  tagValueMax: [256, 'characters of a tag value'],
+  operationKeptSeconds: [7 * 24 * 3600, 'seconds an ended operation can still be read'],
+  leaseSeconds: [30, 'seconds a worker holds a resource before another may take it'],
+  stepsAtOnceMax: [64, 'background steps under way at once in a process'],
+  backoffSecondsMax: [300, 'seconds between two tries of a failing step at the most'],
+  transactionRetriesMax: [
+    8,
+    'tries of a transaction that lost a race before the caller hears of it',
+  ],
+  requestSeconds: [60, 'seconds for a synchronous answer (facts 9.1)'],
+  drainSeconds: [10, 'seconds running requests get to end after SIGTERM'],
+}
+
+export const defaultLimits: Limits = Object.freeze(
+  // The keys of the two are the same by the type of `limitNotes`.
+  Object.fromEntries(Object.entries(limitNotes).map(([key, [value]]) => [key, value])),
+) as unknown as Limits

@@ -1,0 +1,32 @@
+/** JSON merge patch (RFC 7396), on plain data that came out of a JSON parser. */
+
+/** A JSON object: string keys, nothing inherited counts. */
+export type JsonObject = { readonly [key: string]: unknown }
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** `target` with `patch` merged in; neither is changed. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isJsonObject(patch)) return patch
+  const merged = new Map<string, unknown>(isJsonObject(target) ? Object.entries(target) : [])
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(key)
+    else merged.set(key, mergePatch(merged.get(key), value))
+  }
+  // fromEntries defines properties, so a key named `__proto__` stays data.
+  return Object.fromEntries(merged)
+}
+
+/** Are two JSON values the same? Order of properties does not matter, a missing one is not `null`. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, at) => sameJson(item, b[at]))
+  }
+  if (!isJsonObject(a) || !isJsonObject(b)) return false
+  const keys = Object.keys(a).filter((key) => a[key] !== undefined)
+  if (keys.length !== Object.keys(b).filter((key) => b[key] !== undefined).length) return false
+  return keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+}

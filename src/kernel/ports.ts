@@ -1,0 +1,27 @@
+/**
+ * What the pure parts need of the world, as parameters: time, chance, the log. The only
+ * implementations of the first two for production stand in `main.ts`, so that tests can move time.
+ */
+
+/** Now, in milliseconds since 1970 UTC. May be moved by an operator or a test; never read twice for one fact. */
+export interface Clock {
+  now(): number
+}
+
+/** Fresh identifiers. */
+export interface Ids {
+  /** A random (version 4) UUID in lower case. */
+  uuid(): string
+  /** `bytes` of randomness, base64url: for secrets, never derived from the clock. */
+  secret(bytes: number): string
+}
+
+/** A structured log. Never given a secret or a token; pino in production. */
+export interface Log {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }

@@ -1,0 +1,28 @@
+/** Who acts: the outcome of authentication, and what the directory can tell about anyone. */
+
+/** Contract, role assignment: `principalType`. */
+export type PrincipalType = 'User' | 'Group' | 'ServicePrincipal' | 'ForeignGroup' | 'Device'
+
+/** The caller of a request, as far as the token and the directory vouch for it. */
+export interface Principal {
+  /** Object id, a UUID in lower case; what role assignments name. */
+  readonly id: string
+  readonly type: 'User' | 'ServicePrincipal'
+  readonly tenantId: string
+  /** For people: a sign-in name or client id. Shown in refusals and `systemData`, never trusted. */
+  readonly displayName: string
+  /** The application the token was issued to. */
+  readonly clientId: string
+  /** Groups vouched for by an external issuer; groups of our own directory are looked up instead. */
+  readonly groups: readonly string[]
+}
+
+/** What the rest of the tree may ask of the directory. Implemented by `identity`. */
+export interface Directory {
+  /** The principal of that object id, or `undefined` when the directory has none. */
+  find(
+    id: string,
+  ): Promise<{ readonly type: PrincipalType; readonly displayName: string } | undefined>
+  /** Every group the principal is in, transitively; cycles are harmless. Fresh: a change counts at once. */
+  groupsOf(id: string): Promise<readonly string[]>
+}

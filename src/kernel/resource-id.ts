@@ -1,0 +1,270 @@
+/**
+ * Resource paths: parse, format, compare. A path is a chain of segments, each a namespace with pairs of
+ * type and name; it never touches a store and never throws on input: what is malformed comes back as a
+ * refusal.
+ *
+ * Identity ignores case (contract: "resourceGroupName … case insensitive", facts 9.2); display keeps it.
+ */
+
+/**
+ * One link of a path. The first link of most paths is implied: `/subscriptions/{s}/resourceGroups/{g}`
+ * is types `subscriptions`, `resourceGroups` of the namespace word `Resources`, with no `providers` in it.
+ */
+export interface Segment {
+  /** The namespace as written (`Vendor.Authorization`), or `undefined` for the implied first link. */
+  readonly namespace: string | undefined
+  readonly types: readonly string[]
+  /** As many as `types`, or one fewer in a collection path. */
+  readonly names: readonly string[]
+}
+
+/** A whole resource, the root scope included (an empty chain). A value; never changed. */
+export interface ResourceId {
+  readonly segments: readonly Segment[]
+  /** The path as shown, names and types in the case given. The root is `/`. */
+  readonly text: string
+  /** The path's identity: `text` in lower case. */
+  readonly key: string
+}
+
+export type ParsedPath =
+  | { readonly kind: 'resource'; readonly id: ResourceId }
+  /** An odd path: a collection, or an action on `parent`; only the registry can tell which. */
+  | {
+      readonly kind: 'collection'
+      readonly parent: ResourceId
+      readonly namespace: string | undefined
+      readonly types: readonly string[]
+      readonly word: string
+      readonly text: string
+    }
+  | { readonly kind: 'malformed'; readonly reason: string }
+
+export const rootId: ResourceId = Object.freeze({ segments: [], text: '/', key: '/' })
+
+/** The implied first types, with the spelling that is stored and shown. */
+const canonicalWords = new Map([
+  ['subscriptions', 'subscriptions'],
+  ['resourcegroups', 'resourceGroups'],
+  ['providers', 'providers'],
+])
+
+const segmentsMax = 64
+const nameMax = 260
+
+/** Controls, and what no name may hold (facts 9.2, less the colon: billing accounts have it in their names). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+const forbiddenInName = /[<>%&\\?/\u0000-\u001f\u007f]/
+
+function malformed(reason: string): ParsedPath {
+  return { kind: 'malformed', reason }
+}
+
+function decode(part: string): string | undefined {
+  if (!part.includes('%')) return part
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return undefined
+  }
+}
+
+/** Parses the path of a URL (no query). A single trailing slash is tolerated. */
+export function parsePath(path: string): ParsedPath {
+  if (!path.startsWith('/')) return malformed('a path begins with "/"')
+  if (path === '/') return { kind: 'resource', id: rootId }
+  const trimmed = path.endsWith('/') ? path.slice(0, -1) : path
+  const raw = trimmed.slice(1).split('/')
+  if (raw.length > segmentsMax) return malformed(`a path has at most ${segmentsMax} segments`)
+  const parts: string[] = []
+  for (const one of raw) {
+    const part = decode(one)
+    if (part === undefined) return malformed(`"${one.slice(0, 60)}" is not valid percent-encoding`)
+    if (part === '') return malformed('a path has no empty segments')
+    if (part.length > nameMax) return malformed(`a segment has at most ${nameMax} characters`)
+    if (!part.isWellFormed() || forbiddenInName.test(part)) {
+      return malformed(
+        `"${JSON.stringify(part).slice(1, 60)}" holds a character that names may not hold`,
+      )
+    }
+    if (part === '.' || part === '..') return malformed('a segment may not be "." or ".."')
+    parts.push(part)
+  }
+  return parseParts(parts)
+}
+
+function parseParts(parts: readonly string[]): ParsedPath {
+  const segments: Segment[] = []
+  let namespace: string | undefined
+  let types: string[] = []
+  let names: string[] = []
+  let index = 0
+  const close = (): void => {
+    if (types.length > 0) segments.push({ namespace, types, names })
+  }
+  while (index < parts.length) {
+    const word = parts[index] as string // index < length
+    const next = parts[index + 1]
+    if (word.toLowerCase() === 'providers' && next !== undefined) {
+      if (namespace !== undefined && types.length === 0) {
+        return malformed('a type must follow the namespace')
+      }
+      const after = parts[index + 2]
+      const bare = segments.length === 0 && namespace === undefined
+      if (after === undefined || (bare && parts.length === index + 3 && isRegistration(after))) {
+        // `…/providers/{namespace}` names the provider itself, and may carry one registration verb.
+        if (!bare) return malformed('a type must follow the namespace')
+        types.push('providers')
+        names.push(next)
+        index += 2
+        continue
+      }
+      close()
+      namespace = next
+      types = []
+      names = []
+      index += 2
+      continue
+    }
+    const spelled =
+      namespace === undefined ? (canonicalWords.get(word.toLowerCase()) ?? word) : word
+    if (next === undefined) {
+      const parent = fromSegments(
+        types.length > 0 ? [...segments, { namespace, types, names }] : segments,
+      )
+      const text = `${joinable(parent.text)}/${types.length === 0 && namespace !== undefined ? `providers/${namespace}/` : ''}${spelled}`
+      return { kind: 'collection', parent, namespace, types: [...types, spelled], word, text }
+    }
+    types.push(spelled)
+    names.push(next)
+    index += 2
+  }
+  close()
+  return { kind: 'resource', id: fromSegments(segments) }
+}
+
+function isRegistration(word: string): boolean {
+  const lower = word.toLowerCase()
+  return lower === 'register' || lower === 'unregister'
+}
+
+function joinable(text: string): string {
+  return text === '/' ? '' : text
+}
+
+/** Builds an id of its segments. */
+export function fromSegments(segments: readonly Segment[]): ResourceId {
+  if (segments.length === 0) return rootId
+  let text = ''
+  for (const segment of segments) {
+    if (segment.namespace !== undefined) text += `/providers/${segment.namespace}`
+    for (let at = 0; at < segment.types.length; at++) {
+      text += `/${segment.types[at]}/${segment.names[at]}`
+    }
+  }
+  return { segments, text, key: text.toLowerCase() }
+}
+
+/** Parses an id that must name a resource; anything else is `undefined`. */
+export function parseResourceId(text: string): ResourceId | undefined {
+  const parsed = parsePath(text)
+  return parsed.kind === 'resource' ? parsed.id : undefined
+}
+
+/** The id one level up: the enclosing resource for a nested type, the scope for anything else. */
+export function parentOf(id: ResourceId): ResourceId {
+  const last = id.segments.at(-1)
+  if (last === undefined) return rootId
+  const before = id.segments.slice(0, -1)
+  if (last.types.length === 1) return fromSegments(before)
+  return fromSegments([
+    ...before,
+    { ...last, types: last.types.slice(0, -1), names: last.names.slice(0, -1) },
+  ])
+}
+
+/** The scope an id hangs on: all but its last `providers` segment. */
+export function scopeOf(id: ResourceId): ResourceId {
+  const last = id.segments.at(-1)
+  if (last === undefined || last.namespace === undefined) return parentOf(id)
+  return fromSegments(id.segments.slice(0, -1))
+}
+
+/** A child of `parent` in the same segment (`…/{type}/{name}`). */
+export function childOf(parent: ResourceId, type: string, name: string): ResourceId {
+  const last = parent.segments.at(-1)
+  if (last === undefined) {
+    return fromSegments([{ namespace: undefined, types: [type], names: [name] }])
+  }
+  return fromSegments([
+    ...parent.segments.slice(0, -1),
+    { ...last, types: [...last.types, type], names: [...last.names, name] },
+  ])
+}
+
+/** A resource of another provider on `scope`: `{scope}/providers/{namespace}/{types…}`. */
+export function extensionOf(
+  scope: ResourceId,
+  namespace: string,
+  types: readonly string[],
+  names: readonly string[],
+): ResourceId {
+  return fromSegments([...scope.segments, { namespace, types, names }])
+}
+
+export function nameOf(id: ResourceId): string {
+  return id.segments.at(-1)?.names.at(-1) ?? ''
+}
+
+/** The subscription an id lies in, as written. */
+export function subscriptionOf(id: ResourceId): string | undefined {
+  const first = id.segments[0]
+  if (first === undefined || first.namespace !== undefined) return undefined
+  return first.types[0] === 'subscriptions' ? first.names[0] : undefined
+}
+
+/** The resource group an id lies in, as written. */
+export function resourceGroupOf(id: ResourceId): string | undefined {
+  const first = id.segments[0]
+  if (first === undefined || first.namespace !== undefined) return undefined
+  return first.types[1] === 'resourceGroups' ? first.names[1] : undefined
+}
+
+export function subscriptionIdOf(subscription: string): ResourceId {
+  return fromSegments([{ namespace: undefined, types: ['subscriptions'], names: [subscription] }])
+}
+
+export function resourceGroupIdOf(subscription: string, group: string): ResourceId {
+  return fromSegments([
+    {
+      namespace: undefined,
+      types: ['subscriptions', 'resourceGroups'],
+      names: [subscription, group],
+    },
+  ])
+}
+
+/**
+ * Every scope an id lies in, from the root down to the id itself: the ways a permission may reach it.
+ * Keys, since only identity matters here.
+ */
+export function scopeKeys(id: ResourceId): readonly string[] {
+  const keys = ['/']
+  let text = ''
+  for (const segment of id.segments) {
+    if (segment.namespace !== undefined) text += `/providers/${segment.namespace.toLowerCase()}`
+    for (let at = 0; at < segment.types.length; at++) {
+      text += `/${(segment.types[at] as string).toLowerCase()}/${(segment.names[at] as string).toLowerCase()}`
+      keys.push(text)
+    }
+  }
+  return keys
+}
+
+/** Does `key` lie at or below `scopeKey`? */
+export function isWithin(key: string, scopeKey: string): boolean {
+  if (scopeKey === '/') return true
+  return (
+    key.startsWith(scopeKey) && (key.length === scopeKey.length || key[scopeKey.length] === '/')
+  )
+}

@@ -1,0 +1,48 @@
+/** Tags and their rules (facts 9.2): names compare without case, values with. */
+
+import type { Problem } from './error.ts'
+import type { Limits } from './limits.ts'
+import { isJsonObject } from './patch.ts'
+
+const forbidden = /[<>%&\\?/]/
+
+/** Every fault of a `tags` value, each with its path. */
+export function tagProblems(
+  tags: unknown,
+  limits: Pick<Limits, 'tagsMax' | 'tagNameMax' | 'tagValueMax'>,
+): readonly Problem[] {
+  if (!isJsonObject(tags)) {
+    return [{ path: 'tags', message: 'expected an object of strings', code: 'InvalidTagName' }]
+  }
+  const problems: Problem[] = []
+  const add = (name: string, message: string, code = 'InvalidTagName'): void => {
+    problems.push({ path: `tags.${name.slice(0, 60)}`, message, code })
+  }
+  const entries = Object.entries(tags)
+  if (entries.length > limits.tagsMax) {
+    problems.push({
+      path: 'tags',
+      message: `at most ${limits.tagsMax} tags, ${entries.length} given`,
+      code: 'InvalidTagName',
+    })
+    return problems
+  }
+  const seen = new Set<string>()
+  for (const [name, value] of entries) {
+    const lower = name.toLowerCase()
+    if (name.trim() === '') add(name, 'a tag name may not be empty')
+    if (name.length > limits.tagNameMax) {
+      add(name, `a tag name has at most ${limits.tagNameMax} characters`)
+    }
+    if (forbidden.test(name)) {
+      add(name, 'a tag name has none of < > % & \\ ? /', 'InvalidTagNameCharacters')
+    }
+    if (seen.has(lower)) add(name, 'tag names differ by more than case')
+    seen.add(lower)
+    if (typeof value !== 'string') add(name, 'a tag value is a string')
+    else if (value.length > limits.tagValueMax) {
+      add(name, `a tag value has at most ${limits.tagValueMax} characters`)
+    }
+  }
+  return problems
+}
