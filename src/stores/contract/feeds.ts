@@ -1,0 +1,158 @@
+/** The store contract, part four: feeds, and the tables of other areas. */
+
+import assert from 'node:assert/strict'
+import { describe } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+
+import { StoreConflict, StoreUnavailable } from '../store.ts'
+import { contractMigration, contractRow, type Given } from './setting.ts'
+
+export function feedContract(name: string, given: Given): void {
+  describe(`${name}: feeds`, () => {
+    given('positions are dense and in the order of the commits', async (store) => {
+      const feed = store.feed('f')
+      assert.equal(await feed.position(), 0)
+      await store.transact(async (tx) => {
+        await tx.follow('f', '/a')
+        await tx.follow('other', '/x')
+        await tx.follow('f', '/b')
+      })
+      assert.equal(await feed.position(), 2)
+      assert.deepEqual(await feed.since(0, 9), { position: 2, keys: ['/a', '/b'] })
+      assert.deepEqual(await feed.since(0, 1), { position: 1, keys: ['/a'] })
+      assert.deepEqual(await feed.since(2, 9), { position: 2, keys: [] })
+      assert.deepEqual(await store.feed('other').since(0, 9), { position: 1, keys: ['/x'] })
+    })
+
+    given('a reader that follows while others write misses nothing', async (store) => {
+      const writers = Array.from({ length: 30 }, (_, n) =>
+        store.transact(async (tx) => {
+          await tx.insert(contractRow(`/r${n}`))
+          await tx.follow(n % 2 === 0 ? 'f' : 'g', `/r${n}`)
+          await tx.follow('f', `/r${n}`)
+        }),
+      )
+      let position = 0
+      const seen: string[] = []
+      const read = async (): Promise<void> => {
+        for (;;) {
+          const next = await store.feed('f').since(position, 4)
+          if (next.keys.length === 0) return
+          assert.equal(next.position, position + next.keys.length)
+          // Whoever sees the entry sees the row.
+          for (const key of next.keys) assert.notEqual(await store.get(key), undefined)
+          position = next.position
+          seen.push(...next.keys)
+        }
+      }
+      let writing = true
+      const written = Promise.all(writers).finally(() => {
+        writing = false
+      })
+      while (writing) {
+        await read()
+        await turn()
+      }
+      await written
+      await read()
+      assert.equal(seen.length, 45)
+      assert.equal(await store.feed('f').position(), 45)
+      assert.equal(new Set(seen).size, 30)
+    })
+
+    given('an acknowledged change is seen by the next call', async (store) => {
+      for (let n = 1; n <= 5; n++) {
+        await store.sql.transact((tx) => tx.follow('f', `/${n}`))
+        assert.equal(await store.feed('f').position(), n)
+      }
+    })
+  })
+
+  describe(`${name}: the relational port`, () => {
+    const own = { migrations: [contractMigration] }
+
+    given(
+      'values come back as they went in',
+      async (store) => {
+        const bytes = new Uint8Array([0, 1, 255])
+        const changed = await store.sql.transact(async (tx) => {
+          const insert = 'INSERT INTO parts (id, amount, bytes, label) VALUES (?, ?, ?, ?)'
+          await tx.run(insert, 'p1', 2 ** 53 - 1, bytes, "it's ? é")
+          await tx.run(insert, 'p2', null, null, null)
+          return tx.run('UPDATE parts SET amount = ? WHERE id IN (?, ?)', -5, 'p2', 'p3')
+        })
+        assert.equal(changed, 1)
+        assert.deepEqual(
+          await store.sql.all('SELECT id, amount, bytes, label FROM parts ORDER BY id'),
+          [
+            { id: 'p1', amount: 2 ** 53 - 1, bytes, label: "it's ? é" },
+            { id: 'p2', amount: -5, bytes: null, label: null },
+          ],
+        )
+        assert.deepEqual(
+          await store.sql.all(
+            "SELECT count(*) AS n, sum(amount) AS total FROM parts WHERE amount < ? AND id <> '?'",
+            0,
+          ),
+          [{ n: 1, total: -5 }],
+        )
+        assert.deepEqual(await store.sql.all('SELECT id FROM parts WHERE id = ?', 'none'), [])
+      },
+      own,
+    )
+
+    given(
+      'a transaction is all or nothing, and sees its own writes',
+      async (store) => {
+        const insert = 'INSERT INTO parts (id, label) VALUES (?, ?)'
+        await assert.rejects(
+          store.sql.transact(async (tx) => {
+            await tx.run(insert, 'p1', 'x')
+            assert.equal((await tx.all('SELECT id FROM parts')).length, 1)
+            await tx.follow('f', 'p1')
+            throw new Error('no')
+          }),
+          /no/,
+        )
+        assert.deepEqual(await store.sql.all('SELECT id FROM parts'), [])
+        assert.equal(await store.feed('f').position(), 0)
+      },
+      own,
+    )
+
+    given(
+      'a taken unique value names its table',
+      async (store) => {
+        const insert = 'INSERT INTO parts (id, label) VALUES (?, ?)'
+        await store.sql.transact((tx) => tx.run(insert, 'p1', 'x'))
+        for (const values of [
+          ['p1', 'y'],
+          ['p2', 'x'],
+        ] as const) {
+          await assert.rejects(
+            store.sql.transact((tx) => tx.run(insert, ...values)),
+            (error) => error instanceof StoreConflict && error.unique === 'parts',
+          )
+        }
+      },
+      own,
+    )
+
+    given(
+      'faults are thrown as they are',
+      async (store) => {
+        await assert.rejects(store.sql.all('SELECT nothing FROM nowhere'), (error) => {
+          assert.ok(!(error instanceof StoreConflict || error instanceof StoreUnavailable))
+          return true
+        })
+        await assert.rejects(store.sql.all('DELETE FROM parts'), /Only a query/)
+        await assert.rejects(store.sql.all('SELECT id FROM parts WHERE id = ?', 'a\0'), /NUL/)
+        await assert.rejects(
+          store.sql.transact((tx) => tx.run('INSERT INTO parts (id) VALUES (?)', 'a\0')),
+          /NUL/,
+        )
+      },
+      own,
+    )
+  })
+}

@@ -1,0 +1,224 @@
+/** The store contract, part one: all or nothing, isolation, and races that are lost. */
+
+import assert from 'node:assert/strict'
+import { describe } from 'node:test'
+
+import { StoreConflict, type Tx } from '../store.ts'
+import {
+  contractOperation,
+  contractOptions,
+  contractRow,
+  fill,
+  type Given,
+  isConflict,
+  keys,
+  take,
+} from './setting.ts'
+
+export function transactionContract(name: string, given: Given): void {
+  describe(`${name}: transactions`, () => {
+    given('what was written is read back as it was', async (store) => {
+      const row = contractRow('/a', {
+        uniqueKey: 'u',
+        tracked: false,
+        generation: 2 ** 40,
+        document: JSON.stringify({ text: 'nul \0, quote ", é, \u{1F600}' }),
+      })
+      await fill(store, [row])
+      assert.deepEqual(await store.get('/a'), row)
+      assert.equal(await store.get('/A'), undefined)
+      const changed = { ...row, etag: 'e2', uniqueKey: null, tracked: true, generation: 3 }
+      await store.transact((tx) => tx.update(changed, 'e1'))
+      assert.deepEqual(await store.get('/a'), changed)
+      await store.transact((tx) => tx.remove('/a', 'e2'))
+      assert.equal(await store.get('/a'), undefined)
+    })
+
+    given('the value of the work is the answer', async (store) => {
+      assert.equal(await store.transact(async () => 42), 42)
+    })
+
+    given('what the work throws takes back everything and reaches the caller', async (store) => {
+      const refusal = new Error('no')
+      await assert.rejects(
+        store.transact(async (tx) => {
+          await tx.insert(contractRow('/a'))
+          await tx.putOperation(contractOperation('o1', '/a'))
+          await tx.schedule('/a', 5)
+          await tx.follow('feed', '/a')
+          throw refusal
+        }),
+        (error) => error === refusal,
+      )
+      assert.equal(await store.get('/a'), undefined)
+      assert.equal(await store.operation('o1'), undefined)
+      assert.equal(await store.nextDue(), undefined)
+      assert.equal(await store.feed('feed').position(), 0)
+      assert.deepEqual(await store.feed('feed').since(0, 10), { position: 0, keys: [] })
+    })
+
+    given('a failing neighbour of the same turn takes nothing with it', async (store) => {
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, n) =>
+          store.transact(async (tx) => {
+            await tx.insert(contractRow(`/r${n}`))
+            await tx.follow('feed', `/r${n}`)
+            if (n % 3 === 0) throw new Error('no')
+          }),
+        ),
+      )
+      for (const [n, { status }] of outcomes.entries()) {
+        assert.equal(status, n % 3 === 0 ? 'rejected' : 'fulfilled')
+        assert.equal((await store.get(`/r${n}`)) === undefined, n % 3 === 0)
+      }
+      assert.equal(await store.feed('feed').position(), 13)
+    })
+
+    given('a transaction sees its own writes', async (store) => {
+      await store.transact(async (tx) => {
+        await tx.insert(contractRow('/a/b'))
+        assert.equal((await tx.get('/a/b'))?.etag, 'e1')
+        assert.deepEqual(keys(await tx.list(take(5))), ['/a/b'])
+        assert.equal(await tx.count(take(5)), 1)
+        assert.equal((await tx.lock('/a/b', 'change'))?.etag, 'e1')
+        await tx.putOperation(contractOperation('o1', '/a/b'))
+        assert.equal((await tx.runningOperation('/a/b'))?.id, 'o1')
+      })
+    })
+
+    given('reads outside see nothing that is not committed', async (store) => {
+      const seen: Promise<unknown>[] = []
+      await assert.rejects(
+        store.transact(async (tx) => {
+          await tx.insert(contractRow('/a'))
+          // Asked now, while the row stands in the transaction; read whenever the store thinks fit.
+          seen.push(store.get('/a'), store.count(take(5)), store.list(take(5)))
+          await tx.get('/a')
+          throw new Error('no')
+        }),
+        /no/,
+      )
+      assert.deepEqual(await Promise.all(seen), [undefined, 0, []])
+    })
+
+    given('calls made at once in one transaction are carried out', async (store) => {
+      await store.transact(async (tx) => {
+        await Promise.all(['/a', '/b', '/c'].map((key) => tx.insert(contractRow(key))))
+      })
+      assert.equal(await store.count(take(9)), 3)
+    })
+
+    given('a transaction cannot be used after its end', async (store) => {
+      let kept: Tx | undefined
+      await store.transact(async (tx) => {
+        kept = tx
+      })
+      await assert.rejects(async () => kept?.insert(contractRow('/a')), /after its end/)
+      assert.equal(await store.get('/a'), undefined)
+    })
+  })
+
+  describe(`${name}: lost races`, () => {
+    given('a taken key, a wrong tag and a missing row are conflicts', async (store) => {
+      await fill(store, [contractRow('/a')])
+      const next = contractRow('/a', { etag: 'e2' })
+      for (const work of [
+        (tx: Tx) => tx.insert(next),
+        (tx: Tx) => tx.update(next, 'e0'),
+        (tx: Tx) => tx.update(contractRow('/b'), 'e1'),
+        (tx: Tx) => tx.remove('/a', 'e0'),
+        (tx: Tx) => tx.remove('/b', 'e1'),
+      ]) {
+        await assert.rejects(store.transact(work), isConflict)
+      }
+      assert.equal((await store.get('/a'))?.etag, 'e1')
+    })
+
+    given('a lost race is tried again with fresh reads, up to the limit', async (store) => {
+      await fill(store, [contractRow('/a')])
+      let tries = 0
+      await store.transact(async (tx) => {
+        tries++
+        const row = await tx.get('/a')
+        await tx.insert(contractRow(`/try${tries}`))
+        await tx.update(contractRow('/a', { etag: 'e2' }), tries < 3 ? 'stale' : (row?.etag ?? ''))
+      })
+      assert.equal(tries, 3)
+      assert.deepEqual(keys(await store.list(take(9))), ['/a', '/try3'])
+
+      tries = 0
+      await assert.rejects(
+        store.transact(async (tx) => {
+          tries++
+          await tx.remove('/a', 'stale')
+        }),
+        isConflict,
+      )
+      assert.equal(tries, contractOptions.transactionRetriesMax)
+    })
+
+    given('a taken unique key reaches the caller at once', async (store) => {
+      await fill(store, [contractRow('/a', { uniqueKey: 'one' }), contractRow('/b')])
+      for (const write of [
+        (tx: Tx) => tx.insert(contractRow('/c', { uniqueKey: 'one' })),
+        (tx: Tx) => tx.update(contractRow('/b', { uniqueKey: 'one', etag: 'e2' }), 'e1'),
+      ]) {
+        let tries = 0
+        await assert.rejects(
+          store.transact((tx) => {
+            tries++
+            return write(tx)
+          }),
+          (error) => error instanceof StoreConflict && error.unique === 'one',
+        )
+        assert.equal(tries, 1)
+      }
+      // The key counts for more than the unique key where both are taken.
+      await assert.rejects(
+        store.transact((tx) => tx.insert(contractRow('/a', { uniqueKey: 'one' }))),
+        isConflict,
+      )
+      await store.transact((tx) => tx.remove('/a', 'e1'))
+      await store.transact((tx) => tx.insert(contractRow('/c', { uniqueKey: 'one' })))
+    })
+
+    given('a work that swallows a lost race has lost it all the same', async (store) => {
+      await fill(store, [contractRow('/a')])
+      await assert.rejects(
+        store.transact(async (tx) => {
+          await tx.insert(contractRow('/b'))
+          await tx.insert(contractRow('/a')).catch(() => undefined)
+        }),
+        isConflict,
+      )
+      assert.equal(await store.get('/b'), undefined)
+    })
+
+    given('concurrent counting loses no count', async (store) => {
+      await fill(store, [contractRow('/a', { document: '0' })])
+      const locked = Array.from({ length: 20 }, (_, n) =>
+        store.transact(async (tx) => {
+          const row = await tx.lock('/a', 'change')
+          assert.ok(row !== undefined)
+          const document = String(Number(row.document) + 1)
+          await tx.update({ ...row, document, etag: `${row.etag}-${n}` }, row.etag)
+        }),
+      )
+      await Promise.all(locked)
+      assert.equal((await store.get('/a'))?.document, '20')
+    })
+
+    given('of concurrent inserts of one key exactly one wins', async (store) => {
+      const outcomes = await Promise.all(
+        Array.from({ length: 10 }, (_, n) =>
+          store.transact(async (tx) => {
+            if ((await tx.lock('/a', 'change')) !== undefined) return false
+            await tx.insert(contractRow('/a', { etag: `e${n}` }))
+            return true
+          }),
+        ),
+      )
+      assert.equal(outcomes.filter((won) => won).length, 1)
+    })
+  })
+}

@@ -1,0 +1,42 @@
+/**
+ * What a list query covers, as the one key and the one range of keys that both dialects scan. Decides no
+ * order of its own: keys compare byte by byte, as in the stores.
+ */
+
+import type { ListQuery } from './store.ts'
+
+export interface KeyRange {
+  /** The key asked for itself, which sorts before its range but not always right before it. */
+  readonly self: string | undefined
+  /** Keys after this one (exclusive). */
+  readonly from: string
+  /** Keys before this one (exclusive). */
+  readonly to: string
+}
+
+/** After every key, in UTF-8 as in the stores. */
+const afterAll = '\u{10FFFF}'
+
+/**
+ * What lies at or below `under` and after `after`. Below a key is everything that begins with it and a
+ * slash, up to the character that follows the slash. (No key ends in a slash, so the lower end may be
+ * exclusive.)
+ */
+export function keyRange(query: Pick<ListQuery, 'under' | 'after'>): KeyRange {
+  const { under, after } = query
+  if (under === '/') return { self: undefined, from: after ?? '', to: afterAll }
+  const first = `${under}/`
+  const to = `${under}0`
+  if (after === undefined) return { self: under, from: first, to }
+  if (after.startsWith(first)) return { self: undefined, from: after, to }
+  return {
+    self: isBefore(after, under) ? under : undefined,
+    from: isBefore(after, first) ? first : after,
+    to,
+  }
+}
+
+/** UTF-16 order, which strings have in JavaScript, differs from that of UTF-8 beyond U+D7FF. */
+function isBefore(left: string, right: string): boolean {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right)) < 0
+}

@@ -1,0 +1,73 @@
+/**
+ * Hears of work that any process scheduled, on a connection of its own that is made again when it breaks. A
+ * hint only: what is missed meanwhile costs delay, never work.
+ */
+
+import type { Client } from 'pg'
+
+import { listen } from './statements.ts'
+
+const reconnectMillisecondsMax = 5000
+
+export class Listener implements AsyncDisposable {
+  readonly #connect: () => Client
+  readonly #callbacks: (() => void)[] = []
+  #client: Client | undefined
+  #timer: NodeJS.Timeout | undefined
+  #failures = 0
+  #closed = false
+
+  /** `connect` makes a client that is not connected yet. */
+  constructor(connect: () => Client) {
+    this.#connect = connect
+  }
+
+  /** The first callback makes the connection: a process that does no work needs none. */
+  add(callback: () => void): void {
+    if (this.#closed) return
+    this.#callbacks.push(callback)
+    if (this.#callbacks.length === 1) void this.#start()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    const client = this.#client
+    this.#client = undefined
+    await client?.end()
+  }
+
+  async #start(): Promise<void> {
+    const client = this.#connect()
+    this.#client = client
+    client.on('notification', () => this.#call())
+    client.on('error', () => this.#again(client))
+    client.on('end', () => this.#again(client))
+    try {
+      await client.connect()
+      await client.query(listen)
+    } catch {
+      // Unreachable for now; the reads and writes of the store say so to those who ask.
+      this.#again(client)
+      return
+    }
+    this.#failures = 0
+    // Something may have been scheduled while nobody listened.
+    this.#call()
+  }
+
+  #call(): void {
+    for (const callback of this.#callbacks) callback()
+  }
+
+  /** Once for each client, however many ways it tells of its end. */
+  #again(client: Client): void {
+    if (this.#closed || client !== this.#client) return
+    this.#client = undefined
+    client.end().catch(() => undefined)
+    this.#failures++
+    const delay = Math.min(reconnectMillisecondsMax, 50 * 2 ** Math.min(this.#failures, 8))
+    this.#timer = setTimeout(() => void this.#start(), delay)
+    this.#timer.unref()
+  }
+}

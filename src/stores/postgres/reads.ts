@@ -1,0 +1,85 @@
+/**
+ * The reads of the port, and how rows become values. Where they are asked (the pool, or the connection of a
+ * transaction) is the subclass's or the caller's say.
+ */
+
+import { keyRange } from '../key-range.ts'
+import type { ListQuery, OperationRow, Reads, ResourceRow } from '../store.ts'
+import type { Answer, Cells, Parameter } from './session.ts'
+import { queries, type Statement } from './statements.ts'
+
+export type Ask = (statement: Statement, values: readonly Parameter[]) => Promise<Answer>
+
+// In these three the order of the cells is that of the statements, and their types are those of the schema.
+export function toResource(cells: Cells): ResourceRow {
+  return {
+    key: cells[0] as string,
+    id: cells[1] as string,
+    type: cells[2] as string,
+    tracked: cells[3] === 1,
+    uniqueKey: cells[4] as string | null,
+    etag: cells[5] as string,
+    generation: cells[6] as number,
+    document: cells[7] as string,
+  }
+}
+
+function toOperation(cells: Cells): OperationRow {
+  return {
+    id: cells[0] as string,
+    resourceKey: cells[1] as string,
+    document: cells[2] as string,
+    running: cells[3] === 1,
+    endedAt: cells[4] as number | null,
+  }
+}
+
+export function toNumber(cells: Cells | undefined): number | undefined {
+  return (cells?.[0] ?? undefined) as number | undefined
+}
+
+export class PostgresReads implements Reads {
+  readonly #ask: Ask
+
+  constructor(ask: Ask) {
+    this.#ask = ask
+  }
+
+  async get(key: string): Promise<ResourceRow | undefined> {
+    const [cells] = (await this.#ask(queries.get, [key])).rows
+    return cells === undefined ? undefined : toResource(cells)
+  }
+
+  async list(query: ListQuery): Promise<readonly ResourceRow[]> {
+    if (query.limit <= 0) return []
+    return (await this.#range('list', query)).rows.map(toResource)
+  }
+
+  async count(query: Omit<ListQuery, 'after'>): Promise<number> {
+    if (query.limit <= 0) return 0
+    return toNumber((await this.#range('count', query)).rows[0]) ?? 0
+  }
+
+  async operation(id: string): Promise<OperationRow | undefined> {
+    const [cells] = (await this.#ask(queries.operation, [id])).rows
+    return cells === undefined ? undefined : toOperation(cells)
+  }
+
+  async runningOperation(resourceKey: string): Promise<OperationRow | undefined> {
+    const [cells] = (await this.#ask(queries.runningOperation, [resourceKey])).rows
+    return cells === undefined ? undefined : toOperation(cells)
+  }
+
+  #range(what: 'list' | 'count', query: ListQuery): Promise<Answer> {
+    const { self, from, to } = keyRange(query)
+    // No row has the key NULL: without a key of its own, that half of the statement finds nothing.
+    const values = [from, to, query.limit, self ?? null]
+    if (query.type === undefined) {
+      const name = query.tracked === true ? (`${what}Tracked` as const) : (`${what}All` as const)
+      return this.#ask(queries[name], values)
+    }
+    const tracked = query.tracked === true
+    const name = tracked ? (`${what}ByTypeTracked` as const) : (`${what}ByType` as const)
+    return this.#ask(queries[name], [...values, query.type])
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * Every text this store sends to PostgreSQL, by name; the named ones are prepared once per connection. The
+ * same names stand in the SQLite dialect where the statement has the same purpose.
+ */
+
+/** A text under the name by which the server keeps it prepared. */
+export interface Statement {
+  readonly name: string
+  readonly text: string
+}
+
+function named<T extends Readonly<Record<string, string>>>(
+  texts: T,
+): { readonly [K in keyof T]: Statement } {
+  const entries = Object.entries(texts).map(([name, text]) => [name, { name, text }])
+  // Same keys as `texts`.
+  return Object.fromEntries(entries) as { readonly [K in keyof T]: Statement }
+}
+
+const resource = 'key, id, type, tracked, unique_key, etag, generation, document'
+const operation = 'id, resource_key, document, running, ended_at'
+const byKey = `SELECT ${resource} FROM resources WHERE key = $1`
+
+const range = 'key > $1 AND key < $2'
+/** The page of a range, and the key itself before it: two scans joined, since one with OR is neither. */
+function listOf(filter: string): string {
+  return `SELECT ${resource} FROM (
+      (SELECT ${resource} FROM resources WHERE ${range}${filter} ORDER BY key LIMIT $3)
+      UNION ALL (SELECT ${resource} FROM resources WHERE key = $4${filter})
+    ) AS found ORDER BY key LIMIT $3`
+}
+/** Ordered so that the planner takes the index: without, it hopes to meet enough rows anywhere in the table. */
+function countOf(filter: string): string {
+  return `SELECT count(*) FROM (
+      SELECT 1 FROM ((SELECT 1 FROM resources WHERE ${range}${filter} ORDER BY key LIMIT $3)
+      UNION ALL (SELECT 1 FROM resources WHERE key = $4${filter})) AS found LIMIT $3) AS counted`
+}
+
+/** The database's clock in milliseconds: the one all replicas share. */
+const clock = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+
+export const queries = named({
+  get: byKey,
+  listAll: listOf(''),
+  listTracked: listOf(' AND tracked = 1'),
+  listByType: listOf(' AND type = $5'),
+  listByTypeTracked: listOf(' AND type = $5 AND tracked = 1'),
+  countAll: countOf(''),
+  countTracked: countOf(' AND tracked = 1'),
+  countByType: countOf(' AND type = $5'),
+  countByTypeTracked: countOf(' AND type = $5 AND tracked = 1'),
+  operation: `SELECT ${operation} FROM operations WHERE id = $1`,
+  runningOperation: `SELECT ${operation} FROM operations WHERE resource_key = $1 AND running = 1`,
+  /** The due time of what is unclaimed, and how long the first lease still has, in milliseconds. */
+  nextDue: `SELECT
+      (SELECT due_at FROM work WHERE lease_owner IS NULL ORDER BY due_at LIMIT 1),
+      (SELECT lease_until - ${clock} FROM work WHERE lease_owner IS NOT NULL
+        ORDER BY lease_until LIMIT 1)`,
+  feedPosition: 'SELECT position FROM feeds WHERE name = $1',
+  feedSince: `SELECT position, key FROM feed_entries WHERE name = $1 AND position > $2
+    ORDER BY position LIMIT $3`,
+  ping: 'SELECT 1',
+})
+
+export const changes = named({
+  lockForChange: `${byKey} FOR UPDATE`,
+  lockForShare: `${byKey} FOR SHARE`,
+  insert: `INSERT INTO resources (${resource}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+  update: `UPDATE resources
+    SET id = $1, type = $2, tracked = $3, unique_key = $4, etag = $5, generation = $6, document = $7
+    WHERE key = $8 AND etag = $9`,
+  remove: 'DELETE FROM resources WHERE key = $1 AND etag = $2',
+  putOperation: `INSERT INTO operations (${operation}) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (id) DO UPDATE SET resource_key = excluded.resource_key,
+      document = excluded.document, running = excluded.running, ended_at = excluded.ended_at`,
+  // Claimed work keeps its due time: the new wish waits in `wanted_at` until the claim is given back.
+  schedule: `INSERT INTO work AS held (key, due_at, fence, attempt) VALUES ($1, $2, 0, 0)
+    ON CONFLICT (key) DO UPDATE SET
+      due_at = CASE WHEN held.lease_owner IS NULL THEN excluded.due_at ELSE held.due_at END,
+      wanted_at = CASE WHEN held.lease_owner IS NULL THEN NULL ELSE excluded.due_at END,
+      attempt = 0`,
+  unschedule: 'DELETE FROM work WHERE key = $1',
+  record: `INSERT INTO events
+      (at, key, action, principal_id, correlation_id, operation_id, detail)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+  assertClaim: 'SELECT 1 FROM work WHERE key = $1 AND fence = $2 AND lease_owner IS NOT NULL',
+  lockClaim: `SELECT 1 FROM work WHERE key = $1 AND fence = $2 AND lease_owner IS NOT NULL
+    FOR UPDATE`,
+  advanceFeed: `INSERT INTO feeds AS held (name, position) VALUES ($1, $2)
+    ON CONFLICT (name) DO UPDATE SET position = held.position + excluded.position
+    RETURNING position`,
+  appendToFeed: `INSERT INTO feed_entries (name, position, key)
+    SELECT $1, $2 + number, key FROM unnest($3::text[]) WITH ORDINALITY AS entry (key, number)`,
+  notifyWork: `SELECT pg_notify('armature_work', '')`,
+  // `$2` is the caller's time and decides what is due; leases live by the database's clock. A takeover
+  // keeps a wish for later than now; an earlier one is what this claim is about to serve.
+  claim: `WITH due AS (
+      SELECT key FROM work
+      WHERE due_at <= $2 AND (lease_owner IS NULL OR lease_until <= ${clock})
+      ORDER BY due_at, key LIMIT $4 FOR UPDATE SKIP LOCKED)
+    UPDATE work SET lease_owner = $1, lease_until = ${clock} + $3::bigint,
+      fence = nextval('fences'), wanted_at = CASE WHEN wanted_at > $2 THEN wanted_at END
+    FROM due WHERE work.key = due.key
+    RETURNING work.key, work.fence, work.attempt, work.due_at`,
+  renew: `UPDATE work SET lease_until = ${clock} + $1::bigint
+    WHERE key = $2 AND fence = $3 AND lease_owner IS NOT NULL`,
+  // `attempt` was set to 0 by a wish that came during the claim; the failure was about what came before.
+  release: `UPDATE work SET due_at = least($1, wanted_at),
+      attempt = CASE WHEN $2 = 1 AND wanted_at IS NULL THEN attempt + 1 ELSE 0 END,
+      wanted_at = NULL, lease_owner = NULL, lease_until = NULL
+    WHERE key = $3 AND fence = $4 AND lease_owner IS NOT NULL`,
+  sweepOperations: `DELETE FROM operations WHERE id IN (
+      SELECT id FROM operations WHERE running = 0 AND ended_at < $1 ORDER BY ended_at LIMIT $2
+      FOR UPDATE SKIP LOCKED)`,
+})
+
+export const transactions = {
+  begin: 'BEGIN ISOLATION LEVEL READ COMMITTED',
+  commit: 'COMMIT',
+  rollback: 'ROLLBACK',
+} as const
+
+/** Sent on a connection of its own. The channel is that of `notifyWork`. */
+export const listen = 'LISTEN armature_work'
+
+export const opening = {
+  encoding: `SELECT current_setting('server_encoding'), current_setting('synchronous_commit')`,
+  begin: 'BEGIN',
+  /** One process migrates at a time; the number is this program's own. */
+  lock: 'SELECT pg_advisory_xact_lock(7305808869231583)',
+  tables: [
+    `CREATE TABLE IF NOT EXISTS store_migrations (
+       area text COLLATE "C" NOT NULL, number bigint NOT NULL, PRIMARY KEY (area, number))`,
+    `CREATE TABLE IF NOT EXISTS store_settings (
+       name text COLLATE "C" NOT NULL PRIMARY KEY, value text COLLATE "C" NOT NULL)`,
+  ],
+  applied: 'SELECT area, number FROM store_migrations',
+  apply: 'INSERT INTO store_migrations (area, number) VALUES ($1, $2)',
+  settings: 'SELECT name, value FROM store_settings',
+  remember: 'INSERT INTO store_settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+  commit: 'COMMIT',
+} as const

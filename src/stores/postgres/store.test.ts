@@ -1,0 +1,265 @@
+/** The contract on PostgreSQL, and what only PostgreSQL promises: replicas, lost connections, wake-ups. */
+
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { requireOrSkip } from '../../../tests/require.ts'
+import { contractOptions, contractRow, type Place } from '../contract/setting.ts'
+import { storeContract } from '../contract.ts'
+import { type Store, StoreConflict, type StoreOptions, StoreUnavailable } from '../store.ts'
+import {
+  findPostgres,
+  howToGetPostgres,
+  type PostgresServer,
+  startPostgres,
+} from '../testing/postgres-server.ts'
+import { openPostgres } from './open.ts'
+
+/** One server for this file, started by the first test that needs it. */
+const shared: { server?: Promise<PostgresServer> } = {}
+after(async () => (await shared.server)?.stop())
+
+const open = (url: string, options?: Partial<StoreOptions>): Promise<Store> =>
+  openPostgres({ url, poolSize: 8, ...contractOptions, ...options })
+
+async function freshUrl(t: TestContext): Promise<string | undefined> {
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return undefined
+  shared.server ??= startPostgres({ fsync: false })
+  return (await shared.server).createDatabase()
+}
+
+async function place(t: TestContext): Promise<Place | undefined> {
+  const url = await freshUrl(t)
+  return url === undefined ? undefined : (options) => open(url, options)
+}
+
+storeContract('postgres', { place, durable: true })
+
+const cut = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid()`
+
+const waiting = `SELECT pid FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock'`
+
+test('two replicas see one another, and share the work', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  await using one = await open(url)
+  await using two = await open(url)
+  await one.transact(async (tx) => {
+    await tx.insert(contractRow('/a'))
+    await tx.follow('f', '/a')
+    await tx.schedule('/a', 1)
+  })
+  assert.equal((await two.get('/a'))?.etag, 'e1')
+  assert.equal(await two.feed('f').position(), 1)
+  const shares = await Promise.all([one.claimDue('one', 5, 30, 9), two.claimDue('two', 5, 30, 9)])
+  assert.equal(shares.flat().length, 1)
+})
+
+test('replicas that start at once migrate once', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  const stores = await Promise.all([open(url), open(url), open(url)])
+  for (const store of stores) await store.ping()
+  for (const store of stores) await store[Symbol.asyncDispose]()
+})
+
+test('two replicas writing at once keep a feed dense and in order', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  await using one = await open(url)
+  await using two = await open(url)
+  await Promise.all(
+    Array.from({ length: 60 }, (_, n) =>
+      (n % 2 === 0 ? one : two).transact(async (tx) => {
+        await tx.follow(n % 3 === 0 ? 'g' : 'f', `/${n}`)
+        await tx.follow(n % 3 === 0 ? 'f' : 'g', `/${n}`)
+      }),
+    ),
+  )
+  for (const name of ['f', 'g']) {
+    const { position, keys } = await two.feed(name).since(0, 100)
+    assert.equal(position, 60)
+    assert.equal(new Set(keys).size, 60)
+  }
+})
+
+test('work scheduled by another replica calls back, also after the connection was lost', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  await using one = await open(url)
+  await using two = await open(url)
+  let wake = Promise.withResolvers<void>()
+  two.onWork(() => wake.resolve())
+  // The first call tells that the listener is connected.
+  await wake.promise
+  wake = Promise.withResolvers<void>()
+  await one.transact((tx) => tx.schedule('/a', 1))
+  await wake.promise
+  wake = Promise.withResolvers<void>()
+  await one.sql.all(cut)
+  await wake.promise
+})
+
+test('a deadlock is a lost race and tried again', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  await using store = await open(url)
+  await store.transact(async (tx) => {
+    await tx.insert(contractRow('/a'))
+    await tx.insert(contractRow('/b'))
+  })
+  let both = 0
+  const met = Promise.withResolvers<void>()
+  const cross = (first: string, second: string): Promise<void> =>
+    store.transact(async (tx) => {
+      await tx.lock(first, 'change')
+      both++
+      if (both === 2) met.resolve()
+      await met.promise
+      const row = await tx.lock(second, 'change')
+      assert.ok(row !== undefined)
+      await tx.update({ ...row, generation: row.generation + 1 }, row.etag)
+    })
+  await Promise.all([cross('/a', '/b'), cross('/b', '/a')])
+  // At least one of the two was ended by the server and ran again.
+  assert.ok(both >= 3)
+  assert.equal((await store.get('/a'))?.generation, 2)
+  assert.equal((await store.get('/b'))?.generation, 2)
+})
+
+test('shared locks do not exclude each other, and hold off a change', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  await using store = await open(url)
+  await store.transact((tx) => tx.insert(contractRow('/a')))
+  let readers = 0
+  const met = Promise.withResolvers<void>()
+  const waited = Promise.withResolvers<void>()
+  const read = (): Promise<void> =>
+    store.transact(async (tx) => {
+      await tx.lock('/a', 'share')
+      readers++
+      if (readers === 2) met.resolve()
+      await waited.promise
+      assert.equal((await tx.get('/a'))?.etag, 'e1')
+    })
+  const readings = [read(), read()]
+  await met.promise
+  const changing = store.transact((tx) => tx.update(contractRow('/a', { etag: 'e2' }), 'e1'))
+  const isWaiting = async (): Promise<boolean> => (await store.sql.all(waiting)).length > 0
+  for (let tries = 0; tries < 200 && !(await isWaiting()); tries++) await sleep(10)
+  assert.equal(await isWaiting(), true)
+  waited.resolve()
+  await Promise.all([...readings, changing])
+  assert.equal((await store.get('/a'))?.etag, 'e2')
+})
+
+test('a claim passes over work that another transaction holds, instead of waiting', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  await using store = await open(url)
+  await store.transact(async (tx) => {
+    await tx.schedule('/a', 1)
+    await tx.schedule('/b', 2)
+  })
+  await store.transact(async (tx) => {
+    await tx.schedule('/a', 1)
+    const claims = await store.claimDue('one', 5, 30, 9)
+    assert.deepEqual(
+      claims.map(({ key }) => key),
+      ['/b'],
+    )
+  })
+  assert.equal((await store.claimDue('one', 5, 30, 9)).length, 1)
+})
+
+test('a claim asserted in a transaction cannot be taken over before its commit', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  await using store = await open(url)
+  await store.transact((tx) => tx.schedule('/a', 1))
+  const [first] = await store.claimDue('one', 5, 0, 1)
+  assert.ok(first !== undefined)
+  // Taken over after the claim was looked at: it is looked at again, under a lock, before the commit.
+  await assert.rejects(
+    store.transact(async (tx) => {
+      await tx.assertClaim(first)
+      await tx.insert(contractRow('/late'))
+      assert.equal((await store.claimDue('two', 5, 30, 1)).length, 1)
+    }),
+    StoreConflict,
+  )
+  assert.equal(await store.get('/late'), undefined)
+})
+
+test('a lost connection is told as such, and the next call has a new one', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  await using store = await open(url)
+  await using other = await open(url)
+  await assert.rejects(
+    store.transact(async (tx) => {
+      await tx.insert(contractRow('/a'))
+      await other.sql.all(cut)
+      await tx.insert(contractRow('/b'))
+    }),
+    (error) => error instanceof StoreUnavailable && error.retry === 'later',
+  )
+  assert.equal(await store.count({ under: '/', limit: 9 }), 0)
+})
+
+test('a server that is gone is unavailable, not a fault', async (t) => {
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+  const settings = { synchronous_commit: 'off' }
+  const server = await startPostgres({ fsync: false, settings })
+  const url = await server.createDatabase()
+  await using store = await open(url)
+  // A server told to answer before it has written is overruled.
+  const shown = await store.sql.all("SELECT current_setting('synchronous_commit') AS value")
+  assert.deepEqual(shown, [{ value: 'on' }])
+  store.onWork(() => undefined)
+  await store.ping()
+  await server.stop()
+  const isLater = (error: unknown): boolean =>
+    error instanceof StoreUnavailable && error.retry === 'later'
+  // The first call may still hear of the broken connection, the second finds no server.
+  for (let time = 0; time < 2; time++) {
+    await assert.rejects(store.ping(), isLater)
+    await assert.rejects(
+      store.transact((tx) => tx.get('/a')),
+      isLater,
+    )
+  }
+  await assert.rejects(open(url), isLater)
+})
+
+test('wrong credentials and a missing database need an operator', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  for (const wrong of [
+    url.replace(/:[0-9a-f]+@/, ':wrong@'),
+    url.replace(/\/[^/]*$/, '/nowhere'),
+  ]) {
+    await assert.rejects(
+      open(wrong),
+      (error) => error instanceof StoreUnavailable && error.retry === 'never',
+    )
+  }
+})
+
+test('a database with tables of something else is refused', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  const { Client } = (await import('pg')).default
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  await client.query('CREATE TABLE resources (theirs integer)')
+  await client.end()
+  await assert.rejects(
+    open(url),
+    (error) => error instanceof StoreUnavailable && error.retry === 'never',
+  )
+})

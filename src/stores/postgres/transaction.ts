@@ -1,0 +1,217 @@
+/**
+ * One try of one transaction on one connection: the port's calls, and what waits for its end because it
+ * locks what many want. Trying again is the store's.
+ */
+
+import type { PoolClient } from 'pg'
+
+import { assertCarried, numberParameters } from '../sql.ts'
+import {
+  type Claim,
+  type EventRow,
+  type OperationRow,
+  type ResourceRow,
+  type SqlRow,
+  type SqlTx,
+  type SqlValue,
+  StoreConflict,
+  StoreUnavailable,
+  type Tx,
+} from '../store.ts'
+import { LostClaim } from '../tries.ts'
+import { PostgresReads, toNumber, toResource } from './reads.ts'
+import { type Answer, ask, type Parameter } from './session.ts'
+import { changes, type Statement, transactions } from './statements.ts'
+
+export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
+  readonly #client: PoolClient
+  readonly #follows: (readonly [feed: string, key: string])[] = []
+  readonly #claims: Claim[] = []
+  /** Set when work was scheduled, so that others are told after the commit. */
+  scheduled = false
+  /** The end of the last call: a connection takes one question at a time. */
+  #last: Promise<unknown>
+  /** The first failure of a call. It ended the transaction for the server, so no later call can mend it. */
+  #failure: unknown
+  #ended = false
+
+  constructor(client: PoolClient) {
+    super((statement, values) => this.#call(statement, values))
+    this.#client = client
+    this.#last = this.#send(transactions.begin)
+    // Told by the first call that waits for it.
+    this.#last.catch(() => undefined)
+  }
+
+  async lock(key: string, mode: 'change' | 'share'): Promise<ResourceRow | undefined> {
+    const statement = mode === 'change' ? changes.lockForChange : changes.lockForShare
+    const [cells] = (await this.#call(statement, [key])).rows
+    return cells === undefined ? undefined : toResource(cells)
+  }
+
+  async insert(row: ResourceRow): Promise<void> {
+    await this.#call(changes.insert, [row.key, ...columnsOf(row)], row.uniqueKey)
+  }
+
+  async update(row: ResourceRow, etag: string): Promise<void> {
+    const values = [...columnsOf(row), row.key, etag]
+    const answer = await this.#call(changes.update, values, row.uniqueKey)
+    if (answer.changes === 0) this.#lose(staleTag(row.key))
+  }
+
+  async remove(key: string, etag: string): Promise<void> {
+    const answer = await this.#call(changes.remove, [key, etag])
+    if (answer.changes === 0) this.#lose(staleTag(key))
+  }
+
+  async putOperation(row: OperationRow): Promise<void> {
+    const { id, resourceKey, document, running, endedAt } = row
+    await this.#call(changes.putOperation, [id, resourceKey, document, running ? 1 : 0, endedAt])
+  }
+
+  async schedule(key: string, dueAt: number): Promise<void> {
+    await this.#call(changes.schedule, [key, dueAt])
+    this.scheduled = true
+  }
+
+  async unschedule(key: string): Promise<void> {
+    await this.#call(changes.unschedule, [key])
+  }
+
+  async record(event: EventRow): Promise<void> {
+    await this.#call(changes.record, [
+      event.at,
+      event.key,
+      event.action,
+      event.principalId,
+      event.correlationId,
+      event.operationId,
+      event.detail,
+    ])
+  }
+
+  async follow(feed: string, key: string): Promise<void> {
+    this.#assertOpen()
+    this.#follows.push([feed, key])
+  }
+
+  /**
+   * Looks now and locks at the end: whoever schedules has locked the resource before the work, so a work
+   * row locked first would make the two wait for each other.
+   */
+  async assertClaim(claim: Claim): Promise<void> {
+    const { rows } = await this.#call(changes.assertClaim, [claim.key, claim.fence])
+    if (rows.length === 0) this.#lose(lostClaim(claim))
+    this.#claims.push(claim)
+  }
+
+  async all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
+    return toRows(await this.#relational(text, values))
+  }
+
+  async run(text: string, ...values: readonly SqlValue[]): Promise<number> {
+    return (await this.#relational(text, values)).changes
+  }
+
+  /** The end of a work that did not throw. */
+  async commit(): Promise<void> {
+    await this.#last.catch(() => undefined)
+    // A work that swallowed a failure decided on rows that are not there: it is as if it had thrown.
+    if (this.#failure !== undefined) throw this.#failure
+    await this.#finish()
+    this.#ended = true
+    await this.#send(transactions.commit)
+  }
+
+  /** The end of a try that failed. False when the connection is of no more use. */
+  async rollback(): Promise<boolean> {
+    this.#ended = true
+    await this.#last.catch(() => undefined)
+    try {
+      await this.#send(transactions.rollback)
+      return !(this.#failure instanceof StoreUnavailable)
+    } catch {
+      // The server ends the transaction when the connection does; the try's own failure is what counts.
+      return false
+    }
+  }
+
+  /** What others wait for is locked last, in one order everywhere: claims, then feeds by name. */
+  async #finish(): Promise<void> {
+    for (const claim of this.#claims) {
+      const { rows } = await this.#call(changes.lockClaim, [claim.key, claim.fence])
+      if (rows.length === 0) throw lostClaim(claim)
+    }
+    const feeds = Map.groupBy(this.#follows, ([feed]) => feed)
+    for (const feed of [...feeds.keys()].sort()) {
+      const keys = (feeds.get(feed) ?? []).map(([, key]) => key)
+      const { rows } = await this.#call(changes.advanceFeed, [feed, keys.length])
+      const before = (toNumber(rows[0]) ?? 0) - keys.length
+      await this.#call(changes.appendToFeed, [feed, before, keys])
+    }
+  }
+
+  #relational(text: string, values: readonly SqlValue[]): Promise<Answer> {
+    assertCarried(values)
+    return this.#call(numberParameters(text), values)
+  }
+
+  #assertOpen(): void {
+    if (this.#ended) throw new Error('A transaction was used after its end.')
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  /** One call after the other, even when the work makes several at once. */
+  #call(
+    statement: Statement | string,
+    values: readonly Parameter[],
+    uniqueKey: string | null = null,
+  ): Promise<Answer> {
+    const call = async (): Promise<Answer> => {
+      this.#assertOpen()
+      return this.#send(statement, values, uniqueKey)
+    }
+    const answer = this.#last.then(call, call)
+    this.#last = answer
+    return answer
+  }
+
+  async #send(
+    statement: Statement | string,
+    values: readonly Parameter[] = [],
+    uniqueKey: string | null = null,
+  ): Promise<Answer> {
+    try {
+      return await ask(this.#client, statement, values, uniqueKey)
+    } catch (error) {
+      this.#failure ??= error
+      throw error
+    }
+  }
+
+  #lose(conflict: StoreConflict): never {
+    this.#failure ??= conflict
+    throw conflict
+  }
+}
+
+/** The columns of a row after its key, in the order of the statements. */
+function columnsOf(row: ResourceRow): readonly SqlValue[] {
+  const { id, type, tracked, uniqueKey, etag, generation, document } = row
+  return [id, type, tracked ? 1 : 0, uniqueKey, etag, generation, document]
+}
+
+export function toRows({ rows, columns }: Answer): readonly SqlRow[] {
+  return rows.map((cells) =>
+    // As many cells as columns, by the protocol.
+    Object.fromEntries(columns.map((name, at) => [name, cells[at] as SqlValue])),
+  )
+}
+
+function staleTag(key: string): StoreConflict {
+  return new StoreConflict(`'${key}' no longer has the expected tag.`)
+}
+
+function lostClaim(claim: Claim): LostClaim {
+  return new LostClaim(`The claim on '${claim.key}' was lost.`)
+}

@@ -1,0 +1,110 @@
+/** The group commit when SQLite itself fails: a lost batch is told to every unit, and the next one works. */
+
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+
+import { StoreConflict, StoreUnavailable } from '../store.ts'
+import { GroupCommit, type Unit } from './group-commit.ts'
+
+function opened(): { db: DatabaseSync; group: GroupCommit; log: string[] } {
+  const db = new DatabaseSync(':memory:')
+  db.exec('PRAGMA foreign_keys = ON')
+  db.exec('CREATE TABLE kept (value TEXT)')
+  db.exec(`CREATE TABLE owed (id INTEGER PRIMARY KEY,
+    due INTEGER REFERENCES owed (id) DEFERRABLE INITIALLY DEFERRED)`)
+  const log: string[] = []
+  const group = new GroupCommit({
+    db,
+    triesMax: 3,
+    unitsMax: 4,
+    onCommit: () => log.push('commit'),
+    onLost: () => log.push('lost'),
+  })
+  return { db, group, log }
+}
+
+function enlist(group: GroupCommit, work: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const unit: Unit = {
+      attempt: async () => work(),
+      kept: () => undefined,
+      undone: () => undefined,
+      committed: resolve,
+      failed: reject,
+    }
+    group.add(unit)
+  })
+}
+
+const values = (db: DatabaseSync): readonly unknown[] =>
+  db
+    .prepare('SELECT value FROM kept ORDER BY value')
+    .all()
+    .map((row) => ({ ...row }))
+
+for (const neighbours of [0, 2]) {
+  test(`a failing COMMIT fails the batch and its ${neighbours} neighbours`, async () => {
+    const { db, group, log } = opened()
+    const units = [
+      enlist(group, () => db.exec('INSERT INTO owed VALUES (1, 99)')),
+      ...Array.from({ length: neighbours }, (_, n) =>
+        enlist(group, () => db.exec(`INSERT INTO kept VALUES ('n${n}')`)),
+      ),
+    ]
+    for (const outcome of await Promise.allSettled(units)) {
+      assert.equal(outcome.status, 'rejected')
+    }
+    assert.deepEqual(log, ['lost'])
+    assert.deepEqual(values(db), [])
+    await enlist(group, () => db.exec("INSERT INTO kept VALUES ('next')"))
+    assert.deepEqual(values(db), [{ value: 'next' }])
+  })
+
+  test(`a full disk fails who met it, with ${neighbours} neighbours, and later ones succeed`, async () => {
+    const { db, group } = opened()
+    const { page_count: pages } = { ...db.prepare('PRAGMA page_count').get() }
+    db.exec(`PRAGMA max_page_count = ${String(pages)}`)
+    const full = enlist(group, () => db.exec('INSERT INTO kept VALUES (hex(zeroblob(100000)))'))
+    const small = Array.from({ length: neighbours }, () => enlist(group, () => undefined))
+    await assert.rejects(
+      full,
+      (error) => error instanceof StoreUnavailable && error.retry === 'later',
+    )
+    await Promise.allSettled(small)
+    db.exec('PRAGMA max_page_count = 1000000')
+    await enlist(group, () => db.exec("INSERT INTO kept VALUES ('next')"))
+    assert.deepEqual(values(db), [{ value: 'next' }])
+  })
+}
+
+test('a lost race is tried again inside the batch, from where its neighbours left it', async () => {
+  const { db, group, log } = opened()
+  let tries = 0
+  await Promise.all([
+    enlist(group, () => db.exec("INSERT INTO kept VALUES ('a')")),
+    enlist(group, () => {
+      tries++
+      db.exec(`INSERT INTO kept VALUES ('try${tries}')`)
+      if (tries < 3) throw new StoreConflict('lost')
+    }),
+    enlist(group, () => db.exec("INSERT INTO kept VALUES ('b')")),
+  ])
+  assert.deepEqual(values(db), [{ value: 'a' }, { value: 'b' }, { value: 'try3' }])
+  assert.deepEqual(log, ['commit'])
+})
+
+test('closing carries out what waits, then refuses', async () => {
+  const { db, group, log } = opened()
+  const units = Array.from({ length: 9 }, (_, n) =>
+    enlist(group, () => db.exec(`INSERT INTO kept VALUES ('${n}')`)),
+  )
+  await group.close()
+  await Promise.all(units)
+  // Nine units in batches of four.
+  assert.deepEqual(log, ['commit', 'commit', 'commit'])
+  await assert.rejects(
+    enlist(group, () => undefined),
+    StoreUnavailable,
+  )
+})

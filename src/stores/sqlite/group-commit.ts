@@ -1,0 +1,187 @@
+/**
+ * Group commit: the transactions that arrive in one turn of the event loop run one after the other inside
+ * one SQLite transaction, and share its flush to disk. Knows nothing of what they do.
+ */
+
+import type { DatabaseSync } from 'node:sqlite'
+
+import { StoreUnavailable } from '../store.ts'
+import { isWorthAnotherTry } from '../tries.ts'
+import { translate } from './failure.ts'
+import { batches } from './statements.ts'
+
+/** One transaction of a batch. */
+export interface Unit {
+  /** Runs the work once, from the start. Awaits nothing that takes a turn of the event loop. */
+  attempt(): Promise<void>
+  /** The attempt's rows stand in the batch. */
+  kept(): void
+  /** The attempt's rows are gone; nothing it did may show. Called after every failed attempt. */
+  undone(): void
+  /** The batch is durable. */
+  committed(): void
+  /** The end, after the last attempt or when the batch was lost. */
+  failed(error: unknown): void
+}
+
+export interface GroupCommitOptions {
+  readonly db: DatabaseSync
+  readonly triesMax: number
+  /** Units in one batch; more of them wait for the next. A bound on how long one batch holds the loop. */
+  readonly unitsMax: number
+  /** Called once per batch, right after it became durable and before any unit hears of it. */
+  readonly onCommit: () => void
+  /** Called when a batch was lost. */
+  readonly onLost: () => void
+}
+
+export class GroupCommit {
+  readonly #options: GroupCommitOptions
+  readonly #statements: Readonly<Record<keyof typeof batches, { run(): unknown }>>
+  #waiting: Unit[] = []
+  #scheduled = false
+  #running: Promise<void> | undefined
+  #closed = false
+
+  constructor(options: GroupCommitOptions) {
+    const { db } = options
+    this.#options = options
+    this.#statements = {
+      begin: db.prepare(batches.begin),
+      commit: db.prepare(batches.commit),
+      rollback: db.prepare(batches.rollback),
+      savepoint: db.prepare(batches.savepoint),
+      release: db.prepare(batches.release),
+      rollbackTo: db.prepare(batches.rollbackTo),
+    }
+  }
+
+  /** The end of the batch under way; `undefined` when there is none. */
+  get running(): Promise<void> | undefined {
+    return this.#running
+  }
+
+  add(unit: Unit): void {
+    if (this.#closed) {
+      unit.failed(new StoreUnavailable('The store is closed.', 'later'))
+      return
+    }
+    this.#waiting.push(unit)
+    this.#schedule()
+  }
+
+  /** Ends what was added, then takes no more. */
+  async close(): Promise<void> {
+    this.#closed = true
+    while (this.#running !== undefined || this.#waiting.length > 0) {
+      await (this.#running ?? nextTurn())
+    }
+  }
+
+  /** `setImmediate`: whatever else is read from sockets in this turn still joins the batch. */
+  #schedule(): void {
+    if (this.#scheduled || this.#running !== undefined) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      // Set before the first work runs: what that work asks for must already see a batch under way.
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#running = promise
+      const units = this.#waiting.splice(0, this.#options.unitsMax)
+      void this.#runBatch(units).then(() => {
+        this.#running = undefined
+        resolve()
+        if (this.#waiting.length > 0) this.#schedule()
+      })
+    })
+  }
+
+  /** Never rejects: every outcome is told to the units. */
+  async #runBatch(units: readonly Unit[]): Promise<void> {
+    const { db, onCommit, onLost } = this.#options
+    const open = new Set(units)
+    const alone = units.length === 1
+    try {
+      this.#statements.begin.run()
+      for (const unit of units) {
+        if (!(await this.#runUnit(unit, alone))) open.delete(unit)
+      }
+      if (db.isTransaction) this.#statements.commit.run()
+    } catch (error) {
+      // The batch is lost as a whole: disk full, or the like.
+      if (db.isTransaction) this.#statements.rollback.run()
+      onLost()
+      const reason = translate(error)
+      for (const unit of open) unit.failed(reason)
+      return
+    }
+    onCommit()
+    for (const unit of open) unit.committed()
+  }
+
+  /**
+   * True when the unit's rows stand in the batch, false when it has heard of its failure. Throws when the
+   * batch is lost. A unit alone needs no savepoint: it is the transaction.
+   */
+  async #runUnit(unit: Unit, alone: boolean): Promise<boolean> {
+    const { db, triesMax } = this.#options
+    for (let tries = 1; ; tries++) {
+      if (alone && !db.isTransaction) this.#statements.begin.run()
+      if (!alone) this.#statements.savepoint.run()
+      try {
+        await settledThisTurn(unit.attempt())
+        if (!alone) this.#statements.release.run()
+        unit.kept()
+        return true
+      } catch (error) {
+        // A refusal of the work, a lost race or a failure; what was written is taken back here in any case.
+        unit.undone()
+        if (db.isTransaction) this.#undo(alone)
+        else if (!alone) throw error
+        if (tries < triesMax && isWorthAnotherTry(error)) continue
+        unit.failed(translate(error))
+        return false
+      }
+    }
+  }
+
+  #undo(alone: boolean): void {
+    if (alone) {
+      this.#statements.rollback.run()
+    } else {
+      this.#statements.rollbackTo.run()
+      this.#statements.release.run()
+    }
+  }
+}
+
+/**
+ * Everything a work may await settles in microtasks, so a work still open in the next turn awaits something
+ * foreign and would hold up every other writer. It is failed loudly instead.
+ */
+function settledThisTurn(attempt: Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const guard = setImmediate(() => {
+      reject(
+        new Error(
+          'The work of a transaction awaited something other than the calls of its transaction ' +
+            '(a timer, a socket, another transaction). It was rolled back.',
+        ),
+      )
+    })
+    attempt.then(
+      () => {
+        clearImmediate(guard)
+        resolve()
+      },
+      (error: unknown) => {
+        clearImmediate(guard)
+        reject(error)
+      },
+    )
+  })
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

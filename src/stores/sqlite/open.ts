@@ -1,0 +1,118 @@
+/**
+ * Opens a SQLite file as a store: takes it for this process alone, sets how durable it is, brings its schema
+ * up to date. Refuses a file that is in use, that a newer version made, or that belongs to something else.
+ */
+
+import { closeSync, openSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+
+import { assertWords, pendingMigrations, wordSettings } from '../migrate.ts'
+import { type Store, type StoreOptions, StoreUnavailable } from '../store.ts'
+import { translate } from './failure.ts'
+import { initial } from './migrations/0001-initial.ts'
+import { opening } from './statements.ts'
+import { SqliteStore } from './store.ts'
+
+export interface SqliteOptions extends StoreOptions {
+  /** The file, in a folder that exists; `:memory:` for a store that ends with the process. */
+  readonly path: string
+}
+
+/** Throws `StoreUnavailable` with `retry: 'never'` when this process may not have the file. */
+export async function openSqlite(options: SqliteOptions): Promise<Store> {
+  const { path } = options
+  const opened: DatabaseSync[] = []
+  const open = (file: string, settings: readonly string[], readOnly = false): DatabaseSync => {
+    const db = new DatabaseSync(file, { readOnly })
+    opened.push(db)
+    for (const setting of settings) db.exec(setting)
+    return db
+  }
+  try {
+    if (path === ':memory:') {
+      const writer = open(path, opening.writer)
+      prepareSchema(writer, options)
+      return new SqliteStore({ writer, reader: writer, lock: undefined }, triesOf(options))
+    }
+    const lock = lockFile(path, open)
+    createPrivately(path)
+    const writer = open(path, opening.writer)
+    prepareSchema(writer, options)
+    const reader = open(path, opening.reader, true)
+    return new SqliteStore({ writer, reader, lock }, triesOf(options))
+  } catch (error) {
+    for (const db of opened.reverse()) db.close()
+    throw translate(error)
+  }
+}
+
+function triesOf(options: StoreOptions): number {
+  return Math.max(1, options.transactionRetriesMax)
+}
+
+type Open = (file: string, settings: readonly string[]) => DatabaseSync
+
+/**
+ * A second, empty database whose exclusive lock lasts as long as the process: feed positions and open
+ * batches are known to this process only, so two on one file would each be wrong.
+ */
+function lockFile(path: string, open: Open): DatabaseSync {
+  const file = `${path}.lock`
+  createPrivately(file)
+  try {
+    return open(file, opening.holdLock)
+  } catch (error) {
+    throw new StoreUnavailable(
+      `The store '${path}' is in use by another process (its lock is '${file}'). ` +
+        'Stop that process; for several processes use PostgreSQL.',
+      'never',
+      { cause: error },
+    )
+  }
+}
+
+/** The store holds hashes of secrets: its files are for their owner alone. SQLite's own keep the mode. */
+function createPrivately(file: string): void {
+  try {
+    closeSync(openSync(file, 'a', 0o600))
+  } catch (error) {
+    throw new StoreUnavailable(`The file '${file}' cannot be written.`, 'never', { cause: error })
+  }
+}
+
+function prepareSchema(db: DatabaseSync, options: StoreOptions): void {
+  const foreign = db.prepare(opening.foreignTables).get() as { name: string } | undefined
+  if (foreign !== undefined) {
+    throw new StoreUnavailable(
+      `The file is a database of something else: it has a table '${foreign.name}' and no store.`,
+      'never',
+    )
+  }
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    migrate(db, options)
+    db.exec('COMMIT')
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+function migrate(db: DatabaseSync, options: StoreOptions): void {
+  for (const table of opening.tables) db.exec(table)
+  // The cells are of the types that `opening.tables` gives them.
+  const applied = db.prepare(opening.applied).all() as { area: string; number: number }[]
+  const pending = pendingMigrations([initial, ...options.migrations], applied)
+  const apply = db.prepare(opening.apply)
+  for (const migration of pending) {
+    for (const text of migration.sqlite) db.exec(text)
+    apply.run(migration.area, migration.number)
+  }
+  const remember = db.prepare(opening.remember)
+  for (const [name, word] of wordSettings(options.words)) {
+    // Only at creation: a store that lost a word is not given whatever is asked for today.
+    if (applied.length === 0) remember.run(name, word)
+  }
+  const settings = db.prepare(opening.settings).all() as { name: string; value: string }[]
+  assertWords(options.words, new Map(settings.map(({ name, value }) => [name, value])))
+}

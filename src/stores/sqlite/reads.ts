@@ -1,0 +1,142 @@
+/**
+ * The reads of the port over one SQLite connection, and how rows become values. Asks only what is prepared,
+ * and never waits: each call ends before it returns its promise.
+ */
+
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
+
+import { keyRange } from '../key-range.ts'
+import type { ListQuery, OperationRow, Reads, ResourceRow } from '../store.ts'
+import { translate } from './failure.ts'
+import type { queries } from './statements.ts'
+
+export type Cells = readonly SQLOutputValue[]
+
+/** A prepared statement whose rows are arrays: a fifth cheaper than objects on a point read. */
+export interface CellStatement {
+  get(...values: SQLInputValue[]): Cells | undefined
+  all(...values: SQLInputValue[]): Cells[]
+  run(...values: SQLInputValue[]): { readonly changes: number | bigint }
+}
+
+export type Prepared<T> = { readonly [K in keyof T]: CellStatement }
+
+export function prepareAll<T extends Readonly<Record<string, string>>>(
+  db: DatabaseSync,
+  texts: T,
+): Prepared<T> {
+  const prepared = Object.entries(texts).map(([name, text]) => {
+    const statement = db.prepare(text)
+    statement.setReturnArrays(true)
+    return [name, statement]
+  })
+  // Same keys as `texts`; rows are arrays by `setReturnArrays`, which the declared types do not follow.
+  return Object.fromEntries(prepared) as Prepared<T>
+}
+
+// In these three the order of the cells is that of the statements, and their types are those of the schema.
+function toResource(cells: Cells): ResourceRow {
+  return {
+    key: cells[0] as string,
+    id: cells[1] as string,
+    type: cells[2] as string,
+    tracked: cells[3] === 1,
+    uniqueKey: cells[4] as string | null,
+    etag: cells[5] as string,
+    generation: cells[6] as number,
+    document: cells[7] as string,
+  }
+}
+
+function toOperation(cells: Cells): OperationRow {
+  return {
+    id: cells[0] as string,
+    resourceKey: cells[1] as string,
+    document: cells[2] as string,
+    running: cells[3] === 1,
+    endedAt: cells[4] as number | null,
+  }
+}
+
+export function toNumber(cells: Cells | undefined): number | undefined {
+  return cells?.[0] as number | undefined
+}
+
+export class SqliteReads implements Reads {
+  protected readonly queries: Prepared<typeof queries>
+
+  constructor(prepared: Prepared<typeof queries>) {
+    this.queries = prepared
+  }
+
+  async get(key: string): Promise<ResourceRow | undefined> {
+    return this.row(key)
+  }
+
+  async list(query: ListQuery): Promise<readonly ResourceRow[]> {
+    if (query.limit <= 0) return []
+    const { self, from, to } = keyRange(query)
+    const own = self === undefined ? undefined : this.#matching(self, query)
+    const rest = own === undefined ? query.limit : query.limit - 1
+    const rows = this.ask(() => this.#range('list', query, from, to, rest).map(toResource))
+    return own === undefined ? rows : [own, ...rows]
+  }
+
+  async count(query: Omit<ListQuery, 'after'>): Promise<number> {
+    if (query.limit <= 0) return 0
+    const { self, from, to } = keyRange({ under: query.under })
+    const own = self !== undefined && this.#matching(self, query) !== undefined ? 1 : 0
+    const found = this.ask(() => this.#range('count', query, from, to, query.limit - own))
+    return own + (toNumber(found[0]) ?? 0)
+  }
+
+  async operation(id: string): Promise<OperationRow | undefined> {
+    const cells = this.ask(() => this.queries.operation.get(id))
+    return cells === undefined ? undefined : toOperation(cells)
+  }
+
+  async runningOperation(resourceKey: string): Promise<OperationRow | undefined> {
+    const cells = this.ask(() => this.queries.runningOperation.get(resourceKey))
+    return cells === undefined ? undefined : toOperation(cells)
+  }
+
+  /** Called before every statement; a transaction refuses here once it has ended. */
+  protected assertOpen(): void {}
+
+  protected row(key: string): ResourceRow | undefined {
+    const cells = this.ask(() => this.queries.get.get(key))
+    return cells === undefined ? undefined : toResource(cells)
+  }
+
+  /** Every conversation with SQLite goes through here, so that its errors leave in the port's words. */
+  protected ask<T>(statement: () => T): T {
+    this.assertOpen()
+    try {
+      return statement()
+    } catch (error) {
+      throw translate(error)
+    }
+  }
+
+  #matching(key: string, query: Omit<ListQuery, 'after'>): ResourceRow | undefined {
+    const row = this.row(key)
+    if (row === undefined || (query.tracked === true && !row.tracked)) return undefined
+    return query.type === undefined || query.type === row.type ? row : undefined
+  }
+
+  #range(
+    what: 'list' | 'count',
+    query: Omit<ListQuery, 'after'>,
+    from: string,
+    to: string,
+    limit: number,
+  ): Cells[] {
+    if (query.type === undefined) {
+      const name = query.tracked === true ? (`${what}Tracked` as const) : (`${what}All` as const)
+      return this.queries[name].all(from, to, limit)
+    }
+    const tracked = query.tracked === true
+    const name = tracked ? (`${what}ByTypeTracked` as const) : (`${what}ByType` as const)
+    return this.queries[name].all(query.type, from, to, limit)
+  }
+}

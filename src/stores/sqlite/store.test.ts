@@ -1,0 +1,149 @@
+/** The contract on SQLite, in a file and in memory, and what only SQLite promises. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { contractOptions, contractRow, type Place } from '../contract/setting.ts'
+import { storeContract } from '../contract.ts'
+import { type Store, StoreUnavailable } from '../store.ts'
+import { openSqlite } from './open.ts'
+
+async function freshPath(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'armature-store-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return join(folder, 'store.db')
+}
+
+const open = (path: string): Promise<Store> => openSqlite({ path, ...contractOptions })
+
+async function filePlace(t: TestContext): Promise<Place> {
+  const path = await freshPath(t)
+  return (options) => openSqlite({ path, ...contractOptions, ...options })
+}
+
+async function memoryPlace(): Promise<Place> {
+  return (options) => openSqlite({ path: ':memory:', ...contractOptions, ...options })
+}
+
+storeContract('sqlite file', { place: filePlace, durable: true })
+storeContract('sqlite memory', { place: memoryPlace, durable: false })
+
+const isNever = (error: unknown): boolean =>
+  error instanceof StoreUnavailable && error.retry === 'never'
+
+test('a file in use is refused, and free again after closing', async (t) => {
+  const path = await freshPath(t)
+  {
+    await using store = await open(path)
+    await assert.rejects(open(path), (error) => isNever(error) && /in use/.test(String(error)))
+    await store.transact((tx) => tx.insert(contractRow('/a')))
+  }
+  await using store = await open(path)
+  assert.notEqual(await store.get('/a'), undefined)
+})
+
+test('the files are for their owner alone', async (t) => {
+  const path = await freshPath(t)
+  await using store = await open(path)
+  await store.transact((tx) => tx.insert(contractRow('/a')))
+  for (const end of ['', '.lock', '-wal', '-shm']) {
+    assert.equal((await stat(path + end)).mode & 0o777, 0o600, end)
+  }
+})
+
+test('a database of something else and a missing folder are refused', async (t) => {
+  const path = await freshPath(t)
+  const other = new DatabaseSync(path)
+  other.exec('CREATE TABLE theirs (id INTEGER)')
+  other.close()
+  await assert.rejects(open(path), (error) => isNever(error) && /'theirs'/.test(String(error)))
+  await assert.rejects(open(join(path, 'no', 'store.db')), isNever)
+})
+
+for (const [name, freshPlace] of [
+  ['a file', filePlace],
+  ['memory', memoryPlace],
+] as const) {
+  test(`in ${name}, a work that awaits something foreign fails loudly, alone and in company`, async (t) => {
+    await using store = await (await freshPlace(t))()
+    for (const neighbours of [0, 3]) {
+      const good = Array.from({ length: neighbours }, (_, n) =>
+        store.transact((tx) => tx.insert(contractRow(`/good${n}`))),
+      )
+      let late: Promise<unknown> | undefined
+      const bad = store.transact(async (tx) => {
+        await tx.insert(contractRow('/bad'))
+        await sleep(5)
+        late = tx.insert(contractRow('/late'))
+        await late
+      })
+      await assert.rejects(bad, /awaited something other/)
+      await Promise.all(good)
+      assert.equal(await store.get('/bad'), undefined)
+      await sleep(20)
+      await assert.rejects(async () => late, /after its end/)
+      assert.equal(await store.count({ under: '/', limit: 9 }), neighbours)
+    }
+  })
+}
+
+test('in memory, a read made before the first wait of a work sees nothing of it', async () => {
+  await using store = await (await memoryPlace())()
+  let seen: Promise<unknown> | undefined
+  await store.transact(async (tx) => {
+    const inserted = tx.insert(contractRow('/a'))
+    seen = store.get('/a').then((row) => row?.key)
+    await inserted
+    await tx.remove('/a', 'e1')
+  })
+  assert.equal(await seen, undefined)
+})
+
+test('a transaction inside a transaction fails instead of hanging', async (t) => {
+  await using store = await open(await freshPath(t))
+  const nested = store.transact(() => store.transact(async () => 1))
+  await assert.rejects(nested, /awaited something other/)
+})
+
+test('the writes of one turn are committed together', async (t) => {
+  const path = await freshPath(t)
+  await using store = await open(path)
+  const outside = new DatabaseSync(path, { readOnly: true })
+  const version = outside.prepare('PRAGMA data_version')
+  version.setReturnArrays(true)
+  let commits = 0
+  // An array of one cell, by the line above.
+  const read = (): unknown => (version.get() as unknown as readonly unknown[])[0]
+  let last = read()
+  const look = (): void => {
+    const now = read()
+    if (now !== last) commits++
+    last = now
+  }
+  await Promise.all(
+    Array.from({ length: 100 }, (_, n) =>
+      store.transact((tx) => tx.insert(contractRow(`/r${n}`))).then(look),
+    ),
+  )
+  outside.close()
+  assert.equal(commits, 1)
+})
+
+test('more transactions than a batch holds are all carried out', async (t) => {
+  await using store = await open(await freshPath(t))
+  await Promise.all(
+    Array.from({ length: 600 }, (_, n) => store.transact((tx) => tx.insert(contractRow(`/r${n}`)))),
+  )
+  assert.equal(await store.count({ under: '/', limit: 1000 }), 600)
+})
+
+test('the position of a feed is known without asking', async (t) => {
+  await using store = await open(await freshPath(t))
+  await store.sql.transact((tx) => tx.follow('f', '/a'))
+  assert.equal(store.feed('f').position(), 1)
+})

@@ -1,0 +1,254 @@
+/**
+ * The store port over one SQLite file and one process: one writing connection under group commit, one
+ * reading connection that never sees what is not committed. Opening and locking is `open.ts`'s.
+ */
+
+import type { DatabaseSync } from 'node:sqlite'
+
+import { assertReads } from '../sql.ts'
+import {
+  type Claim,
+  type Feed,
+  type ListQuery,
+  type OperationRow,
+  type ResourceRow,
+  type Sql,
+  type SqlTx,
+  type Store,
+  StoreUnavailable,
+  type Tx,
+} from '../store.ts'
+import { translate } from './failure.ts'
+import { GroupCommit } from './group-commit.ts'
+import { type Cells, type Prepared, prepareAll, SqliteReads, toNumber } from './reads.ts'
+import { RelationalStatements } from './relational.ts'
+import { changes, queries } from './statements.ts'
+import { SqliteTransaction, type Writer } from './transaction.ts'
+
+/** Units in one batch: at about 50 µs each, a batch holds the event loop for some 12 ms at the most. */
+const unitsMax = 256
+
+export interface SqliteConnections {
+  readonly writer: DatabaseSync
+  /** The same as `writer` where the database lives in memory, which a second connection could not see. */
+  readonly reader: DatabaseSync
+  /** Holds the lock on the file; `undefined` in memory. */
+  readonly lock: DatabaseSync | undefined
+}
+
+export class SqliteStore implements Store {
+  readonly dialect = 'sqlite'
+  readonly sql: Sql
+  readonly #connections: SqliteConnections
+  readonly #reads: SqliteReads
+  readonly #queries: Prepared<typeof queries>
+  readonly #changes: Prepared<typeof changes>
+  readonly #group: GroupCommit
+  readonly #writer: Writer
+  readonly #shared: boolean
+  /** Positions of the feeds: those committed, and those of the batch under way. */
+  readonly #positions = new Map<string, number>()
+  readonly #batchPositions = new Map<string, number>()
+  readonly #callbacks: (() => void)[] = []
+  #scheduled = false
+  #closing: Promise<void> | undefined
+
+  constructor(connections: SqliteConnections, triesMax: number) {
+    const { writer, reader } = connections
+    this.#connections = connections
+    this.#shared = writer === reader
+    this.#queries = prepareAll(reader, queries)
+    this.#changes = prepareAll(writer, changes)
+    this.#reads = new SqliteReads(this.#queries)
+    this.#writer = {
+      queries: this.#shared ? this.#queries : prepareAll(writer, queries),
+      changes: this.#changes,
+      relational: new RelationalStatements(writer),
+      position: (feed) => this.#batchPositions.get(feed) ?? this.#positions.get(feed) ?? 0,
+    }
+    this.#group = new GroupCommit({
+      db: writer,
+      triesMax,
+      unitsMax,
+      onCommit: () => this.#committed(),
+      onLost: () => this.#lost(),
+    })
+    for (const [name, position] of this.#queries.feedPositions.all()) {
+      this.#positions.set(name as string, position as number) // as the schema has them
+    }
+    const relational = new RelationalStatements(reader)
+    this.sql = {
+      dialect: 'sqlite',
+      all: (text, ...values) =>
+        this.#outside(async () => {
+          assertReads(text)
+          return relational.all(text, values)
+        }),
+      transact: (work) => this.#enlist((tx: SqlTx) => work(tx)),
+    }
+  }
+
+  // The hot call of every request: no closure where there is nothing to wait for.
+  get(key: string): Promise<ResourceRow | undefined> {
+    return this.#shared ? this.#outside(() => this.#reads.get(key)) : this.#reads.get(key)
+  }
+
+  list(query: ListQuery): Promise<readonly ResourceRow[]> {
+    return this.#outside(() => this.#reads.list(query))
+  }
+
+  count(query: Omit<ListQuery, 'after'>): Promise<number> {
+    return this.#outside(() => this.#reads.count(query))
+  }
+
+  operation(id: string): Promise<OperationRow | undefined> {
+    return this.#outside(() => this.#reads.operation(id))
+  }
+
+  runningOperation(resourceKey: string): Promise<OperationRow | undefined> {
+    return this.#outside(() => this.#reads.runningOperation(resourceKey))
+  }
+
+  transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#enlist(work)
+  }
+
+  feed(name: string): Feed {
+    return {
+      position: () => this.#positions.get(name) ?? 0,
+      since: async (position, limit) => {
+        const cells = await this.#ask(() => this.#queries.feedSince.all(name, position, limit))
+        return {
+          position: toNumber(cells.at(-1)) ?? position,
+          keys: cells.map((cell) => cell[1] as string), // a text column
+        }
+      },
+    }
+  }
+
+  async claimDue(
+    owner: string,
+    now: number,
+    leaseSeconds: number,
+    limit: number,
+  ): Promise<readonly Claim[]> {
+    // An idle look costs one read: no batch, no turn of the loop.
+    const any = await this.#ask(() => this.#queries.claimable.get(now, now, 1))
+    if (any === undefined || limit <= 0) return []
+    return this.#write(() =>
+      this.#writer.queries.claimable.all(now, now, limit).map((cells): Claim => {
+        const key = cells[0] as string // a text column
+        const fence = toNumber(this.#changes.takeFence.get()) ?? 0
+        this.#changes.claim.run(owner, now + leaseSeconds * 1000, fence, now, key)
+        return { key, fence, attempt: cells[1] as number } // an integer column
+      }),
+    )
+  }
+
+  renew(claim: Claim, now: number, leaseSeconds: number): Promise<boolean> {
+    const until = now + leaseSeconds * 1000
+    return this.#write(() => this.#changes.renew.run(until, claim.key, claim.fence).changes === 1)
+  }
+
+  async release(claim: Claim, dueAt: number, failed: boolean): Promise<void> {
+    await this.#write(() =>
+      this.#changes.release.run(dueAt, failed ? 1 : 0, claim.key, claim.fence),
+    )
+  }
+
+  async nextDue(): Promise<number | undefined> {
+    const [due, leaseEnd] = await this.#ask(() => [
+      toNumber(this.#queries.nextDue.get()),
+      toNumber(this.#queries.nextLeaseEnd.get()),
+    ])
+    if (due === undefined || leaseEnd === undefined) return due ?? leaseEnd
+    return Math.min(due, leaseEnd)
+  }
+
+  /** There is no other process; this one's own commits call back, as they do on PostgreSQL. */
+  onWork(callback: () => void): void {
+    this.#callbacks.push(callback)
+  }
+
+  async sweepOperations(before: number, limit: number): Promise<number> {
+    const any = await this.#ask(() => this.#queries.anySwept.get(before))
+    if (any === undefined) return 0
+    return this.#write(() => Number(this.#changes.sweepOperations.run(before, limit).changes))
+  }
+
+  async ping(): Promise<void> {
+    if (this.#closing !== undefined) throw new StoreUnavailable('The store is closed.', 'later')
+    await this.#ask(() => this.#queries.ping.get())
+  }
+
+  /** Ends the transactions already handed in, then closes the file and gives up its lock. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    const { writer, reader, lock } = this.#connections
+    this.#callbacks.length = 0
+    await this.#group.close()
+    if (!this.#shared) reader.close()
+    writer.close()
+    lock?.close()
+  }
+
+  #enlist<T>(work: (tx: SqliteTransaction) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let tx: SqliteTransaction | undefined
+      let positions: ReadonlyMap<string, number>
+      let value: T
+      this.#group.add({
+        attempt: async () => {
+          tx = new SqliteTransaction(this.#writer)
+          value = await work(tx)
+          positions = tx.finish()
+        },
+        kept: () => {
+          for (const [feed, position] of positions) this.#batchPositions.set(feed, position)
+          if (tx?.scheduled === true) this.#scheduled = true
+        },
+        undone: () => tx?.abandon(),
+        committed: () => resolve(value),
+        failed: reject,
+      })
+    })
+  }
+
+  /** A change of the store's own, with nothing to await in it. */
+  #write<T>(change: () => T): Promise<T> {
+    return this.#enlist(async () => change())
+  }
+
+  #committed(): void {
+    for (const [feed, position] of this.#batchPositions) this.#positions.set(feed, position)
+    this.#batchPositions.clear()
+    if (!this.#scheduled) return
+    this.#scheduled = false
+    for (const callback of this.#callbacks) queueMicrotask(callback)
+  }
+
+  #lost(): void {
+    this.#batchPositions.clear()
+    this.#scheduled = false
+  }
+
+  #ask<T extends Cells | undefined | readonly unknown[]>(statement: () => T): Promise<T> {
+    return this.#outside(async () => {
+      try {
+        return statement()
+      } catch (error) {
+        throw translate(error)
+      }
+    })
+  }
+
+  /** With one connection, a read must not look into the batch under way: it waits for its end. */
+  #outside<T>(read: () => Promise<T>): Promise<T> {
+    const running = this.#shared ? this.#group.running : undefined
+    return running === undefined ? read() : running.then(read)
+  }
+}

