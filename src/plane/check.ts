@@ -1,0 +1,128 @@
+/**
+ * Bodies against their schemas: every violation at once, each with the path of the property and what was
+ * expected. Schemas are compiled at first use, since a process that starts needs none of them.
+ */
+
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import addFormatsModule from 'ajv-formats'
+import type { TSchema } from 'typebox'
+import { type Problem, refuseProblems } from '#kernel/error.ts'
+import { isJsonObject } from '#kernel/patch.ts'
+
+const problemsMax = 100
+
+/** Members of the envelope that any body may carry, because clients send back what they read. */
+const envelope = ['id', 'name', 'type', 'location', 'tags', 'systemData', 'etag']
+
+// The package is CommonJS; its function is the module itself or its `default`, by the loader's mood.
+const addFormats = addFormatsModule as unknown as (ajv: Ajv) => void
+
+export interface Checker {
+  /** Throws one refusal with all problems, or returns. */
+  check(schema: TSchema, unknownProperties: 'ignore' | 'refuse', body: unknown): void
+}
+
+export function createChecker(): Checker {
+  let ajv: Ajv | undefined
+  const compiled = new Map<TSchema, ValidateFunction>()
+  return {
+    check(schema, unknownProperties, body) {
+      let validate = compiled.get(schema)
+      if (validate === undefined) {
+        if (ajv === undefined) {
+          ajv = new Ajv({ allErrors: true, strict: false, verbose: true })
+          addFormats(ajv)
+        }
+        validate = ajv.compile(unknownProperties === 'refuse' ? closed(schema, true) : schema)
+        compiled.set(schema, validate)
+      }
+      if (validate(body) === true) return
+      throw refuseProblems(explain(validate.errors ?? []))
+    },
+  }
+}
+
+/** A copy of a schema in which objects take no properties but the ones they name. */
+function closed(schema: unknown, top: boolean): object {
+  const copy = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(copy)
+    if (!isJsonObject(value)) return value
+    const out: Record<string, unknown> = {}
+    for (const [key, member] of Object.entries(value)) out[key] = copy(member)
+    if (isJsonObject(out['properties']) && out['additionalProperties'] === undefined) {
+      out['additionalProperties'] = false
+    }
+    return out
+  }
+  // A schema is an object, and copying keeps it one.
+  const out = copy(schema) as Record<string, unknown>
+  if (top && isJsonObject(out['properties'])) {
+    const extra = envelope.filter((name) => !Object.hasOwn(out['properties'] as object, name))
+    out['properties'] = {
+      ...out['properties'],
+      ...Object.fromEntries(extra.map((name) => [name, {}])),
+    }
+  }
+  return out
+}
+
+/** `/properties/containers/0/name` → `properties.containers[0].name` */
+export function showPath(pointer: string): string {
+  let out = ''
+  for (const raw of pointer.split('/').slice(1)) {
+    const part = raw.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (/^\d+$/.test(part)) out += `[${part}]`
+    else out += out === '' ? part : `.${part}`
+  }
+  return out
+}
+
+function explain(errors: readonly ErrorObject[]): readonly Problem[] {
+  const problems = new Map<string, string[]>()
+  const add = (path: string, message: string): void => {
+    const known = problems.get(path)
+    if (known === undefined) problems.set(path, [message])
+    else if (!known.includes(message)) known.push(message)
+  }
+  for (const error of errors) {
+    if (problems.size >= problemsMax) break
+    const path = showPath(error.instancePath)
+    switch (error.keyword) {
+      case 'required': {
+        const name = String(error.params['missingProperty'])
+        add(path === '' ? name : `${path}.${name}`, 'is required')
+        break
+      }
+      case 'additionalProperties': {
+        const name = String(error.params['additionalProperty'])
+        add(path === '' ? name : `${path}.${name}`, 'is not a property of this type')
+        break
+      }
+      case 'type':
+        add(path, `expected ${listed(error.params['type'])}, got ${nameOfValue(error.data)}`)
+        break
+      case 'enum':
+        add(path, `expected one of ${listed(error.params['allowedValues'])}`)
+        break
+      case 'const':
+        add(path, `expected ${listed(error.params['allowedValue'])}`)
+        break
+      case 'anyOf':
+      case 'oneOf':
+        // The alternatives have already said what they expected.
+        break
+      default:
+        add(path, error.message ?? `breaks the rule ${error.keyword}`)
+    }
+  }
+  return [...problems].map(([path, messages]) => ({ path, message: messages.join(', or ') }))
+}
+
+function listed(value: unknown): string {
+  return Array.isArray(value) ? value.map((one) => String(one)).join(', ') : String(value)
+}
+
+function nameOfValue(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}

@@ -1,0 +1,156 @@
+/** Puts the plane together: the table, the verbs and the reconciler over one store. */
+
+import { randomBytes } from 'node:crypto'
+import { refuse } from '#kernel/error.ts'
+import type { Limits } from '#kernel/limits.ts'
+import type { Clock, Ids, Log } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { type ResourceId, subscriptionIdOf, subscriptionOf } from '#kernel/resource-id.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import type { Store } from '#stores/store.ts'
+import type { Access } from './access.ts'
+import { createChecker } from './check.ts'
+import type { Provider, Reader } from './define.ts'
+import { describe } from './describe.ts'
+import { familyOfPath, type LocatedRoute, locate } from './locate.ts'
+import { runOperation } from './operations.ts'
+import { createReader, type Parts } from './parts.ts'
+import type { Outcome, Plane, RunInput } from './plane.ts'
+import { createReconciler, type ReconcilerLoop, type Timers } from './reconciler.ts'
+import { createRegistry, type Registry } from './registry.ts'
+import { runAction } from './verbs/act.ts'
+import { emptyScope, runDelete } from './verbs/delete.ts'
+import { listTracked, runGet, runList, type TrackedPage } from './verbs/read.ts'
+import { runPatch, runPut } from './verbs/write.ts'
+
+export interface PlaneOptions {
+  /** A function of what providers may ask of the plane, since they are declared before it exists. */
+  readonly providers: (services: PlaneServices) => readonly Provider[]
+  readonly store: Store
+  readonly access: Access
+  readonly words: VendorWords
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly limits: Limits
+  readonly tokenKey: Uint8Array
+  readonly scopes: 'implicit' | 'declared'
+  readonly timers: Timers
+}
+
+/** What a provider may ask of the plane beyond its context: other resources by id, as any client would. */
+export interface PlaneServices {
+  describe(): ReturnType<Plane['describe']>
+  readonly reader: Reader
+  listTracked(query: {
+    readonly under: ResourceId
+    readonly after?: string
+    readonly limit: number
+  }): Promise<TrackedPage>
+  /** Removes what is below a scope, a bounded part at a time. */
+  emptyScope(id: ResourceId): Promise<{ readonly remaining: number }>
+}
+
+export interface RunningPlane extends Plane, AsyncDisposable {
+  readonly registry: Registry
+  readonly reader: Reader
+  readonly reconciler: ReconcilerLoop
+}
+
+export function createPlane(options: PlaneOptions): RunningPlane {
+  // Providers get services that reach the parts once these exist; none is called while declaring.
+  const services: PlaneServices = {
+    describe: () => describe(parts.registry),
+    reader: {
+      get: (id) => createReader(parts.registry, parts.store).get(id),
+      list: (query) => createReader(parts.registry, parts.store).list(query),
+      count: (query) => createReader(parts.registry, parts.store).count(query),
+    },
+    listTracked: (query) => listTracked(parts, query),
+    emptyScope: (id) => emptyScope(parts, id, { principal: { id: 'system' }, correlationId: '' }),
+  }
+  const registry = createRegistry(options.providers(services), options.words)
+  const parts: Parts = {
+    registry,
+    store: options.store,
+    access: options.access,
+    checker: createChecker(),
+    clock: options.clock,
+    ids: options.ids,
+    log: options.log,
+    limits: options.limits,
+    tokenKey: options.tokenKey,
+    scopes: options.scopes,
+    wake: () => reconciler.wake(),
+  }
+  const owner = randomBytes(12).toString('hex')
+  const reconciler = createReconciler(parts, owner, options.timers)
+  return {
+    registry,
+    reader: services.reader,
+    reconciler,
+    locate: (method, path, query) => locate(registry, method, path, query),
+    authorize: (route, principal) => authorize(parts, asLocated(route), principal),
+    run: (route, input) => dispatch(parts, asLocated(route), input),
+    errorFamilyOf: (path) => familyOfPath(registry, path),
+    describe: services.describe,
+    [Symbol.asyncDispose]: () => reconciler[Symbol.asyncDispose](),
+  }
+}
+
+/** Routes are made by `locate` alone, so they carry what it put in. */
+function asLocated(route: Parameters<Plane['run']>[0]): LocatedRoute {
+  return route as LocatedRoute
+}
+
+/** Synchronous where the decision is: every request passes here. */
+function authorize(parts: Parts, route: LocatedRoute, principal: Principal): void | Promise<void> {
+  if (route.action === '') return
+  const verdict = parts.access.allows({ principal, action: route.action, scope: route.scope })
+  if (verdict === true) return
+  return verdict === false
+    ? denied(parts, route, principal)
+    : verdict.then((allowed) => (allowed ? undefined : denied(parts, route, principal)))
+}
+
+/** A subscription that does not exist is said first (facts 9.7); after that, 403 whatever exists. */
+async function denied(parts: Parts, route: LocatedRoute, principal: Principal): Promise<never> {
+  const subscription = subscriptionOf(route.scope)
+  const creates = route.kind === 'put' && parts.scopes === 'implicit'
+  if (subscription !== undefined && !creates) {
+    const scope = subscriptionIdOf(subscription)
+    const itself = route.kind === 'put' && scope.key === route.scope.key
+    if (!itself && (await parts.store.get(scope.key)) === undefined) {
+      throw refuse.SubscriptionNotFound({ id: subscription })
+    }
+  }
+  throw refuse.AuthorizationFailed({
+    client: principal.displayName,
+    principalId: principal.id,
+    action: route.action,
+    scope: route.scope.text,
+  })
+}
+
+function dispatch(parts: Parts, route: LocatedRoute, input: RunInput): Promise<Outcome> {
+  switch (route.kind) {
+    case 'put':
+      return runPut(parts, route, input)
+    case 'patch':
+      return runPatch(parts, route, input)
+    case 'get':
+    case 'head':
+      return runGet(parts, route, input)
+    case 'list':
+      return runList(parts, route, input)
+    case 'delete':
+      return runDelete(parts, route, input)
+    case 'action':
+      return runAction(parts, route, input)
+    case 'operation-status':
+    case 'operation-result':
+      return runOperation(parts, route, input)
+    default:
+      return route.kind satisfies never
+  }
+}

@@ -1,0 +1,353 @@
+/**
+ * What a provider says about itself: a resource type is an entry in a table. From these declarations come
+ * routing, validation, action names, OpenAPI and the lists of providers and operations; nothing else has
+ * to be registered anywhere.
+ */
+
+import type { TSchema } from 'typebox'
+import type { ApiError, ErrorEntry, ErrorFamily, Problem } from '#kernel/error.ts'
+import type { Log } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import type { ResourceId } from '#kernel/resource-id.ts'
+import type { SystemData } from '#kernel/system-data.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+
+/** A stored resource as rules, lists and reconcilers see it. */
+export interface Resource<M = unknown> {
+  readonly id: ResourceId
+  readonly location?: string
+  readonly tags?: Readonly<Record<string, string>>
+  readonly systemData: SystemData
+  /** `provisioningState`; always `Succeeded` for types without a reconciler. */
+  readonly state: string
+  /** What the user asked for. */
+  readonly model: M
+  /** What was last seen on the engine; written by the reconciler alone. */
+  readonly observed?: unknown
+  readonly etag: string
+  readonly generation: number
+}
+
+/** Reads of committed (or, inside a write, of this transaction's) resources, by any part that may read. */
+export interface Reader {
+  get(id: ResourceId | string): Promise<Resource | undefined>
+  /** Resources of a type (`Authorization/roleAssignments`) at or below a scope, in id order. */
+  list(query: {
+    readonly type: string
+    readonly under: ResourceId | string
+    readonly after?: string
+    readonly limit: number
+  }): Promise<readonly Resource[]>
+  /** How many there are, counted up to `limit`. */
+  count(query: {
+    readonly type: string
+    readonly under: ResourceId | string
+    readonly limit: number
+  }): Promise<number>
+}
+
+/** What every part of a type may know of the request it serves. */
+export interface Context {
+  readonly principal: Principal
+  /** Milliseconds; the one moment of this request. */
+  readonly now: number
+  readonly words: VendorWords
+  readonly correlationId: string
+  readonly reader: Reader
+  /** May the caller do this elsewhere? `action` without the vendor word: `Resources/subscriptions/read`. */
+  may(action: string, scope: ResourceId): boolean | Promise<boolean>
+}
+
+/**
+ * One published shape of a type. Released versions never change. `body` is the wire schema of a PUT, the
+ * whole body; all its violations are reported at once, each with its path.
+ */
+export interface Version<M> {
+  /** `2022-04-01`, also with `-preview`. */
+  readonly date: string
+  readonly body: TSchema
+  /** The schema of the answer, for OpenAPI: what stands beside `id`, `name`, `type`. */
+  readonly answer: TSchema
+  /** What a property that the schema does not know does to a request. */
+  readonly unknownProperties: 'ignore' | 'refuse'
+  /**
+   * After the schema: the body (valid; unknown properties still in it) to the stored model, defaults
+   * filled. `previous` for what a body may leave out and must not lose (secrets). Cannot fail.
+   */
+  toModel(body: never, previous: M | undefined, context: Context): M
+  /** Last, building the answer: `properties` and other members beside the envelope. Never a secret. */
+  fromModel(model: M, view: View): Readonly<Record<string, unknown>>
+  /**
+   * PATCH in this version. `merge` (default): a JSON merge patch on the body as `fromModel` gives it,
+   * then as PUT. `tags`: only tags take effect. `none`: 405. Or a schema and a function of its own.
+   */
+  readonly patch?: 'merge' | 'tags' | 'none' | PatchRule<M>
+}
+
+export interface PatchRule<M> {
+  readonly body: TSchema
+  apply(body: never, previous: M, context: Context): M
+}
+
+/** What `fromModel` may show besides the model. */
+export interface View
+  extends Pick<Resource, 'id' | 'systemData' | 'state' | 'observed' | 'location' | 'tags'> {
+  readonly words: VendorWords
+}
+
+/** What a name may look like. `code` replaces `InvalidResourceName`. */
+export interface NameRule {
+  readonly pattern: RegExp
+  /** The rule in words: `1 to 90 letters, digits, …`. */
+  readonly rule: string
+  readonly refuse?: (name: string) => ApiError
+}
+
+export interface RuleContext<M> extends Context {
+  readonly id: ResourceId
+  readonly desired: M
+  readonly previous: M | undefined
+  readonly location: string | undefined
+  readonly tags: Readonly<Record<string, string>> | undefined
+}
+
+/** What a type's list answers for one page. `next` is the type's own cursor, signed by the plane. */
+export interface ListPage<T> {
+  readonly items: readonly T[]
+  readonly next?: string
+}
+
+export interface ListContext extends Context {
+  /** The scope or parent whose collection is asked for. */
+  readonly parent: ResourceId
+  readonly query: URLSearchParams
+  readonly limit: number
+  readonly cursor: string | undefined
+}
+
+export interface GetContext extends Context {
+  readonly id: ResourceId
+  readonly query: URLSearchParams
+}
+
+/** A type whose items are computed, not stored. Items are whole wire objects. */
+export interface Source {
+  get?(context: GetContext): Promise<object | undefined>
+  list?(context: ListContext): Promise<ListPage<object>>
+}
+
+/** What an action may answer. `model` writes intent; with a reconciler that opens an operation. */
+export interface ActionOutcome<M> {
+  /** 200 with a body, 202 (operation), 204, as the contract or the facts have it. */
+  readonly status: number
+  readonly body?: object | string | AsyncIterable<Uint8Array>
+  readonly headers?: Readonly<Record<string, string>>
+  /** Intent to store. The action names what to do; the reconciler does it. */
+  readonly model?: M
+}
+
+export interface ActionContext<M> extends Context {
+  readonly id: ResourceId
+  /** Undefined for actions on virtual types and collections. */
+  readonly resource: Resource<M> | undefined
+  readonly query: URLSearchParams
+  readonly version: string
+}
+
+/** A POST (or GET) below a resource, or on a collection word that is no type. */
+export interface Action<M> {
+  readonly method: 'POST' | 'GET'
+  readonly description: string
+  /** What follows the type in the action name; `{name}/action` for POST and `{name}/read` for GET. */
+  readonly permission?: string
+  /** Counted as a read by throttling; facts 9.6 has list-style POSTs so. */
+  readonly countsAsRead?: boolean
+  readonly body?: TSchema
+  readonly bodyOptional?: boolean
+  readonly answer?: TSchema
+  /** Inside a transaction when `writes`: then it reads only, and `model` is what is written. */
+  readonly writes?: boolean
+  run(context: ActionContext<M>, body: never): Promise<ActionOutcome<M>>
+}
+
+/** The reconciler's view of one resource. Deleting is not special: `desired` is nothing. */
+export interface Subject<M, O> {
+  readonly id: ResourceId
+  readonly desired: M | undefined
+  /** The model as stored, also while deleting: names of what has to go. */
+  readonly model: M
+  readonly location: string | undefined
+  readonly tags: Readonly<Record<string, string>> | undefined
+  /** What was last recorded. */
+  readonly last: O | undefined
+  readonly generation: number
+  /** Stable, opaque, fit for an engine's names: derived from the id, the same for the resource's life. */
+  readonly token: string
+  readonly state: string
+  readonly now: number
+  readonly log: Log
+}
+
+export type Next<S, O> =
+  /** Perform this step, record `observed`, look again. */
+  | { readonly kind: 'step'; readonly step: S; readonly state?: string }
+  /** Nothing to do until later: the engine works. */
+  | {
+      readonly kind: 'wait'
+      readonly seconds: number
+      readonly state?: string
+      readonly observed?: O
+    }
+  /** Desired is reached. With `resyncSeconds` it is looked at again. */
+  | { readonly kind: 'done'; readonly observed?: O }
+  /** It can never be reached: the operation fails with this error. */
+  | {
+      readonly kind: 'fail'
+      readonly code: string
+      readonly message: string
+      readonly observed?: O
+    }
+
+/** `observe` asks the engine, `next` is pure, `perform` does one idempotent step. All may run again. */
+export interface Reconciler<M, O = unknown, S = unknown> {
+  readonly deadlineSeconds: number
+  readonly retryAfterSeconds: number
+  /** Look again this long after `done`: drift shows without a request. */
+  readonly resyncSeconds?: number
+  /** The non-terminal states, as shown while creating, updating, deleting. */
+  readonly states: {
+    readonly creating: string
+    readonly updating: string
+    readonly deleting: string
+  }
+  observe(subject: Subject<M, O>): Promise<O>
+  next(subject: Subject<M, O>, observed: O): Next<S, O>
+  perform(subject: Subject<M, O>, step: S): Promise<void>
+  /** Calls back with ids worth a look now (an engine's event). A hint. */
+  hints?(wake: (key: string) => void, signal: AbortSignal): void
+}
+
+/** Thrown by `observe` and `perform` for the world's failures. `never` fails the operation at once. */
+export class StepFailure extends Error {
+  readonly retry: 'later' | 'never'
+  readonly code: string
+  constructor(retry: 'later' | 'never', code: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StepFailure'
+    this.retry = retry
+    this.code = code
+  }
+}
+
+export type StoredVerb = 'get' | 'list' | 'put' | 'patch' | 'delete'
+
+/** A resource type: one entry of the table. At most one hook per concern. */
+export interface ResourceType<M = unknown> {
+  /** Without the vendor word: `Authorization/roleAssignments`, `DataShare/accounts/shares`. */
+  readonly type: string
+  readonly description: string
+  /**
+   * Where it lives: below the root (`/providers/…`), a subscription, a group, or on anything (`any`,
+   * extension resources). Nested types live below their parent and repeat its scope. `implied` is for
+   * the two types whose paths carry no `providers`.
+   */
+  readonly scope: 'tenant' | 'subscription' | 'resource-group' | 'any' | 'implied'
+  /** Further scopes whose collection may be listed: a group type also lists by subscription. Default true. */
+  readonly listBySubscription?: boolean
+  /** Has `location` and `tags`, appears in generic lists. */
+  readonly tracked: boolean
+  /** For tracked types: `optional` takes the group's location. Default `required`. */
+  readonly location?: 'required' | 'optional'
+  readonly name: NameRule
+  /** Shapes, for stored types. */
+  readonly versions: readonly Version<M>[]
+  /** For types without shapes of their own (computed or only actions): the versions they answer in. */
+  readonly apiVersions?: readonly string[] | 'any'
+  /** Default: all of them for stored types, none for types with a `source`. */
+  readonly verbs?: readonly StoredVerb[]
+  /** Refused without `If-Match`: which verbs (the API management family). */
+  readonly ifMatchRequired?: readonly ('put' | 'patch' | 'delete')[]
+  /** What a schema cannot say. In the transaction, before writing; reads only; all problems at once. */
+  rules?(context: RuleContext<M>): Promise<readonly Problem[]> | readonly Problem[]
+  /** Before deleting: throws a refusal where something must not go. */
+  deleteRules?(context: Context & { readonly resource: Resource<M> }): Promise<void> | void
+  /** Two rows with the same key cannot be: taken → `uniqueRefusal`. */
+  uniqueKey?(id: ResourceId, model: M): string
+  uniqueRefusal?(id: ResourceId, existing: ResourceId | undefined): ApiError
+  /** Its presence is what makes PUT and DELETE long-running. */
+  readonly reconcile?: Reconciler<M>
+  readonly actions?: Readonly<Record<string, Action<M>>>
+  /** A path word below a scope that is an action and no collection (`checkAccess`). */
+  readonly collectionActions?: { readonly POST?: Action<M>; readonly GET?: Action<M> }
+  /** Items that are not stored (`locations`, built-in roles), asked before the store. */
+  readonly source?: Source
+  /** Any signed-in caller may list; the list itself shows only what the caller may see (`may`). */
+  readonly openList?: boolean
+  /** A list of its own making, over stored rows. */
+  list?(context: ListContext): Promise<ListPage<Resource<M>>>
+  /** Changes are appended to this feed of the store, for an index in memory. */
+  readonly feed?: string
+  /** The type in action names, where it is not `type` (`Resources/subscriptions/resourceGroups`). */
+  readonly permission?: string
+  /** The type on the wire, where it is not `type` (`Resources/resourceGroups`). */
+  readonly wireType?: string
+  /** Brings a missing scope into being (`ARMATURE_SCOPES=implicit`): subscriptions and groups only. */
+  implicit?(
+    id: ResourceId,
+    context: Pick<Context, 'now' | 'principal'>,
+  ): { readonly model: M; readonly location?: string }
+  /** A parent whose state refuses writes below it: throws the refusal. */
+  allowsChildren?(resource: Resource<M>): void
+  /** The shape of a whole answer, where the usual envelope does not fit (subscriptions). */
+  envelope?(resource: Resource<M>, view: View): object
+  /** What GET of a missing one answers, where it is not the common code. */
+  notFound?(id: ResourceId): ApiError
+  /** What a write with another location meets, where it is not the common code. */
+  locationRefusal?(resource: Resource<M>, location: string): ApiError
+  /** What a write meets while an operation runs, where it is not the common code. */
+  busy?(resource: Resource<M>): ApiError
+  /** What generic lists show besides the envelope: `kind`, `sku`, `plan`, `identity`, `managedBy`. */
+  summary?(model: M): Readonly<Record<string, unknown>>
+  /** A body worth PUTting, for the contract suite that every type is put through. */
+  readonly sample?: Sample
+}
+
+/** How the resource contract suite makes valid resources of a type. */
+export interface Sample {
+  name(seed: number): string
+  /** A valid PUT body per version. */
+  body(seed: number, version: string): object
+  /** A body that is valid and differs from `body(seed)`; updates are tried with it. */
+  changed(seed: number, version: string): object
+  /** Strings that must never come back in an answer. */
+  readonly secrets?: readonly string[]
+}
+
+export interface Provider {
+  /** Without the vendor word: `Authorization`. */
+  readonly namespace: string
+  readonly description: string
+  /** Default: `resource-manager`. */
+  readonly errorFamily?: ErrorFamily
+  /** The provider's own refusals, for the reference. */
+  readonly errors?: Readonly<Record<string, ErrorEntry>>
+  readonly types: readonly ResourceType[]
+}
+
+/**
+ * Declares a type. The model is erased here, once: the plane hands a model only to the type that made it
+ * (every row is of one type, and `toModel` and `actions` are the only makers), so `unknown` is safe.
+ */
+export function defineResource<M>(type: ResourceType<M>): ResourceType {
+  return type as unknown as ResourceType
+}
+
+/** Declares a reconciler; what it observes and the steps it takes are its own, erased likewise. */
+export function defineReconciler<M, O, S>(reconciler: Reconciler<M, O, S>): Reconciler<M> {
+  return reconciler as unknown as Reconciler<M>
+}
+
+/** Declares a provider: the identity function, so that declarations read alike. */
+export function defineProvider(provider: Provider): Provider {
+  return provider
+}

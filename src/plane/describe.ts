@@ -1,0 +1,154 @@
+/** The table as data: every route, for OpenAPI, for `GET /providers/{ns}/operations`, for tests that walk it all. */
+
+import type { Action, StoredVerb, Version } from './define.ts'
+import type { Method, RouteDescription } from './plane.ts'
+import type { CompiledType, Registry } from './registry.ts'
+
+const verbs: readonly {
+  readonly verb: StoredVerb
+  readonly method: Method
+  readonly needs: string
+  readonly says: string
+}[] = [
+  { verb: 'list', method: 'GET', needs: 'read', says: 'List' },
+  { verb: 'get', method: 'GET', needs: 'read', says: 'Get' },
+  { verb: 'put', method: 'PUT', needs: 'write', says: 'Create or update' },
+  { verb: 'patch', method: 'PATCH', needs: 'write', says: 'Update' },
+  { verb: 'delete', method: 'DELETE', needs: 'delete', says: 'Delete' },
+]
+
+export function describe(registry: Registry): readonly RouteDescription[] {
+  return registry.types.flatMap((type) => [
+    ...verbs.filter(({ verb }) => type.verbs.has(verb)).flatMap((one) => ofVerb(type, one)),
+    ...Object.entries(type.declaration.actions ?? {}).map(([name, action]) =>
+      ofAction(type, name, action, `${itemPath(type)}/${name}`, `${type.permission}/${name}`),
+    ),
+    ...Object.values(type.declaration.collectionActions ?? {}).map((action) =>
+      ofAction(type, type.words.at(-1) ?? '', action, collectionPath(type), type.permission),
+    ),
+  ])
+}
+
+function base(
+  type: CompiledType,
+): Pick<RouteDescription, 'namespace' | 'type' | 'versions' | 'errorFamily'> {
+  return {
+    namespace: type.namespace,
+    type: type.fullType,
+    versions: type.dates === 'any' ? [] : type.dates,
+    errorFamily: type.errorFamily,
+  }
+}
+
+function ofVerb(
+  type: CompiledType,
+  { verb, method, needs, says }: (typeof verbs)[number],
+): readonly RouteDescription[] {
+  const noun = type.words.at(-1) ?? ''
+  const one = verb === 'list' ? noun : singular(noun)
+  const shape = (version: string): Version<unknown> | undefined => type.versions.get(version)
+  const versions =
+    type.dates === 'any'
+      ? []
+      : type.dates.filter((date) => verb !== 'patch' || shape(date)?.patch !== 'none')
+  return [
+    {
+      ...base(type),
+      versions,
+      method,
+      path: verb === 'list' ? collectionPath(type) : itemPath(type),
+      action:
+        verb === 'list' && type.declaration.openList === true ? '' : `${type.permission}/${needs}`,
+      summary: `${says} ${spaced(one)}`,
+      operationName: `${type.words.map(capital).join('')}_${says.replace(/ (.)/g, (_, letter: string) => letter.toUpperCase())}`,
+      ...(verb === 'put' || verb === 'patch'
+        ? { body: (version: string) => bodyOf(shape(version), verb) }
+        : {}),
+      answer: (version: string) => shape(version)?.answer,
+      longRunning: type.declaration.reconcile !== undefined && needs !== 'read',
+    },
+  ]
+}
+
+function bodyOf(
+  version: Version<unknown> | undefined,
+  verb: 'put' | 'patch',
+): Version<unknown>['body'] | undefined {
+  if (version === undefined) return undefined
+  if (verb === 'put') return version.body
+  return typeof version.patch === 'object' ? version.patch.body : undefined
+}
+
+function ofAction(
+  type: CompiledType,
+  name: string,
+  action: Action<unknown>,
+  path: string,
+  permission: string,
+): RouteDescription {
+  const needs =
+    action.permission === undefined
+      ? `${permission}/${action.method === 'GET' ? 'read' : 'action'}`
+      : `${type.permission}/${action.permission}`
+  const { body, answer } = action
+  return {
+    ...base(type),
+    method: action.method,
+    path,
+    action: needs,
+    summary: action.description,
+    operationName: `${type.words.map(capital).join('')}_${capital(name)}`,
+    ...(body === undefined ? {} : { body: () => body }),
+    ...(answer === undefined ? {} : { answer: () => answer }),
+    longRunning: action.writes === true && type.declaration.reconcile !== undefined,
+  }
+}
+
+function collectionPath(type: CompiledType): string {
+  const words = type.words
+  return `${prefix(type)}${nested(type, words.slice(0, -1))}/${words.at(-1)}`
+}
+
+function itemPath(type: CompiledType): string {
+  return `${prefix(type)}${nested(type, type.words)}`
+}
+
+function prefix(type: CompiledType): string {
+  const providers = `/providers/${type.namespace}`
+  switch (type.declaration.scope) {
+    case 'implied':
+      return ''
+    case 'tenant':
+      return providers
+    case 'subscription':
+      return `/subscriptions/{subscriptionId}${providers}`
+    case 'resource-group':
+      return `/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}${providers}`
+    case 'any':
+      return `/{scope}${providers}`
+    default:
+      return type.declaration.scope satisfies never
+  }
+}
+
+function nested(type: CompiledType, words: readonly string[]): string {
+  return words.map((word) => `/${word}/{${parameter(type, word)}}`).join('')
+}
+
+function parameter(type: CompiledType, word: string): string {
+  if (type.declaration.scope === 'implied' && word === 'subscriptions') return 'subscriptionId'
+  return `${singular(word)}Name`
+}
+
+function singular(word: string): string {
+  if (word.endsWith('ies')) return `${word.slice(0, -3)}y`
+  return word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word
+}
+
+function spaced(word: string): string {
+  return word.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`)
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}

@@ -1,0 +1,105 @@
+/**
+ * Rows to resources, resources to rows, resources to answers. The one place that knows what a stored
+ * document holds; stores see text.
+ */
+
+import { nameOf, parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
+import type { SystemData } from '#kernel/system-data.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import type { ResourceRow } from '#stores/store.ts'
+import type { Resource, Version, View } from './define.ts'
+import type { CompiledType } from './registry.ts'
+
+/** What stands in `ResourceRow.document`. Short names: this text is parsed on every read. */
+interface Document {
+  readonly location?: string
+  readonly tags?: Readonly<Record<string, string>>
+  readonly system: SystemData
+  readonly state: string
+  readonly model: unknown
+  readonly observed?: unknown
+  /** Set when a delete was accepted: desired is nothing. */
+  readonly deleting?: true
+}
+
+/** A resource with what only the plane may know of it. */
+export interface StoredResource extends Resource {
+  readonly deleting: boolean
+}
+
+export function readRow(row: ResourceRow): StoredResource {
+  // Documents are written by `writeRow` alone, and rows hold ids that were parsed before.
+  const document = JSON.parse(row.document) as Document
+  return {
+    id: idOfRow(row),
+    ...(document.location === undefined ? {} : { location: document.location }),
+    ...(document.tags === undefined ? {} : { tags: document.tags }),
+    systemData: document.system,
+    state: document.state,
+    model: document.model,
+    ...(document.observed === undefined ? {} : { observed: document.observed }),
+    etag: row.etag,
+    generation: row.generation,
+    deleting: document.deleting === true,
+  }
+}
+
+function idOfRow(row: ResourceRow): ResourceId {
+  const id = parseResourceId(row.id)
+  if (id === undefined) throw new Error(`the store holds a malformed id: ${row.id}`)
+  return id
+}
+
+export function writeRow(compiled: CompiledType, resource: StoredResource): ResourceRow {
+  const { declaration } = compiled
+  const document: Document = {
+    ...(resource.location === undefined ? {} : { location: resource.location }),
+    ...(resource.tags === undefined ? {} : { tags: resource.tags }),
+    system: resource.systemData,
+    state: resource.state,
+    model: resource.model,
+    ...(resource.observed === undefined ? {} : { observed: resource.observed }),
+    ...(resource.deleting ? { deleting: true as const } : {}),
+  }
+  return {
+    key: resource.id.key,
+    id: resource.id.text,
+    type: compiled.key,
+    tracked: declaration.tracked,
+    uniqueKey: declaration.uniqueKey?.(resource.id, resource.model) ?? null,
+    etag: resource.etag,
+    generation: resource.generation,
+    document: JSON.stringify(document),
+  }
+}
+
+/** The answer for a resource in one version: the contract's envelope around what the type shows. */
+export function show(
+  compiled: CompiledType,
+  version: Version<unknown>,
+  resource: Resource,
+  words: VendorWords,
+): object {
+  const view: View = {
+    id: resource.id,
+    systemData: resource.systemData,
+    state: resource.state,
+    observed: resource.observed,
+    ...(resource.location === undefined ? {} : { location: resource.location }),
+    ...(resource.tags === undefined ? {} : { tags: resource.tags }),
+    words,
+  }
+  if (compiled.declaration.envelope !== undefined) {
+    return compiled.declaration.envelope(resource, view)
+  }
+  return {
+    id: resource.id.text,
+    name: nameOf(resource.id),
+    type: compiled.wireType,
+    ...(compiled.declaration.tracked
+      ? { location: resource.location, tags: resource.tags ?? {} }
+      : {}),
+    ...version.fromModel(resource.model, view),
+    systemData: resource.systemData,
+  }
+}

@@ -1,0 +1,351 @@
+/**
+ * From method, path and query to a route: the refusals of path, version, namespace, type and method, in the
+ * order of facts 9.7. Reads nothing but the table.
+ */
+
+import { apiVersionPattern } from '#kernel/api-version.ts'
+import { type ErrorFamily, refuse } from '#kernel/error.ts'
+import {
+  type ParsedPath,
+  parsePath,
+  type ResourceId,
+  rootId,
+  subscriptionOf,
+} from '#kernel/resource-id.ts'
+import type { Action, StoredVerb } from './define.ts'
+import type { Method, Route } from './plane.ts'
+import type { CompiledType, Registry } from './registry.ts'
+
+/** A route together with the parts of the table that will serve it. */
+export interface LocatedRoute extends Route {
+  readonly compiled: CompiledType | undefined
+  readonly version: string
+  readonly declaredAction: Action<unknown> | undefined
+  readonly actionName: string | undefined
+}
+
+type CollectionPath = Extract<ParsedPath, { kind: 'collection' }>
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+const verbOf: Readonly<Record<Exclude<Method, 'POST'>, StoredVerb>> = {
+  GET: 'get',
+  HEAD: 'get',
+  PUT: 'put',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+export function locate(
+  registry: Registry,
+  method: Method,
+  path: string,
+  query: URLSearchParams,
+): LocatedRoute {
+  const parsed = parsePath(path)
+  if (parsed.kind === 'malformed') throw refuse.InvalidRequestUri({ reason: parsed.reason })
+  const version = requestedVersion(query)
+  const subscription = subscriptionOf(parsed.kind === 'resource' ? parsed.id : parsed.parent)
+  if (subscription !== undefined && !uuid.test(subscription)) {
+    throw refuse.InvalidSubscriptionId({ id: subscription })
+  }
+  return parsed.kind === 'resource'
+    ? locateResource(registry, method, parsed.id, version)
+    : locateCollection(registry, method, parsed, version)
+}
+
+/** The family that refusals of an unlocatable path take: the deepest namespace in it decides. */
+export function familyOfPath(registry: Registry, path: string): ErrorFamily {
+  const parts = path.split('/')
+  for (let at = parts.length - 2; at >= 0; at--) {
+    if (parts[at]?.toLowerCase() === 'providers') {
+      return registry.familyOf(parts[at + 1] ?? '') ?? 'resource-manager'
+    }
+  }
+  return 'resource-manager'
+}
+
+function requestedVersion(query: URLSearchParams): string {
+  let version = query.get('api-version')
+  if (version === null) {
+    for (const [name, value] of query) {
+      if (name.toLowerCase() === 'api-version') version = value
+    }
+  }
+  if (version === null || version.trim() === '') throw refuse.MissingApiVersionParameter()
+  return version.trim()
+}
+
+function locateResource(
+  registry: Registry,
+  method: Method,
+  id: ResourceId,
+  version: string,
+): LocatedRoute {
+  const last = id.segments.at(-1)
+  if (last === undefined) throw refuse.NotFound({ path: '/' })
+  const operation = operationKind(last.namespace, last.types)
+  if (operation !== undefined && last.namespace !== undefined) {
+    return locateOperation(registry, method, id, last.namespace, operation, version)
+  }
+  const compiled = registry.find(last.namespace, last.types)
+  if (compiled === undefined || !fitsScope(compiled, id)) {
+    throw unknownType(registry, last.namespace, last.types, version)
+  }
+  checkVersion(compiled, version)
+  const verb = method === 'POST' ? undefined : verbOf[method]
+  if (verb === undefined || !allowed(compiled, version, verb)) {
+    throw notAllowed(method, resourceMethods(compiled, version))
+  }
+  const write = verb === 'put' || verb === 'patch'
+  const needs = write ? 'write' : verb === 'delete' ? 'delete' : 'read'
+  return {
+    kind: method === 'HEAD' ? 'head' : verb === 'list' ? 'get' : verb,
+    id,
+    type: compiled.fullType,
+    action: `${compiled.permission}/${needs}`,
+    scope: id,
+    errorFamily: compiled.errorFamily,
+    body: write ? 'required' : 'none',
+    counts: write ? 'writes' : verb === 'delete' ? 'deletes' : 'reads',
+    path: id.key,
+    compiled,
+    version,
+    declaredAction: undefined,
+    actionName: undefined,
+  }
+}
+
+function locateCollection(
+  registry: Registry,
+  method: Method,
+  parsed: CollectionPath,
+  version: string,
+): LocatedRoute {
+  const compiled = registry.find(parsed.namespace, parsed.types)
+  if (compiled !== undefined && listsHere(compiled, parsed)) {
+    const listed = compiled.verbs.has('list')
+    const own = method === 'POST' || method === 'GET' ? ownAction(compiled, method) : undefined
+    if (own !== undefined) {
+      checkVersion(compiled, version)
+      const name = compiled.words.at(-1) ?? ''
+      return actionRoute(compiled, parsed.parent, own, name, version, compiled.permission, parsed)
+    }
+    if (method === 'GET' && listed) {
+      checkVersion(compiled, version)
+      return {
+        kind: 'list',
+        id: parsed.parent,
+        type: compiled.fullType,
+        action: compiled.declaration.openList === true ? '' : `${compiled.permission}/read`,
+        scope: parsed.parent,
+        errorFamily: compiled.errorFamily,
+        body: 'none',
+        counts: 'reads',
+        path: parsed.text.toLowerCase(),
+        compiled,
+        version,
+        declaredAction: undefined,
+        actionName: undefined,
+      }
+    }
+  }
+  const parentTypes = parsed.types.slice(0, -1)
+  const parent = parentTypes.length > 0 ? registry.find(parsed.namespace, parentTypes) : undefined
+  if (parent !== undefined && fitsScope(parent, parsed.parent)) {
+    const lower = parsed.word.toLowerCase()
+    const found = Object.entries(parent.declaration.actions ?? {}).find(
+      ([name]) => name.toLowerCase() === lower,
+    )
+    if (found !== undefined) {
+      checkVersion(parent, version)
+      const [name, action] = found
+      if (action.method !== method) throw notAllowed(method, [action.method])
+      const permission = `${parent.permission}/${name}`
+      return actionRoute(parent, parsed.parent, action, name, version, permission, parsed)
+    }
+  }
+  if (compiled !== undefined && listsHere(compiled, parsed)) {
+    checkVersion(compiled, version)
+    const methods = compiled.verbs.has('list') ? ['GET'] : []
+    for (const own of Object.keys(compiled.declaration.collectionActions ?? {})) methods.push(own)
+    throw notAllowed(method, methods)
+  }
+  throw unknownType(registry, parsed.namespace, parsed.types, version)
+}
+
+function ownAction(compiled: CompiledType, method: 'POST' | 'GET'): Action<unknown> | undefined {
+  return compiled.declaration.collectionActions?.[method]
+}
+
+function actionRoute(
+  compiled: CompiledType,
+  id: ResourceId,
+  action: Action<unknown>,
+  name: string,
+  version: string,
+  permission: string,
+  parsed: CollectionPath,
+): LocatedRoute {
+  const needs =
+    action.permission === undefined
+      ? `${permission}/${action.method === 'GET' ? 'read' : 'action'}`
+      : `${compiled.permission}/${action.permission}`
+  return {
+    kind: 'action',
+    id,
+    type: compiled.fullType,
+    action: needs,
+    scope: id,
+    errorFamily: compiled.errorFamily,
+    body:
+      action.body === undefined ? 'none' : action.bodyOptional === true ? 'optional' : 'required',
+    counts: action.method === 'GET' || action.countsAsRead === true ? 'reads' : 'writes',
+    path: parsed.text.toLowerCase(),
+    compiled,
+    version,
+    declaredAction: action,
+    actionName: name,
+  }
+}
+
+function operationKind(
+  namespace: string | undefined,
+  types: readonly string[],
+): 'operation-status' | 'operation-result' | undefined {
+  if (namespace === undefined || types.length !== 2) return undefined
+  if (types[0]?.toLowerCase() !== 'locations') return undefined
+  const word = types[1]?.toLowerCase()
+  if (word === 'operationstatuses') return 'operation-status'
+  return word === 'operationresults' ? 'operation-result' : undefined
+}
+
+/** The caller of an operation is checked when the operation is known: it names the resource. */
+function locateOperation(
+  registry: Registry,
+  method: Method,
+  id: ResourceId,
+  namespace: string,
+  kind: 'operation-status' | 'operation-result',
+  version: string,
+): LocatedRoute {
+  const errorFamily = registry.familyOf(namespace)
+  if (errorFamily === undefined) throw refuse.InvalidResourceNamespace({ namespace })
+  if (method !== 'GET') throw notAllowed(method, ['GET'])
+  if (!apiVersionPattern.test(version)) throw badVersion(version, namespace, 'any date')
+  return {
+    kind,
+    id,
+    type: `${namespace}/locations/${kind === 'operation-status' ? 'operationStatuses' : 'operationResults'}`,
+    action: '',
+    scope: rootId,
+    errorFamily,
+    body: 'none',
+    counts: 'reads',
+    path: id.key,
+    compiled: undefined,
+    version,
+    declaredAction: undefined,
+    actionName: undefined,
+  }
+}
+
+/** Does the resource lie where its type may lie? */
+function fitsScope(compiled: CompiledType, id: ResourceId): boolean {
+  const [first] = id.segments
+  const implied = first !== undefined && first.namespace === undefined ? first.types : []
+  const depth = id.segments.length
+  switch (compiled.declaration.scope) {
+    case 'implied':
+      return depth === 1 && implied.length > 0
+    case 'tenant':
+      return depth === 1 && implied.length === 0
+    case 'subscription':
+      return depth === 2 && implied.length === 1 && implied[0] === 'subscriptions'
+    case 'resource-group':
+      return depth === 2 && implied.length === 2 && implied[1] === 'resourceGroups'
+    case 'any':
+      return true
+    default:
+      return compiled.declaration.scope satisfies never
+  }
+}
+
+/** May this type's collection be asked for below this parent? */
+function listsHere(compiled: CompiledType, parsed: CollectionPath): boolean {
+  const { parent } = parsed
+  const [first] = parent.segments
+  const implied = first !== undefined && first.namespace === undefined ? first.types : []
+  const depth = parent.segments.length
+  const nested = compiled.words.length > 1
+  const { scope } = compiled.declaration
+  if (scope === 'implied' || scope === 'any') return true
+  const own = nested ? 1 : 0
+  if (scope === 'tenant') return depth === own && implied.length === 0
+  if (depth !== 1 + own) return false
+  if (scope === 'subscription') return implied.length === 1 && implied[0] === 'subscriptions'
+  if (implied.length === 2) return implied[1] === 'resourceGroups'
+  return (
+    !nested &&
+    implied.length === 1 &&
+    implied[0] === 'subscriptions' &&
+    compiled.declaration.listBySubscription !== false
+  )
+}
+
+function allowed(compiled: CompiledType, version: string, verb: StoredVerb): boolean {
+  if (!compiled.verbs.has(verb)) return false
+  return verb !== 'patch' || compiled.versions.get(version)?.patch !== 'none'
+}
+
+function resourceMethods(compiled: CompiledType, version: string): readonly string[] {
+  const methods: string[] = []
+  if (allowed(compiled, version, 'get')) methods.push('GET', 'HEAD')
+  for (const [verb, method] of [
+    ['put', 'PUT'],
+    ['patch', 'PATCH'],
+    ['delete', 'DELETE'],
+  ] as const) {
+    if (allowed(compiled, version, verb)) methods.push(method)
+  }
+  return methods
+}
+
+function notAllowed(method: string, methods: readonly string[]): Error {
+  const allow = methods.join(', ')
+  return refuse.MethodNotAllowed(
+    { method, allow: allow === '' ? 'none' : allow },
+    { headers: { Allow: allow } },
+  )
+}
+
+function checkVersion(compiled: CompiledType, version: string): void {
+  if (compiled.dates === 'any') {
+    if (!apiVersionPattern.test(version)) throw badVersion(version, compiled.fullType, 'any date')
+    return
+  }
+  if (!compiled.dates.includes(version)) {
+    throw badVersion(version, compiled.fullType, compiled.dates.join(', '))
+  }
+}
+
+function badVersion(version: string, type: string, supported: string): Error {
+  return refuse.InvalidApiVersionParameter({ version: version.slice(0, 60), type, supported })
+}
+
+function unknownType(
+  registry: Registry,
+  namespace: string | undefined,
+  types: readonly string[],
+  version: string,
+): Error {
+  if (namespace === undefined) {
+    return refuse.NotFound({ path: `/${types.map((type) => `${type}/…`).join('/')}` })
+  }
+  if (!registry.hasNamespace(namespace)) return refuse.InvalidResourceNamespace({ namespace })
+  return refuse.InvalidResourceType({
+    namespace,
+    type: types.join('/'),
+    version: version.slice(0, 60),
+  })
+}

@@ -1,0 +1,211 @@
+/** OpenAPI 3.1 from the table: one document per namespace and version. Pure: the same table, the same text. */
+
+import type { ErrorFamily } from '#kernel/error.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import type { RouteDescription } from './plane.ts'
+
+export interface OpenApiDocument {
+  readonly namespace: string
+  readonly version: string
+  readonly document: object
+}
+
+/** Every document the table makes, in a stable order. Types without versions of their own stand in all of their namespace. */
+export function openApiDocuments(
+  routes: readonly RouteDescription[],
+  words: VendorWords,
+): readonly OpenApiDocument[] {
+  const namespaces = new Map<string, Set<string>>()
+  for (const route of routes) {
+    const versions = namespaces.get(route.namespace) ?? new Set<string>()
+    for (const version of route.versions) versions.add(version)
+    namespaces.set(route.namespace, versions)
+  }
+  return [...namespaces].flatMap(([namespace, versions]) =>
+    [...versions].sort().map((version) => ({
+      namespace,
+      version,
+      document: documentOf(routes, namespace, version, words),
+    })),
+  )
+}
+
+function documentOf(
+  routes: readonly RouteDescription[],
+  namespace: string,
+  version: string,
+  words: VendorWords,
+): object {
+  const paths: Record<string, Record<string, object>> = {}
+  const families = new Set<ErrorFamily>()
+  for (const route of routes) {
+    if (route.namespace !== namespace) continue
+    if (route.versions.length > 0 && !route.versions.includes(version)) continue
+    families.add(route.errorFamily)
+    const item = paths[route.path] ?? { parameters: parametersOf(route.path) }
+    item[route.method.toLowerCase()] = operationOf(route, version, words)
+    paths[route.path] = item
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: namespace, version },
+    paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
+    components: {
+      parameters: {
+        apiVersion: {
+          name: 'api-version',
+          in: 'query',
+          required: true,
+          schema: { type: 'string', minLength: 1, const: version },
+        },
+      },
+      schemas: Object.fromEntries(
+        [...families].sort().map((one) => [schemaName(one), errors[one]]),
+      ),
+      securitySchemes: {
+        oauth: {
+          type: 'oauth2',
+          flows: {
+            implicit: {
+              authorizationUrl: '/common/oauth2/authorize',
+              scopes: { user_impersonation: 'impersonate the user account' },
+            },
+          },
+        },
+      },
+    },
+    security: [{ oauth: ['user_impersonation'] }],
+  }
+}
+
+function parametersOf(path: string): readonly object[] {
+  const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', minLength: 1 },
+    // A scope is a path in itself: its slashes are not escaped.
+    ...(name === 'scope' ? { allowReserved: true } : {}),
+  }))
+  return [...named, { $ref: '#/components/parameters/apiVersion' }]
+}
+
+function operationOf(route: RouteDescription, version: string, words: VendorWords): object {
+  const body = route.body?.(version)
+  const answer = route.answer?.(version)
+  const content = answer === undefined ? undefined : { 'application/json': { schema: answer } }
+  const isList = route.operationName.endsWith('_List')
+  const shown =
+    isList && answer !== undefined ? { 'application/json': { schema: listOf(answer) } } : content
+  const success = (description: string): object =>
+    shown === undefined ? { description } : { description, content: shown }
+  return {
+    operationId: route.operationName,
+    summary: route.summary,
+    'x-permission': route.action,
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    responses: {
+      ...statuses(route, success, words),
+      default: {
+        description: 'Any other status is an error.',
+        content: {
+          'application/json': {
+            schema: { $ref: `#/components/schemas/${schemaName(route.errorFamily)}` },
+          },
+        },
+      },
+    },
+  }
+}
+
+function statuses(
+  route: RouteDescription,
+  success: (description: string) => object,
+  words: VendorWords,
+): Readonly<Record<string, object>> {
+  const accepted = {
+    description: 'Accepted; follow the operation.',
+    headers: Object.fromEntries(
+      ['Location', `${words.brand}-AsyncOperation`, 'Retry-After'].map((name) => [
+        name,
+        { schema: { type: 'string' } },
+      ]),
+    ),
+  }
+  switch (route.method) {
+    case 'PUT':
+      return { 200: success('Updated.'), 201: success('Created.') }
+    case 'DELETE':
+      return {
+        200: success('Deleted.'),
+        ...(route.longRunning ? { 202: accepted } : {}),
+        204: { description: 'There was nothing to delete.' },
+      }
+    case 'POST':
+      return {
+        200: success('Done.'),
+        ...(route.longRunning ? { 202: accepted } : {}),
+        204: { description: 'Done.' },
+      }
+    default:
+      return { 200: success('The answer.') }
+  }
+}
+
+function listOf(item: object): object {
+  return {
+    type: 'object',
+    required: ['value'],
+    properties: {
+      value: { type: 'array', items: item },
+      nextLink: { type: 'string', format: 'uri' },
+    },
+  }
+}
+
+function schemaName(family: ErrorFamily): string {
+  return family === 'health' ? 'HealthError' : family === 'data-share' ? 'DataShareError' : 'Error'
+}
+
+const detail = {
+  type: 'object',
+  properties: {
+    code: { type: 'string' },
+    message: { type: 'string' },
+    target: { type: 'string' },
+    details: { type: 'array', items: { type: 'object' } },
+  },
+}
+
+/** The three families of the contract's section on errors. */
+const errors: Readonly<Record<ErrorFamily, object>> = {
+  'resource-manager': {
+    type: 'object',
+    properties: {
+      error: {
+        ...detail,
+        properties: {
+          ...detail.properties,
+          additionalInfo: {
+            type: 'array',
+            items: {
+              type: 'object',
+              properties: { type: { type: 'string' }, info: { type: 'object' } },
+            },
+          },
+        },
+      },
+    },
+  },
+  health: {
+    type: 'object',
+    properties: {
+      code: { type: 'string' },
+      message: { type: 'string' },
+      details: { type: 'string' },
+    },
+  },
+  'data-share': { type: 'object', properties: { error: detail } },
+}

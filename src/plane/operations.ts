@@ -1,0 +1,139 @@
+/**
+ * Long-running operations: opened in the transaction of the write they belong to, read by anyone who may
+ * read the resource or who began them, kept for a stated time after they end.
+ */
+
+import { refuse } from '#kernel/error.ts'
+import { isTerminalStatus, type Operation, showOperation } from '#kernel/operation.ts'
+import type { Principal } from '#kernel/principal.ts'
+import {
+  extensionOf,
+  nameOf,
+  type ResourceId,
+  rootId,
+  subscriptionIdOf,
+  subscriptionOf,
+} from '#kernel/resource-id.ts'
+import type { OperationRow, Tx } from '#stores/store.ts'
+import { readRow, show } from './document.ts'
+import type { LocatedRoute } from './locate.ts'
+import { idOfKey, type Parts } from './parts.ts'
+import type { OperationLink, Outcome, RunInput } from './plane.ts'
+import type { CompiledType } from './registry.ts'
+
+const retryAfterSecondsDefault = 10
+
+export function readOperation(row: OperationRow): Operation {
+  // Written by `writeOperation` alone.
+  return JSON.parse(row.document) as Operation
+}
+
+export function writeOperation(operation: Operation, resourceKey: string): OperationRow {
+  return {
+    id: operation.id,
+    resourceKey,
+    document: JSON.stringify(operation),
+    running: !isTerminalStatus(operation.status),
+    endedAt: operation.endTime === undefined ? null : Date.parse(operation.endTime),
+  }
+}
+
+export interface Opening {
+  readonly id: ResourceId
+  readonly compiled: CompiledType
+  readonly kind: Operation['kind']
+  readonly version: string
+  readonly principal: Principal
+  readonly correlationId: string
+  readonly now: number
+  readonly resultStatus: number
+}
+
+/** Opens an operation; one that still runs on the resource is superseded (canceled) by it. */
+export async function openOperation(parts: Parts, tx: Tx, opening: Opening): Promise<Operation> {
+  const running = await tx.runningOperation(opening.id.key)
+  if (running !== undefined) {
+    const canceled: Operation = {
+      ...readOperation(running),
+      status: 'Canceled',
+      endTime: new Date(opening.now).toISOString(),
+      error: { code: 'OperationPreempted', message: `superseded by a ${opening.kind}` },
+    }
+    await tx.putOperation(writeOperation(canceled, opening.id.key))
+  }
+  const deadlineSeconds = opening.compiled.declaration.reconcile?.deadlineSeconds ?? 0
+  const operation: Operation = {
+    id: parts.ids.uuid(),
+    resourceId: opening.id.text,
+    kind: opening.kind,
+    version: opening.version,
+    status: 'Running',
+    startTime: new Date(opening.now).toISOString(),
+    deadline: opening.now + deadlineSeconds * 1000,
+    principalId: opening.principal.id,
+    correlationId: opening.correlationId,
+    resultStatus: opening.resultStatus,
+  }
+  await tx.putOperation(writeOperation(operation, opening.id.key))
+  return operation
+}
+
+/** Where an operation can be followed: below the subscription it is in, or below the root. */
+export function linkOf(operation: Operation, compiled: CompiledType): OperationLink {
+  const id = idOfKey(operation.resourceId)
+  const subscription = subscriptionOf(id)
+  const base = subscription === undefined ? rootId : subscriptionIdOf(subscription)
+  const at = (word: string): string =>
+    `${extensionOf(base, compiled.namespace, ['locations', word], ['global', operation.id]).text}?api-version=${operation.version}`
+  return {
+    statusPath: at('operationStatuses'),
+    resultPath: at('operationResults'),
+    retryAfterSeconds:
+      compiled.declaration.reconcile?.retryAfterSeconds ?? retryAfterSecondsDefault,
+  }
+}
+
+/** GET of an operation's status or result. */
+export async function runOperation(
+  parts: Parts,
+  route: LocatedRoute,
+  input: RunInput,
+): Promise<Outcome> {
+  const name = nameOf(route.id)
+  const row = await parts.store.operation(name.toLowerCase())
+  if (row === undefined) throw refuse.OperationNotFound({ id: name })
+  const operation = readOperation(row)
+  const id = idOfKey(operation.resourceId)
+  const last = id.segments.at(-1)
+  const compiled = last === undefined ? undefined : parts.registry.find(last.namespace, last.types)
+  if (compiled === undefined) throw refuse.OperationNotFound({ id: name })
+  if (operation.principalId !== input.principal.id) {
+    const action = `${compiled.permission}/read`
+    if (!(await parts.access.allows({ principal: input.principal, action, scope: id }))) {
+      throw refuse.OperationNotFound({ id: name })
+    }
+  }
+  const link = linkOf(operation, compiled)
+  if (route.kind === 'operation-status') {
+    const path = link.statusPath.slice(0, link.statusPath.indexOf('?'))
+    const running = operation.status === 'Running'
+    return {
+      status: 200,
+      body: showOperation(operation, path),
+      ...(running ? { headers: { 'Retry-After': String(link.retryAfterSeconds) } } : {}),
+    }
+  }
+  if (operation.status === 'Running') return { status: 202, operation: link }
+  if (operation.error !== undefined) {
+    return { status: 409, body: { error: operation.error } }
+  }
+  if (operation.kind === 'delete' || operation.resultStatus === 204) return { status: 204 }
+  const current = await parts.store.get(id.key)
+  const version = compiled.versions.get(operation.version)
+  if (current === undefined || version === undefined) throw refuse.ResourceNotFound({ id: id.text })
+  return {
+    status: 200,
+    body: show(compiled, version, readRow(current), parts.registry.words),
+    etag: current.etag,
+  }
+}

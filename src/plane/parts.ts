@@ -1,0 +1,110 @@
+/** What the verbs work with: the parts of a plane, given once by `create-plane.ts`, and small things made of them. */
+
+import type { Limits } from '#kernel/limits.ts'
+import type { Clock, Ids, Log } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
+import type { Reads, ResourceRow, Store, Tx } from '#stores/store.ts'
+import type { Access } from './access.ts'
+import type { Checker } from './check.ts'
+import type { Context, Reader } from './define.ts'
+import { readRow } from './document.ts'
+import type { RunInput } from './plane.ts'
+import type { Registry } from './registry.ts'
+
+export interface Parts {
+  readonly registry: Registry
+  readonly store: Store
+  readonly access: Access
+  readonly checker: Checker
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly limits: Limits
+  /** Signs continuation tokens; 32 bytes of the installation. */
+  readonly tokenKey: Uint8Array
+  /** `implicit`: a write brings missing subscriptions and groups into being (issue: scopes nobody declared). */
+  readonly scopes: 'implicit' | 'declared'
+  /** Something was scheduled: look soon. */
+  wake(): void
+}
+
+/** Reads as providers see them: resources, not rows. */
+export function createReader(registry: Registry, reads: Reads): Reader {
+  const keyOf = (id: ResourceId | string): string =>
+    typeof id === 'string' ? id.toLowerCase() : id.key
+  const decode = (row: ResourceRow): ReturnType<typeof readRow> => readRow(row)
+  return {
+    async get(id) {
+      const row = await reads.get(keyOf(id))
+      return row === undefined ? undefined : decode(row)
+    },
+    async list({ type, under, after, limit }) {
+      const rows = await reads.list({
+        type: registry.byName(type).key,
+        under: keyOf(under),
+        ...(after === undefined ? {} : { after: after.toLowerCase() }),
+        limit,
+      })
+      return rows.map(decode)
+    },
+    count: ({ type, under, limit }) =>
+      reads.count({ type: registry.byName(type).key, under: keyOf(under), limit }),
+  }
+}
+
+/** The context every part of a type is given, over committed reads or a transaction's. */
+export function contextOf(
+  parts: Parts,
+  input: Pick<RunInput, 'principal' | 'correlationId'>,
+  now: number,
+  reads: Reads,
+): Context {
+  return {
+    principal: input.principal,
+    now,
+    words: parts.registry.words,
+    correlationId: input.correlationId,
+    reader: createReader(parts.registry, reads),
+    may: (action, scope) =>
+      parts.access.allows({
+        principal: input.principal,
+        action: qualify(parts.registry.words, action),
+        scope,
+      }),
+  }
+}
+
+export interface Trail {
+  readonly principal: Pick<Principal, 'id'>
+  readonly correlationId: string
+}
+
+/** One line of the audit trail, in the transaction of what it tells. */
+export function recordEvent(
+  tx: Tx,
+  now: number,
+  trail: Trail,
+  key: string,
+  action: string,
+  operationId: string | null,
+  detail: object = {},
+): Promise<void> {
+  return tx.record({
+    at: now,
+    key,
+    action,
+    principalId: trail.principal.id,
+    correlationId: trail.correlationId,
+    operationId,
+    detail: JSON.stringify(detail),
+  })
+}
+
+/** The id of a key we made ourselves. */
+export function idOfKey(key: string): ResourceId {
+  const id = parseResourceId(key)
+  if (id === undefined) throw new Error(`not an id: ${key}`)
+  return id
+}

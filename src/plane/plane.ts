@@ -1,0 +1,100 @@
+/**
+ * The plane as the edge sees it: locate, authorize, run. Plain data in, plain data out; nothing here knows
+ * HTTP beyond method names and status numbers that the contract itself prints.
+ */
+
+import type { TSchema } from 'typebox'
+import type { ErrorFamily } from '#kernel/error.ts'
+import type { Preconditions } from '#kernel/etag.ts'
+import type { Principal } from '#kernel/principal.ts'
+import type { ResourceId } from '#kernel/resource-id.ts'
+
+export type Method = 'GET' | 'HEAD' | 'PUT' | 'PATCH' | 'DELETE' | 'POST'
+
+/** Where a request goes, found from its path and method alone, before anything of it is trusted. */
+export interface Route {
+  readonly kind:
+    | 'put'
+    | 'patch'
+    | 'get'
+    | 'head'
+    | 'delete'
+    | 'list'
+    | 'action'
+    | 'operation-status'
+    | 'operation-result'
+  /** The resource, or the parent scope of a collection or action. */
+  readonly id: ResourceId
+  /** Fully qualified type, for logs and metrics: bounded in number. */
+  readonly type: string
+  /** What the caller needs, and where. */
+  readonly action: string
+  readonly scope: ResourceId
+  readonly errorFamily: ErrorFamily
+  readonly body: 'required' | 'optional' | 'none'
+  /** How throttling counts it. */
+  readonly counts: 'reads' | 'writes' | 'deletes'
+  /** The lower-case path that identifies the collection, for continuation tokens. */
+  readonly path: string
+}
+
+export interface RunInput {
+  readonly principal: Principal
+  readonly query: URLSearchParams
+  /** Parsed JSON, or undefined when there was none. */
+  readonly body: unknown
+  readonly preconditions: Preconditions
+  readonly correlationId: string
+}
+
+/** A long-running operation that the answer points at. Paths, to be made absolute by the edge. */
+export interface OperationLink {
+  readonly statusPath: string
+  readonly resultPath: string
+  readonly retryAfterSeconds: number
+}
+
+export interface Outcome {
+  readonly status: number
+  /** A JSON value, ready text, or a stream; undefined for an empty body. */
+  readonly body?: object | string | AsyncIterable<Uint8Array>
+  /** Unquoted entity tag of the resource in the answer. */
+  readonly etag?: string
+  readonly operation?: OperationLink
+  /** A continuation token: the edge makes the absolute `nextLink` and puts it into the body. */
+  readonly nextToken?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Plane {
+  /**
+   * The route of a request. Throws the refusals of path, version, namespace, type and method (400, 404,
+   * 405 with `Allow`).
+   */
+  locate(method: Method, path: string, query: URLSearchParams): Route
+  /** Throws `AuthorizationFailed` (403), or `SubscriptionNotFound` where the order of facts 9.7 has it first. */
+  authorize(route: Route, principal: Principal, correlationId: string): void | Promise<void>
+  /** Checks the body against the schema and does the deed. Throws refusals; anything else is a fault. */
+  run(route: Route, input: RunInput): Promise<Outcome>
+  /** The family of error bodies for a path that could not be located. */
+  errorFamilyOf(path: string): ErrorFamily
+  /** Schemas and routes as data, for OpenAPI and for tests that walk every route. */
+  describe(): readonly RouteDescription[]
+}
+
+/** One route of the table, as documentation and as something to walk in tests. */
+export interface RouteDescription {
+  readonly namespace: string
+  readonly type: string
+  readonly versions: readonly string[]
+  readonly method: Method
+  /** `/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/…` */
+  readonly path: string
+  readonly action: string
+  readonly summary: string
+  readonly operationName: string
+  readonly body?: (version: string) => TSchema | undefined
+  readonly answer?: (version: string) => TSchema | undefined
+  readonly longRunning: boolean
+  readonly errorFamily: ErrorFamily
+}

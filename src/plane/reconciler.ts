@@ -1,0 +1,442 @@
+/**
+ * Background work: claim by lease and fence, observe, next, perform, record. A wake carries no data but
+ * "look"; all state is in the store, so starting up is not a special case, and any number of replicas
+ * share the work without doing a step twice.
+ */
+
+import { createHash } from 'node:crypto'
+import { isTerminalState, type Operation } from '#kernel/operation.ts'
+import type { ResourceId } from '#kernel/resource-id.ts'
+import type { Claim, ResourceRow, Tx } from '#stores/store.ts'
+import { type Next, type Reconciler, StepFailure, type Subject } from './define.ts'
+import { readRow, type StoredResource, writeRow } from './document.ts'
+import { readOperation, writeOperation } from './operations.ts'
+import { type Parts, recordEvent } from './parts.ts'
+import type { CompiledType } from './registry.ts'
+import { emptyScope } from './verbs/delete.ts'
+
+/** Steps done under one claim before it is given back, so that one resource cannot hold a worker for good. */
+const stepsPerClaimMax = 50
+const sweepEverySeconds = 600
+const sweepRowsMax = 500
+const idleSecondsMax = 5
+const backoffFirstSeconds = 1
+
+/** The real passage of time, which leases and naps need; `Clock` may stand still in a test. */
+export interface Timers {
+  after(milliseconds: number, callback: () => void): { cancel(): void }
+}
+
+export interface ReconcilerLoop extends AsyncDisposable {
+  start(): void
+  /** Something may be due: look soon. Never loses work by being lost. */
+  wake(): void
+  /** Resolves when nothing is due and nothing is under way: for tests. */
+  idle(): Promise<void>
+}
+
+export function createReconciler(parts: Parts, owner: string, timers: Timers): ReconcilerLoop {
+  let running = false
+  let looking = false
+  let again = false
+  let nap: { cancel(): void } | undefined
+  let sweepAt = 0
+  const underway = new Set<Promise<void>>()
+  const waiters: (() => void)[] = []
+  const hints = new AbortController()
+
+  const look = async (): Promise<void> => {
+    if (looking) {
+      again = true
+      return
+    }
+    looking = true
+    nap?.cancel()
+    try {
+      do {
+        again = false
+        await claimAll()
+      } while (again && running)
+    } catch (error) {
+      // The store is away: claims, if any were made, run out by themselves.
+      parts.log.warn({ error: String(error) }, 'background work waits for the store')
+    } finally {
+      looking = false
+    }
+    if (!running) return
+    const due = await parts.store.nextDue().catch(() => undefined)
+    if (due === undefined && underway.size === 0) for (const done of waiters.splice(0)) done()
+    const wait = Math.min(
+      idleSecondsMax * 1000,
+      Math.max(10, (due ?? Number.POSITIVE_INFINITY) - parts.clock.now()),
+    )
+    nap?.cancel()
+    nap = timers.after(wait, () => void look())
+  }
+
+  const claimAll = async (): Promise<void> => {
+    while (running) {
+      const free = parts.limits.stepsAtOnceMax - underway.size
+      if (free <= 0) return
+      const now = parts.clock.now()
+      const claims = await parts.store.claimDue(owner, now, parts.limits.leaseSeconds, free)
+      for (const claim of claims) {
+        const work = handle(parts, claim, timers)
+          .catch((error) => fault(parts, claim, error))
+          .finally(() => {
+            underway.delete(work)
+            void look()
+          })
+        underway.add(work)
+      }
+      if (now >= sweepAt) {
+        sweepAt = now + sweepEverySeconds * 1000
+        await parts.store.sweepOperations(
+          now - parts.limits.operationKeptSeconds * 1000,
+          sweepRowsMax,
+        )
+      }
+      if (claims.length < free) return
+    }
+  }
+
+  return {
+    start() {
+      running = true
+      parts.store.onWork(() => void look())
+      for (const { declaration } of parts.registry.types) {
+        declaration.reconcile?.hints?.((key) => void hint(parts, key, look), hints.signal)
+      }
+      void look()
+    },
+    wake() {
+      if (running) void look()
+    },
+    async idle() {
+      for (;;) {
+        await Promise.all(underway)
+        const due = await parts.store.nextDue()
+        if (underway.size === 0 && (due === undefined || due > parts.clock.now())) return
+        await new Promise<void>((resolve) => timers.after(5, resolve))
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      running = false
+      hints.abort()
+      nap?.cancel()
+      await Promise.all(underway)
+    },
+  }
+}
+
+/** An engine's hint: the resource becomes due now, if it is one that is looked after. */
+async function hint(parts: Parts, key: string, look: () => Promise<void>): Promise<void> {
+  try {
+    await parts.store.transact(async (tx) => {
+      if ((await tx.get(key)) !== undefined) await tx.schedule(key, parts.clock.now())
+    })
+    await look()
+  } catch (error) {
+    parts.log.debug({ key, error: String(error) }, 'a hint was lost; the next look will see')
+  }
+}
+
+/** A fault of ours in background work: logged, tried again later, never a crash. */
+async function fault(parts: Parts, claim: Claim, error: unknown): Promise<void> {
+  parts.log.error({ key: claim.key, error }, 'background work failed')
+  await parts.store
+    .release(claim, parts.clock.now() + backoff(parts, claim.attempt), true)
+    .catch(() => undefined)
+}
+
+function backoff(parts: Parts, attempt: number): number {
+  return (
+    Math.min(parts.limits.backoffSecondsMax, backoffFirstSeconds * 2 ** Math.min(attempt, 20)) *
+    1000
+  )
+}
+
+async function handle(parts: Parts, claim: Claim, timers: Timers): Promise<void> {
+  let held = true
+  const everyMilliseconds = (parts.limits.leaseSeconds * 1000) / 3
+  const renew = async (): Promise<void> => {
+    held = await parts.store
+      .renew(claim, parts.clock.now(), parts.limits.leaseSeconds)
+      .catch(() => true)
+    if (held) timer = timers.after(everyMilliseconds, () => void renew())
+  }
+  let timer = timers.after(everyMilliseconds, () => void renew())
+  try {
+    for (let steps = 0; held && steps < stepsPerClaimMax; steps++) {
+      if (!(await lookOnce(parts, claim))) return
+    }
+    await parts.store.release(claim, parts.clock.now(), false)
+  } finally {
+    timer.cancel()
+  }
+}
+
+/** One turn of observe, next, perform, record. False when the claim was given back. */
+async function lookOnce(parts: Parts, claim: Claim): Promise<boolean> {
+  const row = await parts.store.get(claim.key)
+  const compiled = row === undefined ? undefined : parts.registry.byKey(row.type)
+  const reconcile = compiled?.declaration.reconcile
+  if (row === undefined || compiled === undefined || reconcile === undefined) {
+    await parts.store.transact(async (tx) => {
+      await tx.assertClaim(claim)
+      await tx.unschedule(claim.key)
+    })
+    return false
+  }
+  const work: Work = { parts, claim, compiled, reconcile, resource: readRow(row) }
+  const subject = subjectOf(parts, work.resource)
+  try {
+    const observed = await reconcile.observe(subject)
+    const next = reconcile.next(subject, observed)
+    return await follow(work, subject, next, observed)
+  } catch (error) {
+    if (!(error instanceof StepFailure)) throw error
+    return await failed(work, error)
+  }
+}
+
+interface Work {
+  readonly parts: Parts
+  readonly claim: Claim
+  readonly compiled: CompiledType
+  readonly reconcile: Reconciler<unknown>
+  readonly resource: StoredResource
+}
+
+function subjectOf(parts: Parts, resource: StoredResource): Subject<unknown, unknown> {
+  return {
+    id: resource.id,
+    desired: resource.deleting ? undefined : resource.model,
+    model: resource.model,
+    location: resource.location,
+    tags: resource.tags,
+    last: resource.observed,
+    generation: resource.generation,
+    token: tokenOf(resource.id, resource.systemData.createdAt),
+    state: resource.state,
+    now: parts.clock.now(),
+    log: parts.log,
+  }
+}
+
+/** The engine's name for a resource: the same for its whole life, another after it was made anew. */
+export function tokenOf(id: ResourceId, createdAt: string): string {
+  return createHash('sha256').update(`${id.key}\n${createdAt}`).digest('hex').slice(0, 26)
+}
+
+async function follow(
+  work: Work,
+  subject: Subject<unknown, unknown>,
+  next: Next<unknown, unknown>,
+  observed: unknown,
+): Promise<boolean> {
+  const { parts, claim, reconcile } = work
+  switch (next.kind) {
+    case 'step': {
+      await recordLook(work, subject, observed, next.state)
+      await reconcile.perform(subject, next.step)
+      return true
+    }
+    case 'wait':
+      if (await overdue(work)) {
+        return await failed(
+          work,
+          new StepFailure('never', 'OperationTimedOut', 'the deadline passed'),
+        )
+      }
+      await recordLook(work, subject, next.observed ?? observed, next.state)
+      await parts.store.release(claim, parts.clock.now() + next.seconds * 1000, false)
+      return false
+    case 'done':
+      return await finish(work, subject, next.observed ?? observed)
+    case 'fail':
+      await end(
+        work,
+        'Failed',
+        { code: next.code, message: next.message },
+        next.observed ?? observed,
+      )
+      return false
+    default:
+      return next satisfies never
+  }
+}
+
+/** Writes down what was seen, if it is news. */
+async function recordLook(
+  work: Work,
+  subject: Subject<unknown, unknown>,
+  observed: unknown,
+  state: string | undefined,
+): Promise<void> {
+  const { resource } = work
+  const stateNow = state ?? resource.state
+  if (stateNow === resource.state && JSON.stringify(observed) === JSON.stringify(subject.last))
+    return
+  await change(work, async (tx, row, current) => {
+    if (current.generation !== subject.generation) return
+    await tx.update(
+      writeRow(work.compiled, {
+        ...current,
+        state: stateNow,
+        observed,
+        etag: work.parts.ids.uuid(),
+      }),
+      row.etag,
+    )
+  })
+}
+
+/** A write under the claim, on the row as it is now; nothing when the row is gone. */
+function change(
+  work: Work,
+  edit: (tx: Tx, row: ResourceRow, current: StoredResource) => Promise<void>,
+): Promise<void> {
+  const { parts, claim } = work
+  return parts.store.transact(async (tx) => {
+    await tx.assertClaim(claim)
+    const row = await tx.lock(claim.key, 'change')
+    if (row !== undefined) await edit(tx, row, readRow(row))
+  })
+}
+
+/** Desired is reached. When the user changed it meanwhile, it is not: look again. */
+async function finish(
+  work: Work,
+  subject: Subject<unknown, unknown>,
+  observed: unknown,
+): Promise<boolean> {
+  const { parts, claim, resource, reconcile } = work
+  if (resource.deleting) {
+    for (;;) {
+      const { remaining } = await emptyScope(parts, resource.id, trailOf(undefined))
+      if (remaining === 0) break
+      await parts.store.release(claim, parts.clock.now() + 1000, false)
+      return false
+    }
+  }
+  let outdated = false
+  await change(work, async (tx, row, current) => {
+    outdated = current.generation !== subject.generation
+    if (outdated) return
+    const now = parts.clock.now()
+    const operation = await endOperation(work, tx, 'Succeeded', undefined, now)
+    if (current.deleting) {
+      await tx.remove(row.key, row.etag)
+      const { feed } = work.compiled.declaration
+      if (feed !== undefined) await tx.follow(feed, row.key)
+      await tx.unschedule(row.key)
+    } else {
+      const news =
+        current.state !== 'Succeeded' ||
+        JSON.stringify(observed) !== JSON.stringify(current.observed)
+      if (news) {
+        await tx.update(
+          writeRow(work.compiled, {
+            ...current,
+            state: 'Succeeded',
+            observed,
+            etag: parts.ids.uuid(),
+          }),
+          row.etag,
+        )
+      }
+      if (reconcile.resyncSeconds === undefined) await tx.unschedule(row.key)
+    }
+    if (operation !== undefined) await recordEnd(work, tx, operation, now)
+  })
+  if (outdated) return true
+  if (!resource.deleting && reconcile.resyncSeconds !== undefined) {
+    await parts.store.release(claim, parts.clock.now() + reconcile.resyncSeconds * 1000, false)
+  }
+  return false
+}
+
+/** The world failed. Later means later, until the deadline of the operation that asked for it. */
+async function failed(work: Work, error: StepFailure): Promise<boolean> {
+  const { parts, claim, resource } = work
+  parts.log.warn(
+    { key: claim.key, code: error.code, attempt: claim.attempt, reason: error.message },
+    'a step failed',
+  )
+  const settled = isTerminalState(resource.state)
+  if (!settled && (error.retry === 'never' || (await overdue(work)))) {
+    await end(work, 'Failed', { code: error.code, message: error.message }, resource.observed)
+    return false
+  }
+  await parts.store.release(claim, parts.clock.now() + backoff(parts, claim.attempt), true)
+  return false
+}
+
+async function overdue(work: Work): Promise<boolean> {
+  const row = await work.parts.store.runningOperation(work.claim.key)
+  return row !== undefined && work.parts.clock.now() > readOperation(row).deadline
+}
+
+/** The operation ends badly; the resource stays readable, and a later PUT or DELETE tries anew. */
+async function end(
+  work: Work,
+  status: 'Failed' | 'Canceled',
+  error: { readonly code: string; readonly message: string },
+  observed: unknown,
+): Promise<void> {
+  const { parts, compiled, claim, reconcile, resource } = work
+  await change(work, async (tx, row, current) => {
+    if (current.generation !== resource.generation) return
+    const now = parts.clock.now()
+    const operation = await endOperation(work, tx, status, error, now)
+    await tx.update(
+      writeRow(compiled, {
+        ...current,
+        state: status,
+        observed,
+        deleting: false,
+        etag: parts.ids.uuid(),
+      }),
+      row.etag,
+    )
+    if (reconcile.resyncSeconds === undefined) await tx.unschedule(row.key)
+    if (operation !== undefined) await recordEnd(work, tx, operation, now)
+  })
+  await parts.store.release(claim, parts.clock.now() + (reconcile.resyncSeconds ?? 0) * 1000, false)
+}
+
+async function endOperation(
+  work: Work,
+  tx: Tx,
+  status: Operation['status'],
+  error: Operation['error'],
+  now: number,
+): Promise<Operation | undefined> {
+  const row = await tx.runningOperation(work.claim.key)
+  if (row === undefined) return undefined
+  const operation: Operation = {
+    ...readOperation(row),
+    status,
+    endTime: new Date(now).toISOString(),
+    ...(error === undefined ? {} : { error }),
+  }
+  await tx.putOperation(writeOperation(operation, work.claim.key))
+  return operation
+}
+
+function recordEnd(work: Work, tx: Tx, operation: Operation, now: number): Promise<void> {
+  const detail = { status: operation.status, ...(operation.error ?? {}) }
+  const action = `${work.compiled.permission}/${operation.kind}/end`
+  return recordEvent(tx, now, trailOf(operation), work.claim.key, action, operation.id, detail)
+}
+
+function trailOf(operation: Operation | undefined): {
+  principal: { id: string }
+  correlationId: string
+} {
+  return {
+    principal: { id: operation?.principalId ?? 'system' },
+    correlationId: operation?.correlationId ?? '',
+  }
+}

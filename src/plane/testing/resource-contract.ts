@@ -1,0 +1,245 @@
+/**
+ * The contract every registered type is put through: round trip in every version, idempotent PUT,
+ * preconditions, paging, 404s, deny by default, secrets never echoed. A type joins it by its `sample`.
+ */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ApiError } from '#kernel/error.ts'
+import type { Sample } from '../define.ts'
+import type { Method, Outcome } from '../plane.ts'
+import type { CompiledType, Registry } from '../registry.ts'
+
+/** What the suite drives: one request, and a way to let background work end. */
+export interface Subject {
+  readonly registry: Registry
+  call(method: Method, path: string, body?: unknown, options?: SubjectOptions): Promise<Outcome>
+  settle(): Promise<void>
+}
+
+export interface SubjectOptions {
+  readonly version?: string
+  readonly ifMatch?: string
+  readonly ifNoneMatch?: string
+  /** As a principal without any rights. */
+  readonly stranger?: boolean
+}
+
+interface Place {
+  readonly collection: string
+  readonly type: CompiledType
+  readonly sample: Sample
+  readonly versions: readonly string[]
+}
+
+const subscription = '99999999-2222-4333-8444-555555555555'
+
+type Wire = Readonly<Record<string, unknown>>
+
+function wire(outcome: Outcome): Wire {
+  return JSON.parse(JSON.stringify(outcome.body)) as Wire
+}
+
+async function refused(work: Promise<unknown>, status: number): Promise<ApiError> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  assert.ok(error instanceof ApiError, `expected a refusal ${status}, got ${String(error)}`)
+  assert.equal(error.status, status, `${error.code}: ${error.message}`)
+  return error
+}
+
+/** Registers the suite for every type of `types`; `open` makes a fresh installation for each test. */
+export function resourceContract(
+  types: readonly CompiledType[],
+  open: () => Promise<Subject & AsyncDisposable>,
+): void {
+  for (const compiled of types) {
+    const { sample } = compiled.declaration
+    if (sample === undefined || compiled.dates === 'any' || compiled.versions.size === 0) continue
+    const place = { type: compiled, sample, versions: compiled.dates }
+    describe(`resource contract: ${compiled.fullType}`, () => {
+      test('round trip in every version; the same PUT again changes nothing', async () => {
+        await using subject = await open()
+        const at = await placed(subject, place)
+        for (const [seed, version] of at.versions.entries()) {
+          const path = `${at.collection}/${at.sample.name(seed)}`
+          const body = at.sample.body(seed, version)
+          const made = await subject.call('PUT', path, body, { version })
+          assert.equal(made.status, 201)
+          await subject.settle()
+          const read = await subject.call('GET', path, undefined, { version })
+          const shown = wire(read)
+          assert.equal(String(shown['id']).toLowerCase(), path.toLowerCase())
+          assert.equal(shown['name'] ?? at.sample.name(seed), at.sample.name(seed))
+          const again = await subject.call('PUT', path, body, { version })
+          assert.equal(again.status, 200)
+          assert.equal(again.etag, read.etag, 'an identical PUT wrote something')
+          assert.deepEqual(wire(again), shown)
+          for (const other of at.versions) {
+            const elsewhere = await subject.call('GET', path, undefined, { version: other })
+            assert.equal(elsewhere.etag, read.etag)
+          }
+          const changed = await subject.call('PUT', path, at.sample.changed(seed, version), {
+            version,
+          })
+          assert.equal(changed.status, 200)
+          assert.notEqual(changed.etag, read.etag, 'a changed PUT wrote nothing')
+          await subject.settle()
+        }
+      })
+
+      test('preconditions, HEAD and 404', async () => {
+        await using subject = await open()
+        const at = await placed(subject, place)
+        const version = at.versions[0] ?? ''
+        const path = `${at.collection}/${at.sample.name(0)}`
+        const body = at.sample.body(0, version)
+        const call = (method: Method, what?: unknown, options: SubjectOptions = {}) =>
+          subject.call(method, path, what, { version, ...options })
+        await refused(call('GET'), 404)
+        await refused(call('HEAD'), 404)
+        await refused(call('PUT', body, { ifMatch: '*' }), 412)
+        assert.equal((await call('PUT', body, { ifNoneMatch: '*' })).status, 201)
+        await subject.settle()
+        const read = await call('GET')
+        assert.equal((await call('HEAD')).status, 204)
+        await refused(call('PUT', body, { ifNoneMatch: '*' }), 412)
+        await refused(call('PUT', body, { ifMatch: '"stale"' }), 412)
+        assert.equal((await call('GET', undefined, { ifNoneMatch: `"${read.etag}"` })).status, 304)
+        if (compiled.verbs.has('delete')) {
+          await refused(call('DELETE', undefined, { ifMatch: '"stale"' }), 412)
+          const deleted = await call('DELETE', undefined, { ifMatch: `"${read.etag}"` })
+          assert.ok([200, 202].includes(deleted.status))
+          await subject.settle()
+          assert.equal((await call('DELETE')).status, 204)
+          await refused(call('GET'), 404)
+        }
+      })
+
+      test('what is no body of this type is refused, and nothing is written', async () => {
+        await using subject = await open()
+        const at = await placed(subject, place)
+        const version = at.versions[0] ?? ''
+        const path = `${at.collection}/${at.sample.name(0)}`
+        for (const body of [undefined, null, [], 'text', 7, true, { properties: 7 }]) {
+          await refused(subject.call('PUT', path, body, { version }), 400)
+        }
+        await refused(subject.call('GET', path, undefined, { version }), 404)
+      })
+
+      if (compiled.verbs.has('list')) {
+        test('pages joined are the list', async () => {
+          await using subject = await open()
+          const at = await placed(subject, place)
+          const version = at.versions[0] ?? ''
+          const names: string[] = []
+          for (const seed of [0, 1, 2]) {
+            const name = at.sample.name(seed)
+            names.push(name)
+            const body = at.sample.body(seed, version)
+            await subject.call('PUT', `${at.collection}/${name}`, body, { version })
+          }
+          await subject.settle()
+          const seen: string[] = []
+          let token: string | undefined
+          do {
+            const more = token === undefined ? '' : `&$skipToken=${encodeURIComponent(token)}`
+            const page = await subject.call('GET', `${at.collection}?$top=1${more}`, undefined, {
+              version,
+            })
+            // The envelope of a list; its items are looked at by name only.
+            const value = wire(page)['value'] as readonly Wire[]
+            assert.ok(value.length <= 1)
+            seen.push(...value.map((item) => String(item['name'] ?? item['id'])))
+            token = page.nextToken
+          } while (token !== undefined)
+          for (const name of names) {
+            assert.ok(
+              seen.filter((one) => one.toLowerCase().endsWith(name.toLowerCase())).length === 1,
+              `${name} is not exactly once in ${seen.join(', ')}`,
+            )
+          }
+        })
+      }
+
+      test('deny by default; secrets never come back', async () => {
+        await using subject = await open()
+        const at = await placed(subject, place)
+        const version = at.versions[0] ?? ''
+        const path = `${at.collection}/${at.sample.name(0)}`
+        const body = at.sample.body(0, version)
+        const answers = [await subject.call('PUT', path, body, { version })]
+        await subject.settle()
+        answers.push(await subject.call('GET', path, undefined, { version }))
+        if (compiled.verbs.has('list')) {
+          answers.push(await subject.call('GET', at.collection, undefined, { version }))
+        }
+        for (const secret of at.sample.secrets ?? []) {
+          for (const one of answers) assert.ok(!JSON.stringify(one.body).includes(secret))
+        }
+        for (const method of ['GET', 'PUT', 'DELETE'] as const) {
+          if (method === 'DELETE' && !compiled.verbs.has('delete')) continue
+          for (const one of [path, `${at.collection}/${at.sample.name(5)}`]) {
+            const error = await refused(
+              subject.call(method, one, body, { version, stranger: true }),
+              403,
+            )
+            assert.equal(error.code, 'AuthorizationFailed')
+          }
+        }
+      })
+    })
+  }
+}
+
+/** Makes what a type lives in, and says where its collection is. */
+async function placed(subject: Subject, place: Omit<Place, 'collection'>): Promise<Place> {
+  return { ...place, collection: await collectionOf(subject, place.type) }
+}
+
+async function collectionOf(subject: Subject, type: CompiledType): Promise<string> {
+  const word = type.words.at(-1) ?? ''
+  if (type.words.length > 1) {
+    const parent = subject.registry.find(
+      type.declaration.scope === 'implied' ? undefined : type.namespace,
+      type.words.slice(0, -1),
+    )
+    const sample = parent?.declaration.sample
+    if (parent === undefined || sample === undefined || parent.dates === 'any') {
+      throw new Error(`the parent of ${type.fullType} has no sample`)
+    }
+    const version = parent.dates[0] ?? ''
+    const path = `${await collectionOf(subject, parent)}/${sample.name(9)}`
+    await subject.call('PUT', path, sample.body(9, version), { version })
+    await subject.settle()
+    return `${path}/${word}`
+  }
+  const providers = `/providers/${type.namespace}/${word}`
+  switch (type.declaration.scope) {
+    case 'implied':
+      return `/${word}`
+    case 'tenant':
+      return providers
+    case 'subscription':
+      await declare(subject, `/subscriptions/${subscription}`, 'Resources/subscriptions')
+      return `/subscriptions/${subscription}${providers}`
+    case 'resource-group':
+    case 'any': {
+      const group = `/subscriptions/${subscription}/resourceGroups/contract`
+      await declare(subject, `/subscriptions/${subscription}`, 'Resources/subscriptions')
+      await declare(subject, group, 'Resources/subscriptions/resourceGroups')
+      return `${group}${providers}`
+    }
+    default:
+      return type.declaration.scope satisfies never
+  }
+}
+
+async function declare(subject: Subject, path: string, name: string): Promise<void> {
+  const type = subject.registry.byName(name)
+  const version = type.dates === 'any' ? '' : (type.dates[0] ?? '')
+  const body = type.declaration.sample?.body(0, version) ?? { location: 'local' }
+  await subject.call('PUT', path, body, { version })
+}

@@ -1,0 +1,145 @@
+/**
+ * Actions: a POST or GET below a resource. One that only reads is run as it is; one that writes runs inside a
+ * transaction and returns intent, which the reconciler carries out.
+ */
+
+import { refuse } from '#kernel/error.ts'
+import { checkPreconditions } from '#kernel/etag.ts'
+import { isTerminalState } from '#kernel/operation.ts'
+import { stampSystemData } from '#kernel/system-data.ts'
+import type { Reads, Tx } from '#stores/store.ts'
+import type { Action, ActionOutcome, Resource } from '../define.ts'
+import { readRow, type StoredResource, writeRow } from '../document.ts'
+import type { LocatedRoute } from '../locate.ts'
+import { linkOf, openOperation } from '../operations.ts'
+import { contextOf, type Parts, recordEvent } from '../parts.ts'
+import type { Outcome, RunInput } from '../plane.ts'
+import type { CompiledType } from '../registry.ts'
+import { impliedScopes, requireScopes } from '../scopes.ts'
+import { notFound } from './write.ts'
+
+export async function runAction(
+  parts: Parts,
+  route: LocatedRoute,
+  input: RunInput,
+): Promise<Outcome> {
+  const { compiled, declaredAction: action } = route
+  if (compiled === undefined || action === undefined) {
+    throw new Error(`the route of ${route.id.text} has no action`)
+  }
+  if (action.body !== undefined && (input.body !== undefined || action.bodyOptional !== true)) {
+    parts.checker.check(action.body, 'ignore', input.body)
+  }
+  if (action.writes !== true) {
+    const resource = await resourceOf(parts, compiled, route, parts.store)
+    return shown(await run(parts, route, action, input, parts.store, resource))
+  }
+  const outcome = await parts.store.transact((tx) => actInside(parts, tx, route, action, input))
+  if (outcome.operation !== undefined) parts.wake()
+  return outcome
+}
+
+/** The resource acted on: 404 when its type is stored and it is not there; undefined for virtual ones. */
+async function resourceOf(
+  parts: Parts,
+  compiled: CompiledType,
+  route: LocatedRoute,
+  reads: Reads,
+): Promise<StoredResource | undefined> {
+  if (compiled.versions.size === 0) return undefined
+  const last = route.id.segments.at(-1)
+  if (last === undefined || parts.registry.find(last.namespace, last.types) !== compiled) {
+    return undefined
+  }
+  const row = await reads.get(route.id.key)
+  if (row !== undefined) return readRow(row)
+  await requireScopes(reads, route.id, false)
+  throw notFound(compiled, route.id)
+}
+
+function run(
+  parts: Parts,
+  route: LocatedRoute,
+  action: Action<unknown>,
+  input: RunInput,
+  reads: Reads,
+  resource: Resource | undefined,
+): Promise<ActionOutcome<unknown>> {
+  return action.run(
+    {
+      ...contextOf(parts, input, parts.clock.now(), reads),
+      id: route.id,
+      resource,
+      query: input.query,
+      version: route.version,
+    },
+    // Checked against the action's schema, by which its own file types it.
+    input.body as never,
+  )
+}
+
+function shown(outcome: ActionOutcome<unknown>): Outcome {
+  return {
+    status: outcome.status,
+    ...(outcome.body === undefined ? {} : { body: outcome.body }),
+    ...(outcome.headers === undefined ? {} : { headers: outcome.headers }),
+  }
+}
+
+async function actInside(
+  parts: Parts,
+  tx: Tx,
+  route: LocatedRoute,
+  action: Action<unknown>,
+  input: RunInput,
+): Promise<Outcome> {
+  const { compiled, id } = route
+  if (compiled === undefined) throw new Error(`the route of ${id.text} has no type`)
+  for (const scope of impliedScopes(id)) await tx.lock(scope.key, 'share')
+  await tx.lock(id.key, 'change')
+  const current = await resourceOf(parts, compiled, route, tx)
+  if (current === undefined) throw notFound(compiled, id)
+  const verdict = checkPreconditions('POST', input.preconditions, current.etag)
+  if (verdict.kind === 'failed') {
+    throw refuse.PreconditionFailed({ header: verdict.header, id: id.text })
+  }
+  const { declaration } = compiled
+  if (current.deleting || !isTerminalState(current.state)) {
+    throw (
+      declaration.busy?.(current) ??
+      refuse.AnotherOperationInProgress({ id: id.text, state: current.state })
+    )
+  }
+  const outcome = await run(parts, route, action, input, tx, current)
+  if (outcome.model === undefined) return shown(outcome)
+  const now = parts.clock.now()
+  const trail = { principal: input.principal, correlationId: input.correlationId }
+  const { reconcile } = declaration
+  const next: StoredResource = {
+    ...current,
+    model: outcome.model,
+    systemData: stampSystemData(current.systemData, input.principal, now),
+    state: reconcile?.states.updating ?? current.state,
+    etag: parts.ids.uuid(),
+    generation: current.generation + 1,
+  }
+  await tx.update(writeRow(compiled, next), current.etag)
+  if (declaration.feed !== undefined) await tx.follow(declaration.feed, id.key)
+  if (reconcile === undefined) {
+    await recordEvent(tx, now, trail, id.key, route.action, null)
+    return { ...shown(outcome), etag: next.etag }
+  }
+  const operation = await openOperation(parts, tx, {
+    id: current.id,
+    compiled,
+    kind: 'action',
+    version: route.version,
+    principal: input.principal,
+    correlationId: input.correlationId,
+    now,
+    resultStatus: outcome.status === 202 ? 200 : outcome.status,
+  })
+  await tx.schedule(id.key, now)
+  await recordEvent(tx, now, trail, id.key, route.action, operation.id)
+  return { ...shown(outcome), etag: next.etag, operation: linkOf(operation, compiled) }
+}

@@ -1,0 +1,424 @@
+/**
+ * PUT and PATCH, top to bottom: what house section 5 draws. One transaction holds the resource, its
+ * operation, its schedule and the audit event; a write that changes nothing writes nothing.
+ */
+
+import { type Problem, refuse, refuseProblems } from '#kernel/error.ts'
+import { checkPreconditions } from '#kernel/etag.ts'
+import { isTerminalState, type Operation } from '#kernel/operation.ts'
+import { isJsonObject, mergePatch, sameJson } from '#kernel/patch.ts'
+import { nameOf, type ResourceId, resourceGroupOf } from '#kernel/resource-id.ts'
+import { stampSystemData } from '#kernel/system-data.ts'
+import { tagProblems } from '#kernel/tags.ts'
+import { StoreConflict, type Tx } from '#stores/store.ts'
+import type { Context, PatchRule, Resource, Version } from '../define.ts'
+import { readRow, type StoredResource, show, writeRow } from '../document.ts'
+import type { LocatedRoute } from '../locate.ts'
+import { linkOf, openOperation, readOperation } from '../operations.ts'
+import { contextOf, type Parts, recordEvent } from '../parts.ts'
+import type { Outcome, RunInput } from '../plane.ts'
+import type { CompiledType } from '../registry.ts'
+import { impliedScopes, lockParent, lockScopes, mayDeclareScopes, missingScope } from '../scopes.ts'
+
+/** What a body asks for, before rules have seen it. */
+interface Desired {
+  readonly model: unknown
+  readonly location: string | undefined
+  readonly tags: Readonly<Record<string, string>> | undefined
+}
+
+type Written =
+  | { readonly kind: 'ok'; readonly outcome: Outcome }
+  | { readonly kind: 'unique'; readonly key: string }
+
+export function runPut(parts: Parts, route: LocatedRoute, input: RunInput): Promise<Outcome> {
+  const { compiled, version } = typeOf(route)
+  checkName(compiled, route.id)
+  parts.checker.check(version.body, version.unknownProperties, input.body)
+  // The schema says the body is an object; envelopes are looked at here, once for all types.
+  const body = input.body as Readonly<Record<string, unknown>>
+  const problems = envelopeProblems(parts, compiled, route.id, body)
+  if (problems.length > 0) throw refuseProblems(problems)
+  return write(parts, route, input, 'PUT', (current, context) =>
+    desiredOf(version, body, current, context),
+  )
+}
+
+export function runPatch(parts: Parts, route: LocatedRoute, input: RunInput): Promise<Outcome> {
+  const { compiled, version } = typeOf(route)
+  const patch = version.patch ?? 'merge'
+  const body = input.body
+  if (!isJsonObject(body)) {
+    throw refuse.InvalidRequestContent({ reason: 'expected a JSON object' })
+  }
+  if (body['tags'] !== undefined && body['tags'] !== null) {
+    const problems = tagProblems(body['tags'], parts.limits)
+    if (problems.length > 0) throw refuseProblems(problems)
+  }
+  if (typeof patch === 'object') parts.checker.check(patch.body, version.unknownProperties, body)
+  return write(parts, route, input, 'PATCH', (current, context) => {
+    if (current === undefined) throw notFound(compiled, route.id)
+    if (patch === 'tags') return { ...desiredNow(current), tags: patchedTags(body, current) }
+    if (patch === 'merge') return merged(parts, compiled, version, body, current, context)
+    return applied(patch as PatchRule<unknown>, body, current, context)
+  })
+}
+
+function typeOf(route: LocatedRoute): { compiled: CompiledType; version: Version<unknown> } {
+  const version = route.compiled?.versions.get(route.version)
+  if (route.compiled === undefined || version === undefined) {
+    throw new Error(`the route of ${route.id.text} carries no shape`)
+  }
+  return { compiled: route.compiled, version }
+}
+
+async function write(
+  parts: Parts,
+  route: LocatedRoute,
+  input: RunInput,
+  method: 'PUT' | 'PATCH',
+  make: (current: StoredResource | undefined, context: Context) => Desired,
+): Promise<Outcome> {
+  const { compiled } = typeOf(route)
+  const mayDeclare = await mayDeclareScopes(parts, input.principal)
+  if (!mayDeclare) await requireImplied(parts, route.id)
+  const written = await uniqueGuard(() =>
+    parts.store.transact((tx) => writeInside(parts, tx, route, input, method, make, mayDeclare)),
+  )
+  if (written.kind === 'unique') {
+    const refusal = compiled.declaration.uniqueRefusal
+    const existing = await existingOf(parts, compiled, route.id, written.key)
+    throw refusal?.(route.id, existing) ?? refuse.Conflict({ id: route.id.text })
+  }
+  if (written.outcome.operation !== undefined) parts.wake()
+  return written.outcome
+}
+
+/** Translates the store's word for "another row has this unique key"; every other failure goes on. */
+async function uniqueGuard(work: () => Promise<Outcome>): Promise<Written> {
+  try {
+    return { kind: 'ok', outcome: await work() }
+  } catch (error) {
+    if (error instanceof StoreConflict && error.unique !== undefined) {
+      return { kind: 'unique', key: error.unique }
+    }
+    throw error
+  }
+}
+
+async function existingOf(
+  parts: Parts,
+  compiled: CompiledType,
+  id: ResourceId,
+  uniqueKey: string,
+): Promise<ResourceId | undefined> {
+  const rows = await parts.store.list({
+    type: compiled.key,
+    under: impliedScopes(id).at(-1)?.key ?? '/',
+    limit: parts.limits.filterScanRowsMax,
+  })
+  const found = rows.find((row) => row.uniqueKey === uniqueKey)
+  return found === undefined ? undefined : readRow(found).id
+}
+
+/** A cheap early 404 for scopes that do not exist, ahead of the transaction that locks them. */
+async function requireImplied(parts: Parts, id: ResourceId): Promise<void> {
+  for (const scope of impliedScopes(id)) {
+    if ((await parts.store.get(scope.key)) === undefined) throw missingScope(scope)
+  }
+}
+
+async function writeInside(
+  parts: Parts,
+  tx: Tx,
+  route: LocatedRoute,
+  input: RunInput,
+  method: 'PUT' | 'PATCH',
+  make: (current: StoredResource | undefined, context: Context) => Desired,
+  mayDeclare: boolean,
+): Promise<Outcome> {
+  const { compiled, version } = typeOf(route)
+  const { declaration } = compiled
+  const { id } = route
+  const now = parts.clock.now()
+  const trail = { principal: input.principal, correlationId: input.correlationId }
+  const scope = await lockScopes(parts, tx, id, {
+    principal: input.principal,
+    trail,
+    now,
+    mayDeclare,
+  })
+  await lockParent(parts, tx, id)
+  const row = await tx.lock(id.key, 'change')
+  const current = row === undefined ? undefined : readRow(row)
+  if (current === undefined && method === 'PATCH') throw notFound(compiled, id)
+  const verdict = checkPreconditions(method, input.preconditions, current?.etag)
+  if (verdict.kind === 'failed') {
+    throw refuse.PreconditionFailed({ header: verdict.header, id: id.text })
+  }
+  requireIfMatch(compiled, method, input, current)
+
+  const context = contextOf(parts, input, now, tx)
+  const made = make(current, context)
+  const desired = placed(compiled, id, made, current, scope)
+  if (current !== undefined && !current.deleting && isSame(current, desired)) {
+    const running = await tx.runningOperation(id.key)
+    if (running !== undefined) {
+      return answer(parts, compiled, version, current, 200, readOperation(running))
+    }
+    if (current.state === 'Succeeded') return answer(parts, compiled, version, current, 200)
+  }
+  if (current !== undefined && (current.deleting || !isTerminalState(current.state))) {
+    throw (
+      declaration.busy?.(current) ??
+      refuse.AnotherOperationInProgress({ id: id.text, state: current.state })
+    )
+  }
+  const problems =
+    (await declaration.rules?.({
+      ...context,
+      id,
+      desired: desired.model,
+      previous: current?.model,
+      location: desired.location,
+      tags: desired.tags,
+    })) ?? []
+  if (problems.length > 0) throw refuseProblems(problems)
+
+  const { reconcile } = declaration
+  const next: StoredResource = {
+    id: current === undefined ? id : recased(id, current),
+    ...(desired.location === undefined ? {} : { location: desired.location }),
+    ...(desired.tags === undefined ? {} : { tags: desired.tags }),
+    systemData: stampSystemData(current?.systemData, input.principal, now),
+    state:
+      reconcile === undefined
+        ? 'Succeeded'
+        : current === undefined
+          ? reconcile.states.creating
+          : needsWork(current, desired)
+            ? reconcile.states.updating
+            : current.state,
+    model: desired.model,
+    ...(current?.observed === undefined ? {} : { observed: current.observed }),
+    etag: parts.ids.uuid(),
+    generation: (current?.generation ?? 0) + 1,
+    deleting: false,
+  }
+  const nextRow = writeRow(compiled, next)
+  if (current === undefined) await tx.insert(nextRow)
+  else await tx.update(nextRow, current.etag)
+  const status = current === undefined ? 201 : 200
+  let operation: Operation | undefined
+  if (reconcile !== undefined && !isTerminalState(next.state)) {
+    operation = await openOperation(parts, tx, {
+      id: next.id,
+      compiled,
+      kind: current === undefined ? 'create' : 'update',
+      version: route.version,
+      principal: input.principal,
+      correlationId: input.correlationId,
+      now,
+      resultStatus: status,
+    })
+    await tx.schedule(id.key, now)
+  }
+  await recordEvent(tx, now, trail, id.key, route.action, operation?.id ?? null)
+  if (declaration.feed !== undefined) await tx.follow(declaration.feed, id.key)
+  return answer(parts, compiled, version, next, status, operation)
+}
+
+/** A change of tags alone gives the engine nothing to do. */
+function needsWork(current: StoredResource, desired: Desired): boolean {
+  return current.state !== 'Succeeded' || !sameJson(current.model, desired.model)
+}
+
+/** Names show the case of the latest write (facts 9.2). */
+function recased(id: ResourceId, current: Resource): ResourceId {
+  return id.text === current.id.text ? current.id : id
+}
+
+function answer(
+  parts: Parts,
+  compiled: CompiledType,
+  version: Version<unknown>,
+  resource: StoredResource,
+  status: number,
+  operation?: Operation,
+): Outcome {
+  return {
+    status,
+    body: show(compiled, version, resource, parts.registry.words),
+    etag: resource.etag,
+    ...(operation === undefined ? {} : { operation: linkOf(operation, compiled) }),
+  }
+}
+
+export function notFound(compiled: CompiledType, id: ResourceId): Error {
+  if (compiled.declaration.scope === 'implied') return missingScope(id)
+  return compiled.declaration.notFound?.(id) ?? refuse.ResourceNotFound({ id: id.text })
+}
+
+export function checkName(compiled: CompiledType, id: ResourceId): void {
+  const { name } = compiled.declaration
+  const given = nameOf(id)
+  if (name.pattern.test(given)) return
+  throw name.refuse?.(given) ?? refuse.InvalidResourceName({ name: given, rule: name.rule })
+}
+
+function requireIfMatch(
+  compiled: CompiledType,
+  method: 'PUT' | 'PATCH',
+  input: RunInput,
+  current: StoredResource | undefined,
+): void {
+  const verb = method === 'PUT' ? 'put' : 'patch'
+  if (current === undefined || !compiled.declaration.ifMatchRequired?.includes(verb)) return
+  if (input.preconditions.ifMatch !== undefined) return
+  throw refuse.PreconditionFailed({ header: 'If-Match', id: current.id.text })
+}
+
+function desiredNow(current: StoredResource): Desired {
+  return { model: current.model, location: current.location, tags: current.tags }
+}
+
+function desiredOf(
+  version: Version<unknown>,
+  body: Readonly<Record<string, unknown>>,
+  current: StoredResource | undefined,
+  context: Context,
+): Desired {
+  const state = isJsonObject(body['properties'])
+    ? body['properties']['provisioningState']
+    : undefined
+  if (current !== undefined && state !== undefined && state !== current.state) {
+    throw refuseProblems([
+      {
+        path: 'properties.provisioningState',
+        message: `is read-only; it is '${current.state}' now`,
+      },
+    ])
+  }
+  return {
+    // Checked against the version's schema; `toModel` is typed by that schema in its own file.
+    model: version.toModel(body as never, current?.model, context),
+    location: typeof body['location'] === 'string' ? body['location'] : undefined,
+    // Checked by `envelopeProblems`.
+    tags: (body['tags'] ?? undefined) as Readonly<Record<string, string>> | undefined,
+  }
+}
+
+/** What the envelope of a body may not say. */
+function envelopeProblems(
+  parts: Parts,
+  compiled: CompiledType,
+  id: ResourceId,
+  body: Readonly<Record<string, unknown>>,
+): readonly Problem[] {
+  const problems: Problem[] = []
+  for (const [path, expected] of [
+    ['id', id.text],
+    ['name', nameOf(id)],
+    ['type', compiled.wireType],
+  ] as const) {
+    const given = body[path]
+    if (typeof given === 'string' && given.toLowerCase() !== expected.toLowerCase()) {
+      problems.push({ path, message: `contradicts the path, which says '${expected}'` })
+    }
+  }
+  if (!compiled.declaration.tracked) return problems
+  if (body['tags'] !== undefined && body['tags'] !== null) {
+    problems.push(...tagProblems(body['tags'], parts.limits))
+  }
+  const location = body['location']
+  if (location !== undefined && location !== null && typeof location !== 'string') {
+    problems.push({ path: 'location', message: 'expected string' })
+  }
+  return problems
+}
+
+/** Location by the type's rule; it compares without case and blanks, and never changes (facts 9.2). */
+function placed(
+  compiled: CompiledType,
+  id: ResourceId,
+  desired: Desired,
+  current: StoredResource | undefined,
+  scope: StoredResource | undefined,
+): Desired {
+  if (!compiled.declaration.tracked) return { ...desired, location: undefined, tags: undefined }
+  const { location } = desired
+  if (current !== undefined) {
+    if (location !== undefined && !sameLocation(location, current.location)) {
+      throw (
+        compiled.declaration.locationRefusal?.(current, location) ??
+        refuse.InvalidResourceLocation({
+          name: nameOf(id),
+          existing: current.location ?? '',
+          location,
+        })
+      )
+    }
+    return { ...desired, location: current.location }
+  }
+  if (location !== undefined && location.trim() !== '') return desired
+  if (compiled.declaration.location !== 'optional')
+    throw refuse.LocationRequired({}, { target: 'location' })
+  return { ...desired, location: scope?.location ?? defaultLocation(id) }
+}
+
+function defaultLocation(id: ResourceId): string {
+  return resourceGroupOf(id) === undefined ? 'global' : 'local'
+}
+
+export function sameLocation(a: string | undefined, b: string | undefined): boolean {
+  const plain = (text: string): string => text.replace(/\s/g, '').toLowerCase()
+  return plain(a ?? '') === plain(b ?? '')
+}
+
+function isSame(current: StoredResource, desired: Desired): boolean {
+  return sameJson(current.model, desired.model) && sameJson(current.tags ?? {}, desired.tags ?? {})
+}
+
+function patchedTags(
+  body: Readonly<Record<string, unknown>>,
+  current: StoredResource,
+): Desired['tags'] {
+  if (body['tags'] === undefined) return current.tags
+  // Checked before; `null` takes the tags away, a map replaces the whole map (facts 9.2).
+  return (body['tags'] ?? {}) as Desired['tags']
+}
+
+function merged(
+  parts: Parts,
+  compiled: CompiledType,
+  version: Version<unknown>,
+  body: Readonly<Record<string, unknown>>,
+  current: StoredResource,
+  context: Context,
+): Desired {
+  const shown = show(compiled, version, current, parts.registry.words)
+  const { tags: _tags, ...rest } = body
+  const target = mergePatch(shown, rest)
+  parts.checker.check(version.body, version.unknownProperties, target)
+  // A merge of two objects is one.
+  const whole = target as Readonly<Record<string, unknown>>
+  const problems = envelopeProblems(parts, compiled, current.id, { ...whole, tags: undefined })
+  if (problems.length > 0) throw refuseProblems(problems)
+  return {
+    ...desiredOf(version, whole, current, context),
+    tags: patchedTags(body, current),
+  }
+}
+
+function applied(
+  rule: PatchRule<unknown>,
+  body: Readonly<Record<string, unknown>>,
+  current: StoredResource,
+  context: Context,
+): Desired {
+  return {
+    model: rule.apply(body as never, current.model, context),
+    location: current.location,
+    tags: patchedTags(body, current),
+  }
+}
