@@ -1,0 +1,86 @@
+/**
+ * Which commands there are: the files below `commands/`, since the path of the file is the command. A folder
+ * beside a file of its own name holds that command's parts and no commands.
+ */
+
+import { readdirSync } from 'node:fs'
+import type { Command } from './command.ts'
+
+/** A word on the way to commands. */
+export interface Branch {
+  readonly kind: 'branch'
+  readonly children: ReadonlyMap<string, Branch | Leaf>
+}
+
+export interface Leaf {
+  readonly kind: 'leaf'
+  /** `role assignment create` */
+  readonly name: string
+  /** Loaded only when it is needed: a start should not pay for the other commands. */
+  load(): Promise<Command>
+}
+
+export function readCatalogue(folder = new URL('commands/', import.meta.url)): Branch {
+  return readBranch(folder, [])
+}
+
+const file = /^([a-z0-9-]+)\.(?:ts|js)$/
+
+function readBranch(folder: URL, words: readonly string[]): Branch {
+  const children = new Map<string, Branch | Leaf>()
+  const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) =>
+    a.name < b.name ? -1 : 1,
+  )
+  for (const entry of entries) {
+    const word = file.exec(entry.name)?.[1]
+    if (!entry.isFile() || word === undefined) continue
+    const name = [...words, word].join(' ')
+    const load = () => loadCommand(new URL(entry.name, folder))
+    children.set(word, { kind: 'leaf', name, load })
+  }
+  for (const entry of entries) {
+    if (!entry.isDirectory() || children.has(entry.name)) continue
+    const below = [...words, entry.name]
+    children.set(entry.name, readBranch(new URL(`${entry.name}/`, folder), below))
+  }
+  return { kind: 'branch', children }
+}
+
+async function loadCommand(url: URL): Promise<Command> {
+  // Every file below `commands/` exports its command under this name; the dispatcher's test loads them all.
+  const { command } = (await import(url.href)) as { command: Command }
+  return command
+}
+
+/** Every command, in the order of their names. */
+export function leavesOf(branch: Branch): readonly Leaf[] {
+  return [...branch.children.values()].flatMap((child) =>
+    child.kind === 'leaf' ? [child] : leavesOf(child),
+  )
+}
+
+/** `get` is what many say for `show`. */
+const synonyms: ReadonlyMap<string, string> = new Map([['get', 'show']])
+
+export interface Found {
+  readonly node: Branch | Leaf
+  /** The words that lead to it. */
+  readonly path: readonly string[]
+  /** What follows. */
+  readonly rest: readonly string[]
+}
+
+/** Goes down as far as the words lead. */
+export function findNode(root: Branch, words: readonly string[]): Found {
+  let node: Branch | Leaf = root
+  const path: string[] = []
+  for (const word of words) {
+    if (node.kind === 'leaf') break
+    const known: string = node.children.has(word) ? word : (synonyms.get(word) ?? word)
+    const next: Branch | Leaf | undefined = node.children.get(known)
+    if (next === undefined) break
+    path.push(known)
+    node = next
+  }
+  return { node, path, rest: words.slice(path.length) }
+}

@@ -1,0 +1,92 @@
+/** `demo`: prepares a small sample world through the public API, and prints the calls that work on it. */
+
+import { didYouMean } from '../../config/nearest-name.ts'
+import { type Command, defineCommand, UsageError } from '../command.ts'
+import type { Connection, Context } from '../context.ts'
+import { exitFailed } from '../failure.ts'
+import { connectionOptions, jsonOption, subscriptionOption } from '../options.ts'
+import { bold, dim, printJson } from '../output/print.ts'
+import { subscriptionOf } from '../resource-path.ts'
+import { areaNames, type DemoArea, type DemoCall, loadArea } from './demo/area.ts'
+import { formatCurl, formatRest } from './demo/format-call.ts'
+import { createWorld } from './demo/world.ts'
+
+export const command: Command = defineCommand({
+  name: 'demo',
+  summary: 'Prepare a small sample world, and print calls to paste that work on it',
+  notes:
+    () => `Areas: ${areaNames().join(', ')}. All of them when none is named. What is prepared is kept; a second
+run finds it and makes nothing twice. Delete it with \`armature resource-group delete demo\`.`,
+  arguments: [{ name: 'area', required: false, summary: 'Only this part of the contract' }],
+  options: {
+    run: { type: 'boolean', summary: 'Run the printed calls too, and show their answers' },
+    ...subscriptionOption,
+    ...jsonOption,
+    ...connectionOptions,
+  },
+  examples: ['demo', 'demo access', 'demo access --run'],
+  async run(context, values) {
+    const areas = await Promise.all(chooseAreas(values.area).map(loadArea))
+    areas.sort((a, b) => (a.operations[0] ?? 0) - (b.operations[0] ?? 0))
+    const connection = context.connect(values)
+    const world = createWorld(connection, await subscriptionOf(connection, values.subscription))
+    const shown: Shown[] = []
+    for (const area of areas) {
+      const calls = await area.prepare(world)
+      if (!values.json) context.terminal.out(areaLines(context, area, world.takeNotes()))
+      for (const call of calls) {
+        if (!values.json) context.terminal.out(callLines(context, connection.url, call))
+        const answer = values.run ? await runCall(connection, call) : undefined
+        if (!values.json && answer !== undefined) context.terminal.out(answerLines(context, answer))
+        shown.push({ area: area.name, ...call, url: `${connection.url}${call.path}`, ...answer })
+      }
+    }
+    if (values.json) printJson(context.terminal, shown)
+    const failed = shown.some((one) => one.status !== undefined && one.status >= 300)
+    return failed ? exitFailed : 0
+  },
+})
+
+interface Shown extends DemoCall {
+  readonly area: string
+  readonly url: string
+  readonly status?: number
+  readonly answer?: unknown
+}
+
+function chooseAreas(named: string | undefined): readonly string[] {
+  const known = areaNames()
+  if (named === undefined) return known
+  if (known.includes(named)) return [named]
+  throw new UsageError(
+    `there is no area \`${named}\`${didYouMean(named, known)} (areas: ${known.join(', ')})`,
+  )
+}
+
+async function runCall(
+  { client }: Connection,
+  call: DemoCall,
+): Promise<{ readonly status: number; readonly answer: unknown }> {
+  const body = call.body === undefined ? {} : { body: call.body }
+  const sent = await client.send(call.method, call.path, body)
+  const ended = call.wait && sent.status < 300 ? await client.waitForOperation(sent) : sent
+  return { status: ended.status, answer: ended.body }
+}
+
+function areaLines(context: Context, area: DemoArea, notes: readonly string[]): string {
+  const prepared = notes.map((note) => `  ${note}\n`).join('')
+  return `${bold(context.terminal, `${area.name}: ${area.summary}`)}\n${prepared}\n`
+}
+
+function callLines({ terminal }: Context, url: string, call: DemoCall): string {
+  const title = `Operation ${call.operation}: ${call.title}`
+  return `${title}\n\n${formatCurl(url, call)}\n\n${dim(terminal, 'or')}\n\n${formatRest(call)}\n\n`
+}
+
+function answerLines(
+  { terminal }: Context,
+  { status, answer }: { readonly status: number; readonly answer: unknown },
+): string {
+  const body = answer === undefined ? '' : `${JSON.stringify(answer, undefined, 2)}\n`
+  return `${bold(terminal, `HTTP ${status}`)}\n${body}\n`
+}

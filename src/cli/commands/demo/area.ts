@@ -1,0 +1,42 @@
+/** One part of the demo: a file below `areas/` that says what it prepares and which calls it prints. */
+
+import { readdirSync } from 'node:fs'
+import type { DemoWorld } from './world.ts'
+
+export interface DemoArea {
+  /** As typed; the same as the file's name. */
+  readonly name: string
+  readonly summary: string
+  /** Of the contract's list; the first decides the order of areas. */
+  readonly operations: readonly number[]
+  /** Makes what is missing, through the public API alone; twice is the same as once. */
+  prepare(world: DemoWorld): Promise<readonly DemoCall[]>
+}
+
+export interface DemoCall {
+  /** The contract's number. */
+  readonly operation: number
+  readonly title: string
+  readonly method: string
+  /** With its query, encoded as it is sent. */
+  readonly path: string
+  readonly body?: object
+  /** Long-running: `--run` waits for its end. */
+  readonly wait?: boolean
+}
+
+const folder = new URL('areas/', import.meta.url)
+
+export function areaNames(): readonly string[] {
+  return readdirSync(folder)
+    .flatMap((name) => /^([a-z-]+)\.(?:ts|js)$/.exec(name)?.[1] ?? [])
+    .sort()
+}
+
+export async function loadArea(name: string): Promise<DemoArea> {
+  const extension = import.meta.url.endsWith('.js') ? 'js' : 'ts'
+  const url = new URL(`${name}.${extension}`, folder)
+  // Every file below `areas/` exports its area under this name; the dispatcher's test loads them all.
+  const { area } = (await import(url.href)) as { area: DemoArea }
+  return area
+}

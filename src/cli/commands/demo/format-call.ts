@@ -1,0 +1,27 @@
+/** A call of the demo as lines for a POSIX shell, ready to paste. Pure. */
+
+import type { DemoCall } from './area.ts'
+
+export function formatCurl(url: string, call: DemoCall): string {
+  const lines = [
+    `curl -sS${call.method === 'GET' ? '' : ` -X ${call.method}`} ${quote(`${url}${call.path}`)}`,
+    '-H "Authorization: Bearer $(npx armature token)"',
+  ]
+  if (call.body !== undefined) {
+    lines.push(`-H 'Content-Type: application/json'`, `-d ${quote(JSON.stringify(call.body))}`)
+  } else if (call.method !== 'GET') {
+    // A POST without a body must still say how long it is.
+    lines.push("-H 'Content-Length: 0'")
+  }
+  return lines.map((line, index) => (index === 0 ? line : `  ${line}`)).join(' \\\n')
+}
+
+export function formatRest(call: DemoCall): string {
+  const body = call.body === undefined ? '' : ` \\\n  --body ${quote(JSON.stringify(call.body))}`
+  return `npx armature rest ${call.method} ${quote(call.path)}${body}`
+}
+
+/** For a POSIX shell: nothing inside single quotes means anything but a single quote. */
+export function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,82 @@
+/** What the areas of the demo share: the sample group, principals by name, and notes on what was prepared. */
+
+import { isRecord, textOf } from '#client/answer.ts'
+import type { Client } from '#client/client.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import type { Connection } from '../../context.ts'
+import { idOf } from '../../directory.ts'
+import { apiVersions, resourceGroupPath } from '../../resource-path.ts'
+
+export interface DemoWorld {
+  readonly client: Client
+  readonly words: VendorWords
+  readonly subscriptionId: string
+  /** The path of the resource group `demo`, which exists when this answers. */
+  group(): Promise<string>
+  /** The object id of the service principal of that name, which exists when this answers. */
+  servicePrincipal(displayName: string): Promise<string>
+  /** The name of a location of the installation. */
+  location(): Promise<string>
+  /** PUTs a resource and waits for its end; answers its body. */
+  put(path: string, body: object, note: string): Promise<unknown>
+  /** Tells the reader what was prepared. */
+  note(text: string): void
+  /** The notes since the last time. */
+  takeNotes(): readonly string[]
+}
+
+const groupName = 'demo'
+
+export function createWorld(connection: Connection, subscriptionId: string): DemoWorld {
+  const { client, words } = connection
+  let notes: string[] = []
+  const world: DemoWorld = {
+    client,
+    words,
+    subscriptionId,
+    async group() {
+      const path = resourceGroupPath(subscriptionId, groupName)
+      const query = { 'api-version': apiVersions.resourceGroups }
+      const there = await client.send('GET', path, { query })
+      if (there.status !== 200) {
+        const body = { location: await world.location() }
+        await client.waitForOperation(await client.request('PUT', path, { query, body }))
+      }
+      world.note(`Resource group ${groupName}`)
+      return path
+    },
+    async servicePrincipal(displayName) {
+      const collection = '/directory/servicePrincipals'
+      let id: string | undefined
+      for await (const item of client.items(collection)) {
+        if (textOf(item, 'displayName') === displayName) id ??= idOf(item)
+      }
+      id ??= idOf((await client.request('POST', collection, { body: { displayName } })).body)
+      world.note(`Service principal ${displayName} (${id})`)
+      return id
+    },
+    async location() {
+      const path = `/subscriptions/${subscriptionId}/locations`
+      const query = { 'api-version': apiVersions.subscriptions }
+      const { body } = await client.request('GET', path, { query })
+      const list = isRecord(body) ? body['value'] : undefined
+      const name = Array.isArray(list) ? textOf(list[0], 'name') : undefined
+      if (name === undefined) throw new TypeError('the installation lists no location')
+      return name
+    },
+    async put(path, body, note) {
+      const answer = await client.waitForOperation(await client.request('PUT', path, { body }))
+      world.note(note)
+      return answer.body
+    },
+    note(text) {
+      notes.push(text)
+    },
+    takeNotes() {
+      const taken = notes
+      notes = []
+      return taken
+    },
+  }
+  return world
+}

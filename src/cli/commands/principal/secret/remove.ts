@@ -1,0 +1,25 @@
+/** `principal secret remove`: takes a secret away; nobody gets a token by it any more. */
+
+import { type Command, defineCommand } from '../../../command.ts'
+import { connectionOptions } from '../../../options.ts'
+
+export const command: Command = defineCommand({
+  name: 'principal secret remove',
+  summary: 'Take a secret away from a service principal',
+  arguments: [
+    { name: 'id', summary: 'The service principal’s object id' },
+    { name: 'secret-id', summary: 'The secret’s id, as `principal secret list` shows it' },
+  ],
+  options: connectionOptions,
+  examples: [
+    'principal secret remove 1b4e28ba-2fa1-41d2-883f-0016d3cca427 6fa459ea-ee8a-4ca4-894e-db77e160355e',
+  ],
+  async run(context, values) {
+    const { client } = context.connect(values)
+    const id = encodeURIComponent(values.id)
+    const secret = encodeURIComponent(values['secret-id'])
+    await client.request('DELETE', `/directory/servicePrincipals/${id}/secrets/${secret}`)
+    context.terminal.error('The secret is removed.\n')
+    return 0
+  },
+})

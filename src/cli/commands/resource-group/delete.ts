@@ -1,0 +1,31 @@
+/** `resource-group delete`: a resource group and all that is in it. */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { connectionOptions, noWaitOption, subscriptionOption } from '../../options.ts'
+import { apiVersions, resourceGroupPath, subscriptionOf } from '../../resource-path.ts'
+
+export const command: Command = defineCommand({
+  name: 'resource-group delete',
+  summary: 'Delete a resource group with everything in it',
+  arguments: [{ name: 'name', summary: 'The name of the group' }],
+  options: { ...subscriptionOption, ...noWaitOption, ...connectionOptions },
+  examples: ['resource-group delete demo', 'resource-group delete demo --no-wait'],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const subscription = await subscriptionOf(connection, values.subscription)
+    const path = resourceGroupPath(subscription, values.name)
+    const query = { 'api-version': apiVersions.resourceGroups }
+    const accepted = await connection.client.request('DELETE', path, { query })
+    if (accepted.status === 204) {
+      context.terminal.error('There was none.\n')
+      return 0
+    }
+    if (values['no-wait']) {
+      context.terminal.error(`${values.name} is being deleted.\n`)
+      return 0
+    }
+    await connection.client.waitForOperation(accepted)
+    context.terminal.error(`Deleted ${values.name}.\n`)
+    return 0
+  },
+})

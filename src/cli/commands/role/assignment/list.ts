@@ -1,0 +1,69 @@
+/** `role assignment list`: who has which role at a scope, above it, and below it. */
+
+import { isRecord, textOf } from '#client/answer.ts'
+import { type Command, defineCommand } from '../../../command.ts'
+import { member } from '../../../directory.ts'
+import { apiOptions } from '../../../options.ts'
+import { printRows } from '../../../output/print.ts'
+import { apiVersions, extensionPath } from '../../../resource-path.ts'
+import { lastPart, listRoles } from '../../../roles.ts'
+
+export const command: Command = defineCommand({
+  name: 'role assignment list',
+  summary: 'List who has which role at a scope, above it, and below it',
+  arguments: [],
+  options: {
+    scope: { type: 'string', value: 'path', summary: 'Where; `/` when left out' },
+    assignee: { type: 'string', value: 'id', summary: 'Only those of this principal' },
+    'include-groups': {
+      type: 'boolean',
+      summary: 'With --assignee: those of the groups it is in too',
+    },
+    'at-scope': { type: 'boolean', summary: 'At the scope and above it, not below' },
+    ...apiOptions,
+  },
+  examples: [
+    'role assignment list',
+    'role assignment list --scope /subscriptions/$S --assignee $ID --include-groups',
+  ],
+  async run(context, values) {
+    const { client, words } = context.connect(values)
+    const scope = values.scope ?? '/'
+    const path = extensionPath(words, scope, 'Authorization/roleAssignments')
+    const filter = [
+      ...(values['at-scope'] ? ['atScope()'] : []),
+      ...(values.assignee === undefined
+        ? []
+        : [assigneeFilter(values.assignee, values['include-groups'])]),
+    ].join(' and ')
+    const query = {
+      'api-version': apiVersions.roleAssignments,
+      $filter: filter === '' ? undefined : filter,
+    }
+    const rows = await client.list(path, { query })
+    // Only people need the names.
+    const roles = values.json || rows.length === 0 ? [] : await listRoles(client, words, scope)
+    const names = new Map(roles.map((role) => [lastPart(role.id), role.roleName]))
+    const property = (name: string) => (row: unknown) =>
+      (isRecord(row) ? textOf(row['properties'], name) : undefined) ?? ''
+    printRows(context.terminal, values.json, rows, [
+      { title: 'PRINCIPAL', of: property('principalId') },
+      { title: 'TYPE', of: property('principalType') },
+      {
+        title: 'ROLE',
+        of: (row) => {
+          const id = property('roleDefinitionId')(row)
+          return names.get(lastPart(id)) ?? lastPart(id)
+        },
+      },
+      { title: 'NAME', of: member('name') },
+      { title: 'SCOPE', of: property('scope') },
+    ])
+    return 0
+  },
+})
+
+function assigneeFilter(id: string, includeGroups: boolean): string {
+  const quoted = `'${id.replaceAll("'", "''")}'`
+  return includeGroups ? `assignedTo(${quoted})` : `principalId eq ${quoted}`
+}

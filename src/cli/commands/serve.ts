@@ -1,0 +1,140 @@
+/** `serve`: runs the server until it is told to stop. The only command that loads server code. */
+
+import { resolve } from 'node:path'
+import { type Config, describeSettings } from '../../config.ts'
+import { type Command, defineCommand, LocalProblem } from '../command.ts'
+import type { Context } from '../context.ts'
+import { bold } from '../output/print.ts'
+import { formatPairs } from '../output/table.ts'
+import { quote } from './demo/format-call.ts'
+
+/** What `start` of the composition root gives back, as far as this command needs it. */
+export interface Started {
+  readonly url: string
+  readonly tenantId: string
+  readonly subscriptionId: string
+  readonly principalId: string
+  readonly signInUrl: string
+  readonly firstStart: boolean
+  readonly home: string
+  /** Where everything is kept, without a password in it. */
+  readonly store: string
+  readonly startedInMilliseconds: number
+  /** Lets running requests end, then lets go of everything. */
+  close(): Promise<void>
+}
+
+export const command: Command = defineCommand({
+  name: 'serve',
+  summary: 'Run the server in the foreground',
+  notes: settingsTable,
+  arguments: [],
+  options: {
+    home: { type: 'string', value: 'folder', summary: 'Instead of ARMATURE_HOME' },
+    host: { type: 'string', value: 'address', summary: 'Instead of ARMATURE_HOST' },
+    port: { type: 'string', value: 'number', summary: 'Instead of ARMATURE_PORT' },
+    store: { type: 'string', value: 'address', summary: 'Instead of ARMATURE_STORE' },
+    'public-url': { type: 'string', value: 'address', summary: 'Instead of ARMATURE_PUBLIC_URL' },
+    'log-level': { type: 'string', value: 'level', summary: 'Instead of ARMATURE_LOG_LEVEL' },
+  },
+  examples: [
+    'serve',
+    'serve --port 0 --home /var/lib/armature',
+    'serve --store postgres://armature@db/armature',
+  ],
+  async run(context, values) {
+    const config = context.config({
+      home: values.home,
+      host: values.host,
+      port: values.port,
+      store: values.store,
+      publicUrl: values['public-url'],
+      logLevel: values['log-level'],
+    })
+    for (const warning of config.warnings) context.terminal.error(`Warning: ${warning}\n`)
+    const { start } = await import('../../main.ts')
+    return runUntilStopped(context, config, start)
+  },
+})
+
+/**
+ * Two signals closer than this are one: a service manager or a terminal signals the launcher and the server at
+ * once, and the launcher passes its own on. A person who asks twice takes longer.
+ */
+const sameSignalMilliseconds = 500
+
+async function runUntilStopped(
+  context: Context,
+  config: Config,
+  start: (config: Config) => Promise<Started>,
+): Promise<number> {
+  const { terminal } = context
+  // Registered before the start: a stop that comes during it must not leave half an installation.
+  let stoppedAt: number | undefined
+  const stopped = new Promise<void>((resolve) => {
+    terminal.onStop(() => {
+      const now = performance.now()
+      if (stoppedAt !== undefined && now - stoppedAt > sameSignalMilliseconds) terminal.exit(130)
+      stoppedAt ??= now
+      resolve()
+    })
+  })
+  const server = await start(config).catch((error: unknown) => {
+    throw startFailure(error)
+  })
+  terminal.out(startLines(context, server))
+  await stopped
+  terminal.error('Stopping: running requests get to end. Ask again to stop at once.\n')
+  await server.close()
+  return 0
+}
+
+/** What the start says to the operator, without a stack; faults of ours keep theirs. */
+function startFailure(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const code = 'code' in error ? String(error.code) : ''
+  const meant = error.name === 'Error' || error.name === 'StoreUnavailable'
+  if (!meant || code.startsWith('ERR_')) return error
+  return new LocalProblem('StartFailed', error.message, { cause: error })
+}
+
+function startLines(context: Context, server: Started): string {
+  const { terminal } = context
+  const list = `${server.url}/subscriptions/${server.subscriptionId}/resourcegroups?api-version=2021-04-01`
+  const pairs = formatPairs([
+    ['Subscription', server.subscriptionId],
+    ['Sign-in page', server.signInUrl],
+    ['Home', server.home],
+    ['Store', server.store],
+  ])
+  const seconds = (server.startedInMilliseconds / 1000).toFixed(2)
+  const first = server.firstStart
+    ? `\nFirst start: the owner's name and password are in ${server.home}/owner.json\n`
+    : ''
+  // The commands look where the settings say; a home named to this process alone must be named there too.
+  const elsewhere =
+    server.home === resolve('.armature') ? '' : `  export ARMATURE_HOME=${quote(server.home)}\n`
+  return `${bold(terminal, `Armature is ready at ${server.url}`)} (${seconds} s)
+
+${pairs}
+${first}
+Try it in another terminal, in the folder of the checkout:
+
+${elsewhere}  curl -H "Authorization: Bearer $(npx armature token)" "${list}"
+  npx armature demo
+
+`
+}
+
+function settingsTable(): string {
+  const pairs = describeSettings().map(
+    (setting) =>
+      [
+        setting.environment,
+        `${setting.description}\nExpected: ${setting.expected}. Default: ${setting.default === '' ? 'empty' : setting.default}`,
+      ] as const,
+  )
+  return `Settings, from the environment, or by key in armature.config.json (ARMATURE_CONFIG names another
+file), where a key is the variable's name in the form \`publicUrl\`:
+${formatPairs(pairs)}`
+}

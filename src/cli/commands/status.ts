@@ -1,0 +1,37 @@
+/** `status`: where the installation of this home runs, having made sure that it answers. */
+
+import { createClient } from '#client/client.ts'
+import { ConnectionFailure } from '#client/client-error.ts'
+import { type Command, defineCommand, LocalProblem } from '../command.ts'
+import { notRunning } from '../credential.ts'
+import { jsonOption } from '../options.ts'
+import { printRecord } from '../output/print.ts'
+
+export const command: Command = defineCommand({
+  name: 'status',
+  summary: 'Where the installation of this home runs, and its first subscription',
+  arguments: [],
+  options: jsonOption,
+  examples: ['status', 'status --json'],
+  async run(context, { json }) {
+    const home = context.home()
+    const running = home.running()
+    if (running === undefined) throw notRunning(home)
+    const reach = running.localUrl ?? running.url
+    const client = createClient({ url: reach, timeoutSeconds: 5 })
+    try {
+      await client.request('GET', '/healthz')
+    } catch (error) {
+      // No answer means: the server ended without taking its note away. Anything else is told as it is.
+      if (!(error instanceof ConnectionFailure)) throw error
+      throw new LocalProblem(
+        'NotRunning',
+        `The installation with the home ${home.folder} does not answer at ${reach}; it may have ended. Start it with \`npm start\` or \`npx armature serve\`.`,
+        { cause: error },
+      )
+    }
+    const { url, tenantId, subscriptionId, principalId } = running
+    printRecord(context.terminal, json, { url, tenantId, subscriptionId, principalId })
+    return 0
+  },
+})

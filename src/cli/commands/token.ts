@@ -1,0 +1,72 @@
+/** `token`: prints an access token and nothing else, so that it can stand in `$(…)`. */
+
+import { clientCredentialsToken } from '#client/oauth.ts'
+import { type Command, defineCommand, LocalProblem, UsageError } from '../command.ts'
+import { notRunning } from '../credential.ts'
+import type { Home } from '../home.ts'
+
+export const command: Command = defineCommand({
+  name: 'token',
+  summary: 'Print an access token: of the session, of the local owner, or of an application',
+  arguments: [],
+  options: {
+    'client-id': { type: 'string', value: 'id', summary: 'The application to get a token for' },
+    'client-secret': {
+      type: 'string',
+      value: 'secret',
+      summary: 'Its secret; `@file` reads it from a file, `-` from standard input',
+    },
+    resource: {
+      type: 'string',
+      value: 'audience',
+      summary: 'What the token is for; the control plane when left out',
+    },
+    url: { type: 'string', value: 'address', summary: 'The installation to ask' },
+  },
+  examples: [
+    'token',
+    'token --client-id 1b4e28ba-2fa1-41d2-883f-0016d3cca427 --client-secret @secret.txt',
+  ],
+  async run(context, values) {
+    const clientId = values['client-id']
+    const secret = values['client-secret']
+    if ((clientId === undefined) !== (secret === undefined)) {
+      throw new UsageError('`--client-id` and `--client-secret` are given together')
+    }
+    const { url, resource } = values
+    const home = context.home()
+    let token: string
+    if (clientId !== undefined && secret !== undefined) {
+      const clientSecret = (await context.readText(secret)).trim()
+      const at = url ?? home.session()?.url ?? reachOf(home)
+      token = (await clientCredentialsToken({ url: at, clientId, clientSecret, resource }))
+        .accessToken
+    } else if (resource !== undefined) {
+      token = await ownerToken(home, resource)
+    } else {
+      token = await context.connect({ url, token: undefined }).token()
+    }
+    context.terminal.out(`${token}\n`)
+    return 0
+  },
+})
+
+function reachOf(home: Home): string {
+  const running = home.running()
+  if (running === undefined) throw notRunning(home)
+  return running.localUrl ?? running.url
+}
+
+/** A session's token is for what was asked at sign-in; one for another audience is the owner's to get. */
+async function ownerToken(home: Home, resource: string): Promise<string> {
+  const owner = home.owner()
+  if (owner === undefined) {
+    throw new LocalProblem(
+      'NoCredential',
+      `${home.folder} holds no owner. Give --client-id and --client-secret for a token for ${resource}.`,
+    )
+  }
+  const { clientId, clientSecret } = owner
+  const url = reachOf(home)
+  return (await clientCredentialsToken({ url, clientId, clientSecret, resource })).accessToken
+}

@@ -1,0 +1,260 @@
+/** Who is asked and as whom, and what `rest`, `status` and `token` make of the answers: against a real server. */
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type Ran, type RunOptions, runCli } from './testing/run-cli.ts'
+
+interface World extends AsyncDisposable {
+  readonly url: string
+  readonly folder: string
+  readonly forms: URLSearchParams[]
+  run(words: readonly string[], options?: RunOptions): Promise<Ran>
+  write(name: string, value: object): void
+}
+
+const facts = { tenantId: 't', subscriptionId: 's', principalId: 'p' }
+
+/** A server that grants tokens named after the client and otherwise says back what it was asked. */
+async function startWorld(): Promise<World> {
+  const forms: URLSearchParams[] = []
+  const folder = mkdtempSync(join(tmpdir(), 'armature-cli-'))
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const reply = (status: number, value: object): void => {
+      const headers = { 'content-type': 'application/json', 'x-ms-correlation-request-id': 'c-1' }
+      response.writeHead(status, headers).end(JSON.stringify(value))
+    }
+    const { method, url = '', headers } = request
+    if (url === '/healthz') return reply(200, { status: 'ok' })
+    if (url === '/common/oauth2/token') {
+      const form = new URLSearchParams(body)
+      forms.push(form)
+      if (form.get('client_secret') === 'wrong') {
+        return reply(401, {
+          error: 'invalid_client',
+          error_description: 'client authentication failed',
+        })
+      }
+      return reply(200, { access_token: `token-of-${form.get('client_id')}`, expires_in: 3600 })
+    }
+    if (url.startsWith('/refuse')) {
+      const details = [{ code: 'X', message: 'must be set', target: 'properties.a' }]
+      const error = {
+        code: 'InvalidRequestContent',
+        message: 'Wrong.',
+        target: 'properties',
+        details,
+      }
+      return reply(400, { error })
+    }
+    return reply(200, {
+      method,
+      url,
+      authorization: headers.authorization,
+      ifMatch: headers['if-match'],
+      body,
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // A server that listens on a port has an address of that form.
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const write = (name: string, value: object): void => {
+    writeFileSync(join(folder, name), JSON.stringify(value))
+  }
+  write('running.json', { url, pid: 1, ...facts })
+  write('owner.json', { principalId: 'p', clientId: 'owner', clientSecret: 'secret' })
+  return {
+    url,
+    folder,
+    forms,
+    write,
+    run: (words, options) => {
+      return runCli(words, { environment: { ARMATURE_HOME: folder }, ...options })
+    },
+    [Symbol.asyncDispose]: async () => {
+      rmSync(folder, { recursive: true })
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** An address where somebody listened a moment ago. */
+async function silentUrl(): Promise<string> {
+  const { url, ...world } = await startWorld()
+  await world[Symbol.asyncDispose]()
+  return url
+}
+
+test('status prints the four facts of an installation that answers', async () => {
+  await using world = await startWorld()
+  const { code, out } = await world.run(['status', '--json'])
+  assert.equal(code, 0)
+  assert.deepEqual(JSON.parse(out), { url: world.url, ...facts })
+  const table = await world.run(['status'])
+  assert.match(table.out, /subscriptionId +s\n/)
+})
+
+test('status says how to start what is not running', async () => {
+  await using world = await startWorld()
+  rmSync(join(world.folder, 'running.json'))
+  const absent = await world.run(['status'])
+  assert.equal(absent.code, 1)
+  assert.match(absent.error, /^NotRunning: .*npm start/)
+  const silent = await silentUrl()
+  world.write('running.json', { url: silent, pid: 1, ...facts })
+  const stale = await world.run(['status', '--json'])
+  assert.deepEqual([stale.code, stale.out], [1, ''])
+  assert.match(stale.error, new RegExp(`^NotRunning: .*does not answer at ${silent}`))
+})
+
+test('a damaged file of the home is told, not used', async () => {
+  await using world = await startWorld()
+  writeFileSync(join(world.folder, 'running.json'), '{"url": 3')
+  const ran = await world.run(['status'])
+  assert.equal(ran.code, 1)
+  assert.match(ran.error, /^HomeDamaged: /)
+})
+
+test('token prints a token and nothing else', async () => {
+  await using world = await startWorld()
+  assert.deepEqual(await world.run(['token']), { code: 0, out: 'token-of-owner\n', error: '' })
+  const other = ['token', '--client-id', 'ci', '--client-secret', 'x']
+  assert.equal((await world.run(other)).out, 'token-of-ci\n')
+  writeFileSync(join(world.folder, 'secret'), 'from-file\n')
+  const words = [
+    'token',
+    '--client-id',
+    'ci',
+    '--client-secret',
+    `@${join(world.folder, 'secret')}`,
+  ]
+  await world.run([...words, '--resource', 'https://other'])
+  assert.equal(world.forms.at(-1)?.get('client_secret'), 'from-file')
+  assert.equal(world.forms.at(-1)?.get('resource'), 'https://other')
+})
+
+test('a refused token is told as code and message', async () => {
+  await using world = await startWorld()
+  const ran = await world.run(['token', '--client-id', 'ci', '--client-secret', 'wrong'])
+  assert.deepEqual([ran.code, ran.out], [1, ''])
+  assert.match(
+    ran.error,
+    /^invalid_client: client authentication failed\n {2}correlation id: c-1\n$/,
+  )
+})
+
+test('rest sends what it is told, as the owner', async () => {
+  await using world = await startWorld()
+  const words = ['rest', 'put', '/a?x=1', '-b', '{"a":1}', '-H', 'If-Match: "e"', '-q', 'y=2 3']
+  const { code, out } = await world.run([...words, '--api-version', '2022-04-01'])
+  assert.equal(code, 0)
+  assert.deepEqual(JSON.parse(out), {
+    method: 'PUT',
+    url: '/a?x=1&y=2%203&api-version=2022-04-01',
+    authorization: 'Bearer token-of-owner',
+    ifMatch: '"e"',
+    body: '{"a":1}',
+  })
+  assert.equal(out.split('\n').length, 2, 'to a program the body goes as it came')
+  const people = await world.run(words, { interactive: true })
+  assert.match(people.out, /^\{\n {2}"method": "PUT",\n/)
+})
+
+test('rest takes the body from a file or from standard input', async () => {
+  await using world = await startWorld()
+  writeFileSync(join(world.folder, 'body.json'), '{"from":"file"}')
+  const file = await world.run([
+    'rest',
+    'PUT',
+    '/',
+    '--body',
+    `@${join(world.folder, 'body.json')}`,
+  ])
+  assert.equal(JSON.parse(file.out).body, '{"from":"file"}')
+  const input = await world.run(['rest', 'PUT', '/', '--body', '-'], {
+    input: '{"from":"input"}',
+    environment: { ARMATURE_HOME: world.folder },
+  })
+  assert.equal(JSON.parse(input.out).body, '{"from":"input"}')
+  const absent = await world.run(['rest', 'PUT', '/', '--body', '@/nowhere/at/all'])
+  assert.equal(absent.code, 1)
+  assert.match(absent.error, /^FileUnreadable: /)
+})
+
+test('rest prints a refusal as it came and exits with 1', async () => {
+  await using world = await startWorld()
+  const ran = await world.run(['rest', 'GET', '/refuse'])
+  assert.equal(ran.code, 1)
+  assert.equal(JSON.parse(ran.out).error.code, 'InvalidRequestContent')
+  assert.equal(ran.error, 'HTTP 400\n')
+  const included = await world.run(['rest', 'GET', '/refuse', '--include'])
+  assert.match(included.out, /^HTTP 400\n[^{]*x-ms-correlation-request-id: c-1\n[^{]*\n\{/)
+})
+
+test('other commands tell a refusal with target, details and correlation id', async () => {
+  await using world = await startWorld()
+  const words = ['role', 'assignment', 'create', '--scope', '/refuse', '--assignee', 'a']
+  const ran = await world.run([...words, '--role', 'acdd72a7-3385-48ef-bd42-f606fba81ae7'])
+  assert.equal(ran.code, 1)
+  assert.equal(
+    ran.error,
+    `InvalidRequestContent: Wrong.
+  target: properties
+  - properties.a: must be set
+  correlation id: c-1
+`,
+  )
+})
+
+test('--url and --token stand above the home', async () => {
+  await using world = await startWorld()
+  await using other = await startWorld()
+  const words = ['rest', 'GET', '/', '--url', `${other.url}/`]
+  const without = await world.run(words)
+  assert.equal(without.code, 1)
+  assert.match(without.error, /^NoCredential: .*armature login --url/)
+  const { out } = await world.run([...words, '--token', 'mine'])
+  assert.equal(JSON.parse(out).authorization, 'Bearer mine')
+  assert.equal(other.forms.length + world.forms.length, 0)
+})
+
+test('a session is used, renewed when it ends, and forgotten by logout', async () => {
+  await using world = await startWorld()
+  const session = { url: world.url, clientId: 'armature-cli', accessToken: 'mine' }
+  world.write('session.json', { ...session, expiresAt: Date.now() + 3_600_000 })
+  assert.equal((await world.run(['token'])).out, 'mine\n')
+  world.write('session.json', { ...session, expiresAt: 0 })
+  assert.match((await world.run(['token'])).error, /^SessionExpired: /)
+  world.write('session.json', { ...session, expiresAt: 0, refreshToken: 'again' })
+  assert.equal((await world.run(['token'])).out, 'token-of-armature-cli\n')
+  assert.equal(world.forms.at(-1)?.get('refresh_token'), 'again')
+  const path = join(world.folder, 'session.json')
+  assert.equal(JSON.parse(readFileSync(path, 'utf8')).accessToken, 'token-of-armature-cli')
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+  await world.run(['logout'])
+  assert.equal((await world.run(['token'])).out, 'token-of-owner\n')
+})
+
+test('nobody listening is told as such', async () => {
+  await using world = await startWorld()
+  const silent = await silentUrl()
+  world.write('running.json', { url: silent, pid: 1, ...facts })
+  const ran = await world.run(['rest', 'GET', '/', '--token', 'x'])
+  assert.equal(ran.code, 1)
+  assert.match(ran.error, new RegExp(`^NoAnswer: No answer from ${silent}: .*ECONNREFUSED`))
+})
+
+test('wrong settings are told all at once', async () => {
+  const environment = { ARMATURE_PORT: 'x', ARMATURE_SCOPES: 'y' }
+  const ran = await runCli(['status'], { environment })
+  assert.equal(ran.code, 1)
+  assert.match(ran.error, /^SettingsWrong: /)
+  assert.match(ran.error, /ARMATURE_PORT: .*\n.*ARMATURE_SCOPES: /)
+})

@@ -1,0 +1,85 @@
+/** What every command is given: the terminal, the settings, the home, and a connection when it asks for one. */
+
+import { readFileSync } from 'node:fs'
+import { type Client, createClient } from '#client/client.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import { type Config, type ConfigSources, readConfig } from '../config.ts'
+import { LocalProblem } from './command.ts'
+import { chooseCredential } from './credential.ts'
+import { type Home, openHome, type RunningFile } from './home.ts'
+import type { Terminal } from './terminal.ts'
+
+export interface Connection {
+  readonly client: Client
+  readonly url: string
+  readonly words: VendorWords
+  /** The installation's own facts, where it is the one running here. */
+  readonly running: RunningFile | undefined
+  /** The token that requests carry. */
+  token(): Promise<string>
+}
+
+export interface ConnectionValues {
+  readonly url: string | undefined
+  readonly token: string | undefined
+}
+
+export interface Context {
+  readonly terminal: Terminal
+  readonly program: ProgramFacts
+  /** The settings, below what the command line says by setting name. Throws `ConfigError`. */
+  config(overrides?: ConfigSources['overrides']): Config
+  home(): Home
+  /** Finds the installation and a credential for it; asks the server nothing yet. Throws `LocalProblem`. */
+  connect(values: ConnectionValues): Connection
+  /** The text behind `--body`: `@file`, `-` for standard input, or itself. */
+  readText(argument: string): Promise<string>
+}
+
+export interface ProgramFacts {
+  readonly version: string
+  /** Where settings come from; the process when left out. */
+  readonly sources?: ConfigSources
+}
+
+export function createContext(terminal: Terminal, program: ProgramFacts): Context {
+  let known: Config | undefined
+  const settings = (): Config => {
+    known ??= readConfig(program.sources)
+    return known
+  }
+  const context: Context = {
+    terminal,
+    program,
+    config: (overrides) =>
+      overrides === undefined ? settings() : readConfig({ ...program.sources, overrides }),
+    home: () => openHome(settings().home),
+    connect(values) {
+      const home = openHome(settings().home)
+      const { url, reach, running, token } = chooseCredential(home, values)
+      const alsoAt = [url, ...(running?.localUrl === undefined ? [] : [running.localUrl])]
+      return {
+        client: createClient({ url: reach, token, alsoAt }),
+        url,
+        words: running?.words ?? settings().words,
+        running,
+        token,
+      }
+    },
+    async readText(argument) {
+      if (argument === '-' || argument === '@-') return terminal.readInput()
+      if (!argument.startsWith('@')) return argument
+      const path = argument.slice(1)
+      try {
+        return readFileSync(path, 'utf8')
+      } catch (error) {
+        // The adapter to the file system.
+        const reason = error instanceof Error ? error.message : String(error)
+        throw new LocalProblem('FileUnreadable', `${path} cannot be read: ${reason}`, {
+          cause: error,
+        })
+      }
+    },
+  }
+  return context
+}

@@ -1,0 +1,87 @@
+/**
+ * Which installation is asked and with whose token: what the command line says, else the session of `login`,
+ * else the local owner of the installation that runs here.
+ */
+
+import { clientCredentialsToken, refreshedToken } from '#client/oauth.ts'
+import { systemTiming } from '#client/timing.ts'
+import { LocalProblem } from './command.ts'
+import type { Home, OwnerFile, RunningFile, SessionFile } from './home.ts'
+
+export interface Chosen {
+  /** The installation's address, as clients know it. */
+  readonly url: string
+  /** Where it is reached from here. */
+  readonly reach: string
+  readonly running: RunningFile | undefined
+  token(): Promise<string>
+}
+
+export interface Wanted {
+  readonly url: string | undefined
+  readonly token: string | undefined
+}
+
+/** Throws `LocalProblem` when there is no installation, or no credential for it. */
+export function chooseCredential(home: Home, wanted: Wanted): Chosen {
+  const session = home.session()
+  const local = home.running()
+  const url = trim(wanted.url ?? session?.url ?? local?.url)
+  if (url === undefined) throw notRunning(home)
+  const isLocal =
+    local !== undefined && [local.url, local.localUrl].some((one) => trim(one) === url)
+  const running = isLocal ? local : undefined
+  const reach = trim(running?.localUrl) ?? url
+  const chosen = (token: () => Promise<string>): Chosen => ({ url, reach, running, token })
+  const given = wanted.token
+  if (given !== undefined) return chosen(async () => given)
+  if (session !== undefined && trim(session.url) === url) {
+    return chosen(() => sessionToken(home, session, reach))
+  }
+  const owner = isLocal ? home.owner() : undefined
+  if (owner !== undefined) return chosen(() => ownerToken(owner, reach))
+  throw new LocalProblem(
+    'NoCredential',
+    `There is no credential for ${url}. Give --token, or sign in: armature login --url ${url}`,
+  )
+}
+
+export function notRunning(home: Home): LocalProblem {
+  return new LocalProblem(
+    'NotRunning',
+    `No installation is running with the home ${home.folder}. Start it with \`npm start\` or \`npx armature serve\`, or set ARMATURE_HOME to its home.`,
+  )
+}
+
+/** One token serves a whole command. */
+function ownerToken(owner: OwnerFile, url: string): Promise<string> {
+  const { clientId, clientSecret } = owner
+  return clientCredentialsToken({ url, clientId, clientSecret }).then((token) => token.accessToken)
+}
+
+/** Renewed this long before it ends, so that it does not end on the way. */
+const spareMilliseconds = 60_000
+
+async function sessionToken(home: Home, session: SessionFile, url: string): Promise<string> {
+  const now = systemTiming.now()
+  if (now + spareMilliseconds < session.expiresAt) return session.accessToken
+  const { refreshToken, clientId } = session
+  if (refreshToken === undefined) {
+    throw new LocalProblem(
+      'SessionExpired',
+      `The session at ${session.url} has ended. Sign in again: armature login --url ${session.url}`,
+    )
+  }
+  const token = await refreshedToken({ url, clientId, refreshToken })
+  home.writeSession({
+    ...session,
+    accessToken: token.accessToken,
+    expiresAt: now + token.expiresInSeconds * 1000,
+    refreshToken: token.refreshToken ?? refreshToken,
+  })
+  return token.accessToken
+}
+
+function trim(url: string | undefined): string | undefined {
+  return url?.replace(/\/+$/, '')
+}

@@ -1,0 +1,54 @@
+/** Whatever a command throws → lines on standard error and an exit code. */
+
+import { ClientError, ConnectionFailure, UntrustedLink } from '#client/client-error.ts'
+import { OperationDeadline } from '#client/wait-for-operation.ts'
+import { ConfigError } from '../config.ts'
+import { LocalProblem, UsageError } from './command.ts'
+import { red } from './output/print.ts'
+import { printable } from './output/table.ts'
+import type { Terminal } from './terminal.ts'
+
+export const exitFailed = 1
+export const exitUsage = 2
+
+/** `usage` is the line shown below a misuse. */
+export function reportFailure(terminal: Terminal, error: unknown, usage: string): number {
+  if (error instanceof UsageError) {
+    terminal.error(`${red(terminal, error.message)}\n${usage}\n`)
+    return exitUsage
+  }
+  if (error instanceof ClientError) {
+    terminal.error(`${describeClientError(terminal, error).join('\n')}\n`)
+    return exitFailed
+  }
+  if (error instanceof ConfigError) {
+    terminal.error(`${red(terminal, 'SettingsWrong')}: ${error.message}\n`)
+    return exitFailed
+  }
+  const code = codeOf(error)
+  // Not one of the known ways to fail: the stack is what a developer needs.
+  if (code === undefined) throw error
+  const message = error instanceof Error ? error.message : String(error)
+  terminal.error(`${red(terminal, code)}: ${printable(message)}\n`)
+  return exitFailed
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (error instanceof LocalProblem) return error.code
+  if (error instanceof ConnectionFailure) return 'NoAnswer'
+  if (error instanceof UntrustedLink) return 'UntrustedLink'
+  return error instanceof OperationDeadline ? 'StillRunning' : undefined
+}
+
+function describeClientError(terminal: Terminal, error: ClientError): string[] {
+  const lines = [`${red(terminal, printable(error.code))}: ${printable(error.message)}`]
+  if (error.target !== undefined) lines.push(`  target: ${printable(error.target)}`)
+  for (const detail of error.details) {
+    const where = detail.target === undefined ? '' : `${detail.target}: `
+    lines.push(`  - ${printable(`${where}${detail.message || detail.code}`)}`)
+  }
+  if (error.correlationId !== undefined) {
+    lines.push(`  correlation id: ${printable(error.correlationId)}`)
+  }
+  return lines
+}

@@ -1,0 +1,90 @@
+/** The texts of `--help`, made from what the commands say about themselves. Pure. */
+
+import { type Branch, leavesOf } from './catalogue.ts'
+import type { Command, OptionSpec } from './command.ts'
+import { nounSummaries } from './nouns.ts'
+import { formatPairs } from './output/table.ts'
+import { helpOption } from './parse.ts'
+
+const program = 'armature'
+
+/** The whole program, or one noun. Loads the summaries of what it lists. */
+export async function branchHelp(branch: Branch, path: readonly string[]): Promise<string> {
+  const lines: (readonly [string, string])[] = []
+  for (const [word, child] of branch.children) {
+    if (child.kind === 'leaf') lines.push([word, (await child.load()).summary])
+  }
+  const nouns: (readonly [string, string])[] = []
+  for (const [word, child] of branch.children) {
+    if (child.kind === 'leaf') continue
+    const verbs = leavesOf(child).map((leaf) =>
+      leaf.name
+        .split(' ')
+        .slice(path.length + 1)
+        .join(' '),
+    )
+    const summary = nounSummaries[[...path, word].join(' ')] ?? ''
+    nouns.push([word, `${summary}\n${verbs.join(', ')}`])
+  }
+  const words = [program, ...path].join(' ')
+  const about =
+    path.length === 0
+      ? 'A self-hosted resource-management control plane.'
+      : (nounSummaries[path.join(' ')] ?? '')
+  return joinSections([
+    about,
+    `Usage: ${words} <command> [options]`,
+    lines.length === 0 ? '' : `Commands:\n${formatPairs(lines)}`,
+    nouns.length === 0
+      ? ''
+      : `${lines.length === 0 ? 'Commands' : 'More commands, by what they are about'}:\n${formatPairs(nouns)}`,
+    `Run \`${words} <command> --help\` for the options and examples of one.${
+      path.length === 0 ? '\nThe settings of the server are listed by `armature serve --help`.' : ''
+    }`,
+  ])
+}
+
+export function commandHelp(command: Command): string {
+  const options = Object.entries({ ...command.options, ...helpOption })
+  return joinSections([
+    command.summary,
+    `Usage: ${usageLine(command)}`,
+    command.arguments.length === 0
+      ? ''
+      : `Arguments:\n${formatPairs(command.arguments.map((a) => [`<${a.name}>`, a.summary]))}`,
+    `Options:\n${formatPairs(options.map(([name, spec]) => [optionForm(name, spec), optionText(spec)]))}`,
+    command.notes?.() ?? '',
+    command.examples.length === 0
+      ? ''
+      : `Examples:\n${command.examples.map((example) => `  ${program} ${example}`).join('\n')}`,
+  ])
+}
+
+/** What to type: required things first, then that there are options. */
+export function usageLine(command: Command): string {
+  const required = Object.entries(command.options).filter(([, spec]) => spec.required)
+  return [
+    program,
+    command.name,
+    ...command.arguments.map((a) => (a.required === false ? `[${a.name}]` : `<${a.name}>`)),
+    ...required.map(([name, spec]) => `--${name} <${spec.value ?? 'value'}>`),
+    '[options]',
+  ].join(' ')
+}
+
+function optionForm(name: string, spec: OptionSpec): string {
+  const short = spec.short === undefined ? '    ' : `-${spec.short}, `
+  const value = spec.type === 'boolean' ? '' : ` <${spec.value ?? 'value'}>`
+  return `${short}--${name}${value}`
+}
+
+function optionText(spec: OptionSpec): string {
+  const choices = spec.choices === undefined ? '' : ` (${spec.choices.join(', ')})`
+  const required = spec.required ? '; required' : ''
+  const multiple = spec.multiple ? '; may be repeated' : ''
+  return `${spec.summary}${choices}${required}${multiple}`
+}
+
+function joinSections(sections: readonly string[]): string {
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`
+}

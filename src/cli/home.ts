@@ -1,0 +1,109 @@
+/**
+ * The files of the home folder that the command line reads: where the installation runs, who its owner is,
+ * and the session of `login`, which is the only one it writes.
+ */
+
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { LocalProblem } from './command.ts'
+
+/** Written by the server while it runs. */
+export interface RunningFile {
+  /** The address clients use. */
+  readonly url: string
+  /** The address listened on, where `url` is that of a proxy. */
+  readonly localUrl?: string
+  readonly pid: number
+  readonly tenantId: string
+  readonly subscriptionId: string
+  readonly principalId: string
+  readonly words?: { readonly namespace: string; readonly brand: string }
+}
+
+/** Written by the first start. */
+export interface OwnerFile {
+  readonly principalId: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly signInName: string
+  readonly password: string
+}
+
+/** Written by `login`. */
+export interface SessionFile {
+  readonly url: string
+  readonly clientId: string
+  readonly accessToken: string
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number
+  readonly refreshToken?: string
+}
+
+export interface Home {
+  readonly folder: string
+  running(): RunningFile | undefined
+  owner(): OwnerFile | undefined
+  session(): SessionFile | undefined
+  writeSession(session: SessionFile): void
+  removeSession(): boolean
+}
+
+export function openHome(folder: string): Home {
+  const session = join(folder, 'session.json')
+  return {
+    folder,
+    running: () =>
+      readTexts<RunningFile>(join(folder, 'running.json'), [
+        'url',
+        'tenantId',
+        'subscriptionId',
+        'principalId',
+      ]),
+    owner: () => readTexts<OwnerFile>(join(folder, 'owner.json'), ['clientId', 'clientSecret']),
+    session: () => readTexts<SessionFile>(session, ['url', 'clientId', 'accessToken']),
+    writeSession(value) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      // Beside and then over: a reader sees the old one or the new one, never half of one.
+      const beside = `${session}.new`
+      rmSync(beside, { force: true })
+      writeFileSync(beside, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600 })
+      renameSync(beside, session)
+    },
+    removeSession() {
+      const existed = readText(session) !== undefined
+      rmSync(session, { force: true })
+      return existed
+    },
+  }
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    // The adapter to the file system: absent is an answer, anything else is the user's to mend.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new LocalProblem('HomeUnreadable', `${path} cannot be read: ${reason}`, { cause: error })
+  }
+}
+
+/** The file as a `T`, having checked that the members named are texts. */
+function readTexts<T>(path: string, members: readonly (keyof T & string)[]): T | undefined {
+  const text = readText(path)
+  if (text === undefined) return undefined
+  const value = parseObject(text)
+  const whole = members.every((member) => typeof value?.[member] === 'string')
+  if (!whole) throw new LocalProblem('HomeDamaged', `${path} is not what Armature writes there.`)
+  // The members that matter are there; the rest only serves display.
+  return value as T
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    return Object(JSON.parse(text)) as Record<string, unknown> // `Object` makes one of anything
+  } catch {
+    // Not JSON is one more way of being damaged.
+    return undefined
+  }
+}

@@ -1,0 +1,13 @@
+/** What each noun of the command line is about: one line each, for the help. */
+
+export const nounSummaries: Readonly<Record<string, string>> = {
+  group: 'Who is in which group',
+  key: 'The keys that sign access tokens',
+  principal: 'Users, groups and service principals of the directory',
+  'principal secret': 'Secrets by which an application signs in',
+  'resource-group': 'Resource groups: what is created and deleted together',
+  role: 'Roles, and who has them where',
+  'role assignment': 'Who has which role at which scope',
+  'role definition': 'The roles there are',
+  subscription: 'Subscriptions: the topmost scopes',
+}

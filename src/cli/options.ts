@@ -1,0 +1,35 @@
+/** Options that several commands share, with one wording. */
+
+export const jsonOption = {
+  json: { type: 'boolean', summary: 'Print JSON instead of a table' },
+} as const
+
+export const connectionOptions = {
+  url: {
+    type: 'string',
+    value: 'address',
+    summary: 'The installation to ask; the one signed in to or running here when left out',
+  },
+  token: {
+    type: 'string',
+    value: 'token',
+    summary: 'The access token to ask with; one of the session or of the local owner when left out',
+  },
+} as const
+
+export const apiOptions = { ...jsonOption, ...connectionOptions } as const
+
+export const subscriptionOption = {
+  subscription: {
+    type: 'string',
+    value: 'id',
+    summary: 'The subscription; the installation’s first one when left out',
+  },
+} as const
+
+export const noWaitOption = {
+  'no-wait': {
+    type: 'boolean',
+    summary: 'Return as soon as the request is accepted, without waiting for its end',
+  },
+} as const

@@ -1,0 +1,40 @@
+/** Columns of text, lined up for reading. Pure; colours are put on elsewhere. */
+
+export interface Column<T> {
+  readonly title: string
+  of(row: T): string
+}
+
+/** Columns as wide as their widest cell; the last is not padded. Control characters are made visible. */
+export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[]): string[] {
+  const cells = [
+    columns.map((column) => column.title),
+    ...rows.map((row) => columns.map((column) => printable(column.of(row)))),
+  ]
+  const widths = columns.map((_, index) =>
+    Math.max(...cells.map((row) => (row[index] ?? '').length)),
+  )
+  return cells.map((row) =>
+    row
+      .map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+/** Two columns, indented; further lines of the second stand below its first. */
+export function formatPairs(pairs: readonly (readonly [string, string])[]): string {
+  const width = Math.max(0, ...pairs.map(([left]) => left.length))
+  const indent = `\n${' '.repeat(width + 4)}`
+  return pairs
+    .map(([left, right]) => `  ${left.padEnd(width)}  ${right.replaceAll('\n', indent)}`.trimEnd())
+    .join('\n')
+}
+
+/** What came from a server must not move the cursor or set colours. */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
+}

@@ -1,0 +1,106 @@
+/** The words after a command's name → its values, or a sentence that says what is wrong. Runs nothing. */
+
+import { parseArgs } from 'node:util'
+import { didYouMean } from '../config/nearest-name.ts'
+import { type Command, type OptionSpec, UsageError } from './command.ts'
+
+export type Parsed =
+  | { readonly kind: 'help' }
+  | { readonly kind: 'run'; readonly values: Readonly<Record<string, unknown>> }
+
+/** Throws `UsageError`. */
+export function parse(command: Command, words: readonly string[]): Parsed {
+  const specs: Readonly<Record<string, OptionSpec>> = { ...command.options, ...helpOption }
+  const { tokens } = parseArgs({
+    args: [...words],
+    // Not strict: the faults are told in our own words below.
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+    options: Object.fromEntries(
+      Object.entries(specs).map(([name, { type, short }]) => [
+        name,
+        short === undefined ? { type } : { type, short },
+      ]),
+    ),
+  })
+  const positionals: string[] = []
+  const given = new Map<string, string[]>()
+  for (const token of tokens) {
+    if (token.kind === 'positional') positionals.push(token.value)
+    if (token.kind !== 'option') continue
+    const spec = Object.hasOwn(specs, token.name) ? specs[token.name] : undefined
+    if (spec === undefined) {
+      const known = Object.keys(specs).map((name) => `--${name}`)
+      throw new UsageError(`unknown option \`${token.rawName}\`${didYouMean(token.rawName, known)}`)
+    }
+    const value = checkValue(token.rawName, spec, token.value, token.inlineValue === true)
+    given.set(token.name, [...(given.get(token.name) ?? []), value])
+  }
+  if (given.has('help')) return { kind: 'help' }
+  return {
+    kind: 'run',
+    values: { ...optionValues(command, given), ...argumentValues(command, positionals) },
+  }
+}
+
+export const helpOption = {
+  help: { type: 'boolean', short: 'h', summary: 'Show this help' },
+} as const satisfies Record<string, OptionSpec>
+
+function checkValue(
+  rawName: string,
+  spec: OptionSpec,
+  value: string | undefined,
+  inline: boolean,
+): string {
+  if (spec.type === 'boolean') {
+    if (value !== undefined) throw new UsageError(`\`${rawName}\` takes no value`)
+    return ''
+  }
+  if (value === undefined) throw new UsageError(`\`${rawName}\` needs a value`)
+  if (!inline && value.startsWith('-') && value.length > 1) {
+    throw new UsageError(
+      `\`${rawName}\` needs a value; if \`${value}\` is meant, write \`${rawName}=${value}\``,
+    )
+  }
+  if (spec.choices !== undefined && !spec.choices.includes(value)) {
+    throw new UsageError(
+      `\`${rawName}\` is one of ${spec.choices.join(', ')}, not \`${value}\`${didYouMean(value, spec.choices)}`,
+    )
+  }
+  return value
+}
+
+function optionValues(
+  command: Command,
+  given: ReadonlyMap<string, readonly string[]>,
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  const missing: string[] = []
+  for (const [name, spec] of Object.entries(command.options)) {
+    const list = given.get(name) ?? []
+    if (spec.required && list.length === 0) missing.push(`--${name}`)
+    if (list.length > 1 && !spec.multiple && spec.type === 'string') {
+      throw new UsageError(`\`--${name}\` is given more than once`)
+    }
+    if (spec.type === 'boolean') values[name] = list.length > 0
+    else values[name] = spec.multiple ? list : list[0]
+  }
+  if (missing.length > 0) throw new UsageError(`${missing.join(' and ')} must be given`)
+  return values
+}
+
+function argumentValues(command: Command, positionals: readonly string[]): Record<string, unknown> {
+  const extra = positionals[command.arguments.length]
+  if (extra !== undefined) throw new UsageError(`\`${extra}\` is one argument too many`)
+  const values: Record<string, unknown> = {}
+  for (const [index, spec] of command.arguments.entries()) {
+    const value = positionals[index]
+    if (value === undefined && spec.required !== false) {
+      throw new UsageError(`<${spec.name}> must be given: ${spec.summary}`)
+    }
+    values[spec.name] = value
+  }
+  return values
+}

@@ -1,0 +1,36 @@
+/** The process: its arguments, streams and signals, handed to the dispatcher. The launcher starts this file. */
+
+import { readFileSync } from 'node:fs'
+import { readColourWish } from '../config.ts'
+import { main } from './main.ts'
+import type { Terminal } from './terminal.ts'
+
+const terminal: Terminal = {
+  out: (text) => process.stdout.write(text),
+  error: (text) => process.stderr.write(text),
+  interactive: process.stdout.isTTY === true,
+  coloured: readColourWish() ?? (process.stdout.isTTY === true && process.stderr.isTTY === true),
+  async readInput() {
+    let text = ''
+    process.stdin.setEncoding('utf8')
+    for await (const chunk of process.stdin) text += chunk
+    return text
+  },
+  onStop(callback) {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, callback)
+  },
+  exit: (code) => process.exit(code),
+}
+
+// Whoever reads the output may stop reading (`| head`): no fault of ours.
+process.stdout.on('error', (error: Error & { readonly code?: string }) => {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
+})
+
+// The package's own file, always beside the sources.
+const { version } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as { version: string }
+
+process.exitCode = await main(process.argv.slice(2), terminal, { version })

@@ -1,0 +1,17 @@
+/** What a command may do to the outside besides asking the server: text out, text in, a signal to stop. */
+
+export interface Terminal {
+  /** Standard output: what was asked for, and nothing else. */
+  out(text: string): void
+  /** Standard error: what went wrong, and what is worth knowing meanwhile. */
+  error(text: string): void
+  /** Somebody reads along at a terminal: answers are laid out for people. */
+  readonly interactive: boolean
+  readonly coloured: boolean
+  /** All of standard input. */
+  readInput(): Promise<string>
+  /** Called for each SIGINT, SIGTERM or SIGHUP from now on; the process no longer ends by itself. */
+  onStop(callback: () => void): void
+  /** Ends the process at once. */
+  exit(code: number): never
+}

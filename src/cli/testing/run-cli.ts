@@ -1,0 +1,42 @@
+/** Runs command lines in this process, with everything they print kept. For tests only. */
+
+import { main } from '../main.ts'
+import type { Terminal } from '../terminal.ts'
+
+export interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly error: string
+}
+
+export interface RunOptions {
+  readonly environment?: Readonly<Record<string, string>>
+  readonly input?: string
+  readonly interactive?: boolean
+  /** Sees what goes to standard error while the command still runs. */
+  readonly onError?: (text: string) => void
+}
+
+export async function runCli(words: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  let out = ''
+  let error = ''
+  const terminal: Terminal = {
+    out: (text) => {
+      out += text
+    },
+    error: (text) => {
+      error += text
+      options.onError?.(text)
+    },
+    interactive: options.interactive ?? false,
+    coloured: false,
+    readInput: async () => options.input ?? '',
+    onStop: () => {},
+    exit: (code) => {
+      throw new Error(`the command ended the process with ${code}`)
+    },
+  }
+  const sources = { environment: options.environment ?? {}, directory: '/' }
+  const code = await main(words, terminal, { version: '1.2.3', sources })
+  return { code, out, error }
+}

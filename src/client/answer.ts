@@ -1,0 +1,83 @@
+/** One answer of the server, read to its end within a bound. Says what came; judges nothing. */
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** Parsed where it is JSON, text where it is not, `undefined` when empty. */
+  readonly body: unknown
+  /** The body as it came. */
+  readonly text: string
+  /** What was asked, for following a long-running operation. */
+  readonly method: string
+  readonly url: string
+}
+
+/** The answer is larger than the caller wants to hold. */
+export class AnswerTooLarge extends Error {
+  constructor(bytesMax: number) {
+    super(`the answer is larger than ${bytesMax} bytes`)
+    this.name = 'AnswerTooLarge'
+  }
+}
+
+export async function readAnswer(
+  response: Response,
+  method: string,
+  url: string,
+  bytesMax: number,
+): Promise<Answer> {
+  const text = await readText(response, bytesMax)
+  const { status, headers } = response
+  return { status, headers, body: parseBody(text, headers), text, method, url }
+}
+
+async function readText(response: Response, bytesMax: number): Promise<string> {
+  if (response.body === null) return ''
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for await (const chunk of response.body) {
+    bytes += chunk.byteLength
+    if (bytes > bytesMax) throw new AnswerTooLarge(bytesMax)
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+function parseBody(text: string, headers: Headers): unknown {
+  if (text === '') return undefined
+  if (!/[/+]json\b/i.test(headers.get('content-type') ?? '')) return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    // A server that says JSON and sends something else: the caller sees what it sent.
+    return text
+  }
+}
+
+/** Is `value` a JSON object? */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The text under `key`, or `undefined` when there is none. */
+export function textOf(value: unknown, key: string): string | undefined {
+  const found = isRecord(value) ? value[key] : undefined
+  return typeof found === 'string' ? found : undefined
+}
+
+/**
+ * How long the server asks to wait, in milliseconds; `undefined` when it does not say. Takes seconds, a date,
+ * and the two forms in milliseconds that clients of this family know (facts, clients).
+ */
+export function readRetryAfter(headers: Headers, now: number): number | undefined {
+  for (const name of ['retry-after-ms', 'x-ms-retry-after-ms']) {
+    const value = headers.get(name)
+    if (value !== null && /^\d+$/.test(value)) return Number(value)
+  }
+  const value = headers.get('retry-after')
+  if (value === null) return undefined
+  if (/^\d+$/.test(value)) return Number(value) * 1000
+  const date = Date.parse(value)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}

@@ -1,0 +1,106 @@
+/**
+ * What goes wrong at the far end, as the caller should see it: a refusal with its code, or no answer at all.
+ * Reads every error body that the server's families can have; invents no advice.
+ */
+
+import type { ErrorDetail } from '#kernel/error.ts'
+import { type Answer, isRecord, textOf } from './answer.ts'
+
+interface Fields {
+  readonly code: string
+  readonly message: string
+  readonly target?: string | undefined
+  readonly details: readonly ErrorDetail[]
+  readonly status: number
+  readonly correlationId?: string | undefined
+  readonly answer: Answer
+}
+
+/** The server refused, or what it was asked to do failed. */
+export class ClientError extends Error {
+  readonly code: string
+  readonly status: number
+  readonly target: string | undefined
+  readonly details: readonly ErrorDetail[]
+  /** What the operator needs to find the request in the log. */
+  readonly correlationId: string | undefined
+  readonly answer: Answer
+
+  constructor(fields: Fields) {
+    super(fields.message)
+    this.name = 'ClientError'
+    this.code = fields.code
+    this.status = fields.status
+    this.target = fields.target
+    this.details = fields.details
+    this.correlationId = fields.correlationId
+    this.answer = fields.answer
+  }
+}
+
+/** No usable answer came: nobody listens, the connection broke, or it took too long. */
+export class ConnectionFailure extends Error {
+  readonly url: string
+  constructor(url: string, reason: string, options?: ErrorOptions) {
+    super(`No answer from ${url}: ${reason}.`, options)
+    this.name = 'ConnectionFailure'
+    this.url = url
+  }
+}
+
+/** The answer asks for something a careful client does not do: send its token to another server. */
+export class UntrustedLink extends Error {
+  constructor(link: string, url: string) {
+    super(
+      `The link ${link} leads away from ${url}; it is not followed, so that no token goes there.`,
+    )
+    this.name = 'UntrustedLink'
+  }
+}
+
+/**
+ * The error of an answer that is no success. Families: `{error: {code, …}}` (resource management and data
+ * share), the flat `{code, message, details}` of health, and `{error, error_description}` of OAuth.
+ */
+export function readError(answer: Answer): ClientError {
+  const inner = isRecord(answer.body) ? answer.body['error'] : undefined
+  return errorFrom(isRecord(inner) ? inner : answer.body, answer)
+}
+
+/** The same from a bare error object, as operations carry it. */
+export function errorFrom(error: unknown, answer: Answer): ClientError {
+  const code = textOf(error, 'code') ?? textOf(error, 'error') ?? `Http${answer.status}`
+  const message =
+    textOf(error, 'message') ?? textOf(error, 'error_description') ?? plainMessage(answer)
+  const details = isRecord(error) ? error['details'] : undefined
+  const headers = answer.headers
+  return new ClientError({
+    code,
+    message,
+    target: textOf(error, 'target'),
+    details: readDetails(details),
+    status: answer.status,
+    correlationId:
+      headers.get('x-ms-correlation-request-id') ?? headers.get('x-ms-request-id') ?? undefined,
+    answer,
+  })
+}
+
+function plainMessage(answer: Answer): string {
+  const text = typeof answer.body === 'string' ? answer.body.trim().slice(0, 200) : ''
+  return `${answer.method} ${new URL(answer.url).pathname} was answered with ${answer.status}${text === '' ? '' : `: ${text}`}`
+}
+
+/** A list in two families, one text in the flat one. */
+function readDetails(details: unknown): readonly ErrorDetail[] {
+  if (typeof details === 'string' && details !== '') return [{ code: '', message: details }]
+  if (!Array.isArray(details)) return []
+  return details.map((detail: unknown) => {
+    const target = textOf(detail, 'target')
+    return {
+      code: textOf(detail, 'code') ?? '',
+      message: textOf(detail, 'message') ?? '',
+      ...(target === undefined ? {} : { target }),
+    }
+  })
+}

@@ -1,0 +1,170 @@
+/**
+ * The one road to the server for portal, command line, and end-to-end tests: a request with a token in, an
+ * answer or a typed error out. Retries only what the server asks to have repeated.
+ */
+
+import { type Answer, AnswerTooLarge, readAnswer, readRetryAfter } from './answer.ts'
+import { ConnectionFailure, readError, UntrustedLink } from './client-error.ts'
+import { type Page, walkPages } from './pages.ts'
+import { systemTiming, type Timing } from './timing.ts'
+import { type WaitOptions, waitForOperation } from './wait-for-operation.ts'
+
+export type Fetch = typeof globalThis.fetch
+
+export interface ClientOptions {
+  /** Where the installation is; a path prefix is kept. */
+  readonly url: string
+  /** Called once for each attempt; caching is the giver's affair. `undefined` sends none. */
+  readonly token?: () => Promise<string>
+  readonly fetch?: Fetch
+  readonly timing?: Timing
+  /** Other addresses of the same installation, to which links in answers may lead. */
+  readonly alsoAt?: readonly string[]
+  /** Repetitions of a request answered with 429 or 503 and a time to wait. */
+  readonly retriesMax?: number
+  /** The longest such time that is waited for; a longer one is the caller's to decide about. */
+  readonly retryWaitSecondsMax?: number
+  readonly timeoutSeconds?: number
+  readonly answerBytesMax?: number
+}
+
+export interface RequestOptions {
+  /** Added to whatever query the path has; `undefined` values are left out. */
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  /** An object is sent as JSON; text is sent as it is. */
+  readonly body?: object | string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
+export interface Client {
+  readonly url: string
+  readonly timing: Timing
+  /** Any answer, refusals too. Throws `ConnectionFailure` when there is none. */
+  send(method: string, path: string, options?: RequestOptions): Promise<Answer>
+  /** A successful answer (2xx, or 304). Throws `ClientError` otherwise. */
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>
+  /** The pages of a list, following each `nextLink` as it was given. */
+  pages(path: string, options?: RequestOptions): AsyncGenerator<Page>
+  /** The items of a list, page after page. */
+  items(path: string, options?: RequestOptions): AsyncGenerator<unknown>
+  /** All items of a list that is known to be of a size to hold. */
+  list(path: string, options?: RequestOptions): Promise<unknown[]>
+  /** Follows a long-running operation to its end; an answer that started none comes back as it is. */
+  waitForOperation(answer: Answer, options?: WaitOptions): Promise<Answer>
+}
+
+const defaults = {
+  retriesMax: 3,
+  retryWaitSecondsMax: 60,
+  timeoutSeconds: 100,
+  answerBytesMax: 256 * 1024 * 1024,
+}
+
+export function createClient(given: ClientOptions): Client {
+  const options = { ...defaults, ...given }
+  const url = options.url.replace(/\/+$/, '')
+  const timing = options.timing ?? systemTiming
+  const fetch = options.fetch ?? globalThis.fetch
+  const origins = new Set([url, ...(options.alsoAt ?? [])].map((one) => new URL(one).origin))
+
+  async function send(method: string, path: string, request: RequestOptions = {}): Promise<Answer> {
+    const target = withQuery(resolvePath(path, url, origins), request.query)
+    for (let tries = 0; ; tries++) {
+      const answer = await attempt(method, target, request)
+      const repeatable = answer.status === 429 || answer.status === 503
+      const wait = repeatable ? readRetryAfter(answer.headers, timing.now()) : undefined
+      if (wait === undefined || tries >= options.retriesMax) return answer
+      if (wait > options.retryWaitSecondsMax * 1000) return answer
+      await timing.sleep(wait, request.signal)
+    }
+  }
+
+  async function attempt(method: string, target: string, request: RequestOptions): Promise<Answer> {
+    const headers = new Headers({ accept: 'application/json', ...request.headers })
+    if (options.token !== undefined && !headers.has('authorization')) {
+      headers.set('authorization', `Bearer ${await options.token()}`)
+    }
+    if (request.body !== undefined && !headers.has('content-type')) {
+      headers.set('content-type', 'application/json')
+    }
+    const timeout = AbortSignal.timeout(options.timeoutSeconds * 1000)
+    const signal = request.signal ? AbortSignal.any([request.signal, timeout]) : timeout
+    const body = typeof request.body === 'object' ? JSON.stringify(request.body) : request.body
+    try {
+      const response = await fetch(target, {
+        method,
+        headers,
+        signal,
+        // A redirect is an answer like any other: following it could carry the token elsewhere.
+        redirect: 'manual',
+        ...(body === undefined ? {} : { body }),
+      })
+      return await readAnswer(response, method, target, options.answerBytesMax)
+    } catch (error) {
+      // The adapter to fetch: its many ways of having no answer become one.
+      if (request.signal?.aborted) throw error
+      throw new ConnectionFailure(new URL(target).origin, failureReason(error, timeout, options), {
+        cause: error,
+      })
+    }
+  }
+
+  async function request(method: string, path: string, more?: RequestOptions): Promise<Answer> {
+    const answer = await send(method, path, more)
+    if ((answer.status >= 200 && answer.status < 300) || answer.status === 304) return answer
+    throw readError(answer)
+  }
+
+  const client: Client = {
+    url,
+    timing,
+    send,
+    request,
+    pages: (path, more) => walkPages(client, path, more),
+    async *items(path, more) {
+      for await (const page of walkPages(client, path, more)) yield* page.value
+    },
+    async list(path, more) {
+      const list: unknown[] = []
+      for await (const page of walkPages(client, path, more)) list.push(...page.value)
+      return list
+    },
+    waitForOperation: (answer, more) => waitForOperation(client, answer, more),
+  }
+  return client
+}
+
+/** A path is appended to the installation's address; a whole URL must lead to the same installation. */
+function resolvePath(path: string, url: string, origins: ReadonlySet<string>): string {
+  if (path.startsWith('/')) return url + path.replaceAll('#', '%23')
+  const link = URL.parse(path)
+  if (link === null) throw new TypeError(`a path begins with "/", unlike ${JSON.stringify(path)}`)
+  if (!origins.has(link.origin)) throw new UntrustedLink(path, url)
+  return path
+}
+
+function withQuery(target: string, query: RequestOptions['query']): string {
+  const pairs = Object.entries(query ?? {}).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${encodeName(name)}=${encodeURIComponent(String(value))}`],
+  )
+  if (pairs.length === 0) return target
+  return `${target}${target.includes('?') ? '&' : '?'}${pairs.join('&')}`
+}
+
+/** `$filter` stays readable. */
+function encodeName(name: string): string {
+  return encodeURIComponent(name).replaceAll('%24', '$')
+}
+
+function failureReason(
+  error: unknown,
+  timeout: AbortSignal,
+  options: { readonly timeoutSeconds: number },
+): string {
+  if (error instanceof AnswerTooLarge) return error.message
+  if (timeout.aborted) return `none within ${options.timeoutSeconds} seconds`
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  if (!(cause instanceof Error)) return String(cause)
+  return cause.message || cause.name
+}

@@ -1,0 +1,31 @@
+/** Lists, page by page: follows `nextLink` exactly as given, and stops when there is none. */
+
+import { isRecord, textOf } from './answer.ts'
+import type { Client, RequestOptions } from './client.ts'
+
+export interface Page {
+  readonly value: readonly unknown[]
+  /** The whole body, for what a list carries besides its items. */
+  readonly body: unknown
+}
+
+/** A server whose links go round in circles is noticed here, not by the memory of the caller. */
+const pagesMax = 100_000
+
+export async function* walkPages(
+  client: Pick<Client, 'request'>,
+  path: string,
+  options: RequestOptions = {},
+): AsyncGenerator<Page> {
+  let next: string | undefined = path
+  let asked = options
+  for (let count = 0; next !== undefined && count < pagesMax; count++) {
+    const answer = await client.request('GET', next, asked)
+    const value = isRecord(answer.body) ? answer.body['value'] : undefined
+    if (!Array.isArray(value)) throw new TypeError(`GET ${next} was answered with no list`)
+    yield { value, body: answer.body }
+    next = textOf(answer.body, 'nextLink') || undefined
+    // The link carries the query already.
+    asked = { ...options, query: {} }
+  }
+}

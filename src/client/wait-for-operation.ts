@@ -1,0 +1,141 @@
+/**
+ * Follows a long-running operation as the public SDKs do (facts, clients): the status address before
+ * `Location` before the resource itself, at the pace the server asks for, up to a deadline.
+ */
+
+import { type Answer, isRecord, readRetryAfter, textOf } from './answer.ts'
+import type { Client } from './client.ts'
+import { errorFrom } from './client-error.ts'
+
+export interface WaitOptions {
+  readonly deadlineSeconds?: number
+  /** Between two looks, where the server names no pace. */
+  readonly pollSeconds?: number
+  readonly signal?: AbortSignal
+  /** Called with each state seen, for those who watch. */
+  readonly onState?: (state: string) => void
+}
+
+/** The operation goes on, but the caller's patience has ended. */
+export class OperationDeadline extends Error {
+  readonly state: string
+  constructor(url: string, state: string, deadlineSeconds: number) {
+    super(`${url} was still ${state} after ${deadlineSeconds} seconds.`)
+    this.name = 'OperationDeadline'
+    this.state = state
+  }
+}
+
+type Road =
+  | { readonly kind: 'status'; readonly url: string; readonly location: string | undefined }
+  | { readonly kind: 'location'; readonly url: string }
+  | { readonly kind: 'resource'; readonly url: string }
+
+/** What one look showed. */
+type Look =
+  | { readonly kind: 'running'; readonly state: string; readonly road: Road }
+  | { readonly kind: 'done'; readonly answer: Answer }
+
+const defaults = { deadlineSeconds: 1800, pollSeconds: 2 }
+
+export async function waitForOperation(
+  client: Pick<Client, 'request' | 'timing'>,
+  first: Answer,
+  given: WaitOptions = {},
+): Promise<Answer> {
+  const options = { ...defaults, ...given }
+  const { timing } = client
+  let road = findRoad(first)
+  if (road === undefined) return first
+  const endsAt = timing.now() + options.deadlineSeconds * 1000
+  let latest = first
+  let state = textOf(first.body, 'status') ?? provisioningState(first.body) ?? 'Accepted'
+  for (;;) {
+    options.onState?.(state)
+    const wait = readRetryAfter(latest.headers, timing.now()) ?? options.pollSeconds * 1000
+    if (timing.now() + wait > endsAt) {
+      throw new OperationDeadline(road.url, state, options.deadlineSeconds)
+    }
+    await timing.sleep(wait, options.signal)
+    const signal = options.signal ? { signal: options.signal } : {}
+    latest = await client.request('GET', road.url, signal)
+    const look = judge(road, latest)
+    if (look.kind === 'done') {
+      options.onState?.('Succeeded')
+      return finish(client, road, first, look.answer)
+    }
+    state = look.state
+    road = look.road
+  }
+}
+
+function findRoad(answer: Answer): Road | undefined {
+  const location = answer.headers.get('location') ?? undefined
+  const status = statusAddress(answer.headers)
+  if (status !== undefined) return { kind: 'status', url: status, location }
+  if (answer.status === 202) {
+    return location === undefined ? undefined : { kind: 'location', url: location }
+  }
+  const state = provisioningState(answer.body)
+  const follows = ['PUT', 'PATCH'].includes(answer.method) && state !== undefined && !isEnd(state)
+  return follows ? { kind: 'resource', url: answer.url } : undefined
+}
+
+/** `Vendor-AsyncOperation`, whatever the installation's brand word is. */
+function statusAddress(headers: Headers): string | undefined {
+  const plain = headers.get('operation-location')
+  if (plain !== null) return plain
+  for (const [name, value] of headers) if (name.endsWith('-asyncoperation')) return value
+  return undefined
+}
+
+function judge(road: Road, answer: Answer): Look {
+  const running = (state: string): Look => ({ kind: 'running', state, road: moved(road, answer) })
+  if (road.kind === 'location') {
+    return answer.status === 202 ? running('InProgress') : { kind: 'done', answer }
+  }
+  const state =
+    road.kind === 'status'
+      ? (textOf(answer.body, 'status') ?? (answer.status === 202 ? 'InProgress' : 'Succeeded'))
+      : (provisioningState(answer.body) ?? 'Succeeded')
+  if (!isEnd(state)) return running(state)
+  if (state.toLowerCase() === 'succeeded') return { kind: 'done', answer }
+  const error = isRecord(answer.body) ? answer.body['error'] : undefined
+  throw errorFrom(error ?? { code: state, message: `The operation ended as ${state}.` }, answer)
+}
+
+/** A look may name a new address for the next one. */
+function moved(road: Road, answer: Answer): Road {
+  if (road.kind === 'resource') return road
+  const location = answer.headers.get('location')
+  if (road.kind === 'location') return location === null ? road : { ...road, url: location }
+  return {
+    kind: 'status',
+    url: statusAddress(answer.headers) ?? road.url,
+    location: location ?? road.location,
+  }
+}
+
+/** What the call would have answered, had it been quick. */
+async function finish(
+  client: Pick<Client, 'request'>,
+  road: Road,
+  first: Answer,
+  last: Answer,
+): Promise<Answer> {
+  if (road.kind !== 'status') return last
+  if (first.method === 'PUT' || first.method === 'PATCH') return client.request('GET', first.url)
+  if (first.method === 'POST' && road.location !== undefined) {
+    return client.request('GET', road.location)
+  }
+  return last
+}
+
+function provisioningState(body: unknown): string | undefined {
+  return isRecord(body) ? textOf(body['properties'], 'provisioningState') : undefined
+}
+
+/** All other words, known or not, mean "still running" (facts 9.4). */
+function isEnd(state: string): boolean {
+  return ['succeeded', 'failed', 'canceled', 'cancelled'].includes(state.toLowerCase())
+}

@@ -1,0 +1,413 @@
+/**
+ * Every setting of an installation: one typed table, read once from the environment and
+ * `armature.config.json`. The only reader of `process.env`; it decides nothing beyond what a setting means.
+ */
+
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { type Limits, limitNotes } from '#kernel/limits.ts'
+import { isVendorWord, type VendorWords } from '#kernel/vendor.ts'
+import { claimNames, type ExternalIssuer, parseIssuers } from './config/issuers.ts'
+import { didYouMean } from './config/nearest-name.ts'
+import {
+  choice,
+  flag,
+  isObject,
+  isUrl,
+  reasonOf,
+  type Setting,
+  text,
+  Wrong,
+  whole,
+} from './config/setting.ts'
+
+/** A token bucket of throttling (facts 9.6). */
+export interface Bucket {
+  readonly size: number
+  readonly refillPerSecond: number
+}
+
+export interface ThrottleConfig {
+  /** False: nothing is counted, for installations that leave it to something in front of them. */
+  readonly enabled: boolean
+  /** The local owner is refused too, instead of only counted and told. */
+  readonly owner: boolean
+  readonly reads: Bucket
+  readonly writes: Bucket
+  readonly deletes: Bucket
+  /** All principals of a subscription together get this many times the above. */
+  readonly subscriptionFactor: number
+}
+
+export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug'
+
+/** The settings, checked and put in order. */
+export interface Config {
+  /** Absolute. */
+  readonly home: string
+  readonly host: string
+  /** 0 picks a free one. */
+  readonly port: number
+  /** `undefined`: SQLite in the home. Holds a password; never print it. */
+  readonly store: string | undefined
+  /** Connections to a PostgreSQL store that this process holds at the most. */
+  readonly storeConnections: number
+  /** 32 bytes in base64. `undefined`: the key in the home. Never print it. */
+  readonly key: string | undefined
+  /** Without a trailing slash. `undefined`: the address listened on. */
+  readonly publicUrl: string | undefined
+  readonly words: VendorWords
+  readonly scopes: 'implicit' | 'declared'
+  readonly issuers: readonly ExternalIssuer[]
+  readonly logLevel: LogLevel
+  readonly throttle: ThrottleConfig
+  readonly limits: Limits
+  /** Worth telling an operator at start, but no reason to refuse: variables that mean nothing here. */
+  readonly warnings: readonly string[]
+}
+
+/** All that is wrong with the settings, at once. */
+export class ConfigError extends Error {
+  readonly problems: readonly ConfigProblem[]
+  constructor(problems: readonly ConfigProblem[]) {
+    super(
+      `The settings are wrong:\n${problems.map((p) => `  ${p.setting}: ${p.message}`).join('\n')}`,
+    )
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+export interface ConfigProblem {
+  /** The name as the operator wrote it: a variable, a key of the file, or the file itself. */
+  readonly setting: string
+  readonly message: string
+}
+
+/** A setting as documentation, for `--help` and the reference. */
+export interface SettingDescription {
+  /** Its key in `armature.config.json`. */
+  readonly name: string
+  readonly environment: string
+  /** What a value looks like. */
+  readonly expected: string
+  /** As text; empty when there is none. */
+  readonly default: string
+  readonly description: string
+  /** Its value may hold a password: never print it. */
+  readonly secret: boolean
+}
+
+const hostPattern = /^[A-Za-z0-9:._-]{1,255}$/
+
+function isPublicUrl(value: string): boolean {
+  const url = URL.parse(value)
+  return (
+    isUrl(value, ['http:', 'https:']) &&
+    url?.search === '' &&
+    url.hash === '' &&
+    url.username === ''
+  )
+}
+
+function isKey(value: string): boolean {
+  return Buffer.from(value.trim(), 'base64').length === 32
+}
+
+const none = '' // what an unset variable of a shell script looks like; the setting is then off
+
+const settings = {
+  home: text('a folder', (v) => v !== '' && !v.includes('\0'), {
+    default: '.armature',
+    description:
+      'The home folder: the embedded store, keys and the owner’s credentials. Made on the first start.',
+  }),
+  host: text('a host name or address', (v) => hostPattern.test(v), {
+    default: '127.0.0.1',
+    description: 'The address listened on. `0.0.0.0` is every network: put TLS in front of it.',
+  }),
+  port: whole(0, 65_535, {
+    default: '8900',
+    description: 'The port listened on. 0 picks a free one.',
+  }),
+  store: text(
+    'empty, or `postgres://user:password@host:port/database`',
+    (v) => v === none || isUrl(v, ['postgres:', 'postgresql:']) || v.startsWith('postgres:///'),
+    {
+      default: none,
+      description: 'Where everything is kept. Empty is SQLite in the home folder.',
+      secret: true,
+    },
+  ),
+  storeConnections: whole(1, 1000, {
+    default: '10',
+    description: 'Connections to PostgreSQL that one process holds at the most.',
+  }),
+  key: text('empty, or 32 bytes in base64', (v) => v === none || isKey(v), {
+    default: none,
+    description:
+      'The installation’s key, for replicas that share a store. Empty is the one in the home, made on the first start.',
+    secret: true,
+  }),
+  publicUrl: text(
+    'empty, or an http or https address without a query',
+    (v) => v === none || isPublicUrl(v),
+    {
+      default: none,
+      description:
+        'The address clients use, where a proxy stands in front. Links in answers begin with it.',
+    },
+  ),
+  vendorNamespace: text('a word of letters and digits that begins with a capital', isVendorWord, {
+    default: 'Vendor',
+    description: 'The namespace word: `Vendor.Authorization`. Fixed once the store is made.',
+  }),
+  vendorBrand: text('a word of letters and digits that begins with a capital', isVendorWord, {
+    default: 'Vendor',
+    description: 'The brand word: `Vendor-AsyncOperation`. Fixed once the store is made.',
+  }),
+  scopes: choice(['implicit', 'declared'], {
+    default: 'implicit',
+    description:
+      'Whether a write by someone allowed it at the root brings a missing subscription or resource group into being.',
+  }),
+  issuers: {
+    expected: 'a JSON list of `{issuer, audiences, jwksUri?, claims?, tenantId?}`',
+    default: '[]',
+    description: `External identity issuers whose tokens are taken. \`claims\` says which claim holds ${claimNames.join(', ')}.`,
+    parse: parseIssuers,
+  },
+  logLevel: choice(['silent', 'error', 'warn', 'info', 'debug'], {
+    default: 'info',
+    description: 'How much is logged, as JSON lines on standard error.',
+  }),
+  throttle: flag({
+    default: 'true',
+    description:
+      'Count what callers ask for and refuse those that use up their allowance (facts 9.6).',
+  }),
+  throttleOwner: flag({
+    default: 'false',
+    description: 'Refuse the local owner too, who is otherwise only counted and told.',
+  }),
+  throttleReadsBucket: bucket(250, 'reads at once'),
+  throttleReadsRefill: refill(25, 'reads'),
+  throttleWritesBucket: bucket(200, 'writes at once'),
+  throttleWritesRefill: refill(10, 'writes'),
+  throttleDeletesBucket: bucket(200, 'deletes at once'),
+  throttleDeletesRefill: refill(10, 'deletes'),
+  throttleSubscriptionFactor: whole(1, 10_000, {
+    default: '15',
+    description:
+      'All principals of a subscription together have this many times one principal’s allowance.',
+  }),
+}
+
+function bucket(size: number, what: string): Setting<number> {
+  return whole(1, 1_000_000, {
+    default: String(size),
+    description: `Allowance of one principal: ${what} (facts 9.6).`,
+  })
+}
+
+function refill(perSecond: number, what: string): Setting<number> {
+  return whole(1, 1_000_000, {
+    default: String(perSecond),
+    description: `Allowance of one principal: ${what} given back each second (facts 9.6).`,
+  })
+}
+
+type Named = {
+  [K in keyof typeof settings]: Exclude<ReturnType<(typeof settings)[K]['parse']>, Wrong>
+}
+
+/** `bodyBytesMax` is the key `limitBodyBytesMax`, so that all keys are in one flat list. */
+const limitSettings: ReadonlyMap<string, Setting<number>> = new Map(
+  Object.entries(limitNotes).map(([key, [value, note]]) => [
+    `limit${key.charAt(0).toUpperCase()}${key.slice(1)}`,
+    whole(1, Math.max(1_000_000, value * 100), {
+      default: String(value),
+      description: `Limit: ${note}.`,
+    }),
+  ]),
+)
+
+const table: ReadonlyMap<string, Setting<unknown>> = new Map([
+  ...Object.entries<Setting<unknown>>(settings),
+  ...limitSettings,
+])
+
+/** `publicUrl` → `ARMATURE_PUBLIC_URL`. */
+function environmentName(name: string): string {
+  return `ARMATURE_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
+}
+
+export function describeSettings(): readonly SettingDescription[] {
+  return [...table].map(([name, setting]) => ({
+    name,
+    environment: environmentName(name),
+    expected: setting.expected,
+    default: setting.default,
+    description: setting.description,
+    secret: setting.secret === true,
+  }))
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export interface ConfigSources {
+  /** Default: the process's. */
+  readonly environment?: Environment
+  /** Where relative paths begin and the file is looked for. Default: the working directory. */
+  readonly directory?: string
+  /** Above all others: what was given on the command line, by setting name. */
+  readonly overrides?: Readonly<Record<string, string | undefined>>
+}
+
+/** Reads and checks everything. Throws `ConfigError` with all problems there are. */
+export function readConfig(sources: ConfigSources = {}): Config {
+  const environment = sources.environment ?? process.env
+  const directory = sources.directory ?? process.cwd()
+  const problems: ConfigProblem[] = []
+  const file = readConfigFile(environment['ARMATURE_CONFIG'], directory, problems)
+  const values = new Map<string, unknown>()
+  for (const [name, setting] of table) {
+    const [source, raw] = pick(name, setting, sources.overrides ?? {}, environment, file.values)
+    const value = setting.parse(raw)
+    if (!(value instanceof Wrong)) {
+      values.set(name, value)
+      continue
+    }
+    const shown = setting.secret ? '' : `, got ${shorten(JSON.stringify(raw) ?? String(raw))}`
+    problems.push({
+      setting: source,
+      message: value.message ?? `expected ${setting.expected}${shown}`,
+    })
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  // Every entry of the two tables was parsed without a problem, so each name has a value of its type.
+  const named = Object.fromEntries(values) as Named & Record<string, number>
+  const inFile =
+    file.values.has('home') && !environment['ARMATURE_HOME'] && !sources.overrides?.['home']
+  return arrange(named, inFile ? file.directory : directory, findWarnings(environment))
+}
+
+function arrange(
+  named: Named & Record<string, number>,
+  directory: string,
+  warnings: string[],
+): Config {
+  const limits = Object.fromEntries(
+    Object.keys(limitNotes).map((key) => [
+      key,
+      named[`limit${key.charAt(0).toUpperCase()}${key.slice(1)}`],
+    ]),
+  )
+  return {
+    home: resolve(directory, named.home),
+    host: named.host,
+    port: named.port,
+    store: named.store === none ? undefined : named.store,
+    storeConnections: named.storeConnections,
+    key: named.key === none ? undefined : named.key.trim(),
+    publicUrl: named.publicUrl === none ? undefined : named.publicUrl.replace(/\/+$/, ''),
+    words: { namespace: named.vendorNamespace, brand: named.vendorBrand },
+    scopes: named.scopes,
+    issuers: named.issuers,
+    logLevel: named.logLevel,
+    throttle: {
+      enabled: named.throttle,
+      owner: named.throttleOwner,
+      reads: { size: named.throttleReadsBucket, refillPerSecond: named.throttleReadsRefill },
+      writes: { size: named.throttleWritesBucket, refillPerSecond: named.throttleWritesRefill },
+      deletes: { size: named.throttleDeletesBucket, refillPerSecond: named.throttleDeletesRefill },
+      subscriptionFactor: named.throttleSubscriptionFactor,
+    },
+    // The keys are those of `limitNotes`, which are those of `Limits`.
+    limits: limits as unknown as Limits,
+    warnings,
+  }
+}
+
+function pick(
+  name: string,
+  setting: Setting<unknown>,
+  overrides: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
+  file: ReadonlyMap<string, unknown>,
+): readonly [source: string, raw: unknown] {
+  const variable = environmentName(name)
+  if (overrides[name] !== undefined)
+    return [`--${variable.slice(9).toLowerCase().replaceAll('_', '-')}`, overrides[name]]
+  // An empty variable counts as not set: that is what `VAR= command` and container tools mean by it.
+  if (environment[variable]) return [variable, environment[variable]]
+  if (file.has(name)) return [`${configFileName}: ${name}`, file.get(name)]
+  return [variable, setting.default]
+}
+
+const configFileName = 'armature.config.json'
+
+interface ConfigFile {
+  readonly directory: string
+  readonly values: ReadonlyMap<string, unknown>
+}
+
+function readConfigFile(
+  named: string | undefined,
+  directory: string,
+  problems: ConfigProblem[],
+): ConfigFile {
+  const path = resolve(directory, named || configFileName)
+  const empty = { directory: dirname(path), values: new Map<string, unknown>() }
+  let content: string
+  try {
+    content = readFileSync(path, 'utf8')
+  } catch (error) {
+    // The file is optional unless it was asked for by name.
+    const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    if (!absent || named)
+      problems.push({ setting: path, message: `cannot be read: ${reasonOf(error)}` })
+    return empty
+  }
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(content)
+  } catch (error) {
+    problems.push({ setting: path, message: `is not JSON: ${reasonOf(error)}` })
+    return empty
+  }
+  if (!isObject(parsed)) {
+    problems.push({ setting: path, message: 'expected a JSON object of settings' })
+    return empty
+  }
+  for (const key of Object.keys(parsed)) {
+    if (table.has(key)) continue
+    problems.push({
+      setting: `${configFileName}: ${key}`,
+      message: `unknown setting${didYouMean(key, [...table.keys()])}`,
+    })
+  }
+  return { directory: dirname(path), values: new Map(Object.entries(parsed)) }
+}
+
+/** Variables that are not settings: where the file is, and what the tests of this repository read. */
+const otherVariables = /^ARMATURE_(CONFIG|TEST_\w+|BENCH_\w+)$/
+
+function findWarnings(environment: Environment): string[] {
+  const known = [...table.keys()].map(environmentName)
+  return Object.keys(environment)
+    .filter(
+      (key) => key.startsWith('ARMATURE_') && !known.includes(key) && !otherVariables.test(key),
+    )
+    .map((key) => `${key} is no setting and has no effect${didYouMean(key, known)}`)
+}
+
+function shorten(value: string): string {
+  return value.length > 80 ? `${value.slice(0, 80)}…` : value
+}
+
+/** What the terminal's user asked of colours (https://no-color.org): `undefined` leaves it to the terminal. */
+export function readColourWish(environment: Environment = process.env): boolean | undefined {
+  if (environment['NO_COLOR']) return false
+  return environment['FORCE_COLOR'] ? environment['FORCE_COLOR'] !== '0' : undefined
+}

@@ -1,0 +1,96 @@
+/**
+ * The setting that names external identity issuers: its shape and the check of it. Whether an issuer
+ * answers is found out by identity, not here.
+ */
+
+import { didYouMean } from './nearest-name.ts'
+import { isObject, reasonOf, Wrong } from './setting.ts'
+
+/** An identity provider beside our own whose tokens are taken. */
+export interface ExternalIssuer {
+  /** As the `iss` claim says it, exactly. */
+  readonly issuer: string
+  /** Where its keys are; found by discovery below the issuer when left out. */
+  readonly jwksUri?: string
+  /** A token must be for one of these. */
+  readonly audiences: readonly string[]
+  /** Which claim holds what. */
+  readonly claims: {
+    readonly oid: string
+    readonly tenant?: string
+    readonly name?: string
+    readonly groups?: string
+  }
+  /** What the tenant claim must be; the installation's own tenant when left out. */
+  readonly tenantId?: string
+}
+
+const issuerKeys = ['issuer', 'jwksUri', 'audiences', 'claims', 'tenantId']
+export const claimNames = ['oid', 'tenant', 'name', 'groups']
+
+/** The list, or all that is wrong with it, each fault with its place. */
+export function parseIssuers(raw: unknown): readonly ExternalIssuer[] | Wrong {
+  let list = raw
+  if (typeof raw === 'string') {
+    try {
+      list = JSON.parse(raw)
+    } catch (error) {
+      // `JSON.parse` has no other way to say so.
+      return new Wrong(`is not JSON: ${reasonOf(error)}`)
+    }
+  }
+  if (!Array.isArray(list)) return new Wrong()
+  const faults = list.flatMap((item: unknown, index) =>
+    findFaults(item).map(([path, message]) => `[${index}]${path}: ${message}`),
+  )
+  if (faults.length > 0) return new Wrong(faults.join('; '))
+  // No fault was found in any item, so each has the shape, claims perhaps aside.
+  return (list as ExternalIssuer[]).map((item) => ({
+    ...item,
+    claims: { ...item.claims, oid: item.claims?.oid ?? 'oid' },
+  }))
+}
+
+type Fault = readonly [path: string, message: string]
+
+function findFaults(item: unknown): readonly Fault[] {
+  if (!isObject(item)) return [['', 'expected an object']]
+  const faults: Fault[] = []
+  const secure = 'expected an https address (http on this machine only)'
+  if (!isSecureUrl(item['issuer'])) faults.push(['.issuer', secure])
+  if (item['jwksUri'] !== undefined && !isSecureUrl(item['jwksUri'])) {
+    faults.push(['.jwksUri', secure])
+  }
+  const audiences = item['audiences']
+  if (!Array.isArray(audiences) || audiences.length === 0 || !audiences.every(isFilledText)) {
+    faults.push(['.audiences', 'expected a list with at least one text'])
+  }
+  if (item['tenantId'] !== undefined && !isFilledText(item['tenantId'])) {
+    faults.push(['.tenantId', 'expected a text'])
+  }
+  faults.push(...findUnknown(item, issuerKeys, ''))
+  const claims = item['claims'] ?? {}
+  if (!isObject(claims)) return [...faults, ['.claims', 'expected an object']]
+  for (const [key, value] of Object.entries(claims)) {
+    if (!isFilledText(value)) faults.push([`.claims.${key}`, 'expected the name of a claim'])
+  }
+  return [...faults, ...findUnknown(claims, claimNames, '.claims')]
+}
+
+function findUnknown(value: object, known: readonly string[], path: string): readonly Fault[] {
+  return Object.keys(value)
+    .filter((key) => !known.includes(key))
+    .map((key) => [`${path}.${key}`, `unknown${didYouMean(key, known)}`])
+}
+
+function isFilledText(value: unknown): boolean {
+  return typeof value === 'string' && value !== ''
+}
+
+/** The rule by which identity fetches keys: nobody on the way may swap them. */
+function isSecureUrl(value: unknown): boolean {
+  const url = typeof value === 'string' ? URL.parse(value) : null
+  if (url === null) return false
+  const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
+  return url.protocol === 'https:' || (url.protocol === 'http:' && local)
+}

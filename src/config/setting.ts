@@ -1,0 +1,80 @@
+/**
+ * The kinds of settings: what a value looks like and how it is read. Pure; knows no setting by name and
+ * reads nothing itself.
+ */
+
+export interface Setting<T> {
+  readonly expected: string
+  /** Written as in the environment; parsed like any value, so the default cannot break its own rule. */
+  readonly default: string
+  readonly description: string
+  readonly secret?: true
+  /** From the environment it is given text, from the file any JSON value. */
+  parse(raw: unknown): T | Wrong
+}
+
+/** The value is not as expected; the message says more than `expected` does, where there is more to say. */
+export class Wrong {
+  readonly message: string | undefined
+  constructor(message?: string) {
+    this.message = message
+  }
+}
+
+type Rest<T> = Omit<Setting<T>, 'expected' | 'parse'>
+
+export function text(
+  expected: string,
+  test: (value: string) => boolean,
+  rest: Rest<string>,
+): Setting<string> {
+  const parse = (raw: unknown) => (typeof raw === 'string' && test(raw) ? raw : new Wrong())
+  return { expected, parse, ...rest }
+}
+
+export function whole(min: number, max: number, rest: Rest<number>): Setting<number> {
+  return {
+    expected: `a whole number from ${min} to ${max}`,
+    parse(raw) {
+      const value = typeof raw === 'string' && /^\d{1,15}$/.test(raw) ? Number(raw) : raw
+      const fits =
+        Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
+      return fits ? (value as number) : new Wrong() // `fits` holds for numbers only
+    },
+    ...rest,
+  }
+}
+
+export function choice<const T extends string>(values: readonly T[], rest: Rest<T>): Setting<T> {
+  return {
+    expected: values.map((value) => `\`${value}\``).join(', '),
+    parse: (raw) => values.find((value) => value === raw) ?? new Wrong(),
+    ...rest,
+  }
+}
+
+export function flag(rest: Rest<boolean>): Setting<boolean> {
+  return {
+    expected: '`true` or `false`',
+    parse(raw) {
+      if (raw === true || raw === 'true') return true
+      return raw === false || raw === 'false' ? false : new Wrong()
+    },
+    ...rest,
+  }
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function isUrl(value: unknown, protocols: readonly string[]): boolean {
+  if (typeof value !== 'string') return false
+  const url = URL.parse(value)
+  return url !== null && protocols.includes(url.protocol) && url.hostname !== ''
+}
+
+/** The message of whatever was thrown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
