@@ -1,0 +1,104 @@
+/** What the OAuth library keeps: found by its own ids only, sealed, consumed once, gone in time. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Adapter } from 'oidc-provider'
+import type { Store } from '#stores/store.ts'
+import { createAdapterFactory } from './adapter.ts'
+import { createSeal } from './seal.ts'
+import { openTestStore } from './testing/world.ts'
+
+interface Setting extends AsyncDisposable {
+  readonly store: Store
+  adapter(kind: string): Adapter
+  wait(seconds: number): void
+}
+
+async function open(): Promise<Setting> {
+  const store = await openTestStore()
+  let now = 1_000_000
+  const adapter = createAdapterFactory({
+    sql: store.sql,
+    clock: { now: () => now },
+    seal: createSeal(Buffer.alloc(32, 3)),
+    alreadyConsumed: () => new Error('already consumed'),
+    findClient: async (id) => ({ client_id: id }),
+  })
+  return {
+    store,
+    adapter,
+    wait(seconds) {
+      now += seconds * 1000
+    },
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  }
+}
+
+test('a payload comes back by id, uid and user code, of its own kind only', async () => {
+  await using setting = await open()
+  const session = setting.adapter('Session')
+  const payload = { jti: 'id-1', uid: 'uid-1', accountId: 'a', deep: { list: [1, 'é', null] } }
+  await session.upsert('id-1', payload, 60)
+  assert.deepEqual(await session.find('id-1'), payload)
+  assert.deepEqual(await session.findByUid('uid-1'), payload)
+  assert.equal(await setting.adapter('Grant').find('id-1'), undefined)
+  assert.equal(await session.find('id-2'), undefined)
+  const device = setting.adapter('DeviceCode')
+  await device.upsert('d', { jti: 'd', userCode: 'ABCDEFGH' }, 60)
+  assert.equal((await device.findByUserCode('ABCDEFGH'))?.['jti'], 'd')
+  await session.upsert('id-1', { ...payload, uid: 'uid-2' }, 60)
+  assert.equal(await session.findByUid('uid-1'), undefined)
+  assert.ok(await session.findByUid('uid-2'))
+  await session.destroy('id-1')
+  assert.equal(await session.find('id-1'), undefined)
+  assert.deepEqual(await setting.adapter('Client').find('x'), { client_id: 'x' })
+})
+
+test('of simultaneous consumers one wins, and later readers see it', async () => {
+  await using setting = await open()
+  const codes = setting.adapter('AuthorizationCode')
+  await codes.upsert('code', { jti: 'code' }, 60)
+  const outcomes = await Promise.allSettled([1, 2, 3].map(() => codes.consume('code')))
+  assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+  assert.equal((await codes.find('code'))?.['consumed'], 1000)
+  await codes.upsert('code', { jti: 'code', later: true }, 60)
+  assert.equal((await codes.find('code'))?.['consumed'], 1000, 'saving again does not revive it')
+})
+
+test('revoking a grant takes what was issued under it', async () => {
+  await using setting = await open()
+  const tokens = setting.adapter('RefreshToken')
+  for (const [id, grantId] of [
+    ['a', 'g1'],
+    ['b', 'g1'],
+    ['c', 'g2'],
+  ] as const) {
+    await tokens.upsert(id, { jti: id, grantId }, 60)
+  }
+  await tokens.revokeByGrantId('g1')
+  assert.deepEqual(
+    [await tokens.find('a'), await tokens.find('b'), (await tokens.find('c'))?.['jti']],
+    [undefined, undefined, 'c'],
+  )
+})
+
+test('nothing at rest is usable: no id, no code, no payload in the clear', async () => {
+  await using setting = await open()
+  const secret = 'a-secret-of-the-session'
+  const payload = { jti: secret, uid: `${secret}-uid`, userCode: `${secret}-code` }
+  await setting.adapter('Session').upsert(secret, payload, 60)
+  const rows = JSON.stringify(await setting.store.sql.all('select * from identity_oauth_states'))
+  assert.ok(!rows.includes(secret))
+  assert.ok(!rows.includes(Buffer.from(secret).toString('base64url')))
+})
+
+test('what is over is not found, and swept while others are written', async () => {
+  await using setting = await open()
+  const kept = setting.adapter('Interaction')
+  for (let i = 0; i < 60; i += 1) await kept.upsert(`old${i}`, { jti: `old${i}` }, 60)
+  setting.wait(121)
+  assert.equal(await kept.find('old1'), undefined)
+  for (let i = 0; i < 50; i += 1) await kept.upsert(`new${i}`, { jti: `new${i}` }, 60)
+  const rows = await setting.store.sql.all('select count(*) as n from identity_oauth_states')
+  assert.equal(rows[0]?.['n'], 50)
+})

@@ -1,0 +1,137 @@
+/**
+ * What the OAuth library keeps (sessions, codes, grants, refresh tokens), as rows: found by keyed hashes of
+ * their ids and sealed, so that reading the store gives nobody a session. Does not know what they mean.
+ */
+
+import type { Adapter } from 'oidc-provider'
+import type { Clock } from '#kernel/ports.ts'
+import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
+import type { Seal } from './seal.ts'
+
+const sweepEvery = 50
+const sweepRows = 500
+/** Kept beyond their time, so that the library can say "expired" rather than "unknown". */
+const graceSeconds = 60
+
+export interface AdapterOptions {
+  readonly sql: Sql
+  readonly clock: Clock
+  readonly seal: Seal
+  /** What `consume` throws when another request consumed it at the same moment. */
+  readonly alreadyConsumed: () => Error
+  /** The metadata of a client, for the one kind that is not kept here. */
+  readonly findClient: (clientId: string) => Promise<Record<string, unknown> | undefined>
+}
+
+/** A factory as the library wants it: one adapter per kind of state. */
+export function createAdapterFactory(options: AdapterOptions): (kind: string) => Adapter {
+  const { sql, clock, seal, alreadyConsumed, findClient } = options
+  let writes = 0
+
+  return (kind) => {
+    const index = (secret: string): string => seal.index(JSON.stringify([kind, secret]))
+    // Grants tie kinds together, so their index is the same for all.
+    const grantIndex = (grantId: string): string => seal.index(JSON.stringify(['Grant', grantId]))
+
+    function read(row: SqlRow | undefined): Record<string, unknown> | undefined {
+      if (row === undefined || Number(row['expires_at']) + graceSeconds * 1000 <= clock.now()) {
+        return undefined
+      }
+      const opened = seal.open(String(row['payload']), `${kind} ${String(row['id'])}`)
+      if (opened === undefined) return undefined
+      // Sealed by `upsert` below, and authenticated by the seal.
+      const payload = JSON.parse(opened) as Record<string, unknown>
+      const consumedAt = row['consumed_at'] ?? null
+      return consumedAt === null
+        ? payload
+        : { ...payload, consumed: Math.floor(Number(consumedAt) / 1000) }
+    }
+
+    async function findBy(
+      column: 'id' | 'uid' | 'user_code',
+      value: string,
+    ): Promise<Record<string, unknown> | undefined> {
+      const [row] = await sql.all(
+        `select id, payload, consumed_at, expires_at from identity_oauth_states
+          where kind = ? and ${column} = ?`,
+        kind,
+        index(value),
+      )
+      return read(row)
+    }
+
+    async function sweep(tx: SqlTx): Promise<void> {
+      writes += 1
+      if (writes % sweepEvery !== 0) return
+      await tx.run(
+        `delete from identity_oauth_states where (kind, id) in (select kind, id
+          from identity_oauth_states where expires_at <= ? order by expires_at limit ${sweepRows})`,
+        clock.now() - graceSeconds * 1000,
+      )
+    }
+
+    return {
+      async upsert(id, payload, expiresIn) {
+        const key = index(id)
+        const text = (name: string): string | null => {
+          const value = payload[name]
+          return typeof value === 'string' ? value : null
+        }
+        const uid = text('uid')
+        const userCode = text('userCode')
+        const grantId = kind === 'Grant' ? id : text('grantId')
+        // Everything the library keeps has an end; what came without one would stay forever.
+        const expiresAt = clock.now() + (expiresIn ?? 3600) * 1000
+        const sealed = seal.seal(JSON.stringify(payload), `${kind} ${key}`)
+        await sql.transact(async (tx) => {
+          await tx.run(
+            `insert into identity_oauth_states
+              (kind, id, payload, uid, user_code, grant_id, account_id, consumed_at, expires_at)
+              values (?, ?, ?, ?, ?, ?, ?, null, ?)
+              on conflict (kind, id) do update set payload = excluded.payload, uid = excluded.uid,
+              user_code = excluded.user_code, grant_id = excluded.grant_id,
+              account_id = excluded.account_id, expires_at = excluded.expires_at`,
+            kind,
+            key,
+            sealed,
+            uid === null ? null : index(uid),
+            userCode === null ? null : index(userCode),
+            grantId === null ? null : grantIndex(grantId),
+            text('accountId'),
+            expiresAt,
+          )
+          await sweep(tx)
+        })
+      },
+      find: (id) => (kind === 'Client' ? findClient(id) : findBy('id', id)),
+      findByUid: (uid) => findBy('uid', uid),
+      findByUserCode: (userCode) => findBy('user_code', userCode),
+      async consume(id) {
+        const consumed = await sql.transact((tx) =>
+          tx.run(
+            `update identity_oauth_states set consumed_at = ?
+              where kind = ? and id = ? and consumed_at is null`,
+            clock.now(),
+            kind,
+            index(id),
+          ),
+        )
+        if (consumed === 0) throw alreadyConsumed()
+      },
+      async destroy(id) {
+        await sql.transact((tx) =>
+          tx.run('delete from identity_oauth_states where kind = ? and id = ?', kind, index(id)),
+        )
+      },
+      async revokeByGrantId(grantId) {
+        await sql.transact((tx) =>
+          tx.run(
+            'delete from identity_oauth_states where kind = ? and grant_id = ?',
+            kind,
+            grantIndex(grantId),
+          ),
+        )
+      },
+    }
+  }
+}

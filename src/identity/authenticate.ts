@@ -1,0 +1,269 @@
+/**
+ * From the `Authorization` header to a principal, or a refusal. All the rest of the tree knows of identity
+ * on a request's way. A verified token is remembered until it expires; whether its principal may still act
+ * is asked again whenever the directory moved.
+ */
+
+import { createHash } from 'node:crypto'
+import type { Clock, Log } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { type AuthenticationCode, refuseAuthentication } from './challenge.ts'
+import type { IdentityDirectory } from './directory.ts'
+import { createIssuerKeys, type ExternalIssuer, type IssuerKeys } from './external-issuers.ts'
+import { createGenerations } from './generations.ts'
+import { isSignedBy, type ParsedToken, parseToken } from './jwt.ts'
+import type { KeyRing } from './keys.ts'
+import type { IdentityLimits } from './limits.ts'
+
+export interface Authenticator {
+  /**
+   * The caller. Answers at once for a token seen before, unless the directory moved. Throws, or rejects
+   * with, the 401 refusals of facts 9.7, each with its `WWW-Authenticate` header.
+   */
+  authenticate(authorizationHeader: string | undefined): Principal | Promise<Principal>
+}
+
+export interface AuthenticatorOptions {
+  readonly directory: Pick<IdentityDirectory, 'record' | 'watch'>
+  readonly keys: KeyRing
+  readonly clock: Clock
+  readonly log: Log
+  readonly limits: IdentityLimits
+  readonly tenantId: string
+  /** Without a trailing slash; our own issuer, read at every verification because the port may be picked late. */
+  readonly publicUrl: () => string
+  /** Accepted in `aud`, each also with a trailing slash. */
+  readonly audiences: () => readonly string[]
+  readonly issuers: readonly ExternalIssuer[]
+  readonly fetch?: typeof fetch
+}
+
+interface Entry {
+  readonly principal: Principal
+  /** Of our own directory: it must be there. Of an external issuer: it must not be. */
+  readonly local: boolean
+  readonly expiresAt: number
+  /** The version of the directory at which the principal was last looked up. */
+  version: number
+}
+
+const bearer = /^bearer +([!-~]+) *$/i
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const { directory, keys, clock, limits, tenantId, publicUrl } = options
+  const { watch } = directory
+  // By the whole header: the look-up needs no string to be cut first.
+  const seen = createGenerations<Entry>(limits.tokensRemembered)
+  const external = new Map<string, { issuer: ExternalIssuer; keys: IssuerKeys }>(
+    options.issuers.map((issuer) => [
+      issuer.issuer,
+      { issuer, keys: createIssuerKeys(issuer, { ...options, fetch: options.fetch ?? fetch }) },
+    ]),
+  )
+
+  function refuse(code: AuthenticationCode, params?: Readonly<Record<string, string>>): Error {
+    return refuseAuthentication(code, publicUrl(), params)
+  }
+
+  function invalid(reason: string): Error {
+    return refuse('InvalidAuthenticationToken', { reason })
+  }
+
+  function expired(at: number): Error {
+    return refuse('ExpiredAuthenticationToken', { expiredAt: isoTime(at) })
+  }
+
+  /** Refuses a principal that was disabled or deleted, or that an issuer has no right to speak for. */
+  async function checkPrincipal(header: string, entry: Entry): Promise<Principal> {
+    const moved = watch.refresh()
+    if (moved !== undefined) await moved
+    const version = watch.version
+    const record = await directory.record(entry.principal.id)
+    if (entry.local ? record?.enabled !== true : record !== undefined) {
+      seen.delete(header)
+      throw invalid(
+        entry.local
+          ? 'its principal is disabled or deleted'
+          : 'its issuer may not speak for a principal of this directory',
+      )
+    }
+    entry.version = version
+    if (clock.now() >= entry.expiresAt) {
+      seen.delete(header)
+      throw expired(entry.expiresAt - limits.clockSkewSeconds * 1000)
+    }
+    return entry.principal
+  }
+
+  async function verify(header: string): Promise<Principal> {
+    const token = bearer.exec(header)?.[1]
+    if (token === undefined) throw refuse('AuthenticationFailedInvalidHeader')
+    if (token.length > limits.tokenLengthMax) throw invalid('it is too long')
+    const parsed = parseToken(token)
+    if (typeof parsed === 'string') throw invalid(parsed)
+    const { iss } = parsed.claims
+    const entry =
+      iss === publicUrl() ? await verifyOwn(parsed) : await verifyExternal(parsed, String(iss))
+    const principal = await checkPrincipal(header, entry)
+    seen.set(header, entry)
+    return principal
+  }
+
+  async function verifyOwn(token: ParsedToken): Promise<Entry> {
+    if (token.type !== 'at+jwt') throw invalid('it is not an access token')
+    const id = token.keyId
+    const key = id === undefined ? undefined : (keys.known(id) ?? (await keys.find(id)))
+    if (key === undefined) throw invalid('its signing key is unknown')
+    if (!isSignedBy(token, key)) throw invalid('its signature is wrong')
+    const { claims } = token
+    const expiresAt = checkTimes(claims)
+    if (claims['tid'] !== tenantId) {
+      throw refuse('InvalidAuthenticationTokenTenant', { tenant: text(claims['tid']) })
+    }
+    checkAudience(claims['aud'], options.audiences())
+    const oid = claims['oid']
+    if (typeof oid !== 'string') throw invalid('it names no principal')
+    const user = claims['idtyp'] !== 'app'
+    return {
+      local: true,
+      expiresAt,
+      version: -1,
+      principal: {
+        id: oid,
+        type: user ? 'User' : 'ServicePrincipal',
+        tenantId,
+        displayName: user ? text(claims['upn']) : text(claims['appid']),
+        clientId: text(claims['appid']),
+        groups: [],
+      },
+    }
+  }
+
+  async function verifyExternal(token: ParsedToken, iss: string): Promise<Entry> {
+    const trusted = external.get(iss)
+    if (trusted === undefined) throw invalid('its issuer is not trusted here')
+    const { issuer } = trusted
+    const key = await trusted.keys.find(token.keyId)
+    if (key === undefined) throw invalid('its signing key is unknown')
+    if (!isSignedBy(token, key)) throw invalid('its signature is wrong')
+    const { claims } = token
+    const expiresAt = checkTimes(claims)
+    if (issuer.claims.tenant !== undefined) {
+      const tenant = claims[issuer.claims.tenant]
+      if (tenant !== (issuer.tenantId ?? tenantId)) {
+        throw refuse('InvalidAuthenticationTokenTenant', { tenant: text(tenant) })
+      }
+    }
+    checkAudience(claims['aud'], issuer.audiences)
+    const oid = claims[issuer.claims.oid]
+    if (typeof oid !== 'string' || oid === '') throw invalid('it names no principal')
+    const groups = issuer.claims.groups === undefined ? undefined : claims[issuer.claims.groups]
+    const name = issuer.claims.name === undefined ? undefined : claims[issuer.claims.name]
+    const clientId = text(claims['azp'] ?? claims['appid'] ?? claims['client_id'])
+    return {
+      local: false,
+      expiresAt,
+      version: -1,
+      principal: {
+        id: toObjectId(iss, oid),
+        type: claims['idtyp'] === 'app' ? 'ServicePrincipal' : 'User',
+        tenantId,
+        displayName: typeof name === 'string' ? name : clientId || oid,
+        clientId,
+        groups: Array.isArray(groups) ? await foreignGroups(iss, groups) : [],
+      },
+    }
+  }
+
+  /** An issuer may vouch for its own groups, never for one of our directory. */
+  async function foreignGroups(issuer: string, claimed: readonly unknown[]): Promise<string[]> {
+    const groups: string[] = []
+    for (const name of claimed.slice(0, limits.tokenGroupsMax)) {
+      if (typeof name !== 'string' || name === '') continue
+      const id = toObjectId(issuer, name)
+      if ((await directory.record(id)) === undefined) groups.push(id)
+    }
+    return groups
+  }
+
+  /** When the token ends for us, milliseconds. */
+  function checkTimes(claims: ParsedToken['claims']): number {
+    const now = clock.now()
+    const skew = limits.clockSkewSeconds * 1000
+    const { exp, nbf } = claims
+    if (typeof exp !== 'number' || !Number.isFinite(exp)) throw invalid('it names no expiry')
+    if (now >= exp * 1000 + skew) throw expired(exp * 1000)
+    if (nbf !== undefined && (typeof nbf !== 'number' || now < nbf * 1000 - skew)) {
+      throw invalid('it is not valid yet')
+    }
+    return exp * 1000 + skew
+  }
+
+  function checkAudience(claim: unknown, accepted: readonly string[]): void {
+    const audiences: readonly unknown[] = Array.isArray(claim) ? claim : [claim]
+    const known = audiences.some(
+      (a) => typeof a === 'string' && accepted.some((b) => withoutSlash(a) === withoutSlash(b)),
+    )
+    if (!known) {
+      throw refuse('InvalidAuthenticationTokenAudience', {
+        audience: audiences.map(text).join(' '),
+        expected: accepted[0] ?? '',
+      })
+    }
+  }
+
+  return {
+    authenticate(header) {
+      if (header === undefined) throw refuse('AuthenticationFailed')
+      const entry = seen.get(header)
+      if (entry === undefined) return verify(header)
+      const moved = watch.refresh()
+      if (moved !== undefined || entry.version !== watch.version) {
+        return checkPrincipal(header, entry)
+      }
+      if (clock.now() >= entry.expiresAt) {
+        seen.delete(header)
+        throw expired(entry.expiresAt - limits.clockSkewSeconds * 1000)
+      }
+      return entry.principal
+    },
+  }
+}
+
+/**
+ * Object ids are UUIDs; an issuer's own id that is none is hashed into one, together with the issuer, so
+ * that equal ids of two issuers stay two principals.
+ */
+function toObjectId(issuer: string, id: string): string {
+  if (uuid.test(id)) return id.toLowerCase()
+  const bytes = createHash('sha256')
+    .update(JSON.stringify([issuer, id]))
+    .digest()
+    .subarray(0, 16)
+  // Version 8 (own construction) and variant bits of RFC 9562.
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
+  const hex = bytes.toString('hex')
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(12, 16),
+    hex.slice(16, 20),
+    hex.slice(20),
+  ].join('-')
+}
+
+function withoutSlash(audience: string): string {
+  return audience.endsWith('/') ? audience.slice(0, -1) : audience
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function isoTime(at: number): string {
+  return Number.isFinite(at) && Math.abs(at) < 8.64e15
+    ? new Date(at).toISOString()
+    : 'an unknown time'
+}

@@ -1,0 +1,37 @@
+/**
+ * Refusals of authentication, each with the challenge that tells a client where to sign in (RFC 6750, 3).
+ * Nothing of the token's content but what the caller sent anyway is repeated.
+ */
+
+import { type ApiError, type Params, refuse } from '#kernel/error.ts'
+
+export type AuthenticationCode =
+  | 'AuthenticationFailed'
+  | 'AuthenticationFailedInvalidHeader'
+  | 'InvalidAuthenticationToken'
+  | 'ExpiredAuthenticationToken'
+  | 'InvalidAuthenticationTokenTenant'
+  | 'InvalidAuthenticationTokenAudience'
+
+/** The refusal with its `WWW-Authenticate` header. */
+export function refuseAuthentication(
+  code: AuthenticationCode,
+  publicUrl: string,
+  params: Params = {},
+): ApiError {
+  const shown = Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [name, String(value).slice(0, 200)]),
+  )
+  const error = refuse[code](shown)
+  const parts = [`authorization_uri="${publicUrl}/common/oauth2/authorize"`]
+  // Without any credentials the request is not wrong yet, and the standard asks for no error then.
+  if (code !== 'AuthenticationFailed') {
+    parts.push('error="invalid_token"', `error_description="${quotable(error.message)}"`)
+  }
+  return refuse[code](shown, { headers: { 'WWW-Authenticate': `Bearer ${parts.join(', ')}` } })
+}
+
+/** Only what may stand in a quoted header value: printable ASCII without quote and backslash. */
+function quotable(text: string): string {
+  return text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '?')
+}

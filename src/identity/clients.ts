@@ -1,0 +1,76 @@
+/**
+ * Who may ask the OAuth server for tokens: two built-in public clients and the principals of the directory
+ * that have secrets. Turns them into the library's client metadata, and decides nothing else.
+ */
+
+import type { IdentityDirectory } from './directory.ts'
+import type { PrincipalRecord } from './principal-record.ts'
+
+/** The command line: device code, or a code with PKCE to a loopback address on any port. */
+export const cliClientId = 'armature-cli'
+/** The portal and the built-in signed-in page: served from the public URL itself. */
+export const portalClientId = 'armature-portal'
+
+/** Ours from top to bottom: asking the user to trust them would ask nothing. */
+export function isFirstParty(clientId: string): boolean {
+  return clientId === cliClientId || clientId === portalClientId
+}
+
+const browserFlows = {
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code', 'id_token token', 'id_token'],
+}
+
+export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
+
+export function builtInClients(publicUrl: string): readonly Record<string, unknown>[] {
+  return [
+    {
+      client_id: cliClientId,
+      client_name: 'Armature command line',
+      application_type: 'native',
+      token_endpoint_auth_method: 'none',
+      // The library ignores the port of loopback addresses for native clients (RFC 8252, 7.3).
+      redirect_uris: ['127.0.0.1', 'localhost', '[::1]'].flatMap((host) => [
+        `http://${host}/`,
+        `http://${host}/callback`,
+      ]),
+      grant_types: ['authorization_code', 'refresh_token', deviceGrant],
+      response_types: ['code'],
+    },
+    {
+      client_id: portalClientId,
+      client_name: 'Armature portal',
+      application_type: 'web',
+      token_endpoint_auth_method: 'none',
+      redirect_uris: [`${publicUrl}/signed-in`],
+      post_logout_redirect_uris: [`${publicUrl}/`],
+      // Without `implicit` here the library does not demand https of the addresses; it adds the grant itself.
+      ...browserFlows,
+    },
+  ]
+}
+
+/** A principal's metadata as a confidential client; `undefined` for one that may not act now. */
+export async function findClient(
+  directory: Pick<IdentityDirectory, 'clientPrincipal'>,
+  clientId: string,
+): Promise<Record<string, unknown> | undefined> {
+  const principal = await directory.clientPrincipal(clientId)
+  return principal === undefined ? undefined : clientMetadata(clientId, principal)
+}
+
+function clientMetadata(clientId: string, principal: PrincipalRecord): Record<string, unknown> {
+  const browsers = principal.redirectUris.length > 0
+  return {
+    client_id: clientId,
+    client_name: principal.displayName,
+    application_type: 'web',
+    token_endpoint_auth_method: 'client_secret_post',
+    // Demanded by the library's schema and compared with nothing: secrets are verified by the directory.
+    client_secret: `unused-${principal.id}`,
+    redirect_uris: [...principal.redirectUris],
+    grant_types: ['client_credentials', ...(browsers ? browserFlows.grant_types : [])],
+    response_types: browsers ? browserFlows.response_types : [],
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Passwords and secrets at rest: how they are stored, compared and listed. Which principal may have one, and
+ * who may change it, is the directory's affair; a stored hash never leaves this file.
+ */
+
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Clock, Ids } from '#kernel/ports.ts'
+import type { Sql, SqlTx } from '#stores/store.ts'
+import type { Passwords } from './passwords.ts'
+import { hasControl } from './principal-rules.ts'
+
+/** A secret as the directory shows it: never its value. */
+export interface SecretRecord {
+  readonly id: string
+  readonly displayName: string
+  readonly createdAt: number
+  readonly expiresAt: number | undefined
+}
+
+export interface Credentials {
+  /** Replaces the principal's password by one with this hash. */
+  storePassword(tx: SqlTx, principalId: string, hash: string): Promise<void>
+  freshSecret(displayName: string, expiresAt: number | undefined): SecretRecord
+  storeSecret(tx: SqlTx, principalId: string, value: string, secret: SecretRecord): Promise<void>
+  secretsOf(from: Pick<Sql, 'all'>, principalId: string): Promise<readonly SecretRecord[]>
+  /** Is it one of the principal's secrets that have not expired? */
+  matchesSecret(principalId: string, secret: string): Promise<boolean>
+  /** The id of the enabled user whose name and password these are; costs the same whatever is wrong. */
+  matchesPassword(signInName: string, password: string): Promise<string | undefined>
+  /** Whoever is signed in as this principal, by whatever way, has to sign in anew. */
+  endSessions(tx: SqlTx, principalId: string): Promise<void>
+}
+
+export function openCredentials(options: {
+  readonly sql: Sql
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly passwords: Passwords
+}): Credentials {
+  const { sql, clock, ids, passwords } = options
+
+  return {
+    async storePassword(tx, principalId, hash) {
+      await tx.run(
+        "delete from identity_credentials where principal_id = ? and kind = 'password'",
+        principalId,
+      )
+      await tx.run(
+        `insert into identity_credentials
+          (id, principal_id, kind, hash, display_name, created_at, expires_at)
+          values (?, ?, 'password', ?, '', ?, null)`,
+        ids.uuid(),
+        principalId,
+        hash,
+        clock.now(),
+      )
+    },
+
+    freshSecret: (displayName, expiresAt) => ({
+      id: ids.uuid(),
+      displayName,
+      createdAt: clock.now(),
+      expiresAt,
+    }),
+
+    async storeSecret(tx, principalId, value, secret) {
+      await tx.run(
+        `insert into identity_credentials
+          (id, principal_id, kind, hash, display_name, created_at, expires_at)
+          values (?, ?, 'secret', ?, ?, ?, ?)`,
+        secret.id,
+        principalId,
+        hashSecret(value),
+        secret.displayName,
+        secret.createdAt,
+        secret.expiresAt ?? null,
+      )
+    },
+
+    async secretsOf(from, principalId) {
+      const rows = await from.all(
+        `select id, display_name, created_at, expires_at from identity_credentials
+          where principal_id = ? and kind = 'secret' order by created_at, id`,
+        principalId,
+      )
+      return rows.map((row) => ({
+        id: String(row['id']),
+        displayName: String(row['display_name']),
+        createdAt: Number(row['created_at']),
+        expiresAt: row['expires_at'] === null ? undefined : Number(row['expires_at']),
+      }))
+    },
+
+    async matchesSecret(principalId, secret) {
+      const rows = await sql.all(
+        `select hash from identity_credentials where principal_id = ? and kind = 'secret'
+          and (expires_at is null or expires_at > ?)`,
+        principalId,
+        clock.now(),
+      )
+      const given = Buffer.from(hashSecret(secret))
+      let matches = false
+      // All of them are compared, whichever matches.
+      for (const row of rows) {
+        if (timingSafeEqual(given, Buffer.from(String(row['hash'])))) matches = true
+      }
+      return matches
+    },
+
+    async matchesPassword(signInName, password) {
+      const [row] = await sql.all(
+        `select p.id as id, c.hash as hash from identity_principals p
+          join identity_credentials c on c.principal_id = p.id and c.kind = 'password'
+          where p.sign_in_key = ? and p.enabled = 1`,
+        // A name nobody can have takes the way of one nobody has.
+        hasControl(signInName) ? '' : signInKeyOf(signInName),
+      )
+      const hash = row === undefined ? undefined : String(row['hash'])
+      const right = await passwords.verify(password, hash)
+      return right && row !== undefined ? String(row['id']) : undefined
+    },
+
+    async endSessions(tx, principalId) {
+      await tx.run('delete from identity_oauth_states where account_id = ?', principalId)
+    },
+  }
+}
+
+/** What makes two sign-in names the same. */
+export function signInKeyOf(signInName: string): string {
+  return signInName.normalize('NFKC').toLowerCase()
+}
+
+/** The secrets are 32 random bytes, which no one guesses; a slow hash would only slow the token endpoint. */
+function hashSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url')
+}

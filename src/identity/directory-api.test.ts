@@ -1,0 +1,136 @@
+/** The directory's routes as the edge calls them, bodies checked by their own schemas. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Ajv } from 'ajv'
+import { directoryRoutes } from './directory-api.ts'
+import { openWorld, testIds, type World } from './testing/world.ts'
+
+const ajv = new Ajv({ allErrors: true })
+
+type Answer = Record<string, unknown>
+
+/** As an edge would: find the route, check the body, run. */
+async function call(world: World, method: string, address: string, body?: object): Promise<Answer> {
+  const url = new URL(address, 'http://x')
+  for (const route of directoryRoutes) {
+    const names: string[] = []
+    const pattern = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+      names.push(name)
+      return '([^/]+)'
+    })
+    const match = new RegExp(`^${pattern}$`).exec(url.pathname)
+    if (route.method !== method || match === null) continue
+    if (route.body !== undefined) assert.ok(ajv.validate(route.body, body), ajv.errorsText())
+    const params = Object.fromEntries(names.map((name, i) => [name, match[i + 1] ?? '']))
+    const query = Object.fromEntries(url.searchParams)
+    const answer = await route.run(world.identity.directory, params, body, query, testIds)
+    assert.equal(answer === undefined, route.status === 204)
+    return (answer ?? {}) as Answer
+  }
+  return assert.fail(`no route for ${method} ${address}`)
+}
+
+test('users: made with or without a password, read, renamed, disabled, deleted', async () => {
+  await using world = await openWorld()
+  const made = await call(world, 'POST', '/directory/users', { displayName: 'U', signInName: 'u' })
+  assert.equal(made['type'], 'User')
+  assert.equal(made['id'], made['principalId'])
+  const { directory } = world.identity
+  assert.ok(await directory.verifyPassword('u', String(made['password'])))
+  const one = `/directory/users/${made['id']}`
+  assert.equal((await call(world, 'GET', one))['signInName'], 'u')
+  assert.equal('password' in (await call(world, 'GET', one)), false)
+  const changed = await call(world, 'PATCH', one, {
+    displayName: 'V',
+    enabled: false,
+    type: 'Group',
+  })
+  assert.deepEqual(
+    [changed['displayName'], changed['enabled'], changed['type']],
+    ['V', false, 'User'],
+  )
+  await call(world, 'PATCH', one, { enabled: true })
+  await call(world, 'POST', `${one}/setPassword`, { password: 'brand new one' })
+  assert.ok(await directory.verifyPassword('u', 'brand new one'))
+  await call(world, 'DELETE', one)
+  await assert.rejects(call(world, 'GET', one), { code: 'PrincipalNotFound' })
+  const chosen = { displayName: 'W', signInName: 'w', password: 'my own password' }
+  assert.equal('password' in (await call(world, 'POST', '/directory/users', chosen)), false)
+})
+
+test('groups: members are put, listed, removed', async () => {
+  await using world = await openWorld()
+  const group = await call(world, 'POST', '/directory/groups', { displayName: 'G' })
+  const user = await call(world, 'POST', '/directory/users', { displayName: 'U', signInName: 'u' })
+  const members = `/directory/groups/${group['id']}/members`
+  await call(world, 'PUT', `${members}/${user['id']}`)
+  await call(world, 'PUT', `${members}/${user['id']}`)
+  const { value } = (await call(world, 'GET', members)) as { value?: Answer[] }
+  assert.deepEqual(
+    value?.map(({ id }) => id),
+    [user['id']],
+  )
+  await call(world, 'DELETE', `${members}/${user['id']}`)
+  await assert.rejects(call(world, 'DELETE', `${members}/${user['id']}`), {
+    code: 'MemberNotFound',
+  })
+})
+
+test('service principals: secrets come and go', async () => {
+  await using world = await openWorld()
+  const { directory } = world.identity
+  const made = await call(world, 'POST', '/directory/servicePrincipals', {
+    displayName: 'S',
+    redirectUris: ['https://app.example/'],
+  })
+  assert.ok(await directory.verifySecret(String(made['id']), String(made['clientSecret'])))
+  const one = `/directory/servicePrincipals/${made['id']}`
+  const secret = await call(world, 'POST', `${one}/secrets`, { expiresOn: '2999-01-01T00:00:00Z' })
+  assert.equal(secret['expiresOn'], '2999-01-01T00:00:00.000Z')
+  assert.ok(await directory.verifySecret(String(made['id']), String(secret['clientSecret'])))
+  await call(world, 'DELETE', `${one}/secrets/${secret['id']}`)
+  assert.ok(!(await directory.verifySecret(String(made['id']), String(secret['clientSecret']))))
+  await assert.rejects(call(world, 'POST', `${one}/secrets`, { expiresOn: 'tomorrow' }), {
+    code: 'InvalidRequestContent',
+  })
+  const moved = await call(world, 'PATCH', one, { redirectUris: [] })
+  assert.deepEqual(moved['redirectUris'], [])
+  const user = await directory.createUser({ displayName: 'U', signInName: 'u' })
+  await assert.rejects(call(world, 'POST', `/directory/servicePrincipals/${user.id}/secrets`, {}), {
+    code: 'PrincipalNotFound',
+  })
+})
+
+test('lists page by token, and refuse what they did not hand out', async () => {
+  await using world = await openWorld()
+  for (const displayName of ['a', 'b', 'c']) {
+    await call(world, 'POST', '/directory/groups', { displayName })
+  }
+  const first = await call(world, 'GET', '/directory/groups?$top=2')
+  assert.equal((first['value'] as unknown[]).length, 2)
+  const rest = await call(
+    world,
+    'GET',
+    `/directory/groups?$top=2&$skipToken=${first['nextSkipToken']}`,
+  )
+  assert.equal((rest['value'] as unknown[]).length, 1)
+  assert.equal('nextSkipToken' in rest, false)
+  await assert.rejects(call(world, 'GET', '/directory/groups?$skipToken=x%00'), {
+    code: 'InvalidContinuationToken',
+  })
+  for (const top of ['0', '-1', '1e3', 'x', '']) {
+    await assert.rejects(call(world, 'GET', `/directory/groups?$top=${top}`), {
+      code: 'InvalidQueryParameter',
+    })
+  }
+})
+
+test('every route names an action of its collection, and writing ones are not reads', () => {
+  for (const { method, path, action, body } of directoryRoutes) {
+    const collection = path.split('/')[2]
+    assert.ok(action.startsWith(`Directory/${collection}/`), `${method} ${path}`)
+    assert.equal(action.endsWith('/read'), method === 'GET')
+    assert.equal(body !== undefined, method === 'POST' || method === 'PATCH', `${method} ${path}`)
+  }
+})

@@ -1,0 +1,329 @@
+/**
+ * The directory over HTTP, as a table the edge mounts: each route names its method, path, action at the root
+ * scope, body schema and function. Knows no request, no response and no authorization. Imported by the edge
+ * only, because the schema library takes its time to load.
+ */
+
+import { type Static, type TSchema, Type } from 'typebox'
+import { refuse } from '#kernel/error.ts'
+import type { SecretRecord } from './credentials.ts'
+import { type IdentityDirectory, type Page, parseAfter } from './directory.ts'
+import { defaultIdentityLimits } from './limits.ts'
+import type { LocalType, PrincipalRecord } from './principal-record.ts'
+
+export interface DirectoryRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** With `{id}` and the like in the place of parameters. */
+  readonly path: string
+  /** Needed at the scope `/`; without a vendor word. */
+  readonly action: string
+  /** The body must fit; a route without one takes none. */
+  readonly body?: TSchema
+  /** Of the answer when `run` does not refuse; 204 answers have no body. */
+  readonly status: 200 | 201 | 204
+  /**
+   * `body` has passed the schema. Lists answer `{ value, nextSkipToken? }`; the edge turns the token into
+   * an absolute `nextLink`. Refusals are `ApiError`s.
+   */
+  readonly run: (
+    directory: IdentityDirectory,
+    params: Readonly<Record<string, string>>,
+    body: unknown,
+    query: Readonly<Record<string, string | undefined>>,
+    tools: DirectoryTools,
+  ) => Promise<object | undefined>
+}
+
+export interface DirectoryTools {
+  /** `Ids.secret`: for passwords that are made up here. */
+  secret(bytes: number): string
+}
+
+const name = Type.String({ minLength: 1, maxLength: 256 })
+const redirectUris = Type.Array(Type.String({ minLength: 1, maxLength: 2048 }), { maxItems: 20 })
+
+export const UserCreate = Type.Object({
+  displayName: name,
+  signInName: name,
+  password: Type.Optional(Type.String({ minLength: 8, maxLength: 256 })),
+})
+export const GroupCreate = Type.Object({ displayName: name })
+export const ServicePrincipalCreate = Type.Object({
+  displayName: name,
+  redirectUris: Type.Optional(redirectUris),
+})
+export const PrincipalUpdate = Type.Object({
+  displayName: Type.Optional(name),
+  enabled: Type.Optional(Type.Boolean()),
+})
+export const ServicePrincipalUpdate = Type.Object({
+  displayName: Type.Optional(name),
+  enabled: Type.Optional(Type.Boolean()),
+  redirectUris: Type.Optional(redirectUris),
+})
+export const PasswordSet = Type.Object({
+  password: Type.String({ minLength: 8, maxLength: 256 }),
+})
+export const SecretCreate = Type.Object({
+  displayName: Type.Optional(name),
+  /** ISO 8601; a secret without one is good until it is removed. */
+  expiresOn: Type.Optional(Type.String({ maxLength: 40 })),
+})
+
+const users = collection('users', 'User', PrincipalUpdate)
+const groups = collection('groups', 'Group', Type.Object({ displayName: Type.Optional(name) }))
+const servicePrincipals = collection(
+  'servicePrincipals',
+  'ServicePrincipal',
+  ServicePrincipalUpdate,
+)
+
+export const directoryRoutes: readonly DirectoryRoute[] = [
+  {
+    method: 'POST',
+    path: '/directory/users',
+    action: 'Directory/users/write',
+    body: UserCreate,
+    status: 201,
+    async run(directory, _params, body, _query, { secret }) {
+      const { displayName, signInName, password } = checked(UserCreate, body)
+      const chosen = password ?? secret(18)
+      const user = await directory.createUser({ displayName, signInName, password: chosen })
+      return { ...view(user), ...(password === undefined ? { password: chosen } : {}) }
+    },
+  },
+  ...users,
+  {
+    method: 'POST',
+    path: '/directory/users/{id}/setPassword',
+    action: 'Directory/users/setPassword/action',
+    body: PasswordSet,
+    status: 204,
+    async run(directory, params, body) {
+      await directory.setPassword(param(params, 'id'), checked(PasswordSet, body).password)
+      return undefined
+    },
+  },
+  {
+    method: 'POST',
+    path: '/directory/groups',
+    action: 'Directory/groups/write',
+    body: GroupCreate,
+    status: 201,
+    run: async (directory, _params, body) =>
+      view(await directory.createGroup(checked(GroupCreate, body))),
+  },
+  ...groups,
+  {
+    method: 'GET',
+    path: '/directory/groups/{id}/members',
+    action: 'Directory/groups/read',
+    status: 200,
+    async run(directory, params, _body, query) {
+      const { after, limit } = paging(query)
+      return pageView(await directory.members(param(params, 'id'), after, limit))
+    },
+  },
+  {
+    method: 'PUT',
+    path: '/directory/groups/{id}/members/{memberId}',
+    action: 'Directory/groups/members/write',
+    status: 204,
+    async run(directory, params) {
+      await directory.addMember(param(params, 'id'), param(params, 'memberId'))
+      return undefined
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/directory/groups/{id}/members/{memberId}',
+    action: 'Directory/groups/members/delete',
+    status: 204,
+    async run(directory, params) {
+      await directory.removeMember(param(params, 'id'), param(params, 'memberId'))
+      return undefined
+    },
+  },
+  {
+    method: 'POST',
+    path: '/directory/servicePrincipals',
+    action: 'Directory/servicePrincipals/write',
+    body: ServicePrincipalCreate,
+    status: 201,
+    async run(directory, _params, body) {
+      const { displayName, redirectUris: uris } = checked(ServicePrincipalCreate, body)
+      const { principal, clientSecret } = await directory.createServicePrincipal({
+        displayName,
+        ...(uris === undefined ? {} : { redirectUris: uris }),
+      })
+      return { ...view(principal), clientSecret }
+    },
+  },
+  ...servicePrincipals,
+  {
+    method: 'GET',
+    path: '/directory/servicePrincipals/{id}/secrets',
+    action: 'Directory/servicePrincipals/read',
+    status: 200,
+    async run(directory, params) {
+      const { id } = await directory.get(param(params, 'id'), 'ServicePrincipal')
+      return { value: (await directory.secrets(id)).map(secretView) }
+    },
+  },
+  {
+    method: 'POST',
+    path: '/directory/servicePrincipals/{id}/secrets',
+    action: 'Directory/servicePrincipals/secrets/write',
+    body: SecretCreate,
+    status: 201,
+    async run(directory, params, body) {
+      const { displayName, expiresOn } = checked(SecretCreate, body)
+      const expiresAt = expiresOn === undefined ? undefined : parseTime(expiresOn)
+      const { id } = await directory.get(param(params, 'id'), 'ServicePrincipal')
+      const secret = await directory.addSecret(id, {
+        ...(displayName === undefined ? {} : { displayName }),
+        ...(expiresAt === undefined ? {} : { expiresAt }),
+      })
+      return { ...secretView(secret), clientSecret: secret.value }
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/directory/servicePrincipals/{id}/secrets/{secretId}',
+    action: 'Directory/servicePrincipals/secrets/delete',
+    status: 204,
+    async run(directory, params) {
+      const { id } = await directory.get(param(params, 'id'), 'ServicePrincipal')
+      await directory.removeSecret(id, param(params, 'secretId'))
+      return undefined
+    },
+  },
+]
+
+/** What every collection has: list, get, change, delete. */
+function collection(plural: string, type: LocalType, update: TSchema): readonly DirectoryRoute[] {
+  const one = `/directory/${plural}/{id}`
+  return [
+    {
+      method: 'GET',
+      path: `/directory/${plural}`,
+      action: `Directory/${plural}/read`,
+      status: 200,
+      async run(directory, _params, _body, query) {
+        const { after, limit } = paging(query)
+        return pageView(await directory.list(type, after, limit))
+      },
+    },
+    {
+      method: 'GET',
+      path: one,
+      action: `Directory/${plural}/read`,
+      status: 200,
+      run: async (directory, params) => view(await directory.get(param(params, 'id'), type)),
+    },
+    {
+      method: 'PATCH',
+      path: one,
+      action: `Directory/${plural}/write`,
+      body: update,
+      status: 200,
+      async run(directory, params, body) {
+        // Each of the three update schemas is this one with properties left out.
+        const change = body as Static<typeof ServicePrincipalUpdate>
+        return view(await directory.update(param(params, 'id'), picked(change), type))
+      },
+    },
+    {
+      method: 'DELETE',
+      path: one,
+      action: `Directory/${plural}/delete`,
+      status: 204,
+      async run(directory, params) {
+        await directory.delete(param(params, 'id'), type)
+        return undefined
+      },
+    },
+  ]
+}
+
+/** Only what may be changed: unknown properties of a body go no further. */
+function picked(
+  change: Static<typeof ServicePrincipalUpdate>,
+): Parameters<IdentityDirectory['update']>[1] {
+  const { displayName, enabled, redirectUris: uris } = change
+  return {
+    ...(displayName === undefined ? {} : { displayName }),
+    ...(enabled === undefined ? {} : { enabled }),
+    ...(uris === undefined ? {} : { redirectUris: uris }),
+  }
+}
+
+/** The edge has compared the body with this very schema before `run` is called. */
+function checked<T extends TSchema>(_schema: T, body: unknown): Static<T> {
+  return body as Static<T>
+}
+
+function view(principal: PrincipalRecord): Record<string, unknown> {
+  return {
+    id: principal.id,
+    principalId: principal.id,
+    type: principal.type,
+    displayName: principal.displayName,
+    ...(principal.signInName === undefined ? {} : { signInName: principal.signInName }),
+    ...(principal.clientId === undefined
+      ? {}
+      : { clientId: principal.clientId, redirectUris: principal.redirectUris }),
+    ...(principal.type === 'Group' ? {} : { enabled: principal.enabled }),
+    createdOn: new Date(principal.createdAt).toISOString(),
+  }
+}
+
+function secretView(secret: SecretRecord): Record<string, unknown> {
+  return {
+    id: secret.id,
+    displayName: secret.displayName,
+    createdOn: new Date(secret.createdAt).toISOString(),
+    ...(secret.expiresAt === undefined
+      ? {}
+      : { expiresOn: new Date(secret.expiresAt).toISOString() }),
+  }
+}
+
+function pageView(page: Page<PrincipalRecord>): object {
+  return {
+    value: page.items.map(view),
+    ...(page.next === undefined ? {} : { nextSkipToken: page.next }),
+  }
+}
+
+function paging(query: Readonly<Record<string, string | undefined>>): {
+  readonly after: string | undefined
+  readonly limit: number
+} {
+  const { $top: top, $skipToken: token } = query
+  const { pageSize, pageSizeMax } = defaultIdentityLimits
+  if (top !== undefined && !/^[1-9]\d{0,8}$/.test(top)) {
+    throw refuse.InvalidQueryParameter({ name: '$top', reason: 'it must be a positive integer' })
+  }
+  return {
+    after: token === undefined || token === '' ? undefined : parseAfter(token),
+    limit: Math.min(top === undefined ? pageSize : Number(top), pageSizeMax),
+  }
+}
+
+function parseTime(text: string): number {
+  const time = /^\d{4}-\d{2}-\d{2}T/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(time)) {
+    throw refuse.InvalidRequestContent(
+      { reason: 'expiresOn must be a date and time of ISO 8601' },
+      { target: 'expiresOn' },
+    )
+  }
+  return time
+}
+
+function param(params: Readonly<Record<string, string>>, name: string): string {
+  const value = params[name]
+  if (value === undefined) throw new Error(`the route has no parameter ${name}`)
+  return value
+}

@@ -1,0 +1,84 @@
+/**
+ * What every request asks of the directory, answered from memory while the feed stands still. Only reads;
+ * a fact read while the directory changed is answered but not remembered.
+ */
+
+import type { Directory } from '#kernel/principal.ts'
+import type { Sql } from '#stores/store.ts'
+import type { FeedWatch } from './feed-watch.ts'
+import { createGenerations } from './generations.ts'
+import { type PrincipalRecord, principalColumns, toPrincipalRecord } from './principal-record.ts'
+import { parseObjectId } from './principal-rules.ts'
+
+export interface DirectoryCache extends Directory {
+  /** The principal as it is now, or `undefined` when the directory has none. */
+  record(id: string): Promise<PrincipalRecord | undefined>
+}
+
+/** Upwards from one member; `union` drops what was seen already, so a cycle ends. */
+const groupsAbove = `with recursive above (id) as (
+    select group_id from identity_memberships where member_id = ?
+    union
+    select m.group_id from identity_memberships m join above on m.member_id = above.id
+  ) select id from above order by id`
+
+export function createDirectoryCache(options: {
+  readonly sql: Sql
+  readonly watch: FeedWatch
+  readonly remembered: number
+}): DirectoryCache {
+  const { sql, watch, remembered } = options
+  // `null` remembers that there is none: ids of external issuers are asked for on every request too.
+  const records = createGenerations<PrincipalRecord | null>(remembered)
+  const groups = createGenerations<readonly string[]>(remembered)
+
+  watch.onChange((keys) => {
+    for (const key of keys) records.delete(key)
+    // One membership moves the groups of everyone below it; finding them costs more than asking again.
+    groups.clear()
+  })
+
+  async function remember<V>(
+    cache: { get(key: string): V | undefined; set(key: string, value: V): void },
+    id: string,
+    read: () => Promise<V>,
+  ): Promise<V> {
+    const moved = watch.refresh()
+    if (moved !== undefined) await moved
+    const hit = cache.get(id)
+    if (hit !== undefined) return hit
+    const version = watch.version
+    const value = await read()
+    if (watch.version === version) cache.set(id, value)
+    return value
+  }
+
+  async function readRecord(id: string): Promise<PrincipalRecord | null> {
+    const [row] = await sql.all(
+      `select ${principalColumns} from identity_principals where id = ?`,
+      id,
+    )
+    return row === undefined ? null : toPrincipalRecord(row)
+  }
+
+  async function record(id: string): Promise<PrincipalRecord | undefined> {
+    if (parseObjectId(id) !== id) return undefined
+    return (await remember(records, id, () => readRecord(id))) ?? undefined
+  }
+
+  return {
+    record,
+    async find(id) {
+      const found = await record(id)
+      return found === undefined ? undefined : { type: found.type, displayName: found.displayName }
+    },
+    async groupsOf(id) {
+      if (parseObjectId(id) !== id) return []
+      return remember(groups, id, async () => {
+        const rows = await sql.all(groupsAbove, id)
+        // A group in a cycle finds itself; nobody is a member of oneself.
+        return rows.map((row) => String(row['id'])).filter((group) => group !== id)
+      })
+    },
+  }
+}

@@ -1,0 +1,402 @@
+/**
+ * The directory: users, groups and service principals, their memberships and credentials. Every change
+ * that can alter what somebody may do appears in the feed within its own transaction. Decides nothing
+ * about permissions, and never returns a stored credential.
+ */
+
+import { refuse } from '#kernel/error.ts'
+import type { Clock, Ids } from '#kernel/ports.ts'
+import type { Feed, Sql, SqlTx } from '#stores/store.ts'
+import { openCredentials, type SecretRecord, signInKeyOf } from './credentials.ts'
+import { createDirectoryCache, type DirectoryCache } from './directory-cache.ts'
+import { refuseIdentity } from './errors.ts'
+import { directoryFeed, type FeedWatch, watchFeed } from './feed-watch.ts'
+import { defaultIdentityLimits, type IdentityLimits } from './limits.ts'
+import { createPasswords, type PasswordCost, type Passwords } from './passwords.ts'
+import {
+  type LocalType,
+  type PrincipalRecord,
+  principalColumns,
+  toPrincipalRecord,
+} from './principal-record.ts'
+import {
+  checkDisplayName,
+  checkRedirectUris,
+  checkSignInName,
+  parseObjectId,
+} from './principal-rules.ts'
+
+export interface Page<T> {
+  readonly items: readonly T[]
+  /** Give this as `after` for the next page; `undefined` on the last one. */
+  readonly next: string | undefined
+}
+
+/** Refuses with `PrincipalNotFound` wherever an id names nothing of the type asked for. */
+export interface IdentityDirectory extends DirectoryCache {
+  /** Refuses a sign-in name that is taken (`PrincipalExists`) and a weak password (`InvalidPassword`). */
+  createUser(user: {
+    readonly displayName: string
+    readonly signInName: string
+    readonly password?: string
+  }): Promise<PrincipalRecord>
+  createGroup(group: { readonly displayName: string }): Promise<PrincipalRecord>
+  /** With a first secret, shown this once. */
+  createServicePrincipal(principal: {
+    readonly displayName: string
+    readonly redirectUris?: readonly string[]
+  }): Promise<{ readonly principal: PrincipalRecord; readonly clientSecret: string }>
+  get(id: string, type?: LocalType): Promise<PrincipalRecord>
+  /** In order of id; `after` is the last id seen. */
+  list(type: LocalType, after: string | undefined, limit: number): Promise<Page<PrincipalRecord>>
+  /** Changes what is given. Disabling ends sign-ins and sessions at once; not for the owner. */
+  update(
+    id: string,
+    change: {
+      readonly displayName?: string
+      readonly enabled?: boolean
+      readonly redirectUris?: readonly string[]
+    },
+    type?: LocalType,
+  ): Promise<PrincipalRecord>
+  /** With its memberships, credentials and sessions. Not for the owner (`OwnerProtected`). */
+  delete(id: string, type?: LocalType): Promise<void>
+  /** Adding twice is adding once. Groups may contain groups, and cycles are harmless. */
+  addMember(groupId: string, memberId: string): Promise<void>
+  removeMember(groupId: string, memberId: string): Promise<void>
+  /** Direct members, in order of id. */
+  members(groupId: string, after: string | undefined, limit: number): Promise<Page<PrincipalRecord>>
+  /** Ends the user's sessions as well. */
+  setPassword(userId: string, password: string): Promise<void>
+  /** For service principals and users; the value is shown this once. */
+  addSecret(
+    principalId: string,
+    secret?: { readonly displayName?: string; readonly expiresAt?: number },
+  ): Promise<SecretRecord & { readonly value: string }>
+  removeSecret(principalId: string, secretId: string): Promise<void>
+  secrets(principalId: string): Promise<readonly SecretRecord[]>
+  /** The enabled principal that may sign in as this client: a client id, or a user's id who has a secret. */
+  clientPrincipal(clientId: string): Promise<PrincipalRecord | undefined>
+  /** Is it one of the principal's secrets that have not expired? Constant time in the secret. */
+  verifySecret(principalId: string, secret: string): Promise<boolean>
+  /** The enabled user whose name and password these are. Costs the same whatever is wrong. */
+  verifyPassword(signInName: string, password: string): Promise<PrincipalRecord | undefined>
+  readonly watch: FeedWatch
+}
+
+export interface DirectoryOptions {
+  readonly sql: Sql
+  /** `store.feed('directory')`. */
+  readonly feed: Feed
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly limits?: Partial<IdentityLimits>
+  /** What password hashes cost; tests of other things lower it. */
+  readonly passwordCost?: PasswordCost
+}
+
+export function openDirectory(options: DirectoryOptions): IdentityDirectory {
+  const { sql, clock, ids } = options
+  const limits: IdentityLimits = { ...defaultIdentityLimits, ...options.limits }
+  const passwords: Passwords = createPasswords(limits, options.passwordCost)
+  const credentials = openCredentials({ sql, clock, ids, passwords })
+  const watch = watchFeed(options.feed)
+  const cache = createDirectoryCache({ sql, watch, remembered: limits.principalsRemembered })
+
+  async function insert(tx: SqlTx, principal: PrincipalRecord): Promise<boolean> {
+    const rows = await tx.run(
+      `insert into identity_principals
+        (id, type, display_name, sign_in_name, sign_in_key, client_id, redirect_uris, enabled, created_at)
+        values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+      principal.id,
+      principal.type,
+      principal.displayName,
+      principal.signInName ?? null,
+      principal.signInName === undefined ? null : signInKeyOf(principal.signInName),
+      principal.clientId ?? null,
+      JSON.stringify(principal.redirectUris),
+      principal.enabled ? 1 : 0,
+      principal.createdAt,
+    )
+    await tx.follow(directoryFeed, principal.id)
+    return rows === 1
+  }
+
+  function fresh(type: LocalType, displayName: string): PrincipalRecord {
+    return {
+      id: ids.uuid(),
+      type,
+      displayName: checkDisplayName(displayName, limits),
+      signInName: undefined,
+      clientId: undefined,
+      redirectUris: [],
+      enabled: true,
+      createdAt: clock.now(),
+    }
+  }
+
+  async function read(
+    from: Pick<Sql, 'all'>,
+    id: string,
+    type: LocalType | undefined,
+  ): Promise<PrincipalRecord> {
+    const objectId = parseObjectId(id)
+    const rows =
+      objectId === undefined
+        ? []
+        : await from.all(
+            `select ${principalColumns} from identity_principals where id = ?`,
+            objectId,
+          )
+    const [row] = rows
+    const found = row === undefined ? undefined : toPrincipalRecord(row)
+    if (found === undefined || (type !== undefined && found.type !== type)) {
+      throw refuseIdentity.PrincipalNotFound({ type: type ?? 'principal', id: id.slice(0, 100) })
+    }
+    return found
+  }
+
+  async function refuseOwner(tx: SqlTx, id: string): Promise<void> {
+    const [owner] = await tx.all("select value from identity_settings where name = 'owner'")
+    if (owner?.['value'] === id) throw refuseIdentity.OwnerProtected()
+  }
+
+  function page<T extends { readonly id: string }>(items: readonly T[], limit: number): Page<T> {
+    return items.length > limit
+      ? { items: items.slice(0, limit), next: items[limit - 1]?.id }
+      : { items, next: undefined }
+  }
+
+  return {
+    ...cache,
+    watch,
+
+    async createUser({ displayName, signInName, password }) {
+      const user = {
+        ...fresh('User', displayName),
+        signInName: checkSignInName(signInName, limits),
+      }
+      // Outside the transaction: it takes long, and its outcome depends on nothing in the store.
+      const hash = password === undefined ? undefined : await passwords.hash(password)
+      return sql.transact(async (tx) => {
+        if (!(await insert(tx, user))) throw refuseIdentity.PrincipalExists({ signInName })
+        if (hash !== undefined) await credentials.storePassword(tx, user.id, hash)
+        return user
+      })
+    },
+
+    async createGroup({ displayName }) {
+      const group = fresh('Group', displayName)
+      await sql.transact((tx) => insert(tx, group))
+      return group
+    },
+
+    async createServicePrincipal({ displayName, redirectUris }) {
+      const principal = {
+        ...fresh('ServicePrincipal', displayName),
+        clientId: ids.uuid(),
+        redirectUris: checkRedirectUris(redirectUris ?? [], limits),
+      }
+      const clientSecret = ids.secret(32)
+      const secret = credentials.freshSecret('first', undefined)
+      await sql.transact(async (tx) => {
+        await insert(tx, principal)
+        await credentials.storeSecret(tx, principal.id, clientSecret, secret)
+      })
+      return { principal, clientSecret }
+    },
+
+    get: (id, type) => read(sql, id, type),
+
+    async list(type, after, limit) {
+      const rows = await sql.all(
+        `select ${principalColumns} from identity_principals
+          where type = ? and id > ? order by id limit ?`,
+        type,
+        after ?? '',
+        limit + 1,
+      )
+      return page(rows.map(toPrincipalRecord), limit)
+    },
+
+    async update(id, change, type) {
+      return sql.transact(async (tx) => {
+        const before = await read(tx, id, type)
+        if (change.enabled === false && before.enabled) await refuseOwner(tx, before.id)
+        if (change.redirectUris !== undefined && before.type !== 'ServicePrincipal') {
+          throw refuseIdentity.InvalidPrincipal({
+            reason: 'only service principals have redirect URIs',
+          })
+        }
+        const after: PrincipalRecord = {
+          ...before,
+          displayName:
+            change.displayName === undefined
+              ? before.displayName
+              : checkDisplayName(change.displayName, limits),
+          enabled: change.enabled ?? before.enabled,
+          redirectUris:
+            change.redirectUris === undefined
+              ? before.redirectUris
+              : checkRedirectUris(change.redirectUris, limits),
+        }
+        await tx.run(
+          'update identity_principals set display_name = ?, enabled = ?, redirect_uris = ? where id = ?',
+          after.displayName,
+          after.enabled ? 1 : 0,
+          JSON.stringify(after.redirectUris),
+          after.id,
+        )
+        if (!after.enabled) await credentials.endSessions(tx, after.id)
+        await tx.follow(directoryFeed, after.id)
+        return after
+      })
+    },
+
+    async delete(id, type) {
+      await sql.transact(async (tx) => {
+        const principal = await read(tx, id, type)
+        await refuseOwner(tx, principal.id)
+        await tx.run(
+          'delete from identity_memberships where group_id = ? or member_id = ?',
+          principal.id,
+          principal.id,
+        )
+        await tx.run('delete from identity_credentials where principal_id = ?', principal.id)
+        await tx.run(
+          'delete from identity_consents where principal_id = ? or client_id = ?',
+          principal.id,
+          principal.clientId ?? principal.id,
+        )
+        await credentials.endSessions(tx, principal.id)
+        await tx.run('delete from identity_principals where id = ?', principal.id)
+        await tx.follow(directoryFeed, principal.id)
+      })
+    },
+
+    async addMember(groupId, memberId) {
+      await sql.transact(async (tx) => {
+        const group = await read(tx, groupId, 'Group')
+        const member = await read(tx, memberId, undefined)
+        if (group.id === member.id) {
+          throw refuseIdentity.InvalidPrincipal({ reason: 'a group cannot be a member of itself' })
+        }
+        await tx.run(
+          'insert into identity_memberships (group_id, member_id) values (?, ?) on conflict do nothing',
+          group.id,
+          member.id,
+        )
+        await tx.follow(directoryFeed, member.id)
+      })
+    },
+
+    async removeMember(groupId, memberId) {
+      await sql.transact(async (tx) => {
+        const group = await read(tx, groupId, 'Group')
+        const member = parseObjectId(memberId) ?? ''
+        const removed = await tx.run(
+          'delete from identity_memberships where group_id = ? and member_id = ?',
+          group.id,
+          member,
+        )
+        if (removed === 0) {
+          const id = memberId.slice(0, 100)
+          throw refuseIdentity.MemberNotFound({ id, group: group.displayName })
+        }
+        await tx.follow(directoryFeed, member)
+      })
+    },
+
+    async members(groupId, after, limit) {
+      const group = await read(sql, groupId, 'Group')
+      const rows = await sql.all(
+        `select ${principalColumns} from identity_principals
+          where id in (select member_id from identity_memberships where group_id = ?)
+          and id > ? order by id limit ?`,
+        group.id,
+        after ?? '',
+        limit + 1,
+      )
+      return page(rows.map(toPrincipalRecord), limit)
+    },
+
+    async setPassword(userId, password) {
+      const hash = await passwords.hash(password)
+      await sql.transact(async (tx) => {
+        const user = await read(tx, userId, 'User')
+        await credentials.storePassword(tx, user.id, hash)
+        await credentials.endSessions(tx, user.id)
+      })
+    },
+
+    async addSecret(principalId, { displayName = '', expiresAt } = {}) {
+      const value = ids.secret(32)
+      const secret = credentials.freshSecret(
+        displayName === '' ? '' : checkDisplayName(displayName, limits),
+        expiresAt,
+      )
+      await sql.transact(async (tx) => {
+        const principal = await read(tx, principalId, undefined)
+        if (principal.type === 'Group') {
+          throw refuseIdentity.InvalidPrincipal({ reason: 'a group has no secrets' })
+        }
+        // Reading the row for update is not in the common subset; touching it has the same effect.
+        await tx.run('update identity_principals set id = id where id = ?', principal.id)
+        const existing = await credentials.secretsOf(tx, principal.id)
+        if (existing.length >= limits.secretsPerPrincipalMax) {
+          throw refuseIdentity.TooManySecrets({ limit: limits.secretsPerPrincipalMax })
+        }
+        await credentials.storeSecret(tx, principal.id, value, secret)
+        await tx.follow(directoryFeed, principal.id)
+      })
+      return { ...secret, value }
+    },
+
+    async removeSecret(principalId, secretId) {
+      await sql.transact(async (tx) => {
+        const principal = await read(tx, principalId, undefined)
+        const removed = await tx.run(
+          "delete from identity_credentials where id = ? and principal_id = ? and kind = 'secret'",
+          parseObjectId(secretId) ?? '',
+          principal.id,
+        )
+        if (removed === 0) throw refuseIdentity.SecretNotFound({ id: secretId.slice(0, 100) })
+        await tx.follow(directoryFeed, principal.id)
+      })
+    },
+
+    async secrets(principalId) {
+      const principal = await read(sql, principalId, undefined)
+      return credentials.secretsOf(sql, principal.id)
+    },
+
+    async clientPrincipal(clientId) {
+      const id = parseObjectId(clientId)
+      if (id === undefined) return undefined
+      const [row] = await sql.all(
+        `select ${principalColumns} from identity_principals where enabled = 1 and (client_id = ?
+          or (id = ? and type = 'User' and exists (select 1 from identity_credentials c
+            where c.principal_id = identity_principals.id and c.kind = 'secret')))`,
+        id,
+        id,
+      )
+      return row === undefined ? undefined : toPrincipalRecord(row)
+    },
+
+    verifySecret: (principalId, secret) => credentials.matchesSecret(principalId, secret),
+
+    async verifyPassword(signInName, password) {
+      const id = await credentials.matchesPassword(signInName, password)
+      if (id === undefined) return undefined
+      // Read again: the check took long enough for the account to be disabled meanwhile.
+      const user = await cache.record(id)
+      return user?.enabled === true ? user : undefined
+    },
+  }
+}
+
+/** The id a continuation token carries; refuses what this directory never handed out. */
+export function parseAfter(token: string): string {
+  if (!/^[0-9a-f-]{36}$/.test(token)) throw refuse.InvalidContinuationToken()
+  return token
+}

@@ -1,0 +1,54 @@
+/** The refusals of the directory, besides the common ones. Nothing here says whether a password was right. */
+
+import { defineErrors } from '#kernel/error.ts'
+
+export const identityErrors = defineErrors({
+  PrincipalNotFound: {
+    status: 404,
+    message: "The directory has no {type} with the id '{id}'.",
+    advice: 'User: `GET /directory/users`, `/groups` and `/servicePrincipals` list what exists.',
+  },
+  PrincipalExists: {
+    status: 409,
+    message: "A user with the sign-in name '{signInName}' exists already.",
+    advice: 'User: choose another sign-in name; case does not matter.',
+  },
+  InvalidPrincipal: {
+    status: 400,
+    message: 'The principal is invalid: {reason}.',
+    advice: 'User: mend the property.',
+  },
+  InvalidPassword: {
+    status: 400,
+    message: 'The password is not accepted: {reason}.',
+    advice: 'User: choose another password.',
+  },
+  PasswordsBusy: {
+    status: 429,
+    message: 'Too many passwords are being checked at this moment. Retry after {seconds} seconds.',
+    advice:
+      'User: wait as told. Operator: `passwordsAtOnceMax` says how many are computed at once.',
+  },
+  MemberNotFound: {
+    status: 404,
+    message: "The principal '{id}' is not a direct member of the group '{group}'.",
+    advice: 'User: `GET /directory/groups/{id}/members` lists the direct members.',
+  },
+  SecretNotFound: {
+    status: 404,
+    message: "The principal has no secret with the id '{id}'.",
+    advice: 'User: `GET` the service principal; its `secrets` name them.',
+  },
+  TooManySecrets: {
+    status: 409,
+    message: 'The principal has {limit} secrets already, the most it may have.',
+    advice: 'User: remove one that is no longer used.',
+  },
+  OwnerProtected: {
+    status: 409,
+    message: "The installation's owner cannot be deleted or disabled.",
+    advice: 'User: act on another principal. The owner is the way back in when all else fails.',
+  },
+})
+
+export const refuseIdentity: typeof identityErrors.refuse = identityErrors.refuse

@@ -1,0 +1,238 @@
+/** Tokens of issuers that are not ours, against a real key server. */
+
+import assert from 'node:assert/strict'
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import type { ExternalIssuer } from './external-issuers.ts'
+import { openWorld, testTenant, type World } from './testing/world.ts'
+
+interface Issuer extends AsyncDisposable {
+  readonly url: string
+  readonly requests: string[]
+  answer: RequestListener
+}
+
+async function startIssuer(): Promise<Issuer> {
+  const requests: string[] = []
+  const issuer = { answer: ((_req, res) => res.writeHead(404).end()) as RequestListener }
+  const server = createServer((req, res) => {
+    requests.push(req.url ?? '')
+    issuer.answer(req, res)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return Object.assign(issuer, {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  })
+}
+
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+
+function publish(issuer: Issuer, ...keys: { kid: string; key: KeyObject; alg?: string }[]): void {
+  issuer.answer = (req, res) => {
+    const body =
+      req.url === '/keys'
+        ? {
+            keys: keys.map(({ kid, key, alg }) => ({
+              ...key.export({ format: 'jwk' }),
+              kid,
+              ...(alg === undefined ? {} : { alg }),
+            })),
+          }
+        : { issuer: issuer.url, jwks_uri: `${issuer.url}/keys` }
+    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  }
+}
+
+function settings(issuer: Issuer, more: Partial<ExternalIssuer> = {}): ExternalIssuer {
+  return {
+    issuer: issuer.url,
+    audiences: ['armature'],
+    claims: { oid: 'sub', name: 'preferred_username', groups: 'groups' },
+    ...more,
+  }
+}
+
+function token(
+  issuer: Issuer,
+  more: object = {},
+  { alg = 'RS256', kid = 'r' }: { alg?: string; kid?: string | undefined } = {},
+): string {
+  const encode = (value: unknown): string =>
+    Buffer.from(JSON.stringify(value)).toString('base64url')
+  const claims = {
+    iss: issuer.url,
+    aud: 'armature',
+    sub: 'AAAAAAAA-0000-4000-8000-000000000001',
+    preferred_username: 'bob',
+    azp: 'kc-client',
+    exp: Math.floor(Date.now() / 1000) + 600,
+    ...more,
+  }
+  const signed = `${encode({ alg, kid })}.${encode(claims)}`
+  const key = alg === 'ES256' ? ec.privateKey : rsa.privateKey
+  const signature = sign(
+    'sha256',
+    Buffer.from(signed),
+    alg === 'ES256'
+      ? { key, dsaEncoding: 'ieee-p1363' }
+      : alg === 'PS256'
+        ? { key, padding: 6, saltLength: 32 }
+        : key,
+  )
+  return `${signed}.${signature.toString('base64url')}`
+}
+
+async function authenticate(world: World, text: string) {
+  return world.identity.authenticator.authenticate(`Bearer ${text}`)
+}
+
+test('a token of a configured issuer is a principal with its claims mapped', async () => {
+  await using issuer = await startIssuer()
+  publish(issuer, { kid: 'r', key: rsa.publicKey }, { kid: 'e', key: ec.publicKey })
+  await using world = await openWorld({ issuers: [settings(issuer)] })
+  assert.deepEqual(issuer.requests, [], 'nothing is fetched before it is needed')
+  const group = 'bbbbbbbb-0000-4000-8000-000000000001'
+  const principal = await authenticate(world, token(issuer, { groups: [group, 'admins', 7] }))
+  const [first, second, ...rest] = principal.groups
+  assert.equal(first, group)
+  assert.match(
+    second ?? '',
+    /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+  )
+  assert.deepEqual(rest, [])
+  assert.deepEqual(
+    { ...principal, groups: [] },
+    {
+      id: 'aaaaaaaa-0000-4000-8000-000000000001',
+      type: 'User',
+      tenantId: testTenant,
+      displayName: 'bob',
+      clientId: 'kc-client',
+      groups: [],
+    },
+  )
+  assert.ok((await authenticate(world, token(issuer, {}, { alg: 'ES256', kid: 'e' }))).id)
+  assert.ok((await authenticate(world, token(issuer, {}, { alg: 'PS256' }))).id)
+  const named = await authenticate(world, token(issuer, { sub: 'google-oauth2|123' }))
+  assert.equal(
+    named.id,
+    (await authenticate(world, token(issuer, { sub: 'google-oauth2|123', x: 1 }))).id,
+  )
+  assert.notEqual(named.id, (await authenticate(world, token(issuer, { sub: 'other' }))).id)
+  assert.deepEqual(issuer.requests, ['/.well-known/openid-configuration', '/keys'])
+})
+
+test('what the issuer did not sign, or not for us, is refused', async () => {
+  await using issuer = await startIssuer()
+  publish(issuer, { kid: 'r', key: rsa.publicKey, alg: 'RS256' }, { kid: 'e', key: ec.publicKey })
+  const tenant = { ...settings(issuer).claims, tenant: 'tid' }
+  await using world = await openWorld({
+    issuers: [settings(issuer, { claims: tenant, tenantId: 't' })],
+  })
+  const cases: readonly (readonly [string, string])[] = [
+    ['InvalidAuthenticationTokenAudience', token(issuer, { tid: 't', aud: 'other' })],
+    ['InvalidAuthenticationTokenTenant', token(issuer, { tid: 'u' })],
+    ['InvalidAuthenticationTokenTenant', token(issuer)],
+    ['ExpiredAuthenticationToken', token(issuer, { tid: 't', exp: 1 })],
+    ['InvalidAuthenticationToken', token(issuer, { tid: 't', sub: undefined })],
+    ['InvalidAuthenticationToken', token(issuer, { tid: 't', iss: `${issuer.url}/` })],
+    ['InvalidAuthenticationToken', token(issuer, { tid: 't' }, { alg: 'PS256' })],
+    ['InvalidAuthenticationToken', token(issuer, { tid: 't' }, { kid: 'e' })],
+    ['InvalidAuthenticationToken', token(issuer, { tid: 't', iss: world.url })],
+  ]
+  for (const [code, text] of cases) await assert.rejects(authenticate(world, text), { code })
+  assert.ok((await authenticate(world, token(issuer, { tid: 't' }))).id)
+})
+
+test('an issuer cannot speak for a principal or a group of our directory', async () => {
+  await using issuer = await startIssuer()
+  publish(issuer, { kid: 'r', key: rsa.publicKey })
+  await using world = await openWorld({ issuers: [settings(issuer)] })
+  const { directory } = world.identity
+  const { id } = await directory.createUser({ displayName: 'Owner', signInName: 'o' })
+  const group = await directory.createGroup({ displayName: 'Owners' })
+  await assert.rejects(authenticate(world, token(issuer, { sub: id })), {
+    code: 'InvalidAuthenticationToken',
+  })
+  const claimed = await authenticate(world, token(issuer, { groups: [group.id, 'own'] }))
+  assert.equal(claimed.groups.length, 1)
+  assert.ok(!claimed.groups.includes(group.id))
+})
+
+test('an unknown key id fetches once, then not again for a while; new keys are found', async () => {
+  await using issuer = await startIssuer()
+  publish(issuer, { kid: 'e', key: ec.publicKey })
+  await using world = await openWorld({
+    issuers: [settings(issuer, { jwksUri: `${issuer.url}/keys` })],
+  })
+  const code = 'InvalidAuthenticationToken'
+  for (let i = 0; i < 20; i += 1) {
+    await assert.rejects(authenticate(world, token(issuer, {}, { kid: `k${i}` })), { code })
+  }
+  assert.equal(issuer.requests.length, 1)
+  publish(issuer, { kid: 'r', key: rsa.publicKey })
+  await assert.rejects(authenticate(world, token(issuer)), { code })
+  world.wait(11)
+  assert.ok((await authenticate(world, token(issuer))).id)
+  assert.equal(issuer.requests.length, 2)
+})
+
+test('an issuer that does not answer well costs 503, not the process; old keys stay for a time', async () => {
+  await using issuer = await startIssuer()
+  await using world = await openWorld({
+    issuers: [settings(issuer)],
+    limits: { issuerDocumentBytesMax: 4096, issuerTimeoutSeconds: 1 },
+  })
+  const keys = { keys: [{ ...rsa.publicKey.export({ format: 'jwk' }), kid: 'r' }] }
+  const discovered = { issuer: issuer.url, jwks_uri: `${issuer.url}/keys` }
+  // Each would do if the one thing that is wrong with it were not.
+  const serve =
+    (discovery: object, document: object): RequestListener =>
+    (req, res) => {
+      const body = req.url === '/keys' || req.url === '/moved' ? document : discovery
+      res.writeHead(200).end(JSON.stringify(body))
+    }
+  const bad: readonly RequestListener[] = [
+    serve({ ...discovered, issuer: 'https://other' }, keys),
+    serve(discovered, { ...keys, filler: 'x'.repeat(5000) }),
+    serve({ ...discovered, jwks_uri: 7 }, keys),
+    serve({ ...discovered, jwks_uri: 'data:application/json,{}' }, keys),
+    serve(discovered, { keys: 'x' }),
+    (req, res) => {
+      if (req.url === '/keys') res.writeHead(302, { location: '/moved' }).end()
+      else serve(discovered, keys)(req, res)
+    },
+    (req, res) => {
+      if (req.url === '/keys') res.writeHead(500).end(JSON.stringify(keys))
+      else serve(discovered, keys)(req, res)
+    },
+    (_req, res) => res.writeHead(200).end('not json'),
+    (_req, res) => res.writeHead(200).end('null'),
+    (req) => req.socket.destroy(),
+  ]
+  for (const answer of bad) {
+    issuer.answer = answer
+    await assert.rejects(authenticate(world, token(issuer)), { code: 'ServiceUnavailable' })
+    world.wait(11)
+  }
+  publish(issuer, { kid: 'r', key: rsa.publicKey })
+  assert.ok((await authenticate(world, token(issuer, { n: 1 }))).id)
+  issuer.answer = (_req, res) => res.writeHead(500).end()
+  world.wait(3601)
+  const later = { exp: Math.floor(world.now() / 1000) + 600 }
+  assert.ok((await authenticate(world, token(issuer, later))).id, 'the keys known before')
+  world.wait(25 * 3600)
+  const muchLater = { exp: Math.floor(world.now() / 1000) + 600 }
+  await assert.rejects(authenticate(world, token(issuer, muchLater)), {
+    code: 'InvalidAuthenticationToken',
+  })
+})

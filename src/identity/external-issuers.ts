@@ -1,0 +1,156 @@
+/**
+ * The keys of issuers that are not ours (Keycloak and the like), by discovery or key set address. Fetched
+ * when first needed, bounded in size and time, and never more often than the limits say.
+ */
+
+import { createPublicKey, type JsonWebKey } from 'node:crypto'
+import { refuse } from '#kernel/error.ts'
+import type { Clock, Log } from '#kernel/ports.ts'
+import { algorithmsOf, type VerificationKey } from './jwt.ts'
+import type { IdentityLimits } from './limits.ts'
+
+export interface ExternalIssuer {
+  /** As the `iss` claim says it, exactly. */
+  readonly issuer: string
+  /** Where the keys are; found by discovery when left out. */
+  readonly jwksUri?: string
+  /** A token must be for one of these. */
+  readonly audiences: readonly string[]
+  /** Names of claims. `oid` must be in every token; one that is no UUID is made into one. */
+  readonly claims: {
+    readonly oid: string
+    readonly tenant?: string
+    readonly name?: string
+    readonly groups?: string
+  }
+  /** What the tenant claim must be; the installation's own tenant when left out. */
+  readonly tenantId?: string
+}
+
+export interface IssuerKeys {
+  /** The key of that id, or the only key when the token names none. Throws `ServiceUnavailable` (503). */
+  find(keyId: string | undefined): Promise<VerificationKey | undefined>
+}
+
+interface KeySet {
+  readonly keys: ReadonlyMap<string, VerificationKey>
+  readonly fetchedAt: number
+}
+
+export function createIssuerKeys(
+  issuer: ExternalIssuer,
+  options: {
+    readonly clock: Clock
+    readonly log: Log
+    readonly limits: IdentityLimits
+    readonly fetch: typeof fetch
+  },
+): IssuerKeys {
+  const { clock, log, limits } = options
+  let current: KeySet | undefined
+  let triedAt = Number.NEGATIVE_INFINITY
+  let fetching: Promise<void> | undefined
+
+  async function document(address: string): Promise<Record<string, unknown>> {
+    const url = new URL(address)
+    const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && local)) {
+      throw new Error(`${address} is neither https nor local`)
+    }
+    const response = await options.fetch(url, {
+      headers: { accept: 'application/json' },
+      redirect: 'error',
+      signal: AbortSignal.timeout(limits.issuerTimeoutSeconds * 1000),
+    })
+    if (response.status !== 200) throw new Error(`${address} answered ${response.status}`)
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of response.body ?? []) {
+      size += chunk.byteLength
+      if (size > limits.issuerDocumentBytesMax) throw new Error(`${address} answered too much`)
+      chunks.push(chunk)
+    }
+    const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    if (typeof value !== 'object' || value === null) throw new Error(`${address} is no object`)
+    // An object; every member is looked at before it is used.
+    return value as Record<string, unknown>
+  }
+
+  async function keySetAddress(): Promise<string> {
+    if (issuer.jwksUri !== undefined) return issuer.jwksUri
+    const base = issuer.issuer.replace(/\/$/, '')
+    const discovered = await document(`${base}/.well-known/openid-configuration`)
+    if (discovered['issuer'] !== issuer.issuer) {
+      throw new Error(`discovery at ${base} names another issuer`)
+    }
+    const address = discovered['jwks_uri']
+    if (typeof address !== 'string') throw new Error(`discovery at ${base} names no jwks_uri`)
+    return address
+  }
+
+  async function refresh(): Promise<void> {
+    triedAt = clock.now()
+    // The network's failures become one line in the log; keys known before stay in use.
+    try {
+      const { keys } = await document(await keySetAddress())
+      if (!Array.isArray(keys)) throw new Error('the key set has no list of keys')
+      current = { keys: readKeys(keys), fetchedAt: clock.now() }
+    } catch (error) {
+      log.warn(
+        { issuer: issuer.issuer, error: String(error) },
+        'the keys of an issuer cannot be had',
+      )
+    }
+  }
+
+  async function fetchAgain(): Promise<void> {
+    if (clock.now() - triedAt < limits.issuerRetrySeconds * 1000 && fetching === undefined) return
+    fetching ??= refresh().finally(() => {
+      fetching = undefined
+    })
+    await fetching
+  }
+
+  function pick(keyId: string | undefined): VerificationKey | undefined {
+    if (current === undefined) return undefined
+    if (keyId !== undefined) return current.keys.get(keyId)
+    return current.keys.size === 1 ? [...current.keys.values()][0] : undefined
+  }
+
+  return {
+    async find(keyId) {
+      const stale =
+        current === undefined || clock.now() - current.fetchedAt > limits.issuerKeysSeconds * 1000
+      if (stale) await fetchAgain()
+      if (current === undefined) {
+        throw refuse.ServiceUnavailable(
+          { reason: `the keys of the issuer '${issuer.issuer}' cannot be had` },
+          { headers: { 'Retry-After': String(limits.issuerRetrySeconds) } },
+        )
+      }
+      // A revoked key must not outlive the issuer's word for long, even when the issuer is unreachable.
+      if (clock.now() - current.fetchedAt > 24 * limits.issuerKeysSeconds * 1000) return undefined
+      const known = pick(keyId)
+      if (known !== undefined) return known
+      await fetchAgain()
+      return pick(keyId)
+    },
+  }
+}
+
+function readKeys(list: readonly unknown[]): Map<string, VerificationKey> {
+  const keys = new Map<string, VerificationKey>()
+  for (const entry of list.slice(0, 100)) {
+    if (typeof entry !== 'object' || entry === null) continue
+    // Every member read below is checked, by us or by the import of the key.
+    const jwk = entry as JsonWebKey
+    const algorithms = algorithmsOf(jwk)
+    if (algorithms.length === 0) continue
+    const id = typeof jwk['kid'] === 'string' ? jwk['kid'] : ''
+    // A key that cannot be imported is the issuer's affair and must not hide the others.
+    try {
+      keys.set(id, { key: createPublicKey({ key: jwk, format: 'jwk' }), algorithms })
+    } catch {}
+  }
+  return keys
+}

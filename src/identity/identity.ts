@@ -1,0 +1,166 @@
+/**
+ * Identity as the rest of the tree sees it: the directory, the authenticator, and a handler for the OAuth
+ * routes. Opening it reads nothing and loads no OAuth library; both wait for the first use.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock, Ids, Log } from '#kernel/ports.ts'
+import type { Feed, Sql } from '#stores/store.ts'
+import { type Authenticator, createAuthenticator } from './authenticate.ts'
+import { type IdentityDirectory, openDirectory } from './directory.ts'
+import type { ExternalIssuer } from './external-issuers.ts'
+import { signToken } from './jwt.ts'
+import { openKeyRing } from './keys.ts'
+import { defaultIdentityLimits, type IdentityLimits } from './limits.ts'
+import type { OAuthHandler } from './oauth-handler.ts'
+import { createOwner, type Owner } from './owner.ts'
+import type { PasswordCost } from './passwords.ts'
+import type { PrincipalRecord } from './principal-record.ts'
+import { canonicalPath, resourceScope } from './rewrite.ts'
+import { createSeal } from './seal.ts'
+import { principalClaims } from './token-claims.ts'
+
+export interface IdentityOptions {
+  readonly sql: Sql
+  /** `store.feed('directory')`. */
+  readonly feed: Feed
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  /** 32 bytes that every replica shares and the store never sees. */
+  readonly installationKey: Uint8Array
+  readonly tenantId: string
+  /** Where clients reach this installation; asked for again each time, since a port may be picked late. */
+  readonly publicUrl: () => string
+  /** What tokens are for; the public URL when left out. Both are accepted in tokens. */
+  readonly audience?: string
+  readonly issuers?: readonly ExternalIssuer[]
+  readonly limits?: Partial<IdentityLimits>
+  /** Lets whoever sends it have tokens of the owner; `undefined` turns that endpoint off. */
+  readonly localTokenSecret?: string
+  /** The client's address behind proxies the edge trusts; the socket's when left out. */
+  readonly addressOf?: (req: IncomingMessage) => string
+  /** For the documents of external issuers. */
+  readonly fetch?: typeof fetch
+  readonly passwordCost?: PasswordCost
+}
+
+export interface Identity {
+  readonly directory: IdentityDirectory
+  readonly authenticator: Authenticator
+  /** Is this path (without query) one for `handleOAuth`? */
+  servesPath(path: string): boolean
+  /** Reads the body itself: give it the request untouched. Always answers, never throws. */
+  handleOAuth(req: IncomingMessage, res: ServerResponse): void
+  /** A new signing key; tokens signed before stay good. Answers the new key's id. */
+  rotateKeys(): Promise<string>
+  /** The first account, made once; its credentials are answered only then. */
+  ensureOwner: Owner['ensure']
+  /** New credentials for the owner, ending the old ones. */
+  resetOwner: Owner['reset']
+  /** A token for a principal of the directory, for those who hold the process (never from a request). */
+  issueToken(principalId: string): Promise<{ readonly token: string; readonly expiresAt: number }>
+}
+
+export function openIdentity(options: IdentityOptions): Identity {
+  const { sql, clock, ids, log, tenantId } = options
+  const limits: IdentityLimits = { ...defaultIdentityLimits, ...options.limits }
+  const publicUrl = (): string => options.publicUrl().replace(/\/+$/, '')
+  const audience = (): string => options.audience ?? publicUrl()
+  const aliases = (): readonly string[] => [audience(), publicUrl()]
+  const seal = createSeal(options.installationKey)
+  const directory = openDirectory({ ...options, limits })
+  const keys = openKeyRing({ sql, watch: directory.watch, clock, ids, seal, limits })
+  const owner = createOwner({ sql, directory, ids })
+
+  async function issue(
+    principal: PrincipalRecord,
+  ): Promise<{ token: string; expiresAt: number; now: number }> {
+    const key = await keys.active()
+    const now = clock.now()
+    const iat = Math.floor(now / 1000)
+    const exp = iat + limits.tokenSeconds
+    const clientId = principal.clientId ?? principal.id
+    const token = signToken(
+      {
+        ...principalClaims(principal, { clientId, tenantId, scope: resourceScope }),
+        jti: ids.uuid(),
+        sub: principal.id,
+        iss: publicUrl(),
+        aud: audience(),
+        iat,
+        nbf: iat,
+        exp,
+        client_id: clientId,
+        scope: resourceScope,
+      },
+      key,
+    )
+    return { token, expiresAt: exp * 1000, now }
+  }
+
+  let handler: Promise<OAuthHandler> | undefined
+
+  async function loadHandler(): Promise<OAuthHandler> {
+    const { createOAuthHandler } = await import('./oauth-handler.ts')
+    return createOAuthHandler({
+      sql,
+      directory,
+      keys,
+      clock,
+      ids,
+      log,
+      seal,
+      limits,
+      tenantId,
+      publicUrl,
+      audience,
+      aliases,
+      addressOf: options.addressOf ?? ((req) => req.socket.remoteAddress ?? ''),
+      localToken: {
+        secret: options.localTokenSecret,
+        issue: async () => {
+          const principal = await owner.find()
+          return principal === undefined ? undefined : issue(principal)
+        },
+      },
+    })
+  }
+
+  return {
+    directory,
+    authenticator: createAuthenticator({
+      ...options,
+      directory,
+      keys,
+      limits,
+      publicUrl,
+      audiences: aliases,
+      issuers: options.issuers ?? [],
+    }),
+    servesPath: (path) => canonicalPath(path, tenantId) !== undefined,
+    handleOAuth(req, res) {
+      handler ??= loadHandler()
+      const mine = handler
+      mine.then(
+        (handle) => handle(req, res),
+        (error: unknown) => {
+          // The next request may find what this one did not.
+          if (handler === mine) handler = undefined
+          log.error({ error: String(error) }, 'the OAuth routes cannot be loaded')
+          res.writeHead(500, { 'Content-Type': 'application/json' })
+          res.end('{"error":"server_error"}')
+        },
+      )
+    },
+    rotateKeys: () => keys.rotate(),
+    ensureOwner: (first) => owner.ensure(first),
+    resetOwner: () => owner.reset(),
+    async issueToken(principalId) {
+      const principal = await directory.get(principalId)
+      if (principal.type === 'Group') throw new Error('a group cannot act')
+      const { token, expiresAt } = await issue(principal)
+      return { token, expiresAt }
+    },
+  }
+}

@@ -1,0 +1,189 @@
+/**
+ * The two questions a person may be asked on the way to a token: who are you, and may this application act
+ * for you. Shows the pages and takes the answers; what follows from an answer is the library's affair.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Interaction, Provider } from 'oidc-provider'
+import type { Clock } from '#kernel/ports.ts'
+import type { Consents } from './consents.ts'
+import type { IdentityDirectory } from './directory.ts'
+import type { OAuthRequest } from './oauth-request.ts'
+import { consentPage } from './pages/consent-page.ts'
+import type { Page } from './pages/layout.ts'
+import { errorPage } from './pages/message-pages.ts'
+import { signInPage } from './pages/sign-in-page.ts'
+import { interactionPath } from './rewrite.ts'
+import type { Seal } from './seal.ts'
+import type { SignIn } from './sign-in.ts'
+
+export type InteractionAnswer =
+  | { readonly kind: 'page'; readonly page: Page }
+  /** Back to the library, by a path of ours. */
+  | { readonly kind: 'redirect'; readonly location: string }
+
+export interface InteractionOptions {
+  readonly provider: Provider
+  readonly directory: IdentityDirectory
+  readonly consents: Consents
+  readonly signIn: SignIn
+  readonly seal: Seal
+  readonly clock: Clock
+  /** The address failures are counted for. */
+  readonly address: string
+}
+
+export async function answerInteraction(
+  req: IncomingMessage,
+  res: ServerResponse,
+  request: OAuthRequest,
+  options: InteractionOptions,
+): Promise<InteractionAnswer> {
+  const { provider } = options
+  const interaction = await provider.interactionDetails(req, res)
+  const action = `${interactionPath}/${interaction.uid}`
+  if (action !== request.path) return refused('The page belongs to another sign-in.')
+  const formToken = options.seal.index(
+    JSON.stringify(['form', interaction.uid, interaction.prompt.name]),
+  )
+  if (request.method === 'GET') return show(interaction, action, formToken, options)
+
+  const form = request.form ?? new URLSearchParams()
+  // Ids and prompts differ between pages: a page from before the last step is not taken for this one.
+  if (form.get('form') !== formToken) {
+    return refused('The page is out of date. Go back to the application and start again.')
+  }
+  const finish = async (result: Record<string, unknown>): Promise<InteractionAnswer> => {
+    const returnTo = new URL(await provider.interactionResult(req, res, result))
+    // Only the path: the browser stays at the address it knows us by, where its cookies are.
+    return { kind: 'redirect', location: returnTo.pathname + returnTo.search }
+  }
+  if (form.get('do') === 'cancel') {
+    return finish({ error: 'access_denied', error_description: 'The user did not agree.' })
+  }
+  switch (interaction.prompt.name) {
+    case 'login': {
+      const name = form.get('name') ?? ''
+      const outcome = await options.signIn.attempt({
+        signInName: name.trim(),
+        password: form.get('password') ?? '',
+        address: options.address,
+      })
+      const again = async (
+        problem: string,
+        status: number,
+        headers?: Readonly<Record<string, string>>,
+      ): Promise<InteractionAnswer> => ({
+        kind: 'page',
+        page: signInPage({
+          action,
+          formToken,
+          application: await applicationName(interaction, provider),
+          signInName: name,
+          problem,
+          status,
+          ...(headers === undefined ? {} : { headers }),
+        }),
+      })
+      switch (outcome.kind) {
+        case 'welcome':
+          return finish({
+            login: {
+              accountId: outcome.user.id,
+              remember: form.get('remember') === 'yes',
+              ts: Math.floor(options.clock.now() / 1000),
+            },
+          })
+        case 'refused':
+          return again('The sign-in name or the password is wrong.', 400)
+        case 'wait': {
+          const seconds = String(outcome.seconds)
+          return again(
+            `Too many attempts. Wait ${seconds} second${seconds === '1' ? '' : 's'} and try again.`,
+            429,
+            { 'Retry-After': seconds },
+          )
+        }
+        default:
+          return outcome satisfies never
+      }
+    }
+    case 'consent':
+      return finish({ consent: { grantId: await allow(interaction, options) } })
+    default:
+      return refused('The page asks for something this server does not know.')
+  }
+}
+
+async function show(
+  interaction: Interaction,
+  action: string,
+  formToken: string,
+  { provider, directory }: InteractionOptions,
+): Promise<InteractionAnswer> {
+  const application = await applicationName(interaction, provider)
+  if (interaction.prompt.name === 'login') {
+    const hint = interaction.params['login_hint'] ?? ''
+    return {
+      kind: 'page',
+      page: signInPage({ action, formToken, application, signInName: hint.slice(0, 256) }),
+    }
+  }
+  const user = await directory.record(interaction.session?.accountId ?? '')
+  const redirectUri = interaction.params['redirect_uri']
+  return {
+    kind: 'page',
+    page: consentPage({
+      action,
+      formToken,
+      application,
+      clientId: interaction.params['client_id'] ?? '',
+      redirectHost: redirectUri === undefined ? undefined : new URL(redirectUri).host,
+      signInName: user?.signInName ?? '',
+      scopes: askedScopes(interaction),
+    }),
+  }
+}
+
+/** Grants what was asked for, and remembers it. Answers the grant's id. */
+async function allow(
+  interaction: Interaction,
+  { provider, consents }: InteractionOptions,
+): Promise<string> {
+  const accountId = interaction.session?.accountId
+  const clientId = interaction.params['client_id']
+  if (accountId === undefined || clientId === undefined) {
+    throw new Error('consent was asked of nobody')
+  }
+  const existing =
+    interaction.grantId === undefined ? undefined : await provider.Grant.find(interaction.grantId)
+  const grant = existing ?? new provider.Grant({ accountId, clientId })
+  const { missingOIDCScope = [], missingResourceScopes = {} } = interaction.prompt.details
+  if (missingOIDCScope.length > 0) grant.addOIDCScope(missingOIDCScope.join(' '))
+  for (const [resource, scopes] of Object.entries(missingResourceScopes)) {
+    grant.addResourceScope(resource, scopes.join(' '))
+  }
+  await consents.grant(accountId, clientId, askedScopes(interaction))
+  return grant.save()
+}
+
+/** All of them, also those allowed before: an application may ask to have the question put again. */
+function askedScopes(interaction: Interaction): readonly string[] {
+  const { missingOIDCScope = [], missingResourceScopes = {} } = interaction.prompt.details
+  const missing = [...missingOIDCScope, ...Object.values(missingResourceScopes).flat()]
+  const asked = (interaction.params['scope'] ?? '').split(' ').filter((scope) => scope !== '')
+  return [...new Set([...asked, ...missing])]
+}
+
+async function applicationName(interaction: Interaction, provider: Provider): Promise<string> {
+  const clientId = interaction.params['client_id'] ?? ''
+  const client = await provider.Client.find(clientId)
+  return client?.clientName ?? clientId
+}
+
+function refused(description: string): InteractionAnswer {
+  return {
+    kind: 'page',
+    page: errorPage({ status: 400, error: 'invalid_request', description }),
+  }
+}

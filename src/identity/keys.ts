@@ -1,0 +1,217 @@
+/**
+ * The installation's signing keys: one active, older ones kept in public until the last token they signed
+ * has expired. Private parts are sealed at rest and destroyed when a key retires.
+ */
+
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  type JsonWebKey,
+  type KeyObject,
+} from 'node:crypto'
+import { promisify } from 'node:util'
+import type { Clock, Ids } from '#kernel/ports.ts'
+import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
+import { directoryFeed, type FeedWatch, signingKeysKey } from './feed-watch.ts'
+import type { VerificationKey } from './jwt.ts'
+import type { IdentityLimits } from './limits.ts'
+import type { Seal } from './seal.ts'
+
+export interface ActiveKey {
+  readonly keyId: string
+  readonly privateKey: KeyObject
+  readonly privateJwk: JsonWebKey
+}
+
+export interface KeyRing {
+  /** The key new tokens are signed with; made on first use. */
+  active(): Promise<ActiveKey>
+  /** All keys whose tokens may still be good, as published. */
+  published(): Promise<readonly JsonWebKey[]>
+  /** The key of that id if it is known here and now, without asking the store. */
+  known(keyId: string): VerificationKey | undefined
+  /** As `known`, after looking into the store; at most one look every few seconds for unknown ids. */
+  find(keyId: string): Promise<VerificationKey | undefined>
+  /** A new active key; tokens signed before stay good until they expire. Answers the new key's id. */
+  rotate(): Promise<string>
+}
+
+interface Ring {
+  readonly active: ActiveKey | undefined
+  readonly published: ReadonlyMap<
+    string,
+    { readonly jwk: JsonWebKey; readonly key: VerificationKey }
+  >
+}
+
+const generate = promisify(generateKeyPair)
+const unknownLookSeconds = 2
+
+export function openKeyRing(options: {
+  readonly sql: Sql
+  readonly watch: FeedWatch
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly seal: Seal
+  readonly limits: IdentityLimits
+}): KeyRing {
+  const { sql, watch, clock, ids, seal, limits } = options
+  let ring: Ring | undefined
+  let loading: Promise<Ring> | undefined
+  let looked = Number.NEGATIVE_INFINITY
+
+  watch.onChange((keys) => {
+    if (keys.includes(signingKeysKey)) forget()
+  })
+
+  function forget(): void {
+    ring = undefined
+    // A look already under way may have read the old state; it must not become the new one.
+    loading = undefined
+  }
+
+  async function read(): Promise<Ring> {
+    const rows = await sql.all(
+      `select id, public_key, private_key, retired_at from identity_signing_keys
+        where retired_at is null or retired_at > ? order by created_at desc, id desc`,
+      clock.now() - (limits.tokenSeconds + limits.clockSkewSeconds) * 1000,
+    )
+    const published = new Map(rows.map((row) => [String(row['id']), toPublished(row)]))
+    const current = rows.find((row) => row['retired_at'] === null)
+    return { active: current === undefined ? undefined : toActive(current), published }
+  }
+
+  function toPublished(row: SqlRow): { jwk: JsonWebKey; key: VerificationKey } {
+    // Written by `insert` below and by nothing else.
+    const jwk = JSON.parse(String(row['public_key'])) as JsonWebKey
+    return {
+      jwk,
+      key: { key: createPublicKey({ key: jwk, format: 'jwk' }), algorithms: ['RS256'] },
+    }
+  }
+
+  function toActive(row: SqlRow): ActiveKey {
+    const keyId = String(row['id'])
+    const opened = seal.open(String(row['private_key']), `signing-key ${keyId}`)
+    if (opened === undefined) {
+      throw new Error(
+        'the signing key cannot be opened: this is not the installation key it was sealed with',
+      )
+    }
+    // Sealed by `insert` below, and authenticated by the seal.
+    const privateJwk = JSON.parse(opened) as JsonWebKey
+    return { keyId, privateKey: createPrivateKey({ key: privateJwk, format: 'jwk' }), privateJwk }
+  }
+
+  async function load(): Promise<Ring> {
+    const moved = watch.refresh()
+    if (moved !== undefined) await moved
+    if (ring !== undefined) return ring
+    if (loading === undefined) {
+      const mine: Promise<Ring> = read().then(
+        (loaded) => {
+          if (loading === mine) {
+            ring = loaded
+            loading = undefined
+          }
+          return loaded
+        },
+        (error) => {
+          if (loading === mine) loading = undefined
+          throw error
+        },
+      )
+      loading = mine
+    }
+    return loading
+  }
+
+  async function make(): Promise<{ id: string; insert(tx: SqlTx): Promise<void> }> {
+    const pair = await generate('rsa', { modulusLength: 2048, publicExponent: 0x10001 })
+    const id = ids.uuid()
+    const published = {
+      ...pair.publicKey.export({ format: 'jwk' }),
+      kid: id,
+      alg: 'RS256',
+      use: 'sig',
+    }
+    const secret = {
+      ...pair.privateKey.export({ format: 'jwk' }),
+      kid: id,
+      alg: 'RS256',
+      use: 'sig',
+    }
+    return {
+      id,
+      async insert(tx) {
+        await tx.run(
+          `insert into identity_signing_keys (id, public_key, private_key, created_at, retired_at)
+            values (?, ?, ?, ?, null)`,
+          id,
+          JSON.stringify(published),
+          seal.seal(JSON.stringify(secret), `signing-key ${id}`),
+          clock.now(),
+        )
+        await tx.follow(directoryFeed, signingKeysKey)
+      },
+    }
+  }
+
+  async function rotate(): Promise<string> {
+    const fresh = await make()
+    await sql.transact(async (tx) => {
+      const now = clock.now()
+      await tx.run(
+        'update identity_signing_keys set retired_at = ?, private_key = null where retired_at is null',
+        now,
+      )
+      await tx.run(
+        'delete from identity_signing_keys where retired_at <= ?',
+        now - (limits.tokenSeconds + limits.clockSkewSeconds) * 1000,
+      )
+      await fresh.insert(tx)
+    })
+    forget()
+    return fresh.id
+  }
+
+  /** The first key. Another replica may make one at the same moment; the first to commit wins. */
+  async function first(): Promise<void> {
+    const fresh = await make()
+    await sql.transact(async (tx) => {
+      const claimed = await tx.run(
+        `insert into identity_settings (name, value) values ('first-signing-key', ?)
+          on conflict do nothing`,
+        fresh.id,
+      )
+      if (claimed === 1) await fresh.insert(tx)
+    })
+    forget()
+  }
+
+  return {
+    async active() {
+      const loaded = (await load()).active
+      if (loaded !== undefined) return loaded
+      await first()
+      const made = (await load()).active
+      if (made === undefined) throw new Error('the store holds no active signing key')
+      return made
+    },
+    async published() {
+      return [...(await load()).published.values()].map(({ jwk }) => jwk)
+    },
+    known: (keyId) => ring?.published.get(keyId)?.key,
+    async find(keyId) {
+      const found = (await load()).published.get(keyId)
+      if (found !== undefined) return found.key
+      const now = clock.now()
+      if (now - looked < unknownLookSeconds * 1000) return undefined
+      looked = now
+      forget()
+      return (await load()).published.get(keyId)?.key
+    },
+    rotate,
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Tokens for the local owner in the managed-identity form that SDKs and command lines know (facts, stack 3):
+ * whoever holds the secret kept in the home acts as the owner. Nothing else is issued here.
+ */
+
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { OAuthRequest } from './oauth-request.ts'
+
+export interface LocalTokenAnswer {
+  readonly status: number
+  readonly body: object
+}
+
+export interface LocalTokenOptions {
+  /** `undefined` turns the endpoint off. */
+  readonly secret: string | undefined
+  readonly audience: string
+  readonly aliases: readonly string[]
+  /** A token for the owner, or `undefined` when there is none. */
+  readonly issue: () => Promise<
+    { readonly token: string; readonly expiresAt: number; readonly now: number } | undefined
+  >
+}
+
+export async function answerLocalToken(
+  request: OAuthRequest,
+  headers: IncomingHttpHeaders,
+  options: LocalTokenOptions,
+): Promise<LocalTokenAnswer> {
+  if (options.secret === undefined) {
+    return refused(404, 'not_found', 'This installation offers no local identity.')
+  }
+  if (request.method !== 'GET' && request.method !== 'POST') {
+    return refused(405, 'method_not_allowed', 'Use GET or POST.')
+  }
+  // The newer form sends `x-identity-header`, the older `secret`.
+  const given = headers['x-identity-header'] ?? headers['secret']
+  if (typeof given !== 'string' || !equal(given, options.secret)) {
+    return refused(401, 'invalid_client', 'The identity header is missing or wrong.')
+  }
+  const resource = request.query.get('resource') ?? request.form?.get('resource') ?? null
+  if (resource === null)
+    return refused(400, 'invalid_request', 'The parameter resource is missing.')
+  const bare = resource.replace(/\/+$/, '')
+  const known = [options.audience, ...options.aliases].some((a) => a.replace(/\/+$/, '') === bare)
+  if (!known) return refused(400, 'invalid_resource', `The resource must be ${options.audience}.`)
+  const issued = await options.issue()
+  if (issued === undefined) return refused(400, 'invalid_grant', 'There is no owner to act as.')
+  const seconds = Math.floor((issued.expiresAt - issued.now) / 1000)
+  return {
+    status: 200,
+    body: {
+      access_token: issued.token,
+      expires_on: String(Math.floor(issued.expiresAt / 1000)),
+      expires_in: String(seconds),
+      resource,
+      token_type: 'Bearer',
+    },
+  }
+}
+
+function refused(status: number, error: string, description: string): LocalTokenAnswer {
+  return { status, body: { error, error_description: description } }
+}
+
+/** In constant time, whatever the lengths. */
+function equal(a: string, b: string): boolean {
+  const hash = (text: string): Buffer => createHash('sha256').update(text).digest()
+  return timingSafeEqual(hash(a), hash(b))
+}

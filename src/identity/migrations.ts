@@ -1,0 +1,83 @@
+/**
+ * The tables of identity, in the subset both dialects read alike. Holds no secret in the clear: passwords
+ * and client secrets as hashes, private keys and sign-in state sealed.
+ */
+
+import type { Migration } from '#stores/store.ts'
+
+const first: readonly string[] = [
+  `create table identity_principals (
+    id text primary key,
+    type text not null,
+    display_name text not null,
+    sign_in_name text,
+    sign_in_key text unique,
+    client_id text unique,
+    redirect_uris text not null,
+    enabled bigint not null,
+    created_at bigint not null
+  )`,
+  'create index identity_principals_by_type on identity_principals (type, id)',
+  `create table identity_credentials (
+    id text primary key,
+    principal_id text not null,
+    kind text not null,
+    hash text not null,
+    display_name text not null,
+    created_at bigint not null,
+    expires_at bigint
+  )`,
+  'create index identity_credentials_by_principal on identity_credentials (principal_id, kind)',
+  `create table identity_memberships (
+    group_id text not null,
+    member_id text not null,
+    primary key (group_id, member_id)
+  )`,
+  'create index identity_memberships_by_member on identity_memberships (member_id, group_id)',
+  `create table identity_oauth_states (
+    kind text not null,
+    id text not null,
+    payload text not null,
+    uid text,
+    user_code text,
+    grant_id text,
+    account_id text,
+    consumed_at bigint,
+    expires_at bigint not null,
+    primary key (kind, id)
+  )`,
+  'create index identity_oauth_states_by_uid on identity_oauth_states (uid)',
+  'create index identity_oauth_states_by_user_code on identity_oauth_states (user_code)',
+  'create index identity_oauth_states_by_grant on identity_oauth_states (grant_id)',
+  'create index identity_oauth_states_by_account on identity_oauth_states (account_id)',
+  'create index identity_oauth_states_by_expiry on identity_oauth_states (expires_at)',
+  `create table identity_consents (
+    principal_id text not null,
+    client_id text not null,
+    scope text not null,
+    granted_at bigint not null,
+    primary key (principal_id, client_id)
+  )`,
+  `create table identity_signing_keys (
+    id text primary key,
+    public_key text not null,
+    private_key text,
+    created_at bigint not null,
+    retired_at bigint
+  )`,
+  `create table identity_sign_in_failures (
+    id text primary key,
+    failures bigint not null,
+    locked_until bigint not null,
+    forget_at bigint not null
+  )`,
+  'create index identity_sign_in_failures_by_expiry on identity_sign_in_failures (forget_at)',
+  `create table identity_settings (
+    name text primary key,
+    value text not null
+  )`,
+]
+
+export const identityMigrations: readonly Migration[] = [
+  { area: 'identity', number: 1, sqlite: first, postgres: first },
+]

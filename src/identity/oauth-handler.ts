@@ -1,0 +1,253 @@
+/**
+ * Everything under the OAuth routes, for one listener: the key set, the local token, the pages and, loaded
+ * when first needed, the OAuth library. Answers every request it is given; never throws.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Provider } from 'oidc-provider'
+import { ApiError } from '#kernel/error.ts'
+import type { Clock, Ids, Log } from '#kernel/ports.ts'
+import { type Sql, StoreUnavailable } from '#stores/store.ts'
+import { portalClientId } from './clients.ts'
+import { openConsents } from './consents.ts'
+import type { IdentityDirectory } from './directory.ts'
+import type { KeyRing } from './keys.ts'
+import type { IdentityLimits } from './limits.ts'
+import { answerLocalToken, type LocalTokenOptions } from './local-token.ts'
+import { type OAuthRequest, readOAuthRequest, toLibraryRequest } from './oauth-request.ts'
+import { type Page, securityHeaders } from './pages/layout.ts'
+import { errorPage } from './pages/message-pages.ts'
+import { signedInPage } from './pages/signed-in-page.ts'
+import { interactionPath, localTokenPath, resourceScope, routes, signedInPath } from './rewrite.ts'
+import type { Seal } from './seal.ts'
+import { createSignIn } from './sign-in.ts'
+
+export interface OAuthHandlerOptions {
+  readonly sql: Sql
+  readonly directory: IdentityDirectory
+  readonly keys: KeyRing
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly seal: Seal
+  readonly limits: IdentityLimits
+  readonly tenantId: string
+  readonly publicUrl: () => string
+  readonly audience: () => string
+  readonly aliases: () => readonly string[]
+  readonly addressOf: (req: IncomingMessage) => string
+  readonly localToken: Pick<LocalTokenOptions, 'secret' | 'issue'>
+}
+
+/** What the library is built for; another of either needs another instance. */
+interface Built {
+  readonly publicUrl: string
+  readonly audience: string
+  readonly keyId: string
+  readonly provider: Promise<Provider>
+}
+
+export type OAuthHandler = (req: IncomingMessage, res: ServerResponse) => void
+
+export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
+  const { clock, directory, keys, limits, log, tenantId, publicUrl, audience, seal, sql } = options
+  const consents = openConsents(sql, clock)
+  const signIn = createSignIn({ sql, directory, clock, seal, limits })
+  let built: Built | undefined
+
+  async function library(): Promise<Provider> {
+    const key = await keys.active()
+    const wanted = { publicUrl: publicUrl(), audience: audience(), keyId: key.keyId }
+    if (
+      built === undefined ||
+      built.keyId !== wanted.keyId ||
+      built.publicUrl !== wanted.publicUrl ||
+      built.audience !== wanted.audience
+    ) {
+      const provider = import('./provider.ts').then(({ createProvider }) =>
+        createProvider({ ...options, ...wanted, key, consents }),
+      )
+      const mine: Built = { ...wanted, provider }
+      built = mine
+      // One that failed to come up must not be the answer to every later request.
+      provider.catch(() => {
+        if (built === mine) built = undefined
+      })
+    }
+    return built.provider
+  }
+
+  async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const outcome = await readOAuthRequest(req, {
+      tenantId,
+      formBytesMax: limits.formBytesMax,
+      audience: audience(),
+      aliases: options.aliases(),
+      nonce: () => options.ids.secret(16),
+    })
+    switch (outcome.kind) {
+      case 'unknown':
+        return sendError(req, res, 404, 'not_found', 'There is nothing at this address.')
+      case 'too-large':
+        return sendError(req, res, 413, 'invalid_request', 'The request is too large.', {
+          Connection: 'close',
+        })
+      case 'request':
+        return answer(req, res, outcome.request)
+      default:
+        return outcome satisfies never
+    }
+  }
+
+  async function answer(
+    req: IncomingMessage,
+    res: ServerResponse,
+    request: OAuthRequest,
+  ): Promise<void> {
+    const reading = request.method === 'GET' || request.method === 'HEAD'
+    if (request.path === routes.jwks && reading) {
+      return sendJson(
+        res,
+        200,
+        { keys: await keys.published() },
+        {
+          'Access-Control-Allow-Origin': '*',
+          'Cache-Control': 'public, max-age=60',
+        },
+      )
+    }
+    if (request.path === localTokenPath) {
+      const { status, body } = await answerLocalToken(request, req.headers, {
+        ...options.localToken,
+        audience: audience(),
+        aliases: options.aliases(),
+      })
+      return sendJson(res, status, body, { 'Cache-Control': 'no-store' })
+    }
+    if (request.path === signedInPath) {
+      if (!reading) {
+        return sendError(req, res, 405, 'method_not_allowed', 'Use GET.', { Allow: 'GET, HEAD' })
+      }
+      return sendPage(res, signedInPage(signInUrl()))
+    }
+    await askLibrary(req, res, request)
+  }
+
+  async function askLibrary(
+    req: IncomingMessage,
+    res: ServerResponse,
+    request: OAuthRequest,
+  ): Promise<void> {
+    const provider = await library()
+    // The code stays out of the address given on, so that the form shows it instead of submitting it.
+    const userCode =
+      request.path === routes.code_verification ? request.query.get('user_code') : null
+    if (request.method === 'GET' && userCode !== null) request.query.delete('user_code')
+    const clone = toLibraryRequest(req, request, publicUrl(), {
+      'x-armature-user-code': userCode ?? '',
+    })
+    if (request.path.startsWith(`${interactionPath}/`)) {
+      if (request.method !== 'GET' && request.method !== 'POST') {
+        return sendError(req, res, 405, 'method_not_allowed', 'Use GET or POST.', {
+          Allow: 'GET, POST',
+        })
+      }
+      const { answerInteraction } = await import('./interactions.ts')
+      const outcome = await answerInteraction(clone, res, request, {
+        provider,
+        directory,
+        consents,
+        signIn,
+        seal,
+        clock,
+        address: options.addressOf(req),
+      })
+      if (outcome.kind === 'page') return sendPage(res, outcome.page)
+      res.writeHead(303, { ...securityHeaders, Location: outcome.location, 'Content-Length': '0' })
+      res.end()
+      return
+    }
+    for (const [name, value] of Object.entries(securityHeaders)) res.setHeader(name, value)
+    await provider.callback()(clone, res)
+  }
+
+  function signInUrl(): string {
+    const query = new URLSearchParams({
+      response_type: 'token',
+      client_id: portalClientId,
+      redirect_uri: `${publicUrl()}${signedInPath}`,
+      scope: resourceScope,
+    })
+    return `${routes.authorization}?${query}`
+  }
+
+  /** Foreign errors and ours, as an answer: the edge of this area. */
+  function fail(req: IncomingMessage, res: ServerResponse, error: unknown): void {
+    if (res.headersSent) {
+      log.error({ error: String(error) }, 'an OAuth answer broke off')
+      res.destroy()
+      return
+    }
+    if (error instanceof ApiError) {
+      sendError(req, res, error.status, error.code, error.message, error.extra.headers)
+    } else if (error instanceof StoreUnavailable) {
+      sendError(req, res, 503, 'temporarily_unavailable', 'The store cannot answer now.', {
+        'Retry-After': '5',
+      })
+    } else if (error instanceof Error && error.name === 'SessionNotFound') {
+      const text = 'The sign-in has expired, or was begun in another browser.'
+      sendError(req, res, 400, 'invalid_request', text)
+    } else {
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      log.error({ error: text }, 'an OAuth request met a fault')
+      sendError(req, res, 500, 'server_error', 'The server met an unexpected fault.')
+    }
+  }
+
+  return (req, res) => {
+    serve(req, res).catch((error: unknown) => fail(req, res, error))
+  }
+}
+
+function sendPage(res: ServerResponse, page: Page): void {
+  const bytes = Buffer.from(page.body)
+  res.writeHead(page.status, { ...page.headers, 'Content-Length': String(bytes.length) })
+  res.end(res.req.method === 'HEAD' ? undefined : bytes)
+}
+
+function sendJson(
+  res: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const bytes = Buffer.from(JSON.stringify(body))
+  res.writeHead(status, {
+    ...securityHeaders,
+    ...headers,
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(bytes.length),
+  })
+  res.end(res.req.method === 'HEAD' ? undefined : bytes)
+}
+
+/** A page for browsers, the form of RFC 6749 (5.2) for programs. */
+function sendError(
+  req: IncomingMessage,
+  res: ServerResponse,
+  status: number,
+  error: string,
+  description: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  if ((req.headers.accept ?? '').includes('text/html')) {
+    sendPage(res, errorPage({ status, error, description, headers }))
+    return
+  }
+  sendJson(
+    res,
+    status,
+    { error, error_description: description },
+    { 'Cache-Control': 'no-store', ...headers },
+  )
+}

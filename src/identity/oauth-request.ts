@@ -1,0 +1,104 @@
+/**
+ * A request as the OAuth library shall see it: body read and bounded, parameters rewritten, addresses those
+ * of the public URL whatever the `Host` header claims. Does not answer anything.
+ */
+
+import { IncomingMessage } from 'node:http'
+import { canonicalPath, type RewriteOptions, rewriteParameters } from './rewrite.ts'
+
+export interface OAuthRequest {
+  readonly method: string
+  /** Canonical, without the query. */
+  readonly path: string
+  readonly query: URLSearchParams
+  /** The posted form; `undefined` when the body was none. */
+  readonly form: URLSearchParams | undefined
+  readonly body: Buffer
+}
+
+export type ReadOutcome =
+  | { readonly kind: 'request'; readonly request: OAuthRequest }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'too-large' }
+
+/** Reads the whole of a request to one of our routes. */
+export async function readOAuthRequest(
+  req: IncomingMessage,
+  options: RewriteOptions & { readonly tenantId: string; readonly formBytesMax: number },
+): Promise<ReadOutcome> {
+  const target = req.url ?? '/'
+  const mark = target.indexOf('?')
+  const path = canonicalPath(mark < 0 ? target : target.slice(0, mark), options.tenantId)
+  if (path === undefined) return { kind: 'unknown' }
+  const body = await readBody(req, options.formBytesMax)
+  if (body === undefined) return { kind: 'too-large' }
+  const type = (req.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
+  const query = new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1))
+  const form =
+    type === 'application/x-www-form-urlencoded'
+      ? new URLSearchParams(body.toString('utf8'))
+      : undefined
+  return {
+    kind: 'request',
+    request: {
+      method: req.method ?? 'GET',
+      path,
+      query: rewriteParameters(path, query, options),
+      form: form === undefined ? undefined : rewriteParameters(path, form, options),
+      body,
+    },
+  }
+}
+
+async function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of req) {
+    // Without an encoding set, a request yields buffers.
+    const bytes = chunk as Buffer
+    size += bytes.length
+    if (size > bytesMax) return undefined
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** The same request anew, for the library: on the same socket, but with what was made of it. */
+export function toLibraryRequest(
+  req: IncomingMessage,
+  request: OAuthRequest,
+  publicUrl: string,
+  extraHeaders: Readonly<Record<string, string>>,
+): IncomingMessage {
+  const { host, protocol } = new URL(publicUrl)
+  const body =
+    request.form === undefined ? request.body : Buffer.from(request.form.toString(), 'utf8')
+  const search = request.query.toString()
+  const clone = new IncomingMessage(req.socket)
+  clone.httpVersion = req.httpVersion
+  clone.httpVersionMajor = req.httpVersionMajor
+  clone.httpVersionMinor = req.httpVersionMinor
+  clone.method = request.method
+  clone.url = search === '' ? request.path : `${request.path}?${search}`
+  const headers = { ...req.headers }
+  for (const name of [
+    'x-forwarded-for',
+    'x-forwarded-host',
+    'x-forwarded-proto',
+    'transfer-encoding',
+    'content-length',
+  ]) {
+    delete headers[name]
+  }
+  clone.headers = {
+    ...headers,
+    ...extraHeaders,
+    host,
+    'x-forwarded-proto': protocol.slice(0, -1),
+    ...(body.length === 0 ? {} : { 'content-length': String(body.length) }),
+  }
+  if (body.length > 0) clone.push(body)
+  clone.push(null)
+  clone.complete = true
+  return clone
+}

@@ -1,0 +1,123 @@
+/**
+ * The first account of an installation: a user named `owner` with a password for people and a secret for
+ * the command line, which acts as that same user. Made once; what it may do is decided elsewhere.
+ */
+
+import type { Ids } from '#kernel/ports.ts'
+import type { Sql } from '#stores/store.ts'
+import type { IdentityDirectory } from './directory.ts'
+import { directoryFeed } from './feed-watch.ts'
+import type { PrincipalRecord } from './principal-record.ts'
+
+/** Shown once, when made. */
+export interface OwnerCredentials {
+  readonly principalId: string
+  readonly signInName: string
+  readonly password: string
+  /** For client credentials: the owner's own id, so that the token acts as the owner. */
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+export type OwnerOutcome =
+  | ({ readonly created: true } & OwnerCredentials)
+  /** Made by an earlier start, or by another replica at this moment. */
+  | { readonly created: false; readonly principalId: string }
+
+export interface Owner {
+  ensure(options: { readonly displayName: string }): Promise<OwnerOutcome>
+  /**
+   * A new password and a new secret; the password before and older secrets of the command line end. For
+   * an operator who lost them, or a first start that was cut off before it could show them.
+   */
+  reset(): Promise<OwnerCredentials>
+  /** The owner as the directory has it now. */
+  find(): Promise<PrincipalRecord | undefined>
+}
+
+const signInName = 'owner'
+const secretName = 'command line'
+
+export function createOwner(options: {
+  readonly sql: Sql
+  readonly directory: IdentityDirectory
+  readonly ids: Ids
+}): Owner {
+  const { sql, directory, ids } = options
+
+  async function ownerId(): Promise<string | undefined> {
+    const [row] = await sql.all("select value from identity_settings where name = 'owner'")
+    return row === undefined ? undefined : String(row['value'])
+  }
+
+  return {
+    async ensure({ displayName }) {
+      const known = await ownerId()
+      if (known !== undefined) return { created: false, principalId: known }
+      const password = ids.secret(18)
+      const { id } = await directory.createUser({
+        displayName,
+        signInName: freeName(ids),
+        password,
+      })
+      const claimed = await sql.transact(async (tx) => {
+        const rows = await tx.run(
+          "insert into identity_settings (name, value) values ('owner', ?) on conflict do nothing",
+          id,
+        )
+        if (rows === 1) {
+          await tx.run(
+            'update identity_principals set sign_in_name = ?, sign_in_key = ? where id = ?',
+            signInName,
+            signInName,
+            id,
+          )
+          await tx.follow(directoryFeed, id)
+        }
+        return rows === 1
+      })
+      if (!claimed) {
+        await directory.delete(id)
+        const winner = await ownerId()
+        if (winner === undefined) throw new Error('an owner was claimed, yet there is none')
+        return { created: false, principalId: winner }
+      }
+      const secret = await directory.addSecret(id, { displayName: secretName })
+      return {
+        created: true,
+        principalId: id,
+        signInName,
+        password,
+        clientId: id,
+        clientSecret: secret.value,
+      }
+    },
+    async reset() {
+      const id = await ownerId()
+      if (id === undefined) throw new Error('there is no owner to give new credentials to')
+      const owner = await directory.get(id, 'User')
+      const password = ids.secret(18)
+      await directory.setPassword(id, password)
+      for (const old of await directory.secrets(id)) {
+        if (old.displayName === secretName) await directory.removeSecret(id, old.id)
+      }
+      const secret = await directory.addSecret(id, { displayName: secretName })
+      return {
+        principalId: id,
+        signInName: owner.signInName ?? signInName,
+        password,
+        clientId: id,
+        clientSecret: secret.value,
+      }
+    },
+    async find() {
+      const id = await ownerId()
+      return id === undefined ? undefined : directory.record(id)
+    },
+  }
+}
+
+/** Until one of two racing replicas has won, neither may hold the name. */
+function freeName(ids: Ids): string {
+  return `${signInName}-${ids.uuid()}`
+}

@@ -1,0 +1,44 @@
+/** Hashing: right is right, wrong is wrong, and a flood is refused before it fills the memory. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { defaultIdentityLimits } from './limits.ts'
+import { createPasswords, defaultPasswordCost } from './passwords.ts'
+
+const cheap = { n: 1024, r: 8, p: 1 }
+
+test('a hash carries its cost, its own salt, and matches only its password', async () => {
+  const passwords = createPasswords(defaultIdentityLimits)
+  const stored = await passwords.hash('correct horse')
+  const { n, r, p } = defaultPasswordCost
+  assert.ok(stored.startsWith(`scrypt$${n}$${r}$${p}$`))
+  // OWASP's table of equal strengths: N · p of 2^17 · 1 is 2^15 · 3, and so on.
+  assert.ok(n >= 2 ** 15 && r === 8 && p >= 3)
+  assert.equal(await passwords.verify('correct horse', stored), true)
+  assert.equal(await passwords.verify('correct horsf', stored), false)
+  assert.equal(await passwords.verify('correct horse', undefined), false)
+  assert.notEqual(await passwords.hash('correct horse'), stored)
+})
+
+test('the same letters in another Unicode form are the same password; an older cost still matches', async () => {
+  const older = createPasswords(defaultIdentityLimits, cheap)
+  const stored = await older.hash('pássword')
+  const newer = createPasswords(defaultIdentityLimits, { ...cheap, n: 2048 })
+  assert.equal(await newer.verify('pa\u0301ssword', stored), true)
+})
+
+test('only so many wait; the rest is refused at once, and places are given back', async () => {
+  const limits = { ...defaultIdentityLimits, passwordsAtOnceMax: 1, passwordsWaitingMax: 2 }
+  const passwords = createPasswords(limits, cheap)
+  const stored = await passwords.hash('correct horse')
+  for (const round of [1, 2]) {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 8 }, () => passwords.verify('correct horse', stored)),
+    )
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
+    assert.equal(refused.length, 5, `round ${round}`)
+    assert.equal(refused[0]?.reason.code, 'PasswordsBusy')
+    assert.equal(refused[0]?.reason.status, 429)
+  }
+  assert.equal(await passwords.verify('x'.repeat(1_000_000), stored), false)
+})

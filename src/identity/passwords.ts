@@ -1,0 +1,102 @@
+/**
+ * Password hashes: scrypt, memory-hard, at most a few at once so that a flood of sign-ins cannot exhaust
+ * memory. Does not know accounts, and never tells a wrong password from a missing account.
+ */
+
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { refuseIdentity } from './errors.ts'
+import type { IdentityLimits } from './limits.ts'
+
+/** What a hash costs. Stored with every hash, so that it can be raised later. */
+export interface PasswordCost {
+  readonly n: number
+  readonly r: number
+  readonly p: number
+}
+
+/** 32 MiB and 0.2 s here; equal in strength to N = 2^17, p = 1, at a quarter of the memory. */
+export const defaultPasswordCost: PasswordCost = { n: 2 ** 15, r: 8, p: 3 }
+
+export interface Passwords {
+  /** The hash to store. Refuses what is too short or too long, and `PasswordsBusy` under a flood. */
+  hash(password: string): Promise<string>
+  /** Does it match? Takes the same time without a hash (no such account), and then says no. */
+  verify(password: string, stored: string | undefined): Promise<boolean>
+}
+
+const keyBytes = 32
+
+export function createPasswords(
+  limits: IdentityLimits,
+  cost: PasswordCost = defaultPasswordCost,
+): Passwords {
+  const waiting: (() => void)[] = []
+  let running = 0
+
+  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (running >= limits.passwordsAtOnceMax) {
+      if (waiting.length >= limits.passwordsWaitingMax) {
+        throw refuseIdentity.PasswordsBusy({ seconds: 2 }, { headers: { 'Retry-After': '2' } })
+      }
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    } else {
+      running += 1
+    }
+    try {
+      return await work()
+    } finally {
+      // The place is handed over, so `running` only falls when nobody waits.
+      const next = waiting.shift()
+      if (next === undefined) running -= 1
+      else next()
+    }
+  }
+
+  return {
+    async hash(password) {
+      const { passwordLengthMin: min, passwordLengthMax: max } = limits
+      if (password.length < min) {
+        throw refuseIdentity.InvalidPassword({ reason: `it needs at least ${min} characters` })
+      }
+      if (password.length > max) {
+        throw refuseIdentity.InvalidPassword({ reason: `it may have at most ${max} characters` })
+      }
+      const salt = randomBytes(16)
+      const key = await inTurn(() => derive(password, salt, cost))
+      return `scrypt$${cost.n}$${cost.r}$${cost.p}$${salt.toString('base64url')}$${key.toString('base64url')}`
+    },
+    async verify(password, stored) {
+      // Too long cannot be right; the work is done all the same, on what fits.
+      const candidate = password.slice(0, limits.passwordLengthMax + 1)
+      const parsed = stored === undefined ? undefined : parse(stored)
+      const salt = parsed?.salt ?? randomBytes(16)
+      const key = await inTurn(() => derive(candidate, salt, parsed?.cost ?? cost))
+      return parsed !== undefined && timingSafeEqual(key, parsed.key)
+    },
+  }
+}
+
+function derive(password: string, salt: Uint8Array, cost: PasswordCost): Promise<Buffer> {
+  const { n, r, p } = cost
+  return new Promise((resolve, reject) => {
+    scrypt(
+      password.normalize('NFKC'),
+      salt,
+      keyBytes,
+      { N: n, r, p, maxmem: 256 * n * r },
+      (error, key) => (error === null ? resolve(key) : reject(error)),
+    )
+  })
+}
+
+function parse(stored: string): { cost: PasswordCost; salt: Buffer; key: Buffer } {
+  const [scheme, n, r, p, salt, key] = stored.split('$')
+  if (scheme !== 'scrypt' || salt === undefined || key === undefined) {
+    throw new Error('a stored password hash is of an unknown form')
+  }
+  return {
+    cost: { n: Number(n), r: Number(r), p: Number(p) },
+    salt: Buffer.from(salt, 'base64url'),
+    key: Buffer.from(key, 'base64url'),
+  }
+}

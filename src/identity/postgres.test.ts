@@ -1,0 +1,86 @@
+/** Identity on PostgreSQL with two replicas, each with its own connections: the same promises as on SQLite. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openPostgres } from '#stores/postgres/open.ts'
+import type { Store } from '#stores/store.ts'
+import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
+import { requireOrSkip } from '../../tests/require.ts'
+import { createBrowser } from './testing/browser.ts'
+import { addAlice, alice, askToken, authorizeAddress, fragmentOf, signIn } from './testing/flows.ts'
+import { openWorld, testStoreOptions } from './testing/world.ts'
+
+test('two replicas: sign-in, tokens, groups, disabling, rotation', async (t) => {
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+  await using server = await startPostgres({ fsync: false })
+  const url = await server.createDatabase()
+  const open = (): Promise<Store> => openPostgres({ url, poolSize: 4, ...testStoreOptions })
+  await using one = await open()
+  await using two = await open()
+  const installationKey = Buffer.alloc(32, 5)
+  await using world = await openWorld({}, { store: one, installationKey })
+  await using replica = await openWorld({}, { store: two, installationKey, url: world.url })
+  const { directory } = world.identity
+
+  const owners = await Promise.all(
+    [world, replica].map(({ identity }) => identity.ensureOwner({ displayName: 'Owner' })),
+  )
+  assert.equal(owners.filter(({ created }) => created).length, 1)
+
+  const id = await addAlice(world)
+  await assert.rejects(directory.createUser({ displayName: 'A', signInName: 'ALICE' }), {
+    code: 'PrincipalExists',
+  })
+  const browser = createBrowser(world.url)
+  const page = await browser.open(
+    authorizeAddress({
+      response_type: 'token',
+      client_id: 'armature-portal',
+      redirect_uri: `${world.url}/signed-in`,
+    }),
+  )
+  const wrong = await signIn(browser, page, { ...alice, password: 'wrong password' })
+  assert.equal(wrong.status, 400)
+  const token = fragmentOf(await signIn(browser, wrong)).get('access_token')
+  for (const { identity } of [world, replica]) {
+    assert.equal((await identity.authenticator.authenticate(`Bearer ${token}`)).id, id)
+    assert.equal((await identity.authenticator.authenticate(`Bearer ${token}`)).id, id)
+  }
+
+  const groups = await Promise.all(
+    ['a', 'b'].map((displayName) => directory.createGroup({ displayName })),
+  )
+  const [a, b] = groups.map((group) => group.id)
+  assert.ok(a !== undefined && b !== undefined)
+  assert.deepEqual(await replica.identity.directory.groupsOf(id), [])
+  await directory.addMember(a, id)
+  await directory.addMember(b, a)
+  await directory.addMember(a, b)
+  assert.deepEqual([...(await replica.identity.directory.groupsOf(id))].sort(), [a, b].sort())
+  assert.deepEqual((await directory.list('Group', undefined, 1)).items.length, 1)
+
+  const app = await directory.createServicePrincipal({ displayName: 'app' })
+  const form = {
+    grant_type: 'client_credentials',
+    client_id: app.principal.clientId ?? '',
+    client_secret: app.clientSecret,
+  }
+  const before = await askToken(replica, form)
+  assert.equal(before.status, 200)
+  await world.identity.rotateKeys()
+  const after = await askToken(replica, form)
+  for (const { access_token } of [before, after]) {
+    const header = `Bearer ${access_token}`
+    assert.equal((await world.identity.authenticator.authenticate(header)).id, app.principal.id)
+  }
+  await directory.update(id, { enabled: false })
+  for (const { identity } of [replica, world]) {
+    await assert.rejects(async () => identity.authenticator.authenticate(`Bearer ${token}`), {
+      code: 'InvalidAuthenticationToken',
+    })
+  }
+  const added = await Promise.allSettled(
+    Array.from({ length: 12 }, () => directory.addSecret(app.principal.id)),
+  )
+  assert.equal(added.filter(({ status }) => status === 'fulfilled').length, 9, 'ten with the first')
+})

@@ -1,0 +1,39 @@
+/** A principal as the directory keeps it, and how it is read from a row. Holds no credential. */
+
+import type { SqlRow } from '#stores/store.ts'
+
+export type LocalType = 'User' | 'Group' | 'ServicePrincipal'
+
+export interface PrincipalRecord {
+  /** Object id, a UUID in lower case. */
+  readonly id: string
+  readonly type: LocalType
+  readonly displayName: string
+  /** Users only; as given, compared without regard to case. */
+  readonly signInName: string | undefined
+  /** Service principals only; a UUID in lower case. */
+  readonly clientId: string | undefined
+  /** Where browsers may be sent after a sign-in to this service principal; compared exactly. */
+  readonly redirectUris: readonly string[]
+  /** A disabled principal can neither sign in nor act with a token it still has. */
+  readonly enabled: boolean
+  readonly createdAt: number
+}
+
+export const principalColumns =
+  'id, type, display_name, sign_in_name, client_id, redirect_uris, enabled, created_at'
+
+export function toPrincipalRecord(row: SqlRow): PrincipalRecord {
+  return {
+    id: String(row['id']),
+    // Only these three are ever written; see `insert` in directory.ts.
+    type: String(row['type']) as LocalType,
+    displayName: String(row['display_name']),
+    signInName: row['sign_in_name'] === null ? undefined : String(row['sign_in_name']),
+    clientId: row['client_id'] === null ? undefined : String(row['client_id']),
+    // Written by JSON.stringify of a list of strings, and by nothing else.
+    redirectUris: JSON.parse(String(row['redirect_uris'])) as string[],
+    enabled: Number(row['enabled']) === 1,
+    createdAt: Number(row['created_at']),
+  }
+}

@@ -1,0 +1,330 @@
+/**
+ * Configures the OAuth library (oidc-provider 9.13) as this installation's server: routes, flows, tokens,
+ * pages. Loading it costs more than a tenth of a second, so only oauth-handler.ts imports it, on first use.
+ */
+
+import {
+  type Client,
+  type Context,
+  errors,
+  type Grant,
+  interactionPolicy,
+  Provider,
+  type Token,
+} from 'oidc-provider'
+import type { Clock, Log } from '#kernel/ports.ts'
+import type { Sql } from '#stores/store.ts'
+import { createAdapterFactory } from './adapter.ts'
+import { builtInClients, findClient, isFirstParty } from './clients.ts'
+import type { Consents } from './consents.ts'
+import type { IdentityDirectory } from './directory.ts'
+import type { ActiveKey } from './keys.ts'
+import type { IdentityLimits } from './limits.ts'
+import { deviceCodePage, deviceConfirmPage, deviceDonePage } from './pages/device-pages.ts'
+import type { Page } from './pages/layout.ts'
+import { errorPage, signedOutPage, signOutPage } from './pages/message-pages.ts'
+import { bareImplicitMode, interactionPath, resourceScope, routes } from './rewrite.ts'
+import type { Seal } from './seal.ts'
+import { principalClaims } from './token-claims.ts'
+
+export interface ProviderOptions {
+  readonly sql: Sql
+  readonly directory: IdentityDirectory
+  readonly consents: Consents
+  readonly clock: Clock
+  readonly log: Log
+  readonly seal: Seal
+  readonly limits: IdentityLimits
+  readonly tenantId: string
+  readonly publicUrl: string
+  readonly audience: string
+  readonly key: ActiveKey
+}
+
+/** Where oauth-handler.ts puts a code given in the address, so that the form shows it to be confirmed. */
+export const userCodeHeader = 'x-armature-user-code'
+
+export function createProvider(options: ProviderOptions): Provider {
+  const { directory, limits, tenantId, publicUrl, audience, key, log } = options
+
+  const provider = new Provider(publicUrl, {
+    adapter: createAdapterFactory({
+      ...options,
+      alreadyConsumed: () => new errors.InvalidGrant('used by another request at the same moment'),
+      findClient: (clientId) => findClient(directory, clientId),
+    }),
+    clients: builtInClients(publicUrl),
+    jwks: { keys: [key.privateJwk] },
+    routes,
+    scopes: ['openid', 'profile', 'offline_access'],
+    claims: { openid: ['sub', 'oid', 'tid'], profile: ['name', 'preferred_username', 'upn'] },
+    conformIdTokenClaims: false,
+    responseTypes: ['code', 'id_token token', 'id_token'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
+    cookies: {
+      keys: [options.seal.derive('cookies').toString('base64url')],
+      names: {
+        session: 'armature_session',
+        interaction: 'armature_interaction',
+        resume: 'armature_resume',
+      },
+    },
+    ttl: {
+      AccessToken: limits.tokenSeconds,
+      ClientCredentials: limits.tokenSeconds,
+      IdToken: limits.tokenSeconds,
+      AuthorizationCode: 60,
+      DeviceCode: limits.interactionSeconds,
+      Interaction: limits.interactionSeconds,
+      RefreshToken: limits.sessionSeconds,
+      Session: limits.sessionSeconds,
+      Grant: limits.sessionSeconds,
+    },
+    features: {
+      devInteractions: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      userinfo: { enabled: false },
+      clientCredentials: { enabled: true },
+      revocation: {
+        enabled: true,
+        // Whoever holds a refresh token may end it, but only as the client it was issued to.
+        allowedPolicy: (_ctx: Context, client: Client, token: Token) =>
+          token.clientId === client.clientId,
+      },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: (ctx: Context) =>
+          send(
+            ctx,
+            signOutPage({ action: `${routes.end_session}/confirm`, formToken: formToken(ctx) }),
+          ),
+        postLogoutSuccessSource: (ctx: Context) => send(ctx, signedOutPage()),
+      },
+      deviceFlow: { enabled: true, ...devicePages },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => audience,
+        useGrantedResource: () => true,
+        getResourceServerInfo(_ctx: Context, resource: string) {
+          if (resource !== audience) throw new errors.InvalidTarget()
+          return {
+            scope: resourceScope,
+            audience,
+            accessTokenTTL: limits.tokenSeconds,
+            accessTokenFormat: 'jwt',
+            jwt: { sign: { alg: 'RS256', kid: key.keyId } },
+          }
+        },
+      },
+    },
+    pkce: {
+      required: (_ctx: Context, client: Client) => client.clientAuthMethod === 'none',
+    },
+    // Pages of the places a client may send people to may also redeem the codes they bring.
+    clientBasedCORS: (_ctx: Context, origin: string, client: Client) =>
+      client.redirectUris.some((uri) => new URL(uri).origin === origin),
+    // Clients of this kind of service expect a refresh token without asking for `offline_access`.
+    issueRefreshToken: (_ctx: Context, client: Client) => client.grantTypeAllowed('refresh_token'),
+    // A command line stays signed in when the browser signs out; an application in the browser does not.
+    expiresWithSession: (ctx: Context, source: Token) =>
+      ctx.oidc.client?.applicationType !== 'native' && !source.scopes.has('offline_access'),
+    rotateRefreshToken: true,
+    interactions: {
+      policy: policy(),
+      url: (_ctx: Context, interaction: { readonly uid: string }) =>
+        `${interactionPath}/${interaction.uid}`,
+    },
+    loadExistingGrant: (ctx: Context) => loadGrant(provider, options.consents, ctx),
+    async findAccount(_ctx: Context, id: string) {
+      const user = await directory.record(id)
+      if (user?.type !== 'User' || !user.enabled) return undefined
+      return {
+        accountId: user.id,
+        claims: async () => ({
+          sub: user.id,
+          oid: user.id,
+          tid: tenantId,
+          name: user.displayName,
+          preferred_username: user.signInName,
+          upn: user.signInName,
+        }),
+      }
+    },
+    async extraTokenClaims(_ctx: Context, token: Token) {
+      const principal =
+        token.kind === 'ClientCredentials'
+          ? await directory.clientPrincipal(token.clientId)
+          : await directory.record(token.accountId ?? '')
+      if (principal === undefined) throw new errors.InvalidGrant('the principal is gone')
+      return principalClaims(principal, { clientId: token.clientId, tenantId, scope: token.scope })
+    },
+    renderError(ctx: Context, out: { error: string; error_description?: string }) {
+      send(
+        ctx,
+        errorPage({
+          status: ctx.status,
+          error: out.error,
+          description: out.error_description ?? 'The request could not be served.',
+        }),
+      )
+    },
+  })
+
+  // The secrets are in the directory, several for a principal, as hashes.
+  provider.Client.prototype.compareClientSecret = async function (
+    this: { readonly clientId: string },
+    actual: string,
+  ) {
+    const principal = await directory.clientPrincipal(this.clientId)
+    return principal !== undefined && directory.verifySecret(principal.id, actual)
+  }
+
+  provider.registerResponseMode(bareImplicitMode, (ctx, redirectUri, payload) => {
+    // The id token was only the price of the library's implicit flow; the caller did not ask for it.
+    const { id_token: _unasked, ...rest } = payload
+    const target = new URL(redirectUri)
+    target.hash = new URLSearchParams(rest).toString()
+    ctx.status = 303
+    ctx.redirect(target.href)
+  })
+
+  // The handler states the public address in these headers, so that every URL is built from it.
+  provider.proxy = true
+  provider.on('server_error', (ctx, error) => {
+    log.error({ path: ctx.path, error: String(error.stack) }, 'the OAuth server met a fault')
+  })
+  provider.on('error', (_ctx, error) => {
+    log.error({ error: String(error) }, 'the OAuth server met a fault')
+  })
+  return provider
+}
+
+/** Puts a page into the library's answer. */
+export function send(ctx: Context, page: Page): void {
+  ctx.status = page.status
+  for (const [name, value] of Object.entries(page.headers)) ctx.set(name, value)
+  ctx.body = page.body
+}
+
+function formToken(ctx: Context): string {
+  return ctx.oidc.session?.state?.secret ?? ''
+}
+
+const devicePages = {
+  userCodeInputSource(
+    ctx: Context,
+    _form: string,
+    _out: unknown,
+    error: { readonly name: string; readonly userCode?: string } | undefined,
+  ) {
+    const header = ctx.req.headers[userCodeHeader]
+    const text = problemWith(error?.name)
+    send(
+      ctx,
+      deviceCodePage({
+        action: routes.code_verification,
+        formToken: formToken(ctx),
+        userCode: error?.userCode ?? (typeof header === 'string' ? header : ''),
+        ...(text === undefined ? {} : { problem: text }),
+      }),
+    )
+  },
+  userCodeConfirmSource(
+    ctx: Context,
+    _form: string,
+    client: { readonly clientId: string; readonly clientName?: string },
+    _device: unknown,
+    userCode: string,
+  ) {
+    send(
+      ctx,
+      deviceConfirmPage({
+        action: routes.code_verification,
+        formToken: formToken(ctx),
+        userCode,
+        application: client.clientName ?? client.clientId,
+      }),
+    )
+  },
+  successSource(ctx: Context) {
+    const { client } = ctx.oidc
+    send(ctx, deviceDonePage(client?.clientName ?? client?.clientId ?? 'The application'))
+  },
+}
+
+function problemWith(errorName: string | undefined): string | undefined {
+  switch (errorName) {
+    case undefined:
+      return undefined
+    case 'AbortedError':
+      return 'The sign-in was stopped. The device will be told.'
+    case 'ExpiredError':
+      return 'The code has expired. Start again on the device.'
+    case 'AlreadyUsedError':
+      return 'The code was used already. Start again on the device.'
+    case 'NoCodeError':
+    case 'NotFoundError':
+      return 'There is no such code. Compare it with the one on the device.'
+    default:
+      return 'The request could not be served. Start again on the device.'
+  }
+}
+
+/** The library's rules for when to ask the user, but for two cases. */
+function policy(): unknown {
+  const rules = interactionPolicy.base()
+  // Native clients would be asked for consent every time; ours are first-party and PKCE guards the code.
+  rules.get('consent').checks.remove('native_client_prompt')
+  // A session outlives its account only until the next request.
+  rules
+    .get('login')
+    .checks.add(
+      new interactionPolicy.Check(
+        'account_gone',
+        'the account of the session is disabled or deleted',
+        (ctx) => ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined,
+      ),
+    )
+  return rules
+}
+
+/** The grant to go on with: the session's or a fresh one, filled with what was allowed before. */
+async function loadGrant(
+  provider: Provider,
+  consents: Consents,
+  ctx: Context,
+): Promise<Grant | undefined> {
+  const { client, account, session, result } = ctx.oidc
+  if (client === undefined || account === undefined) return undefined
+  const { clientId } = client
+  const grantId = result?.consent?.grantId ?? session?.grantIdFor(clientId)
+  const found = grantId === undefined ? undefined : await provider.Grant.find(grantId)
+  const mine = found?.accountId === account.accountId && found.clientId === clientId
+  const existing = mine ? found : undefined
+
+  const remembered = isFirstParty(clientId)
+    ? undefined
+    : await consents.granted(account.accountId, clientId)
+  const allowed = (scope: string): boolean => remembered?.has(scope) ?? true
+
+  const grant = existing ?? new provider.Grant({ accountId: account.accountId, clientId })
+  let changed = false
+  const known = new Set(grant.getOIDCScopeEncountered().split(' '))
+  for (const scope of ctx.oidc.requestParamOIDCScopes) {
+    if (known.has(scope) || !allowed(scope)) continue
+    grant.addOIDCScope(scope)
+    changed = true
+  }
+  for (const [resource, { scopes }] of Object.entries(ctx.oidc.resourceServers)) {
+    const had = new Set(grant.getResourceScopeEncountered(resource).split(' '))
+    for (const scope of ctx.oidc.requestParamScopes) {
+      if (had.has(scope) || !scopes.has(scope) || !allowed(scope)) continue
+      grant.addResourceScope(resource, scope)
+      changed = true
+    }
+  }
+  if (!changed) return existing
+  await grant.save()
+  return grant
+}

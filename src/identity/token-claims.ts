@@ -1,0 +1,24 @@
+/** What our access tokens say about a principal; the same wherever a token is made. */
+
+import type { PrincipalRecord } from './principal-record.ts'
+
+/** Claims besides those of the standard (`iss`, `aud`, `exp` …). */
+export function principalClaims(
+  principal: PrincipalRecord,
+  options: {
+    readonly clientId: string
+    readonly tenantId: string
+    readonly scope: string | undefined
+  },
+): Record<string, unknown> {
+  const user = principal.type === 'User'
+  return {
+    oid: principal.id,
+    tid: options.tenantId,
+    appid: options.clientId,
+    idtyp: user ? 'user' : 'app',
+    name: principal.displayName,
+    ...(user ? { upn: principal.signInName } : {}),
+    ...(options.scope === undefined ? {} : { scp: options.scope }),
+  }
+}
