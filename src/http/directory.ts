@@ -1,0 +1,67 @@
+/**
+ * Mounts the directory (accounts, groups, service principals) from a table of routes: validation, action and
+ * method checks come from the table. Knows nothing of what the routes do.
+ */
+
+import type { TSchema } from 'typebox'
+import { refuse } from '#kernel/error.ts'
+import type { Principal } from '#kernel/principal.ts'
+import type { Checker } from '#plane/check.ts'
+import { type Endpoint, principalOf } from './exchange.ts'
+
+export interface DirectoryRoute {
+  readonly method: 'GET' | 'PUT' | 'PATCH' | 'DELETE' | 'POST'
+  /** `/directory/groups/{groupId}/members`; parameters in braces. */
+  readonly path: string
+  /** Asked of `authorizeAction` before the body is read. */
+  readonly action: string
+  /** Of the answer; an outcome of `undefined` is answered without a body. */
+  readonly status: number
+  /** Required and checked when given: all violations are reported at once. */
+  readonly body?: TSchema
+  /** Throws refusals. `params` are decoded; `body` is valid. */
+  run(
+    params: Readonly<Record<string, string>>,
+    body: unknown,
+    query: URLSearchParams,
+    principal: Principal,
+  ): Promise<unknown>
+}
+
+export function directoryEndpoint(route: DirectoryRoute, checker: Checker): Endpoint {
+  const { body } = route
+  return {
+    kind: 'directory',
+    type: 'directory',
+    body: body === undefined ? 'none' : 'required',
+    counts: route.method === 'GET' ? 'reads' : route.method === 'DELETE' ? 'deletes' : 'writes',
+    authorize: (exchange, edge) => edge.authorizeAction(route.action, principalOf(exchange)),
+    async run(exchange) {
+      if (body !== undefined) checker.check(body, 'refuse', exchange.body)
+      const answer = await route.run(
+        exchange.params,
+        exchange.body,
+        exchange.query,
+        principalOf(exchange),
+      )
+      return answer === undefined
+        ? { status: route.status }
+        : { status: route.status, body: answer as object } // an outcome's body is JSON
+    },
+  }
+}
+
+/** Refuses every method of a path that the table does not list, with `Allow`. */
+export function methodRefusal(kind: 'directory' | 'open', allowed: readonly string[]): Endpoint {
+  const allow = [...allowed, 'OPTIONS'].join(', ')
+  return {
+    kind,
+    type: kind,
+    body: 'none',
+    counts: 'reads',
+    authorize: () => {},
+    run({ method }) {
+      throw refuse.MethodNotAllowed({ method, allow }, { headers: { Allow: allow } })
+    },
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * One request and what the steps have found out about it so far, and the things every step may use. Plain
+ * fields, filled from top to bottom as the matrix is walked; nothing here decides anything.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ErrorFamily } from '#kernel/error.ts'
+import type { Limits } from '#kernel/limits.ts'
+import type { Clock, Ids, Log } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import type { Outcome, Plane, Route } from '#plane/plane.ts'
+import type { Metrics } from './metrics.ts'
+import type { Allowance, Throttle } from './throttle.ts'
+
+/** The columns of the matrix. Paths of the plane are `resource` until they have been located. */
+export type EndpointKind = 'resource' | 'collection' | 'action' | 'operation' | 'directory' | 'open'
+
+/** What a request is for. Made once, at start; steps call it with the exchange. */
+export interface Endpoint {
+  readonly kind: EndpointKind
+  /** Label of logs and metrics; the plane's paths have their type there once located. */
+  readonly type: string
+  readonly body: 'required' | 'optional' | 'none'
+  readonly counts: 'reads' | 'writes' | 'deletes'
+  /** Throws `AuthorizationFailed`. Called only where the matrix says so. */
+  authorize(exchange: Exchange, edge: Edge): void | Promise<void>
+  /** Does the deed. Throws refusals; anything else is a fault. */
+  run(exchange: Exchange, edge: Edge): Outcome | Promise<Outcome>
+}
+
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly method: string
+  /** The path as sent, still encoded, without the query. */
+  readonly path: string
+  /** The query as sent, without the question mark. */
+  readonly search: string
+  readonly query: URLSearchParams
+  /** Path parameters of the edge's own routes, decoded. */
+  readonly params: Readonly<Record<string, string>>
+  readonly startedAt: number
+
+  endpoint: Endpoint
+  type: string
+  counts: 'reads' | 'writes' | 'deletes'
+  bodyRule: 'required' | 'optional' | 'none'
+  /** The family of error bodies; unknown until the path was located. */
+  family: ErrorFamily | undefined
+  requestId: string
+  correlationId: string
+  principal: Principal | undefined
+  route: Route | undefined
+  allowance: Allowance | undefined
+  body: unknown
+  outcome: Outcome | undefined
+  /** An answer has begun; whatever comes later is dropped (deadline). */
+  answered: boolean
+}
+
+/** What all requests share. Made by `createHttpServer`, never changed afterwards. */
+export interface Edge {
+  readonly plane: Plane
+  authenticate(header: string | undefined): Principal | Promise<Principal>
+  authorizeAction(action: string, principal: Principal): void | Promise<void>
+  readonly clock: Clock
+  readonly ids: Ids
+  /** Milliseconds that only ever grow, for durations. */
+  ticks(): number
+  readonly log: Log
+  readonly logRequests: boolean
+  readonly limits: Limits
+  readonly throttle: Throttle
+  readonly words: VendorWords
+  readonly region: string
+  /** The time part of `x-ms-routing-request-id`. */
+  routingStamp(now: number): string
+  publicUrl(): string
+  readonly metrics: Metrics
+  /** Requests under way: what a drain waits for and the deadline looks at. */
+  readonly running: Set<Exchange>
+  /** The server is on its way down: answers end their connections. */
+  isDraining(): boolean
+}
+
+const noParams: Readonly<Record<string, string>> = Object.freeze({})
+
+export function createExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  endpoint: Endpoint,
+  startedAt: number,
+  params: Readonly<Record<string, string>> = noParams,
+): Exchange {
+  const url = request.url ?? '/'
+  const mark = url.indexOf('?')
+  const search = mark < 0 ? '' : url.slice(mark + 1)
+  return {
+    request,
+    response,
+    method: request.method ?? 'GET',
+    path: mark < 0 ? url : url.slice(0, mark),
+    search,
+    query: new URLSearchParams(search),
+    params,
+    startedAt,
+    endpoint,
+    type: endpoint.type,
+    counts: endpoint.counts,
+    bodyRule: endpoint.body,
+    family: undefined,
+    requestId: '',
+    correlationId: '',
+    principal: undefined,
+    route: undefined,
+    allowance: undefined,
+    body: undefined,
+    outcome: undefined,
+    answered: false,
+  }
+}
+
+/** The caller. Only for what the matrix puts after `authenticate`. */
+export function principalOf(exchange: Exchange): Principal {
+  if (exchange.principal === undefined) throw new Error('asked for the caller before authenticate')
+  return exchange.principal
+}
+
+/** Where the request goes. Only for what the matrix puts after `locate`, in the plane's columns. */
+export function routeOf(exchange: Exchange): Route {
+  if (exchange.route === undefined) throw new Error('asked for the route before locate')
+  return exchange.route
+}
+
+/** Does the request announce a body, by the framing of HTTP/1.1? */
+export function announcesBody(request: IncomingMessage): boolean {
+  const headers = request.headers
+  if (headers['transfer-encoding'] !== undefined) return true
+  const length = headers['content-length']
+  return length !== undefined && length !== '0'
+}

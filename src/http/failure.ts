@@ -1,0 +1,181 @@
+/**
+ * Everything that goes wrong ends here and becomes one of the contract's three error bodies. What a caller
+ * may read and what the log gets are decided here and nowhere else; a fault never shows its text.
+ */
+
+import { STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { ApiError, type ErrorDetail, type ErrorFamily, refuse } from '#kernel/error.ts'
+import { edgeErrors } from './edge-errors.ts'
+import type { Edge, Exchange } from './exchange.ts'
+import { respondFailure } from './respond.ts'
+
+export interface Failure {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: object
+  /** Ours, to be mended; the log gets everything. */
+  readonly isFault: boolean
+}
+
+const storeRetrySeconds = '5'
+
+/** Pure: what was thrown, as an answer. Anything that is neither a refusal nor a known failure is a fault. */
+export function shapeFailure(error: unknown, family: ErrorFamily, correlationId: string): Failure {
+  const refusal = asRefusal(error)
+  const shown = refusal ?? refuse.InternalServerError({ correlationId })
+  return {
+    status: shown.status,
+    headers: shown.extra.headers ?? {},
+    body: shapeBody(shown, family),
+    isFault: refusal === undefined,
+  }
+}
+
+function asRefusal(error: unknown): ApiError | undefined {
+  if (error instanceof ApiError) return error
+  if (!(error instanceof Error)) return undefined
+  // By name, since the edge may not know the stores (house section 3).
+  if (error.name === 'StoreUnavailable') {
+    return refuse.ServiceUnavailable(
+      { reason: 'the store does not answer' },
+      { headers: { 'Retry-After': storeRetrySeconds } },
+    )
+  }
+  return undefined
+}
+
+/** Contract, "Errors": nested, flat with textual details, nested without `additionalInfo`. */
+export function shapeBody(error: ApiError, family: ErrorFamily): object {
+  const { code, message, extra } = error
+  const { target, details, additionalInfo } = extra
+  switch (family) {
+    case 'resource-manager':
+      return {
+        error: {
+          code,
+          message,
+          ...(target === undefined ? {} : { target }),
+          ...(details === undefined ? {} : { details: details.map(plain) }),
+          ...(additionalInfo === undefined ? {} : { additionalInfo }),
+        },
+      }
+    case 'data-share':
+      return {
+        error: {
+          code,
+          message,
+          ...(target === undefined ? {} : { target }),
+          ...(details === undefined ? {} : { details: details.map(plain) }),
+        },
+      }
+    case 'health':
+      return { code, message, ...(details === undefined ? {} : { details: asText(details) }) }
+    default:
+      return family satisfies never
+  }
+}
+
+function plain(detail: ErrorDetail): ErrorDetail {
+  const { code, message, target } = detail
+  return target === undefined ? { code, message } : { code, message, target }
+}
+
+function asText(details: readonly ErrorDetail[]): string {
+  return details
+    .map((detail) =>
+      detail.target === undefined ? detail.message : `${detail.target}: ${detail.message}`,
+    )
+    .join('; ')
+}
+
+/** Runs the steps of one request; whatever they throw is answered and, where it is ours, logged. */
+export async function guard(
+  exchange: Exchange,
+  edge: Edge,
+  work: (exchange: Exchange, edge: Edge) => Promise<void>,
+): Promise<void> {
+  try {
+    await work(exchange, edge)
+  } catch (error) {
+    try {
+      fail(exchange, edge, error)
+    } catch (second) {
+      // Nothing may escape a request: unhandled, it would end the process.
+      edge.log.error({ err: second, cause: error }, 'a failure could not be answered')
+      exchange.response.destroy()
+    }
+  } finally {
+    edge.running.delete(exchange)
+  }
+}
+
+export function fail(exchange: Exchange, edge: Edge, error: unknown): void {
+  // Before `correlate` has run (or when it threw) the ids may be missing.
+  if (exchange.requestId === '') exchange.requestId = edge.ids.uuid()
+  if (exchange.correlationId === '') exchange.correlationId = edge.ids.uuid()
+  const family = exchange.family ?? edge.plane.errorFamilyOf(exchange.path)
+  const failure = shapeFailure(error, family, exchange.correlationId)
+  const headers = { ...failure.headers }
+  if (failure.status === 401 && headers['WWW-Authenticate'] === undefined) {
+    const address = `${edge.publicUrl()}/common/oauth2/authorize`
+    headers['WWW-Authenticate'] = `Bearer authorization_uri="${address}"`
+  }
+  if (failure.status >= 500) report(exchange, edge, error, failure)
+  respondFailure(exchange, edge, { ...failure, headers })
+}
+
+function isPrematureClose(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE'
+}
+
+function report(exchange: Exchange, edge: Edge, error: unknown, failure: Failure): void {
+  // A client that hangs up while it is being sent a stream is its own doing.
+  if (isPrematureClose(error)) return
+  const fields = {
+    err: error,
+    status: failure.status,
+    method: exchange.method,
+    path: exchange.path,
+    type: exchange.type,
+    principalId: exchange.principal?.id,
+    correlationId: exchange.correlationId,
+    requestId: exchange.requestId,
+  }
+  if (failure.isFault) edge.log.error(fields, 'fault while serving a request')
+  else edge.log.warn(fields, 'request could not be served')
+}
+
+/** A request that never became one: the parser of the socket refused it. Answered in the manager's family. */
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  // Node's own handler looks at the same field: no second answer into one that has begun.
+  const begun = (socket as Duplex & { _httpMessage?: { headersSent?: boolean } })._httpMessage
+    ?.headersSent
+  if (error.code === 'ECONNRESET' || !socket.writable || begun === true) {
+    socket.destroy()
+    return
+  }
+  const refusal = refusalOfSocketError(error.code)
+  const body = JSON.stringify(shapeBody(refusal, 'resource-manager'))
+  const lines = [
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-cache',
+    'X-Content-Type-Options: nosniff',
+    'Connection: close',
+  ]
+  // `end` first: the answer is flushed before the socket goes.
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+}
+
+function refusalOfSocketError(code: string | undefined): ApiError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return refuse.RequestHeaderFieldsTooLarge()
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return edgeErrors.refuse.RequestTimeout()
+    default:
+      return refuse.BadRequest({ reason: 'it is not valid HTTP/1.1' })
+  }
+}

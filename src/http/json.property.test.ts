@@ -1,0 +1,56 @@
+/** `findJsonFault` against the engine's own parser, and the depth scan against a plain count. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { findJsonFault, tooDeepAt } from './json.ts'
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Texts near the border: JSON with a few characters cut, doubled or replaced. */
+const nearJson = fc
+  .tuple(
+    fc.json({ maxDepth: 4 }),
+    fc.array(
+      fc.tuple(fc.nat(400), fc.constantFrom(...'{}[]",:\\u0123eE.+-tfn \n\t', '\u0001', 'é', '')),
+      { maxLength: 3 },
+    ),
+  )
+  .map(([text, edits]) =>
+    edits.reduce((now, [at, by]) => {
+      const place = now.length === 0 ? 0 : at % (now.length + 1)
+      return now.slice(0, place) + by + now.slice(by === '' ? place + 1 : place)
+    }, text),
+  )
+
+test('a fault is found exactly where JSON.parse refuses', () => {
+  fc.assert(
+    fc.property(fc.oneof(nearJson, fc.string()), (text) => {
+      const fault = findJsonFault(text)
+      assert.equal(fault === undefined, isJson(text))
+      // Whatever stands before the fault was read without complaint, so cutting there moves nothing.
+      if (fault !== undefined) assert.ok(fault.at >= 0 && fault.at <= text.length)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('depth is that of the value', () => {
+  const depthOf = (value: unknown): number =>
+    typeof value === 'object' && value !== null
+      ? 1 + Math.max(0, ...Object.values(value).map(depthOf))
+      : 0
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 6 }), fc.nat(7), (text, depthMax) => {
+      assert.equal(tooDeepAt(text, depthMax) >= 0, depthOf(JSON.parse(text)) > depthMax)
+    }),
+    { numRuns: 1000 },
+  )
+})

@@ -1,0 +1,189 @@
+/**
+ * Bytes to a JSON value that the rest of the tree may trust: UTF-8, bounded depth, no `__proto__`, no NUL and
+ * no lone surrogate in any string (one store or the other could not keep them). What is wrong is told with
+ * its position. Of duplicate names the last counts, as everywhere in this language.
+ */
+
+import { isUtf8 } from 'node:buffer'
+import { refuse } from '#kernel/error.ts'
+
+export function parseJson(bytes: Buffer, depthMax: number): unknown {
+  if (!isUtf8(bytes)) throw invalid('it is not valid UTF-8.')
+  const decoded = bytes.toString('utf8')
+  const text = decoded.charCodeAt(0) === 0xfeff ? decoded.slice(1) : decoded
+  const deep = tooDeepAt(text, depthMax)
+  if (deep >= 0) {
+    throw invalid(`it is nested deeper than ${depthMax} levels, at ${place(text, deep)}.`)
+  }
+  const value = parse(text)
+  // Without an escape neither a NUL nor a lone surrogate can be in valid JSON made of valid UTF-8.
+  if (text.includes('\\u') || text.includes('__proto__')) {
+    const path = unfitAt(value)
+    if (path !== undefined) {
+      throw invalid(
+        'names may not be "__proto__", and texts may hold neither NUL nor a lone surrogate.',
+        path,
+      )
+    }
+  }
+  return value
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The engine's own words quote the body and differ from release to release; ours do neither.
+    const fault = findJsonFault(text)
+    if (fault === undefined) throw new Error('JSON.parse and findJsonFault disagree')
+    throw invalid(`expected ${fault.expected} at ${place(text, fault.at)}.`)
+  }
+}
+
+function invalid(reason: string, target?: string): Error {
+  return refuse.InvalidRequestContent({ reason }, target === undefined ? {} : { target })
+}
+
+function place(text: string, at: number): string {
+  let line = 1
+  let start = 0
+  for (;;) {
+    const next = text.indexOf('\n', start)
+    if (next < 0 || next >= at) break
+    line += 1
+    start = next + 1
+  }
+  return `position ${at} (line ${line}, column ${at - start + 1})`
+}
+
+const quote = 0x22
+const backslash = 0x5c
+
+/** Where the nesting first exceeds `depthMax`, or -1. Runs before parsing, so it tolerates bad JSON. */
+export function tooDeepAt(text: string, depthMax: number): number {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) {
+      at = closingQuote(text, at)
+      if (at < 0) return -1
+    } else if (code === 0x7b || code === 0x5b) {
+      depth += 1
+      if (depth > depthMax) return at
+    } else if (code === 0x7d || code === 0x5d) depth -= 1
+  }
+  return -1
+}
+
+/** The quote that ends the string begun at `open`, or -1. Linear: each backslash is looked at once. */
+function closingQuote(text: string, open: number): number {
+  let at = text.indexOf('"', open + 1)
+  while (at >= 0) {
+    let slashes = 0
+    while (text.charCodeAt(at - 1 - slashes) === backslash) slashes += 1
+    if (slashes % 2 === 0) return at
+    at = text.indexOf('"', at + 1)
+  }
+  return -1
+}
+
+/** The path of the first name or text that must not be kept. Depth is bounded by now. */
+function unfitAt(value: unknown): string | undefined {
+  if (typeof value === 'string') return isFit(value) ? undefined : ''
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      const below = unfitAt(value[index])
+      if (below !== undefined) return join(`[${index}]`, below)
+    }
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [name, member] of Object.entries(value)) {
+    const below = isFit(name) && name !== '__proto__' ? unfitAt(member) : ''
+    if (below !== undefined) return join(isFit(name) ? name : JSON.stringify(name), below)
+  }
+  return undefined
+}
+
+function join(above: string, below: string): string {
+  return below === '' || below.startsWith('[') ? above + below : `${above}.${below}`
+}
+
+function isFit(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\u0000')
+}
+
+export interface JsonFault {
+  readonly at: number
+  readonly expected: string
+}
+
+/**
+ * The first place where a text stops being JSON (RFC 8259), or undefined. Only for texts that were already
+ * refused, so it is written to be obvious; its depth is bounded by `tooDeepAt`.
+ */
+export function findJsonFault(text: string): JsonFault | undefined {
+  const end = value(skip(0))
+  if (typeof end !== 'number') return end
+  const rest = skip(end)
+  return rest === text.length ? undefined : { at: rest, expected: 'the end of the text' }
+
+  function skip(from: number): number {
+    let at = from
+    while (at < text.length && ' \t\n\r'.includes(text.charAt(at))) at += 1
+    return at
+  }
+
+  /** Each of these gives the position after what it read, or the fault. */
+  function value(at: number): number | JsonFault {
+    const first = text.charAt(at)
+    if (first === '{') return members(at, '}', member)
+    if (first === '[') return members(at, ']', value)
+    if (first === '"') return string(at)
+    for (const word of ['true', 'false', 'null'])
+      if (text.startsWith(word, at)) return at + word.length
+    const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+    number.lastIndex = at
+    return number.test(text) ? number.lastIndex : { at, expected: 'a value' }
+  }
+
+  function members(
+    open: number,
+    close: string,
+    one: (at: number) => number | JsonFault,
+  ): number | JsonFault {
+    let at = skip(open + 1)
+    if (text.charAt(at) === close) return at + 1
+    for (;;) {
+      const next = one(at)
+      if (typeof next !== 'number') return next
+      at = skip(next)
+      if (text.charAt(at) === close) return at + 1
+      if (text.charAt(at) !== ',') return { at, expected: `"," or "${close}"` }
+      at = skip(at + 1)
+    }
+  }
+
+  function member(at: number): number | JsonFault {
+    if (text.charAt(at) !== '"') return { at, expected: 'a name in quotes' }
+    const name = string(at)
+    if (typeof name !== 'number') return name
+    const colon = skip(name)
+    if (text.charAt(colon) !== ':') return { at: colon, expected: '":"' }
+    return value(skip(colon + 1))
+  }
+
+  function string(open: number): number | JsonFault {
+    for (let at = open + 1; at < text.length; at++) {
+      const code = text.charCodeAt(at)
+      if (code === quote) return at + 1
+      if (code < 0x20) return { at, expected: 'an escape instead of a control character' }
+      if (code !== backslash) continue
+      const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
+      escaped.lastIndex = at
+      if (!escaped.test(text)) return { at, expected: 'a valid escape' }
+      at = escaped.lastIndex - 1
+    }
+    return { at: text.length, expected: 'the quote that ends the text' }
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * What anyone may ask without a token: is the process up, is it ready, its counters, its documents. Says
+ * nothing about resources or principals.
+ */
+
+import { refuse } from '#kernel/error.ts'
+import type { Outcome } from '#plane/plane.ts'
+import type { Edge, Endpoint, Exchange } from './exchange.ts'
+
+export interface Check {
+  readonly name: string
+  readonly ok: boolean
+  readonly reason?: string
+}
+
+function open(
+  type: string,
+  run: (exchange: Exchange, edge: Edge) => Outcome | Promise<Outcome>,
+): Endpoint {
+  return { kind: 'open', type, body: 'none', counts: 'reads', authorize: () => {}, run }
+}
+
+/** The process answers: nothing more. */
+export const healthz: Endpoint = open('healthz', () => ({ status: 200, body: { status: 'ok' } }))
+
+/** The process can serve: everything it needs answers, and it is not being drained. */
+export function readyz(readiness: () => Promise<readonly Check[]>): Endpoint {
+  return open('readyz', async () => {
+    const checks = await readiness()
+    const ready = checks.every((check) => check.ok)
+    return {
+      status: ready ? 200 : 503,
+      body: { status: ready ? 'ready' : 'not ready', checks },
+    }
+  })
+}
+
+export const metrics: Endpoint = open('metrics', async (_, edge) => {
+  const { type, text } = await edge.metrics.scrape()
+  return { status: 200, body: text, headers: { 'Content-Type': type } }
+})
+
+/** Documents by path below `/openapi`; `/openapi` itself is asked for as the empty path. */
+export function openapi(find: (path: string) => object | undefined): Endpoint {
+  return open('openapi', (exchange) => {
+    const body = find(exchange.path.slice('/openapi/'.length))
+    if (body === undefined) throw refuse.NotFound({ path: exchange.path })
+    return { status: 200, body }
+  })
+}
+
+/** RFC 9110, 9.3.7, told without looking at the path: what the edge itself knows. */
+export const options: Endpoint = open('options', () => ({
+  status: 204,
+  headers: { Allow: 'GET, HEAD, PUT, PATCH, DELETE, POST, OPTIONS' },
+}))
+
+/** Paths that belong to an area of the edge and that nothing there answers to. */
+export function nothing(kind: 'directory' | 'open'): Endpoint {
+  return {
+    kind,
+    type: kind,
+    body: 'none',
+    counts: 'reads',
+    authorize: () => {},
+    run(exchange) {
+      throw refuse.NotFound({ path: exchange.path })
+    },
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * The path of every request, as a matrix: one row per step in the order they run (facts 9.7), one column per
+ * kind of endpoint. A step returns nothing, or a promise of nothing, or throws; only promises are awaited.
+ */
+
+import type { Edge, EndpointKind, Exchange } from './exchange.ts'
+import { respond } from './respond.ts'
+import { authenticate } from './steps/authenticate.ts'
+import { authorize } from './steps/authorize.ts'
+import { correlate } from './steps/correlate.ts'
+import { locate } from './steps/locate.ts'
+import { readBody } from './steps/read-body.ts'
+import { run } from './steps/run.ts'
+import { throttle } from './steps/throttle.ts'
+
+export type Step = (exchange: Exchange, edge: Edge) => void | Promise<void>
+
+interface Row {
+  readonly step: Step
+  /** The columns in which the step runs. */
+  readonly kinds: ReadonlySet<EndpointKind>
+  /** What it may refuse with, for the reader. */
+  readonly refuses: readonly number[]
+}
+
+const columns = ['resource', 'collection', 'action', 'operation', 'directory', 'open'] as const
+
+// biome-ignore format: a matrix is read as a matrix.
+export const matrix: readonly Row[] = [
+  //                 resource collection action operation directory open    refuses with
+  row(correlate,    ' ●        ●          ●      ●         ●         ● ',   400, 417),
+  row(authenticate, ' ●        ●          ●      ●         ●         - ',   401),
+  row(locate,       ' ●        ●          ●      ●         -         - ',   400, 404, 405),
+  row(throttle,     ' ●        ●          ●      ●         ●         - ',   429),
+  row(authorize,    ' ●        ●          ●      ●         ●         - ',   403, 404),
+  row(readBody,     ' ●        ●          ●      ●         ●         - ',   400, 413, 415),
+  row(run,          ' ●        ●          ●      ●         ●         ● ',   400, 404, 405, 409, 412),
+]
+
+function row(step: Step, cells: string, ...refuses: readonly number[]): Row {
+  const marks = cells.trim().split(/\s+/)
+  const kinds = new Set(columns.filter((_, index) => marks[index] === '●'))
+  return { step, kinds, refuses }
+}
+
+/** The matrix turned on its side once: per kind the step of each row, or nothing where the cell is empty. */
+const plans: Readonly<Record<EndpointKind, readonly (Step | undefined)[]>> = {
+  resource: planOf('resource'),
+  collection: planOf('collection'),
+  action: planOf('action'),
+  operation: planOf('operation'),
+  directory: planOf('directory'),
+  open: planOf('open'),
+}
+
+function planOf(kind: EndpointKind): readonly (Step | undefined)[] {
+  return matrix.map((row) => (row.kinds.has(kind) ? row.step : undefined))
+}
+
+/** Walks the rows. `locate` may move the exchange to another column; the row goes on counting. */
+export async function walk(exchange: Exchange, edge: Edge): Promise<void> {
+  for (let index = 0; index < matrix.length; index++) {
+    const pending = plans[exchange.endpoint.kind][index]?.(exchange, edge)
+    if (pending !== undefined) await pending
+    // The deadline answered meanwhile: what has been done stands, what has not is left.
+    if (exchange.answered) return
+  }
+  if (exchange.outcome === undefined) throw new Error('the walk ended without an outcome')
+  const pending = respond(exchange, edge, exchange.outcome)
+  if (pending !== undefined) await pending
+}

@@ -1,0 +1,236 @@
+/**
+ * The only place where status codes and headers are written and links are made absolute. Decides nothing:
+ * it is told an outcome or a failure and puts it on the wire.
+ */
+
+import type { IncomingMessage } from 'node:http'
+import { pipeline } from 'node:stream/promises'
+import { formatEtag } from '#kernel/etag.ts'
+import { brandHeader } from '#kernel/vendor.ts'
+import type { Outcome } from '#plane/plane.ts'
+import { announcesBody, type Edge, type Exchange } from './exchange.ts'
+
+const jsonType = 'application/json; charset=utf-8'
+const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** Header names and values in turn: what `writeHead` takes without building an object first. */
+export type FlatHeaders = string[]
+
+export function respond(exchange: Exchange, edge: Edge, outcome: Outcome): void | Promise<void> {
+  if (exchange.answered) return
+  const { body } = outcome
+  const headers = outcomeHeaders(exchange, edge, outcome)
+  if (body === undefined) return writeText(exchange, edge, outcome.status, headers, undefined)
+  if (typeof body === 'string' || !(Symbol.asyncIterator in body)) {
+    const text = withNextLink(exchange, edge, body, outcome.nextToken)
+    return writeText(exchange, edge, outcome.status, headers, text)
+  }
+  return writeStream(exchange, edge, outcome.status, headers, body)
+}
+
+export interface FailureAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: object
+}
+
+/** Writes a refusal; once an answer has begun, all that is left is to cut the connection. */
+export function respondFailure(exchange: Exchange, edge: Edge, failure: FailureAnswer): void {
+  if (exchange.response.headersSent) {
+    if (!exchange.response.writableEnded) exchange.response.destroy()
+    return
+  }
+  const headers = commonHeaders(exchange, edge, failure.headers)
+  writeText(exchange, edge, failure.status, headers, JSON.stringify(failure.body))
+}
+
+/** What stands on every answer (facts 9.1), but for what `own` says otherwise. */
+function commonHeaders(
+  exchange: Exchange,
+  edge: Edge,
+  own: Readonly<Record<string, string>> | undefined,
+): FlatHeaders {
+  const { requestId } = exchange
+  const headers: FlatHeaders = [
+    'x-ms-request-id',
+    requestId,
+    'x-ms-correlation-request-id',
+    exchange.correlationId,
+    'x-ms-routing-request-id',
+    `${edge.region}:${edge.routingStamp(edge.clock.now())}:${requestId}`,
+    'Cache-Control',
+    'no-cache',
+    'Pragma',
+    'no-cache',
+    'Expires',
+    '-1',
+    'X-Content-Type-Options',
+    'nosniff',
+  ]
+  if (edge.publicUrl().startsWith('https:')) {
+    headers.push('Strict-Transport-Security', 'max-age=31536000; includeSubDomains')
+  }
+  if (edge.isDraining()) headers.push('Connection', 'close')
+  const { allowance } = exchange
+  if (allowance !== undefined) headers.push(allowance.header, String(allowance.remaining))
+  echoClientRequestId(exchange.request, headers)
+  if (own !== undefined) override(headers, own)
+  return headers
+}
+
+function echoClientRequestId(request: IncomingMessage, headers: FlatHeaders): void {
+  const id = request.headers['x-ms-client-request-id']
+  if (typeof id !== 'string' || !guid.test(id)) return
+  const wish = request.headers['x-ms-return-client-request-id']
+  if (typeof wish === 'string' && wish.toLowerCase() === 'true') {
+    headers.push('x-ms-client-request-id', id)
+  }
+}
+
+function override(headers: FlatHeaders, own: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(own)) {
+    const lower = name.toLowerCase()
+    const at = headers.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === lower)
+    if (at < 0) headers.push(name, value)
+    else headers[at + 1] = value
+  }
+}
+
+function outcomeHeaders(exchange: Exchange, edge: Edge, outcome: Outcome): FlatHeaders {
+  const headers = commonHeaders(exchange, edge, outcome.headers)
+  if (outcome.etag !== undefined) headers.push('ETag', formatEtag(outcome.etag))
+  const { operation } = outcome
+  if (operation !== undefined) {
+    const origin = edge.publicUrl()
+    headers.push(
+      'Location',
+      origin + operation.resultPath,
+      brandHeader(edge.words, 'AsyncOperation'),
+      origin + operation.statusPath,
+      'Retry-After',
+      String(operation.retryAfterSeconds),
+    )
+  }
+  return headers
+}
+
+/** Lower-case comparison of the few names that an outcome may bring itself. */
+function has(headers: FlatHeaders, lower: string): boolean {
+  return headers.some((text, index) => index % 2 === 0 && text.toLowerCase() === lower)
+}
+
+function writeText(
+  exchange: Exchange,
+  edge: Edge,
+  status: number,
+  headers: FlatHeaders,
+  text: string | undefined,
+): void {
+  const { response } = exchange
+  // A status that forbids content carries no word about its length either (RFC 9110, 8.6).
+  if (status !== 204 && status !== 304) {
+    if (text !== undefined && !has(headers, 'content-type')) headers.push('Content-Type', jsonType)
+    headers.push('Content-Length', String(text === undefined ? 0 : Buffer.byteLength(text)))
+  }
+  exchange.answered = true
+  finishReading(exchange, edge, headers)
+  response.writeHead(status, headers)
+  response.end(status === 204 || status === 304 ? undefined : text)
+  settle(exchange, edge, status)
+}
+
+async function writeStream(
+  exchange: Exchange,
+  edge: Edge,
+  status: number,
+  headers: FlatHeaders,
+  body: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const { response } = exchange
+  if (!has(headers, 'content-type')) headers.push('Content-Type', 'application/octet-stream')
+  exchange.answered = true
+  finishReading(exchange, edge, headers)
+  response.writeHead(status, headers)
+  if (exchange.method === 'HEAD') response.end()
+  else await pipeline(body, response)
+  settle(exchange, edge, status)
+}
+
+/** Bookkeeping once the answer is out of our hands. */
+function settle(exchange: Exchange, edge: Edge, status: number): void {
+  edge.running.delete(exchange)
+  const elapsed = edge.ticks() - exchange.startedAt
+  edge.metrics.count(exchange.method, exchange.type, status, elapsed / 1000)
+  if (!edge.logRequests) return
+  edge.log.debug(
+    {
+      method: exchange.method,
+      path: exchange.path,
+      type: exchange.type,
+      status,
+      milliseconds: Math.round(elapsed * 10) / 10,
+      principalId: exchange.principal?.id,
+      correlationId: exchange.correlationId,
+      requestId: exchange.requestId,
+    },
+    'request',
+  )
+}
+
+/**
+ * A body nobody read is swallowed, so that the connection stays usable and a client still sending gets to see
+ * the answer; past twice the largest body we would have taken, the connection is cut.
+ */
+function finishReading(exchange: Exchange, edge: Edge, headers: FlatHeaders): void {
+  const { request } = exchange
+  if (!announcesBody(request) || request.readableEnded) return
+  if (request.headers.expect !== undefined && !edge.isDraining())
+    headers.push('Connection', 'close')
+  let left = edge.limits.bodyBytesMax * 2
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) request.destroy()
+  })
+  // Its end, orderly or not, means nothing any more.
+  request.on('error', () => {})
+  request.resume()
+}
+
+function withNextLink(
+  exchange: Exchange,
+  edge: Edge,
+  body: object | string,
+  nextToken: string | undefined,
+): string {
+  if (nextToken === undefined) return typeof body === 'string' ? body : JSON.stringify(body)
+  const nextLink = nextLinkOf(edge.publicUrl(), exchange.path, exchange.search, nextToken)
+  if (typeof body !== 'string') return JSON.stringify({ ...body, nextLink })
+  if (!body.endsWith('}')) throw new Error('a page with a continuation must be an object')
+  return `${body.slice(0, -1)}${body.length > 2 ? ',' : ''}"nextLink":${JSON.stringify(nextLink)}}`
+}
+
+/** The same call with `$skipToken` replaced; every other part of the query as the client wrote it. */
+export function nextLinkOf(origin: string, path: string, search: string, token: string): string {
+  const parts = search.split('&').filter((part) => part !== '' && !isSkipToken(part))
+  parts.push(`$skipToken=${encodeURIComponent(token)}`)
+  return `${origin}${path}?${parts.join('&')}`
+}
+
+function isSkipToken(part: string): boolean {
+  const name = part.split('=', 1)[0]?.replace(/^%24/, '$').toLowerCase()
+  return name === '$skiptoken'
+}
+
+/** `20260131T120000Z`, the time part of the routing id; made anew only when the second changes. */
+export function createRoutingStamp(): (now: number) => string {
+  let second = Number.NaN
+  let text = ''
+  return (now) => {
+    const current = Math.floor(now / 1000)
+    if (current !== second) {
+      second = current
+      text = new Date(current * 1000).toISOString().replace(/[-:]|\.\d+/g, '')
+    }
+    return text
+  }
+}

@@ -1,0 +1,286 @@
+/**
+ * The HTTP server: Fastify's router in front of the pipeline, limits of the sockets, listening and draining.
+ * Everything of a request is decided in the pipeline; a request leaves Fastify at `onRequest`, before its
+ * body is touched, because permission comes before the body.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Limits } from '#kernel/limits.ts'
+import type { Clock, Ids, Log } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import { createChecker } from '#plane/check.ts'
+import type { Plane } from '#plane/plane.ts'
+import { type DirectoryRoute, directoryEndpoint, methodRefusal } from './directory.ts'
+import { edgeErrors } from './edge-errors.ts'
+import { createExchange, type Edge, type Endpoint } from './exchange.ts'
+import { answerBrokenRequest, fail, guard } from './failure.ts'
+import { createMetrics } from './metrics.ts'
+import {
+  type Check,
+  healthz,
+  metrics,
+  nothing,
+  openapi,
+  options,
+  readyz,
+} from './open-endpoints.ts'
+import { walk } from './pipeline.ts'
+import { createRoutingStamp } from './respond.ts'
+import { unlocated } from './steps/locate.ts'
+import { createThrottle, type ThrottleSettings, unthrottled } from './throttle.ts'
+
+/** Answers raw requests: identity's pages, the portal, the business application. Never throws. */
+export type RawHandler = (request: IncomingMessage, response: ServerResponse) => void
+
+export interface HttpServerOptions {
+  readonly plane: Plane
+  /** The caller by the `Authorization` header. Throws the 401 refusals. Synchronous when cached. */
+  authenticate(header: string | undefined): Principal | Promise<Principal>
+  /** Identity's own paths, untouched. */
+  readonly oauth: RawHandler
+  readonly directoryRoutes: readonly DirectoryRoute[]
+  /** May the caller do this in the directory? Throws `AuthorizationFailed`. */
+  authorizeAction(action: string, principal: Principal): void | Promise<void>
+  readonly clock: Clock
+  readonly ids: Ids
+  /** Milliseconds that only ever grow; durations and deadlines are told by it, not by the clock. */
+  ticks(): number
+  readonly log: Log
+  /** A debug line per request; off spares making it. */
+  readonly logRequests: boolean
+  readonly limits: Limits
+  /** `false`: no counting at all. */
+  readonly throttle: ThrottleSettings | false
+  readonly words: VendorWords
+  /** First part of `x-ms-routing-request-id`. */
+  readonly region: string
+  /** Origin for absolute links, without a slash at its end. Asked per request: the port may be late. */
+  publicUrl(): string
+  readiness(): Promise<readonly Check[]>
+  /** A document by its path below `/openapi/`. */
+  openapi?(path: string): object | undefined
+  /** Areas with a voice of their own, by path prefix (`/portal`, `/bc`): they get the raw request. */
+  readonly mounts?: readonly { readonly prefix: string; readonly handle: RawHandler }[]
+}
+
+export interface HttpServer extends AsyncDisposable {
+  readonly app: FastifyInstance
+  /** Port 0 picks one; the answer has it. */
+  listen(where: { readonly host: string; readonly port: number }): Promise<{ readonly url: string }>
+  /** Stops accepting, lets running requests end, then cuts what is left. */
+  close(how: { readonly drainSeconds: number }): Promise<void>
+}
+
+/** Facts of sockets, not of the contract: time for a request's head, and for an idle connection. */
+const headersTimeoutMilliseconds = 15_000
+const keepAliveMilliseconds = 72_000
+const sweepMilliseconds = 1_000
+
+const tenantPattern = '[0-9a-fA-F-]{36}'
+const oauthPaths = [
+  '/common/*',
+  '/.well-known/*',
+  '/signed-in',
+  '/device',
+  '/device/*',
+  `/:tenantId(^${tenantPattern}$)/oauth2/*`,
+]
+
+export function createHttpServer(given: HttpServerOptions): HttpServer {
+  let draining = false
+  const running: Edge['running'] = new Set()
+  const edge: Edge = {
+    plane: given.plane,
+    authenticate: (header) => given.authenticate(header),
+    authorizeAction: (action, principal) => given.authorizeAction(action, principal),
+    clock: given.clock,
+    ids: given.ids,
+    ticks: () => given.ticks(),
+    log: given.log,
+    logRequests: given.logRequests,
+    limits: given.limits,
+    throttle: given.throttle === false ? unthrottled : createThrottle(given.throttle),
+    words: given.words,
+    region: given.region,
+    routingStamp: createRoutingStamp(),
+    publicUrl: () => given.publicUrl(),
+    metrics: createMetrics(() => running.size),
+    running,
+    isDraining: () => draining,
+  }
+  const app = createApp(given.limits, (request, reply) => enterPlane(request.raw, reply))
+  function enter(
+    request: IncomingMessage,
+    reply: FastifyReply,
+    endpoint: Endpoint,
+    params?: Readonly<Record<string, string>>,
+  ): void {
+    reply.hijack()
+    const wanted = request.method === 'OPTIONS' ? options : endpoint
+    const exchange = createExchange(request, reply.raw, wanted, edge.ticks(), params)
+    running.add(exchange)
+    // `guard` catches whatever the walk throws; what it could throw itself would be a fault of the log.
+    void guard(exchange, edge, walk)
+  }
+
+  function enterPlane(request: IncomingMessage, reply: FastifyReply): void {
+    enter(request, reply, unlocated)
+  }
+
+  function mount(path: string, byMethod: ReadonlyMap<string, Endpoint>, other: Endpoint): void {
+    route(app, path, (request, reply) => {
+      // Parameters of the router are strings, since none of its paths repeats one.
+      const params = request.params as Readonly<Record<string, string>>
+      enter(request.raw, reply, byMethod.get(request.method) ?? other, params)
+    })
+  }
+
+  function mountRaw(path: string, handle: RawHandler): void {
+    route(app, path, (request, reply) => {
+      reply.hijack()
+      if (request.raw.headers.expect !== undefined) reply.raw.writeContinue()
+      handle(request.raw, reply.raw)
+    })
+  }
+
+  for (const path of oauthPaths) mountRaw(path, given.oauth)
+  for (const { prefix, handle } of given.mounts ?? []) {
+    mountRaw(prefix, handle)
+    mountRaw(`${prefix}/*`, handle)
+  }
+  for (const [path, byMethod] of directoryTable(given.directoryRoutes)) {
+    mount(path, byMethod, methodRefusal('directory', [...byMethod.keys()]))
+  }
+  mount('/directory', new Map(), nothing('directory'))
+  mount('/directory/*', new Map(), nothing('directory'))
+  const readiness = async (): Promise<readonly Check[]> => [
+    { name: 'accepting', ok: !draining, ...(draining ? { reason: 'shutting down' } : {}) },
+    ...(await given.readiness()),
+  ]
+  const documents = openapi((path) => given.openapi?.(path))
+  for (const [path, endpoint] of [
+    ['/healthz', healthz],
+    ['/readyz', readyz(readiness)],
+    ['/metrics', metrics],
+    ['/openapi', documents],
+    ['/openapi/*', documents],
+  ] as const) {
+    mount(path, readable(endpoint), methodRefusal('open', ['GET', 'HEAD']))
+  }
+  route(app, '/*', (request, reply) => enterPlane(request.raw, reply))
+
+  const { server } = app
+  // The client is told to go on by `read-body`, when it is allowed to; anything else expected is refused.
+  server.on('checkContinue', (request, response) => server.emit('request', request, response))
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+
+  const sweep = setInterval(() => refuseLate(edge), sweepMilliseconds)
+  sweep.unref()
+
+  async function close({ drainSeconds }: { readonly drainSeconds: number }): Promise<void> {
+    draining = true
+    const cut = setTimeout(() => server.closeAllConnections(), drainSeconds * 1000)
+    try {
+      await app.close()
+    } finally {
+      clearTimeout(cut)
+      clearInterval(sweep)
+    }
+  }
+
+  return {
+    app,
+    async listen({ host, port }) {
+      const url = await app.listen({ host, port })
+      return { url }
+    },
+    close,
+    [Symbol.asyncDispose]: () => close({ drainSeconds: 0 }),
+  }
+}
+
+type Enter = (request: FastifyRequest, reply: FastifyReply) => void
+
+function createApp(limits: Limits, misrouted: Enter): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    bodyLimit: limits.bodyBytesMax,
+    requestTimeout: limits.requestSeconds * 1000,
+    keepAliveTimeout: keepAliveMilliseconds,
+    // While draining, requests of open connections are still served, with `Connection: close`.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
+    http: {
+      maxHeaderSize: limits.headerBytesMax,
+      headersTimeout: headersTimeoutMilliseconds,
+      connectionsCheckingInterval: 5_000,
+      // Asked for in `correlate`, whose refusal has a body in the right family.
+      requireHostHeader: false,
+      optimizeEmptyRequests: true,
+    },
+    routerOptions: {
+      maxParamLength: 1_000,
+      // The pipeline reads the query itself.
+      querystringParser: () => ({}),
+    },
+    clientErrorHandler: answerBrokenRequest,
+    // A path the router cannot decode: the plane says what is wrong with it, after asking who calls.
+    frameworkErrors: (_, request, reply) => misrouted(request, reply),
+  })
+  // Methods the router does not know end up here; the pipeline refuses them in its own order.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) misrouted(request, reply)
+    else done()
+  })
+  return app
+}
+
+/** Every method of a path, taken over at `onRequest`: Fastify neither reads the body nor answers. */
+function route(app: FastifyInstance, url: string, enter: Enter): void {
+  app.route({
+    method: app.supportedMethods,
+    url,
+    onRequest: (request, reply, _done) => enter(request, reply),
+    handler: () => {
+      throw new Error('a hijacked request reached a handler')
+    },
+  })
+}
+
+function directoryTable(
+  routes: readonly DirectoryRoute[],
+): ReadonlyMap<string, Map<string, Endpoint>> {
+  const checker = createChecker()
+  const table = new Map<string, Map<string, Endpoint>>()
+  for (const one of routes) {
+    if (!one.path.startsWith('/directory/')) throw new Error(`${one.path} is not in the directory`)
+    const path = one.path.replace(/\{(\w+)\}/g, ':$1')
+    const byMethod = table.get(path) ?? new Map<string, Endpoint>()
+    byMethod.set(one.method, directoryEndpoint(one, checker))
+    table.set(path, byMethod)
+  }
+  return table
+}
+
+function readable(endpoint: Endpoint): ReadonlyMap<string, Endpoint> {
+  return new Map([
+    ['GET', endpoint],
+    ['HEAD', endpoint],
+  ])
+}
+
+/** Answers what has taken too long (facts 9.1). The work goes on; its outcome is dropped. */
+function refuseLate(edge: Edge): void {
+  const seconds = edge.limits.requestSeconds
+  const latest = edge.ticks() - seconds * 1000
+  for (const exchange of edge.running) {
+    // In order of arrival, so the first that is in time ends the search.
+    if (exchange.startedAt > latest) return
+    // A stream may go on for as long as its reader wants it.
+    if (exchange.answered) continue
+    fail(exchange, edge, edgeErrors.refuse.GatewayTimeout({ seconds }))
+  }
+}

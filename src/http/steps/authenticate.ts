@@ -1,0 +1,16 @@
+/** Asks identity who calls. Looks at one header and nothing else of the request. */
+
+import type { Edge, Exchange } from '../exchange.ts'
+
+export function authenticate(exchange: Exchange, edge: Edge): void | Promise<void> {
+  const principal = edge.authenticate(exchange.request.headers.authorization)
+  if (principal instanceof Promise) return remember(exchange, principal)
+  exchange.principal = principal
+}
+
+async function remember(
+  exchange: Exchange,
+  principal: ReturnType<Edge['authenticate']>,
+): Promise<void> {
+  exchange.principal = await principal
+}

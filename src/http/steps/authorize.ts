@@ -1,0 +1,7 @@
+/** May the caller do this here? Asked before a single byte of the body is read (house section 5). */
+
+import type { Edge, Exchange } from '../exchange.ts'
+
+export function authorize(exchange: Exchange, edge: Edge): void | Promise<void> {
+  return exchange.endpoint.authorize(exchange, edge)
+}

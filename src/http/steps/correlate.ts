@@ -1,0 +1,23 @@
+/**
+ * Gives the request its ids and turns away what is not HTTP as we speak it. Reads headers only.
+ */
+
+import { refuse } from '#kernel/error.ts'
+import { edgeErrors } from '../edge-errors.ts'
+import type { Edge, Exchange } from '../exchange.ts'
+
+const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+export function correlate(exchange: Exchange, edge: Edge): void {
+  const headers = exchange.request.headers
+  exchange.requestId = edge.ids.uuid()
+  const given = headers['x-ms-correlation-request-id']
+  exchange.correlationId = typeof given === 'string' && guid.test(given) ? given : edge.ids.uuid()
+  if (headers.host === undefined && exchange.request.httpVersion === '1.1') {
+    throw refuse.BadRequest({ reason: 'the Host header is missing' })
+  }
+  const expectation = headers.expect
+  if (expectation !== undefined && expectation.toLowerCase() !== '100-continue') {
+    throw edgeErrors.refuse.ExpectationFailed({ expectation: expectation.slice(0, 60) })
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Asks the plane where a path leads: path form, api-version, namespace, type and method. From here on the
+ * request is in its own column of the matrix.
+ */
+
+import { refuse } from '#kernel/error.ts'
+import type { Method, Route } from '#plane/plane.ts'
+import { type Edge, type Endpoint, type Exchange, principalOf, routeOf } from '../exchange.ts'
+
+/** What the plane knows; `OPTIONS` is answered by the edge before any step. */
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'POST'])
+const allow = [...methods, 'OPTIONS'].join(', ')
+
+export function isPlaneMethod(method: string): method is Method {
+  return methods.has(method)
+}
+
+function planeEndpoint(kind: Endpoint['kind']): Endpoint {
+  return {
+    kind,
+    type: 'unlocated',
+    body: 'none',
+    counts: 'reads',
+    authorize: (exchange, edge) =>
+      edge.plane.authorize(routeOf(exchange), principalOf(exchange), exchange.correlationId),
+    run: (exchange, edge) => {
+      const headers = exchange.request.headers
+      return edge.plane.run(routeOf(exchange), {
+        principal: principalOf(exchange),
+        query: exchange.query,
+        body: exchange.body,
+        preconditions: { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'] },
+        correlationId: exchange.correlationId,
+      })
+    },
+  }
+}
+
+/** Where every path of the plane begins. */
+export const unlocated: Endpoint = planeEndpoint('resource')
+
+const located = {
+  resource: unlocated,
+  collection: planeEndpoint('collection'),
+  action: planeEndpoint('action'),
+  operation: planeEndpoint('operation'),
+}
+
+export function endpointOf(kind: Route['kind']): Endpoint {
+  switch (kind) {
+    case 'put':
+    case 'patch':
+    case 'get':
+    case 'head':
+    case 'delete':
+      return located.resource
+    case 'list':
+      return located.collection
+    case 'action':
+      return located.action
+    case 'operation-status':
+    case 'operation-result':
+      return located.operation
+    default:
+      return kind satisfies never
+  }
+}
+
+export function locate(exchange: Exchange, edge: Edge): void {
+  const { method } = exchange
+  if (!isPlaneMethod(method)) {
+    throw refuse.MethodNotAllowed({ method, allow }, { headers: { Allow: allow } })
+  }
+  // No text of ours may hold a NUL (one of the stores cannot keep it), so none is looked for either.
+  if (exchange.search.includes('%00')) {
+    throw refuse.InvalidQueryParameter({ name: '*', reason: 'it holds a NUL character' })
+  }
+  const route = edge.plane.locate(method, exchange.path, exchange.query)
+  exchange.route = route
+  exchange.endpoint = endpointOf(route.kind)
+  exchange.type = route.type
+  exchange.counts = route.counts
+  exchange.bodyRule = route.body
+  exchange.family = route.errorFamily
+}

@@ -1,0 +1,180 @@
+/**
+ * Allowances: token buckets per principal, subscription (or tenant) and kind, and one per subscription for
+ * all principals together (facts 9.6). Kept per process; knows nothing of requests.
+ */
+
+import { type ApiError, refuse } from '#kernel/error.ts'
+
+export type Counted = 'reads' | 'writes' | 'deletes'
+
+export interface BucketRule {
+  /** Tokens of a full bucket. */
+  readonly size: number
+  readonly refillPerSecond: number
+}
+
+export interface ThrottleSettings {
+  readonly subscription: Readonly<Record<Counted, BucketRule>>
+  readonly tenant: Readonly<Record<Counted, BucketRule>>
+  /** All principals of a subscription together have this many times one principal's allowance. */
+  readonly allPrincipalsFactor: number
+  /** Buckets remembered at the most; those not used for longest are forgotten, that is, full again. */
+  readonly bucketsMax: number
+  /** The installation's local owner: counted and told, but not refused. */
+  readonly ownerId?: string
+  /** Refuses the owner too. */
+  readonly refusesOwner: boolean
+}
+
+const reads: BucketRule = { size: 250, refillPerSecond: 25 }
+const writes: BucketRule = { size: 200, refillPerSecond: 10 }
+
+export const defaultThrottle: ThrottleSettings = {
+  subscription: { reads, writes, deletes: writes },
+  tenant: { reads, writes, deletes: writes },
+  allPrincipalsFactor: 15,
+  bucketsMax: 20_000,
+  refusesOwner: false,
+}
+
+/** What an answer says about the bucket used. */
+export interface Allowance {
+  /** `x-ms-ratelimit-remaining-subscription-reads` and its like. */
+  readonly header: string
+  readonly remaining: number
+  /** Set when the request must not go on. */
+  readonly refusal?: ApiError
+}
+
+export interface Throttle {
+  /** Takes one token. `subscription` is undefined for what lies in none. */
+  take(
+    principalId: string,
+    subscription: string | undefined,
+    kind: Counted,
+    now: number,
+  ): Allowance | undefined
+  /** Buckets in memory; never more than `bucketsMax`. */
+  size(): number
+}
+
+interface Bucket {
+  tokens: number
+  filledAt: number
+}
+
+const headers = {
+  subscription: headersOf('subscription'),
+  tenant: headersOf('tenant'),
+  all: headersOf('subscription-global'),
+}
+
+function headersOf(scope: string): Readonly<Record<Counted, string>> {
+  const name = (kind: Counted): string => `x-ms-ratelimit-remaining-${scope}-${kind}`
+  return { reads: name('reads'), writes: name('writes'), deletes: name('deletes') }
+}
+
+/** No counting at all, for installations that leave it to something in front of them. */
+export const unthrottled: Throttle = { take: () => undefined, size: () => 0 }
+
+export function createThrottle(settings: ThrottleSettings): Throttle {
+  const buckets = new RecentMap<Bucket>(settings.bucketsMax)
+  const all = {
+    reads: scaled(settings.subscription.reads, settings.allPrincipalsFactor),
+    writes: scaled(settings.subscription.writes, settings.allPrincipalsFactor),
+    deletes: scaled(settings.subscription.deletes, settings.allPrincipalsFactor),
+  }
+
+  function bucket(key: string, rule: BucketRule, now: number): Bucket {
+    const known = buckets.get(key)
+    if (known === undefined) {
+      const fresh = { tokens: rule.size, filledAt: now }
+      buckets.set(key, fresh)
+      return fresh
+    }
+    // A clock set back earns nothing and costs nothing.
+    const seconds = Math.max(0, now - known.filledAt) / 1000
+    known.tokens = Math.min(rule.size, known.tokens + seconds * rule.refillPerSecond)
+    known.filledAt = now
+    return known
+  }
+
+  return {
+    size: () => buckets.size(),
+    take(principalId, subscription, kind, now) {
+      const scope = subscription === undefined ? 'tenant' : 'subscription'
+      const rule = settings[scope][kind]
+      const own = bucket(`${principalId} ${subscription ?? ''} ${kind}`, rule, now)
+      const exempt = principalId === settings.ownerId && !settings.refusesOwner
+      if (own.tokens < 1 && !exempt) {
+        return exhausted(headers[scope][kind], subscription, kind, own, rule)
+      }
+      // What the owner does, unrefused, must not eat what the others have.
+      if (subscription !== undefined && !exempt) {
+        const everyone = bucket(`* ${subscription} ${kind}`, all[kind], now)
+        if (everyone.tokens < 1) {
+          return exhausted(headers.all[kind], subscription, kind, everyone, all[kind])
+        }
+        everyone.tokens -= 1
+      }
+      own.tokens = Math.max(0, own.tokens - 1)
+      return { header: headers[scope][kind], remaining: Math.floor(own.tokens) }
+    },
+  }
+}
+
+function scaled(rule: BucketRule, factor: number): BucketRule {
+  return { size: rule.size * factor, refillPerSecond: rule.refillPerSecond * factor }
+}
+
+function exhausted(
+  header: string,
+  subscription: string | undefined,
+  kind: Counted,
+  empty: Bucket,
+  rule: BucketRule,
+): Allowance {
+  const seconds = Math.max(1, Math.ceil((1 - empty.tokens) / rule.refillPerSecond))
+  const extra = { headers: { 'Retry-After': String(seconds) } }
+  const refusal =
+    subscription === undefined
+      ? refuse.TooManyRequests({ kind, seconds }, extra)
+      : refuse.SubscriptionRequestsThrottled({ kind, id: subscription, seconds }, extra)
+  return { header, remaining: 0, refusal }
+}
+
+/**
+ * A map that forgets what was not used for longest, by halves: what is used moves to the young half; when that
+ * is full it becomes the old one, and the old one goes. Costs no reordering per use, as a strict LRU would.
+ */
+class RecentMap<T> {
+  #young = new Map<string, T>()
+  #old = new Map<string, T>()
+  readonly #half: number
+
+  constructor(max: number) {
+    this.#half = Math.max(1, Math.floor(max / 2))
+  }
+
+  get(key: string): T | undefined {
+    const young = this.#young.get(key)
+    if (young !== undefined) return young
+    const old = this.#old.get(key)
+    if (old === undefined) return undefined
+    this.#old.delete(key)
+    this.set(key, old)
+    return old
+  }
+
+  set(key: string, value: T): void {
+    if (this.#young.size >= this.#half) {
+      this.#old = this.#young
+      this.#young = new Map()
+    }
+    this.#young.set(key, value)
+  }
+
+  size(): number {
+    return this.#young.size + this.#old.size
+  }
+}
