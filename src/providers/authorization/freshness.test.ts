@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFreshness } from './freshness.ts'
+
+/** A feed whose looks are answered by hand. */
+function setUp() {
+  const looks: ((position: number) => void)[] = []
+  const steps: [from: number | undefined, to: number][] = []
+  const freshness = createFreshness(
+    () => new Promise<number>((resolve) => looks.push(resolve)),
+    (from, to) => {
+      steps.push([from, to])
+      return Promise.resolve(to)
+    },
+  )
+  return { freshness, looks, steps }
+}
+
+/** Lets everything that is ready run. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+}
+
+test('a synchronous feed that did not move costs no promise', async () => {
+  let position = 3
+  let steps = 0
+  const freshness = createFreshness(
+    () => position,
+    (_from, to) => {
+      steps += 1
+      return Promise.resolve(to)
+    },
+  )
+  await freshness.ensure()
+  assert.equal(freshness.ensure(), undefined)
+  position = 4
+  const both = [freshness.ensure(), freshness.ensure()]
+  assert.ok(both.every((one) => one !== undefined))
+  await Promise.all(both)
+  assert.equal(freshness.ensure(), undefined)
+  assert.equal(steps, 2, 'callers at the same time share one catching up')
+})
+
+test('whoever comes after a look began waits for a later one; those share it', async () => {
+  const { freshness, looks, steps } = setUp()
+  const done: string[] = []
+  const wait = (name: string): void => {
+    void freshness.ensure()?.then(() => done.push(name))
+  }
+  wait('first')
+  wait('second')
+  wait('third')
+  assert.equal(looks.length, 1)
+  looks[0]?.(1)
+  await settle()
+  assert.deepEqual(done, ['first'])
+  assert.equal(looks.length, 2, 'second and third share a look')
+  looks[1]?.(5)
+  await settle()
+  assert.deepEqual(done, ['first', 'second', 'third'])
+  assert.deepEqual(steps, [
+    [undefined, 1],
+    [1, 5],
+  ])
+})
+
+test('a failing look or catching up reaches its callers, and the next call tries again', async () => {
+  let fail: 'look' | 'step' | undefined = 'look'
+  const freshness = createFreshness(
+    () => (fail === 'look' ? Promise.reject(new Error('look')) : Promise.resolve(1)),
+    (_from, to) => (fail === 'step' ? Promise.reject(new Error('step')) : Promise.resolve(to)),
+  )
+  await assert.rejects(async () => freshness.ensure(), /look/)
+  fail = 'step'
+  await assert.rejects(async () => freshness.ensure(), /step/)
+  assert.equal(freshness.position, undefined)
+  fail = undefined
+  await freshness.ensure()
+  assert.equal(freshness.position, 1)
+  await freshness.settled()
+})

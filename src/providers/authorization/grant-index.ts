@@ -1,0 +1,94 @@
+/**
+ * All assignments and custom roles in memory, found by principal and scope. Changing one costs what it costs
+ * to look it up. Knows no store: the authorizer feeds it rows and tells it which keys are gone.
+ */
+
+import type { ActionMatcher } from '#kernel/action.ts'
+import { nameOf, scopeOf } from '#kernel/resource-id.ts'
+import type { Resource } from '#plane/define.ts'
+import type { Grant, Grants, Roles } from './decide.ts'
+import type { RoleAssignment } from './role-assignments/model.ts'
+import type { BuiltInRoles } from './role-definitions/built-in-roles.ts'
+import { compileRole, type RoleDefinition } from './role-definitions/model.ts'
+
+export interface GrantIndex extends Grants, Roles {
+  /** Adds or replaces what a row says. */
+  putAssignment(row: Resource<RoleAssignment>): void
+  putRole(row: Resource<RoleDefinition>): void
+  /** Forgets whatever the key stood for; unknown keys are fine. */
+  remove(key: string): void
+  isRoleInUse(roleId: string): boolean
+  readonly size: number
+}
+
+const none: readonly Grant[] = Object.freeze([])
+
+export function createGrantIndex(builtIns: BuiltInRoles): GrantIndex {
+  const byKey = new Map<string, Grant>()
+  const byPrincipal = new Map<string, Map<string, Grant[]>>()
+  const uses = new Map<string, number>()
+  const roles = new Map<string, ActionMatcher>()
+  /** Keys of the rows of custom roles. */
+  const roleKeys = new Map<string, string>()
+  for (const [roleId, role] of builtIns) roles.set(roleId, compileRole(role))
+
+  function removeGrant(key: string, grant: Grant): void {
+    byKey.delete(key)
+    const left = (uses.get(grant.roleId) ?? 0) - 1
+    if (left > 0) uses.set(grant.roleId, left)
+    else uses.delete(grant.roleId)
+    const scopes = byPrincipal.get(grant.principalId)
+    const remaining = scopes?.get(grant.scopeKey)?.filter((one) => one !== grant) ?? []
+    if (remaining.length > 0) scopes?.set(grant.scopeKey, remaining)
+    else scopes?.delete(grant.scopeKey)
+    if (scopes?.size === 0) byPrincipal.delete(grant.principalId)
+  }
+
+  function remove(key: string): void {
+    const grant = byKey.get(key)
+    if (grant !== undefined) removeGrant(key, grant)
+    const roleId = roleKeys.get(key)
+    if (roleId !== undefined) {
+      roleKeys.delete(key)
+      roles.delete(roleId)
+    }
+  }
+
+  return {
+    putAssignment({ id, model }) {
+      remove(id.key)
+      const grant: Grant = {
+        principalId: model.principalId,
+        roleId: model.roleId,
+        scopeKey: scopeOf(id).key,
+        conditioned: model.condition !== undefined || model.conditionVersion !== undefined,
+      }
+      byKey.set(id.key, grant)
+      uses.set(grant.roleId, (uses.get(grant.roleId) ?? 0) + 1)
+      let scopes = byPrincipal.get(grant.principalId)
+      if (scopes === undefined) {
+        scopes = new Map()
+        byPrincipal.set(grant.principalId, scopes)
+      }
+      const here = scopes.get(grant.scopeKey)
+      if (here === undefined) scopes.set(grant.scopeKey, [grant])
+      else here.push(grant)
+    },
+    putRole({ id, model }) {
+      const roleId = nameOf(id).toLowerCase()
+      // A built-in role is what the table says, whatever a row claims.
+      if (builtIns.has(roleId)) return
+      remove(id.key)
+      roleKeys.set(id.key, roleId)
+      roles.set(roleId, compileRole(model))
+    },
+    remove,
+    at: (principalId, scopeKey) => byPrincipal.get(principalId)?.get(scopeKey) ?? none,
+    any: (principalId) => byPrincipal.has(principalId),
+    permissionsOf: (roleId) => roles.get(roleId),
+    isRoleInUse: (roleId) => uses.has(roleId),
+    get size() {
+      return byKey.size
+    },
+  }
+}

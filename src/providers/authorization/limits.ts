@@ -1,0 +1,30 @@
+/** The bounds of this provider (facts 2.5), as parameters of `authorizationProvider`. */
+
+import { defaultLimits } from '#kernel/limits.ts'
+
+export interface AuthorizationLimits {
+  /** Assignments at a subscription, its groups and its resources together. */
+  readonly assignmentsPerSubscriptionMax: number
+  /** Assignments at one management group. */
+  readonly assignmentsPerManagementGroupMax: number
+  /** Custom roles of the installation. */
+  readonly customRolesMax: number
+  readonly descriptionLengthMax: number
+  readonly conditionLengthMax: number
+  readonly assignableScopesMax: number
+  /** Actions of all kinds in one role definition. */
+  readonly actionsPerRoleMax: number
+  /** Rows looked at for one page of a filtered list; the page may come back short, with a next link. */
+  readonly scanRowsMax: number
+}
+
+export const defaultAuthorizationLimits: AuthorizationLimits = Object.freeze({
+  assignmentsPerSubscriptionMax: 4000,
+  assignmentsPerManagementGroupMax: 500,
+  customRolesMax: 5000,
+  descriptionLengthMax: 1024,
+  conditionLengthMax: 8192,
+  assignableScopesMax: 2000,
+  actionsPerRoleMax: 2048,
+  scanRowsMax: defaultLimits.filterScanRowsMax,
+})

@@ -1,0 +1,75 @@
+/** Role assignments: one principal may act with one role at one scope and below (contract, operation 1). */
+
+import type { Directory } from '#kernel/principal.ts'
+import { nameOf, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import { qualify, type VendorWords } from '#kernel/vendor.ts'
+import { type Context, defineResource, type ResourceType } from '#plane/define.ts'
+import { refuseAuthorization } from '../errors.ts'
+import { guidPattern } from '../guid.ts'
+import type { AuthorizationLimits } from '../limits.ts'
+import type { BuiltInRoles } from '../role-definitions/built-in-roles.ts'
+import { listAssignments } from './list.ts'
+import { assignmentUniqueKey, type RoleAssignment } from './model.ts'
+import { askDirectory } from './prepare.ts'
+import { roleAssignmentRules } from './rules.ts'
+import { type RoleAssignmentBody, v2022_04_01 } from './versions/2022-04-01.ts'
+
+export interface RoleAssignmentParts {
+  readonly words: VendorWords
+  readonly builtIns: BuiltInRoles
+  readonly limits: AuthorizationLimits
+  readonly directory: Directory
+}
+
+/** Ahead of the transaction of a PUT, after the schema: may ask outside and complete the body. */
+interface Prepared {
+  prepare(
+    context: Context & { readonly id: ResourceId },
+    body: RoleAssignmentBody,
+  ): Promise<RoleAssignmentBody>
+}
+
+const reader = 'acdd72a7-3385-48ef-bd42-f606fba81ae7'
+
+export function roleAssignments(parts: RoleAssignmentParts): ResourceType {
+  const { words, builtIns, limits, directory } = parts
+  const declaration: ResourceType<RoleAssignment> & Prepared = {
+    type: 'Authorization/roleAssignments',
+    description: 'Who may act with which role, at a scope and everything below it.',
+    scope: 'any',
+    tracked: false,
+    name: {
+      pattern: guidPattern,
+      rule: 'a GUID',
+      refuse: (name) => refuseAuthorization.InvalidRoleAssignmentId({ name }),
+    },
+    versions: [v2022_04_01],
+    verbs: ['get', 'list', 'put', 'delete'],
+    feed: 'authorization',
+    prepare: (context, body) => askDirectory(directory, context, body),
+    rules: (context) => roleAssignmentRules(context, builtIns, limits),
+    uniqueKey: assignmentUniqueKey,
+    uniqueRefusal: (_id, existing) =>
+      refuseAuthorization.RoleAssignmentExists({ existing: existing?.text ?? 'unknown' }),
+    list: (context) => listAssignments(context, directory, limits),
+    notFound: (id) =>
+      refuseAuthorization.RoleAssignmentNotFound({ name: nameOf(id), scope: scopeOf(id).text }),
+    sample: {
+      name: (seed) => `5eed0000-0000-4000-8000-${seed.toString(16).padStart(12, '0')}`,
+      body: (seed) => sampleBody(words, seed, 'sample'),
+      changed: (seed) => sampleBody(words, seed, 'sample, changed'),
+    },
+  }
+  return defineResource(declaration)
+}
+
+function sampleBody(words: VendorWords, seed: number, description: string): object {
+  return {
+    properties: {
+      principalId: `0b5e55ed-0000-4000-8000-${seed.toString(16).padStart(12, '0')}`,
+      principalType: 'ServicePrincipal',
+      roleDefinitionId: `/providers/${qualify(words, 'Authorization')}/roleDefinitions/${reader}`,
+      description,
+    },
+  }
+}

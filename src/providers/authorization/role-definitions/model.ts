@@ -1,0 +1,51 @@
+/** A role: what may be done with it, and where it may be assigned. One stored shape for all versions. */
+
+import { type ActionMatcher, compilePermission } from '#kernel/action.ts'
+import { extensionOf, isWithin, type ResourceId, rootId } from '#kernel/resource-id.ts'
+import { qualify, type VendorWords } from '#kernel/vendor.ts'
+
+/** `actions` minus `notActions`; the data pair likewise, for the data plane. Never a deny. */
+export interface Permission {
+  readonly actions: readonly string[]
+  readonly notActions: readonly string[]
+  readonly dataActions: readonly string[]
+  readonly notDataActions: readonly string[]
+}
+
+export interface RoleDefinition {
+  readonly roleName: string
+  readonly description: string
+  readonly kind: 'BuiltInRole' | 'CustomRole'
+  readonly assignableScopes: readonly string[]
+  readonly permissions: readonly Permission[]
+}
+
+/** Where every role definition lives, whatever scope it is asked at. The GUID is shown in lower case. */
+export function roleDefinitionId(words: VendorWords, roleId: string): ResourceId {
+  return extensionOf(
+    rootId,
+    qualify(words, 'Authorization'),
+    ['roleDefinitions'],
+    [roleId.toLowerCase()],
+  )
+}
+
+/** Does the role allow an action (lower case)? The union over its permissions. */
+export function compileRole(role: Pick<RoleDefinition, 'permissions'>): ActionMatcher {
+  const [first, ...rest] = role.permissions.map((permission) =>
+    compilePermission(permission.actions, permission.notActions),
+  )
+  if (first === undefined) return () => false
+  if (rest.length === 0) return first
+  return (action) => first(action) || rest.some((matches) => matches(action))
+}
+
+/** May the role be assigned at this scope? */
+export function isAssignableAt(role: RoleDefinition, scope: ResourceId): boolean {
+  return role.assignableScopes.some((assignable) => isWithin(scope.key, assignable.toLowerCase()))
+}
+
+/** May the role be assigned somewhere at or below this scope? */
+export function isAssignableWithin(role: RoleDefinition, scope: ResourceId): boolean {
+  return role.assignableScopes.some((assignable) => isWithin(assignable.toLowerCase(), scope.key))
+}

@@ -1,0 +1,73 @@
+/** Role definitions: what a role may do and where it may be assigned. Built-in ones are data, custom ones stored. */
+
+import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import { defineResource, type ResourceType } from '#plane/define.ts'
+import { refuseAuthorization } from '../errors.ts'
+import { guidPattern } from '../guid.ts'
+import type { AuthorizationLimits } from '../limits.ts'
+import type { BuiltInRoles } from './built-in-roles.ts'
+import { roleDefinitionSource } from './list.ts'
+import { type RoleDefinition, roleDefinitionId } from './model.ts'
+import { roleDefinitionRules, roleDeletionRules } from './rules.ts'
+import { v2022_04_01 } from './versions/2022-04-01.ts'
+
+export interface RoleDefinitionParts {
+  readonly words: VendorWords
+  readonly builtIns: BuiltInRoles
+  readonly limits: AuthorizationLimits
+  /** Is the role (lower-case GUID) assigned anywhere? `undefined` when nobody has counted yet. */
+  isRoleInUse(roleId: string): boolean | undefined
+}
+
+/** One row per role, whatever scope it is asked at; the scope of the path is what authorization looks at. */
+interface OneRowForAllScopes {
+  storedAt(id: ResourceId): ResourceId
+}
+
+export function roleDefinitions(parts: RoleDefinitionParts): ResourceType {
+  const { words, builtIns, limits } = parts
+  const declaration: ResourceType<RoleDefinition> & OneRowForAllScopes = {
+    type: 'Authorization/roleDefinitions',
+    description: 'Roles: sets of permitted actions, and the scopes they may be assigned at.',
+    scope: 'any',
+    tracked: false,
+    name: {
+      pattern: guidPattern,
+      rule: 'a GUID',
+      refuse: (name) =>
+        refuseAuthorization.InvalidRoleDefinitionId({ id: name, reason: 'the name is not a GUID' }),
+    },
+    versions: [v2022_04_01],
+    verbs: ['get', 'list', 'put', 'delete'],
+    feed: 'authorization',
+    source: roleDefinitionSource(builtIns, limits),
+    storedAt: (id) => roleDefinitionId(words, nameOf(id)),
+    rules: (context) => roleDefinitionRules(context, builtIns, limits),
+    deleteRules: (context) => roleDeletionRules(context, builtIns, parts.isRoleInUse),
+    uniqueKey: (_id, role) => `authorization/role-name/${role.roleName.toLowerCase()}`,
+    uniqueRefusal: (_id, existing) =>
+      refuseAuthorization.RoleDefinitionWithSameNameExists({
+        roleName: 'given',
+        existing: existing === undefined ? '' : `: ${existing.text}`,
+      }),
+    notFound: (id) => refuseAuthorization.RoleDefinitionDoesNotExist({ name: nameOf(id) }),
+    sample: {
+      name: (seed) => `0c0ffee0-0000-4000-8000-${seed.toString(16).padStart(12, '0')}`,
+      body: (seed) => sampleBody(seed, 'Restarts things.'),
+      changed: (seed) => sampleBody(seed, 'Restarts things, carefully.'),
+    },
+  }
+  return defineResource(declaration)
+}
+
+function sampleBody(seed: number, description: string): object {
+  return {
+    properties: {
+      roleName: `Sample role ${seed}`,
+      description,
+      permissions: [{ actions: ['*/read', '*/restart/action'] }],
+      assignableScopes: ['/'],
+    },
+  }
+}

@@ -1,0 +1,38 @@
+/** The names a location may be called by. Here they are labels: everything runs where the server runs. */
+
+export interface Location {
+  /** Lower case, without blanks: `westus`. */
+  readonly name: string
+  readonly displayName: string
+  readonly geography: string
+}
+
+/** The server's own place first, then names that clients and templates out there are written with. */
+export const defaultLocations: readonly Location[] = Object.freeze(
+  [
+    ['Local', 'Local'],
+    ['East US', 'United States'],
+    ['East US 2', 'United States'],
+    ['Central US', 'United States'],
+    ['West US', 'United States'],
+    ['West US 2', 'United States'],
+    ['North Europe', 'Europe'],
+    ['West Europe', 'Europe'],
+    ['UK South', 'United Kingdom'],
+    ['France Central', 'France'],
+    ['Germany West Central', 'Germany'],
+    ['Southeast Asia', 'Asia Pacific'],
+    ['Japan East', 'Japan'],
+    ['Australia East', 'Australia'],
+    ['Brazil South', 'Brazil'],
+  ].map(([displayName = '', geography = '']) => ({
+    name: plainLocation(displayName),
+    displayName,
+    geography,
+  })),
+)
+
+/** Locations compare without case and blanks (facts 9.2): `West US` and `westus` are one. */
+export function plainLocation(text: string): string {
+  return text.replace(/\s/g, '').toLowerCase()
+}

@@ -1,0 +1,52 @@
+/** Resource groups: created and changed at once; deleting one deletes everything in it, in the background. */
+
+import { refuse } from '#kernel/error.ts'
+import { nameOf } from '#kernel/resource-id.ts'
+import { defineResource, type ResourceType } from '#plane/define.ts'
+import { refuseResources } from '../errors.ts'
+import { listGroups } from './list.ts'
+import { groupNamePattern, type ResourceGroup } from './model.ts'
+import { deleteWithContent, type EmptyScope } from './reconcile.ts'
+import { resourceGroupVersions } from './versions/2021-04-01.ts'
+
+export interface ResourceGroupParts {
+  readonly emptyScope: EmptyScope
+  /** Where a group lies that was brought into being by a write below it. */
+  readonly implicitLocation: string
+  readonly scanRowsMax: number
+}
+
+export function resourceGroups(parts: ResourceGroupParts): ResourceType {
+  return defineResource<ResourceGroup>({
+    type: 'Resources/subscriptions/resourceGroups',
+    wireType: 'Resources/resourceGroups',
+    description: 'Resource groups: resources that live and go together.',
+    scope: 'implied',
+    tracked: true,
+    location: 'required',
+    name: {
+      pattern: groupNamePattern,
+      rule: '1 to 90 letters, digits, or any of "-_.()", not ending in a period',
+    },
+    versions: resourceGroupVersions,
+    reconcile: deleteWithContent(parts.emptyScope),
+    list: (context) => listGroups(context, parts.scanRowsMax),
+    implicit: () => ({ model: {}, location: parts.implicitLocation }),
+    allowsChildren: ({ id, state }) => {
+      if (state === 'Deleting') throw refuse.ResourceGroupBeingDeleted({ name: nameOf(id) })
+    },
+    busy: ({ id }) => refuse.ResourceGroupBeingDeleted({ name: nameOf(id) }),
+    locationRefusal: (group, location) =>
+      refuseResources.InvalidResourceGroupLocation({
+        name: nameOf(group.id),
+        existing: group.location ?? '',
+        location,
+      }),
+    summary: (model) => ({ ...model }),
+    sample: {
+      name: (seed) => `sample-group-${seed}`,
+      body: (seed) => ({ location: 'local', tags: { seed: String(seed) } }),
+      changed: (seed) => ({ location: 'local', tags: { seed: String(seed), changed: 'yes' } }),
+    },
+  })
+}

@@ -1,0 +1,48 @@
+/**
+ * One page out of a long range of rows of which only some are shown: looks at a bounded number of rows and
+ * may come back short, with a cursor to go on from. Reads through what it is given and keeps nothing.
+ */
+
+import type { ListPage } from '#plane/define.ts'
+
+export interface Scan<R> {
+  /** Rows after a key in key order, at most so many; `next` is where to go on, absent at the end. */
+  read(
+    after: string | undefined,
+    limit: number,
+  ): Promise<{ readonly rows: readonly R[]; readonly next?: string }>
+  keyOf(row: R): string
+  accepts(row: R): boolean | Promise<boolean>
+  readonly limit: number
+  readonly cursor: string | undefined
+  readonly scanRowsMax: number
+}
+
+const rowsAtOnceMax = 500
+
+export async function scanPage<R>(scan: Scan<R>): Promise<ListPage<R>> {
+  const { limit } = scan
+  const items: R[] = []
+  let after = scan.cursor
+  let budget = Math.max(scan.scanRowsMax, limit + 1)
+  while (budget > 0) {
+    const size = Math.min(budget, Math.max(limit + 1, 1), rowsAtOnceMax)
+    const { rows, next } = await scan.read(after, size)
+    budget -= size
+    for (const row of rows) {
+      if (await scan.accepts(row)) {
+        // The first one that no longer fits proves that there is a next page.
+        if (items.length === limit) return pageOf(items, after)
+        items.push(row)
+      }
+      after = scan.keyOf(row)
+    }
+    if (next === undefined) return { items }
+    after = next
+  }
+  return pageOf(items, after)
+}
+
+function pageOf<R>(items: readonly R[], after: string | undefined): ListPage<R> {
+  return after === undefined ? { items } : { items, next: after }
+}

@@ -1,0 +1,124 @@
+/**
+ * Resources in memory behind the plane's `Reader`, with the change feed of a store beside it: what unit tests
+ * of providers read from. Holds no rule; the started server is tested elsewhere.
+ */
+
+import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
+import type { SystemData } from '#kernel/system-data.ts'
+import { contractWords } from '#kernel/vendor.ts'
+import type { Context, Reader, Resource } from '#plane/define.ts'
+
+export const sampleSystemData: SystemData = {
+  createdAt: '2026-01-01T00:00:00.000Z',
+  createdBy: '00000000-0000-4000-8000-00000000000a',
+  createdByType: 'User',
+  lastModifiedAt: '2026-01-02T00:00:00.000Z',
+  lastModifiedBy: '00000000-0000-4000-8000-00000000000b',
+  lastModifiedByType: 'User',
+}
+
+export interface MemoryReader extends Reader {
+  put(path: string, model: unknown, extra?: Partial<Resource>): Resource
+  remove(path: string): void
+  /** How many rows were handed out by `list`: what a page cost. */
+  readonly rowsRead: number
+  readonly feed: {
+    position(): number
+    since(position: number, limit: number): Promise<{ position: number; keys: readonly string[] }>
+  }
+}
+
+export function idOf(path: string): ResourceId {
+  const id = parseResourceId(path)
+  if (id === undefined) throw new Error(`not a resource: ${path}`)
+  return id
+}
+
+/** The members of a context that say what was asked for, for types whose rows lie where the path says. */
+export function askedAt(path: string): { readonly id: ResourceId; readonly requested: ResourceId } {
+  const id = idOf(path)
+  return { id, requested: id }
+}
+
+/** `Vendor.Authorization/roleAssignments` or, for implied types, the chain of words. */
+function typeOf(id: ResourceId): string {
+  const last = id.segments.at(-1)
+  const namespace = last?.namespace?.replace(`${contractWords.namespace}.`, '') ?? 'Resources'
+  return `${namespace}/${last?.types.join('/')}`.toLowerCase()
+}
+
+export function createMemoryReader(): MemoryReader {
+  const rows = new Map<string, Resource>()
+  const log: string[] = []
+  let rowsRead = 0
+
+  function matching(type: string, under: ResourceId | string): Resource[] {
+    const key = (typeof under === 'string' ? under : under.key).toLowerCase()
+    const prefix = key === '/' ? '/' : `${key}/`
+    return [...rows.values()]
+      .filter((row) => row.id.key.startsWith(prefix) || row.id.key === key)
+      .filter((row) => typeOf(row.id) === type.toLowerCase())
+      .sort((a, b) => (a.id.key < b.id.key ? -1 : 1))
+  }
+
+  return {
+    put(path, model, extra = {}) {
+      const id = idOf(path)
+      const row: Resource = {
+        id,
+        systemData: sampleSystemData,
+        state: 'Succeeded',
+        model,
+        etag: String(log.length),
+        generation: 1,
+        ...extra,
+      }
+      rows.set(id.key, row)
+      log.push(id.key)
+      return row
+    },
+    remove(path) {
+      rows.delete(path.toLowerCase())
+      log.push(path.toLowerCase())
+    },
+    get rowsRead() {
+      return rowsRead
+    },
+    get: (id) => Promise.resolve(rows.get(typeof id === 'string' ? id.toLowerCase() : id.key)),
+    list({ type, under, after, limit }) {
+      const found = matching(type, under).filter((row) => after === undefined || row.id.key > after)
+      const page = found.slice(0, limit)
+      rowsRead += page.length
+      return Promise.resolve(page)
+    },
+    count: ({ type, under, limit }) =>
+      Promise.resolve(Math.min(limit, matching(type, under).length)),
+    feed: {
+      position: () => log.length,
+      since(position, limit) {
+        const keys = log.slice(position, position + limit)
+        return Promise.resolve({ position: position + keys.length, keys })
+      },
+    },
+  }
+}
+
+/** The context of a request by somebody who may do everything. */
+export function sampleContext(reader: Reader, extra: Partial<Context> = {}): Context {
+  return {
+    principal: {
+      id: '00000000-0000-4000-8000-00000000000a',
+      type: 'User',
+      tenantId: '00000000-0000-4000-8000-0000000000ff',
+      displayName: 'sample',
+      clientId: 'sample',
+      groups: [],
+    },
+    now: Date.parse('2026-01-03T00:00:00Z'),
+    words: contractWords,
+    correlationId: 'sample',
+    reader,
+    may: () => true,
+    ...extra,
+  }
+}
