@@ -7,6 +7,7 @@ import type { TSchema } from 'typebox'
 import { refuse } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { Checker } from '#plane/check.ts'
+import type { Outcome } from '#plane/plane.ts'
 import { type Endpoint, principalOf } from './exchange.ts'
 
 export interface DirectoryRoute {
@@ -44,11 +45,17 @@ export function directoryEndpoint(route: DirectoryRoute, checker: Checker): Endp
         exchange.query,
         principalOf(exchange),
       )
-      return answer === undefined
-        ? { status: route.status }
-        : { status: route.status, body: answer as object } // an outcome's body is JSON
+      return outcomeOf(route.status, answer)
     },
   }
+}
+
+/** A list that goes on names its `nextSkipToken`; the answer carries the absolute `nextLink` instead. */
+function outcomeOf(status: number, answer: unknown): Outcome {
+  if (answer === undefined) return { status }
+  // What a route answers is JSON, and an object by its declaration.
+  const { nextSkipToken, ...body } = answer as { readonly nextSkipToken?: string }
+  return { status, body, ...(nextSkipToken === undefined ? {} : { nextToken: nextSkipToken }) }
 }
 
 /** Refuses every method of a path that the table does not list, with `Allow`. */

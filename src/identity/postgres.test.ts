@@ -14,7 +14,8 @@ test('two replicas: sign-in, tokens, groups, disabling, rotation', async (t) => 
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
   await using server = await startPostgres({ fsync: false })
   const url = await server.createDatabase()
-  const open = (): Promise<Store> => openPostgres({ url, poolSize: 4, ...testStoreOptions })
+  const open = (): Promise<Store> =>
+    openPostgres({ url, poolSize: 4, clock: Date, ...testStoreOptions })
   await using one = await open()
   await using two = await open()
   const installationKey = Buffer.alloc(32, 5)

@@ -16,6 +16,14 @@ export interface Ids {
   secret(bytes: number): string
 }
 
+/** Encrypts what must not be readable at rest, with a key of the installation. */
+export interface Seal {
+  /** Encrypted and authenticated. `context` (a kind and an id) must be given again to open it. */
+  seal(text: string, context: string): string
+  /** The text, or `undefined` when it was sealed with another key or context, or was changed. */
+  open(sealed: string, context: string): string | undefined
+}
+
 /** A structured log. Never given a secret or a token; pino in production. */
 export interface Log {
   debug(fields: object, message: string): void

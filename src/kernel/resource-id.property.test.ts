@@ -234,6 +234,16 @@ test('paths of providers themselves', () => {
   assert.equal(all.text, '/subscriptions/s/providers')
 })
 
+test('an id is bounded in bytes, not in characters', () => {
+  const path = (name: string) => `/providers/V.A/t/n${`/t/${name}`.repeat(25)}`
+  assert.equal(parsePath(path('x'.repeat(70))).kind, 'resource')
+  assert.equal(parsePath(path('x'.repeat(80))).kind, 'malformed')
+  assert.equal(parsePath(path('é'.repeat(36))).kind, 'resource')
+  assert.equal(parsePath(path('é'.repeat(40))).kind, 'malformed')
+  assert.equal(parsePath(path('😀'.repeat(18))).kind, 'resource')
+  assert.equal(parsePath(path('😀'.repeat(20))).kind, 'malformed')
+})
+
 test('every malformed path is refused with a reason', () => {
   const table: readonly (readonly [string, RegExp])[] = [
     ['', /begins with/],

@@ -51,6 +51,8 @@ const canonicalWords = new Map([
 
 const segmentsMax = 64
 const nameMax = 260
+/** Of UTF-8: an index of PostgreSQL holds entries of some 2,700 bytes, and keys are indexed. */
+const idBytesMax = 2000
 
 /** Controls, and what no name may hold (facts 9.2, less the colon: billing accounts have it in their names). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
@@ -58,6 +60,16 @@ const forbiddenInName = /[<>%&\\?/\u0000-\u001f\u007f]/
 
 function malformed(reason: string): ParsedPath {
   return { kind: 'malformed', reason }
+}
+
+function utf8Length(text: string): number {
+  let bytes = text.length
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    // Halves of a surrogate pair are two units of four bytes together.
+    if (code > 0x7f) bytes += code > 0x7ff && (code < 0xd800 || code > 0xdfff) ? 2 : 1
+  }
+  return bytes
 }
 
 function decode(part: string): string | undefined {
@@ -77,6 +89,7 @@ export function parsePath(path: string): ParsedPath {
   const raw = trimmed.slice(1).split('/')
   if (raw.length > segmentsMax) return malformed(`a path has at most ${segmentsMax} segments`)
   const parts: string[] = []
+  let bytes = 0
   for (const one of raw) {
     const part = decode(one)
     if (part === undefined) return malformed(`"${one.slice(0, 60)}" is not valid percent-encoding`)
@@ -88,6 +101,8 @@ export function parsePath(path: string): ParsedPath {
       )
     }
     if (part === '.' || part === '..') return malformed('a segment may not be "." or ".."')
+    bytes += utf8Length(part) + 1
+    if (bytes > idBytesMax) return malformed(`a path has at most ${idBytesMax} bytes`)
     parts.push(part)
   }
   return parseParts(parts)

@@ -19,7 +19,7 @@ import type { Outcome, Plane, RunInput } from './plane.ts'
 import { createReconciler, type ReconcilerLoop, type Timers } from './reconciler.ts'
 import { createRegistry, type Registry } from './registry.ts'
 import { runAction } from './verbs/act.ts'
-import { emptyScope, runDelete } from './verbs/delete.ts'
+import { emptyScope, runDelete, type Swept } from './verbs/delete.ts'
 import { listTracked, runGet, runList, type TrackedPage } from './verbs/read.ts'
 import { runPatch, runPut } from './verbs/write.ts'
 
@@ -48,7 +48,7 @@ export interface PlaneServices {
     readonly limit: number
   }): Promise<TrackedPage>
   /** Removes what is below a scope, a bounded part at a time. */
-  emptyScope(id: ResourceId): Promise<{ readonly remaining: number }>
+  emptyScope(id: ResourceId): Promise<Swept>
 }
 
 export interface RunningPlane extends Plane, AsyncDisposable {

@@ -105,6 +105,8 @@ export interface NameRule {
 
 export interface RuleContext<M> extends Context {
   readonly id: ResourceId
+  /** The id as the path has it: `id`, but for types with `storedAt`. */
+  readonly requested: ResourceId
   readonly desired: M
   readonly previous: M | undefined
   readonly location: string | undefined
@@ -127,6 +129,8 @@ export interface ListContext extends Context {
 
 export interface GetContext extends Context {
   readonly id: ResourceId
+  /** The id as the path has it: `id`, but for types with `storedAt`. */
+  readonly requested: ResourceId
   readonly query: URLSearchParams
 }
 
@@ -269,8 +273,27 @@ export interface ResourceType<M = unknown> {
   readonly ifMatchRequired?: readonly ('put' | 'patch' | 'delete')[]
   /** What a schema cannot say. In the transaction, before writing; reads only; all problems at once. */
   rules?(context: RuleContext<M>): Promise<readonly Problem[]> | readonly Problem[]
-  /** Before deleting: throws a refusal where something must not go. */
-  deleteRules?(context: Context & { readonly resource: Resource<M> }): Promise<void> | void
+  /**
+   * Before deleting, also when nothing is stored (`resource` undefined, 204 unless this throws): throws a
+   * refusal where something must not go.
+   */
+  deleteRules?(
+    context: Context & {
+      readonly id: ResourceId
+      readonly requested: ResourceId
+      readonly resource: Resource<M> | undefined
+    },
+  ): Promise<void> | void
+  /**
+   * Ahead of the transaction of a PUT, after the schema: may ask outside the store and answer a completed
+   * body. Throws a refusal. May run although the write then fails.
+   */
+  prepare?(context: Context & { readonly id: ResourceId }, body: never): Promise<unknown>
+  /**
+   * One row whatever scope it is asked at: where the row of a path is. Authorization stays with the path,
+   * so rules must see to it that nothing beyond the path's scope is touched.
+   */
+  storedAt?(id: ResourceId): ResourceId
   /** Two rows with the same key cannot be: taken → `uniqueRefusal`. */
   uniqueKey?(id: ResourceId, model: M): string
   uniqueRefusal?(id: ResourceId, existing: ResourceId | undefined): ApiError

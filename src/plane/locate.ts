@@ -101,7 +101,7 @@ function locateResource(
   const needs = write ? 'write' : verb === 'delete' ? 'delete' : 'read'
   return {
     kind: method === 'HEAD' ? 'head' : verb === 'list' ? 'get' : verb,
-    id,
+    id: compiled.declaration.storedAt?.(id) ?? id,
     type: compiled.fullType,
     action: `${compiled.permission}/${needs}`,
     scope: id,

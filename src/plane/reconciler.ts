@@ -313,9 +313,12 @@ async function finish(
 ): Promise<boolean> {
   const { parts, claim, resource, reconcile } = work
   if (resource.deleting) {
-    for (;;) {
-      const { remaining } = await emptyScope(parts, resource.id, trailOf(undefined))
-      if (remaining === 0) break
+    // Nested and extension resources go with it; those with engines of their own are waited for.
+    let swept = await emptyScope(parts, resource.id, trailOf(undefined))
+    while (swept.remaining > 0 && swept.removed > 0) {
+      swept = await emptyScope(parts, resource.id, trailOf(undefined))
+    }
+    if (swept.remaining > 0) {
       await parts.store.release(claim, parts.clock.now() + 1000, false)
       return false
     }

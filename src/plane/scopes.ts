@@ -109,6 +109,14 @@ export async function lockParent(parts: Parts, tx: Tx, id: ResourceId): Promise<
   }
 }
 
+/** The name of the resource follows the rule of its type, or it is refused. */
+export function checkName(compiled: CompiledType, id: ResourceId): void {
+  const { name } = compiled.declaration
+  const given = nameOf(id)
+  if (name.pattern.test(given)) return
+  throw name.refuse?.(given) ?? refuse.InvalidResourceName({ name: given, rule: name.rule })
+}
+
 function scopeType(parts: Parts, scope: ResourceId): CompiledType {
   const name =
     resourceGroupOf(scope) === undefined
@@ -126,6 +134,7 @@ async function declareScope(
 ): Promise<StoredResource> {
   const implicit = compiled.declaration.implicit
   if (!write.mayDeclare || implicit === undefined) throw missingScope(scope)
+  checkName(compiled, scope)
   const { model, location } = implicit(scope, { now: write.now, principal: write.principal })
   const resource: StoredResource = {
     id: fromSegments(scope.segments),

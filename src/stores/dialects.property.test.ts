@@ -293,7 +293,7 @@ test('any sequence of calls has the same answers from both', async (t) => {
   // Few tries, since a single caller loses no race that another try would win.
   const options = { ...contractOptions, migrations: [contractMigration], transactionRetriesMax: 2 }
   const url = await shared.server.createDatabase()
-  await using postgres = await openPostgres({ url, poolSize: 2, ...options })
+  await using postgres = await openPostgres({ url, poolSize: 2, clock: Date, ...options })
   await fc.assert(
     fc.asyncProperty(fc.array(stepOf, { maxLength: 25 }), async (steps) => {
       await using sqlite = await openSqlite({ path: ':memory:', ...options })

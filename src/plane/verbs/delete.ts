@@ -7,14 +7,14 @@ import { refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { ResourceRow, Tx } from '#stores/store.ts'
+import type { Version } from '../define.ts'
 import { readRow, type StoredResource, show, writeRow } from '../document.ts'
 import type { LocatedRoute } from '../locate.ts'
 import { linkOf, openOperation, readOperation } from '../operations.ts'
 import { contextOf, type Parts, recordEvent, type Trail } from '../parts.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import type { CompiledType } from '../registry.ts'
-import { impliedScopes } from '../scopes.ts'
-import { checkName } from './write.ts'
+import { checkName, impliedScopes } from '../scopes.ts'
 
 /** Rows removed in one transaction at the most. */
 const removalsMax = 200
@@ -30,54 +30,79 @@ export async function runDelete(
     throw new Error(`the route of ${id.text} carries no shape`)
   }
   checkName(compiled, id)
+  const request: DeleteRequest = { parts, route, compiled, version, input }
+  // What hangs below goes in bounded transactions, each with all checks made anew.
+  let outcome: Outcome | undefined
+  do {
+    outcome = await parts.store.transact((tx) => deleteInside(request, tx))
+  } while (outcome === undefined)
+  if (outcome.operation !== undefined) parts.wake()
+  return outcome
+}
+
+interface DeleteRequest {
+  readonly parts: Parts
+  readonly route: LocatedRoute
+  readonly compiled: CompiledType
+  readonly version: Version<unknown>
+  readonly input: RunInput
+}
+
+/** Undefined when there was more below than one transaction removes. */
+async function deleteInside(request: DeleteRequest, tx: Tx): Promise<Outcome | undefined> {
+  const { parts, route, compiled, version, input } = request
   const { declaration } = compiled
-  if (declaration.reconcile === undefined) await removeBelow(parts, id, input)
-  const outcome = await parts.store.transact(async (tx): Promise<Outcome> => {
-    const now = parts.clock.now()
-    const trail = { principal: input.principal, correlationId: input.correlationId }
-    for (const scope of impliedScopes(id)) {
-      const row = await tx.lock(scope.key, 'share')
-      const type = row === undefined ? undefined : parts.registry.byKey(row.type)
-      // A group on its way out lets its members be deleted; a disabled subscription does not.
-      if (row !== undefined && !readRow(row).deleting)
-        type?.declaration.allowsChildren?.(readRow(row))
-    }
-    const row = await tx.lock(id.key, 'change')
-    if (row === undefined) return { status: 204 }
-    const current = readRow(row)
-    const verdict = checkPreconditions('DELETE', input.preconditions, current.etag)
-    const mustMatch = declaration.ifMatchRequired?.includes('delete') === true
-    if (verdict.kind === 'failed' || (mustMatch && input.preconditions.ifMatch === undefined)) {
-      const header = verdict.kind === 'failed' ? verdict.header : 'If-Match'
-      throw refuse.PreconditionFailed({ header, id: id.text })
-    }
-    await declaration.deleteRules?.({ ...contextOf(parts, input, now, tx), resource: current })
-    if (declaration.reconcile !== undefined) {
-      if (current.deleting) {
-        const running = await tx.runningOperation(id.key)
-        const link = running === undefined ? undefined : linkOf(readOperation(running), compiled)
-        return { status: 202, ...(link === undefined ? {} : { operation: link }) }
-      }
-      const operation = await openOperation(parts, tx, {
-        id: current.id,
-        compiled,
-        kind: 'delete',
-        version: route.version,
-        principal: input.principal,
-        correlationId: input.correlationId,
-        now,
-        resultStatus: 204,
-      })
-      await markDeleting(parts, tx, compiled, row, current, now)
-      await recordEvent(tx, now, trail, id.key, route.action, operation.id)
-      return { status: 202, operation: linkOf(operation, compiled) }
-    }
+  const { id } = route
+  const now = parts.clock.now()
+  const trail = { principal: input.principal, correlationId: input.correlationId }
+  for (const scope of impliedScopes(id)) {
+    const row = await tx.lock(scope.key, 'share')
+    const type = row === undefined ? undefined : parts.registry.byKey(row.type)
+    // A group on its way out lets its members be deleted; a disabled subscription does not.
+    if (row !== undefined && !readRow(row).deleting)
+      type?.declaration.allowsChildren?.(readRow(row))
+  }
+  const row = await tx.lock(id.key, 'change')
+  const asked = { ...contextOf(parts, input, now, tx), id, requested: route.scope }
+  if (row === undefined) {
+    await declaration.deleteRules?.({ ...asked, resource: undefined })
+    return { status: 204 }
+  }
+  const current = readRow(row)
+  const verdict = checkPreconditions('DELETE', input.preconditions, current.etag)
+  const mustMatch = declaration.ifMatchRequired?.includes('delete') === true
+  if (verdict.kind === 'failed' || (mustMatch && input.preconditions.ifMatch === undefined)) {
+    const header = verdict.kind === 'failed' ? verdict.header : 'If-Match'
+    throw refuse.PreconditionFailed({ header, id: id.text })
+  }
+  await declaration.deleteRules?.({ ...asked, resource: current })
+  if (declaration.reconcile === undefined) {
+    const { remaining } = await sweepBelow(parts, tx, id, trail, (below) => {
+      throw refuse.Conflict({ id: below.id })
+    })
+    if (remaining > 0) return undefined
     await removeRow(tx, compiled, row)
     await recordEvent(tx, now, trail, id.key, route.action, null)
     return { status: 200, body: show(compiled, version, current, parts.registry.words) }
+  }
+  if (current.deleting) {
+    const running = await tx.runningOperation(id.key)
+    const link = running === undefined ? undefined : linkOf(readOperation(running), compiled)
+    return { status: 202, ...(link === undefined ? {} : { operation: link }) }
+  }
+  const operation = await openOperation(parts, tx, {
+    id: current.id,
+    compiled,
+    kind: 'delete',
+    version: route.version,
+    principal: input.principal,
+    correlationId: input.correlationId,
+    now,
+    resultStatus: 204,
   })
-  if (outcome.operation !== undefined) parts.wake()
-  return outcome
+  await markDeleting(parts, tx, compiled, row, current, now)
+  await recordEvent(tx, now, trail, id.key, route.action, operation.id)
+  return { status: 202, operation: linkOf(operation, compiled) }
 }
 
 async function markDeleting(
@@ -109,60 +134,53 @@ async function removeRow(
   if (feed !== undefined) await tx.follow(feed, row.key)
 }
 
-/** Everything below a synchronous resource goes before it; what has an engine must be deleted first. */
-async function removeBelow(parts: Parts, id: ResourceId, trail: Trail): Promise<void> {
-  for (;;) {
-    const { removed, remaining } = await sweepBelow(parts, id, trail, (row) => {
-      throw refuse.Conflict({ id: row.id })
-    })
-    if (remaining === 0 || removed === 0) return
-  }
+export interface Swept {
+  readonly removed: number
+  /** What is still there, counted up to a bound. */
+  readonly remaining: number
 }
 
 /**
  * Removes up to a bounded number of resources below a scope; those with a reconciler are marked and
- * scheduled. `remaining` counts what is still there, up to the same bound.
+ * scheduled, and remain until their engines have let go.
  */
-export async function emptyScope(
-  parts: Parts,
-  id: ResourceId,
-  trail: Trail,
-): Promise<{ readonly remaining: number }> {
-  const { remaining } = await sweepBelow(parts, id, trail, async (row, tx) => {
-    const compiled = parts.registry.byKey(row.type)
-    const current = readRow(row)
-    if (compiled === undefined || current.deleting) return
-    await markDeleting(parts, tx, compiled, row, current, parts.clock.now())
-    await recordEvent(tx, parts.clock.now(), trail, row.key, `${compiled.permission}/delete`, null)
-  })
+export async function emptyScope(parts: Parts, id: ResourceId, trail: Trail): Promise<Swept> {
+  const swept = await parts.store.transact((tx) =>
+    sweepBelow(parts, tx, id, trail, async (row) => {
+      const compiled = parts.registry.byKey(row.type)
+      const current = readRow(row)
+      if (compiled === undefined || current.deleting) return
+      const now = parts.clock.now()
+      await markDeleting(parts, tx, compiled, row, current, now)
+      await recordEvent(tx, now, trail, row.key, `${compiled.permission}/delete`, null)
+    }),
+  )
   parts.wake()
-  return { remaining }
+  return swept
 }
 
 async function sweepBelow(
   parts: Parts,
+  tx: Tx,
   id: ResourceId,
   trail: Trail,
-  whenEngined: (row: ResourceRow, tx: Tx) => Promise<void> | void,
-): Promise<{ readonly removed: number; readonly remaining: number }> {
-  const swept = await parts.store.transact(async (tx) => {
-    const rows = await tx.list({ under: id.key, limit: removalsMax + 1 })
-    let removed = 0
-    for (const row of rows) {
-      if (row.key === id.key) continue
-      const compiled = parts.registry.byKey(row.type)
-      if (compiled?.declaration.reconcile !== undefined) {
-        await whenEngined(row, tx)
-        continue
-      }
-      const locked = await tx.lock(row.key, 'change')
-      if (locked === undefined) continue
-      await removeRow(tx, compiled, locked)
-      const action = `${compiled?.permission ?? row.type}/delete`
-      await recordEvent(tx, parts.clock.now(), trail, row.key, action, null)
-      removed++
+  whenEngined: (row: ResourceRow) => Promise<void> | void,
+): Promise<Swept> {
+  const listed = await tx.list({ under: id.key, limit: removalsMax + 1 })
+  const rows = listed.filter((row) => row.key !== id.key)
+  let removed = 0
+  for (const { key } of rows.slice(0, removalsMax)) {
+    const row = await tx.lock(key, 'change')
+    if (row === undefined) continue
+    const compiled = parts.registry.byKey(row.type)
+    if (compiled?.declaration.reconcile !== undefined) {
+      await whenEngined(row)
+      continue
     }
-    return { removed, seen: rows.filter((row) => row.key !== id.key).length }
-  })
-  return { removed: swept.removed, remaining: swept.seen - swept.removed }
+    await removeRow(tx, compiled, row)
+    const action = `${compiled?.permission ?? row.type}/delete`
+    await recordEvent(tx, parts.clock.now(), trail, row.key, action, null)
+    removed++
+  }
+  return { removed, remaining: rows.length - removed }
 }

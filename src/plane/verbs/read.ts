@@ -21,6 +21,7 @@ export async function runGet(parts: Parts, route: LocatedRoute, input: RunInput)
     const item = await source.get({
       ...contextOf(parts, input, parts.clock.now(), parts.store),
       id: route.id,
+      requested: route.scope,
       query: input.query,
     })
     if (item !== undefined) return { status: route.kind === 'head' ? 204 : 200, body: item }

@@ -18,7 +18,14 @@ import { linkOf, openOperation, readOperation } from '../operations.ts'
 import { contextOf, type Parts, recordEvent } from '../parts.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import type { CompiledType } from '../registry.ts'
-import { impliedScopes, lockParent, lockScopes, mayDeclareScopes, missingScope } from '../scopes.ts'
+import {
+  checkName,
+  impliedScopes,
+  lockParent,
+  lockScopes,
+  mayDeclareScopes,
+  missingScope,
+} from '../scopes.ts'
 
 /** What a body asks for, before rules have seen it. */
 interface Desired {
@@ -31,14 +38,20 @@ type Written =
   | { readonly kind: 'ok'; readonly outcome: Outcome }
   | { readonly kind: 'unique'; readonly key: string }
 
-export function runPut(parts: Parts, route: LocatedRoute, input: RunInput): Promise<Outcome> {
+export async function runPut(parts: Parts, route: LocatedRoute, input: RunInput): Promise<Outcome> {
   const { compiled, version } = typeOf(route)
   checkName(compiled, route.id)
   parts.checker.check(version.body, version.unknownProperties, input.body)
   // The schema says the body is an object; envelopes are looked at here, once for all types.
-  const body = input.body as Readonly<Record<string, unknown>>
-  const problems = envelopeProblems(parts, compiled, route.id, body)
+  const given = input.body as Readonly<Record<string, unknown>>
+  const problems = envelopeProblems(parts, compiled, route.scope, given)
   if (problems.length > 0) throw refuseProblems(problems)
+  const context = contextOf(parts, input, parts.clock.now(), parts.store)
+  // A prepared body has the type of the body it was made of.
+  const body = ((await compiled.declaration.prepare?.(
+    { ...context, id: route.id },
+    given as never,
+  )) ?? given) as Readonly<Record<string, unknown>>
   return write(parts, route, input, 'PUT', (current, context) =>
     desiredOf(version, body, current, context),
   )
@@ -178,6 +191,7 @@ async function writeInside(
     (await declaration.rules?.({
       ...context,
       id,
+      requested: route.scope,
       desired: desired.model,
       previous: current?.model,
       location: desired.location,
@@ -257,13 +271,6 @@ function answer(
 export function notFound(compiled: CompiledType, id: ResourceId): Error {
   if (compiled.declaration.scope === 'implied') return missingScope(id)
   return compiled.declaration.notFound?.(id) ?? refuse.ResourceNotFound({ id: id.text })
-}
-
-export function checkName(compiled: CompiledType, id: ResourceId): void {
-  const { name } = compiled.declaration
-  const given = nameOf(id)
-  if (name.pattern.test(given)) return
-  throw name.refuse?.(given) ?? refuse.InvalidResourceName({ name: given, rule: name.rule })
 }
 
 function requireIfMatch(

@@ -21,8 +21,8 @@ export interface PostgresOptions extends StoreOptions {
   readonly url: string
   /** Connections of this process for reads and transactions; one more listens for work. */
   readonly poolSize: number
-  /** The clock that due times are told by; the system's when left out. Leases live by the database's. */
-  readonly clock?: Clock
+  /** The clock that due times are told by. Leases live by the database’s own. */
+  readonly clock: Clock
 }
 
 const connectMilliseconds = 5000
@@ -59,7 +59,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   return new PostgresStore({
     pool,
     listener: new Listener(() => new pg.Client(shared)),
-    clock: options.clock ?? { now: () => Date.now() },
+    clock: options.clock,
     triesMax: Math.max(1, options.transactionRetriesMax),
     jitter: jitterOf(process.pid),
   })

@@ -39,7 +39,7 @@ test('no list or read looks at a whole table', async (t: TestContext) => {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
   await using server = await startPostgres({ fsync: false })
   const url = await server.createDatabase()
-  await using _store = await openPostgres({ url, poolSize: 2, ...contractOptions })
+  await using _store = await openPostgres({ url, poolSize: 2, clock: Date, ...contractOptions })
   const { Client } = (await import('pg')).default
   const client = new Client({ connectionString: url })
   await client.connect()

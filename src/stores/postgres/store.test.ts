@@ -21,7 +21,7 @@ const shared: { server?: Promise<PostgresServer> } = {}
 after(async () => (await shared.server)?.stop())
 
 const open = (url: string, options?: Partial<StoreOptions>): Promise<Store> =>
-  openPostgres({ url, poolSize: 8, ...contractOptions, ...options })
+  openPostgres({ url, poolSize: 8, clock: Date, ...contractOptions, ...options })
 
 async function freshUrl(t: TestContext): Promise<string | undefined> {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return undefined

@@ -12,7 +12,7 @@ import type { ResourceGroup } from './model.ts'
  */
 export type EmptyScope = (
   id: Parameters<Reconciler<ResourceGroup>['observe']>[0]['id'],
-) => Promise<{ readonly remaining: number; readonly removed?: number }>
+) => Promise<{ readonly remaining: number; readonly removed: number }>
 
 interface Content {
   readonly remaining: number
@@ -20,17 +20,17 @@ interface Content {
 }
 
 /** Between two looks while engines still work on the content. */
-const waitSeconds = 2
+const waitSeconds = 1
 
 export function deleteWithContent(emptyScope: EmptyScope): Reconciler<ResourceGroup> {
   return defineReconciler<ResourceGroup, Content, 'look again'>({
     deadlineSeconds: 6 * 3600,
-    retryAfterSeconds: 15,
+    retryAfterSeconds: 1,
     states: { creating: 'Succeeded', updating: 'Succeeded', deleting: 'Deleting' },
     /** Asking for what is left is asking for it to go: the same call, harmless when repeated. */
     async observe({ id, desired }) {
       if (desired !== undefined) return { remaining: 0, removed: 0 }
-      const { remaining, removed = 0 } = await emptyScope(id)
+      const { remaining, removed } = await emptyScope(id)
       return { remaining, removed }
     },
     next: (_subject, content) => nextLook(content),

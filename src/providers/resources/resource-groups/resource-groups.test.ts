@@ -71,7 +71,7 @@ test('only a deletion empties the group; PUT is done at once', async () => {
 
 test('a group that is being deleted refuses writes of itself and below', () => {
   const type = resourceGroups({
-    emptyScope: () => Promise.resolve({ remaining: 0 }),
+    emptyScope: () => Promise.resolve({ remaining: 0, removed: 0 }),
     implicitLocation: 'local',
     scanRowsMax: 10,
   })

@@ -1,0 +1,195 @@
+/** The settings: what they default to, what overrides what, and that every bad value is told, all at once. */
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { defaultLimits } from '#kernel/limits.ts'
+import { ConfigError, describeSettings, type Environment, readConfig } from './config.ts'
+
+function withFolder(run: (directory: string) => void): void {
+  const directory = mkdtempSync(join(tmpdir(), 'armature-config-'))
+  try {
+    run(directory)
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
+
+function problemsOf(environment: Environment, file?: string): Record<string, string> {
+  let found: Record<string, string> = {}
+  withFolder((directory) => {
+    if (file !== undefined) writeFileSync(join(directory, 'armature.config.json'), file)
+    try {
+      readConfig({ environment, directory })
+    } catch (error) {
+      assert.ok(error instanceof ConfigError, String(error))
+      found = Object.fromEntries(error.problems.map((p) => [p.setting, p.message]))
+    }
+  })
+  return found
+}
+
+test('defaults', () => {
+  withFolder((directory) => {
+    const config = readConfig({ environment: {}, directory })
+    assert.equal(config.home, join(directory, '.armature'))
+    assert.equal(config.host, '127.0.0.1')
+    assert.equal(config.port, 8900)
+    assert.equal(config.store, undefined)
+    assert.equal(config.publicUrl, undefined)
+    assert.deepEqual(config.words, { namespace: 'Vendor', brand: 'Vendor' })
+    assert.equal(config.scopes, 'implicit')
+    assert.deepEqual(config.issuers, [])
+    assert.equal(config.throttle.owner, false)
+    assert.deepEqual(config.throttle.reads, { size: 250, refillPerSecond: 25 })
+    assert.deepEqual(config.throttle.deletes, { size: 200, refillPerSecond: 10 })
+    assert.deepEqual(config.limits, defaultLimits)
+    assert.deepEqual(config.warnings, [])
+  })
+})
+
+test('the command line is above the environment, that above the file, that above the default', () => {
+  withFolder((directory) => {
+    const file = {
+      port: 1,
+      host: 'file',
+      scopes: 'declared',
+      limitPageSize: 7,
+      throttleOwner: true,
+    }
+    writeFileSync(join(directory, 'armature.config.json'), JSON.stringify(file))
+    const environment = { ARMATURE_PORT: '2', ARMATURE_HOST: 'environment' }
+    const config = readConfig({ environment, directory, overrides: { port: '3' } })
+    assert.equal(config.port, 3)
+    assert.equal(config.host, 'environment')
+    assert.equal(config.scopes, 'declared')
+    assert.equal(config.limits.pageSize, 7)
+    assert.equal(config.throttle.owner, true)
+    assert.equal(config.logLevel, 'info')
+  })
+})
+
+test('an empty variable counts as not set', () => {
+  withFolder((directory) => {
+    writeFileSync(join(directory, 'armature.config.json'), '{"port": 4}')
+    assert.equal(readConfig({ environment: { ARMATURE_PORT: '' }, directory }).port, 4)
+  })
+})
+
+test('a relative home in the file lies beside the file', () => {
+  withFolder((directory) => {
+    const path = join(directory, 'other.json')
+    writeFileSync(path, '{"home": "data"}')
+    const environment = { ARMATURE_CONFIG: path }
+    assert.equal(readConfig({ environment, directory: '/' }).home, join(directory, 'data'))
+    const both = { ...environment, ARMATURE_HOME: 'mine' }
+    assert.equal(readConfig({ environment: both, directory: '/' }).home, '/mine')
+  })
+})
+
+const bad: readonly [variable: string, value: string][] = [
+  ['ARMATURE_HOME', 'a\0b'],
+  ['ARMATURE_HOST', 'two words'],
+  ['ARMATURE_PORT', '65536'],
+  ['ARMATURE_PORT', '-1'],
+  ['ARMATURE_PORT', '80.5'],
+  ['ARMATURE_PORT', '0x50'],
+  ['ARMATURE_PORT', 'http'],
+  ['ARMATURE_STORE', 'mysql://host/db'],
+  ['ARMATURE_STORE', 'sqlite.db'],
+  ['ARMATURE_STORE_CONNECTIONS', '0'],
+  ['ARMATURE_KEY', 'c2hvcnQ='],
+  ['ARMATURE_PUBLIC_URL', 'example.com'],
+  ['ARMATURE_PUBLIC_URL', 'ftp://example.com'],
+  ['ARMATURE_PUBLIC_URL', 'https://example.com/?a=b'],
+  ['ARMATURE_PUBLIC_URL', 'https://user@example.com'],
+  ['ARMATURE_VENDOR_NAMESPACE', 'vendor'],
+  ['ARMATURE_VENDOR_BRAND', 'Two Words'],
+  ['ARMATURE_SCOPES', 'Implicit'],
+  ['ARMATURE_ISSUERS', '{'],
+  ['ARMATURE_ISSUERS', '{}'],
+  ['ARMATURE_ISSUERS', '[{}]'],
+  ['ARMATURE_ISSUERS', '[{"issuer":"https://a.example","audiences":[]}]'],
+  ['ARMATURE_ISSUERS', '[{"issuer":"http://a.example","audiences":["x"]}]'],
+  ['ARMATURE_ISSUERS', '[{"issuer":"https://a.example","audiences":["x"],"claims":{"oid":1}}]'],
+  ['ARMATURE_ISSUERS', '[{"issuer":"https://a.example","audiences":["x"],"audience":"x"}]'],
+  ['ARMATURE_LOG_LEVEL', 'verbose'],
+  ['ARMATURE_THROTTLE', 'on'],
+  ['ARMATURE_THROTTLE_OWNER', '1'],
+  ['ARMATURE_THROTTLE_READS_BUCKET', '0'],
+  ['ARMATURE_LIMIT_BODY_BYTES_MAX', '4MB'],
+  ['ARMATURE_LIMIT_PAGE_SIZE', '0'],
+]
+
+test('every bad value is a problem that names the setting and what was expected', () => {
+  for (const [variable, value] of bad) {
+    const problems = problemsOf({ [variable]: value })
+    assert.deepEqual(Object.keys(problems), [variable], `${variable}=${value}`)
+    assert.match(problems[variable] ?? '', /expected|JSON|unknown/, `${variable}=${value}`)
+  }
+})
+
+test('all problems are told at once, those of the file too', () => {
+  const file = '{"prot": 1, "port": "x", "hosts": [], "scopes": 3, "zzzzzzzz": 1}'
+  const problems = problemsOf({ ARMATURE_LOG_LEVEL: 'loud', ARMATURE_PORT: '' }, file)
+  assert.deepEqual(problems, {
+    'armature.config.json: prot': 'unknown setting; did you mean `port`?',
+    'armature.config.json: hosts': 'unknown setting; did you mean `host`?',
+    'armature.config.json: zzzzzzzz': 'unknown setting',
+    'armature.config.json: port': 'expected a whole number from 0 to 65535, got "x"',
+    'armature.config.json: scopes': 'expected `implicit`, `declared`, got 3',
+    ARMATURE_LOG_LEVEL: 'expected `silent`, `error`, `warn`, `info`, `debug`, got "loud"',
+  })
+})
+
+test('a file that cannot be used is a problem; one that is absent only when it was asked for', () => {
+  for (const content of ['', '{', '[]', 'null', '7']) {
+    assert.equal(Object.keys(problemsOf({}, content)).length, 1, content)
+  }
+  assert.deepEqual(problemsOf({}), {})
+  assert.equal(Object.keys(problemsOf({ ARMATURE_CONFIG: 'absent.json' })).length, 1)
+})
+
+test('a secret setting is not printed in its problem', () => {
+  const problems = problemsOf({ ARMATURE_STORE: 'postgress://user:hunter2@host/db' })
+  assert.doesNotMatch(JSON.stringify(problems), /hunter2/)
+  assert.doesNotMatch(JSON.stringify(problemsOf({ ARMATURE_KEY: 'abcdefgh' })), /abcdefgh/)
+})
+
+test('issuers are taken from JSON text and from the file, with the usual claim filled in', () => {
+  const issuer = { issuer: 'https://id.example/realm', audiences: ['api'], claims: { name: 'n' } }
+  const expected = [{ ...issuer, claims: { name: 'n', oid: 'oid' } }]
+  withFolder((directory) => {
+    const environment = { ARMATURE_ISSUERS: JSON.stringify([issuer]) }
+    assert.deepEqual(readConfig({ environment, directory }).issuers, expected)
+    writeFileSync(join(directory, 'armature.config.json'), JSON.stringify({ issuers: [issuer] }))
+    assert.deepEqual(readConfig({ environment: {}, directory }).issuers, expected)
+  })
+})
+
+test('a variable that is no setting is a warning with a suggestion', () => {
+  withFolder((directory) => {
+    const environment = { ARMATURE_PROT: '1', ARMATURE_TEST_REQUIRE: 'all', OTHER: 'x' }
+    assert.deepEqual(readConfig({ environment, directory }).warnings, [
+      'ARMATURE_PROT is no setting and has no effect; did you mean `ARMATURE_PORT`?',
+    ])
+  })
+})
+
+test('every setting is described, and every default keeps its own rule', () => {
+  const described = describeSettings()
+  assert.ok(described.length > 25)
+  for (const setting of described) {
+    assert.match(setting.environment, /^ARMATURE_[A-Z_]+$/)
+    assert.notEqual(setting.description, '')
+    assert.notEqual(setting.expected, '')
+    if (setting.default === '') continue
+    assert.deepEqual(problemsOf({ [setting.environment]: setting.default }), {}, setting.name)
+  }
+  assert.deepEqual(
+    described.filter((setting) => setting.secret).map((setting) => setting.name),
+    ['store', 'key'],
+  )
+})

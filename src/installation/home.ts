@@ -1,0 +1,102 @@
+/**
+ * The home folder as the server writes it: the installation's key, the owner's first credentials, and where
+ * the process runs. Everything in it is for this user alone (0600); the command line only reads it.
+ */
+
+import { randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+
+export interface OwnerCredentials {
+  readonly principalId: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly signInName: string
+  readonly password: string
+}
+
+export interface RunningNote {
+  /** What clients use. */
+  readonly url: string
+  /** What is listened on, where `url` is a proxy's. */
+  readonly localUrl: string
+  readonly pid: number
+  readonly tenantId: string
+  readonly subscriptionId: string
+  readonly principalId: string
+  readonly words: { readonly namespace: string; readonly brand: string }
+}
+
+export interface ServerHome {
+  readonly folder: string
+  /** Where the embedded store lives. */
+  readonly databasePath: string
+  /** 32 bytes; undefined when this home has none yet. */
+  key(): Uint8Array | undefined
+  /** Makes and keeps a key. */
+  createKey(): Uint8Array
+  /** Lets whoever may read the home have tokens of the owner; made at first use. */
+  localTokenSecret(): string
+  writeOwner(credentials: OwnerCredentials): void
+  hasOwner(): boolean
+  writeRunning(note: RunningNote): void
+  removeRunning(): void
+}
+
+const keyBytes = 32
+
+export function openServerHome(folder: string): ServerHome {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  chmodSync(folder, 0o700)
+  const keyPath = join(folder, 'installation.key')
+  const secretPath = join(folder, 'local-token.secret')
+  const ownerPath = join(folder, 'owner.json')
+  const runningPath = join(folder, 'running.json')
+  return {
+    folder,
+    databasePath: join(folder, 'armature.db'),
+    key() {
+      if (!existsSync(keyPath)) return undefined
+      const key = decodeKey(readFileSync(keyPath, 'utf8'))
+      if (key === undefined) throw new Error(`${keyPath} does not hold a key of ${keyBytes} bytes`)
+      return key
+    },
+    createKey() {
+      const key = randomBytes(keyBytes)
+      writeSecret(keyPath, `${key.toString('base64')}\n`)
+      return key
+    },
+    localTokenSecret() {
+      if (existsSync(secretPath)) return readFileSync(secretPath, 'utf8').trim()
+      const secret = randomBytes(keyBytes).toString('base64url')
+      writeSecret(secretPath, `${secret}\n`)
+      return secret
+    },
+    writeOwner: (credentials) =>
+      writeSecret(ownerPath, `${JSON.stringify(credentials, undefined, 2)}\n`),
+    hasOwner: () => existsSync(ownerPath),
+    writeRunning: (note) => writeSecret(runningPath, `${JSON.stringify(note, undefined, 2)}\n`),
+    removeRunning: () => rmSync(runningPath, { force: true }),
+  }
+}
+
+/** A key as it is written: base64 of 32 bytes. */
+export function decodeKey(text: string): Uint8Array | undefined {
+  const key = Buffer.from(text.trim(), 'base64')
+  return key.length === keyBytes ? key : undefined
+}
+
+/** Beside and then over: a reader sees the old file or the new one, never half of one. */
+function writeSecret(path: string, text: string): void {
+  const beside = `${path}.${process.pid}.new`
+  writeFileSync(beside, text, { mode: 0o600 })
+  renameSync(beside, path)
+}

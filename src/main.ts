@@ -1,0 +1,374 @@
+/**
+ * The composition root: opens the store, ties the areas together, listens, drains. The only wiring, and the
+ * only place besides tests where real time and chance come in.
+ */
+
+import { randomBytes, randomUUID } from 'node:crypto'
+import { createHttpServer, type HttpServer } from '#http/server.ts'
+import { defaultThrottle, type ThrottleSettings } from '#http/throttle.ts'
+import { directoryRoutes } from '#identity/directory-api.ts'
+import { type Identity, openIdentity } from '#identity/identity.ts'
+import { identityMigrations } from '#identity/migrations.ts'
+import { refuse } from '#kernel/error.ts'
+import type { Clock, Ids } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { rootId } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
+import type { Access } from '#plane/access.ts'
+import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
+import { openApiDocuments } from '#plane/openapi.ts'
+import type { Timers } from '#plane/reconciler.ts'
+import { createAuthorizer } from '#providers/authorization/authorizer.ts'
+import { providers } from '#providers/index.ts'
+import type { Store } from '#stores/store.ts'
+import type { Config } from './config.ts'
+import { decodeKey, openServerHome, type ServerHome } from './installation/home.ts'
+import {
+  deriveKey,
+  hasRecord,
+  type InstallationRecord,
+  installationMigrations,
+  isFurnished,
+  markFurnished,
+  openRecord,
+} from './installation/record.ts'
+import { createLog } from './log.ts'
+
+export interface Started extends AsyncDisposable {
+  readonly url: string
+  readonly tenantId: string
+  readonly subscriptionId: string
+  readonly principalId: string
+  readonly signInUrl: string
+  readonly firstStart: boolean
+  readonly home: string
+  readonly store: string
+  readonly startedInMilliseconds: number
+  close(): Promise<void>
+}
+
+const clock: Clock = { now: () => Date.now() }
+const ids: Ids = {
+  uuid: () => randomUUID(),
+  secret: (bytes) => randomBytes(bytes).toString('base64url'),
+}
+const timers: Timers = {
+  after(milliseconds, callback) {
+    const timer = setTimeout(callback, milliseconds)
+    return { cancel: () => clearTimeout(timer) }
+  },
+}
+
+const ownerRole = '8e3af657-a8ff-443c-a75c-2fe8c4bcb635'
+
+/** Starts an installation. Throws `StoreUnavailable` and `Error`s whose messages are for the operator. */
+export async function start(config: Config): Promise<Started> {
+  const home = openServerHome(config.home)
+  const log = await createLog(config.logLevel)
+  const store = await openStore(config, home)
+  const key = await installationKey(config, home, store)
+  const record = await openRecord(store.sql, ids, key)
+
+  // The public address may be known only once the port is.
+  let listening = config.publicUrl ?? ''
+  const identity = openIdentity({
+    sql: store.sql,
+    feed: store.feed('directory'),
+    clock,
+    ids,
+    log,
+    installationKey: deriveKey(key, 'identity'),
+    tenantId: record.tenantId,
+    publicUrl: () => listening,
+    issuers: config.issuers,
+    localTokenSecret: home.localTokenSecret(),
+  })
+  const firstStart = !(await isFurnished(store.sql))
+  const ownerId = firstStart ? await makeOwner(identity, home, store) : await ownerOf(identity)
+
+  const authorizer = createAuthorizer({
+    words: config.words,
+    feed: store.feed('authorization'),
+    directoryFeed: store.feed('directory'),
+    directory: identity.directory,
+    // Asked for at the first question, when the plane exists.
+    reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
+  })
+  const plane = createPlane({
+    providers: (services) =>
+      providers({
+        words: config.words,
+        directory: identity.directory,
+        tenantId: record.tenantId,
+        isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
+        services,
+      }),
+    store,
+    access: authorizer,
+    words: config.words,
+    clock,
+    ids,
+    log,
+    limits: config.limits,
+    tokenKey: deriveKey(key, 'continuation tokens'),
+    scopes: config.scopes,
+    timers,
+  })
+  if (firstStart) {
+    await furnish(plane, record, ownerId)
+    await markFurnished(store.sql)
+  }
+
+  const server = createHttpServer({
+    plane,
+    authenticate: (header) => identity.authenticator.authenticate(header),
+    oauth: (request, response) => identity.handleOAuth(request, response),
+    directoryRoutes: directoryTable(identity),
+    authorizeAction: (action, principal) =>
+      authorizeAtRoot(authorizer, qualify(config.words, action), principal),
+    clock,
+    ids,
+    ticks: () => performance.now(),
+    log,
+    logRequests: config.logLevel === 'debug',
+    limits: config.limits,
+    throttle: throttleOf(config, ownerId),
+    words: config.words,
+    region: 'LOCAL',
+    publicUrl: () => listening,
+    readiness: async () => [await storeReadiness(store)],
+    openapi: (path) => openApiAt(plane, config, path),
+  })
+  const { url } = await server.listen({ host: config.host, port: config.port })
+  if (listening === '') listening = url
+  plane.reconciler.start()
+  const shown = {
+    tenantId: record.tenantId,
+    subscriptionId: record.subscriptionId,
+    principalId: ownerId,
+  }
+  home.writeRunning({
+    url: listening,
+    localUrl: url,
+    pid: process.pid,
+    ...shown,
+    words: config.words,
+  })
+  const close = once(() => stop({ server, plane, authorizer, store, home, config }))
+  return {
+    url: listening,
+    ...shown,
+    signInUrl: `${listening}/signed-in`,
+    firstStart,
+    home: config.home,
+    store: config.store === undefined ? home.databasePath : withoutPassword(config.store),
+    startedInMilliseconds: performance.now(),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** The drivers are loaded only where they serve: PostgreSQL's is no part of an embedded start. */
+async function openStore(config: Config, home: ServerHome): Promise<Store> {
+  const options = {
+    migrations: [...installationMigrations, ...identityMigrations],
+    words: config.words,
+    transactionRetriesMax: config.limits.transactionRetriesMax,
+  }
+  if (config.store === undefined) {
+    const { openSqlite } = await import('#stores/sqlite/open.ts')
+    return openSqlite({ path: home.databasePath, ...options })
+  }
+  const { openPostgres } = await import('#stores/postgres/open.ts')
+  return openPostgres({ url: config.store, poolSize: config.storeConnections, clock, ...options })
+}
+
+/** A new store gets a new key; a store that has an installation needs the key of that one. */
+async function installationKey(
+  config: Config,
+  home: ServerHome,
+  store: Store,
+): Promise<Uint8Array> {
+  if (config.key !== undefined) {
+    const given = decodeKey(config.key)
+    if (given === undefined) throw new Error('ARMATURE_KEY must be 32 bytes in base64')
+    return given
+  }
+  const known = home.key()
+  if (known !== undefined) return known
+  if (await hasRecord(store.sql)) {
+    throw new Error(
+      `The store holds an installation, but ${home.folder} has no key of it. Copy installation.key from the first home, or set ARMATURE_KEY to its content.`,
+    )
+  }
+  return home.createKey()
+}
+
+const firstStartSeconds = 10
+
+/**
+ * The owner of a first start. Of several replicas that start at once one makes it; a start that was cut
+ * off half-way is made good by the next, with new credentials where the first were lost.
+ */
+async function makeOwner(identity: Identity, home: ServerHome, store: Store): Promise<string> {
+  const owner = await identity.ensureOwner({ displayName: 'Owner' })
+  if (owner.created) {
+    const { created: _, ...credentials } = owner
+    home.writeOwner(credentials)
+    return owner.principalId
+  }
+  if (home.hasOwner()) return owner.principalId
+  for (let seconds = 0; seconds < firstStartSeconds; seconds++) {
+    await new Promise<void>((resolve) => timers.after(1000, resolve))
+    if (await isFurnished(store.sql)) return owner.principalId
+  }
+  home.writeOwner(await identity.resetOwner())
+  return owner.principalId
+}
+
+async function ownerOf(identity: Identity): Promise<string> {
+  const owner = await identity.ensureOwner({ displayName: 'Owner' })
+  return owner.principalId
+}
+
+/** The first subscription, and the owner's right to everything: written as any client would write them. */
+async function furnish(
+  plane: RunningPlane,
+  record: InstallationRecord,
+  ownerId: string,
+): Promise<void> {
+  const principal: Principal = {
+    id: ownerId,
+    type: 'User',
+    tenantId: record.tenantId,
+    displayName: 'owner',
+    clientId: ownerId,
+    groups: [],
+  }
+  const put = async (path: string, version: string, body: object): Promise<void> => {
+    const query = new URLSearchParams({ 'api-version': version })
+    await plane.run(plane.locate('PUT', path, query), {
+      principal,
+      query,
+      body,
+      preconditions: {},
+      correlationId: ids.uuid(),
+    })
+  }
+  const { words } = plane.registry
+  const authorization = qualify(words, 'Authorization')
+  await put(
+    `/providers/${authorization}/roleAssignments/${record.ownerAssignmentId}`,
+    '2022-04-01',
+    {
+      properties: {
+        principalId: ownerId,
+        principalType: 'User',
+        roleDefinitionId: `/providers/${authorization}/roleDefinitions/${ownerRole}`,
+        description: 'The installation’s first owner.',
+      },
+    },
+  )
+  await put(`/subscriptions/${record.subscriptionId}`, '2020-01-01', {
+    displayName: 'First subscription',
+  })
+}
+
+function directoryTable(identity: Identity) {
+  return [
+    ...directoryRoutes.map((route) => ({
+      ...route,
+      run: (params: Readonly<Record<string, string>>, body: unknown, query: URLSearchParams) =>
+        route.run(identity.directory, params, body, Object.fromEntries(query), ids),
+    })),
+    {
+      method: 'POST' as const,
+      path: '/directory/keys/rotate',
+      action: 'Directory/keys/rotate/action',
+      status: 200,
+      run: async () => ({ keyId: await identity.rotateKeys() }),
+    },
+  ]
+}
+
+async function authorizeAtRoot(
+  access: Access,
+  action: string,
+  principal: Principal,
+): Promise<void> {
+  if (await access.allows({ principal, action, scope: rootId })) return
+  throw refuse.AuthorizationFailed({
+    client: principal.displayName,
+    principalId: principal.id,
+    action,
+    scope: '/',
+  })
+}
+
+function throttleOf(config: Config, ownerId: string): ThrottleSettings | false {
+  const { enabled, owner, reads, writes, deletes, subscriptionFactor } = config.throttle
+  if (!enabled) return false
+  return {
+    ...defaultThrottle,
+    subscription: { reads, writes, deletes },
+    tenant: { reads, writes, deletes },
+    allPrincipalsFactor: subscriptionFactor,
+    ownerId,
+    refusesOwner: owner,
+  }
+}
+
+async function storeReadiness(store: Store) {
+  try {
+    await store.ping()
+    return { name: 'store', ok: true }
+  } catch (error) {
+    // Not being able to answer is this check's answer.
+    return {
+      name: 'store',
+      ok: false,
+      reason: error instanceof Error ? error.message : String(error),
+    }
+  }
+}
+
+/** `/openapi/` lists the documents; `{namespace}/{version}.json` is one of them. */
+function openApiAt(plane: RunningPlane, config: Config, path: string): object | undefined {
+  const documents = openApiDocuments(plane.describe(), config.words)
+  const name = (one: (typeof documents)[number]) => `${one.namespace}/${one.version}.json`
+  if (path === '') return { value: documents.map((one) => `/openapi/${name(one)}`) }
+  return documents.find((one) => name(one).toLowerCase() === path.toLowerCase())?.document
+}
+
+interface Running {
+  readonly server: HttpServer
+  readonly plane: RunningPlane
+  readonly authorizer: AsyncDisposable
+  readonly store: Store
+  readonly home: ServerHome
+  readonly config: Config
+}
+
+/** In the order of dependence: nothing is taken away from what still works with it. */
+async function stop({ server, plane, authorizer, store, home, config }: Running): Promise<void> {
+  home.removeRunning()
+  await server.close({ drainSeconds: config.limits.drainSeconds })
+  await plane[Symbol.asyncDispose]()
+  await authorizer[Symbol.asyncDispose]()
+  await store[Symbol.asyncDispose]()
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined
+  return () => {
+    done ??= work()
+    return done
+  }
+}
+
+function withoutPassword(url: string): string {
+  const parsed = URL.parse(url)
+  if (parsed === null) return 'postgres'
+  if (parsed.password !== '') parsed.password = '***'
+  return parsed.href
+}

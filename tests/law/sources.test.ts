@@ -1,0 +1,153 @@
+/** Laws over the sources themselves: few, each with its reason in its message and a known-bad example. */
+
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, test } from 'node:test'
+import { sourceFiles } from './source.ts'
+
+const sources = sourceFiles('src').filter((file) => !file.isTest)
+
+interface Law {
+  readonly name: string
+  readonly pattern: RegExp
+  readonly reason: string
+  /** Files where it is the business at hand, each with why. */
+  readonly except: Readonly<Record<string, string>>
+  readonly bad: string
+}
+
+const laws: readonly Law[] = [
+  {
+    name: 'the clock is a parameter',
+    pattern: /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(/,
+    reason:
+      'time comes in through `Clock` (kernel/ports.ts), so that tests and operators can move it',
+    except: {
+      'src/main.ts': 'the real clock is made here',
+      'src/client/timing.ts': 'the client’s own clock is made here',
+      'src/cli/commands/serve.ts': 'tells two signals of one keystroke apart',
+    },
+    bad: 'const now = Date.now()',
+  },
+  {
+    name: 'the environment is read in one file',
+    pattern: /\bprocess\.env\b/,
+    reason: 'settings are read in src/config.ts, where each is typed and documented',
+    except: { 'src/config.ts': 'the one reader' },
+    bad: "process.env['HOME']",
+  },
+  {
+    name: 'no type escapes',
+    pattern: /\bas any\b|: any\b|@ts-ignore|@ts-expect-error|@ts-nocheck/,
+    reason: 'what the compiler cannot see, nobody checks',
+    except: {},
+    bad: 'const x = y as any',
+  },
+  {
+    name: 'no unfinished business',
+    pattern: /\b(TODO|FIXME|XXX|HACK)\b/,
+    reason: 'what is not finished is left out and named in an issue',
+    except: {},
+    bad: '// TODO later',
+  },
+]
+
+/**
+ * Adapters (stores, engines, identity, client, command line) translate foreign errors wherever they meet them.
+ * Inside the house, `catch` stands only here: anywhere else it hides something.
+ */
+const catchers: Readonly<Record<string, string>> = {
+  'src/kernel/resource-id.ts': 'decodeURIComponent has no other way to say no',
+  'src/plane/verbs/write.ts': 'the store says so when a unique key is taken',
+  'src/plane/reconciler.ts': 'the world fails; background work tries again',
+  'src/http/failure.ts': 'the one place that turns errors into answers',
+  'src/http/json.ts': 'JSON.parse has no other way to say no',
+  'src/main.ts': 'a store that does not answer is the answer of the readiness check',
+}
+const house = /^src\/(kernel|plane|providers|http|template|business|main\.ts)/
+const catching = /\bcatch\b\s*[({]|\.catch\(/
+
+function strip(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
+}
+
+describe('laws of the sources', () => {
+  for (const law of laws) {
+    test(law.name, () => {
+      assert.match(law.bad, law.pattern, 'the known-bad example must be caught')
+      const text = law.name === 'no unfinished business' ? (x: string) => x : strip
+      for (const file of sources) {
+        if (law.except[file.path] !== undefined) continue
+        assert.ok(
+          !law.pattern.test(text(file.text)),
+          `${file.path}: ${law.name}, because ${law.reason}`,
+        )
+      }
+      for (const path of Object.keys(law.except)) {
+        assert.ok(
+          sources.some((file) => file.path === path),
+          `${path} is excepted and does not exist`,
+        )
+      }
+    })
+  }
+
+  test('every file says what it is for', () => {
+    for (const file of sources) {
+      if (file.path.endsWith('.d.ts')) continue
+      assert.ok(file.text.startsWith('/**'), `${file.path} does not open with what it is for`)
+    }
+  })
+
+  test('no file is past comfort', () => {
+    for (const file of sources) {
+      const lines = file.text.split('\n').length
+      assert.ok(lines <= 520, `${file.path} has ${lines} lines: is it one thing?`)
+    }
+  })
+
+  test('names say what a thing is', () => {
+    for (const file of sources) {
+      assert.doesNotMatch(
+        file.path,
+        /(?:^|[/-])(?:utils?|helpers?|common|misc|base|manager)(?:[/.-]|$)/,
+        `${file.path}: the thing has a name; find it`,
+      )
+    }
+  })
+
+  test('links in documents resolve', () => {
+    for (const folder of ['docs', 'src', 'bench', '.']) {
+      for (const file of folder === '.' ? rootDocuments() : sourceFiles(folder, '.md')) {
+        for (const [, target = ''] of file.text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
+          if (/^[a-z]+:/.test(target)) continue
+          const path = join(import.meta.dirname, '../..', dirname(file.path), target)
+          assert.ok(existsSync(path), `${file.path} links to ${target}, which is not there`)
+        }
+      }
+    }
+  })
+
+  test('catch stands only where a foreign error is translated', () => {
+    assert.match('try { x() } catch { }', catching, 'the known-bad example must be caught')
+    for (const file of sources) {
+      if (!house.test(file.path) || catchers[file.path] !== undefined) continue
+      assert.ok(
+        !catching.test(strip(file.text)),
+        `${file.path} catches: let it reach http/failure.ts`,
+      )
+    }
+    for (const path of Object.keys(catchers)) {
+      const file = sources.find((one) => one.path === path)
+      assert.ok(
+        file !== undefined && catching.test(file.text),
+        `${path} need not be listed any more`,
+      )
+    }
+  })
+})
+
+function rootDocuments() {
+  return sourceFiles('.', '.md').filter((file) => !file.path.includes('/'))
+}

@@ -1,0 +1,62 @@
+/**
+ * Writes what is derived from the sources: OpenAPI documents and reference pages. With `--check` it writes
+ * nothing and fails when a file differs from what it would write.
+ */
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { openApiDocuments } from '#plane/openapi.ts'
+import { describeSettings } from '../src/config.ts'
+import { declaredTable } from './generate/declared-table.ts'
+import { errorsPage, limitsPage, operationsPage, settingsPage } from './generate/pages.ts'
+
+const root = join(import.meta.dirname, '..')
+const check = process.argv.includes('--check')
+
+const { registry, routes, words } = declaredTable()
+const files = new Map<string, string>()
+for (const one of openApiDocuments(routes, words)) {
+  files.set(
+    `openapi/${one.namespace}/${one.version}.json`,
+    `${JSON.stringify(one.document, undefined, 2)}\n`,
+  )
+}
+files.set('docs/reference/settings.md', settingsPage(describeSettings()))
+files.set('docs/reference/limits.md', limitsPage())
+files.set('docs/reference/errors.md', errorsPage(registry))
+files.set('docs/reference/operations.md', operationsPage(routes))
+
+const existing = ['openapi', 'docs/reference'].flatMap(listed)
+const stale = existing.filter((path) => !files.has(path))
+const different = [...files].filter(([path, text]) => read(path) !== text).map(([path]) => path)
+
+if (check) {
+  if (stale.length + different.length > 0) {
+    process.stderr.write(
+      `Generated files differ: ${[...different, ...stale].join(', ')}\nRun \`npm run generate\` and commit what it writes.\n`,
+    )
+    process.exitCode = 1
+  }
+} else {
+  for (const path of stale) rmSync(join(root, path))
+  for (const [path, text] of files) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  process.stdout.write(
+    `${files.size} files, ${different.length} changed, ${stale.length} removed\n`,
+  )
+}
+
+function read(path: string): string | undefined {
+  const full = join(root, path)
+  return existsSync(full) ? readFileSync(full, 'utf8') : undefined
+}
+
+function listed(folder: string): readonly string[] {
+  const full = join(root, folder)
+  if (!existsSync(full)) return []
+  return readdirSync(full, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+}
