@@ -1,0 +1,320 @@
+/** The promises of `engine.ts` about what a program sees inside its container; for engines that run any. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createConnection } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  drive,
+  inWorld,
+  logOf,
+  type OpenBackend,
+  part,
+  partOf,
+  type Require,
+  spec,
+  until,
+  type World,
+} from './contract.ts'
+import { writeTar } from './docker/tar.ts'
+import type { GroupContents, GroupSpec, PartSpec, Session } from './engine.ts'
+
+/** A part that runs a shell script once. */
+function script(world: World, name: string, text: string, more: Partial<PartSpec> = {}): PartSpec {
+  return part(world, name, {}, { command: ['sh', '-c', text], ...more })
+}
+
+/** Runs a group until all its parts have ended; what the named one wrote. */
+async function outputOf(
+  world: World,
+  name: string,
+  wanted: GroupSpec,
+  contents: GroupContents = {},
+): Promise<string> {
+  const group = world.group()
+  await drive(world, group, wanted, { contents })
+  await until(world, group, (seen) => partOf(seen, name).state.kind === 'terminated')
+  const text = await logOf(world, group, name)
+  await world.engine().remove(group)
+  return text
+}
+
+async function textOf(session: Session): Promise<string> {
+  let text = ''
+  for await (const { bytes } of session.output) text += Buffer.from(bytes)
+  return text
+}
+
+export function programsContract(name: string, open: OpenBackend, require: Require): void {
+  inWorld(`programs in containers: ${name}`, open, require, (world) => {
+    promiseSharing(world)
+    promiseVolumes(world)
+    promiseSurroundings(world)
+    promiseTalking(world)
+  })
+}
+
+/** Serves one word by HTTP on its port. */
+const server = (port: number) =>
+  `printf word > /tmp/index.html; exec busybox httpd -f -p ${port} -h /tmp`
+
+function promiseSharing({ test }: World): void {
+  test('two parts talk over localhost', async (world) => {
+    const client =
+      'for i in $(busybox seq 100); do wget -qO- http://127.0.0.1:8080 && exit 0; sleep 0.1; done'
+    const wanted = spec([script(world, 'web', server(8080)), script(world, 'side', client)])
+    assert.match(await outputOf(world, 'side', wanted), /word$/)
+  })
+
+  test('a published port answers on the host', async (world) => {
+    const group = world.group()
+    const ports = [{ port: 80, protocol: 'tcp', publish: { address: '127.0.0.1' } }] as const
+    await drive(world, group, spec([script(world, 'web', server(80))], { ports }))
+    const { published } = await world.engine().observe(group)
+    const text = await eventually(world, () => ask(published[0]?.hostPort ?? 0))
+    assert.match(text, /word$/)
+  })
+}
+
+/** One request, one answer; empty while nobody listens. */
+function ask(port: number): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  let text = ''
+  const socket = createConnection({ host: '127.0.0.1', port }, () =>
+    socket.write('GET / HTTP/1.0\r\n\r\n'),
+  )
+  socket.on('data', (chunk) => {
+    text += chunk
+  })
+  socket.on('error', () => resolve(''))
+  socket.on('close', () => resolve(text))
+  return promise
+}
+
+async function eventually(world: World, look: () => Promise<string>): Promise<string> {
+  for (let tries = 0; tries < 100; tries++) {
+    const text = await look()
+    if (text !== '') return text
+    await world.backend().pass()
+  }
+  return ''
+}
+
+function promiseVolumes({ test }: World): void {
+  const keys = { kind: 'files', name: 'keys', fileMode: 0o400 } as const
+  const files = new Map([['keys', [{ name: 'password', bytes: Buffer.from('hush') }]]])
+
+  test('secret files have their bytes and mode, in memory, out of reach of writes', async (world) => {
+    const mounts = [{ volume: 'keys', path: '/run/keys', readOnly: false }]
+    const text = [
+      'cat /run/keys/password; echo',
+      'stat -c %a /run/keys/password',
+      'stat -f -c %T /run/keys',
+      'touch /run/keys/more 2>/dev/null || echo no',
+    ].join('; ')
+    const wanted = spec([script(world, 'job', text, { mounts })], { volumes: [keys] })
+    assert.equal(await outputOf(world, 'job', wanted, { files }), 'hush\n400\ntmpfs\nno\n')
+  })
+
+  test('secrets survive the restart of a part and show in no label', async (world) => {
+    const group = world.group()
+    const mounts = [{ volume: 'keys', path: '/run/keys', readOnly: true }]
+    const parts = [script(world, 'job', 'cat /run/keys/password; echo; exit 1', { mounts })]
+    const wanted = spec(parts, { volumes: [keys], restart: 'on-failure' })
+    await drive(world, group, wanted, { contents: { files } })
+    await until(world, group, (seen) => partOf(seen, 'job').restartCount >= 2)
+    await world.engine().stop(group, 0)
+    const text = await logOf(world, group, 'job')
+    assert.ok(text.split('\n').filter(Boolean).length >= 2)
+    assert.ok(
+      text
+        .split('\n')
+        .filter(Boolean)
+        .every((line) => line === 'hush'),
+      text,
+    )
+    assert.doesNotMatch(JSON.stringify(await world.engine().list()), /hush/)
+    await world.engine().remove(group)
+  })
+
+  test('an empty folder is shared, writable by any user, and gone with the group', async (world) => {
+    const mounts = [{ volume: 'data', path: '/data', readOnly: false }]
+    const write = script(world, 'write', 'id -u > /data/who', {
+      init: true,
+      mounts,
+      security: { user: 1234, group: 1234 },
+    })
+    const read = script(world, 'read', 'cat /data/who; ls /data', { mounts })
+    const wanted = spec([write, read], { volumes: [{ kind: 'empty', name: 'data' }] })
+    assert.equal(await outputOf(world, 'read', wanted), '1234\nwho\n')
+    assert.equal(await outputOf(world, 'read', wanted), '1234\nwho\n')
+  })
+
+  test('an archive is unpacked; a folder of the host is the host’s', async (world) => {
+    const folder = await mkdtemp(join(tmpdir(), 'armature-share-'))
+    try {
+      await writeFile(join(folder, 'note'), 'from the host\n')
+      const archive = writeTar([
+        { name: 'site/', mode: 0o755 },
+        { name: 'site/index', mode: 0o644, bytes: Buffer.from('from the archive\n') },
+      ])
+      const archives = new Map([
+        [
+          'repo',
+          async function* () {
+            yield archive.subarray(0, 700)
+            yield archive.subarray(700)
+          },
+        ],
+      ])
+      const mounts = [
+        { volume: 'repo', path: '/repo', readOnly: true },
+        { volume: 'share', path: '/share', readOnly: false },
+      ]
+      const text = 'cat /repo/site/index /share/note; touch /repo/x 2>/dev/null || echo no'
+      const wanted = spec([script(world, 'job', text, { mounts })], {
+        volumes: [
+          { kind: 'archive', name: 'repo' },
+          { kind: 'host', name: 'share', folder },
+        ],
+      })
+      const output = await outputOf(world, 'job', wanted, { archives })
+      assert.equal(output, 'from the archive\nfrom the host\nno\n')
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+}
+
+function promiseSurroundings({ test }: World): void {
+  test('environment: plain and secret, the secret wins', async (world) => {
+    const job = script(world, 'job', 'echo "$PLAIN,$SECRET,$BOTH"', {
+      environment: [
+        { name: 'PLAIN', value: 'a b=c' },
+        { name: 'BOTH', value: 'plain' },
+      ],
+    })
+    const secrets = new Map([
+      ['SECRET', 'hush'],
+      ['BOTH', 'secret'],
+    ])
+    const contents = { environment: new Map([['job', secrets]]) }
+    assert.equal(await outputOf(world, 'job', spec([job]), contents), 'a b=c,hush,secret\n')
+  })
+
+  test('host name and resolver are the group’s', async (world) => {
+    const dns = { servers: ['192.0.2.53'], searchDomains: ['corp.test'], options: ['ndots:3'] }
+    const text = 'hostname; cat /etc/resolv.conf'
+    const wanted = spec([script(world, 'job', text)], { hostname: 'the-group', dns })
+    const output = await outputOf(world, 'job', wanted)
+    assert.match(output, /^the-group\n/)
+    assert.match(output, /nameserver 192\.0\.2\.53/)
+    assert.match(output, /search corp\.test/)
+    assert.match(output, /options ndots:3/)
+  })
+
+  test('memory over the limit ends the part, and says why it may be', async (world) => {
+    const group = world.group()
+    const hungry = script(world, 'hungry', 'x=$(cat /dev/zero | busybox tr "\\0" a); echo $x', {
+      limits: { memoryBytes: 32 * 1024 * 1024, cpu: 0.5, processes: 50 },
+    })
+    await drive(world, group, spec([hungry]))
+    const seen = await until(
+      world,
+      group,
+      (each) => partOf(each, 'hungry').state.kind === 'terminated',
+    )
+    const { state } = partOf(seen, 'hungry')
+    assert.ok(state.kind === 'terminated')
+    assert.deepEqual([state.exitCode, state.reason], [137, 'OutOfMemory'])
+  })
+
+  test('capabilities and users are as asked', async (world) => {
+    const text = 'id -u; id -g; cat /proc/self/status | busybox grep -c "CapEff:.*0000000000000000"'
+    const job = script(world, 'job', text, {
+      security: { user: 77, group: 88, dropCapabilities: ['ALL'], allowPrivilegeEscalation: false },
+    })
+    assert.equal(await outputOf(world, 'job', spec([job])), '77\n88\n1\n')
+  })
+
+  test('a command that cannot be run is refused at start, the other parts start', async (world) => {
+    const group = world.group()
+    const broken = { ...part(world, 'broken'), command: ['no-such-program'] }
+    await world.engine().create(group, spec([broken, part(world, 'web')]))
+    await assert.rejects(world.engine().start(group, ['broken', 'web']), { kind: 'refused' })
+    assert.equal(partOf(await world.engine().observe(group), 'web').state.kind, 'running')
+  })
+}
+
+function promiseTalking({ test }: World): void {
+  test('exec: streams apart, input, exit code, terminal', async (world) => {
+    const group = world.group()
+    await drive(world, group, spec([part(world, 'web')]))
+    const run = (command: string, more = {}) =>
+      world.engine().exec(group, 'web', { command: ['sh', '-c', command], ...more })
+
+    await using loud = await run('echo out; echo error >&2; exit 5')
+    const pieces: Record<string, string> = { out: '', error: '' }
+    for await (const { stream, bytes } of loud.output) {
+      pieces[stream] = `${pieces[stream]}${Buffer.from(bytes)}`
+    }
+    assert.deepEqual(pieces, { out: 'out\n', error: 'error\n' })
+    assert.equal(await loud.exitCode(), 5)
+
+    await using asked = await run('read x; echo "got $x"; read y; echo "got $y"', { input: true })
+    await asked.write(Buffer.from('one\n'))
+    await asked.write(Buffer.from('two\n'))
+    assert.equal(await textOf(asked), 'got one\ngot two\n')
+
+    await using terminal = await run('read x; busybox stty size; busybox tty', {
+      input: true,
+      terminal: { rows: 33, columns: 101 },
+    })
+    await terminal.write(Buffer.from('\n'))
+    assert.match(await textOf(terminal), /33 101\r\n\/dev\/pts/)
+  })
+
+  test('attach follows what is written', async (world) => {
+    const group = world.group()
+    const chatty = 'i=0; while :; do echo "tick $i"; i=$((i+1)); sleep 0.1; done'
+    await drive(world, group, spec([script(world, 'web', chatty)]))
+    await using session = await world.engine().attach(group, 'web')
+    for await (const { bytes } of session.output) {
+      assert.match(String(Buffer.from(bytes)), /tick \d+/)
+      break
+    }
+    assert.equal(await session.exitCode(), undefined)
+    await world.engine().remove(group)
+  })
+
+  test('probes: by command and by HTTP, healthy, unhealthy and too late', async (world) => {
+    const group = world.group()
+    await drive(world, group, spec([script(world, 'web', server(8080))]))
+    const exec = (command: string, seconds = 5) =>
+      world.engine().probe(group, 'web', { kind: 'exec', command: ['sh', '-c', command] }, seconds)
+    assert.equal((await exec('exit 0')).healthy, true)
+    assert.equal((await exec('exit 1')).healthy, false)
+    assert.match((await exec('sleep 20', 0.2)).message, /did not end within/)
+    const http = (port: number) =>
+      world
+        .engine()
+        .probe(group, 'web', { kind: 'http', scheme: 'http', port, path: '/', headers: [] }, 5)
+    const healthy = await eventually(world, async () => ((await http(8080)).healthy ? 'yes' : ''))
+    assert.equal(healthy, 'yes')
+    assert.equal((await http(9)).healthy, false)
+    await world.engine().remove(group)
+  })
+
+  test('a long log streams and its tail is its end', async (world) => {
+    const group = world.group()
+    const many = 'busybox seq 1 20000'
+    await drive(world, group, spec([script(world, 'job', many)]))
+    await until(world, group, (seen) => partOf(seen, 'job').state.kind === 'terminated')
+    const lines = (await logOf(world, group, 'job')).trimEnd().split('\n')
+    assert.equal(lines.length, 20_000)
+    assert.equal(lines.at(-1), '20000')
+    assert.equal(await logOf(world, group, 'job', { tail: 2 }), '19999\n20000\n')
+    await world.engine().remove(group)
+  })
+}

@@ -1,0 +1,191 @@
+/**
+ * Speaks HTTP with a Docker API over a unix socket or plain TCP: bounded JSON, streams, uploads and the
+ * connection upgrade of exec and attach. It knows no container; every failure leaves as an `EngineError`.
+ */
+
+import http from 'node:http'
+import type { Duplex } from 'node:stream'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { EngineError } from '../engine.ts'
+import { failureOf, failureOfConnection } from './failure.ts'
+import { type Json, parseJson, textAt } from './json.ts'
+
+export type DockerTarget =
+  | { readonly kind: 'socket'; readonly path: string }
+  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+
+export function formatTarget(target: DockerTarget): string {
+  return target.kind === 'socket' ? `unix://${target.path}` : `tcp://${target.host}:${target.port}`
+}
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Begins with `/`; the version goes in front. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: Json
+  /** A body of bytes, in place of `body`. */
+  readonly upload?: AsyncIterable<Uint8Array>
+  readonly headers?: Readonly<Record<string, string>>
+  /** For the error message: `create the sandbox`. */
+  readonly doing: string
+  readonly signal?: AbortSignal
+  /** How long the engine may stay silent. */
+  readonly silentSeconds?: number
+}
+
+/** Docker before 29 speaks 1.41, Podman too; a newer one that does not is spoken to in its oldest version. */
+const wantedVersion = 41
+const silentSecondsDefault = 60
+const connectionsMax = 64
+const answerBytesMax = 32 * 1024 * 1024
+
+export class DockerClient implements AsyncDisposable {
+  readonly target: DockerTarget
+  readonly #agent: http.Agent
+  #prefix: Promise<string> | undefined
+
+  constructor(target: DockerTarget) {
+    this.target = target
+    this.#agent = new http.Agent({ keepAlive: true, maxSockets: connectionsMax })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#agent.destroy()
+  }
+
+  /** The answer's JSON; undefined for an empty one. Statuses 2xx and 304 are success. */
+  async json(call: Call): Promise<Json> {
+    const response = await this.stream(call)
+    const pieces: Buffer[] = []
+    let bytes = 0
+    try {
+      for await (const piece of response) {
+        // An `IncomingMessage` without an encoding yields buffers.
+        const buffer = piece as Buffer
+        bytes += buffer.length
+        if (bytes > answerBytesMax) {
+          throw new EngineError('unavailable', `${call.doing}: the answer is too long`)
+        }
+        pieces.push(buffer)
+      }
+    } catch (cause) {
+      throw failureOfConnection(cause, call.doing)
+    }
+    return bytes === 0 ? undefined : parseJson(Buffer.concat(pieces).toString('utf8'))
+  }
+
+  /** The answer as it comes. The caller reads it to its end or destroys it. */
+  async stream(call: Call): Promise<http.IncomingMessage> {
+    const prefix = call.path === '/version' || call.path === '/_ping' ? '' : await this.#version()
+    const text = call.body === undefined ? undefined : JSON.stringify(call.body)
+    const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>()
+    const request = http.request(
+      {
+        ...this.#address(),
+        agent: this.#agent,
+        method: call.method,
+        path: `${prefix}${call.path}${search(call.query)}`,
+        headers: { ...contentOf(text, call), ...call.headers },
+        timeout: (call.silentSeconds ?? silentSecondsDefault) * 1000,
+        ...(call.signal === undefined ? {} : { signal: call.signal }),
+      },
+      resolve,
+    )
+    request.on('error', reject)
+    request.on('timeout', () => request.destroy(new Error('the engine does not answer in time')))
+    if (call.upload === undefined) request.end(text)
+    // A broken upload surfaces through the request's own error; the answer tells the rest.
+    else pipeline(Readable.from(call.upload), request).catch(reject)
+    let response: http.IncomingMessage
+    try {
+      response = await promise
+    } catch (cause) {
+      throw failureOfConnection(cause, call.doing)
+    }
+    const status = response.statusCode ?? 0
+    if ((status >= 200 && status < 300) || status === 304) return response
+    throw failureOf(status, await firstText(response), call.doing)
+  }
+
+  /** Asks for the bare connection (exec, attach). What it carries afterwards is the caller's. */
+  async upgrade(call: Call): Promise<{ readonly socket: Duplex; readonly head: Buffer }> {
+    const prefix = await this.#version()
+    const text = JSON.stringify(call.body ?? {})
+    const { promise, resolve, reject } = Promise.withResolvers<{ socket: Duplex; head: Buffer }>()
+    const request = http.request({
+      ...this.#address(),
+      agent: false,
+      method: call.method,
+      path: `${prefix}${call.path}${search(call.query)}`,
+      headers: { ...contentOf(text, call), connection: 'Upgrade', upgrade: 'tcp' },
+      timeout: silentSecondsDefault * 1000,
+    })
+    request.on('upgrade', (_response, socket, head) => {
+      socket.setTimeout(0)
+      resolve({ socket, head })
+    })
+    request.on('response', (response) => {
+      firstText(response).then(
+        (body) => reject(failureOf(response.statusCode ?? 0, body, call.doing)),
+        reject,
+      )
+    })
+    request.on('error', reject)
+    request.on('timeout', () => request.destroy(new Error('the engine does not answer in time')))
+    request.end(text)
+    try {
+      return await promise
+    } catch (cause) {
+      throw failureOfConnection(cause, call.doing)
+    }
+  }
+
+  #address(): http.RequestOptions {
+    return this.target.kind === 'socket'
+      ? { socketPath: this.target.path }
+      : { host: this.target.host, port: this.target.port }
+  }
+
+  #version(): Promise<string> {
+    // Kept once learned; a failure is not kept, so that an engine started later is found.
+    this.#prefix ??= this.json({
+      method: 'GET',
+      path: '/version',
+      doing: 'ask for the version',
+    }).then((version) => {
+      const oldest = /^1\.(\d+)$/.exec(textAt(version, 'MinAPIVersion'))?.[1]
+      return `/v1.${Math.max(wantedVersion, Number(oldest ?? wantedVersion))}`
+    })
+    this.#prefix.catch(() => {
+      this.#prefix = undefined
+    })
+    return this.#prefix
+  }
+}
+
+function contentOf(text: string | undefined, call: Call): Record<string, string | number> {
+  const host = { host: 'engine' }
+  if (text !== undefined) {
+    const length = Buffer.byteLength(text)
+    return { ...host, 'content-type': 'application/json', 'content-length': length }
+  }
+  if (call.upload !== undefined) return { ...host, 'content-type': 'application/x-tar' }
+  return call.method === 'GET' ? host : { ...host, 'content-length': 0 }
+}
+
+function search(query: Readonly<Record<string, string>> | undefined): string {
+  return query === undefined ? '' : `?${new URLSearchParams(query)}`
+}
+
+const errorBytesMax = 64 * 1024
+
+async function firstText(response: http.IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const piece of response) {
+    text += String(piece)
+    if (text.length > errorBytesMax) break
+  }
+  return text
+}

@@ -1,0 +1,115 @@
+/**
+ * What Docker answers and Podman does not, played by a little HTTP server: pulls that fail inside a 200,
+ * newer minimal versions, foreign objects in a filtered list.
+ */
+
+import assert from 'node:assert/strict'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { DockerEngine } from './docker-engine.ts'
+
+type Answer = readonly [status: number, body: string]
+
+async function withServer(
+  answer: (method: string, path: string, headers: http.IncomingHttpHeaders) => Answer | undefined,
+  body: (engine: DockerEngine, asked: readonly string[]) => Promise<void>,
+): Promise<void> {
+  const asked: string[] = []
+  const server = http.createServer((request, response) => {
+    const [method, path] = [request.method ?? '', request.url ?? '']
+    asked.push(`${method} ${path}`)
+    const version: Answer = [200, '{"Version":"29.0","MinAPIVersion":"1.44","Arch":"amd64"}']
+    const known = answer(method, path, request.headers)
+    const [status, text] = known ?? (path === '/version' ? version : [404, '{"message":"no such"}'])
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(text)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // A server that listens on TCP has such an address.
+  const { port } = server.address() as AddressInfo
+  const target = { kind: 'tcp', host: '127.0.0.1', port } as const
+  try {
+    await using engine = new DockerEngine({ target, installation: 'one' })
+    await body(engine, asked)
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
+}
+
+const pulls: readonly [string, string][] = [
+  ['manifest unknown: manifest unknown', 'absent'],
+  ['pull access denied for x, repository does not exist', 'refused'],
+  ['unauthorized: authentication required', 'refused'],
+  ['dial tcp 1.2.3.4:443: connect: connection refused', 'unavailable'],
+  ['toomanyrequests: rate limit', 'unavailable'],
+]
+
+for (const [told, kind] of pulls) {
+  test(`a pull that fails inside its progress is ${kind}: ${told}`, async () => {
+    const lines = `{"status":"Pulling"}\n${JSON.stringify({ error: told })}\n`
+    const answer = (method: string): Answer | undefined =>
+      method === 'POST' ? [200, lines] : undefined
+    await withServer(answer, async (engine) => {
+      await assert.rejects(engine.pull('registry.test/x:1'), { name: 'EngineError', kind })
+    })
+  })
+}
+
+test('a pull that ends well without an image is absent, and sends its credentials', async () => {
+  let sent = ''
+  const answer = (
+    method: string,
+    _path: string,
+    headers: http.IncomingHttpHeaders,
+  ): Answer | undefined => {
+    if (method !== 'POST') return undefined
+    sent = String(headers['x-registry-auth'])
+    return [200, '{"status":"done"}\n']
+  }
+  await withServer(answer, async (engine, asked) => {
+    const credentials = { server: 'registry.test', username: 'me', password: 'hush' }
+    const work = engine.pull('registry.test/x', { credentials })
+    await assert.rejects(work, (error: Error) => !error.message.includes('hush'))
+    assert.match(asked.join(), /fromImage=registry\.test%2Fx%3Alatest/)
+    assert.ok(asked.slice(1).every((each) => each.includes('/v1.44/') || each.endsWith('/version')))
+  })
+  const { serveraddress, ...rest } = JSON.parse(Buffer.from(sent, 'base64url').toString())
+  assert.deepEqual([serveraddress, rest], ['registry.test', { username: 'me', password: 'hush' }])
+})
+
+test('what a filter lets through wrongly is neither seen nor touched', async () => {
+  const foreign = { 'armature.installation': 'two', 'armature.group': 'g' }
+  const answer = (method: string, path: string): Answer | undefined => {
+    if (method !== 'GET') return undefined
+    if (path.includes('/volumes')) {
+      return [200, JSON.stringify({ Volumes: [{ Name: 'precious', Labels: foreign }] })]
+    }
+    if (path.includes('/containers/json')) {
+      return [200, JSON.stringify([{ Id: 'precious', State: 'running', Labels: foreign }])]
+    }
+    return undefined
+  }
+  await withServer(answer, async (engine, asked) => {
+    await engine.stop('g', 0)
+    await engine.remove('g')
+    assert.deepEqual(await engine.list(), [])
+    assert.equal((await engine.observe('g')).empty, true)
+    assert.ok(
+      asked.every((each) => each.startsWith('GET ')),
+      asked.join('\n'),
+    )
+  })
+})
+
+test('an engine that is not there, or talks nonsense, is unavailable', async () => {
+  const target = { kind: 'socket', path: '/no/such/socket' } as const
+  await using engine = new DockerEngine({ target, installation: 'one' })
+  await assert.rejects(engine.describe(), { kind: 'unavailable', retry: 'later' })
+  await assert.rejects(engine.remove('g'), { kind: 'unavailable' })
+  const work = (async () => {
+    for await (const _ of engine.hints(new AbortController().signal));
+  })()
+  await assert.rejects(work, { kind: 'unavailable' })
+})

@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { requireOrSkip } from '../../../../tests/require.ts'
+import { type Backend, containerEngineContract, type Program } from '../contract.ts'
+import { programsContract } from '../contract-programs.ts'
+import { startPodman, testImage } from '../testing/podman.ts'
+import { DockerEngine } from './docker-engine.ts'
+
+/** A part that is stopped should end at once, so that tests do not wait for its grace. */
+const polite = "trap 'exit 0' TERM"
+
+async function openPodman(): Promise<Backend | string> {
+  const podman = await startPodman()
+  if (typeof podman === 'string') return podman
+  return {
+    open: (installation) => new DockerEngine({ target: podman.target, installation }),
+    image: testImage,
+    unknownImage: 'localhost/armature-test/nothing:1',
+    program: (program) => ({ command: ['sh', '-c', shell(program)], environment: [] }),
+    pass: () => sleep(50),
+    now: () => Date.now(),
+    breakSandbox: async (installation, group) => {
+      await podman.podman('kill', `armature_${installation}_${group}`)
+    },
+    [Symbol.asyncDispose]: () => podman[Symbol.asyncDispose](),
+  }
+}
+
+function shell(program: Program): string {
+  const print = program.print === undefined ? '' : `echo '${program.print}'; `
+  if (program.exitCode === undefined) return `${polite}; ${print}while :; do sleep 0.2; done`
+  return `${print}sleep ${program.afterSeconds ?? 0}; exit ${program.exitCode}`
+}
+
+containerEngineContract('docker (Podman)', openPodman, requireOrSkip)
+programsContract('docker (Podman)', openPodman, requireOrSkip)

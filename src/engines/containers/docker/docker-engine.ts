@@ -1,0 +1,365 @@
+/**
+ * Container groups on Docker or Podman, through the API both speak. A group is a sandbox container that owns
+ * the network and holds the volumes, and one container per part that joins it. It keeps no state of its own:
+ * names and labels on the engine are all there is, so any process may carry on where another died.
+ */
+
+import {
+  type ContainerEngine,
+  type EngineDescription,
+  EngineError,
+  type EngineHint,
+  type ExecRequest,
+  type GroupContents,
+  type GroupSpec,
+  type LocalImage,
+  type LogOptions,
+  type ObservedGroup,
+  type OwnedObject,
+  type PartStats,
+  type Probe,
+  type ProbeOutcome,
+  type RegistryCredentials,
+  type Session,
+} from '../engine.ts'
+import { DockerClient, type DockerTarget, formatTarget } from './client.ts'
+import { GroupMaker } from './group-maker.ts'
+import { readHints } from './hints.ts'
+import { booleanAt, type Json, listAt, numberAt, textAt, timeAt } from './json.ts'
+import { readLogs } from './logs.ts'
+import { isOwned, namesOf, ownedFilter, partName, pathOf } from './names.ts'
+import { labelOf, readGroup } from './observation.ts'
+import { pauseImage } from './pause-image.ts'
+import { probeByExec, probeByHttp } from './probe.ts'
+import { pullImage } from './pull.ts'
+import { removeOwned } from './remove.ts'
+import { openAttach, openExec } from './session.ts'
+
+export interface DockerEngineOptions {
+  readonly target: DockerTarget
+  /** A token, the same for every replica of one installation and no other. */
+  readonly installation: string
+  /** Lets specs ask for `privileged`. Off unless the operator says so. */
+  readonly allowPrivileged?: boolean
+  /** The operator says that the engine has GPUs and the runtime for them. */
+  readonly gpu?: boolean
+}
+
+/** Beyond a stop's own grace: how long the engine may take to kill. */
+const killSeconds = 30
+
+export class DockerEngine implements ContainerEngine {
+  readonly #client: DockerClient
+  readonly #options: DockerEngineOptions
+  readonly #maker: GroupMaker
+  #description: Promise<EngineDescription> | undefined
+
+  constructor(options: DockerEngineOptions) {
+    this.#client = new DockerClient(options.target)
+    this.#options = options
+    this.#maker = new GroupMaker(this.#client)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#client[Symbol.asyncDispose]()
+  }
+
+  async describe(): Promise<EngineDescription> {
+    const version = await this.#client.json({
+      method: 'GET',
+      path: '/version',
+      doing: 'ask for the version',
+    })
+    const names = listAt(version, 'Components').map((component) => textAt(component, 'Name'))
+    const product = names.includes('Podman Engine') ? 'Podman' : 'Docker'
+    const number = textAt(version, 'Version')
+    return {
+      kind: 'docker',
+      title: `${product} ${number} at ${formatTarget(this.#options.target)}`,
+      version: number,
+      runsPrograms: true,
+      pullsByItself: false,
+      startsByItself: false,
+      probesByItself: false,
+      keepsStopped: true,
+      hostFolders: true,
+      gpu: this.#options.gpu ?? false,
+    }
+  }
+
+  async observe(group: string, images: readonly string[] = []): Promise<ObservedGroup> {
+    const [containers, present] = await Promise.all([
+      this.#inspectAll(group),
+      this.#presentOf(new Set(images)),
+    ])
+    const volumes = containers.length > 0 ? [] : await this.#volumes(group)
+    return readGroup(containers, volumes.length > 0, present)
+  }
+
+  async pull(
+    image: string,
+    options: {
+      readonly credentials?: RegistryCredentials
+      readonly refresh?: boolean
+      readonly signal?: AbortSignal
+    } = {},
+  ): Promise<void> {
+    if (options.refresh !== true && (await this.#presentOf(new Set([image]))).has(image)) return
+    await pullImage(this.#client, image, options)
+  }
+
+  async create(group: string, spec: GroupSpec, contents: GroupContents = {}): Promise<void> {
+    const names = namesOf(this.#options.installation, group)
+    this.#description ??= this.describe()
+    this.#description.catch(() => {
+      this.#description = undefined
+    })
+    const docker = (await this.#description).title.startsWith('Docker')
+    await this.#maker.make(names, spec, contents, await this.#inspectAll(group), {
+      allowPrivileged: this.#options.allowPrivileged ?? false,
+      gpu: this.#options.gpu ?? false,
+      seccompText: docker,
+      joinerHostname: !docker,
+    })
+  }
+
+  async start(group: string, parts: readonly string[]): Promise<void> {
+    const results = await Promise.allSettled(parts.map((part) => this.#startOnce(group, part)))
+    for (const result of results) if (result.status === 'rejected') throw result.reason
+  }
+
+  async #startOnce(group: string, part: string): Promise<void> {
+    const container = await this.#inspectPart(group, part)
+    // Starting is not idempotent for a part that ends at once; never having been started is.
+    if (timeAt(container, 'State', 'StartedAt') !== undefined) return
+    await this.#post(`/containers/${textAt(container, 'Id')}/start`, {}, `start '${part}'`)
+  }
+
+  async restart(
+    group: string,
+    part: string,
+    options: { readonly startedAt: number; readonly graceSeconds: number },
+  ): Promise<void> {
+    const container = await this.#inspectPart(group, part)
+    if ((timeAt(container, 'State', 'StartedAt') ?? 0) > options.startedAt) return
+    await this.#post(
+      `/containers/${textAt(container, 'Id')}/restart`,
+      { t: String(options.graceSeconds) },
+      `restart '${part}'`,
+      options.graceSeconds + killSeconds,
+    )
+  }
+
+  async stop(group: string, graceSeconds: number): Promise<void> {
+    const containers = await this.#list(group)
+    const parts = containers.filter((each) => textAt(each, 'Labels', 'armature.part') !== '')
+    const stopped = parts.filter((each) => textAt(each, 'State') !== 'created')
+    await Promise.all(
+      stopped.map((each) =>
+        this.#unlessAbsent(
+          this.#post(
+            `/containers/${textAt(each, 'Id')}/stop`,
+            { t: String(graceSeconds) },
+            'stop a container',
+            graceSeconds + killSeconds,
+          ),
+        ),
+      ),
+    )
+    // The sandbox waits for nothing and holds the address and the ports: it goes last, by force.
+    for (const each of containers) {
+      if (textAt(each, 'Labels', 'armature.part') !== '') continue
+      if (textAt(each, 'State') === 'created') continue
+      const path = `/containers/${textAt(each, 'Id')}/stop`
+      await this.#unlessAbsent(this.#post(path, { t: '0' }, 'stop the sandbox', killSeconds))
+    }
+  }
+
+  async remove(group: string): Promise<void> {
+    namesOf(this.#options.installation, group)
+    await removeOwned(
+      this.#client,
+      () => this.#list(group),
+      () => this.#volumes(group),
+    )
+  }
+
+  async list(): Promise<readonly OwnedObject[]> {
+    const [containers, volumes] = await Promise.all([this.#list(), this.#volumes()])
+    return [
+      ...containers.map((each) => owned('container', textAt(each, 'Id'), each)),
+      ...volumes.map((each) => owned('volume', textAt(each, 'Name'), each)),
+    ]
+  }
+
+  async images(): Promise<readonly LocalImage[]> {
+    const images = await this.#client.json({
+      method: 'GET',
+      path: '/images/json',
+      doing: 'list the images',
+    })
+    return listAt(images).flatMap((image) =>
+      listAt(image, 'RepoTags')
+        .filter((name) => typeof name === 'string')
+        .filter((name) => name !== pauseImage && name !== '<none>:<none>')
+        .map((name) => ({ name, id: textAt(image, 'Id'), sizeBytes: numberAt(image, 'Size') })),
+    )
+  }
+
+  logs(group: string, part: string, options: LogOptions = {}): AsyncIterable<Uint8Array> {
+    return readLogs(this.#client, partName(this.#names(group), part), options)
+  }
+
+  async exec(group: string, part: string, request: ExecRequest): Promise<Session> {
+    return await openExec(this.#client, await this.#running(group, part), request)
+  }
+
+  async attach(group: string, part: string): Promise<Session> {
+    return await openAttach(this.#client, await this.#running(group, part))
+  }
+
+  async probe(
+    group: string,
+    part: string,
+    probe: Probe,
+    timeoutSeconds: number,
+  ): Promise<ProbeOutcome> {
+    const container = await this.#inspectPart(group, part)
+    if (!booleanAt(container, 'State', 'Running')) {
+      return { healthy: false, message: 'the container does not run' }
+    }
+    if (probe.kind === 'exec') {
+      const run = () => openExec(this.#client, textAt(container, 'Id'), { command: probe.command })
+      return await probeByExec(run, timeoutSeconds)
+    }
+    const observed = readGroup(await this.#inspectAll(group), false, new Set())
+    return observed.address === undefined
+      ? { healthy: false, message: 'the container group has no address' }
+      : await probeByHttp(observed.address, probe, timeoutSeconds)
+  }
+
+  async stats(group: string): Promise<readonly PartStats[]> {
+    const containers = await this.#list(group)
+    if (containers.length === 0) throw new EngineError('absent', 'there is no such group')
+    const parts = containers.filter(
+      (each) =>
+        textAt(each, 'Labels', 'armature.part') !== '' && textAt(each, 'State') === 'running',
+    )
+    return await Promise.all(
+      parts.map(async (each) => {
+        const told = await this.#client.json({
+          method: 'GET',
+          path: `/containers/${textAt(each, 'Id')}/stats`,
+          query: { stream: 'false', 'one-shot': 'true' },
+          doing: 'read the statistics',
+        })
+        return {
+          name: textAt(each, 'Labels', 'armature.part'),
+          cpuNanoseconds: numberAt(told, 'cpu_stats', 'cpu_usage', 'total_usage'),
+          memoryBytes: numberAt(told, 'memory_stats', 'usage'),
+        }
+      }),
+    )
+  }
+
+  hints(signal: AbortSignal): AsyncIterable<EngineHint> {
+    return readHints(this.#client, this.#options.installation, signal)
+  }
+
+  #names(group: string): ReturnType<typeof namesOf> {
+    return namesOf(this.#options.installation, group)
+  }
+
+  async #list(group?: string): Promise<readonly Json[]> {
+    if (group !== undefined) this.#names(group)
+    return listAt(
+      await this.#client.json({
+        method: 'GET',
+        path: '/containers/json',
+        query: { all: '1', ...ownedFilter(this.#options.installation, group) },
+        doing: 'list the containers',
+      }),
+    ).filter((each) => isOwned(each, this.#options.installation, group))
+  }
+
+  async #volumes(group?: string): Promise<readonly Json[]> {
+    const told = await this.#client.json({
+      method: 'GET',
+      path: '/volumes',
+      query: ownedFilter(this.#options.installation, group),
+      doing: 'list the volumes',
+    })
+    return listAt(told, 'Volumes').filter((each) =>
+      isOwned(each, this.#options.installation, group),
+    )
+  }
+
+  async #inspectAll(group: string): Promise<readonly Json[]> {
+    const listed = await this.#list(group)
+    const inspected = await Promise.all(
+      // One that vanished between the two looks is simply not there.
+      listed.map((each) => this.#unlessAbsent(this.#inspect(textAt(each, 'Id')))),
+    )
+    return inspected.filter((each) => each !== undefined)
+  }
+
+  async #inspect(container: string): Promise<Json> {
+    const path = `/containers/${container}/json`
+    return await this.#client.json({ method: 'GET', path, doing: 'inspect a container' })
+  }
+
+  async #inspectPart(group: string, part: string): Promise<Json> {
+    const container = await this.#inspect(partName(this.#names(group), part))
+    // The name is ours by construction; the label proves that no stranger took it.
+    if (labelOf(container, 'installation') !== this.#options.installation) {
+      throw new EngineError('absent', `there is no container '${part}'`)
+    }
+    return container
+  }
+
+  async #running(group: string, part: string): Promise<string> {
+    const container = await this.#inspectPart(group, part)
+    if (booleanAt(container, 'State', 'Running')) return textAt(container, 'Id')
+    throw new EngineError('busy', `the container '${part}' does not run`)
+  }
+
+  async #presentOf(images: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    const found = await Promise.all(
+      [...images].map(async (image) => {
+        const path = `/images/${pathOf(image)}/json`
+        const call = { method: 'GET', path, doing: `inspect the image '${image}'` } as const
+        return (await this.#unlessAbsent(this.#client.json(call))) === undefined ? [] : [image]
+      }),
+    )
+    return new Set(found.flat())
+  }
+
+  async #post(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    doing: string,
+    silentSeconds = 60,
+  ): Promise<void> {
+    await this.#client.json({ method: 'POST', path, query, doing, silentSeconds })
+  }
+
+  async #unlessAbsent<T>(work: Promise<T>): Promise<T | undefined> {
+    try {
+      return await work
+    } catch (error) {
+      // What is not there any more needs no stopping and tells nothing.
+      if (error instanceof EngineError && error.kind === 'absent') return undefined
+      throw error
+    }
+  }
+}
+
+function owned(kind: 'container' | 'volume', id: string, found: Json): OwnedObject {
+  return {
+    kind,
+    id,
+    group: textAt(found, 'Labels', 'armature.group'),
+    part: textAt(found, 'Labels', 'armature.part') || undefined,
+    hash: textAt(found, 'Labels', 'armature.hash'),
+  }
+}

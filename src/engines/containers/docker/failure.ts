@@ -1,0 +1,51 @@
+/**
+ * Turns what a Docker API or its socket says went wrong into the port's one error. Podman answers 500 where
+ * Docker answers 4xx, so the words are read too; the words are those of Podman 4.3 and of Docker's sources.
+ */
+
+import { EngineError, type EngineErrorKind } from '../engine.ts'
+import { parseJson, textAt } from './json.ts'
+
+const wording: readonly (readonly [RegExp, EngineErrorKind])[] = [
+  [/address already in use|port is already allocated/i, 'busy'],
+  [
+    /already in use|is not running|state improper|removal .* in progress|dependent containers/i,
+    'busy',
+  ],
+  [/no such (container|image|volume|exec)|image not known/i, 'absent'],
+  [/command that was not found|executable file not found|no such file or directory/i, 'refused'],
+  [/OCI permission denied|invalid argument|operation not permitted/i, 'refused'],
+]
+
+/** For an answer with an error status. */
+export function failureOf(status: number, body: string, doing: string): EngineError {
+  const told = textAt(parseJson(body), 'message') || body.slice(0, 500).trim()
+  const message = `${doing}: ${told || `status ${status}`}`
+  const worded = wording.find(([pattern]) => pattern.test(told))?.[1]
+  if (status === 404) return new EngineError('absent', message)
+  if (status === 409) return new EngineError('busy', message)
+  if (status >= 500) return new EngineError(worded ?? 'unavailable', message)
+  return new EngineError(worded ?? 'refused', message)
+}
+
+/** For a connection that failed, was cut or took too long. */
+export function failureOfConnection(cause: unknown, doing: string): EngineError {
+  if (cause instanceof EngineError) return cause
+  const told = cause instanceof Error ? cause.message : String(cause)
+  return new EngineError('unavailable', `${doing}: ${told}`, { cause })
+}
+
+/** For an error line inside a pull's progress (facts B.2: the status has long been 200). */
+export function failureOfPull(told: string, image: string): EngineError {
+  const message = `the image '${image}' cannot be pulled: ${told}`
+  if (/unauthori[sz]ed|authentication required|denied|forbidden|\b40[13]\b/i.test(told)) {
+    return new EngineError('refused', message)
+  }
+  if (/manifest unknown|not found|unknown image|name unknown|\b404\b/i.test(told)) {
+    return new EngineError('absent', message)
+  }
+  if (/invalid reference|parsing reference|invalid image/i.test(told)) {
+    return new EngineError('refused', message)
+  }
+  return new EngineError('unavailable', message)
+}

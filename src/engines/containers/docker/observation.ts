@@ -1,0 +1,125 @@
+/** Reads a group's state out of what a Docker API tells of its containers. Pure; it decides nothing. */
+
+import type { ObservedGroup, ObservedPart, PartState } from '../engine.ts'
+import { at, booleanAt, entriesAt, type Json, listAt, numberAt, textAt, timeAt } from './json.ts'
+
+/** `containers` are inspections; the sandbox is the one without a part's label. */
+export function readGroup(
+  containers: readonly Json[],
+  holdsVolumes: boolean,
+  imagesPresent: ReadonlySet<string>,
+): ObservedGroup {
+  const sandbox = containers.find((each) => labelOf(each, 'part') === undefined)
+  const parts = containers
+    .filter((each) => labelOf(each, 'part') !== undefined)
+    .sort((a, b) => Number(labelOf(a, 'order')) - Number(labelOf(b, 'order')))
+  return {
+    empty: containers.length === 0 && !holdsVolumes,
+    hash: sandbox === undefined ? undefined : labelOf(sandbox, 'hash'),
+    sandbox: sandboxState(sandbox),
+    parts: parts.map(readPart),
+    address: addressOf(sandbox),
+    published: publishedOf(sandbox),
+    imagesPresent,
+  }
+}
+
+export function labelOf(container: Json, name: string): string | undefined {
+  return textAt(container, 'Config', 'Labels', `armature.${name}`) || undefined
+}
+
+/**
+ * A sandbox that has ended once is down for good even if it runs: an engine may start it again because a
+ * part needs it, but the files it kept in memory are gone.
+ */
+function sandboxState(sandbox: Json): ObservedGroup['sandbox'] {
+  if (sandbox === undefined) return 'none'
+  if (timeAt(sandbox, 'State', 'FinishedAt') !== undefined) return 'down'
+  if (booleanAt(sandbox, 'State', 'Running')) return 'up'
+  return textAt(sandbox, 'State', 'Status') === 'exited' ? 'down' : 'none'
+}
+
+function readPart(container: Json): ObservedPart {
+  const restartCount = numberAt(container, 'RestartCount')
+  const finishedAt = timeAt(container, 'State', 'FinishedAt')
+  const state = readState(container)
+  // While it runs, an engine keeps the last end's time, and a code of 0 that says nothing (facts B.2).
+  const previous =
+    state.kind === 'terminated' || finishedAt === undefined
+      ? undefined
+      : state.kind === 'waiting'
+        ? { finishedAt, exitCode: numberAt(container, 'State', 'ExitCode') }
+        : { finishedAt }
+  return {
+    name: labelOf(container, 'part') ?? '',
+    hash: labelOf(container, 'hash') ?? '',
+    state,
+    restartCount,
+    ...(previous === undefined ? {} : { previous }),
+    imageId: textAt(container, 'Image'),
+  }
+}
+
+/** Signal 9, as a shell counts it. */
+const killedCode = 137
+
+/** `stopped` is Podman's, before it has cleaned up. */
+const ended = new Set(['exited', 'stopped', 'dead'])
+
+function readState(container: Json): PartState {
+  const state = at(container, 'State')
+  const startedAt = timeAt(state, 'StartedAt')
+  const exitCode = numberAt(state, 'ExitCode')
+  if (booleanAt(state, 'Restarting')) return { kind: 'waiting', reason: 'Restarting' }
+  if (booleanAt(state, 'Running')) return { kind: 'running', startedAt: startedAt ?? 0 }
+  const finishedAt = timeAt(state, 'FinishedAt')
+  if (startedAt === undefined) {
+    // Docker keeps the failure of a start; Podman leaves the container as created.
+    return textAt(state, 'Error') === ''
+      ? { kind: 'created' }
+      : {
+          kind: 'terminated',
+          exitCode,
+          startedAt: finishedAt ?? 0,
+          finishedAt: finishedAt ?? 0,
+          reason: 'CannotStart',
+        }
+  }
+  // In between: being started, paused, being removed.
+  const status = textAt(state, 'Status')
+  if (!ended.has(status)) return { kind: 'waiting', reason: status }
+  const limited = numberAt(container, 'HostConfig', 'Memory') > 0
+  const reason =
+    exitCode === 0
+      ? 'Completed'
+      : booleanAt(state, 'OOMKilled') || (exitCode === killedCode && limited)
+        ? 'OutOfMemory'
+        : 'Error'
+  return {
+    kind: 'terminated',
+    exitCode,
+    startedAt,
+    // Podman's two clocks differ by a tick: a short run seems to end before it began.
+    finishedAt: Math.max(startedAt, finishedAt ?? 0),
+    reason,
+  }
+}
+
+/** The network's own address; older engines tell one for all networks as well. */
+function addressOf(sandbox: Json): string | undefined {
+  const networks = entriesAt(sandbox, 'NetworkSettings', 'Networks')
+  const told = networks.map(([, network]) => textAt(network, 'IPAddress')).find(Boolean)
+  return told ?? (textAt(sandbox, 'NetworkSettings', 'IPAddress') || undefined)
+}
+
+function publishedOf(sandbox: Json): ObservedGroup['published'] {
+  return entriesAt(sandbox, 'NetworkSettings', 'Ports').flatMap(([key, bindings]) => {
+    const [port, protocol] = key.split('/')
+    return listAt(bindings).map((binding) => ({
+      port: Number(port),
+      protocol: protocol === 'udp' ? ('udp' as const) : ('tcp' as const),
+      address: textAt(binding, 'HostIp'),
+      hostPort: Number(textAt(binding, 'HostPort')),
+    }))
+  })
+}

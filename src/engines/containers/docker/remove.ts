@@ -1,0 +1,67 @@
+/** Removes what a list of a Docker API shows, until it shows nothing. It asks no container politely. */
+
+import { EngineError } from '../engine.ts'
+import type { DockerClient } from './client.ts'
+import { type Json, textAt } from './json.ts'
+
+/** One round does it, unless something was being made meanwhile. */
+const roundsMax = 4
+
+export async function removeOwned(
+  client: DockerClient,
+  containers: () => Promise<readonly Json[]>,
+  volumes: () => Promise<readonly Json[]>,
+): Promise<void> {
+  for (let round = 0; round < roundsMax; round++) {
+    const [someContainers, someVolumes] = await Promise.all([containers(), volumes()])
+    if (someContainers.length === 0 && someVolumes.length === 0) return
+    const isPart = (each: Json) => textAt(each, 'Labels', 'armature.part') !== ''
+    // Podman refuses to remove what others have joined, and a volume in use.
+    await removeContainers(client, someContainers.filter(isPart))
+    await removeContainers(
+      client,
+      someContainers.filter((each) => !isPart(each)),
+    )
+    await Promise.all(
+      someVolumes.map((each) =>
+        gone(client, `/volumes/${encodeURIComponent(textAt(each, 'Name'))}`, { force: '1' }),
+      ),
+    )
+  }
+  throw new EngineError('busy', 'the group is being made anew while it is removed')
+}
+
+async function removeContainers(client: DockerClient, containers: readonly Json[]): Promise<void> {
+  await Promise.all(
+    containers.map(async (each) => {
+      const path = `/containers/${textAt(each, 'Id')}`
+      // Forced removal alone lets Podman wait ten seconds for a polite end.
+      if (textAt(each, 'State') !== 'created') await killed(client, path)
+      await gone(client, path, { force: '1', v: '1' })
+    }),
+  )
+}
+
+async function killed(client: DockerClient, path: string): Promise<void> {
+  try {
+    const query = { t: '0' }
+    await client.json({ method: 'POST', path: `${path}/stop`, query, doing: 'kill a container' })
+  } catch (error) {
+    // It has gone or does not run; the removal that follows tells what is really wrong.
+    if (!(error instanceof EngineError) || error.kind === 'unavailable') throw error
+  }
+}
+
+async function gone(
+  client: DockerClient,
+  path: string,
+  query: Readonly<Record<string, string>>,
+): Promise<void> {
+  try {
+    await client.json({ method: 'DELETE', path, query, doing: 'remove from the engine' })
+  } catch (error) {
+    // Absent is what we want; busy is looked at again in the next round.
+    if (error instanceof EngineError && (error.kind === 'absent' || error.kind === 'busy')) return
+    throw error
+  }
+}

@@ -1,0 +1,131 @@
+/** Exec and attach over an upgraded connection, as the port's `Session`. */
+
+import { once } from 'node:events'
+import type { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EngineError, type ExecRequest, type Session, type TerminalSize } from '../engine.ts'
+import type { DockerClient } from './client.ts'
+import { failureOfConnection } from './failure.ts'
+import { type OutputPiece, rawPieces, splitFrames } from './frames.ts'
+import { at, numberAt, textAt } from './json.ts'
+
+/** The engine notes an exit a moment after it closes the connection. */
+const exitNoteTries = 100
+const exitNoteWaitMs = 20
+
+/** Starts `request` in a running container. */
+export async function openExec(
+  client: DockerClient,
+  container: string,
+  request: ExecRequest,
+): Promise<Session> {
+  const tty = request.terminal !== undefined
+  const doing = 'run a command'
+  const made = await client.json({
+    method: 'POST',
+    path: `/containers/${container}/exec`,
+    body: {
+      AttachStdin: request.input ?? false,
+      AttachStdout: true,
+      AttachStderr: true,
+      Tty: tty,
+      Cmd: request.command,
+    },
+    doing,
+  })
+  const id = textAt(made, 'Id')
+  const { socket, head } = await client.upgrade({
+    method: 'POST',
+    path: `/exec/${id}/start`,
+    body: { Detach: false, Tty: tty },
+    doing,
+  })
+  const session: Session = {
+    output: outputOf(socket, head, tty),
+    write: (bytes) => writeTo(socket, bytes, request.input ?? false),
+    end: () => {
+      socket.end()
+    },
+    resize: (size) => resize(client, id, tty ? size : undefined),
+    exitCode: () => exitCodeOf(client, id),
+    async [Symbol.asyncDispose]() {
+      socket.destroy()
+    },
+  }
+  if (request.terminal !== undefined) await session.resize(request.terminal)
+  return session
+}
+
+/** Follows what a container writes from now on. */
+export async function openAttach(client: DockerClient, container: string): Promise<Session> {
+  const { socket, head } = await client.upgrade({
+    method: 'POST',
+    path: `/containers/${container}/attach`,
+    query: { stream: '1', stdout: '1', stderr: '1' },
+    doing: 'attach',
+  })
+  return {
+    output: outputOf(socket, head, false),
+    write: (bytes) => writeTo(socket, bytes, false),
+    end() {},
+    async resize() {},
+    async exitCode() {
+      const call = {
+        method: 'GET',
+        path: `/containers/${container}/json`,
+        doing: 'attach',
+      } as const
+      const state = at(await client.json(call), 'State')
+      return at(state, 'Running') === true ? undefined : numberAt(state, 'ExitCode')
+    },
+    async [Symbol.asyncDispose]() {
+      socket.destroy()
+    },
+  }
+}
+
+function outputOf(socket: Duplex, head: Buffer, tty: boolean): AsyncIterable<OutputPiece> {
+  const bytes = bytesOf(socket, head)
+  return tty ? rawPieces(bytes) : splitFrames(bytes)
+}
+
+async function* bytesOf(socket: Duplex, head: Buffer): AsyncIterable<Uint8Array> {
+  if (head.length > 0) yield head
+  try {
+    // A socket without an encoding yields buffers.
+    for await (const chunk of socket) yield chunk as Buffer
+  } catch (cause) {
+    throw failureOfConnection(cause, 'read the output')
+  }
+}
+
+async function writeTo(socket: Duplex, bytes: Uint8Array, input: boolean): Promise<void> {
+  if (!input) throw new EngineError('refused', 'this session takes no input')
+  if (socket.destroyed) throw new EngineError('absent', 'the session has ended')
+  if (!socket.write(bytes)) await once(socket, 'drain')
+}
+
+async function resize(
+  client: DockerClient,
+  id: string,
+  size: TerminalSize | undefined,
+): Promise<void> {
+  if (size === undefined) return
+  await client.json({
+    method: 'POST',
+    path: `/exec/${id}/resize`,
+    query: { h: String(size.rows), w: String(size.columns) },
+    doing: 'resize the terminal',
+  })
+}
+
+async function exitCodeOf(client: DockerClient, id: string): Promise<number> {
+  for (let tries = 0; tries < exitNoteTries; tries++) {
+    const call = { method: 'GET', path: `/exec/${id}/json`, doing: 'read the exit code' } as const
+    const state = await client.json(call)
+    const code = at(state, 'ExitCode')
+    if (at(state, 'Running') === false && typeof code === 'number') return code
+    await sleep(exitNoteWaitMs)
+  }
+  throw new EngineError('unavailable', 'the engine does not tell the exit code')
+}

@@ -1,0 +1,45 @@
+/** Writes small tar archives (ustar) of files held in memory. It refuses names longer than the format takes. */
+
+export interface TarEntry {
+  /** A folder ends with `/`. */
+  readonly name: string
+  readonly mode: number
+  readonly bytes?: Uint8Array
+}
+
+const block = 512
+const nameBytesMax = 100
+
+/** The archive, owned by user and group 0, with times at 0 so that equal entries give equal bytes. */
+export function writeTar(entries: readonly TarEntry[]): Buffer {
+  const pieces: Buffer[] = []
+  for (const entry of entries) {
+    const bytes = entry.bytes ?? new Uint8Array(0)
+    pieces.push(header(entry, bytes.length), Buffer.from(bytes))
+    pieces.push(Buffer.alloc((block - (bytes.length % block)) % block))
+  }
+  pieces.push(Buffer.alloc(2 * block))
+  return Buffer.concat(pieces)
+}
+
+function header(entry: TarEntry, size: number): Buffer {
+  const name = Buffer.from(entry.name, 'utf8')
+  if (name.length > nameBytesMax) throw new Error(`a tar name of ${name.length} bytes is too long`)
+  const head = Buffer.alloc(block)
+  name.copy(head, 0)
+  head.write(octal(entry.mode, 7), 100)
+  head.write(octal(0, 7), 108)
+  head.write(octal(0, 7), 116)
+  head.write(octal(size, 11), 124)
+  head.write(octal(0, 11), 136)
+  head.write('        ', 148)
+  head.write(entry.name.endsWith('/') ? '5' : '0', 156)
+  head.write('ustar\u000000', 257)
+  const sum = head.reduce((total, byte) => total + byte, 0)
+  head.write(`${octal(sum, 6)}\u0000 `, 148)
+  return head
+}
+
+function octal(value: number, digits: number): string {
+  return value.toString(8).padStart(digits, '0')
+}

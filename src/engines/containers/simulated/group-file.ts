@@ -1,0 +1,90 @@
+/**
+ * The simulated world at rest: one small JSON file per group, replaced as a whole, so that a process killed
+ * at any moment leaves the old or the new state, and the next process finds what "really" runs. It holds
+ * names, scripts and times; secrets never reach it.
+ */
+
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { PortSpec } from '../engine.ts'
+import type { Life } from './life.ts'
+
+export interface SimulatedPart extends Life {
+  readonly name: string
+  readonly image: string
+  readonly command: readonly string[]
+}
+
+export interface SimulatedGroup {
+  readonly installation: string
+  readonly group: string
+  readonly hash: string
+  readonly sandbox: 'up' | 'down'
+  readonly ports: readonly PortSpec[]
+  readonly volumes: readonly string[]
+  readonly parts: readonly SimulatedPart[]
+}
+
+export class GroupFiles {
+  readonly #folder: string
+  #written = 0
+
+  constructor(folder: string) {
+    this.#folder = folder
+    mkdirSync(join(folder, 'groups'), { recursive: true, mode: 0o700 })
+  }
+
+  read(installation: string, group: string): SimulatedGroup | undefined {
+    // Only `write` makes these files, so what they hold is a group.
+    return this.#json(this.#path(installation, group)) as SimulatedGroup | undefined
+  }
+
+  write(group: SimulatedGroup): void {
+    this.#replace(this.#path(group.installation, group.group), JSON.stringify(group))
+  }
+
+  remove(installation: string, group: string): void {
+    rmSync(this.#path(installation, group), { force: true })
+  }
+
+  list(installation: string): readonly SimulatedGroup[] {
+    return readdirSync(join(this.#folder, 'groups'))
+      .filter((name) => name.startsWith(`${installation}_`) && name.endsWith('.json'))
+      .flatMap((name) => {
+        // As in `read`; a file removed since the folder was read is no group.
+        const group = this.#json(join(this.#folder, 'groups', name)) as SimulatedGroup | undefined
+        return group === undefined ? [] : [group]
+      })
+  }
+
+  images(): readonly string[] {
+    // Only `addImage` makes this file.
+    return (this.#json(join(this.#folder, 'images.json')) as readonly string[] | undefined) ?? []
+  }
+
+  addImage(image: string): void {
+    const images = new Set(this.images()).add(image)
+    this.#replace(join(this.#folder, 'images.json'), JSON.stringify([...images].sort()))
+  }
+
+  #path(installation: string, group: string): string {
+    return join(this.#folder, 'groups', `${installation}_${group}.json`)
+  }
+
+  #replace(path: string, text: string): void {
+    this.#written += 1
+    const draft = `${path}.${process.pid}.${this.#written}.draft`
+    writeFileSync(draft, text, { mode: 0o600 })
+    renameSync(draft, path)
+  }
+
+  #json(path: string): unknown {
+    try {
+      return JSON.parse(readFileSync(path, 'utf8'))
+    } catch (error) {
+      // No file is no group; anything else is a fault.
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+      throw error
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/** The log of a simulated container: believable lines that say what they are. Pure, and bounded. */
+
+import type { SimulatedPart } from './group-file.ts'
+
+export interface LogLine {
+  readonly at: number
+  readonly text: string
+}
+
+const beatMs = 30_000
+const beatsMax = 100
+
+/** The end of the run before, the current run, a sign of life every half minute, and the end. */
+export function logLines(part: SimulatedPart, now: number): readonly LogLine[] {
+  const lines: LogLine[] = []
+  const said = (at: number, text: string) => lines.push({ at, text: `simulated: ${text}` })
+  if (part.previous !== undefined) {
+    said(part.previous.finishedAt, `'${part.name}' ended with code ${part.previous.exitCode}`)
+  }
+  const startedAt = part.startedAt
+  if (startedAt === undefined || startedAt > now) return lines
+  said(startedAt, `'${part.name}' started from ${part.image}; nothing really runs`)
+  for (const text of part.script.lines) lines.push({ at: startedAt, text })
+  const until = part.ended?.finishedAt ?? now
+  const beats = Math.floor((until - startedAt) / beatMs)
+  for (let beat = Math.max(1, beats - beatsMax + 1); beat <= beats; beat++) {
+    said(startedAt + beat * beatMs, `'${part.name}' has been up for ${(beat * beatMs) / 1000} s`)
+  }
+  if (part.ended !== undefined) {
+    said(part.ended.finishedAt, `'${part.name}' ended with code ${part.ended.exitCode}`)
+  }
+  return lines
+}

@@ -1,0 +1,66 @@
+/**
+ * What a simulated container does, told by a variable of its own environment:
+ * `ARMATURE_SIMULATE=exit:3@5s;log:hello`. Pure; words it does not know are refused, so that a typing error
+ * does not look like a container that runs well.
+ *
+ * | word | meaning |
+ * | --- | --- |
+ * | `exit:N@Ts` | every run ends with code N after T seconds (`@…` left out: at once) |
+ * | `crash` | `exit:1@1s`: with a restart policy, a crash loop |
+ * | `pull-error` | its image cannot be pulled |
+ * | `start-error` | its command cannot be run |
+ * | `probe-fail@Ts` | its probes fail from T seconds after each start on |
+ * | `log:text` | each run writes this line when it starts |
+ */
+
+import { EngineError, type PartSpec } from '../engine.ts'
+
+export const scriptVariable = 'ARMATURE_SIMULATE'
+
+export interface Script {
+  /** How each run ends; undefined runs for ever. */
+  readonly end?: { readonly exitCode: number; readonly afterMs: number }
+  readonly pullError: boolean
+  readonly startError: boolean
+  /** How long after a start probes begin to fail; undefined: never. */
+  readonly probeFailAfterMs?: number
+  readonly lines: readonly string[]
+}
+
+const wordPattern =
+  /^(exit:(\d{1,3})|crash|pull-error|start-error|probe-fail)(?:@(\d+(?:\.\d+)?)s)?$/
+
+/** An init part without a script ends well at once: anything else would hold up its group for ever. */
+export function readScript(part: PartSpec): Script {
+  const text = part.environment.find(({ name }) => name === scriptVariable)?.value ?? ''
+  let script: Script = {
+    pullError: false,
+    startError: false,
+    lines: [],
+    ...(part.init ? { end: { exitCode: 0, afterMs: 0 } } : {}),
+  }
+  for (const word of text.split(';').filter((each) => each !== '')) {
+    script = withWord(script, word)
+  }
+  return script
+}
+
+function withWord(script: Script, word: string): Script {
+  if (word.startsWith('log:')) return { ...script, lines: [...script.lines, word.slice(4)] }
+  const match = wordPattern.exec(word)
+  if (match === null)
+    throw new EngineError('refused', `${scriptVariable}: '${word}' is no word of it`)
+  const afterMs = Math.round(Number(match[3] ?? 0) * 1000)
+  switch (match[1]) {
+    case 'crash':
+      return { ...script, end: { exitCode: 1, afterMs: match[3] === undefined ? 1000 : afterMs } }
+    case 'pull-error':
+      return { ...script, pullError: true }
+    case 'start-error':
+      return { ...script, startError: true }
+    case 'probe-fail':
+      return { ...script, probeFailAfterMs: afterMs }
+    default:
+      return { ...script, end: { exitCode: Number(match[2]), afterMs } }
+  }
+}

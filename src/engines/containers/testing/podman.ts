@@ -1,0 +1,216 @@
+/**
+ * A throwaway Podman for tests: its own storage, its own socket, an image made from the machine's static
+ * busybox, and settings that work where cgroups are hybrid and limits are capped (facts B.1). It touches no
+ * container of anybody else and leaves nothing behind.
+ */
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { access, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { DockerClient, type DockerTarget } from '../docker/client.ts'
+import { listAt, textAt } from '../docker/json.ts'
+import { writeTar } from '../docker/tar.ts'
+
+const run = promisify(execFile)
+
+export const testImage = 'localhost/armature-test/busybox:1'
+
+const install =
+  'install podman, runc, catatonit and busybox-static (Debian: apt-get install --no-install-recommends)'
+
+/** The tests' own search path: `process.env` is the settings' alone. */
+const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+const applets = 'sh sleep cat httpd wget echo ls nc stat id true false kill touch env hostname'
+
+/** A test that died cannot end its server; a server nobody talks to ends by itself. */
+const idleSeconds = 120
+
+export interface ThrowawayPodman extends AsyncDisposable {
+  readonly target: DockerTarget
+  /** Where the engine keeps its storage; to prove that no secret is in it. */
+  readonly folder: string
+  /** Runs the command line on the same storage. */
+  podman(...words: readonly string[]): Promise<string>
+}
+
+/** Undefined when Podman can be tried; otherwise why not and how to get it. */
+export async function whyNoPodman(): Promise<string | undefined> {
+  try {
+    await run('podman', ['--version'], { env: { PATH: searchPath } })
+    await access('/bin/busybox')
+  } catch {
+    // Whatever stops the command from running is a reason to say how to get it.
+    return `no throwaway Podman: ${install}`
+  }
+  return process.getuid?.() === 0
+    ? undefined
+    : 'the throwaway Podman has been made to work as root only'
+}
+
+/** Starts one and proves that a container runs in it; the reason as text where that fails. */
+export async function startPodman(): Promise<ThrowawayPodman | string> {
+  const reason = await whyNoPodman()
+  if (reason !== undefined) return reason
+  const folder = await mkdtemp(join(tmpdir(), 'armature-podman-'))
+  const settings = join(folder, 'containers.conf')
+  await writeFile(settings, await settingsText())
+  const environment = { PATH: searchPath, HOME: folder, CONTAINERS_CONF: settings }
+  const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'runroot')]
+  const socket = join(folder, 'podman.sock')
+  const server = spawn(
+    'podman',
+    [...storage, 'system', 'service', `--time=${idleSeconds}`, `unix://${socket}`],
+    { env: environment, stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  let complaints = ''
+  server.stderr.on('data', (chunk) => {
+    complaints = `${complaints}${chunk}`.slice(-4000)
+  })
+  const target: DockerTarget = { kind: 'socket', path: socket }
+  const podman = async (...words: readonly string[]): Promise<string> =>
+    (await run('podman', [...storage, ...words], { env: environment })).stdout
+  const started: ThrowawayPodman = {
+    target,
+    folder,
+    podman,
+    [Symbol.asyncDispose]: () => endPodman(server, target, folder),
+  }
+  try {
+    await answers(target, server)
+    await importBusybox(target)
+    await podman('run', '--rm', '--network=none', testImage, 'true')
+    return started
+  } catch (cause) {
+    // Where no container can start, the caller skips and tells this.
+    await started[Symbol.asyncDispose]()
+    return `no container can start in Podman here: ${String(cause)} ${complaints}`.trim()
+  }
+}
+
+async function settingsText(): Promise<string> {
+  const limits = await readFile('/proc/self/limits', 'utf8')
+  const files = /^Max open files\s+\d+\s+(\d+)/m.exec(limits)?.[1] ?? '1024'
+  const runc = ['/usr/sbin/runc', '/usr/bin/runc']
+  const found = await Promise.all(
+    runc.map((path) =>
+      access(path).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
+  return [
+    '[containers]',
+    `default_ulimits = ["nofile=${files}:${files}","nproc=4096:4096"]`,
+    '[engine]',
+    ...(found.includes(true) ? ['runtime = "runc"'] : []),
+    'cgroup_manager = "cgroupfs"',
+    'events_logger = "file"',
+    // Five minutes otherwise, for which the monitor of every exec stays alive.
+    'exit_command_delay = 10',
+    '',
+  ].join('\n')
+}
+
+const answerTries = 200
+const answerWaitMs = 50
+
+async function answers(target: DockerTarget, server: ChildProcess): Promise<void> {
+  await using client = new DockerClient(target)
+  for (let tries = 0; ; tries++) {
+    try {
+      await client.json({ method: 'GET', path: '/_ping', doing: 'wait for Podman' })
+      return
+    } catch (error) {
+      // Not listening yet, or never.
+      if (tries >= answerTries || server.exitCode !== null) throw error
+      await sleep(answerWaitMs)
+    }
+  }
+}
+
+async function importBusybox(target: DockerTarget): Promise<void> {
+  const busybox = await readFile('/bin/busybox')
+  const links = applets.split(' ').map((name) => ({
+    name: `bin/${name}`,
+    mode: 0o755,
+    bytes: Buffer.from(name === 'sh' ? '' : `#!/bin/busybox sh\nexec /bin/busybox ${name} "$@"\n`),
+  }))
+  const root = writeTar([
+    { name: 'bin/', mode: 0o755 },
+    { name: 'tmp/', mode: 0o1777 },
+    { name: 'etc/', mode: 0o755 },
+    { name: 'bin/busybox', mode: 0o755, bytes: busybox },
+    ...links.filter((link) => link.name !== 'bin/sh'),
+    { name: 'bin/sh', mode: 0o755, bytes: busybox },
+  ])
+  await using client = new DockerClient(target)
+  const query = new URLSearchParams({ fromSrc: '-', repo: testImage })
+  query.append('changes', 'ENV PATH=/bin')
+  query.append('changes', 'CMD ["/bin/sh"]')
+  await client.json({
+    method: 'POST',
+    path: `/images/create?${query}`,
+    upload: (async function* () {
+      yield root
+    })(),
+    doing: 'import busybox',
+  })
+}
+
+async function endPodman(
+  server: ChildProcess,
+  target: DockerTarget,
+  folder: string,
+): Promise<void> {
+  await using client = new DockerClient(target)
+  try {
+    const path = '/containers/json?all=1'
+    const containers = await client.json({ method: 'GET', path, doing: 'list' })
+    // Those that joined another's network first: the others cannot go before.
+    for (const attempt of [1, 2]) {
+      for (const each of listAt(containers)) {
+        const id = textAt(each, 'Id')
+        for (const call of [
+          { method: 'POST', path: `/containers/${id}/stop?t=0` },
+          { method: 'DELETE', path: `/containers/${id}?force=1&v=1` },
+        ] as const) {
+          await client.json({ ...call, doing: `clean, round ${attempt}` }).catch(() => {})
+        }
+      }
+    }
+  } catch {
+    // A server that never answered made no containers.
+  }
+  if (server.exitCode === null && server.signalCode === null) {
+    const ended = new Promise((resolve) => server.once('exit', resolve))
+    server.kill('SIGTERM')
+    await ended
+  }
+  await endMonitors(folder)
+  const mounts = (await readFile('/proc/self/mounts', 'utf8'))
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '')
+    .filter((mount) => mount.startsWith(`${folder}/`))
+    .sort((a, b) => b.length - a.length)
+  for (const mount of mounts) await run('umount', [mount], { env: { PATH: searchPath } })
+  await rm(folder, { recursive: true, force: true })
+}
+
+/** Monitors of execs outlive their container for a while, and would then make the folder anew. */
+async function endMonitors(folder: string): Promise<void> {
+  for (const id of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    // A process that has just ended has no command line any more.
+    const words = await readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')
+    if (!/^\S*conmon\0/.test(words) || !words.includes(`\0${folder}/`)) continue
+    try {
+      process.kill(Number(id), 'SIGKILL')
+    } catch {
+      // It has ended by itself, which is what was wanted.
+    }
+  }
+}
