@@ -222,6 +222,21 @@ export function workContract(name: string, given: Given): void {
       assert.equal(await store.get('/late'), undefined)
     })
 
+    given('the holder of a claim ends the work it claimed, and nobody else does', async (store) => {
+      await schedule(store, '/a', 10)
+      const [claim] = await store.claimDue('one', 10, 3600, 1)
+      assert.ok(claim !== undefined)
+      const end = (fence: number): Promise<void> =>
+        store.transact(async (tx) => {
+          await tx.assertClaim({ ...claim, fence })
+          await tx.unschedule('/a')
+        })
+      await assert.rejects(end(claim.fence + 1), isConflict)
+      assert.equal(await isLost(store, claim), false)
+      await end(claim.fence)
+      assert.equal(await store.nextDue(), undefined)
+    })
+
     given('a held lease keeps others out until it is renewed no more', async (store) => {
       await schedule(store, '/a', 10)
       const [claim] = await store.claimDue('one', 10, 3600, 1)

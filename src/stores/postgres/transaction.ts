@@ -26,7 +26,7 @@ import { changes, type Statement, transactions } from './statements.ts'
 export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   readonly #client: PoolClient
   readonly #follows: (readonly [feed: string, key: string])[] = []
-  readonly #claims: Claim[] = []
+  #claims: readonly Claim[] = []
   /** Set when work was scheduled, so that others are told after the commit. */
   scheduled = false
   /** The end of the last call: a connection takes one question at a time. */
@@ -74,7 +74,11 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     this.scheduled = true
   }
 
+  /** A claim on what goes here is locked before it goes: at the end there would be nothing left to lock. */
   async unschedule(key: string): Promise<void> {
+    const claims = this.#claims.filter((claim) => claim.key === key)
+    this.#claims = this.#claims.filter((claim) => claim.key !== key)
+    for (const claim of claims) await this.#lockClaim(claim)
     await this.#call(changes.unschedule, [key])
   }
 
@@ -102,7 +106,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   async assertClaim(claim: Claim): Promise<void> {
     const { rows } = await this.#call(changes.assertClaim, [claim.key, claim.fence])
     if (rows.length === 0) this.#lose(lostClaim(claim))
-    this.#claims.push(claim)
+    this.#claims = [...this.#claims, claim]
   }
 
   async all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
@@ -138,10 +142,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
 
   /** What others wait for is locked last, in one order everywhere: claims, then feeds by name. */
   async #finish(): Promise<void> {
-    for (const claim of this.#claims) {
-      const { rows } = await this.#call(changes.lockClaim, [claim.key, claim.fence])
-      if (rows.length === 0) throw lostClaim(claim)
-    }
+    for (const claim of this.#claims) await this.#lockClaim(claim)
     const feeds = Map.groupBy(this.#follows, ([feed]) => feed)
     for (const feed of [...feeds.keys()].sort()) {
       const keys = (feeds.get(feed) ?? []).map(([, key]) => key)
@@ -149,6 +150,11 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
       const before = (toNumber(rows[0]) ?? 0) - keys.length
       await this.#call(changes.appendToFeed, [feed, before, keys])
     }
+  }
+
+  async #lockClaim(claim: Claim): Promise<void> {
+    const { rows } = await this.#call(changes.lockClaim, [claim.key, claim.fence])
+    if (rows.length === 0) this.#lose(lostClaim(claim))
   }
 
   #relational(text: string, values: readonly SqlValue[]): Promise<Answer> {

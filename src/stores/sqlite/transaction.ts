@@ -67,12 +67,27 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
   }
 
   async update(row: ResourceRow, etag: string): Promise<void> {
+    const tracked = row.tracked ? 1 : 0
+    const light = this.#change(() =>
+      this.#writer.changes.updateDocument.run(
+        row.id,
+        row.etag,
+        row.generation,
+        row.document,
+        row.key,
+        etag,
+        row.type,
+        tracked,
+        row.uniqueKey,
+      ),
+    )
+    if (light === 1) return
     const changed = this.#change(
       () =>
         this.#writer.changes.update.run(
           row.id,
           row.type,
-          row.tracked ? 1 : 0,
+          tracked,
           row.uniqueKey,
           row.etag,
           row.generation,
