@@ -5,9 +5,10 @@
 
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import { type Limits, limitNotes } from '#kernel/limits.ts'
 import { isVendorWord, type VendorWords } from '#kernel/vendor.ts'
-import { claimNames, type ExternalIssuer, parseIssuers } from './config/issuers.ts'
+import { claimNames, parseIssuers } from './config/issuers.ts'
 import { didYouMean } from './config/nearest-name.ts'
 import {
   choice,

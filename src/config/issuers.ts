@@ -3,27 +3,9 @@
  * answers is found out by identity, not here.
  */
 
+import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import { didYouMean } from './nearest-name.ts'
 import { isObject, reasonOf, Wrong } from './setting.ts'
-
-/** An identity provider beside our own whose tokens are taken. */
-export interface ExternalIssuer {
-  /** As the `iss` claim says it, exactly. */
-  readonly issuer: string
-  /** Where its keys are; found by discovery below the issuer when left out. */
-  readonly jwksUri?: string
-  /** A token must be for one of these. */
-  readonly audiences: readonly string[]
-  /** Which claim holds what. */
-  readonly claims: {
-    readonly oid: string
-    readonly tenant?: string
-    readonly name?: string
-    readonly groups?: string
-  }
-  /** What the tenant claim must be; the installation's own tenant when left out. */
-  readonly tenantId?: string
-}
 
 const issuerKeys = ['issuer', 'jwksUri', 'audiences', 'claims', 'tenantId']
 export const claimNames = ['oid', 'tenant', 'name', 'groups']

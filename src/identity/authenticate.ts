@@ -5,11 +5,12 @@
  */
 
 import { createHash } from 'node:crypto'
+import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import type { Clock, Log } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { type AuthenticationCode, refuseAuthentication } from './challenge.ts'
 import type { IdentityDirectory } from './directory.ts'
-import { createIssuerKeys, type ExternalIssuer, type IssuerKeys } from './external-issuers.ts'
+import { createIssuerKeys, type IssuerKeys } from './external-issuers.ts'
 import { createGenerations } from './generations.ts'
 import { isSignedBy, type ParsedToken, parseToken } from './jwt.ts'
 import type { KeyRing } from './keys.ts'

@@ -5,7 +5,7 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import type { ExternalIssuer } from './external-issuers.ts'
+import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import { openWorld, testTenant, type World } from './testing/world.ts'
 
 interface Issuer extends AsyncDisposable {

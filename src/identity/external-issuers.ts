@@ -5,27 +5,10 @@
 
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import { refuse } from '#kernel/error.ts'
+import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import type { Clock, Log } from '#kernel/ports.ts'
 import { algorithmsOf, type VerificationKey } from './jwt.ts'
 import type { IdentityLimits } from './limits.ts'
-
-export interface ExternalIssuer {
-  /** As the `iss` claim says it, exactly. */
-  readonly issuer: string
-  /** Where the keys are; found by discovery when left out. */
-  readonly jwksUri?: string
-  /** A token must be for one of these. */
-  readonly audiences: readonly string[]
-  /** Names of claims. `oid` must be in every token; one that is no UUID is made into one. */
-  readonly claims: {
-    readonly oid: string
-    readonly tenant?: string
-    readonly name?: string
-    readonly groups?: string
-  }
-  /** What the tenant claim must be; the installation's own tenant when left out. */
-  readonly tenantId?: string
-}
 
 export interface IssuerKeys {
   /** The key of that id, or the only key when the token names none. Throws `ServiceUnavailable` (503). */

@@ -4,11 +4,11 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { Feed, Sql } from '#stores/store.ts'
 import { type Authenticator, createAuthenticator } from './authenticate.ts'
 import { type IdentityDirectory, openDirectory } from './directory.ts'
-import type { ExternalIssuer } from './external-issuers.ts'
 import { signToken } from './jwt.ts'
 import { openKeyRing } from './keys.ts'
 import { defaultIdentityLimits, type IdentityLimits } from './limits.ts'
