@@ -127,15 +127,18 @@ function writeText(
   text: string | undefined,
 ): void {
   const { response } = exchange
+  const bytes = text === undefined ? 0 : Buffer.byteLength(text)
   // A status that forbids content carries no word about its length either (RFC 9110, 8.6).
   if (status !== 204 && status !== 304) {
     if (text !== undefined && !has(headers, 'content-type')) headers.push('Content-Type', jsonType)
-    headers.push('Content-Length', String(text === undefined ? 0 : Buffer.byteLength(text)))
+    headers.push('Content-Length', String(bytes))
   }
   exchange.answered = true
   finishReading(exchange, edge, headers)
   response.writeHead(status, headers)
-  response.end(status === 204 || status === 304 ? undefined : text)
+  if (status === 204 || status === 304 || text === undefined) response.end()
+  // As many bytes as characters: plain ASCII, which goes out without being encoded.
+  else response.end(text, bytes === text.length ? 'latin1' : 'utf8')
   settle(exchange, edge, status)
 }
 

@@ -100,6 +100,11 @@ export class SqliteReads implements Reads {
     return cells === undefined ? undefined : toOperation(cells)
   }
 
+  /** The row at this moment: for a caller that must not let a turn pass. */
+  rowNow(key: string): ResourceRow | undefined {
+    return this.row(key)
+  }
+
   /** Called before every statement; a transaction refuses here once it has ended. */
   protected assertOpen(): void {}
 

@@ -22,11 +22,14 @@ import { translate } from './failure.ts'
 import { GroupCommit } from './group-commit.ts'
 import { type Cells, type Prepared, prepareAll, SqliteReads, toNumber } from './reads.ts'
 import { RelationalStatements } from './relational.ts'
+import { RowCache } from './row-cache.ts'
 import { changes, queries } from './statements.ts'
 import { SqliteTransaction, type Writer } from './transaction.ts'
 
 /** Units in one batch: at about 50 µs each, a batch holds the event loop for some 12 ms at the most. */
 const unitsMax = 256
+/** Rows read by id again and again: parsing and copying them is most of what a read costs. */
+const rowCacheBytesMax = 32 * 1024 * 1024
 
 export interface SqliteConnections {
   readonly writer: DatabaseSync
@@ -46,6 +49,9 @@ export class SqliteStore implements Store {
   readonly #group: GroupCommit
   readonly #writer: Writer
   readonly #shared: boolean
+  readonly #rows = new RowCache(rowCacheBytesMax)
+  /** Keys written by the batch under way, kept or undone. */
+  readonly #touched = new Set<string>()
   /** Positions of the feeds: those committed, and those of the batch under way. */
   readonly #positions = new Map<string, number>()
   readonly #batchPositions = new Map<string, number>()
@@ -65,6 +71,8 @@ export class SqliteStore implements Store {
       changes: this.#changes,
       relational: new RelationalStatements(writer),
       position: (feed) => this.#batchPositions.get(feed) ?? this.#positions.get(feed) ?? 0,
+      touched: this.#touched,
+      committed: (key) => this.#rows.get(key),
     }
     this.#group = new GroupCommit({
       db: writer,
@@ -90,7 +98,16 @@ export class SqliteStore implements Store {
 
   // The hot call of every request: no closure where there is nothing to wait for.
   get(key: string): Promise<ResourceRow | undefined> {
-    return this.#shared ? this.#outside(() => this.#reads.get(key)) : this.#reads.get(key)
+    if (this.#shared) return this.#outside(() => this.#reads.get(key))
+    const known = this.#rows.get(key)
+    return known === undefined ? this.#read(key) : Promise.resolve(known)
+  }
+
+  async #read(key: string): Promise<ResourceRow | undefined> {
+    const row = this.#reads.rowNow(key)
+    // No turn passes between the read and this, so nothing was committed in between.
+    if (row !== undefined) this.#rows.put(row)
+    return row
   }
 
   list(query: ListQuery): Promise<readonly ResourceRow[]> {
@@ -224,6 +241,8 @@ export class SqliteStore implements Store {
   }
 
   #committed(): void {
+    for (const key of this.#touched) this.#rows.forget(key)
+    this.#touched.clear()
     for (const [feed, position] of this.#batchPositions) this.#positions.set(feed, position)
     this.#batchPositions.clear()
     if (!this.#scheduled) return
@@ -232,6 +251,7 @@ export class SqliteStore implements Store {
   }
 
   #lost(): void {
+    this.#touched.clear()
     this.#batchPositions.clear()
     this.#scheduled = false
   }

@@ -27,6 +27,10 @@ export interface Writer {
   readonly relational: RelationalStatements
   /** The position of a feed as the running batch sees it. */
   position(feed: string): number
+  /** Keys written since the last commit, by whichever transaction, kept or undone. */
+  readonly touched: Set<string>
+  /** The row as committed, where it is at hand. Not true for a touched key. */
+  committed(key: string): ResourceRow | undefined
 }
 
 export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
@@ -45,10 +49,13 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
 
   async lock(key: string): Promise<ResourceRow | undefined> {
     // One transaction writes at a time, so every row read in it stays as read.
-    return this.row(key)
+    this.assertOpen()
+    const known = this.#writer.touched.has(key) ? undefined : this.#writer.committed(key)
+    return known ?? this.row(key)
   }
 
   async insert(row: ResourceRow): Promise<void> {
+    this.#writer.touched.add(row.key)
     this.#change(
       () =>
         this.#writer.changes.insert.run(
@@ -67,6 +74,7 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
   }
 
   async update(row: ResourceRow, etag: string): Promise<void> {
+    this.#writer.touched.add(row.key)
     const tracked = row.tracked ? 1 : 0
     const light = this.#change(() =>
       this.#writer.changes.updateDocument.run(
@@ -101,6 +109,7 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
   }
 
   async remove(key: string, etag: string): Promise<void> {
+    this.#writer.touched.add(key)
     const changed = this.#change(() => this.#writer.changes.remove.run(key, etag))
     if (changed === 0) this.#lose(staleTag(key))
   }
