@@ -53,9 +53,13 @@ export function directoryEndpoint(route: DirectoryRoute, checker: Checker): Endp
 /** A list that goes on names its `nextSkipToken`; the answer carries the absolute `nextLink` instead. */
 function outcomeOf(status: number, answer: unknown): Outcome {
   if (answer === undefined) return { status }
-  // What a route answers is JSON, and an object by its declaration.
-  const { nextSkipToken, ...body } = answer as { readonly nextSkipToken?: string }
-  return { status, body, ...(nextSkipToken === undefined ? {} : { nextToken: nextSkipToken }) }
+  if (!isContinued(answer)) return { status, body: answer as object } // JSON, or a stream
+  const { nextSkipToken, ...body } = answer
+  return { status, body, nextToken: nextSkipToken }
+}
+
+function isContinued(answer: unknown): answer is { readonly nextSkipToken: string } {
+  return typeof Object(answer).nextSkipToken === 'string'
 }
 
 /** Refuses every method of a path that the table does not list, with `Allow`. */
