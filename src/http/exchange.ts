@@ -9,6 +9,7 @@ import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
+import type { Pending } from '#plane/access.ts'
 import type { Outcome, Plane, Route } from '#plane/plane.ts'
 import type { Metrics } from './metrics.ts'
 import type { Allowance, Throttle } from './throttle.ts'
@@ -53,6 +54,8 @@ export interface Exchange {
   principal: Principal | undefined
   route: Route | undefined
   allowance: Allowance | undefined
+  /** A grant that `run` has to settle, from `authorize`. */
+  pending: Pending | undefined
   body: unknown
   outcome: Outcome | undefined
   /** An answer has begun; whatever comes later is dropped (deadline). */
@@ -115,6 +118,7 @@ export function createExchange(
     principal: undefined,
     route: undefined,
     allowance: undefined,
+    pending: undefined,
     body: undefined,
     outcome: undefined,
     answered: false,

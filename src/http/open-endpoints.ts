@@ -23,6 +23,12 @@ function open(
 /** The process answers: nothing more. */
 export const healthz: Endpoint = open('healthz', () => ({ status: 200, body: { status: 'ok' } }))
 
+/** A person who types the address wants to sign in. */
+export const front: Endpoint = open('front', () => ({
+  status: 302,
+  headers: { Location: '/signed-in' },
+}))
+
 /** The process can serve: everything it needs answers, and it is not being drained. */
 export function readyz(readiness: () => Promise<readonly Check[]>): Endpoint {
   return open('readyz', async () => {

@@ -5,6 +5,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
@@ -19,6 +20,7 @@ import { answerBrokenRequest, fail, guard } from './failure.ts'
 import { createMetrics } from './metrics.ts'
 import {
   type Check,
+  front,
   healthz,
   metrics,
   nothing,
@@ -161,6 +163,7 @@ export function createHttpServer(given: HttpServerOptions): HttpServer {
   ]
   const documents = openapi((path) => given.openapi?.(path))
   for (const [path, endpoint] of [
+    ['/', front],
     ['/healthz', healthz],
     ['/readyz', readyz(readiness)],
     ['/metrics', metrics],
@@ -176,11 +179,20 @@ export function createHttpServer(given: HttpServerOptions): HttpServer {
   server.on('checkContinue', (request, response) => server.emit('request', request, response))
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
 
+  // Browsers and pools open connections ahead of need; nobody waits for one that never asked anything.
+  const silent = new Set<Socket>()
+  server.on('connection', (socket) => {
+    silent.add(socket)
+    socket.once('close', () => silent.delete(socket))
+  })
+  server.on('request', (request) => silent.delete(request.socket))
+
   const sweep = setInterval(() => refuseLate(edge), sweepMilliseconds)
   sweep.unref()
 
   async function close({ drainSeconds }: { readonly drainSeconds: number }): Promise<void> {
     draining = true
+    for (const socket of silent) socket.destroy()
     const cut = setTimeout(() => server.closeAllConnections(), drainSeconds * 1000)
     try {
       await app.close()

@@ -52,13 +52,28 @@ export const ServicePrincipalCreate = Type.Object({
   displayName: name,
   redirectUris: Type.Optional(redirectUris),
 })
+const text = Type.String({ maxLength: 256 })
+/** Laid over what is there; `null` takes one away. */
+const attributes = Type.Record(
+  Type.String({ maxLength: 200 }),
+  Type.Union([
+    text,
+    Type.Integer(),
+    Type.Boolean(),
+    Type.Null(),
+    Type.Array(text, { minItems: 1, maxItems: 20 }),
+    Type.Array(Type.Integer(), { minItems: 1, maxItems: 20 }),
+  ]),
+)
 export const PrincipalUpdate = Type.Object({
   displayName: Type.Optional(name),
   enabled: Type.Optional(Type.Boolean()),
+  attributes: Type.Optional(attributes),
 })
 export const ServicePrincipalUpdate = Type.Object({
   displayName: Type.Optional(name),
   enabled: Type.Optional(Type.Boolean()),
+  attributes: Type.Optional(attributes),
   redirectUris: Type.Optional(redirectUris),
 })
 export const PasswordSet = Type.Object({
@@ -250,10 +265,11 @@ function collection(plural: string, type: LocalType, update: TSchema): readonly 
 function picked(
   change: Static<typeof ServicePrincipalUpdate>,
 ): Parameters<IdentityDirectory['update']>[1] {
-  const { displayName, enabled, redirectUris: uris } = change
+  const { displayName, enabled, attributes: changed, redirectUris: uris } = change
   return {
     ...(displayName === undefined ? {} : { displayName }),
     ...(enabled === undefined ? {} : { enabled }),
+    ...(changed === undefined ? {} : { attributes: changed }),
     ...(uris === undefined ? {} : { redirectUris: uris }),
   }
 }
@@ -274,6 +290,7 @@ function view(principal: PrincipalRecord): Record<string, unknown> {
       ? {}
       : { clientId: principal.clientId, redirectUris: principal.redirectUris }),
     ...(principal.type === 'Group' ? {} : { enabled: principal.enabled }),
+    ...(Object.keys(principal.attributes).length === 0 ? {} : { attributes: principal.attributes }),
     createdOn: new Date(principal.createdAt).toISOString(),
   }
 }

@@ -3,7 +3,7 @@
  * a fact read while the directory changed is answered but not remembered.
  */
 
-import type { Directory } from '#kernel/principal.ts'
+import type { Directory, PrincipalAttributes } from '#kernel/principal.ts'
 import type { Sql } from '#stores/store.ts'
 import type { FeedWatch } from './feed-watch.ts'
 import { createGenerations } from './generations.ts'
@@ -11,6 +11,7 @@ import { type PrincipalRecord, principalColumns, toPrincipalRecord } from './pri
 import { parseObjectId } from './principal-rules.ts'
 
 export interface DirectoryCache extends Directory {
+  attributesOf(id: string): Promise<PrincipalAttributes>
   /** The principal as it is now, or `undefined` when the directory has none. */
   record(id: string): Promise<PrincipalRecord | undefined>
 }
@@ -72,6 +73,7 @@ export function createDirectoryCache(options: {
       const found = await record(id)
       return found === undefined ? undefined : { type: found.type, displayName: found.displayName }
     },
+    attributesOf: async (id) => (await record(id))?.attributes ?? {},
     async groupsOf(id) {
       if (parseObjectId(id) !== id) return []
       return remember(groups, id, async () => {

@@ -13,6 +13,7 @@ import { refuseIdentity } from './errors.ts'
 import { directoryFeed, type FeedWatch, watchFeed } from './feed-watch.ts'
 import { defaultIdentityLimits, type IdentityLimits } from './limits.ts'
 import { createPasswords, type PasswordCost, type Passwords } from './passwords.ts'
+import { type AttributeChange, changeAttributes } from './principal-attributes.ts'
 import {
   type LocalType,
   type PrincipalRecord,
@@ -56,6 +57,7 @@ export interface IdentityDirectory extends DirectoryCache {
       readonly displayName?: string
       readonly enabled?: boolean
       readonly redirectUris?: readonly string[]
+      readonly attributes?: AttributeChange
     },
     type?: LocalType,
   ): Promise<PrincipalRecord>
@@ -131,6 +133,7 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
       clientId: undefined,
       redirectUris: [],
       enabled: true,
+      attributes: {},
       createdAt: clock.now(),
     }
   }
@@ -239,12 +242,17 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
             change.redirectUris === undefined
               ? before.redirectUris
               : checkRedirectUris(change.redirectUris, limits),
+          attributes:
+            change.attributes === undefined
+              ? before.attributes
+              : changeAttributes(before.attributes, change.attributes, limits),
         }
         await tx.run(
-          'update identity_principals set display_name = ?, enabled = ?, redirect_uris = ? where id = ?',
+          'update identity_principals set display_name = ?, enabled = ?, redirect_uris = ?, attributes = ? where id = ?',
           after.displayName,
           after.enabled ? 1 : 0,
           JSON.stringify(after.redirectUris),
+          JSON.stringify(after.attributes),
           after.id,
         )
         if (!after.enabled) await credentials.endSessions(tx, after.id)

@@ -28,6 +28,9 @@ export interface IdentityLimits {
   readonly secretsPerPrincipalMax: number
   readonly redirectUrisMax: number
   readonly nameLengthMax: number
+  /** Custom attributes of one principal, and values of one attribute. */
+  readonly attributesMax: number
+  readonly attributeValuesMax: number
   readonly pageSize: number
   readonly pageSizeMax: number
   /** Groups taken from the token of an external issuer. */
@@ -59,6 +62,8 @@ export const defaultIdentityLimits: IdentityLimits = Object.freeze({
   secretsPerPrincipalMax: 10,
   redirectUrisMax: 20,
   nameLengthMax: 256,
+  attributesMax: 50,
+  attributeValuesMax: 20,
   pageSize: 100,
   pageSizeMax: 1000,
   tokenGroupsMax: 200,

@@ -78,6 +78,10 @@ const first: readonly string[] = [
   )`,
 ]
 
+/** JSON of custom attributes; null for none. */
+const second: readonly string[] = ['alter table identity_principals add column attributes text']
+
 export const identityMigrations: readonly Migration[] = [
   { area: 'identity', number: 1, sqlite: first, postgres: first },
+  { area: 'identity', number: 2, sqlite: second, postgres: second },
 ]

@@ -1,5 +1,6 @@
 /** A principal as the directory keeps it, and how it is read from a row. Holds no credential. */
 
+import type { PrincipalAttributes } from '#kernel/principal.ts'
 import type { SqlRow } from '#stores/store.ts'
 
 export type LocalType = 'User' | 'Group' | 'ServicePrincipal'
@@ -17,11 +18,13 @@ export interface PrincipalRecord {
   readonly redirectUris: readonly string[]
   /** A disabled principal can neither sign in nor act with a token it still has. */
   readonly enabled: boolean
+  /** Custom attributes, for conditions on who asks. */
+  readonly attributes: PrincipalAttributes
   readonly createdAt: number
 }
 
 export const principalColumns =
-  'id, type, display_name, sign_in_name, client_id, redirect_uris, enabled, created_at'
+  'id, type, display_name, sign_in_name, client_id, redirect_uris, enabled, attributes, created_at'
 
 export function toPrincipalRecord(row: SqlRow): PrincipalRecord {
   return {
@@ -34,6 +37,10 @@ export function toPrincipalRecord(row: SqlRow): PrincipalRecord {
     // Written by JSON.stringify of a list of strings, and by nothing else.
     redirectUris: JSON.parse(String(row['redirect_uris'])) as string[],
     enabled: Number(row['enabled']) === 1,
+    // Written by JSON.stringify of checked attributes, and by nothing else.
+    attributes: (row['attributes'] === null
+      ? {}
+      : JSON.parse(String(row['attributes']))) as PrincipalAttributes,
     createdAt: Number(row['created_at']),
   }
 }

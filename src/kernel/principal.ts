@@ -17,6 +17,11 @@ export interface Principal {
   readonly groups: readonly string[]
 }
 
+/** By name (`{set}_{attribute}`), compared without regard to case; one value or a set of one kind. */
+export type PrincipalAttributes = Readonly<
+  Record<string, string | number | boolean | readonly string[] | readonly number[]>
+>
+
 /** What the rest of the tree may ask of the directory. Implemented by `identity`. */
 export interface Directory {
   /** The principal of that object id, or `undefined` when the directory has none. */
@@ -25,4 +30,6 @@ export interface Directory {
   ): Promise<{ readonly type: PrincipalType; readonly displayName: string } | undefined>
   /** Every group the principal is in, transitively; cycles are harmless. Fresh: a change counts at once. */
   groupsOf(id: string): Promise<readonly string[]>
+  /** Custom attributes, for conditions on who asks. As fresh as `groupsOf`; none for an unknown id. */
+  attributesOf?(id: string): Promise<PrincipalAttributes>
 }

@@ -1,6 +1,10 @@
 /**
  * The port by which the plane asks "may they?". Role assignments are a provider's resources, so the answer
  * comes from there; `main.ts` ties the two together (house section 3).
+ *
+ * The question is asked before the body is read, yet what a condition speaks of stands in the body and in the
+ * stored resource. So an answer may be "that depends": a `Pending` grant, to be settled inside the
+ * transaction, before anything is written or shown.
  */
 
 import type { Principal } from '#kernel/principal.ts'
@@ -14,10 +18,57 @@ export interface AccessQuestion {
   readonly scope: ResourceId
 }
 
+/** What conditions compare: one value or a set of them. Moments are text in ISO 8601. */
+export type AttributeValue = string | number | boolean | readonly (string | number)[]
+
+/**
+ * By `{type}:{name}` in lower case, the type fully qualified. A tag stands twice: in lower case, and with
+ * its name's own case and the mark `<$key_case_sensitive$>` behind it. Locations stand in lower case, without
+ * blanks.
+ */
+export type Attributes = ReadonlyMap<string, AttributeValue>
+
+export const noAttributes: Attributes = new Map()
+
+/** What is known when a pending grant is settled. `unknown` is for what nobody has looked at. */
+export interface RequestFacts {
+  readonly now: number
+  /** What the body asks for; nothing where there is no body. */
+  readonly request: Attributes | 'unknown'
+  /** What is stored; nothing where nothing is. */
+  readonly resource: Attributes | 'unknown'
+}
+
+/** Allowed if, and only if, it holds. Good for the question it answers, and no other. */
+export interface Pending {
+  /** Pure and synchronous. What cannot be known does not hold. */
+  holds(facts: RequestFacts): boolean
+}
+
+export type Verdict = boolean | Pending
+
 export interface Access {
   /**
    * True when allowed; deny by default. Fresh: a change that was answered anywhere counts. Synchronous
    * where the store can tell without asking, since every request pays for this.
    */
-  allows(question: AccessQuestion): boolean | Promise<boolean>
+  allows(question: AccessQuestion): Verdict | Promise<Verdict>
+}
+
+/** A verdict where nothing of the request or the resource will ever be known: a list, a look elsewhere. */
+export function settleBlind(verdict: Verdict, now: number): boolean {
+  if (typeof verdict === 'boolean') return verdict
+  return verdict.holds({ now, request: 'unknown', resource: 'unknown' })
+}
+
+/** Asks, and settles the answer blindly. Synchronous where the answer is. */
+export function allowsBlind(
+  access: Access,
+  question: AccessQuestion,
+  now: number,
+): boolean | Promise<boolean> {
+  const verdict = access.allows(question)
+  return verdict instanceof Promise
+    ? verdict.then((later) => settleBlind(later, now))
+    : settleBlind(verdict, now)
 }

@@ -8,13 +8,16 @@ import type { Principal } from '#kernel/principal.ts'
 import { type ResourceId, subscriptionIdOf, subscriptionOf } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Store } from '#stores/store.ts'
-import type { Access } from './access.ts'
+import { type Access, type Attributes, noAttributes, type Pending, type Verdict } from './access.ts'
+import { attributesOf, describedRow } from './attributes.ts'
 import { createChecker } from './check.ts'
 import type { Provider, Reader } from './define.ts'
 import { describe } from './describe.ts'
+import type { Guard } from './guard.ts'
 import { familyOfPath, type LocatedRoute, locate } from './locate.ts'
 import { runOperation } from './operations.ts'
 import { createReader, type Parts } from './parts.ts'
+import { denial } from './permit.ts'
 import type { Outcome, Plane, RunInput } from './plane.ts'
 import { createReconciler, type ReconcilerLoop, type Timers } from './reconciler.ts'
 import { createRegistry, type Registry } from './registry.ts'
@@ -36,6 +39,8 @@ export interface PlaneOptions {
   readonly tokenKey: Uint8Array
   readonly scopes: 'implicit' | 'declared'
   readonly timers: Timers
+  /** What may refuse a change although the caller may make it. Given what providers are given. */
+  readonly guards?: readonly Guard[]
 }
 
 /** What a provider may ask of the plane beyond its context: other resources by id, as any client would. */
@@ -49,6 +54,8 @@ export interface PlaneServices {
   }): Promise<TrackedPage>
   /** Removes what is below a scope, a bounded part at a time. */
   emptyScope(id: ResourceId): Promise<Swept>
+  /** What conditions may know of a stored resource; nothing where nothing is stored. */
+  attributesOf(id: ResourceId): Promise<Attributes>
 }
 
 export interface RunningPlane extends Plane, AsyncDisposable {
@@ -68,6 +75,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     },
     listTracked: (query) => listTracked(parts, query),
     emptyScope: (id) => emptyScope(parts, id, { principal: { id: 'system' }, correlationId: '' }),
+    attributesOf: (id) => storedAttributes(parts, id),
   }
   const registry = createRegistry(options.providers(services), options.words)
   const parts: Parts = {
@@ -81,6 +89,8 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     limits: options.limits,
     tokenKey: options.tokenKey,
     scopes: options.scopes,
+    answers: new WeakMap(),
+    guards: options.guards ?? [],
     wake: () => reconciler.wake(),
   }
   const owner = randomBytes(12).toString('hex')
@@ -104,13 +114,18 @@ function asLocated(route: Parameters<Plane['run']>[0]): LocatedRoute {
 }
 
 /** Synchronous where the decision is: every request passes here. */
-function authorize(parts: Parts, route: LocatedRoute, principal: Principal): void | Promise<void> {
-  if (route.action === '') return
+function authorize(
+  parts: Parts,
+  route: LocatedRoute,
+  principal: Principal,
+): Pending | undefined | Promise<Pending | undefined> {
+  if (route.action === '') return undefined
   const verdict = parts.access.allows({ principal, action: route.action, scope: route.scope })
-  if (verdict === true) return
-  return verdict === false
-    ? denied(parts, route, principal)
-    : verdict.then((allowed) => (allowed ? undefined : denied(parts, route, principal)))
+  const judge = (found: Verdict): Pending | undefined | Promise<never> => {
+    if (found === true) return undefined
+    return found === false ? denied(parts, route, principal) : found
+  }
+  return verdict instanceof Promise ? verdict.then(judge) : judge(verdict)
 }
 
 /** A subscription that does not exist is said first (facts 9.7); after that, 403 whatever exists. */
@@ -124,12 +139,14 @@ async function denied(parts: Parts, route: LocatedRoute, principal: Principal): 
       throw refuse.SubscriptionNotFound({ id: subscription })
     }
   }
-  throw refuse.AuthorizationFailed({
-    client: principal.displayName,
-    principalId: principal.id,
-    action: route.action,
-    scope: route.scope.text,
-  })
+  throw denial(route, principal)
+}
+
+async function storedAttributes(parts: Parts, id: ResourceId): Promise<Attributes> {
+  const row = await parts.store.get(id.key)
+  const compiled = row === undefined ? undefined : parts.registry.byKey(row.type)
+  if (row === undefined || compiled === undefined) return noAttributes
+  return attributesOf(parts, compiled, describedRow(row))
 }
 
 function dispatch(parts: Parts, route: LocatedRoute, input: RunInput): Promise<Outcome> {

@@ -11,6 +11,7 @@ import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { SystemData } from '#kernel/system-data.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
+import type { AttributeValue } from './access.ts'
 
 /** A stored resource as rules, lists and reconcilers see it. */
 export interface Resource<M = unknown> {
@@ -164,6 +165,8 @@ export interface Action<M> {
   readonly description: string
   /** What follows the type in the action name; `{name}/action` for POST and `{name}/read` for GET. */
   readonly permission?: string
+  /** Any signed-in caller may ask; the action itself says no where it must (`may`). Reads only. */
+  readonly open?: boolean
   /** Counted as a read by throttling; facts 9.6 has list-style POSTs so. */
   readonly countsAsRead?: boolean
   readonly body?: TSchema
@@ -329,6 +332,12 @@ export interface ResourceType<M = unknown> {
   locationRefusal?(resource: Resource<M>, location: string): ApiError
   /** What a write meets while an operation runs, where it is not the common code. */
   busy?(resource: Resource<M>): ApiError
+  /**
+   * What conditions may know besides name, type, location and tags, by name: `{type}:{name}` in a condition.
+   * `body` is the prepared body of a PUT where the model was made of one. Never a secret: whoever writes
+   * conditions could guess at it.
+   */
+  attributes?(model: M, body?: unknown): Readonly<Record<string, AttributeValue | undefined>>
   /** What generic lists show besides the envelope: `kind`, `sku`, `plan`, `identity`, `managedBy`. */
   summary?(model: M): Readonly<Record<string, unknown>>
   /** A body worth PUTting, for the contract suite that every type is put through. */

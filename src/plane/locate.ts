@@ -42,7 +42,9 @@ export function locate(
   path: string,
   query: URLSearchParams,
 ): LocatedRoute {
-  const parsed = parsePath(path)
+  // The contract writes `/{scope}/providers/…`: clients that fill in a scope which begins with a slash, or the
+  // empty one of the root, send two.
+  const parsed = parsePath(path.replace(/^\/{2,}/, '/'))
   if (parsed.kind === 'malformed') throw refuse.InvalidRequestUri({ reason: parsed.reason })
   const version = requestedVersion(query)
   const subscription = subscriptionOf(parsed.kind === 'resource' ? parsed.id : parsed.parent)
@@ -187,10 +189,11 @@ function actionRoute(
   permission: string,
   parsed: CollectionPath,
 ): LocatedRoute {
-  const needs =
+  const named =
     action.permission === undefined
       ? `${permission}/${action.method === 'GET' ? 'read' : 'action'}`
       : `${compiled.permission}/${action.permission}`
+  const needs = action.open === true ? '' : named
   return {
     kind: 'action',
     id,

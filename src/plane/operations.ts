@@ -15,6 +15,7 @@ import {
   subscriptionOf,
 } from '#kernel/resource-id.ts'
 import type { OperationRow, Tx } from '#stores/store.ts'
+import { allowsBlind } from './access.ts'
 import { readRow, show } from './document.ts'
 import type { LocatedRoute } from './locate.ts'
 import { idOfKey, type Parts } from './parts.ts'
@@ -49,18 +50,27 @@ export interface Opening {
   readonly resultStatus: number
 }
 
+/** An operation that still runs on the resource is canceled: another kind of change takes its place. */
+export async function supersede(
+  tx: Tx,
+  key: string,
+  by: Operation['kind'],
+  now: number,
+): Promise<void> {
+  const running = await tx.runningOperation(key)
+  if (running === undefined) return
+  const canceled: Operation = {
+    ...readOperation(running),
+    status: 'Canceled',
+    endTime: new Date(now).toISOString(),
+    error: { code: 'OperationPreempted', message: `superseded by a ${by}` },
+  }
+  await tx.putOperation(writeOperation(canceled, key))
+}
+
 /** Opens an operation; one that still runs on the resource is superseded (canceled) by it. */
 export async function openOperation(parts: Parts, tx: Tx, opening: Opening): Promise<Operation> {
-  const running = await tx.runningOperation(opening.id.key)
-  if (running !== undefined) {
-    const canceled: Operation = {
-      ...readOperation(running),
-      status: 'Canceled',
-      endTime: new Date(opening.now).toISOString(),
-      error: { code: 'OperationPreempted', message: `superseded by a ${opening.kind}` },
-    }
-    await tx.putOperation(writeOperation(canceled, opening.id.key))
-  }
+  await supersede(tx, opening.id.key, opening.kind, opening.now)
   const deadlineSeconds = opening.compiled.declaration.reconcile?.deadlineSeconds ?? 0
   const operation: Operation = {
     id: parts.ids.uuid(),
@@ -109,7 +119,8 @@ export async function runOperation(
   if (compiled === undefined) throw refuse.OperationNotFound({ id: name })
   if (operation.principalId !== input.principal.id) {
     const action = `${compiled.permission}/read`
-    if (!(await parts.access.allows({ principal: input.principal, action, scope: id }))) {
+    const question = { principal: input.principal, action, scope: id }
+    if (!(await allowsBlind(parts.access, question, parts.clock.now()))) {
       throw refuse.OperationNotFound({ id: name })
     }
   }

@@ -6,10 +6,11 @@ import type { Principal } from '#kernel/principal.ts'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { Reads, ResourceRow, Store, Tx } from '#stores/store.ts'
-import type { Access } from './access.ts'
+import { type Access, allowsBlind } from './access.ts'
 import type { Checker } from './check.ts'
 import type { Context, Reader } from './define.ts'
 import { readRow } from './document.ts'
+import type { Guard } from './guard.ts'
 import type { RunInput } from './plane.ts'
 import type { Registry } from './registry.ts'
 
@@ -26,8 +27,17 @@ export interface Parts {
   readonly tokenKey: Uint8Array
   /** `implicit`: a write brings missing subscriptions and groups into being (issue: scopes nobody declared). */
   readonly scopes: 'implicit' | 'declared'
+  readonly guards: readonly Guard[]
+  /** Answers made of rows that a store hands out again and again: reading one twice costs once. */
+  readonly answers: WeakMap<ResourceRow, ShownRow>
   /** Something was scheduled: look soon. */
   wake(): void
+}
+
+/** A row as shown in one version. */
+export interface ShownRow {
+  readonly version: string
+  readonly body: object
 }
 
 /** Reads as providers see them: resources, not rows. */
@@ -68,11 +78,15 @@ export function contextOf(
     correlationId: input.correlationId,
     reader: createReader(parts.registry, reads),
     may: (action, scope) =>
-      parts.access.allows({
-        principal: input.principal,
-        action: qualify(parts.registry.words, action),
-        scope,
-      }),
+      allowsBlind(
+        parts.access,
+        {
+          principal: input.principal,
+          action: qualify(parts.registry.words, action),
+          scope,
+        },
+        now,
+      ),
   }
 }
 

@@ -379,6 +379,8 @@ describe('paths', () => {
     await using t = await startPlane()
     await t.call('PUT', widget, widgetBody)
     for (const route of t.plane.describe()) {
+      // What any signed-in caller may list shows only what the caller may see.
+      if (route.action === '') continue
       const path = route.path
         .replace('{subscriptionId}', subscription)
         .replace('{scope}', group.slice(1))

@@ -8,6 +8,7 @@ import type { ErrorFamily } from '#kernel/error.ts'
 import type { Preconditions } from '#kernel/etag.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
+import type { Pending } from './access.ts'
 
 export type Method = 'GET' | 'HEAD' | 'PUT' | 'PATCH' | 'DELETE' | 'POST'
 
@@ -45,6 +46,11 @@ export interface RunInput {
   readonly body: unknown
   readonly preconditions: Preconditions
   readonly correlationId: string
+  /**
+   * What `authorize` answered for this very route and principal. Never left out: forgetting a condition
+   * would turn a narrow grant into a wide one.
+   */
+  readonly pending: Pending | undefined
 }
 
 /** A long-running operation that the answer points at. Paths, to be made absolute by the edge. */
@@ -72,8 +78,15 @@ export interface Plane {
    * 405 with `Allow`).
    */
   locate(method: Method, path: string, query: URLSearchParams): Route
-  /** Throws `AuthorizationFailed` (403), or `SubscriptionNotFound` where the order of facts 9.7 has it first. */
-  authorize(route: Route, principal: Principal, correlationId: string): void | Promise<void>
+  /**
+   * Throws `AuthorizationFailed` (403), or `SubscriptionNotFound` where the order of facts 9.7 has it first.
+   * Answers a pending grant where it depends on more than the route; `run` settles it.
+   */
+  authorize(
+    route: Route,
+    principal: Principal,
+    correlationId: string,
+  ): Pending | undefined | Promise<Pending | undefined>
   /** Checks the body against the schema and does the deed. Throws refusals; anything else is a fault. */
   run(route: Route, input: RunInput): Promise<Outcome>
   /** The family of error bodies for a path that could not be located. */

@@ -7,7 +7,13 @@
 import { createHash } from 'node:crypto'
 import { isTerminalState, type Operation } from '#kernel/operation.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
-import type { Claim, ResourceRow, Tx } from '#stores/store.ts'
+import {
+  type Claim,
+  type ResourceRow,
+  StoreConflict,
+  StoreUnavailable,
+  type Tx,
+} from '#stores/store.ts'
 import { type Next, type Reconciler, StepFailure, type Subject } from './define.ts'
 import { readRow, type StoredResource, writeRow } from './document.ts'
 import { readOperation, writeOperation } from './operations.ts'
@@ -37,21 +43,15 @@ export interface ReconcilerLoop extends AsyncDisposable {
 
 export function createReconciler(parts: Parts, owner: string, timers: Timers): ReconcilerLoop {
   let running = false
-  let looking = false
+  /** The claiming under way; what is heard of meanwhile is looked for once more at its end. */
+  let claiming: Promise<void> | undefined
   let again = false
   let nap: { cancel(): void } | undefined
   let sweepAt = 0
-  const underway = new Set<Promise<void>>()
-  const waiters: (() => void)[] = []
+  const underway = new Map<Lease, Promise<void>>()
   const hints = new AbortController()
 
-  const look = async (): Promise<void> => {
-    if (looking) {
-      again = true
-      return
-    }
-    looking = true
-    nap?.cancel()
+  const claimUntilQuiet = async (): Promise<void> => {
     try {
       do {
         again = false
@@ -61,11 +61,20 @@ export function createReconciler(parts: Parts, owner: string, timers: Timers): R
       // The store is away: claims, if any were made, run out by themselves.
       parts.log.warn({ error: String(error) }, 'background work waits for the store')
     } finally {
-      looking = false
+      claiming = undefined
     }
+  }
+
+  const look = async (): Promise<void> => {
+    if (claiming !== undefined) {
+      again = true
+      return
+    }
+    nap?.cancel()
+    claiming = claimUntilQuiet()
+    await claiming
     if (!running) return
     const due = await parts.store.nextDue().catch(() => undefined)
-    if (due === undefined && underway.size === 0) for (const done of waiters.splice(0)) done()
     const wait = Math.min(
       idleSecondsMax * 1000,
       Math.max(10, (due ?? Number.POSITIVE_INFINITY) - parts.clock.now()),
@@ -81,13 +90,15 @@ export function createReconciler(parts: Parts, owner: string, timers: Timers): R
       const now = parts.clock.now()
       const claims = await parts.store.claimDue(owner, now, parts.limits.leaseSeconds, free)
       for (const claim of claims) {
-        const work = handle(parts, claim, timers)
+        const until = now + parts.limits.leaseSeconds * 1000
+        const lease: Lease = { claim, until, isHinted: false }
+        const work = handle(parts, lease, timers)
           .catch((error) => fault(parts, claim, error))
           .finally(() => {
-            underway.delete(work)
+            underway.delete(lease)
             void look()
           })
-        underway.add(work)
+        underway.set(lease, work)
       }
       if (now >= sweepAt) {
         sweepAt = now + sweepEverySeconds * 1000
@@ -105,7 +116,11 @@ export function createReconciler(parts: Parts, owner: string, timers: Timers): R
       running = true
       parts.store.onWork(() => void look())
       for (const { declaration } of parts.registry.types) {
-        declaration.reconcile?.hints?.((key) => void hint(parts, key, look), hints.signal)
+        declaration.reconcile?.hints?.((key) => {
+          // Said at once: work under way that has looked already must look again.
+          for (const lease of underway.keys()) if (lease.claim.key === key) lease.isHinted = true
+          void hint(parts, key, look)
+        }, hints.signal)
       }
       void look()
     },
@@ -114,9 +129,11 @@ export function createReconciler(parts: Parts, owner: string, timers: Timers): R
     },
     async idle() {
       for (;;) {
-        await Promise.all(underway)
+        await Promise.all(underway.values())
         const due = await parts.store.nextDue()
-        if (underway.size === 0 && (due === undefined || due > parts.clock.now())) return
+        // Claims that are still to be heard of make their work due no more.
+        const isQuiet = underway.size === 0 && claiming === undefined
+        if (isQuiet && (due === undefined || due > parts.clock.now())) return
         await new Promise<void>((resolve) => timers.after(5, resolve))
       }
     },
@@ -124,7 +141,11 @@ export function createReconciler(parts: Parts, owner: string, timers: Timers): R
       running = false
       hints.abort()
       nap?.cancel()
-      await Promise.all(underway)
+      // Claims still to be heard of are worked on too, or they would be held until their leases end.
+      while (claiming !== undefined || underway.size > 0) {
+        await claiming
+        await Promise.all(underway.values())
+      }
     },
   }
 }
@@ -133,7 +154,8 @@ export function createReconciler(parts: Parts, owner: string, timers: Timers): R
 async function hint(parts: Parts, key: string, look: () => Promise<void>): Promise<void> {
   try {
     await parts.store.transact(async (tx) => {
-      if ((await tx.get(key)) !== undefined) await tx.schedule(key, parts.clock.now())
+      // Locked, so that work which is ending either sees the hint or ends before this is scheduled.
+      if ((await tx.lock(key, 'share')) !== undefined) await tx.schedule(key, parts.clock.now())
     })
     await look()
   } catch (error) {
@@ -141,9 +163,11 @@ async function hint(parts: Parts, key: string, look: () => Promise<void>): Promi
   }
 }
 
-/** A fault of ours in background work: logged, tried again later, never a crash. */
+/** A fault of ours or the store's in background work: logged, tried again later, never a crash. */
 async function fault(parts: Parts, claim: Claim, error: unknown): Promise<void> {
-  parts.log.error({ key: claim.key, error }, 'background work failed')
+  // A claim that another has now is his to work on, and a store that is away comes back.
+  const isOurs = !(error instanceof StoreConflict || error instanceof StoreUnavailable)
+  parts.log[isOurs ? 'error' : 'warn']({ key: claim.key, error }, 'background work failed')
   await parts.store
     .release(claim, parts.clock.now() + backoff(parts, claim.attempt), true)
     .catch(() => undefined)
@@ -156,19 +180,31 @@ function backoff(parts: Parts, attempt: number): number {
   )
 }
 
-async function handle(parts: Parts, claim: Claim, timers: Timers): Promise<void> {
-  let held = true
+/** A claim as its worker holds it. */
+interface Lease {
+  readonly claim: Claim
+  /** When it ends unless it is renewed, by our clock. After that another may have it. */
+  until: number
+  /** Set by a hint that came while the work was under way; cleared before each look. */
+  isHinted: boolean
+}
+
+async function handle(parts: Parts, lease: Lease, timers: Timers): Promise<void> {
+  const { claim } = lease
   const everyMilliseconds = (parts.limits.leaseSeconds * 1000) / 3
   const renew = async (): Promise<void> => {
-    held = await parts.store
-      .renew(claim, parts.clock.now(), parts.limits.leaseSeconds)
-      .catch(() => true)
-    if (held) timer = timers.after(everyMilliseconds, () => void renew())
+    const asked = parts.clock.now()
+    const held = await parts.store
+      .renew(claim, asked, parts.limits.leaseSeconds)
+      .catch(() => undefined)
+    // Without an answer it may be ours still, but no longer than until its end.
+    if (held !== undefined) lease.until = held ? asked + parts.limits.leaseSeconds * 1000 : asked
+    if (held !== false) timer = timers.after(everyMilliseconds, () => void renew())
   }
   let timer = timers.after(everyMilliseconds, () => void renew())
   try {
-    for (let steps = 0; held && steps < stepsPerClaimMax; steps++) {
-      if (!(await lookOnce(parts, claim))) return
+    for (let steps = 0; isHeld(parts, lease) && steps < stepsPerClaimMax; steps++) {
+      if (!(await lookOnce(parts, lease))) return
     }
     await parts.store.release(claim, parts.clock.now(), false)
   } finally {
@@ -176,8 +212,14 @@ async function handle(parts: Parts, claim: Claim, timers: Timers): Promise<void>
   }
 }
 
+function isHeld(parts: Parts, lease: Lease): boolean {
+  return parts.clock.now() < lease.until
+}
+
 /** One turn of observe, next, perform, record. False when the claim was given back. */
-async function lookOnce(parts: Parts, claim: Claim): Promise<boolean> {
+async function lookOnce(parts: Parts, lease: Lease): Promise<boolean> {
+  const { claim } = lease
+  lease.isHinted = false
   const row = await parts.store.get(claim.key)
   const compiled = row === undefined ? undefined : parts.registry.byKey(row.type)
   const reconcile = compiled?.declaration.reconcile
@@ -188,20 +230,26 @@ async function lookOnce(parts: Parts, claim: Claim): Promise<boolean> {
     })
     return false
   }
-  const work: Work = { parts, claim, compiled, reconcile, resource: readRow(row) }
+  const work: Work = { parts, lease, claim, compiled, reconcile, resource: readRow(row) }
   const subject = subjectOf(parts, work.resource)
   try {
     const observed = await reconcile.observe(subject)
     const next = reconcile.next(subject, observed)
     return await follow(work, subject, next, observed)
   } catch (error) {
-    if (!(error instanceof StepFailure)) throw error
-    return await failed(work, error)
+    if (error instanceof StepFailure) return await failed(work, error)
+    if (error instanceof StoreConflict || error instanceof StoreUnavailable) throw error
+    if (!(await overdue(work))) throw error
+    // A fault of ours does not keep an operation running for ever. Its text is for the log alone.
+    parts.log.error({ key: claim.key, error }, 'background work failed, past its deadline')
+    const message = 'an internal error; the log of the server has more'
+    return await failed(work, new StepFailure('never', 'InternalServerError', message))
   }
 }
 
 interface Work {
   readonly parts: Parts
+  readonly lease: Lease
   readonly claim: Claim
   readonly compiled: CompiledType
   readonly reconcile: Reconciler<unknown>
@@ -238,19 +286,17 @@ async function follow(
   const { parts, claim, reconcile } = work
   switch (next.kind) {
     case 'step': {
+      if (await overdue(work)) return await failed(work, timedOut())
       await recordLook(work, subject, observed, next.state)
+      // Whoever was held up for so long may not be alone with the resource any more.
+      if (!isHeld(parts, work.lease)) return false
       await reconcile.perform(subject, next.step)
       return true
     }
     case 'wait':
-      if (await overdue(work)) {
-        return await failed(
-          work,
-          new StepFailure('never', 'OperationTimedOut', 'the deadline passed'),
-        )
-      }
+      if (await overdue(work)) return await failed(work, timedOut())
       await recordLook(work, subject, next.observed ?? observed, next.state)
-      await parts.store.release(claim, parts.clock.now() + next.seconds * 1000, false)
+      await parts.store.release(claim, await beforeDeadline(work, next.seconds * 1000), false)
       return false
     case 'done':
       return await finish(work, subject, next.observed ?? observed)
@@ -325,7 +371,11 @@ async function finish(
   }
   let outdated = false
   await change(work, async (tx, row, current) => {
-    outdated = current.generation !== subject.generation
+    outdated = current.generation !== subject.generation || work.lease.isHinted
+    // Something may have been hung on it since it was emptied.
+    if (!outdated && current.deleting) {
+      outdated = (await tx.count({ under: row.key, limit: 2 })) > 1
+    }
     if (outdated) return
     const now = parts.clock.now()
     const operation = await endOperation(work, tx, 'Succeeded', undefined, now)
@@ -372,13 +422,32 @@ async function failed(work: Work, error: StepFailure): Promise<boolean> {
     await end(work, 'Failed', { code: error.code, message: error.message }, resource.observed)
     return false
   }
-  await parts.store.release(claim, parts.clock.now() + backoff(parts, claim.attempt), true)
+  const dueAt = await beforeDeadline(work, backoff(parts, claim.attempt))
+  await parts.store.release(claim, dueAt, true)
   return false
 }
 
+function timedOut(): StepFailure {
+  return new StepFailure('never', 'OperationTimedOut', 'the deadline passed')
+}
+
 async function overdue(work: Work): Promise<boolean> {
+  const deadline = await deadlineOf(work)
+  return deadline !== undefined && work.parts.clock.now() > deadline
+}
+
+async function deadlineOf(work: Work): Promise<number | undefined> {
   const row = await work.parts.store.runningOperation(work.claim.key)
-  return row !== undefined && work.parts.clock.now() > readOperation(row).deadline
+  return row === undefined ? undefined : readOperation(row).deadline
+}
+
+/** So much later, or right after the deadline: an operation that is overdue is not kept waiting. */
+async function beforeDeadline(work: Work, milliseconds: number): Promise<number> {
+  const now = work.parts.clock.now()
+  const deadline = await deadlineOf(work)
+  return deadline === undefined || now > deadline
+    ? now + milliseconds
+    : Math.min(now + milliseconds, deadline + 1)
 }
 
 /** The operation ends badly; the resource stays readable, and a later PUT or DELETE tries anew. */

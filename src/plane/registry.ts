@@ -7,6 +7,8 @@ import { compareApiVersions } from '#kernel/api-version.ts'
 import type { ErrorFamily } from '#kernel/error.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { Provider, ResourceType, StoredVerb, Version } from './define.ts'
+import { describe } from './describe.ts'
+import { providerOperations } from './provider-operations.ts'
 
 /** A declaration with everything that can be known of it ahead of any request. */
 export interface CompiledType {
@@ -52,14 +54,15 @@ export function createRegistry(providers: readonly Provider[], words: VendorWord
     const namespace = qualify(words, provider.namespace)
     if (namespaces.has(namespace.toLowerCase())) throw new Error(`${namespace} is declared twice`)
     namespaces.set(namespace.toLowerCase(), provider)
-    for (const declaration of provider.types) {
+    const operations = providerOperations(provider.namespace, () => describe(registry))
+    for (const declaration of [...provider.types, operations]) {
       const type = compile(provider, declaration, words)
       if (byKey.has(type.key)) throw new Error(`${type.fullType} is declared twice`)
       byKey.set(type.key, type)
     }
   }
   const impliedPrefix = `${qualify(words, 'Resources').toLowerCase()}/`
-  return {
+  const registry: Registry = {
     words,
     types: [...byKey.values()],
     providers,
@@ -82,6 +85,7 @@ export function createRegistry(providers: readonly Provider[], words: VendorWord
       return provider === undefined ? undefined : (provider.errorFamily ?? 'resource-manager')
     },
   }
+  return registry
 }
 
 function compile(provider: Provider, declaration: ResourceType, words: VendorWords): CompiledType {

@@ -19,6 +19,7 @@ import {
 } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
 import type { Reads, Tx } from '#stores/store.ts'
+import { allowsBlind } from './access.ts'
 import { readRow, type StoredResource, writeRow } from './document.ts'
 import { type Parts, recordEvent, type Trail } from './parts.ts'
 import type { CompiledType } from './registry.ts'
@@ -55,7 +56,8 @@ export async function requireScopes(reads: Reads, id: ResourceId, self: boolean)
 export async function mayDeclareScopes(parts: Parts, principal: Principal): Promise<boolean> {
   if (parts.scopes === 'declared') return false
   const { permission } = parts.registry.byName('Resources/subscriptions/resourceGroups')
-  return parts.access.allows({ principal, action: `${permission}/write`, scope: rootId })
+  const question = { principal, action: `${permission}/write`, scope: rootId }
+  return allowsBlind(parts.access, question, parts.clock.now())
 }
 
 export interface ScopeWrite {
@@ -96,7 +98,12 @@ export async function lockParent(parts: Parts, tx: Tx, id: ResourceId): Promise<
     if (compiled === undefined || compiled.versions.size === 0) return
     const row = await tx.lock(parent.key, 'share')
     if (row === undefined) throw refuse.ParentResourceNotFound({ id: parent.text })
-    compiled.declaration.allowsChildren?.(readRow(row))
+    const resource = readRow(row)
+    compiled.declaration.allowsChildren?.(resource)
+    // Nothing may come into being below what is on its way out, or it would outlive it.
+    if (resource.deleting) {
+      throw refuse.AnotherOperationInProgress({ id: parent.text, state: resource.state })
+    }
     return
   }
   // An extension resource: what it hangs on must exist where scopes are declared and its type is known.

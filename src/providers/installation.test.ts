@@ -1,152 +1,26 @@
 /** The two providers together on a real plane, store and authorizer: what a request sees of all of it. */
 
 import assert from 'node:assert/strict'
-import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { defaultLimits } from '#kernel/limits.ts'
-import { silentLog } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
-import { contractWords } from '#kernel/vendor.ts'
-import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
-import type { Method, Outcome } from '#plane/plane.ts'
-import {
-  resourceContract,
-  type Subject,
-  type SubjectOptions,
-} from '#plane/testing/resource-contract.ts'
-import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
-import { createAuthorizer } from './authorization/authorizer.ts'
+import { resourceContract } from '#plane/testing/resource-contract.ts'
+import { nobody, owner } from '#plane/testing/start.ts'
 import { ownerRoleId } from './authorization/role-definitions/built-in-roles.ts'
-import { providers } from './index.ts'
+import {
+  assignment,
+  at,
+  authorization,
+  group,
+  json,
+  openInstallation as open,
+  refused,
+  subscription,
+  team,
+  version,
+} from './testing/installation.ts'
 
-const subscription = '/subscriptions/11111111-2222-4333-8444-555555555555'
-const group = `${subscription}/resourceGroups/rg`
-const team = '00000000-0000-4000-8000-0000000000aa'
 const reader = 'acdd72a7-3385-48ef-bd42-f606fba81ae7'
-const version = '2022-04-01'
-const authorization = 'providers/Vendor.Authorization'
-
-/** Fails until the plane has the hooks `prepare`, `storedAt` and deletion rules for what is not stored. */
-
-interface Options extends SubjectOptions {
-  readonly as?: Principal
-}
-
-interface Installation extends Subject, AsyncDisposable {
-  readonly plane: RunningPlane
-  readonly groups: Map<string, readonly string[]>
-  call(method: Method, path: string, body?: unknown, options?: Options): Promise<Outcome>
-  /** Says that a membership changed. */
-  moveDirectory(): void
-}
-
-async function open(scopes: 'implicit' | 'declared' = 'implicit'): Promise<Installation> {
-  const store = await memoryStore()
-  const groups = new Map<string, readonly string[]>()
-  let directoryPosition = 0
-  const directory = {
-    find: (id: string) =>
-      Promise.resolve(id === team ? ({ type: 'Group', displayName: 'team' } as const) : undefined),
-    groupsOf: (id: string) => Promise.resolve(groups.get(id) ?? []),
-  }
-  const authorizer = createAuthorizer({
-    words: contractWords,
-    feed: store.feed('authorization'),
-    directoryFeed: { position: () => directoryPosition },
-    directory,
-    reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
-  })
-  const plane = createPlane({
-    providers: (services) =>
-      providers({
-        words: contractWords,
-        directory,
-        tenantId: owner.tenantId,
-        isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
-        services,
-      }),
-    store,
-    access: authorizer,
-    words: contractWords,
-    clock: { now: () => Date.now() },
-    ids: { uuid: randomUUID, secret: (bytes) => randomBytes(bytes).toString('base64url') },
-    log: silentLog,
-    limits: defaultLimits,
-    tokenKey: new Uint8Array(32),
-    scopes,
-    timers: realTimers,
-  })
-  async function send(
-    method: Method,
-    path: string,
-    body: unknown,
-    options: Options,
-    authorized: boolean,
-  ): Promise<Outcome> {
-    const url = new URL(path, 'http://plane')
-    if (!url.searchParams.has('api-version')) {
-      url.searchParams.set('api-version', options.version ?? version)
-    }
-    const principal = options.as ?? (options.stranger === true ? nobody : owner)
-    const route = plane.locate(method, url.pathname, url.searchParams)
-    if (authorized) await plane.authorize(route, principal, 'correlation')
-    const { ifMatch, ifNoneMatch } = options
-    return plane.run(route, {
-      principal,
-      query: url.searchParams,
-      body,
-      preconditions: { ifMatch, ifNoneMatch },
-      correlationId: 'correlation',
-    })
-  }
-  // The first assignment of an installation is nobody's to allow.
-  await send(
-    'PUT',
-    `/${authorization}/roleAssignments/${owner.id}`,
-    assignment(owner.id, ownerRoleId),
-    {},
-    false,
-  )
-  plane.reconciler.start()
-  return {
-    plane,
-    registry: plane.registry,
-    groups,
-    call: (method, path, body, options = {}) => send(method, path, body, options, true),
-    settle: () => plane.reconciler.idle(),
-    moveDirectory: () => {
-      directoryPosition += 1
-    },
-    async [Symbol.asyncDispose]() {
-      await plane[Symbol.asyncDispose]()
-      await authorizer[Symbol.asyncDispose]()
-      await store[Symbol.asyncDispose]()
-    },
-  }
-}
-
-function assignment(principalId: string, roleId: string, extra: object = {}): object {
-  const roleDefinitionId = `${subscription}/${authorization}/roleDefinitions/${roleId}`
-  return { properties: { principalId, roleDefinitionId, principalType: 'User', ...extra } }
-}
-
-function at(scope: string, name: string = randomUUID()): string {
-  return `${scope}/${authorization}/roleAssignments/${name}`
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here, and only here.
-function json(outcome: Outcome): any {
-  return JSON.parse(JSON.stringify(outcome.body))
-}
-
-async function refused(work: Promise<unknown>, code: string, status: number): Promise<void> {
-  await assert.rejects(work, (error) => {
-    assert.ok(error instanceof ApiError, String(error))
-    assert.equal(`${error.status} ${error.code}`, `${status} ${code}`)
-    return true
-  })
-}
 
 /**
  * Put through their paces below instead: the suite asks for 403 where a missing subscription comes first
@@ -229,7 +103,10 @@ describe('role assignments', () => {
   test('with a condition grant nothing', async () => {
     await using t = await open()
     await t.call('PUT', group, { location: 'local' }, { version: '2021-04-01' })
-    const conditioned = { condition: "@Resource[a] StringEquals 'b'", conditionVersion: '2.0' }
+    const conditioned = {
+      condition: "@Resource[Vendor.X/y:a] StringEquals 'b'",
+      conditionVersion: '2.0',
+    }
     await t.call('PUT', at(group), assignment(nobody.id, ownerRoleId, conditioned))
     const read = t.call('GET', group, undefined, { version: '2021-04-01', as: nobody })
     await refused(read, 'AuthorizationFailed', 403)

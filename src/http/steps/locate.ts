@@ -21,8 +21,12 @@ function planeEndpoint(kind: Endpoint['kind']): Endpoint {
     type: 'unlocated',
     body: 'none',
     counts: 'reads',
-    authorize: (exchange, edge) =>
-      edge.plane.authorize(routeOf(exchange), principalOf(exchange), exchange.correlationId),
+    authorize(exchange, edge) {
+      const { correlationId } = exchange
+      const pending = edge.plane.authorize(routeOf(exchange), principalOf(exchange), correlationId)
+      if (pending instanceof Promise) return keepPending(exchange, pending)
+      exchange.pending = pending
+    },
     run: (exchange, edge) => {
       const headers = exchange.request.headers
       return edge.plane.run(routeOf(exchange), {
@@ -31,9 +35,17 @@ function planeEndpoint(kind: Endpoint['kind']): Endpoint {
         body: exchange.body,
         preconditions: { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'] },
         correlationId: exchange.correlationId,
+        pending: exchange.pending,
       })
     },
   }
+}
+
+async function keepPending(
+  exchange: Exchange,
+  pending: Promise<Exchange['pending']>,
+): Promise<void> {
+  exchange.pending = await pending
 }
 
 /** Where every path of the plane begins. */

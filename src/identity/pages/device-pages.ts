@@ -17,7 +17,7 @@ ${problem(options.problem)}
 <form method="post" action="${options.action}">
 <input type="hidden" name="xsrf" value="${options.formToken}">
 <label for="code">Code</label>
-<input type="text" class="code" id="code" name="user_code" value="${options.userCode}" autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="32" placeholder="XXXX-XXXX" required autofocus${options.problem === undefined ? undefined : html` aria-describedby="problem"`}>
+<input type="text" class="code" id="code" name="user_code" value="${options.userCode}" autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="32" placeholder="XXXX-XXXX" required autofocus${options.problem === undefined ? undefined : html` aria-invalid="true" aria-describedby="problem"`}>
 <div class="actions"><button type="submit">Continue</button></div>
 </form>`,
   })

@@ -34,13 +34,13 @@ main.wide { width: min(44rem, 100% - 2rem); }
 .mark { display: flex; align-items: center; gap: .6rem; margin-bottom: 1rem; font-weight: 650; letter-spacing: .02em; }
 .mark svg { width: 1.6rem; height: 1.6rem; color: var(--accent); }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: .75rem; padding: 1.75rem; }
-h1 { font-size: 1.4rem; line-height: 1.25; margin: 0 0 .5rem; }
+h1 { font-size: 1.4rem; line-height: 1.25; margin: 0 0 .5rem; } h1 + dl { margin-top: 1rem; }
 p { margin: 0 0 1rem; } .soft { color: var(--soft); }
 label { display: block; font-weight: 600; margin: 1rem 0 .3rem; }
-label.check { display: flex; gap: .5rem; align-items: center; font-weight: 400; }
+label.check { display: flex; gap: .5rem; align-items: baseline; font-weight: 400; }
 input[type=text], input[type=password], textarea { width: 100%; padding: .6rem .7rem; font: inherit;
   color: inherit; background: transparent; border: 1px solid var(--soft); border-radius: .4rem; }
-input.code { font-family: ui-monospace, monospace; font-size: 1.3rem; letter-spacing: .15em; text-transform: uppercase; }
+input.code, code.code { font-family: ui-monospace, monospace; font-size: 1.3rem; letter-spacing: .15em; text-transform: uppercase; }
 textarea { font: .8rem/1.4 ui-monospace, monospace; min-height: 9rem; word-break: break-all; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.5rem; align-items: center; }

@@ -12,7 +12,10 @@ export function signInPage(options: {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
 }): Page {
-  const described = options.problem === undefined ? undefined : html` aria-describedby="problem"`
+  const described =
+    options.problem === undefined
+      ? undefined
+      : html` aria-invalid="true" aria-describedby="problem"`
   const focus = html` autofocus`
   const named = options.signInName !== ''
   return renderPage({

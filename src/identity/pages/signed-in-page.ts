@@ -23,6 +23,7 @@ if (token) {
     put('until', new Date(claims.exp * 1000).toLocaleString());
   } catch { put('who', 'unknown'); }
   document.getElementById('token').value = token;
+  document.title = document.title.replace('Sign in', 'Signed in');
   show('yes');
 } else if (given.get('error')) {
   put('error', given.get('error'));
@@ -40,7 +41,7 @@ document.getElementById('copy').addEventListener('click', async () => {
 /** `signInUrl` begins the implicit flow that ends here. */
 export function signedInPage(signInUrl: string): Page {
   return renderPage({
-    title: 'Signed in',
+    title: 'Sign in',
     script,
     wide: true,
     content: html`<noscript><h1>Signed in</h1><p>Without scripts this page cannot show your token. It is in the address, after <code>access_token=</code>.</p></noscript>

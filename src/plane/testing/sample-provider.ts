@@ -43,9 +43,9 @@ interface WidgetWire {
   }
 }
 
-function widgets(engine: SampleEngine): ResourceType {
+function widgets(engine: SampleEngine, type: string): ResourceType {
   return defineResource<Widget>({
-    type: 'Sample/widgets',
+    type,
     description: 'Things made of parts.',
     scope: 'resource-group',
     tracked: true,
@@ -222,7 +222,8 @@ export function sampleProviders(engine: SampleEngine): readonly Provider[] {
       namespace: 'Sample',
       description: 'Types for tests.',
       types: [
-        widgets(engine),
+        widgets(engine, 'Sample/widgets'),
+        widgets(engine, 'Sample/widgets/gadgets'),
         plain('Sample/widgets/labels', 'resource-group'),
         plain('Sample/notes', 'any', {
           feed: 'notes',

@@ -8,6 +8,7 @@ import { contractWords } from '#kernel/vendor.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
 import type { Store } from '#stores/store.ts'
 import { createPlane, type RunningPlane } from '../create-plane.ts'
+import type { Provider } from '../define.ts'
 import type { Method, Outcome } from '../plane.ts'
 import type { Timers } from '../reconciler.ts'
 import { SampleEngine } from './sample-engine.ts'
@@ -37,7 +38,7 @@ export interface TestPlane extends AsyncDisposable {
   readonly plane: RunningPlane
   readonly store: Store
   readonly engine: SampleEngine
-  readonly clock: { now(): number; advance(seconds: number): void }
+  readonly clock: TestClock
   /** One request as the edge would make it: locate, authorize, run. */
   call(method: Method, path: string, body?: unknown, options?: CallOptions): Promise<Outcome>
 }
@@ -55,6 +56,26 @@ export interface StartOptions {
   readonly scopes?: 'implicit' | 'declared'
   readonly limits?: Partial<Limits>
   readonly reconcile?: boolean
+  /** Shared by planes that stand for replicas. */
+  readonly clock?: TestClock
+  readonly timers?: Timers
+  /** Beside the sample's. */
+  readonly providers?: readonly Provider[]
+}
+
+export interface TestClock {
+  now(): number
+  advance(seconds: number): void
+}
+
+export function testClock(): TestClock {
+  let now = Date.UTC(2026, 0, 1)
+  return {
+    now: () => now,
+    advance(seconds) {
+      now += seconds * 1000
+    },
+  }
 }
 
 export function memoryStore(): Promise<Store> {
@@ -69,15 +90,9 @@ export function memoryStore(): Promise<Store> {
 export async function startPlane(options: StartOptions = {}): Promise<TestPlane> {
   const store = options.store ?? (await memoryStore())
   const engine = options.engine ?? new SampleEngine()
-  let now = Date.UTC(2026, 0, 1)
-  const clock = {
-    now: () => now,
-    advance: (seconds: number) => {
-      now += seconds * 1000
-    },
-  }
+  const clock = options.clock ?? testClock()
   const plane = createPlane({
-    providers: () => sampleProviders(engine),
+    providers: () => [...sampleProviders(engine), ...(options.providers ?? [])],
     store,
     access: { allows: ({ principal }) => principal.id === owner.id },
     words: contractWords,
@@ -87,7 +102,7 @@ export async function startPlane(options: StartOptions = {}): Promise<TestPlane>
     limits: { ...defaultLimits, ...options.limits },
     tokenKey: new Uint8Array(32),
     scopes: options.scopes ?? 'implicit',
-    timers: realTimers,
+    timers: options.timers ?? realTimers,
   })
   if (options.reconcile !== false) plane.reconciler.start()
   return {
@@ -101,13 +116,14 @@ export async function startPlane(options: StartOptions = {}): Promise<TestPlane>
         url.searchParams.set('api-version', version ?? '2024-01-01')
       }
       const route = plane.locate(method, url.pathname, url.searchParams)
-      await plane.authorize(route, as, 'correlation')
+      const pending = await plane.authorize(route, as, 'correlation')
       return plane.run(route, {
         principal: as,
         query: url.searchParams,
         body,
         preconditions: { ifMatch, ifNoneMatch },
         correlationId: 'correlation',
+        pending,
       })
     },
     async [Symbol.asyncDispose]() {

@@ -8,11 +8,15 @@ import { checkPreconditions } from '#kernel/etag.ts'
 import { isTerminalState } from '#kernel/operation.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
 import type { Reads, Tx } from '#stores/store.ts'
+import { noAttributes } from '../access.ts'
+import { attributesOf } from '../attributes.ts'
 import type { Action, ActionOutcome, Resource } from '../define.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
+import { askGuards } from '../guard.ts'
 import type { LocatedRoute } from '../locate.ts'
 import { linkOf, openOperation } from '../operations.ts'
 import { contextOf, type Parts, recordEvent } from '../parts.ts'
+import { requireGrant } from '../permit.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import type { CompiledType } from '../registry.ts'
 import { impliedScopes, requireScopes } from '../scopes.ts'
@@ -31,7 +35,9 @@ export async function runAction(
     parts.checker.check(action.body, 'ignore', input.body)
   }
   if (action.writes !== true) {
-    const resource = await resourceOf(parts, compiled, route, parts.store)
+    const resource = await resourceOf(parts, compiled, route, input, parts.store)
+    permit(parts, compiled, route, input, resource)
+    await guard(parts, compiled, route, action, input, parts.store)
     return shown(await run(parts, route, action, input, parts.store, resource))
   }
   const outcome = await parts.store.transact((tx) => actInside(parts, tx, route, action, input))
@@ -44,6 +50,7 @@ async function resourceOf(
   parts: Parts,
   compiled: CompiledType,
   route: LocatedRoute,
+  input: RunInput,
   reads: Reads,
 ): Promise<StoredResource | undefined> {
   if (compiled.versions.size === 0) return undefined
@@ -53,8 +60,50 @@ async function resourceOf(
   }
   const row = await reads.get(route.id.key)
   if (row !== undefined) return readRow(row)
+  requireGrant(route, input, () => ({
+    now: parts.clock.now(),
+    request: 'unknown',
+    resource: noAttributes,
+  }))
   await requireScopes(reads, route.id, false)
   throw notFound(compiled, route.id)
+}
+
+/** What a body asks for is known to the action alone, so a condition on it cannot hold. */
+function permit(
+  parts: Parts,
+  compiled: CompiledType,
+  route: LocatedRoute,
+  input: RunInput,
+  resource: StoredResource | undefined,
+): void {
+  requireGrant(route, input, () => ({
+    now: parts.clock.now(),
+    request: 'unknown',
+    resource:
+      resource === undefined
+        ? 'unknown'
+        : attributesOf(parts, compiled, {
+            id: resource.id,
+            model: resource.model,
+            location: resource.location,
+            tags: resource.tags,
+          }),
+  }))
+}
+
+async function guard(
+  parts: Parts,
+  compiled: CompiledType,
+  route: LocatedRoute,
+  action: Action<unknown>,
+  input: RunInput,
+  reads: Reads,
+): Promise<void> {
+  if (action.method === 'GET') return
+  const { reader, words } = contextOf(parts, input, parts.clock.now(), reads)
+  const { type } = compiled.declaration
+  await askGuards(parts.guards, { id: route.id, type, effect: 'action', words, reader })
 }
 
 function run(
@@ -97,8 +146,10 @@ async function actInside(
   if (compiled === undefined) throw new Error(`the route of ${id.text} has no type`)
   for (const scope of impliedScopes(id)) await tx.lock(scope.key, 'share')
   await tx.lock(id.key, 'change')
-  const current = await resourceOf(parts, compiled, route, tx)
+  const current = await resourceOf(parts, compiled, route, input, tx)
   if (current === undefined) throw notFound(compiled, id)
+  permit(parts, compiled, route, input, current)
+  await guard(parts, compiled, route, action, input, tx)
   const verdict = checkPreconditions('POST', input.preconditions, current.etag)
   if (verdict.kind === 'failed') {
     throw refuse.PreconditionFailed({ header: verdict.header, id: id.text })

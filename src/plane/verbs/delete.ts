@@ -7,11 +7,15 @@ import { refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { ResourceRow, Tx } from '#stores/store.ts'
+import { noAttributes } from '../access.ts'
+import { attributesOf, describedRow } from '../attributes.ts'
 import type { Version } from '../define.ts'
 import { readRow, type StoredResource, show, writeRow } from '../document.ts'
+import { askGuards } from '../guard.ts'
 import type { LocatedRoute } from '../locate.ts'
-import { linkOf, openOperation, readOperation } from '../operations.ts'
+import { linkOf, openOperation, readOperation, supersede } from '../operations.ts'
 import { contextOf, type Parts, recordEvent, type Trail } from '../parts.ts'
+import { requireGrant } from '../permit.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import type { CompiledType } from '../registry.ts'
 import { checkName, impliedScopes } from '../scopes.ts'
@@ -63,6 +67,11 @@ async function deleteInside(request: DeleteRequest, tx: Tx): Promise<Outcome | u
       type?.declaration.allowsChildren?.(readRow(row))
   }
   const row = await tx.lock(id.key, 'change')
+  requireGrant(route, input, () => ({
+    now,
+    request: noAttributes,
+    resource: attributesOf(parts, compiled, row && describedRow(row)),
+  }))
   const asked = { ...contextOf(parts, input, now, tx), id, requested: route.scope }
   if (row === undefined) {
     await declaration.deleteRules?.({ ...asked, resource: undefined })
@@ -75,6 +84,8 @@ async function deleteInside(request: DeleteRequest, tx: Tx): Promise<Outcome | u
     const header = verdict.kind === 'failed' ? verdict.header : 'If-Match'
     throw refuse.PreconditionFailed({ header, id: id.text })
   }
+  const { reader, words } = asked
+  await askGuards(parts.guards, { id, type: declaration.type, effect: 'delete', words, reader })
   await declaration.deleteRules?.({ ...asked, resource: current })
   if (declaration.reconcile === undefined) {
     const { remaining } = await sweepBelow(parts, tx, id, trail, (below) => {
@@ -136,25 +147,29 @@ async function removeRow(
 
 export interface Swept {
   readonly removed: number
-  /** What is still there, counted up to a bound. */
+  /** What is still there, counted up to a bound; 0 only when nothing is. */
   readonly remaining: number
 }
 
 /**
- * Removes up to a bounded number of resources below a scope; those with a reconciler are marked and
- * scheduled, and remain until their engines have let go.
+ * Removes up to a bounded number of resources below a scope that is being deleted; those with a reconciler
+ * are marked and scheduled, and remain until their engines have let go. Of any other scope nothing is taken:
+ * a worker that comes this late looked at one that is gone, and another may have its name.
  */
 export async function emptyScope(parts: Parts, id: ResourceId, trail: Trail): Promise<Swept> {
-  const swept = await parts.store.transact((tx) =>
-    sweepBelow(parts, tx, id, trail, async (row) => {
+  const swept = await parts.store.transact(async (tx) => {
+    const scope = await tx.lock(id.key, 'share')
+    if (scope === undefined || !readRow(scope).deleting) return { removed: 0, remaining: 0 }
+    return sweepBelow(parts, tx, id, trail, async (row) => {
       const compiled = parts.registry.byKey(row.type)
       const current = readRow(row)
       if (compiled === undefined || current.deleting) return
       const now = parts.clock.now()
+      await supersede(tx, row.key, 'delete', now)
       await markDeleting(parts, tx, compiled, row, current, now)
       await recordEvent(tx, now, trail, row.key, `${compiled.permission}/delete`, null)
-    }),
-  )
+    })
+  })
   parts.wake()
   return swept
 }
@@ -166,7 +181,8 @@ async function sweepBelow(
   trail: Trail,
   whenEngined: (row: ResourceRow) => Promise<void> | void,
 ): Promise<Swept> {
-  const listed = await tx.list({ under: id.key, limit: removalsMax + 1 })
+  // One more than is removed, to know whether that is all, and one for the scope itself.
+  const listed = await tx.list({ under: id.key, limit: removalsMax + 2 })
   const rows = listed.filter((row) => row.key !== id.key)
   let removed = 0
   for (const { key } of rows.slice(0, removalsMax)) {

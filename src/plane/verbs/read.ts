@@ -4,10 +4,14 @@ import { refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
 import type { Limits } from '#kernel/limits.ts'
 import { type ResourceId, subscriptionOf } from '#kernel/resource-id.ts'
-import type { ListContext, Resource } from '../define.ts'
+import type { ResourceRow } from '#stores/store.ts'
+import { noAttributes, type RequestFacts } from '../access.ts'
+import { attributesOf, describedRow } from '../attributes.ts'
+import type { ListContext, Resource, Version } from '../define.ts'
 import { readRow, show } from '../document.ts'
 import type { LocatedRoute } from '../locate.ts'
 import { contextOf, createReader, type Parts } from '../parts.ts'
+import { requireGrant } from '../permit.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import type { CompiledType } from '../registry.ts'
 import { requireScopes } from '../scopes.ts'
@@ -24,10 +28,19 @@ export async function runGet(parts: Parts, route: LocatedRoute, input: RunInput)
       requested: route.scope,
       query: input.query,
     })
-    if (item !== undefined) return { status: route.kind === 'head' ? 204 : 200, body: item }
+    if (item !== undefined) {
+      // What a computed item is, only its type knows: conditions on it cannot hold.
+      requireGrant(route, input, () => blindFacts(parts))
+      return { status: route.kind === 'head' ? 204 : 200, body: item }
+    }
   }
   const row = compiled.versions.size === 0 ? undefined : await parts.store.get(route.id.key)
   const version = compiled.versions.get(route.version)
+  requireGrant(route, input, () => ({
+    now: parts.clock.now(),
+    request: noAttributes,
+    resource: row === undefined ? noAttributes : attributesOf(parts, compiled, describedRow(row)),
+  }))
   if (row === undefined || version === undefined) {
     await requireScopes(parts.store, route.id, false)
     throw notFound(compiled, route.id)
@@ -35,11 +48,21 @@ export async function runGet(parts: Parts, route: LocatedRoute, input: RunInput)
   if (route.kind === 'head') return { status: 204, etag: row.etag }
   const verdict = checkPreconditions('GET', input.preconditions, row.etag)
   if (verdict.kind === 'not-modified') return { status: 304, etag: row.etag }
-  return {
-    status: 200,
-    body: show(compiled, version, readRow(row), parts.registry.words),
-    etag: row.etag,
-  }
+  return { status: 200, body: shownRow(parts, compiled, version, row), etag: row.etag }
+}
+
+/** Rows and answers are never changed, so an answer made of a row is good as long as the row is at hand. */
+function shownRow(
+  parts: Parts,
+  compiled: CompiledType,
+  version: Version<unknown>,
+  row: ResourceRow,
+): object {
+  const known = parts.answers.get(row)
+  if (known?.version === version.date) return known.body
+  const body = show(compiled, version, readRow(row), parts.registry.words)
+  parts.answers.set(row, { version: version.date, body })
+  return body
 }
 
 export async function runList(
@@ -48,6 +71,8 @@ export async function runList(
   input: RunInput,
 ): Promise<Outcome> {
   const compiled = compiledOf(route)
+  // A list shows many resources, so it takes a grant that holds whatever they are.
+  requireGrant(route, input, () => blindFacts(parts))
   const limit = pageLimit(parts.limits, input.query)
   const purpose = purposeOf(route, input.query)
   const token = input.query.get('$skipToken') ?? input.query.get('$skiptoken')
@@ -69,6 +94,10 @@ export async function runList(
       ? {}
       : { nextToken: packToken(parts.tokenKey, purpose, page.next) }),
   }
+}
+
+function blindFacts(parts: Parts): RequestFacts {
+  return { now: parts.clock.now(), request: 'unknown', resource: 'unknown' }
 }
 
 interface ShownPage {

@@ -11,11 +11,15 @@ import { nameOf, type ResourceId, resourceGroupOf } from '#kernel/resource-id.ts
 import { stampSystemData } from '#kernel/system-data.ts'
 import { tagProblems } from '#kernel/tags.ts'
 import { StoreConflict, type Tx } from '#stores/store.ts'
+import { noAttributes } from '../access.ts'
+import { attributesOf } from '../attributes.ts'
 import type { Context, PatchRule, Resource, Version } from '../define.ts'
 import { readRow, type StoredResource, show, writeRow } from '../document.ts'
+import { askGuards } from '../guard.ts'
 import type { LocatedRoute } from '../locate.ts'
 import { linkOf, openOperation, readOperation } from '../operations.ts'
 import { contextOf, type Parts, recordEvent } from '../parts.ts'
+import { requireGrant, requireWriteGrant } from '../permit.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import type { CompiledType } from '../registry.ts'
 import {
@@ -33,6 +37,9 @@ interface Desired {
   readonly location: string | undefined
   readonly tags: Readonly<Record<string, string>> | undefined
 }
+
+/** What a request asks for, given what is stored. Pure, so it may be asked more than once. */
+type Make = (current: StoredResource | undefined, context: Context) => Desired
 
 type Written =
   | { readonly kind: 'ok'; readonly outcome: Outcome }
@@ -52,8 +59,13 @@ export async function runPut(parts: Parts, route: LocatedRoute, input: RunInput)
     { ...context, id: route.id },
     given as never,
   )) ?? given) as Readonly<Record<string, unknown>>
-  return write(parts, route, input, 'PUT', (current, context) =>
-    desiredOf(version, body, current, context),
+  return write(
+    parts,
+    route,
+    input,
+    'PUT',
+    (current, context) => desiredOf(version, body, current, context),
+    body,
   )
 }
 
@@ -90,13 +102,17 @@ async function write(
   route: LocatedRoute,
   input: RunInput,
   method: 'PUT' | 'PATCH',
-  make: (current: StoredResource | undefined, context: Context) => Desired,
+  make: Make,
+  /** Of a PUT, prepared. */
+  body?: unknown,
 ): Promise<Outcome> {
   const { compiled } = typeOf(route)
   const mayDeclare = await mayDeclareScopes(parts, input.principal)
   if (!mayDeclare) await requireImplied(parts, route.id)
   const written = await uniqueGuard(() =>
-    parts.store.transact((tx) => writeInside(parts, tx, route, input, method, make, mayDeclare)),
+    parts.store.transact((tx) =>
+      writeInside(parts, tx, route, input, method, make, mayDeclare, body),
+    ),
   )
   if (written.kind === 'unique') {
     const refusal = compiled.declaration.uniqueRefusal
@@ -147,8 +163,9 @@ async function writeInside(
   route: LocatedRoute,
   input: RunInput,
   method: 'PUT' | 'PATCH',
-  make: (current: StoredResource | undefined, context: Context) => Desired,
+  make: Make,
   mayDeclare: boolean,
+  body: unknown,
 ): Promise<Outcome> {
   const { compiled, version } = typeOf(route)
   const { declaration } = compiled
@@ -164,14 +181,32 @@ async function writeInside(
   await lockParent(parts, tx, id)
   const row = await tx.lock(id.key, 'change')
   const current = row === undefined ? undefined : readRow(row)
-  if (current === undefined && method === 'PATCH') throw notFound(compiled, id)
+  const context = contextOf(parts, input, now, tx)
+  if (current === undefined && method === 'PATCH') {
+    requireGrant(route, input, () => ({ now, request: 'unknown', resource: noAttributes }))
+    throw notFound(compiled, id)
+  }
+  requireWriteGrant(route, input, () => {
+    const asked = make(current, context)
+    const location = asked.location ?? current?.location ?? scope?.location
+    return {
+      asked: {
+        now,
+        request: attributesOf(parts, compiled, { ...asked, id, location }, body),
+        resource: attributesOf(parts, compiled, current && { ...desiredNow(current), id }),
+      },
+      stored: current !== undefined,
+    }
+  })
+  const { words } = parts.registry
+  const { reader } = context
+  await askGuards(parts.guards, { id, type: declaration.type, effect: 'write', words, reader })
   const verdict = checkPreconditions(method, input.preconditions, current?.etag)
   if (verdict.kind === 'failed') {
     throw refuse.PreconditionFailed({ header: verdict.header, id: id.text })
   }
   requireIfMatch(compiled, method, input, current)
 
-  const context = contextOf(parts, input, now, tx)
   const made = make(current, context)
   const desired = placed(compiled, id, made, current, scope)
   if (current !== undefined && !current.deleting && isSame(current, desired)) {

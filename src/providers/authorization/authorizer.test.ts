@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { contractWords } from '#kernel/vendor.ts'
-import type { AccessQuestion } from '#plane/access.ts'
+import { type AccessQuestion, type Attributes, noAttributes, type Verdict } from '#plane/access.ts'
 import { createMemoryReader, idOf, sampleContext } from '../testing/memory-reader.ts'
 import { createAuthorizer } from './authorizer.ts'
 import type { Position } from './freshness.ts'
@@ -160,4 +160,121 @@ test('a row that claims to be a built-in role changes nothing', async () => {
     permissions: [{ actions: ['*'], notActions: [], dataActions: [], notDataActions: [] }],
   })
   assert.equal(await authorizer.allows(ask(write, sub)), false)
+})
+
+const rbacAdministrator = 'f58310d9-a9f6-439a-9e8d-f62e7b41a168'
+const facts = (roleId: string, principalId: string): Attributes =>
+  new Map([
+    ['vendor.authorization/roleassignments:roledefinitionid', roleId],
+    ['vendor.authorization/roleassignments:principalid', principalId],
+  ])
+
+function holds(
+  verdict: Verdict,
+  request: Attributes | 'unknown',
+  resource = noAttributes,
+): boolean {
+  return typeof verdict === 'boolean' ? verdict : verdict.holds({ now: 0, request, resource })
+}
+
+test('a conditioned grant is settled anew each time, and never remembered as a plain one', async () => {
+  const { authorizer, rows } = setUp()
+  rows.put(`${sub}/providers/Vendor.Authorization/roleAssignments/${name}`, {
+    principalId: ann,
+    roleId: access,
+    principalType: 'User',
+    condition: `!(ActionMatches{'${write}'}) OR @Request[Vendor.Authorization/roleAssignments:RoleDefinitionId] GuidEquals '${reader}'`,
+    conditionVersion: '2.0',
+  })
+  for (let round = 0; round < 3; round++) {
+    const verdict = await authorizer.allows(ask(write, sub))
+    assert.ok(typeof verdict === 'object')
+    assert.equal(holds(verdict, facts(reader, team)), true)
+    assert.equal(holds(verdict, facts(contributor, team)), false)
+    assert.equal(holds(verdict, 'unknown'), false)
+    // What the condition does not speak of is plainly allowed.
+    assert.equal(await authorizer.allows(ask(read, sub)), true)
+  }
+})
+
+test('a condition that cannot be read grants nothing', async () => {
+  const { authorizer, rows } = setUp()
+  for (const extra of [
+    { condition: 'nonsense', conditionVersion: '2.0' },
+    { condition: '1 NumericEquals 1' },
+    { condition: '1 NumericEquals 1', conditionVersion: '1.0' },
+    { conditionVersion: '2.0' },
+  ]) {
+    const path = `${sub}/providers/Vendor.Authorization/roleAssignments/${name}`
+    rows.put(path, { principalId: ann, roleId: ownerRoleId, principalType: 'User', ...extra })
+    assert.equal(await authorizer.allows(ask(read, sub)), false)
+  }
+})
+
+test('whoever assigns roles under a condition cannot take it off, nor get around it', async () => {
+  const { authorizer, directory, rows } = setUp()
+  directory.groups = [team]
+  const other = '77777777-7777-4777-8777-777777777777'
+  rows.put(`${sub}/providers/Vendor.Authorization/roleAssignments/${name}`, {
+    principalId: ann,
+    roleId: rbacAdministrator,
+    principalType: 'User',
+    // Holds for everything that can be asked for: only the rule of the house is left.
+    condition: '1 NumericEquals 1',
+    conditionVersion: '2.0',
+  })
+  const verdict = await authorizer.allows(ask(write, sub))
+  assert.equal(holds(verdict, facts(rbacAdministrator, other)), true)
+  assert.equal(holds(verdict, facts(reader, ann)), true)
+  for (const own of [ann, team]) {
+    for (const role of [rbacAdministrator, ownerRoleId, access]) {
+      assert.equal(holds(verdict, facts(role, own)), false)
+      assert.equal(holds(verdict, facts(reader, other), facts(role, own)), false)
+    }
+  }
+  const remove = await authorizer.allows(ask('Vendor.Authorization/roleAssignments/delete', sub))
+  assert.equal(holds(remove, noAttributes, facts(rbacAdministrator, ann)), false)
+  assert.equal(holds(remove, noAttributes, facts(rbacAdministrator, other)), true)
+  // An unconditioned grant is bound by nothing.
+  rows.put(`${sub}/providers/Vendor.Authorization/roleAssignments/${other}`, {
+    principalId: ann,
+    roleId: ownerRoleId,
+    principalType: 'User',
+  })
+  assert.equal(await authorizer.allows(ask(write, sub)), true)
+})
+
+test('attributes of the caller count at once, and are the caller’s own', async () => {
+  const rows = createMemoryReader()
+  let changes = 0
+  let level: number | undefined
+  const authorizer = createAuthorizer({
+    words: contractWords,
+    feed: rows.feed,
+    directoryFeed: { position: () => changes },
+    directory: {
+      groupsOf: async () => [],
+      attributesOf: async (id) => (level === undefined || id !== ann ? {} : { Staff_Level: level }),
+    },
+    reader: rows,
+  })
+  for (const principalId of [ann, team]) {
+    rows.put(`${sub}/providers/Vendor.Authorization/roleAssignments/${principalId}`, {
+      principalId,
+      roleId: reader,
+      principalType: 'User',
+      condition:
+        '@Principal[Vendor.Directory/CustomSecurityAttributes/Id:staff_level] NumericGreaterThan 3',
+      conditionVersion: '2.0',
+    })
+  }
+  const allowed = () => authorizer.allows(ask(read, sub))
+  assert.equal(await allowed(), false)
+  level = 4
+  assert.equal(await allowed(), false)
+  changes += 1
+  assert.equal(await allowed(), true)
+  level = 3
+  changes += 1
+  assert.equal(await allowed(), false)
 })

@@ -4,17 +4,29 @@
  * nothing. When the store cannot be asked the question fails; it is never answered from what may be stale.
  */
 
-import type { Directory, Principal } from '#kernel/principal.ts'
-import { parseResourceId, scopeKeys } from '#kernel/resource-id.ts'
+import type { Directory, Principal, PrincipalAttributes } from '#kernel/principal.ts'
+import { parseResourceId, type ResourceId, scopeKeys } from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
-import type { Access, AccessQuestion } from '#plane/access.ts'
+import {
+  type Access,
+  type AccessQuestion,
+  type Attributes,
+  noAttributes,
+  type RequestFacts,
+  type Verdict,
+} from '#plane/access.ts'
 import type { Reader, Resource } from '#plane/define.ts'
-import { decide } from './decide.ts'
+import type { Condition, ConditionFacts } from './conditions/condition.ts'
+import { createConditionReader } from './conditions/read.ts'
+import { decide, type Question } from './decide.ts'
+import { type Explanation, explain } from './explain.ts'
 import { createFreshness, type Position } from './freshness.ts'
 import { createGrantIndex, type GrantIndex } from './grant-index.ts'
+import { defaultAuthorizationLimits } from './limits.ts'
 import type { RoleAssignment } from './role-assignments/model.ts'
 import { builtInRoles } from './role-definitions/built-in-roles.ts'
-import type { RoleDefinition } from './role-definitions/model.ts'
+import type { Permission, RoleDefinition } from './role-definitions/model.ts'
+import { createSelfGrants } from './self-grant.ts'
 
 /** An ordered log of changed keys, as the store gives it (its `Feed`). */
 export interface ChangeFeed {
@@ -33,7 +45,7 @@ export interface AuthorizerParts {
   readonly feed: ChangeFeed
   /** The directory's own feed: any change of a membership moves it. */
   readonly directoryFeed: Pick<ChangeFeed, 'position'>
-  readonly directory: Pick<Directory, 'groupsOf'>
+  readonly directory: Pick<Directory, 'groupsOf' | 'attributesOf'>
   /** Committed reads; used from the first question on. */
   readonly reader: Pick<Reader, 'get' | 'list'>
   /** Decisions and memberships remembered at the most, each. */
@@ -43,9 +55,28 @@ export interface AuthorizerParts {
 export interface Authorizer extends Access, AsyncDisposable {
   /** Is the role assigned anywhere, as of the last question? `undefined` before the first. */
   isRoleInUse(roleId: string): boolean | undefined
+  /** Why somebody may or may not do something. Says the same as `allows`, with its reasons. */
+  explain(asked: ExplainedQuestion): Promise<Explanation>
+  /** What the caller's roles permit at a scope: the union over all that reach it, conditions left aside. */
+  permissionsAt(principal: Principal, scope: ResourceId): Promise<readonly Permission[]>
+}
+
+export interface ExplainedQuestion {
+  readonly principalId: string
+  /** Groups that a token vouches for. */
+  readonly groups: readonly string[]
+  readonly action: string
+  readonly scope: ResourceId
+  readonly facts: RequestFacts
 }
 
 const rowsAtOnce = 1000
+/** What the directory says of a caller, as far as decisions need it. */
+interface Standing {
+  readonly groupIds: readonly string[]
+  readonly attributes: Attributes
+}
+
 const types = ['Authorization/roleDefinitions', 'Authorization/roleAssignments'] as const
 
 export function createAuthorizer(parts: AuthorizerParts): Authorizer {
@@ -54,15 +85,21 @@ export function createAuthorizer(parts: AuthorizerParts): Authorizer {
   const roleType = `${qualify(words, 'Authorization').toLowerCase()}/roledefinitions`
 
   let index: GrantIndex | undefined
-  const decisions = new Map<string, boolean>()
-  const memberships = new Map<string, readonly string[]>()
+  const selfGrants = createSelfGrants(words)
+  const readCondition = createConditionReader(words, defaultAuthorizationLimits)
+  /**
+   * A pending verdict is remembered as pending: which conditions are open follows from the question alone,
+   * whether they hold is asked anew for every request.
+   */
+  const decisions = new Map<string, Verdict>()
+  const standings = new Map<string, Standing>()
 
   const assignments = createFreshness(() => feed.position(), catchUp)
   const groups = createFreshness(
     () => directoryFeed.position(),
-    // Memberships are asked for again one by one; a change of one group may move anyone below it.
+    // Memberships and attributes are asked for again one by one; a change of one group may move anyone below it.
     (_from, to) => {
-      memberships.clear()
+      standings.clear()
       decisions.clear()
       return Promise.resolve(to)
     },
@@ -88,7 +125,7 @@ export function createAuthorizer(parts: AuthorizerParts): Authorizer {
 
   /** Rows may change while this reads; what changed after the position is read again by `catchUp`. */
   async function load(): Promise<GrantIndex> {
-    const fresh = createGrantIndex(builtIns)
+    const fresh = createGrantIndex(builtIns, readCondition)
     for (const type of types) {
       let after: string | undefined
       for (;;) {
@@ -120,55 +157,81 @@ export function createAuthorizer(parts: AuthorizerParts): Authorizer {
     }
   }
 
-  function allows(question: AccessQuestion): boolean | Promise<boolean> {
+  /** `undefined` when what is in memory is fresh already. */
+  function fresh(): Promise<unknown> | undefined {
     const one = assignments.ensure()
     const two = groups.ensure()
-    if (one === undefined && two === undefined) return answer(question)
-    return Promise.all([one, two]).then(() => answer(question))
+    return one === undefined && two === undefined ? undefined : Promise.all([one, two])
   }
 
-  function answer(question: AccessQuestion): boolean | Promise<boolean> {
+  function allows(question: AccessQuestion): Verdict | Promise<Verdict> {
+    const stale = fresh()
+    return stale === undefined ? answer(question) : stale.then(() => answer(question))
+  }
+
+  function answer(question: AccessQuestion): Verdict | Promise<Verdict> {
     const { principal, action, scope } = question
     // Groups that a token vouches for differ from token to token, so these answers are not remembered.
     const key = principal.groups.length === 0 ? `${principal.id} ${action} ${scope.key}` : undefined
     const remembered = key === undefined ? undefined : decisions.get(key)
     if (remembered !== undefined) return remembered
-    const known = memberships.get(principal.id)
+    const known = standings.get(principal.id)
     if (known !== undefined) return judge(question, known, key)
-    return ask(principal).then((groupIds) => {
+    return ask(principal).then((standing) => {
       // What is not in memory (any more) may be stale already: good for this answer, not for later ones.
-      const current = memberships.get(principal.id) === groupIds
-      return judge(question, groupIds, current ? key : undefined)
+      const current = standings.get(principal.id) === standing
+      return judge(question, standing, current ? key : undefined)
     })
   }
 
   function judge(
     { principal, action, scope }: AccessQuestion,
-    groupIds: readonly string[],
+    standing: Standing,
     key: string | undefined,
-  ): boolean {
-    if (index === undefined) throw new Error('the index of assignments is not loaded')
-    const vouchedFor = principal.groups.map((id) => id.toLowerCase())
-    const allowed = decide(
-      {
-        action: action.toLowerCase(),
-        scopeKeys: scopeKeys(scope),
-        principalIds: [principal.id, ...groupIds, ...vouchedFor],
-      },
-      index,
-      index,
-    )
-    if (key !== undefined) remember(decisions, key, allowed)
-    return allowed
+  ): Verdict {
+    const grants = loaded()
+    const lower = action.toLowerCase()
+    const principalIds = idsOf(principal, standing)
+    const narrowly = selfGrants.concerns(lower)
+    const question: Question = {
+      action: lower,
+      scopeKeys: scopeKeys(scope),
+      principalIds,
+      principal: standing.attributes,
+      narrowly,
+    }
+    const decision = decide(question, grants, grants)
+    const verdict: Verdict =
+      typeof decision === 'boolean'
+        ? decision
+        : {
+            holds: (facts) =>
+              !(narrowly && selfGrants.isOne(facts, principalIds, grants)) &&
+              anyHolds(decision, { ...facts, action: lower, principal: standing.attributes }),
+          }
+    if (key !== undefined) remember(decisions, key, verdict)
+    return verdict
   }
 
-  /** Reads a membership; remembers it unless the directory changed meanwhile. */
-  async function ask(principal: Principal): Promise<readonly string[]> {
+  function loaded(): GrantIndex {
+    if (index === undefined) throw new Error('the index of assignments is not loaded')
+    return index
+  }
+
+  /** Reads what the directory says; remembers it unless the directory changed meanwhile. */
+  async function ask(principal: Pick<Principal, 'id'>): Promise<Standing> {
     const before = groups.position
-    const found = await directory.groupsOf(principal.id)
+    const [groupIds, attributes] = await Promise.all([
+      directory.groupsOf(principal.id),
+      directory.attributesOf?.(principal.id),
+    ])
+    const standing: Standing = {
+      groupIds,
+      attributes: attributes === undefined ? noAttributes : inLowerCase(attributes),
+    }
     await groups.ensure()
-    if (groups.position === before) remember(memberships, principal.id, found)
-    return found
+    if (groups.position === before) remember(standings, principal.id, standing)
+    return standing
   }
 
   function remember<V>(memory: Map<string, V>, key: string, value: V): void {
@@ -177,11 +240,61 @@ export function createAuthorizer(parts: AuthorizerParts): Authorizer {
     memory.set(key, value)
   }
 
+  async function explainOne(asked: ExplainedQuestion): Promise<Explanation> {
+    const { principalId, groups: vouchedFor, scope, facts } = asked
+    await fresh()
+    const standing = await ask({ id: principalId })
+    const grants = loaded()
+    const action = asked.action.toLowerCase()
+    const principalIds = idsOf({ id: principalId, groups: vouchedFor }, standing)
+    const known = facts.request !== 'unknown' && facts.resource !== 'unknown'
+    return explain(
+      {
+        scopeKeys: scopeKeys(scope),
+        facts: { ...facts, action, principal: standing.attributes },
+        touchesOwn:
+          known && selfGrants.concerns(action) && selfGrants.isOne(facts, principalIds, grants),
+      },
+      principalIds.flatMap((id) => [...grants.of(id)]),
+      grants,
+    )
+  }
+
+  async function permissionsAt(
+    principal: Principal,
+    scope: ResourceId,
+  ): Promise<readonly Permission[]> {
+    await fresh()
+    const standing = await ask(principal)
+    const grants = loaded()
+    const roleIds = new Set<string>()
+    for (const id of idsOf(principal, standing)) {
+      for (const scopeKey of scopeKeys(scope)) {
+        for (const { roleId } of grants.at(id, scopeKey)) roleIds.add(roleId)
+      }
+    }
+    return [...roleIds].flatMap((roleId) => grants.permissionsIn(roleId))
+  }
+
   return {
     allows,
+    explain: explainOne,
+    permissionsAt,
     isRoleInUse: (roleId) => index?.isRoleInUse(roleId),
     async [Symbol.asyncDispose]() {
       await Promise.allSettled([assignments.settled(), groups.settled()])
     },
   }
+}
+
+function anyHolds(conditions: readonly Condition[], facts: ConditionFacts): boolean {
+  return conditions.some((condition) => condition(facts) === true)
+}
+
+function idsOf(principal: Pick<Principal, 'id' | 'groups'>, { groupIds }: Standing): readonly string[] {
+  return [principal.id, ...groupIds, ...principal.groups.map((id) => id.toLowerCase())]
+}
+
+function inLowerCase(attributes: PrincipalAttributes): Attributes {
+  return new Map(Object.entries(attributes).map(([name, value]) => [name.toLowerCase(), value]))
 }

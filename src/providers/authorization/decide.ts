@@ -1,19 +1,23 @@
 /**
  * The decision: may one of these principals take this action at a scope? Pure, and deny by default: only an
- * assignment at the scope or above it, of a role that allows the action, makes it true. Nothing here can
- * take away what another assignment gives.
+ * assignment at the scope or above it, of a role that allows the action, makes it true. A condition narrows
+ * the assignment it stands on, and nothing here can take away what another assignment gives.
  */
 
 import type { ActionMatcher } from '#kernel/action.ts'
+import type { Attributes } from '#plane/access.ts'
+import type { Condition, ConditionFacts, Truth } from './conditions/condition.ts'
 
 /** An assignment as far as decisions care. Ids and keys in lower case. */
 export interface Grant {
+  /** The key of the assignment itself. */
+  readonly key: string
   readonly principalId: string
   readonly roleId: string
   /** Where it was made; it reaches everything below. */
   readonly scopeKey: string
-  /** It carries a condition. Until conditions are evaluated, such an assignment grants nothing. */
-  readonly conditioned: boolean
+  /** What else must be true for it to count. One that cannot be read is never true. */
+  readonly condition: Condition | undefined
 }
 
 export interface Question {
@@ -23,6 +27,10 @@ export interface Question {
   readonly scopeKeys: readonly string[]
   /** The caller and every group it is in. */
   readonly principalIds: Iterable<string>
+  /** Custom attributes of the caller. */
+  readonly principal: Attributes
+  /** A conditioned grant is never a plain yes, even where its condition holds already (`self-grant.ts`). */
+  readonly narrowly?: boolean
 }
 
 export interface Grants {
@@ -37,20 +45,37 @@ export interface Roles {
   permissionsOf(roleId: string): ActionMatcher | undefined
 }
 
-export function decide(question: Question, grants: Grants, roles: Roles): boolean {
+/** Yes, no, or: if any of these conditions turns out to hold. */
+export type Decision = boolean | readonly Condition[]
+
+export function decide(question: Question, grants: Grants, roles: Roles): Decision {
+  const { narrowly = false } = question
+  const facts = factsAhead(question)
+  let open: Condition[] | undefined
   for (const principalId of question.principalIds) {
     if (!grants.any(principalId)) continue
     for (const scopeKey of question.scopeKeys) {
       for (const grant of grants.at(principalId, scopeKey)) {
-        if (allows(grant, question.action, roles)) return true
+        const truth = counts(grant, facts, roles)
+        if (truth === false) continue
+        if (truth === true && (grant.condition === undefined || !narrowly)) return true
+        if (grant.condition !== undefined) {
+          open ??= []
+          open.push(grant.condition)
+        }
       }
     }
   }
-  return false
+  return open ?? false
 }
 
-/** What a single assignment gives, taken alone, at its scope and below. */
-export function allows(grant: Grant, action: string, roles: Roles): boolean {
-  if (grant.conditioned) return false
-  return roles.permissionsOf(grant.roleId)?.(action) ?? false
+/** What a single assignment gives, taken alone, at its scope and below. `undefined`: not known yet. */
+export function counts(grant: Grant, facts: ConditionFacts, roles: Roles): Truth {
+  if (!(roles.permissionsOf(grant.roleId)?.(facts.action) ?? false)) return false
+  return grant.condition === undefined ? true : grant.condition(facts)
+}
+
+/** Before the body is read: the action and the caller are known, and nothing else is. */
+export function factsAhead({ action, principal }: Pick<Question, 'action' | 'principal'>) {
+  return { action, principal, now: 'unknown', request: 'unknown', resource: 'unknown' } as const
 }

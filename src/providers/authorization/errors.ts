@@ -23,7 +23,7 @@ export const authorizationErrors = defineErrors({
   RoleAssignmentLimitExceeded: {
     status: 400,
     message: "No more than {limit} role assignments are allowed in '{scope}'.",
-    advice: 'User: assign groups instead of single principals. Operator: the limit is a setting.',
+    advice: 'User: assign groups instead of single principals. The limit is fixed.',
   },
   PrincipalNotFound: {
     status: 400,
@@ -101,7 +101,7 @@ export const authorizationErrors = defineErrors({
   RoleDefinitionLimitExceeded: {
     status: 400,
     message: 'No more than {limit} custom role definitions are allowed.',
-    advice: 'User: delete roles that are no longer used. Operator: the limit is a setting.',
+    advice: 'User: delete roles that are no longer used. The limit is fixed.',
   },
   InvalidFilter: {
     status: 400,

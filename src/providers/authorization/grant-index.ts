@@ -6,31 +6,44 @@
 import type { ActionMatcher } from '#kernel/action.ts'
 import { nameOf, scopeOf } from '#kernel/resource-id.ts'
 import type { Resource } from '#plane/define.ts'
+import type { ReadCondition } from './conditions/read.ts'
 import type { Grant, Grants, Roles } from './decide.ts'
 import type { RoleAssignment } from './role-assignments/model.ts'
 import type { BuiltInRoles } from './role-definitions/built-in-roles.ts'
-import { compileRole, type RoleDefinition } from './role-definitions/model.ts'
+import { compileRole, type Permission, type RoleDefinition } from './role-definitions/model.ts'
 
 export interface GrantIndex extends Grants, Roles {
+  permissionsIn(roleId: string): readonly Permission[]
   /** Adds or replaces what a row says. */
   putAssignment(row: Resource<RoleAssignment>): void
   putRole(row: Resource<RoleDefinition>): void
   /** Forgets whatever the key stood for; unknown keys are fine. */
   remove(key: string): void
   isRoleInUse(roleId: string): boolean
+  /** All of a principal, at whatever scope. */
+  of(principalId: string): Iterable<Grant>
   readonly size: number
+}
+
+interface IndexedRole {
+  readonly allows: ActionMatcher
+  readonly permissions: readonly Permission[]
 }
 
 const none: readonly Grant[] = Object.freeze([])
 
-export function createGrantIndex(builtIns: BuiltInRoles): GrantIndex {
+function indexed(role: RoleDefinition): IndexedRole {
+  return { allows: compileRole(role), permissions: role.permissions }
+}
+
+export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCondition): GrantIndex {
   const byKey = new Map<string, Grant>()
   const byPrincipal = new Map<string, Map<string, Grant[]>>()
   const uses = new Map<string, number>()
-  const roles = new Map<string, ActionMatcher>()
+  const roles = new Map<string, IndexedRole>()
   /** Keys of the rows of custom roles. */
   const roleKeys = new Map<string, string>()
-  for (const [roleId, role] of builtIns) roles.set(roleId, compileRole(role))
+  for (const [roleId, role] of builtIns) roles.set(roleId, indexed(role))
 
   function removeGrant(key: string, grant: Grant): void {
     byKey.delete(key)
@@ -58,10 +71,11 @@ export function createGrantIndex(builtIns: BuiltInRoles): GrantIndex {
     putAssignment({ id, model }) {
       remove(id.key)
       const grant: Grant = {
+        key: id.key,
         principalId: model.principalId,
         roleId: model.roleId,
         scopeKey: scopeOf(id).key,
-        conditioned: model.condition !== undefined || model.conditionVersion !== undefined,
+        condition: readCondition(model),
       }
       byKey.set(id.key, grant)
       uses.set(grant.roleId, (uses.get(grant.roleId) ?? 0) + 1)
@@ -80,12 +94,14 @@ export function createGrantIndex(builtIns: BuiltInRoles): GrantIndex {
       if (builtIns.has(roleId)) return
       remove(id.key)
       roleKeys.set(id.key, roleId)
-      roles.set(roleId, compileRole(model))
+      roles.set(roleId, indexed(model))
     },
     remove,
     at: (principalId, scopeKey) => byPrincipal.get(principalId)?.get(scopeKey) ?? none,
     any: (principalId) => byPrincipal.has(principalId),
-    permissionsOf: (roleId) => roles.get(roleId),
+    of: (principalId) => [...(byPrincipal.get(principalId)?.values() ?? [])].flat(),
+    permissionsOf: (roleId) => roles.get(roleId)?.allows,
+    permissionsIn: (roleId) => roles.get(roleId)?.permissions ?? [],
     isRoleInUse: (roleId) => uses.has(roleId),
     get size() {
       return byKey.size

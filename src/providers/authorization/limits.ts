@@ -11,6 +11,10 @@ export interface AuthorizationLimits {
   readonly customRolesMax: number
   readonly descriptionLengthMax: number
   readonly conditionLengthMax: number
+  /** Parentheses within parentheses in a condition. */
+  readonly conditionDepthMax: number
+  /** Expressions and values in a condition. */
+  readonly conditionNodesMax: number
   readonly assignableScopesMax: number
   /** Actions of all kinds in one role definition. */
   readonly actionsPerRoleMax: number
@@ -24,6 +28,8 @@ export const defaultAuthorizationLimits: AuthorizationLimits = Object.freeze({
   customRolesMax: 5000,
   descriptionLengthMax: 1024,
   conditionLengthMax: 8192,
+  conditionDepthMax: 64,
+  conditionNodesMax: 2000,
   assignableScopesMax: 2000,
   actionsPerRoleMax: 2048,
   scanRowsMax: defaultLimits.filterScanRowsMax,

@@ -1,10 +1,16 @@
 /** The namespace `Authorization`: roles, who holds them where, and the answer to "may they?" made of both. */
 
 import type { Directory } from '#kernel/principal.ts'
+import type { ResourceId } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
+import type { Attributes } from '#plane/access.ts'
 import type { Provider } from '#plane/define.ts'
+import type { Authorizer } from './authorizer.ts'
+import { checkAccess } from './check-access/resource.ts'
 import { authorizationErrors } from './errors.ts'
 import { type AuthorizationLimits, defaultAuthorizationLimits } from './limits.ts'
+import { locks } from './locks/resource.ts'
+import { permissions } from './permissions/resource.ts'
 import { roleAssignments } from './role-assignments/resource.ts'
 import { builtInRoles } from './role-definitions/built-in-roles.ts'
 import { roleDefinitions } from './role-definitions/resource.ts'
@@ -14,6 +20,10 @@ export interface AuthorizationProviderParts {
   readonly directory: Directory
   /** The authorizer's answer; without one, deleting a role looks at every assignment. */
   readonly isRoleInUse?: (roleId: string) => boolean | undefined
+  /** Asked by `permissions` and `checkAccess`. */
+  readonly authorizer: Pick<Authorizer, 'explain' | 'permissionsAt'>
+  /** What conditions may know of a stored resource. */
+  attributesOf(id: ResourceId): Promise<Attributes>
   readonly limits?: Partial<AuthorizationLimits>
 }
 
@@ -28,6 +38,13 @@ export function authorizationProvider(parts: AuthorizationProviderParts): Provid
     types: [
       roleDefinitions({ words, builtIns, limits, isRoleInUse }),
       roleAssignments({ words, builtIns, limits, directory }),
+      locks(),
+      permissions((principal, scope) => parts.authorizer.permissionsAt(principal, scope)),
+      checkAccess({
+        limits,
+        explain: (asked) => parts.authorizer.explain(asked),
+        attributesOf: (id) => parts.attributesOf(id),
+      }),
     ],
   }
 }

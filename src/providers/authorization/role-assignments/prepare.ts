@@ -11,11 +11,16 @@ import { isGuid } from '../guid.ts'
 import type { RoleAssignment } from './model.ts'
 import type { RoleAssignmentBody } from './versions/2022-04-01.ts'
 
+export type PreparedBody = RoleAssignmentBody & {
+  /** The directory does not know the principal; its type is what the caller says. */
+  readonly typeIsUnverified?: true
+}
+
 export async function askDirectory(
   directory: Pick<Directory, 'find'>,
   context: Pick<Context, 'reader'> & { readonly id: ResourceId },
   body: RoleAssignmentBody,
-): Promise<RoleAssignmentBody> {
+): Promise<PreparedBody> {
   const principalId = body.properties.principalId.toLowerCase()
   // What is no id is for the rules to refuse, with all else that is wrong.
   if (!isGuid(principalId)) return body
@@ -27,7 +32,7 @@ export async function askDirectory(
   const found = await directory.find(principalId)
   if (found === undefined) {
     if (given === undefined) throw refuseAuthorization.PrincipalNotFound({ principalId })
-    return body
+    return { ...body, typeIsUnverified: true }
   }
   if (given !== undefined && given !== found.type) {
     throw refuseAuthorization.UnmatchedPrincipalType({ principalId, actual: found.type, given })

@@ -10,7 +10,7 @@ import type { AuthorizationLimits } from '../limits.ts'
 import type { BuiltInRoles } from '../role-definitions/built-in-roles.ts'
 import { listAssignments } from './list.ts'
 import { assignmentUniqueKey, type RoleAssignment } from './model.ts'
-import { askDirectory } from './prepare.ts'
+import { askDirectory, type PreparedBody } from './prepare.ts'
 import { roleAssignmentRules } from './rules.ts'
 import { type RoleAssignmentBody, v2022_04_01 } from './versions/2022-04-01.ts'
 
@@ -52,6 +52,7 @@ export function roleAssignments(parts: RoleAssignmentParts): ResourceType {
     uniqueRefusal: (_id, existing) =>
       refuseAuthorization.RoleAssignmentExists({ existing: existing?.text ?? 'unknown' }),
     list: (context) => listAssignments(context, directory, limits),
+    attributes: assignmentFacts,
     notFound: (id) =>
       refuseAuthorization.RoleAssignmentNotFound({ name: nameOf(id), scope: scopeOf(id).text }),
     sample: {
@@ -61,6 +62,21 @@ export function roleAssignments(parts: RoleAssignmentParts): ResourceType {
     },
   }
   return defineResource(declaration)
+}
+
+/** The three that conditions on delegating compare (facts 2.7). */
+function assignmentFacts(
+  { roleId, principalId, principalType }: RoleAssignment,
+  body?: unknown,
+): Readonly<Record<string, string | undefined>> {
+  // The body is the one that `prepare` answered.
+  const taken = (body as PreparedBody | undefined)?.typeIsUnverified === true
+  return {
+    RoleDefinitionId: roleId,
+    PrincipalId: principalId,
+    // A type that only the caller vouches for is no fact: whoever is bound by it must not choose it.
+    PrincipalType: taken ? undefined : principalType,
+  }
 }
 
 function sampleBody(words: VendorWords, seed: number, description: string): object {

@@ -63,7 +63,7 @@ async function codes(
   return problems.map((problem) => problem.code)
 }
 
-const condition = "@Resource[x] StringEquals 'y'"
+const condition = "@Resource[Vendor.X/things:size] StringEquals 'y'"
 const created: readonly [
   title: string,
   properties: object,

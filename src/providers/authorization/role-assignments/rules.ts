@@ -2,9 +2,12 @@
 
 import type { Problem } from '#kernel/error.ts'
 import { type ResourceId, scopeOf, subscriptionIdOf, subscriptionOf } from '#kernel/resource-id.ts'
-import { qualify } from '#kernel/vendor.ts'
+import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { RuleContext } from '#plane/define.ts'
-import { authorizationProblem } from '../errors.ts'
+import { parseCondition } from '../conditions/parse.ts'
+import type { ConditionProblem } from '../conditions/problem.ts'
+import { conditionVersion as languageVersion } from '../conditions/read.ts'
+import { authorizationProblem, refuseAuthorization } from '../errors.ts'
 import { isGuid } from '../guid.ts'
 import type { AuthorizationLimits } from '../limits.ts'
 import type { BuiltInRoles } from '../role-definitions/built-in-roles.ts'
@@ -19,6 +22,14 @@ export async function roleAssignmentRules(
 ): Promise<readonly Problem[]> {
   const { desired, previous } = context
   const problems = [...formProblems(desired), ...textProblems(desired, limits)]
+  // A condition that is not whole is told so, and not read.
+  const whole = problems.every(({ code }) => code !== 'InvalidRoleAssignmentCondition')
+  const misread = whole ? problemOfCondition(desired, context.words, limits) : undefined
+  if (misread !== undefined) {
+    // Alone it is told with its place as data; among other problems, in words.
+    if (problems.length === 0) throw refuseCondition(misread)
+    problems.push(conditionProblem('condition', misread.message))
+  }
   if (previous !== undefined) return [...problems, ...updateProblems(desired, previous)]
   if (desired.unrecognizedRole === undefined) {
     problems.push(...(await roleProblems(context, builtIns)))
@@ -50,27 +61,56 @@ function formProblems(desired: RoleAssignment): Problem[] {
   return problems
 }
 
-/** Description and condition. What a condition says is parsed elsewhere; here it must be one, whole. */
+function conditionProblem(property: string, reason: string): Problem {
+  return authorizationProblem('InvalidRoleAssignmentCondition', `properties.${property}`, {
+    reason,
+  })
+}
+
+/** A condition that is whole, as `textProblems` wants it, and cannot be read. */
+function problemOfCondition(
+  { condition }: RoleAssignment,
+  words: VendorWords,
+  limits: AuthorizationLimits,
+): ConditionProblem | undefined {
+  if (condition === undefined) return undefined
+  const parsed = parseCondition(condition, words, limits)
+  return parsed.ok ? undefined : parsed
+}
+
+function refuseCondition({ message, ...place }: ConditionProblem): Error {
+  const { line, column, position, expected, found } = place
+  return refuseAuthorization.InvalidRoleAssignmentCondition(
+    { reason: message },
+    {
+      target: 'properties.condition',
+      additionalInfo: [
+        { type: 'ConditionProblem', info: { line, column, position, expected, found } },
+      ],
+    },
+  )
+}
+
+/** Description and condition: present together, of the right version and length. */
 function textProblems(desired: RoleAssignment, limits: AuthorizationLimits): Problem[] {
   const problems: Problem[] = []
   const { condition, conditionVersion, description } = desired
-  const refuseCondition = (property: string, reason: string): void => {
-    const path = `properties.${property}`
-    problems.push(authorizationProblem('InvalidRoleAssignmentCondition', path, { reason }))
+  const add = (property: string, reason: string): void => {
+    problems.push(conditionProblem(property, reason))
   }
   if (condition !== undefined) {
-    if (condition.trim() === '') refuseCondition('condition', 'it is empty')
+    if (condition.trim() === '') add('condition', 'it is empty')
     else if (condition.length > limits.conditionLengthMax) {
-      refuseCondition('condition', `it is longer than ${limits.conditionLengthMax} characters`)
+      add('condition', `it is longer than ${limits.conditionLengthMax} characters`)
     } else if (conditionVersion === undefined) {
-      refuseCondition('conditionVersion', "a condition needs conditionVersion '2.0'")
+      add('conditionVersion', "a condition needs conditionVersion '2.0'")
     }
   }
   if (conditionVersion !== undefined) {
-    if (conditionVersion !== '2.0') {
-      refuseCondition('conditionVersion', "the only accepted version is '2.0'")
+    if (conditionVersion !== languageVersion) {
+      add('conditionVersion', "the only accepted version is '2.0'")
     } else if (condition === undefined) {
-      refuseCondition('condition', 'a conditionVersion needs a condition')
+      add('condition', 'a conditionVersion needs a condition')
     }
   }
   if (description !== undefined && description.length > limits.descriptionLengthMax) {

@@ -61,13 +61,16 @@ export function roleDefinitions(parts: RoleDefinitionParts): ResourceType {
   return defineResource(declaration)
 }
 
+/** Where the resource contract suite puts what may hang on anything: a role reaches no further than its place. */
+const sampleScope = '/subscriptions/99999999-2222-4333-8444-555555555555/resourceGroups/contract'
+
 function sampleBody(seed: number, description: string): object {
   return {
     properties: {
       roleName: `Sample role ${seed}`,
       description,
       permissions: [{ actions: ['*/read', '*/restart/action'] }],
-      assignableScopes: ['/'],
+      assignableScopes: [sampleScope],
     },
   }
 }

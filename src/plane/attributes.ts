@@ -1,0 +1,63 @@
+/** What conditions may know of a resource: its location, its tags, and what its type adds. Decides nothing. */
+
+import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
+import type { ResourceRow } from '#stores/store.ts'
+import { type Attributes, type AttributeValue, noAttributes } from './access.ts'
+import { readRow } from './document.ts'
+import type { Parts } from './parts.ts'
+import type { CompiledType } from './registry.ts'
+
+/** A resource as stored, or as a body asks for it. */
+export interface Described {
+  readonly id: ResourceId
+  readonly model: unknown
+  readonly location: string | undefined
+  readonly tags: Readonly<Record<string, string>> | undefined
+}
+
+/**
+ * Every attribute stands under the resource's own type, and those that all resources share under
+ * `Resources/resources` as well, so that one condition can speak of resources of any type.
+ */
+export function attributesOf(
+  parts: Pick<Parts, 'registry'>,
+  compiled: CompiledType,
+  resource: Described | undefined,
+  body?: unknown,
+): Attributes {
+  if (resource === undefined) return noAttributes
+  const found = new Map<string, AttributeValue>()
+  const own = compiled.key
+  const any = qualify(parts.registry.words, 'Resources/resources').toLowerCase()
+  const wire = compiled.wireType.toLowerCase()
+  for (const type of new Set([own, wire, any])) {
+    found.set(`${type}:name`, nameOf(resource.id))
+    found.set(`${type}:type`, compiled.wireType)
+    if (compiled.declaration.tracked) addTracked(found, type, resource)
+  }
+  const added = compiled.declaration.attributes?.(resource.model, body) ?? {}
+  for (const [name, value] of Object.entries(added)) {
+    if (value !== undefined) found.set(`${own}:${name.toLowerCase()}`, value)
+  }
+  return found
+}
+
+function addTracked(
+  found: Map<string, AttributeValue>,
+  type: string,
+  { location, tags = {} }: Described,
+): void {
+  // Locations compare without blanks and case, so no spelling of one slips past a condition.
+  const plain = location?.replace(/\s/g, '').toLowerCase()
+  if (plain !== undefined) found.set(`${type}:location`, plain)
+  for (const [name, value] of Object.entries(tags)) {
+    found.set(`${type}/tags:${name.toLowerCase()}`, value)
+    found.set(`${type}/tags:${name}<$key_case_sensitive$>`, value)
+  }
+}
+
+export function describedRow(row: ResourceRow): Described {
+  const { id, model, location, tags } = readRow(row)
+  return { id, model, location, tags }
+}

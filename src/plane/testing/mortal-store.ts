@@ -1,0 +1,81 @@
+/**
+ * A store as a process sees it that dies at a moment of the test's choosing: from then on every call fails, and
+ * of the call under way nobody can say whether it was done. The store itself lives on.
+ */
+
+import { type Store, StoreUnavailable, type Tx } from '#stores/store.ts'
+
+export interface MortalStore {
+  readonly store: Store
+  /** Dies after so many more steps: calls, calls inside transactions, and the answers of both. */
+  dieAfter(steps: number): void
+  readonly isDead: boolean
+}
+
+export function mortalStore(inner: Store): MortalStore {
+  let left = Number.POSITIVE_INFINITY
+  const step = (): void => {
+    left--
+    if (left < 0) throw new StoreUnavailable('this process is dead', 'later')
+  }
+  /** Every call is a step before it is made and one after it was answered. */
+  const mortal =
+    <A extends readonly unknown[], T>(call: (...values: A) => Promise<T>) =>
+    async (...values: A): Promise<T> => {
+      step()
+      const value = await call(...values)
+      step()
+      return value
+    }
+  const mortalTx = (tx: Tx): Tx => ({
+    get: mortal((key) => tx.get(key)),
+    list: mortal((query) => tx.list(query)),
+    count: mortal((query) => tx.count(query)),
+    operation: mortal((id) => tx.operation(id)),
+    runningOperation: mortal((key) => tx.runningOperation(key)),
+    lock: mortal((key, mode) => tx.lock(key, mode)),
+    insert: mortal((row) => tx.insert(row)),
+    update: mortal((row, etag) => tx.update(row, etag)),
+    remove: mortal((key, etag) => tx.remove(key, etag)),
+    putOperation: mortal((row) => tx.putOperation(row)),
+    schedule: mortal((key, dueAt) => tx.schedule(key, dueAt)),
+    unschedule: mortal((key) => tx.unschedule(key)),
+    record: mortal((event) => tx.record(event)),
+    follow: mortal((feed, key) => tx.follow(feed, key)),
+    assertClaim: mortal((claim) => tx.assertClaim(claim)),
+  })
+  return {
+    dieAfter(steps) {
+      left = steps
+    },
+    get isDead() {
+      return left < 0
+    },
+    store: {
+      dialect: inner.dialect,
+      sql: inner.sql,
+      feed: (name) => inner.feed(name),
+      onWork: (callback) => inner.onWork(callback),
+      get: mortal((key) => inner.get(key)),
+      list: mortal((query) => inner.list(query)),
+      count: mortal((query) => inner.count(query)),
+      operation: mortal((id) => inner.operation(id)),
+      runningOperation: mortal((key) => inner.runningOperation(key)),
+      async transact(work) {
+        step()
+        const value = await inner.transact((tx) => work(mortalTx(tx)))
+        step()
+        return value
+      },
+      claimDue: mortal((owner, now, leaseSeconds, limit) =>
+        inner.claimDue(owner, now, leaseSeconds, limit),
+      ),
+      renew: mortal((claim, now, leaseSeconds) => inner.renew(claim, now, leaseSeconds)),
+      release: mortal((claim, dueAt, failed) => inner.release(claim, dueAt, failed)),
+      nextDue: mortal(() => inner.nextDue()),
+      sweepOperations: mortal((before, limit) => inner.sweepOperations(before, limit)),
+      ping: mortal(() => inner.ping()),
+      [Symbol.asyncDispose]: async () => undefined,
+    },
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * One more type for tests, whose reconciler the test itself is: `observe`, `next` and `perform` are given, and
+ * so are hints. Everything else of it is as plain as can be.
+ */
+
+import Type from 'typebox'
+import {
+  defineProvider,
+  defineReconciler,
+  defineResource,
+  type Provider,
+  type Reconciler,
+} from '../define.ts'
+
+export interface Valve {
+  readonly open: boolean
+}
+
+export interface ValveScript
+  extends Pick<Reconciler<Valve, unknown, string>, 'observe' | 'next'>,
+    Partial<Pick<Reconciler<Valve, unknown, string>, 'perform' | 'hints' | 'resyncSeconds'>> {}
+
+export const valveDeadlineSeconds = 60
+
+export function scriptedProvider(script: ValveScript): Provider {
+  return defineProvider({
+    namespace: 'Scripted',
+    description: 'What a test plays.',
+    types: [
+      defineResource<Valve>({
+        type: 'Scripted/valves',
+        description: 'Open or shut.',
+        scope: 'resource-group',
+        tracked: true,
+        location: 'optional',
+        name: { pattern: /^[a-z0-9-]{1,30}$/, rule: 'letters, digits and hyphens' },
+        versions: [
+          {
+            date: '2024-01-01',
+            body: Type.Object({ properties: Type.Object({ open: Type.Boolean() }) }),
+            answer: Type.Object({ properties: Type.Object({}) }),
+            unknownProperties: 'ignore',
+            toModel: (body: { properties: { open: boolean } }) => ({ open: body.properties.open }),
+            fromModel: (model, view) => ({
+              properties: { open: model.open, provisioningState: view.state },
+            }),
+          },
+        ],
+        reconcile: defineReconciler<Valve, unknown, string>({
+          deadlineSeconds: valveDeadlineSeconds,
+          retryAfterSeconds: 1,
+          states: { creating: 'Creating', updating: 'Updating', deleting: 'Deleting' },
+          perform: async () => undefined,
+          ...script,
+        }),
+      }),
+    ],
+  })
+}

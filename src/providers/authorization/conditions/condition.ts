@@ -1,0 +1,158 @@
+/**
+ * A condition made ready to be asked many times: nodes become closures once. Three-valued, since decisions
+ * begin before the body was read: `undefined` is "not known yet", and never counts as true.
+ */
+
+import { type ActionMatcher, compileActionPattern } from '#kernel/action.ts'
+import type { Attributes, AttributeValue } from '#plane/access.ts'
+import type { AttributeNode, ConditionNode, OperandNode, Source } from './nodes.ts'
+import { normalize, operatorOf, prefixes, type Scalar } from './operators.ts'
+
+export type Truth = boolean | undefined
+
+/** What a condition is asked about. `unknown`: there is something, and nobody has looked yet. */
+export interface ConditionFacts {
+  /** Lower case. */
+  readonly action: string
+  /** Custom attributes of the caller, by name in lower case. */
+  readonly principal: Attributes
+  readonly now: number | 'unknown'
+  readonly request: Attributes | 'unknown'
+  readonly resource: Attributes | 'unknown'
+}
+
+export type Condition = (facts: ConditionFacts) => Truth
+
+export function compileCondition(node: ConditionNode): Condition {
+  switch (node.kind) {
+    case 'and':
+      return all(node.parts.map(compileCondition), false)
+    case 'or':
+      return all(node.parts.map(compileCondition), true)
+    case 'not': {
+      const part = compileCondition(node.part)
+      return (facts) => {
+        const truth = part(facts)
+        return truth === undefined ? undefined : !truth
+      }
+    }
+    case 'action': {
+      const matchers: readonly ActionMatcher[] = node.patterns.map(compileActionPattern)
+      return ({ action }) => matchers.some((matches) => matches(action))
+    }
+    case 'sub-operation':
+      // Nothing a control plane is asked for has a sub-operation.
+      return () => false
+    case 'exists': {
+      const read = reader(node.attribute)
+      return (facts) => {
+        const value = read(facts)
+        return value === 'unknown' ? undefined : value !== undefined
+      }
+    }
+    case 'comparison':
+      return comparison(node)
+    default:
+      return node satisfies never
+  }
+}
+
+/** AND ends with the first false, OR with the first true; short of that, one unknown leaves all unknown. */
+function all(parts: readonly Condition[], decisive: boolean): Condition {
+  return (facts) => {
+    let open = false
+    for (const part of parts) {
+      const truth = part(facts)
+      if (truth === decisive) return decisive
+      if (truth === undefined) open = true
+    }
+    return open ? undefined : !decisive
+  }
+}
+
+/** `undefined`: there is no such attribute. */
+type Read = (facts: ConditionFacts) => readonly Scalar[] | undefined | 'unknown'
+
+function comparison(node: Extract<ConditionNode, { kind: 'comparison' }>): Condition {
+  const operator = operatorOf(node.operator)
+  const { holds } = operator
+  const left = operand(node.left, (value) => normalize(operator, value))
+  const right = operand(node.right, (value) => normalize(operator, value))
+  const combine = node.prefix === undefined ? undefined : prefixes[node.prefix]
+  return (facts) => {
+    const [l, r] = [left(facts), right(facts)]
+    // A missing attribute makes the comparison false, whatever else there is.
+    if (l === undefined || r === undefined) return false
+    if (l === 'unknown' || r === 'unknown') return undefined
+    if (combine !== undefined) return combine(l, r, holds)
+    const [one, other] = [l[0], r[0]]
+    if (l.length !== 1 || r.length !== 1 || one === undefined || other === undefined) return false
+    return holds(one, other)
+  }
+}
+
+/** The values of an operand as the operator compares them; one of another type makes all of them missing. */
+function operand(node: OperandNode, ready: (value: Scalar) => Scalar | undefined): Read {
+  if (node.kind === 'attribute') {
+    const read = reader(node)
+    return (facts) => {
+      const values = read(facts)
+      return values === undefined || values === 'unknown' ? values : readyAll(values, ready)
+    }
+  }
+  const members = node.kind === 'set' ? node.members : [node]
+  const values = readyAll(
+    members.map(({ literal }) => literal.value),
+    ready,
+  )
+  return () => values
+}
+
+function readyAll(
+  values: readonly Scalar[],
+  ready: (value: Scalar) => Scalar | undefined,
+): readonly Scalar[] | undefined {
+  const out: Scalar[] = []
+  for (const value of values) {
+    const one = ready(value)
+    if (one === undefined) return undefined
+    out.push(one)
+  }
+  return out
+}
+
+function reader({ source, key }: AttributeNode): Read {
+  if (source === 'Environment') return (facts) => environment(key, facts.now)
+  const field = fields[source]
+  return (facts) => {
+    const attributes = facts[field]
+    if (attributes === 'unknown') return 'unknown'
+    const value = attributes.get(key)
+    return value === undefined ? undefined : listed(value)
+  }
+}
+
+const fields: Readonly<
+  Record<Exclude<Source, 'Environment'>, 'principal' | 'request' | 'resource'>
+> = { Principal: 'principal', Request: 'request', Resource: 'resource' }
+
+function listed(value: AttributeValue): readonly Scalar[] {
+  return typeof value === 'object' ? value : [value]
+}
+
+const hourMilliseconds = 3_600_000
+const dayMilliseconds = 24 * hourMilliseconds
+
+function environment(
+  key: string,
+  now: number | 'unknown',
+): readonly Scalar[] | undefined | 'unknown' {
+  // There are no private links into this server, and that much is known; who sits behind one is not.
+  if (key === 'isprivatelink') return [false]
+  if (key !== 'utcnow' && key !== 'utchour' && key !== 'utcweekday') return undefined
+  if (now === 'unknown') return 'unknown'
+  if (key === 'utcnow') return [now]
+  if (key === 'utchour') return [Math.floor((now % dayMilliseconds) / hourMilliseconds)]
+  // The first day of 1970 was a Thursday, the fourth day of its week.
+  return [((Math.floor(now / dayMilliseconds) + 3) % 7) + 1]
+}

@@ -1,0 +1,52 @@
+/** `StringLike`: a star stands for any run of characters, a question mark for one; a backslash escapes both. */
+
+interface Piece {
+  readonly kind: 'star' | 'any' | 'text'
+  readonly text: string
+}
+
+/** Time is bounded by the product of the two lengths: no pattern makes it explode. */
+export function like(text: string, pattern: string): boolean {
+  const pieces = piecesOf(pattern)
+  const characters = [...text]
+  let at = 0
+  let piece = 0
+  /** Where to go on when what follows the last star did not fit: the star takes one more. */
+  let star = -1
+  let starAt = 0
+  while (at < characters.length) {
+    const current = pieces[piece]
+    if (current?.kind === 'star') {
+      star = piece
+      starAt = at
+      piece += 1
+    } else if (current?.kind === 'any' || current?.text === characters[at]) {
+      piece += 1
+      at += 1
+    } else if (star >= 0) {
+      starAt += 1
+      at = starAt
+      piece = star + 1
+    } else {
+      return false
+    }
+  }
+  while (pieces[piece]?.kind === 'star') piece += 1
+  return piece === pieces.length
+}
+
+function piecesOf(pattern: string): readonly Piece[] {
+  const pieces: Piece[] = []
+  const characters = [...pattern]
+  for (let at = 0; at < characters.length; at++) {
+    const text = characters[at] as string // at < length
+    const next = characters[at + 1]
+    if (text === '\\' && (next === '*' || next === '?' || next === '\\')) {
+      pieces.push({ kind: 'text', text: next })
+      at += 1
+    } else if (text === '*') pieces.push({ kind: 'star', text: '' })
+    else if (text === '?') pieces.push({ kind: 'any', text: '' })
+    else pieces.push({ kind: 'text', text })
+  }
+  return pieces
+}

@@ -1,0 +1,146 @@
+/** The providers together on a real plane, store and authorizer, for tests that see what a request sees. */
+
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { ApiError } from '#kernel/error.ts'
+import { defaultLimits } from '#kernel/limits.ts'
+import { silentLog } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { contractWords } from '#kernel/vendor.ts'
+import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
+import type { Method, Outcome } from '#plane/plane.ts'
+import type { Subject, SubjectOptions } from '#plane/testing/resource-contract.ts'
+import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
+import { createAuthorizer } from '../authorization/authorizer.ts'
+import { lockGuard } from '../authorization/locks/guard.ts'
+import { ownerRoleId } from '../authorization/role-definitions/built-in-roles.ts'
+import { providers } from '../index.ts'
+
+export const subscription = '/subscriptions/11111111-2222-4333-8444-555555555555'
+export const group = `${subscription}/resourceGroups/rg`
+export const team = '00000000-0000-4000-8000-0000000000aa'
+export const version = '2022-04-01'
+export const authorization = 'providers/Vendor.Authorization'
+
+export interface Options extends SubjectOptions {
+  readonly as?: Principal
+}
+
+export interface Installation extends Subject, AsyncDisposable {
+  readonly plane: RunningPlane
+  readonly groups: Map<string, readonly string[]>
+  call(method: Method, path: string, body?: unknown, options?: Options): Promise<Outcome>
+  /** Says that a membership changed. */
+  moveDirectory(): void
+}
+
+export async function openInstallation(
+  scopes: 'implicit' | 'declared' = 'implicit',
+): Promise<Installation> {
+  const store = await memoryStore()
+  const groups = new Map<string, readonly string[]>()
+  let directoryPosition = 0
+  const directory = {
+    find: (id: string) =>
+      Promise.resolve(id === team ? ({ type: 'Group', displayName: 'team' } as const) : undefined),
+    groupsOf: (id: string) => Promise.resolve(groups.get(id) ?? []),
+  }
+  const authorizer = createAuthorizer({
+    words: contractWords,
+    feed: store.feed('authorization'),
+    directoryFeed: { position: () => directoryPosition },
+    directory,
+    reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
+  })
+  const plane = createPlane({
+    providers: (services) =>
+      providers({
+        words: contractWords,
+        directory,
+        tenantId: owner.tenantId,
+        isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
+        services,
+      }),
+    store,
+    access: authorizer,
+    words: contractWords,
+    clock: { now: () => Date.now() },
+    ids: { uuid: randomUUID, secret: (bytes) => randomBytes(bytes).toString('base64url') },
+    log: silentLog,
+    limits: defaultLimits,
+    tokenKey: new Uint8Array(32),
+    scopes,
+    timers: realTimers,
+    guards: [lockGuard],
+  })
+  async function send(
+    method: Method,
+    path: string,
+    body: unknown,
+    options: Options,
+    authorized: boolean,
+  ): Promise<Outcome> {
+    const url = new URL(path, 'http://plane')
+    if (!url.searchParams.has('api-version')) {
+      url.searchParams.set('api-version', options.version ?? version)
+    }
+    const principal = options.as ?? (options.stranger === true ? nobody : owner)
+    const route = plane.locate(method, url.pathname, url.searchParams)
+    const pending = authorized ? await plane.authorize(route, principal, 'correlation') : undefined
+    const { ifMatch, ifNoneMatch } = options
+    return plane.run(route, {
+      principal,
+      query: url.searchParams,
+      body,
+      preconditions: { ifMatch, ifNoneMatch },
+      correlationId: 'correlation',
+      pending,
+    })
+  }
+  // The first assignment of an installation is nobody's to allow.
+  await send(
+    'PUT',
+    `/${authorization}/roleAssignments/${owner.id}`,
+    assignment(owner.id, ownerRoleId),
+    {},
+    false,
+  )
+  plane.reconciler.start()
+  return {
+    plane,
+    registry: plane.registry,
+    groups,
+    call: (method, path, body, options = {}) => send(method, path, body, options, true),
+    settle: () => plane.reconciler.idle(),
+    moveDirectory: () => {
+      directoryPosition += 1
+    },
+    async [Symbol.asyncDispose]() {
+      await plane[Symbol.asyncDispose]()
+      await authorizer[Symbol.asyncDispose]()
+      await store[Symbol.asyncDispose]()
+    },
+  }
+}
+
+export function assignment(principalId: string, roleId: string, extra: object = {}): object {
+  const roleDefinitionId = `${subscription}/${authorization}/roleDefinitions/${roleId}`
+  return { properties: { principalId, roleDefinitionId, principalType: 'User', ...extra } }
+}
+
+export function at(scope: string, name: string = randomUUID()): string {
+  return `${scope}/${authorization}/roleAssignments/${name}`
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here, and only here.
+export function json(outcome: Outcome): any {
+  return JSON.parse(JSON.stringify(outcome.body))
+}
+
+export async function refused(work: Promise<unknown>, code: string, status: number): Promise<void> {
+  await assert.rejects(work, (error) => {
+    assert.ok(error instanceof ApiError, String(error))
+    assert.equal(`${error.status} ${error.code}`, `${status} ${code}`)
+    return true
+  })
+}

@@ -1,0 +1,139 @@
+/** Principals and grants for a test, made as any client would make them. Nothing here has a shortcut. */
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { type Answer, type Credentials, clientToken, type Installation } from './installation.ts'
+
+export const roles = {
+  owner: '8e3af657-a8ff-443c-a75c-2fe8c4bcb635',
+  contributor: 'b24988ac-6180-42a0-ab88-20f7382dd24c',
+  reader: 'acdd72a7-3385-48ef-bd42-f606fba81ae7',
+  userAccessAdministrator: '18d7d88d-d35e-4fb5-a5c3-7773c20a72d9',
+}
+
+const version = 'api-version=2022-04-01'
+
+export interface Application extends Credentials {
+  readonly principalId: string
+  readonly token: string
+}
+
+export async function createApplication(
+  installation: Installation,
+  name: string,
+): Promise<Application> {
+  const body = { displayName: name }
+  const made = await installation.request('POST', '/directory/servicePrincipals', { body })
+  assert.equal(made.status, 201, made.text)
+  const credentials = {
+    clientId: String(made.at('clientId')),
+    clientSecret: String(made.at('clientSecret')),
+  }
+  const token = await clientToken(installation.url, credentials)
+  return { principalId: String(made.at('principalId')), ...credentials, token }
+}
+
+export async function createUser(installation: Installation, name: string): Promise<string> {
+  const body = { displayName: name, signInName: name }
+  const made = await installation.request('POST', '/directory/users', { body })
+  assert.equal(made.status, 201, made.text)
+  return String(made.at('principalId'))
+}
+
+export async function createGroup(installation: Installation, name: string): Promise<string> {
+  const body = { displayName: name }
+  const made = await installation.request('POST', '/directory/groups', { body })
+  assert.equal(made.status, 201, made.text)
+  return String(made.at('principalId'))
+}
+
+export async function addMember(
+  installation: Installation,
+  group: string,
+  member: string,
+): Promise<void> {
+  const added = await installation.request('PUT', `/directory/groups/${group}/members/${member}`)
+  assert.equal(added.status, 204, added.text)
+}
+
+export async function removeMember(
+  installation: Installation,
+  group: string,
+  member: string,
+): Promise<void> {
+  const removed = await installation.request(
+    'DELETE',
+    `/directory/groups/${group}/members/${member}`,
+  )
+  assert.equal(removed.status, 204, removed.text)
+}
+
+/** The path of an assignment, with its version. The root scope is the empty string. */
+export function assignmentPath(scope: string, name: string = randomUUID()): string {
+  return `${scope}/providers/Vendor.Authorization/roleAssignments/${name}?${version}`
+}
+
+export function roleId(role: string): string {
+  return `/providers/Vendor.Authorization/roleDefinitions/${role}`
+}
+
+/** Grants, and gives the id of the assignment. */
+export async function grant(
+  installation: Installation,
+  scope: string,
+  role: string,
+  principalId: string,
+): Promise<string> {
+  const body = { properties: { principalId, roleDefinitionId: roleId(role) } }
+  const made = await installation.request('PUT', assignmentPath(scope), { body })
+  assert.equal(made.status, 201, made.text)
+  return String(made.at('id'))
+}
+
+export async function revoke(installation: Installation, assignmentId: string): Promise<void> {
+  const gone = await installation.request('DELETE', `${assignmentId}?${version}`)
+  assert.equal(gone.status, 200, gone.text)
+}
+
+export async function createResourceGroup(
+  installation: Installation,
+  path: string,
+  token?: string,
+): Promise<Answer> {
+  const answer = await installation.request('PUT', `${path}?api-version=2021-04-01`, {
+    body: { location: 'local' },
+    ...(token === undefined ? {} : { token }),
+  })
+  return answer
+}
+
+/** Asserts a refusal of the manager's family with everything the contract says of one. */
+export function assertRefused(answer: Answer, status: number, code: string, target?: string): void {
+  assert.equal(`${answer.status} ${answer.at('error.code')}`, `${status} ${code}`, answer.text)
+  assert.deepEqual(Object.keys(Object(answer.body)), ['error'])
+  assert.equal(typeof answer.at('error.message'), 'string')
+  assert.notEqual(answer.at('error.message'), '')
+  if (target !== undefined) assert.equal(answer.at('error.target'), target, answer.text)
+  const known = new Set(['code', 'message', 'target', 'details', 'additionalInfo'])
+  for (const key of Object.keys(Object(answer.at('error')))) {
+    assert.ok(known.has(key), `${key} is no member of an error: ${answer.text}`)
+  }
+}
+
+/** Well-formed, of an attribute that requests for role assignments have. */
+export const conditionText =
+  "@Request[Vendor.Authorization/roleAssignments:PrincipalType] StringEqualsIgnoreCase 'User'"
+
+/** A body that is fine, for a principal nobody knows: its type is given, as for a fresh one. */
+export function bodyOf(properties: Readonly<Record<string, unknown>> = {}): {
+  readonly properties: Readonly<Record<string, unknown>>
+} {
+  return {
+    properties: {
+      principalId: randomUUID(),
+      principalType: 'User',
+      roleDefinitionId: roleId(roles.reader),
+      ...properties,
+    },
+  }
+}

@@ -1,0 +1,282 @@
+/**
+ * An installation of its own for a test: the launcher's `serve` as a process, in a fresh home, on a port the
+ * system picks. Spoken to over HTTP only; knows nothing of the server's insides.
+ */
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const launcher = fileURLToPath(new URL('../../bin/armature.mjs', import.meta.url))
+
+export interface InstallationOptions {
+  /** A `postgres://` address. Default: SQLite in the home. */
+  readonly store?: string
+  /** A home that is there already and stays; default is a fresh one that goes with the installation. */
+  readonly home?: string
+  /** For replicas that share a store: the content of `installation.key` of the first home. */
+  readonly key?: string
+  /** Further settings. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+export interface RequestOptions {
+  /** Sent as JSON; text is sent as it is. */
+  readonly body?: unknown
+  /** Default: the owner's. `null` sends none. */
+  readonly token?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** Parsed, where it is JSON. */
+  readonly body: unknown
+  /** What stands at a path of the body, `error.code` or `value.0.name`; undefined where nothing does. */
+  at(path: string): unknown
+  /** The items of a list. */
+  items(): readonly Readonly<Record<string, unknown>>[]
+}
+
+export interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly error: string
+}
+
+export interface Credentials {
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+export interface Owner extends Credentials {
+  readonly principalId: string
+  readonly signInName: string
+  readonly password: string
+}
+
+export interface Installation extends AsyncDisposable {
+  /** Where it listens. */
+  readonly url: string
+  /** What it calls itself, where a public address was set. */
+  readonly publicUrl: string
+  readonly home: string
+  readonly tenantId: string
+  readonly subscriptionId: string
+  readonly principalId: string
+  /** An access token of the owner. */
+  readonly ownerToken: string
+  readonly owner: Owner
+  readonly process: ChildProcess
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>
+  /** Runs the command line as a user would, in the home of this installation. */
+  cli(words: readonly string[], input?: string): Promise<Ran>
+  /** What it printed so far on standard output, and on standard error. */
+  output(): string
+  log(): string
+  /** SIGKILL: as a crash. */
+  kill(): Promise<void>
+  /** SIGTERM, and the exit code. */
+  stop(): Promise<number | null>
+}
+
+/** The server ended instead of getting ready. */
+export class StartRefused extends Error {
+  readonly code: number | null
+  readonly output: string
+  constructor(code: number | null, output: string) {
+    super(`serve ended with ${code}:\n${output}`)
+    this.code = code
+    this.output = output
+  }
+}
+
+/** Throws `StartRefused` when the server does not want to start. */
+export async function startInstallation(options: InstallationOptions = {}): Promise<Installation> {
+  const home = options.home ?? freshHome()
+  const environment = {
+    ...process.env,
+    ARMATURE_HOME: home,
+    ARMATURE_LOG_LEVEL: 'warn',
+    ...(options.store === undefined ? {} : { ARMATURE_STORE: options.store }),
+    ...(options.key === undefined ? {} : { ARMATURE_KEY: options.key }),
+    ...options.environment,
+  }
+  const child = spawn(process.execPath, [launcher, 'serve', '--port', '0'], {
+    cwd: home,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const endWithUs = (): void => void child.kill('SIGKILL')
+  process.once('exit', endWithUs)
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+  let output = ''
+  let log = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    log += chunk
+  })
+  const dispose = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await ended
+    process.off('exit', endWithUs)
+    if (options.home === undefined) rmSync(home, { recursive: true, force: true })
+  }
+  try {
+    await new Promise<void>((resolve, reject) => {
+      child.stdout.on('data', (chunk: Buffer) => {
+        output += chunk
+        // The last line of what a start prints.
+        if (/npx armature demo\n/.test(output)) resolve()
+      })
+      void ended.then((code) => reject(new StartRefused(code, output + log)))
+    })
+  } catch (error) {
+    await dispose()
+    throw error
+  }
+  const running = readJson(join(home, 'running.json'))
+  const url = String(running['localUrl'])
+  const owner = readOwner(home)
+  const ownerToken = owner === undefined ? '' : await clientToken(url, owner)
+  return {
+    url,
+    publicUrl: String(running['url']),
+    home,
+    tenantId: String(running['tenantId']),
+    subscriptionId: String(running['subscriptionId']),
+    principalId: String(running['principalId']),
+    ownerToken,
+    owner: owner ?? nobody,
+    process: child,
+    request: (method, path, given = {}) =>
+      // Links of answers are whole; a path is taken literally, also one that begins with two slashes.
+      send(new URL(path.startsWith('/') ? url + path : path), method, {
+        token: ownerToken,
+        ...given,
+      }),
+    cli: (words, input) => runCli(environment, words, input),
+    output: () => output,
+    log: () => log,
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+    stop() {
+      child.kill('SIGTERM')
+      return ended
+    },
+    [Symbol.asyncDispose]: dispose,
+  }
+}
+
+/** A home to be used by more than one start; the caller removes it. */
+export function freshHome(): string {
+  return mkdtempSync(join(tmpdir(), 'armature-e2e-'))
+}
+
+/** The second home of a replica holds no owner: it was made by the first. */
+const nobody: Owner = {
+  principalId: '',
+  clientId: '',
+  clientSecret: '',
+  signInName: '',
+  password: '',
+}
+
+function readJson(path: string): Readonly<Record<string, unknown>> {
+  // The server's own files; what is not of the shape fails in the assertions on it.
+  return JSON.parse(readFileSync(path, 'utf8')) as Readonly<Record<string, unknown>>
+}
+
+function readOwner(home: string): Owner | undefined {
+  try {
+    // Written by the server of this test.
+    return readJson(join(home, 'owner.json')) as unknown as Owner
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** An application's token, by its secret. Throws with the server's words when it is refused. */
+export async function clientToken(url: string, credentials: Credentials): Promise<string> {
+  const answer = await askToken(url, credentials)
+  const token = answer.at('access_token')
+  if (typeof token !== 'string') throw new Error(`no token: ${answer.status} ${answer.text}`)
+  return token
+}
+
+export function askToken(url: string, { clientId, clientSecret }: Credentials): Promise<Answer> {
+  const form = { grant_type: 'client_credentials', client_id: clientId }
+  return send(new URL('/common/oauth2/token', url), 'POST', {
+    body: new URLSearchParams({ ...form, client_secret: clientSecret }).toString(),
+    token: null,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  })
+}
+
+/** One request, redirects not followed. */
+export async function send(url: URL, method: string, options: RequestOptions): Promise<Answer> {
+  const { body, token, headers } = options
+  const response = await fetch(url, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(typeof token === 'string' ? { authorization: `Bearer ${token}` } : {}),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+  return answerOf(response.status, response.headers, text, isJson)
+}
+
+function answerOf(status: number, headers: Headers, text: string, isJson: boolean): Answer {
+  const body: unknown = isJson && text !== '' ? JSON.parse(text) : undefined
+  const at = (path: string): unknown => {
+    let found: unknown = body
+    for (const key of path.split('.')) {
+      // Any object may be asked for any key.
+      found =
+        typeof found === 'object' ? (found as Record<string, unknown> | null)?.[key] : undefined
+    }
+    return found
+  }
+  return {
+    status,
+    headers,
+    text,
+    body,
+    at,
+    items() {
+      const value = at('value')
+      if (!Array.isArray(value)) throw new Error(`no list: ${status} ${text}`)
+      return value
+    },
+  }
+}
+
+function runCli(
+  environment: NodeJS.ProcessEnv,
+  words: readonly string[],
+  input: string | undefined,
+): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [launcher, ...words],
+      { env: environment, timeout: 60_000 },
+      (error, out, said) => {
+        const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1
+        resolve({ code, out, error: said })
+      },
+    )
+    child.stdin?.end(input ?? '')
+  })
+}

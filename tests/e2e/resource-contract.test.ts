@@ -1,0 +1,132 @@
+/** Every type there is, put through the resource contract on the real providers, directory and authorizer. */
+
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { openIdentity } from '#identity/identity.ts'
+import { identityMigrations } from '#identity/migrations.ts'
+import { defaultLimits } from '#kernel/limits.ts'
+import { type Clock, type Ids, silentLog } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { contractWords } from '#kernel/vendor.ts'
+import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
+import { resourceContract, type Subject } from '#plane/testing/resource-contract.ts'
+import { realTimers } from '#plane/testing/start.ts'
+import { createAuthorizer } from '#providers/authorization/authorizer.ts'
+import { providers } from '#providers/index.ts'
+import { openSqlite } from '#stores/sqlite/open.ts'
+import { declaredTable } from '../../tools/generate/declared-table.ts'
+import { roleId, roles } from './access.ts'
+
+const clock: Clock = { now: () => Date.now() }
+const ids: Ids = {
+  uuid: () => randomUUID(),
+  secret: (bytes) => randomBytes(bytes).toString('base64url'),
+}
+const tenantId = randomUUID()
+
+/** As the composition root does it, but for the edge: an owner with a role, and somebody without any. */
+async function open(): Promise<Subject & AsyncDisposable> {
+  const store = await openSqlite({
+    path: ':memory:',
+    migrations: identityMigrations,
+    words: contractWords,
+    transactionRetriesMax: defaultLimits.transactionRetriesMax,
+  })
+  const { directory } = openIdentity({
+    sql: store.sql,
+    feed: store.feed('directory'),
+    clock,
+    ids,
+    log: silentLog,
+    installationKey: randomBytes(32),
+    tenantId,
+    publicUrl: () => 'http://armature.example',
+    // Nobody signs in here, so nobody has to be slowed down.
+    passwordCost: { n: 16, r: 8, p: 1 },
+  })
+  const authorizer = createAuthorizer({
+    words: contractWords,
+    feed: store.feed('authorization'),
+    directoryFeed: store.feed('directory'),
+    directory,
+    reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
+  })
+  const plane: RunningPlane = createPlane({
+    providers: (services) =>
+      providers({
+        words: contractWords,
+        directory,
+        tenantId,
+        isRoleInUse: (id) => authorizer.isRoleInUse(id),
+        services,
+      }),
+    store,
+    access: authorizer,
+    words: contractWords,
+    clock,
+    ids,
+    log: silentLog,
+    limits: defaultLimits,
+    tokenKey: randomBytes(32),
+    scopes: 'implicit',
+    timers: realTimers,
+  })
+  const person = async (name: string): Promise<Principal> => {
+    const { id } = await directory.createUser({
+      displayName: name,
+      signInName: name,
+      password: ids.secret(18),
+    })
+    return { id, type: 'User', tenantId, displayName: name, clientId: id, groups: [] }
+  }
+  const [owner, stranger] = [await person('owner'), await person('stranger')]
+  const call: Subject['call'] = async (method, path, body, options = {}) => {
+    const url = new URL(path, 'http://plane')
+    if (options.version !== undefined) url.searchParams.set('api-version', options.version)
+    const principal = options.stranger === true ? stranger : owner
+    const route = plane.locate(method, url.pathname, url.searchParams)
+    // The first assignment of an installation is nobody's to allow.
+    const pending = furnished ? await plane.authorize(route, principal, 'contract') : undefined
+    const { ifMatch, ifNoneMatch } = options
+    const input = {
+      principal,
+      query: url.searchParams,
+      body,
+      preconditions: { ifMatch, ifNoneMatch },
+      correlationId: 'contract',
+      pending,
+    }
+    return plane.run(route, input)
+  }
+  let furnished = false
+  const assignment = `/providers/Vendor.Authorization/roleAssignments/${randomUUID()}`
+  const properties = { principalId: owner.id, roleDefinitionId: roleId(roles.owner) }
+  await call('PUT', assignment, { properties }, { version: '2022-04-01' })
+  furnished = true
+  plane.reconciler.start()
+  return {
+    registry: plane.registry,
+    call,
+    settle: () => plane.reconciler.idle(),
+    async [Symbol.asyncDispose]() {
+      await plane[Symbol.asyncDispose]()
+      await authorizer[Symbol.asyncDispose]()
+      await store[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const { types } = declaredTable().registry
+
+test('every stored type has a sample, so that none escapes the contract', () => {
+  const stored = types.filter((type) => type.versions.size > 0)
+  const escaping = stored.filter((type) => type.declaration.sample === undefined)
+  assert.deepEqual(
+    escaping.map((type) => type.fullType),
+    [],
+  )
+  assert.ok(stored.length >= 4)
+})
+
+resourceContract(types, open)

@@ -1,0 +1,64 @@
+/** An installation with words of its own: nothing it says or takes has the contract's. */
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { assertRefused, createApplication, createResourceGroup, roles } from './access.ts'
+import { startInstallation } from './installation.ts'
+
+const groups = 'api-version=2021-04-01'
+const assignments = 'api-version=2022-04-01'
+
+test('words of its own: types, actions and headers change, and nothing else answers', async () => {
+  await using branded = await startInstallation({
+    environment: { ARMATURE_VENDOR_NAMESPACE: 'Contoso', ARMATURE_VENDOR_BRAND: 'Fabrikam' },
+  })
+  const group = `/subscriptions/${branded.subscriptionId}/resourceGroups/branded`
+  const made = await createResourceGroup(branded, group)
+  assert.equal(made.at('type'), 'Contoso.Resources/resourceGroups')
+  const fresh = () =>
+    `${group}/providers/Contoso.Authorization/roleAssignments/${randomUUID()}?${assignments}`
+  const body = (namespace: string) => ({
+    properties: {
+      principalId: randomUUID(),
+      principalType: 'User',
+      roleDefinitionId: `/providers/${namespace}.Authorization/roleDefinitions/${roles.reader}`,
+    },
+  })
+  const assigned = await branded.request('PUT', fresh(), { body: body('Contoso') })
+  assert.equal(assigned.status, 201, assigned.text)
+  assert.equal(assigned.at('type'), 'Contoso.Authorization/roleAssignments')
+  assert.equal(
+    assigned.at('properties.roleDefinitionId'),
+    `/providers/Contoso.Authorization/roleDefinitions/${roles.reader}`,
+  )
+  const foreign = await branded.request('PUT', fresh().replace('Contoso', 'Vendor'), {
+    body: body('Contoso'),
+  })
+  assertRefused(foreign, 404, 'InvalidResourceNamespace')
+  const wrongRole = await branded.request('PUT', fresh(), {
+    body: body('Vendor'),
+  })
+  assertRefused(wrongRole, 400, 'InvalidRoleDefinitionId')
+  const { token } = await createApplication(branded, 'branded')
+  const refused = await branded.request('GET', `${group}?${groups}`, { token })
+  assert.match(
+    String(refused.at('error.message')),
+    /'Contoso\.Resources\/subscriptions\/resourceGroups\/read'/,
+  )
+  const role = await branded.request(
+    'GET',
+    `/providers/Contoso.Authorization/roleDefinitions/${roles.userAccessAdministrator}?${assignments}`,
+  )
+  assert.match(role.text, /"Contoso\.Authorization\/\*"/)
+  const accepted = await branded.request('DELETE', `${group}?${groups}`)
+  assert.equal(accepted.status, 202)
+  assert.match(accepted.headers.get('fabrikam-asyncoperation') ?? '', /\/Contoso\.Resources\//)
+  const documents = await branded.request('GET', '/openapi', { token: null })
+  assert.match(documents.text, /Contoso\.Authorization/)
+  for (const answer of [made, assigned, refused, role, documents]) {
+    assert.doesNotMatch(answer.text + [...answer.headers.keys()].join(' '), /vendor/i)
+  }
+  const status = await branded.cli(['role', 'assignment', 'list', `--scope=${group}-x`, '--json'])
+  assert.doesNotMatch(status.error, /Vendor/)
+})

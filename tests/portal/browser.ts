@@ -1,0 +1,112 @@
+/** A real browser for tests: the installed Chromium, with an empty profile that goes with it. */
+
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium, type Page } from 'playwright-core'
+
+export const howToGetChromium =
+  'no Chromium was found: install one (`apt-get install chromium`), or set ARMATURE_TEST_CHROMIUM ' +
+  'to its program'
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+// It may run as root in a container, and asks for nothing from outside.
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-quic',
+]
+
+export function findChromium(): string | undefined {
+  const told = process.env['ARMATURE_TEST_CHROMIUM']
+  const looked = told === undefined || told === '' ? places : [told]
+  return looked.find((place) => existsSync(place))
+}
+
+export interface BrowserOptions {
+  readonly dark?: boolean
+  readonly width?: number
+}
+
+export interface Browser extends AsyncDisposable {
+  readonly page: Page
+  /** What pages complained about: faults of their scripts, and what their own policy forbade. */
+  readonly complaints: readonly string[]
+}
+
+/** Throws when there is none: ask `findChromium` first, to skip with `howToGetChromium`. */
+export async function openBrowser(options: BrowserOptions = {}): Promise<Browser> {
+  const executablePath = findChromium()
+  if (executablePath === undefined) throw new Error(howToGetChromium)
+  const profile = mkdtempSync(join(tmpdir(), 'armature-browser-'))
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath,
+    args: flags,
+    headless: true,
+    colorScheme: options.dark === true ? 'dark' : 'light',
+    viewport: { width: options.width ?? 1100, height: 750 },
+  })
+  const complaints: string[] = []
+  const page = context.pages()[0] ?? (await context.newPage())
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('console', (message) => {
+    // An answer of 400 to a wrong password is told here too, and is as it should be.
+    if (message.text().includes('Content Security Policy')) complaints.push(message.text())
+  })
+  return {
+    page,
+    complaints,
+    async [Symbol.asyncDispose]() {
+      await context.close()
+      rmSync(profile, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Text of a page that is hard to read: less contrast than WCAG asks for (level AA: 4.5, large text 3). */
+export function faintTexts(page: Page): Promise<readonly string[]> {
+  return page.evaluate<string[]>(contrastScript)
+}
+
+/** Does a page reach over the edge of the window? */
+export async function overflows(page: Page): Promise<boolean> {
+  return page.evaluate<boolean>('document.documentElement.scrollWidth > window.innerWidth')
+}
+
+const contrastScript = `(() => {
+  const parse = (text) => {
+    const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number);
+    return { r, g, b, a };
+  };
+  const channel = (value) => {
+    const part = value / 255;
+    return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  };
+  const light = ({ r, g, b }) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const behind = (element) => {
+    for (let at = element; at !== null; at = at.parentElement) {
+      const colour = parse(getComputedStyle(at).backgroundColor);
+      if (colour.a === 1) return colour;
+    }
+    return { r: 255, g: 255, b: 255, a: 1 };
+  };
+  const faint = [];
+  for (const element of document.querySelectorAll('body *')) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '');
+    if (!own && !('value' in element && element.value !== '')) continue;
+    if (!element.checkVisibility() || element.type === 'hidden') continue;
+    const style = getComputedStyle(element);
+    const [high, low] = [light(parse(style.color)), light(behind(element))].sort((a, b) => b - a);
+    const ratio = (high + 0.05) / (low + 0.05);
+    const large = parseFloat(style.fontSize) >= 18.66 && Number(style.fontWeight) >= 700;
+    if (ratio < (large ? 3 : 4.5)) {
+      faint.push(element.tagName + ': ' + (element.textContent || element.value).slice(0, 40) + ' ' + ratio.toFixed(2));
+    }
+  }
+  return faint;
+})()`
