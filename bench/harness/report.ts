@@ -1,0 +1,107 @@
+/** The results as Markdown, aligned so that a terminal shows them as well as a page does. */
+
+import type { LoadResults, Results, ScenarioResults, StartResults } from './results.ts'
+
+const unknown = '–'
+
+export function report(results: Results): string {
+  const { machine, options } = results
+  const flush = machine.flushMilliseconds.toFixed(2)
+  return [
+    `${machine.processor}, ${machine.processors} processors, ${Math.round(machine.memoryBytes / 2 ** 30)} GB; ` +
+      `${machine.system}; Node ${machine.node.slice(1)}; ` +
+      `${machine.pinned ? 'server and load on a processor each' : 'server and load share the processors'}; ` +
+      `a write of 4 KB with its flush takes ${flush} ms here. ` +
+      `Medians of ${options.rounds} rounds of ${options.seconds} s, taken in turns.`,
+    ...results.scenarios.map(section),
+  ].join('\n\n')
+}
+
+function section(results: ScenarioResults): string {
+  return [
+    `**${results.title}.** ${results.about}${results.kind === 'load' ? ` Ratios are to ${results.floor}.` : ''}`,
+    results.kind === 'load' ? loadTable(results) : startTable(results),
+    results.notes.map(({ contestant, note }) => `- ${contestant}: ${note}.`).join('\n'),
+  ].join('\n\n')
+}
+
+function loadTable({ rows }: LoadResults): string {
+  const header = [
+    'case',
+    'server',
+    'req/s',
+    '±',
+    'ratio',
+    'CPU µs/req',
+    'CPU ratio',
+    'p50 ms',
+    'p99 ms',
+    'RSS MB',
+  ]
+  const cells = rows.map((row) => [
+    row.case,
+    row.contestant,
+    // A generator near its own limit would have measured itself.
+    grouped(row.requestsPerSecond) +
+      ((row.generatorCpuShare ?? 0) > 0.9 ? ' (load at its limit)' : ''),
+    row.spread === undefined ? unknown : `${Math.round(row.spread * 100)} %`,
+    fixed(row.ratioToFloor, 2),
+    fixed(row.cpuMicrosecondsPerRequest, 1),
+    fixed(row.cpuRatioToFloor, 2),
+    fixed(thousandths(row.p50Microseconds), 2),
+    fixed(thousandths(row.p99Microseconds), 2),
+    megabytes(row.residentBytes),
+  ])
+  return table(header, cells, 2)
+}
+
+function startTable({ rows }: StartResults): string {
+  const header = ['server', 'first answer ms', 'fastest', 'slowest', 'idle RSS MB']
+  const cells = rows.map((row) => [
+    row.contestant,
+    fixed(row.medianMilliseconds, 0),
+    fixed(Math.min(...row.firstAnswerMilliseconds), 0),
+    fixed(Math.max(...row.firstAnswerMilliseconds), 0),
+    megabytes(row.idleBytes),
+  ])
+  return table(header, cells, 1)
+}
+
+/** Columns from `firstNumber` on stand to the right. */
+function table(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  firstNumber: number,
+): string {
+  const widths = header.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  const line = (cells: readonly string[]): string =>
+    `| ${cells
+      .map((cell, column) =>
+        column < firstNumber
+          ? cell.padEnd(widths[column] ?? 0)
+          : cell.padStart(widths[column] ?? 0),
+      )
+      .join(' | ')} |`
+  const rule = widths.map((width, column) =>
+    column < firstNumber ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
+  )
+  return [line(header), line(rule), ...rows.map(line)].join('\n')
+}
+
+function fixed(value: number | undefined, digits: number): string {
+  return value === undefined || !Number.isFinite(value) ? unknown : value.toFixed(digits)
+}
+
+function grouped(value: number | undefined): string {
+  return value === undefined ? unknown : Math.round(value).toLocaleString('en')
+}
+
+function thousandths(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : value / 1000
+}
+
+function megabytes(bytes: number | undefined): string {
+  return bytes === undefined ? unknown : Math.round(bytes / 2 ** 20).toString()
+}

@@ -1,0 +1,76 @@
+/** The results as data: what is written to `results/`, and what the tables are printed from. */
+
+export interface LoadRound {
+  readonly requestsPerSecond: number
+  readonly cpuMicrosecondsPerRequest: number | undefined
+  readonly p50Microseconds: number
+  readonly p99Microseconds: number
+  readonly generatorCpuShare: number
+}
+
+export interface LoadRow {
+  readonly case: string
+  readonly contestant: string
+  readonly rounds: readonly LoadRound[]
+  readonly requestsPerSecond: number | undefined
+  /** How far the rounds disagree. */
+  readonly spread: number | undefined
+  readonly cpuMicrosecondsPerRequest: number | undefined
+  readonly p50Microseconds: number | undefined
+  readonly p99Microseconds: number | undefined
+  readonly generatorCpuShare: number | undefined
+  /** Of requests per second, to the contestant named as the floor, in this run. */
+  readonly ratioToFloor: number | undefined
+  /** The floor's processor time per request over this one's: neighbours on the machine move it less. */
+  readonly cpuRatioToFloor: number | undefined
+  /** After the last load of this case. */
+  readonly residentBytes: number | undefined
+}
+
+export interface StartRow {
+  readonly contestant: string
+  readonly firstAnswerMilliseconds: readonly number[]
+  readonly medianMilliseconds: number | undefined
+  /** Two seconds after the first answer. */
+  readonly idleBytes: number | undefined
+}
+
+interface ScenarioFacts {
+  readonly name: string
+  readonly title: string
+  readonly about: string
+  readonly notes: readonly { readonly contestant: string; readonly note: string }[]
+}
+
+export interface LoadResults extends ScenarioFacts {
+  readonly kind: 'load'
+  /** The contestant that the ratios are to. */
+  readonly floor: string
+  readonly rows: readonly LoadRow[]
+}
+
+export interface StartResults extends ScenarioFacts {
+  readonly kind: 'start'
+  readonly rows: readonly StartRow[]
+}
+
+export type ScenarioResults = LoadResults | StartResults
+
+export interface Machine {
+  readonly processor: string
+  readonly processors: number
+  readonly memoryBytes: number
+  readonly system: string
+  readonly node: string
+  /** Whether server and load had a processor each. */
+  readonly pinned: boolean
+  /** One write of 4 KB and its flush, where the data stands; near zero means a disk that promises nothing. */
+  readonly flushMilliseconds: number
+}
+
+export interface Results {
+  readonly at: string
+  readonly machine: Machine
+  readonly options: { readonly seconds: number; readonly rounds: number }
+  readonly scenarios: readonly ScenarioResults[]
+}

@@ -1,0 +1,119 @@
+/**
+ * The load generator's process: takes a job as JSON from its input, keeps a fixed number of connections busy,
+ * and prints what it found as JSON. Prepares every byte it sends beforehand; refuses an unexpected answer.
+ */
+
+import { text } from 'node:stream/consumers'
+import { readFigures } from '../harness/process-figures.ts'
+import { stampPlaceholder } from '../payload.ts'
+import { openConnection } from './connection.ts'
+import type { LoadJob, LoadResult, Requests } from './job.ts'
+
+/** Latencies kept: more than any server here answers in the time a round may last. */
+const samplesMax = 4_000_000
+
+interface Prepared {
+  readonly bytes: Buffer
+  /** Where the stamp stands; negative without one. */
+  readonly stampAt: number
+}
+
+function prepare(job: LoadJob, requests: Requests): readonly Prepared[] {
+  const body = requests.body ?? ''
+  const headers = {
+    host: `${job.host}:${job.port}`,
+    ...(requests.body === undefined
+      ? {}
+      : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+    ...requests.headers,
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return requests.paths.map((path) => {
+    const bytes = Buffer.from(
+      `${requests.method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`,
+      'utf8',
+    )
+    return { bytes, stampAt: bytes.indexOf(stampPlaceholder) }
+  })
+}
+
+async function run(job: LoadJob): Promise<LoadResult> {
+  const prepared = prepare(job, job.requests)
+  const { expects } = job.requests
+  const samples = new Float32Array(samplesMax)
+  let stamp = Date.now()
+  let completed = 0
+  let bytesRead = 0
+  let measuring = false
+  let ending = false
+
+  const result = Promise.withResolvers<never>()
+  const traffic = {
+    next(): Buffer {
+      // The list is never empty, and the index is below its length.
+      const one = prepared[Math.floor(Math.random() * prepared.length)] as Prepared
+      if (one.stampAt >= 0) writeStamp(one.bytes, one.stampAt, stamp++)
+      return one.bytes
+    },
+    answered(status: number, bytes: number, milliseconds: number): boolean {
+      if (status !== expects) {
+        result.reject(new Error(`an answer had the status ${status}; expected ${expects}`))
+        return false
+      }
+      if (measuring && completed < samplesMax) {
+        samples[completed++] = milliseconds
+        bytesRead += bytes
+      }
+      return !ending
+    },
+    failed(error: Error): void {
+      if (!ending) result.reject(error)
+    },
+  }
+  const sockets = Array.from({ length: job.connections }, () =>
+    openConnection(job.host, job.port, traffic),
+  )
+  await Promise.race([pause(job.warmUpSeconds), result.promise])
+  const cpuBefore = readFigures(job.serverPid)?.cpuMicroseconds
+  const ownBefore = process.cpuUsage()
+  const startedAt = performance.now()
+  measuring = true
+  await Promise.race([pause(job.seconds), result.promise])
+  measuring = false
+  const seconds = (performance.now() - startedAt) / 1000
+  const own = process.cpuUsage(ownBefore)
+  const cpuAfter = readFigures(job.serverPid)?.cpuMicroseconds
+  ending = true
+  for (const socket of sockets) socket.destroy()
+
+  const sorted = samples.subarray(0, completed).sort()
+  const at = (share: number): number =>
+    1000 * (sorted[Math.min(completed - 1, Math.floor(completed * share))] ?? Number.NaN)
+  return {
+    completed,
+    seconds,
+    bytesRead,
+    p50Microseconds: at(0.5),
+    p99Microseconds: at(0.99),
+    maxMicroseconds: at(1),
+    serverCpuMicroseconds:
+      cpuBefore === undefined || cpuAfter === undefined ? undefined : cpuAfter - cpuBefore,
+    generatorCpuShare: (own.user + own.system) / 1e6 / seconds,
+  }
+}
+
+function writeStamp(bytes: Buffer, at: number, stamp: number): void {
+  let rest = stamp
+  for (let digit = stampPlaceholder.length - 1; digit >= 0; digit--) {
+    bytes[at + digit] = 48 + (rest % 10)
+    rest = Math.floor(rest / 10)
+  }
+}
+
+function pause(seconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+}
+
+// The only one who starts this process is `start-load.ts`, which writes a job.
+const job = JSON.parse(await text(process.stdin)) as LoadJob
+process.stdout.write(JSON.stringify(await run(job)))

@@ -1,0 +1,67 @@
+/**
+ * What every server of the comparison stores and answers: a resource group whose tags make it 1.5 KB. Each
+ * write carries a fresh stamp, so that no server can answer it by noticing that nothing changed.
+ */
+
+export const apiVersion = '2021-04-01'
+
+/** Twelve characters that the load generator overwrites with a counter before every write. */
+export const stampPlaceholder = '############'
+
+const noteCount = 6
+const noteLength = 220
+
+/** The members a client sends, as JSON text; about 1.5 KB. */
+export function resourceBody(location: string): string {
+  const tags: Record<string, string> = { stamp: stampPlaceholder }
+  for (let note = 1; note <= noteCount; note++) {
+    tags[`note-${note}`] = `note ${note}: `.padEnd(noteLength, 'measured, not guessed; ')
+  }
+  return JSON.stringify({ location, tags })
+}
+
+export function resourceName(index: number): string {
+  return `group-${String(index).padStart(7, '0')}`
+}
+
+/** The path of a resource on the servers that serve the same paths as Armature. */
+export function resourcePath(subscriptionId: string, name: string): string {
+  return `/subscriptions/${subscriptionId}/resourceGroups/${name}?api-version=${apiVersion}`
+}
+
+/** The subscription of the servers that have none of their own. */
+export const someSubscriptionId = '00000000-0000-4000-8000-000000000001'
+
+export interface StoredGroup {
+  id: string
+  name: string
+  type: string
+  location: string
+  tags: Record<string, string>
+  properties: { provisioningState: string }
+}
+
+/** A whole resource as a server keeps it, from what a client sent. */
+export function storedGroup(
+  name: string,
+  sent: { readonly location: string; readonly tags: Record<string, string> },
+): StoredGroup {
+  return {
+    id: `/subscriptions/${someSubscriptionId}/resourceGroups/${name}`,
+    name,
+    type: 'Vendor.Resources/resourceGroups',
+    location: sent.location,
+    tags: sent.tags,
+    properties: { provisioningState: 'Succeeded' },
+  }
+}
+
+/** `count` resources, as every server starts with them. */
+export function storedGroups(count: number): StoredGroup[] {
+  const body = resourceBody('local')
+  return Array.from({ length: count }, (_, index) => {
+    // The text is our own, made above; each resource gets members of its own.
+    const sent = JSON.parse(body) as { location: string; tags: Record<string, string> }
+    return storedGroup(resourceName(index), sent)
+  })
+}

@@ -1,0 +1,98 @@
+/**
+ * `npm run bench`: runs every scenario of `scenarios/` and prints one table for each. Writes the results as
+ * data; judges nothing.
+ */
+
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describeMachine } from './harness/machine.ts'
+import { type Measuring, measureLoad } from './harness/measure-load.ts'
+import { measureStart } from './harness/measure-start.ts'
+import { findProcessors } from './harness/processors.ts'
+import { report } from './harness/report.ts'
+import type { Machine, Results, ScenarioResults } from './harness/results.ts'
+import { type Options, readOptions, usage } from './options.ts'
+import type { Contestant, Scenario } from './scenario.ts'
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+/** Inside the tree and not in the system's folder for temporary files, which may be kept in memory. */
+const dataFolder = here('.data')
+
+async function main(options: Options): Promise<void> {
+  await rm(dataFolder, { recursive: true, force: true })
+  await mkdir(dataFolder, { recursive: true })
+  const processors = findProcessors()
+  const machine = describeMachine(processors.pinned, dataFolder)
+  const measuring: Measuring = {
+    dataFolder,
+    processors,
+    seconds: options.seconds,
+    rounds: options.rounds,
+    progress: (text) => void process.stderr.write(`${text}\n`),
+  }
+  const scenarios: ScenarioResults[] = []
+  for (const [name, scenario] of await findScenarios(options)) {
+    scenarios.push(
+      scenario.kind === 'load'
+        ? await measureLoad(name, scenario, measuring)
+        : await measureStart(name, scenario, measuring),
+    )
+  }
+  const results: Results = {
+    at: new Date().toISOString(),
+    machine,
+    options: { seconds: options.seconds, rounds: options.rounds },
+    scenarios,
+  }
+  const text = report(results)
+  process.stdout.write(`${text}\n`)
+  if (!options.dry) await write(results, text)
+  await rm(dataFolder, { recursive: true, force: true })
+}
+
+/** In the order of their file names. */
+async function findScenarios(options: Options): Promise<readonly (readonly [string, Scenario])[]> {
+  const files = (await readdir(here('scenarios'))).filter((file) => file.endsWith('.ts')).sort()
+  const found: (readonly [string, Scenario])[] = []
+  for (const file of files) {
+    const name = file.slice(0, -'.ts'.length)
+    if (options.only.length > 0 && !options.only.includes(name)) continue
+    // A file in that folder exports a scenario under this name; `scenario.ts` says so.
+    const { scenario } = (await import(`./scenarios/${file}`)) as { scenario: Scenario }
+    found.push([name, chosen(scenario, options)])
+  }
+  if (found.length === 0) {
+    throw new Error(`There is no such scenario; there are: ${files.join(', ')}`)
+  }
+  return found
+}
+
+function chosen(scenario: Scenario, { contestants }: Options): Scenario {
+  if (contestants.length === 0) return scenario
+  const wanted = ({ name }: Contestant): boolean =>
+    (scenario.kind === 'load' && name === scenario.floor) ||
+    contestants.some((part) => name.toLowerCase().includes(part))
+  return { ...scenario, contestants: scenario.contestants.filter(wanted) }
+}
+
+async function write(results: Results, text: string): Promise<void> {
+  const name = here(`results/${results.at.slice(0, 10)}-${machineName(results.machine)}`)
+  await mkdir(here('results'), { recursive: true })
+  await writeFile(`${name}.json`, `${JSON.stringify(results, undefined, 2)}\n`)
+  await writeFile(`${name}.md`, `${text}\n`)
+  process.stderr.write(`Written: bench/results/${basename(name)}.json and .md\n`)
+}
+
+/** The kind of machine, never its name. */
+function machineName({ processor, processors }: Machine): string {
+  const kind = processor
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+  return `${kind}-${processors}`
+}
+
+const options = readOptions(process.argv.slice(2))
+if (options.help) process.stdout.write(usage)
+else await main(options)
