@@ -6,6 +6,7 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { measureDecisions } from './decisions/measure.ts'
 import { describeMachine } from './harness/machine.ts'
 import { type Measuring, measureLoad } from './harness/measure-load.ts'
 import { measureStart } from './harness/measure-start.ts'
@@ -33,11 +34,7 @@ async function main(options: Options): Promise<void> {
   }
   const scenarios: ScenarioResults[] = []
   for (const [name, scenario] of await findScenarios(options)) {
-    scenarios.push(
-      scenario.kind === 'load'
-        ? await measureLoad(name, scenario, measuring)
-        : await measureStart(name, scenario, measuring),
-    )
+    scenarios.push(await measure(name, scenario, measuring))
   }
   const results: Results = {
     at: new Date().toISOString(),
@@ -49,6 +46,19 @@ async function main(options: Options): Promise<void> {
   process.stdout.write(`${text}\n`)
   if (!options.dry) await write(results, text)
   await rm(dataFolder, { recursive: true, force: true })
+}
+
+function measure(name: string, scenario: Scenario, measuring: Measuring): Promise<ScenarioResults> {
+  switch (scenario.kind) {
+    case 'load':
+      return measureLoad(name, scenario, measuring)
+    case 'start':
+      return measureStart(name, scenario, measuring)
+    case 'decide':
+      return measureDecisions(name, scenario, measuring.progress)
+    default:
+      return scenario satisfies never
+  }
 }
 
 /** In the order of their file names. */
@@ -69,7 +79,7 @@ async function findScenarios(options: Options): Promise<readonly (readonly [stri
 }
 
 function chosen(scenario: Scenario, { contestants }: Options): Scenario {
-  if (contestants.length === 0) return scenario
+  if (contestants.length === 0 || scenario.kind === 'decide') return scenario
   const wanted = ({ name }: Contestant): boolean =>
     (scenario.kind === 'load' && name === scenario.floor) ||
     contestants.some((part) => name.toLowerCase().includes(part))

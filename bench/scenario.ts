@@ -3,6 +3,7 @@
  * comparison is adding a file.
  */
 
+import type { Decider } from './decisions/world.ts'
 import type { Command } from './harness/child.ts'
 import type { Requests } from './load/job.ts'
 
@@ -54,4 +55,15 @@ export interface StartScenario {
   readonly contestants: readonly Contestant[]
 }
 
-export type Scenario = LoadScenario | StartScenario
+/** Deciders in this process, asked the same questions at several sizes. */
+export interface DecideScenario {
+  readonly kind: 'decide'
+  readonly title: string
+  readonly about: string
+  /** Numbers of assignments. */
+  readonly sizes: readonly number[]
+  /** The first one's answers are what the others' are held against. */
+  readonly deciders: readonly Decider[]
+}
+
+export type Scenario = LoadScenario | StartScenario | DecideScenario

@@ -60,6 +60,15 @@ export interface Config {
   readonly words: VendorWords
   readonly scopes: 'implicit' | 'declared'
   readonly issuers: readonly ExternalIssuer[]
+  readonly containers: 'auto' | 'docker' | 'simulated'
+  /** Asked alone when given; the usual sockets otherwise. */
+  readonly dockerHost: string | undefined
+  /** Where a user's own services have their sockets, by the system's own variable. */
+  readonly runtimeFolder: string | undefined
+  /** May groups ask for privileged containers? */
+  readonly containersPrivileged: boolean
+  /** The folder of file shares that groups may mount, absolute. */
+  readonly containersShares: string | undefined
   readonly logLevel: LogLevel
   readonly throttle: ThrottleConfig
   readonly limits: Limits
@@ -178,6 +187,29 @@ const settings = {
     description: `External identity issuers whose tokens are taken. \`claims\` says which claim holds ${claimNames.join(', ')}.`,
     parse: parseIssuers,
   },
+  containers: choice(['auto', 'docker', 'simulated'], {
+    default: 'auto',
+    description:
+      'What runs container groups: a Docker Engine API (Docker, Podman), or a simulation that says so. `auto` takes the first that answers.',
+  }),
+  dockerHost: text(
+    'empty, `unix:///path` or `tcp://host:port`',
+    (v) => v === none || /^(unix|tcp|http):\/\//.test(v),
+    {
+      default: none,
+      description:
+        'Where the Docker Engine API is. Empty is DOCKER_HOST if that is set, else the usual sockets.',
+    },
+  ),
+  containersPrivileged: flag({
+    default: 'false',
+    description: 'Let container groups ask for privileged containers: they then own the machine.',
+  }),
+  containersShares: text('empty, or a folder', (v) => !v.includes('\0'), {
+    default: none,
+    description:
+      'The folder of file shares on the engine’s machine: `{subscription}/{account}/{share}` below it. Empty is none: groups that mount a share fail.',
+  }),
   logLevel: choice(['silent', 'error', 'warn', 'info', 'debug'], {
     default: 'info',
     description: 'How much is logged, as JSON lines on standard error.',
@@ -290,13 +322,23 @@ export function readConfig(sources: ConfigSources = {}): Config {
   const named = Object.fromEntries(values) as Named & Record<string, number>
   const inFile =
     file.values.has('home') && !environment['ARMATURE_HOME'] && !sources.overrides?.['home']
-  return arrange(named, inFile ? file.directory : directory, findWarnings(environment))
+  return arrange(named, inFile ? file.directory : directory, findWarnings(environment), {
+    dockerHost: environment['DOCKER_HOST'] || undefined,
+    runtimeFolder: environment['XDG_RUNTIME_DIR'] || undefined,
+  })
+}
+
+/** What other programs' variables say. */
+interface Surroundings {
+  readonly dockerHost: string | undefined
+  readonly runtimeFolder: string | undefined
 }
 
 function arrange(
   named: Named & Record<string, number>,
   directory: string,
   warnings: string[],
+  surroundings: Surroundings,
 ): Config {
   const limits = Object.fromEntries(
     Object.keys(limitNotes).map((key) => [
@@ -315,6 +357,12 @@ function arrange(
     words: { namespace: named.vendorNamespace, brand: named.vendorBrand },
     scopes: named.scopes,
     issuers: named.issuers,
+    containers: named.containers,
+    dockerHost: named.dockerHost === none ? surroundings.dockerHost : named.dockerHost,
+    runtimeFolder: surroundings.runtimeFolder,
+    containersPrivileged: named.containersPrivileged,
+    containersShares:
+      named.containersShares === none ? undefined : resolve(directory, named.containersShares),
     logLevel: named.logLevel,
     throttle: {
       enabled: named.throttle,

@@ -9,6 +9,7 @@ import { defaultThrottle, type ThrottleSettings } from '#http/throttle.ts'
 import { directoryRoutes } from '#identity/directory-api.ts'
 import { type Identity, openIdentity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
+import { createSeal } from '#identity/seal.ts'
 import { refuse } from '#kernel/error.ts'
 import type { Clock, Ids } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
@@ -20,9 +21,11 @@ import { openApiDocuments } from '#plane/openapi.ts'
 import type { Timers } from '#plane/reconciler.ts'
 import { createAuthorizer } from '#providers/authorization/authorizer.ts'
 import { lockGuard } from '#providers/authorization/locks/guard.ts'
+import { sweepOrphans } from '#providers/container-instance/sweep-orphans.ts'
 import { providers } from '#providers/index.ts'
 import type { Store } from '#stores/store.ts'
 import type { Config } from './config.ts'
+import { openDenials } from './installation/denials.ts'
 import { decodeKey, openServerHome, type ServerHome } from './installation/home.ts'
 import {
   deriveKey,
@@ -34,6 +37,7 @@ import {
   openRecord,
 } from './installation/record.ts'
 import { createLog } from './log.ts'
+import { chooseContainerEngine } from './main/container-engine.ts'
 
 export interface Started extends AsyncDisposable {
   readonly url: string
@@ -43,6 +47,8 @@ export interface Started extends AsyncDisposable {
   readonly signInUrl: string
   readonly firstStart: boolean
   readonly home: string
+  /** The container engine that was taken. */
+  readonly containers: string
   readonly store: string
   readonly startedInMilliseconds: number
   close(): Promise<void>
@@ -89,6 +95,10 @@ export async function start(config: Config): Promise<Started> {
   const firstStart = !(await isFurnished(store.sql))
   const ownerId = firstStart ? await makeOwner(identity, home, store) : await ownerOf(identity)
 
+  const containers = await chooseContainerEngine(config, record.tenantId, clock)
+  undo.use(containers.engine)
+  log.info({ engine: containers.title }, 'container engine')
+  const denials = openDenials(store.sql, clock, log)
   const authorizer = createAuthorizer({
     words: config.words,
     feed: store.feed('authorization'),
@@ -104,6 +114,22 @@ export async function start(config: Config): Promise<Started> {
         directory: identity.directory,
         tenantId: record.tenantId,
         isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
+        inspection: {
+          explain: (asked) => authorizer.explain(asked),
+          permissionsAt: (principal, scope) => authorizer.permissionsAt(principal, scope),
+          attributesOf: (id) => services.attributesOf(id),
+          findDenied: (id) => denials.find(id),
+        },
+        containers: {
+          engine: containers.engine,
+          seal: createSeal(deriveKey(key, 'containers')),
+          clock,
+          ids,
+          timers,
+          log,
+          ...(containers.cpusMax === undefined ? {} : { cpusMax: containers.cpusMax }),
+          ...(config.containersShares === undefined ? {} : { shareRoot: config.containersShares }),
+        },
         services,
       }),
     store,
@@ -117,7 +143,9 @@ export async function start(config: Config): Promise<Started> {
     scopes: config.scopes,
     timers,
     guards: [lockGuard],
+    onDenied: (denied) => denials.note(denied),
   })
+  undo.use(denials)
   undo.use(authorizer)
   undo.use(plane)
   if (firstStart) {
@@ -149,6 +177,9 @@ export async function start(config: Config): Promise<Started> {
   const { url } = await server.listen({ host: config.host, port: config.port })
   if (listening === '') listening = url
   plane.reconciler.start()
+  const sweeper = sweepHourly(() =>
+    sweepOrphans({ engine: containers.engine, reader: plane.reader, log }),
+  )
   const shown = {
     tenantId: record.tenantId,
     subscriptionId: record.subscriptionId,
@@ -161,7 +192,9 @@ export async function start(config: Config): Promise<Started> {
     ...shown,
     words: config.words,
   })
-  const close = once(() => stop({ server, plane, authorizer, store, home, config }))
+  const engine = containers.engine
+  const running = { server, plane, sweeper, engine, authorizer, denials, store, home, config }
+  const close = once(() => stop(running))
   undo.move()
   return {
     url: listening,
@@ -169,6 +202,7 @@ export async function start(config: Config): Promise<Started> {
     signInUrl: `${listening}/signed-in`,
     firstStart,
     home: config.home,
+    containers: containers.title,
     store: config.store === undefined ? home.databasePath : withoutPassword(config.store),
     startedInMilliseconds: performance.now(),
     close,
@@ -354,19 +388,45 @@ function openApiAt(plane: RunningPlane, config: Config, path: string): object | 
 interface Running {
   readonly server: HttpServer
   readonly plane: RunningPlane
+  readonly sweeper: AsyncDisposable
+  readonly engine: AsyncDisposable
   readonly authorizer: AsyncDisposable
+  readonly denials: AsyncDisposable
   readonly store: Store
   readonly home: ServerHome
   readonly config: Config
 }
 
 /** In the order of dependence: nothing is taken away from what still works with it. */
-async function stop({ server, plane, authorizer, store, home, config }: Running): Promise<void> {
+async function stop(running: Running): Promise<void> {
+  const { server, plane, sweeper, engine, authorizer, denials, store, home, config } = running
   home.removeRunning()
   await server.close({ drainSeconds: config.limits.drainSeconds })
+  await sweeper[Symbol.asyncDispose]()
   await plane[Symbol.asyncDispose]()
+  await engine[Symbol.asyncDispose]()
   await authorizer[Symbol.asyncDispose]()
+  await denials[Symbol.asyncDispose]()
   await store[Symbol.asyncDispose]()
+}
+
+const hourMilliseconds = 3_600_000
+
+/** Now and every hour; disposing waits for the sweep under way. */
+function sweepHourly(sweep: () => Promise<unknown>): AsyncDisposable {
+  let underway: Promise<unknown> = Promise.resolve()
+  let timer: { cancel(): void } | undefined
+  const next = (): void => {
+    underway = sweep()
+    timer = timers.after(hourMilliseconds, next)
+  }
+  next()
+  return {
+    async [Symbol.asyncDispose]() {
+      timer?.cancel()
+      await underway
+    },
+  }
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

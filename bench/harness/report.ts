@@ -1,6 +1,12 @@
 /** The results as Markdown, aligned so that a terminal shows them as well as a page does. */
 
-import type { LoadResults, Results, ScenarioResults, StartResults } from './results.ts'
+import type {
+  DecideResults,
+  LoadResults,
+  Results,
+  ScenarioResults,
+  StartResults,
+} from './results.ts'
 
 const unknown = '–'
 
@@ -20,9 +26,48 @@ export function report(results: Results): string {
 function section(results: ScenarioResults): string {
   return [
     `**${results.title}.** ${results.about}${results.kind === 'load' ? ` Ratios are to ${results.floor}.` : ''}`,
-    results.kind === 'load' ? loadTable(results) : startTable(results),
+    tableOf(results),
     results.notes.map(({ contestant, note }) => `- ${contestant}: ${note}.`).join('\n'),
   ].join('\n\n')
+}
+
+function tableOf(results: ScenarioResults): string {
+  switch (results.kind) {
+    case 'load':
+      return loadTable(results)
+    case 'start':
+      return startTable(results)
+    case 'decide':
+      return decideTable(results)
+    default:
+      return results satisfies never
+  }
+}
+
+function decideTable({ rows }: DecideResults): string {
+  const header = [
+    'decider',
+    'assignments',
+    'decisions/s',
+    'p50 µs',
+    'p99 µs',
+    'ready ms',
+    'heap B/assignment',
+    'asked',
+    'allowed',
+  ]
+  const cells = rows.map((row) => [
+    row.contestant,
+    grouped(row.assignments),
+    grouped(row.decisionsPerSecond),
+    fixed(row.p50Microseconds, 1),
+    fixed(row.p99Microseconds, 1),
+    fixed(row.readyMilliseconds, 0),
+    grouped(row.bytesPerAssignment),
+    grouped(row.asked),
+    `${Math.round(row.allowedShare * 100)} %`,
+  ])
+  return table(header, cells, 1)
 }
 
 function loadTable({ rows }: LoadResults): string {

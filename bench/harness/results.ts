@@ -54,7 +54,27 @@ export interface StartResults extends ScenarioFacts {
   readonly rows: readonly StartRow[]
 }
 
-export type ScenarioResults = LoadResults | StartResults
+export interface DecideRow {
+  readonly contestant: string
+  readonly assignments: number
+  /** Questions asked; few of those that look at everything. */
+  readonly asked: number
+  readonly allowedShare: number
+  readonly decisionsPerSecond: number
+  readonly p50Microseconds: number
+  readonly p99Microseconds: number
+  /** From the assignments as plain objects to the first question. */
+  readonly readyMilliseconds: number
+  /** Of JavaScript's heap. */
+  readonly bytesPerAssignment: number
+}
+
+export interface DecideResults extends ScenarioFacts {
+  readonly kind: 'decide'
+  readonly rows: readonly DecideRow[]
+}
+
+export type ScenarioResults = LoadResults | StartResults | DecideResults
 
 export interface Machine {
   readonly processor: string

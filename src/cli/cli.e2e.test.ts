@@ -57,6 +57,7 @@ test('the command line, against a server of its own', { timeout: 120_000 }, asyn
   await t.test('secrets, disabling, deleting', () => credentials(shell))
   await t.test('resource groups and subscriptions', () => scopes(shell))
   await t.test('roles', () => roles(shell))
+  await t.test('access: checked, explained, who can', () => access(shell))
   await t.test('keys', () => keys(shell))
   await t.test('demo', () => demo(shell))
   await t.test('login and logout', () => session(shell))
@@ -237,6 +238,56 @@ async function roles(shell: Shell): Promise<void> {
   assert.match((await shell.run(words)).error, /^RoleNotFound: .*did you mean `Reader`/)
 }
 
+async function access(shell: Shell): Promise<void> {
+  const application = await shell.json(
+    'principal create --type ServicePrincipal --name auditor --json',
+  )
+  const id = String(application['principalId'])
+  const secret = String(application['clientSecret'])
+  const token = await succeeds(
+    shell,
+    `token --client-id ${application['clientId']} --client-secret ${secret}`,
+  )
+  const action = 'Vendor.Resources/subscriptions/read'
+  const subscription = `/subscriptions/${(await shell.json('status --json'))['subscriptionId']}`
+  const refused = await shell.run(`subscription show --token ${token.out.trim()}`)
+  const correlationId = /correlation id: (\S+)/.exec(refused.error)?.[1]
+  assert.ok(correlationId, refused.error)
+  const explained = await succeeds(shell, `access explain ${correlationId}`)
+  assert.match(
+    explained.out,
+    new RegExp(`${action}[\\s\\S]*NotAllowed[\\s\\S]*no role assignment comes near`),
+  )
+  assert.match(
+    (await shell.run('access explain 1b4e28ba-2fa1-41d2-883f-0016d3cca427')).error,
+    /^RefusalNotFound: /,
+  )
+  const check = ['access', 'check', action, '--scope', subscription, '--principal', id]
+  assert.equal((await shell.run(check)).code, 1)
+  const level = '@Principal[Vendor.Directory/CustomSecurityAttributes/Id:Staff_Level]'
+  await succeeds(shell, [
+    ...['role', 'assignment', 'create', '--scope', subscription, '--role', 'Reader'],
+    ...['--assignee', id, '--condition', `${level} NumericGreaterThan 3`],
+  ])
+  const narrow = await shell.run(check)
+  assert.equal(narrow.code, 1)
+  assert.match(narrow.out, /ConditionFalse: not true: @Principal/)
+  await succeeds(shell, `principal set-attribute ${id} Staff_Level --value 4`)
+  await succeeds(shell, check)
+  await succeeds(shell, `subscription show --token ${token.out.trim()}`)
+  const who = await shell.rows(`access who-can ${action} --scope ${subscription} --json`)
+  assert.deepEqual(
+    who.map((one) => [one['role'], one['condition'] === '']),
+    [
+      ['Owner', true],
+      ['Reader', false],
+    ],
+  )
+  await succeeds(shell, `principal set-attribute ${id} Staff_Level --remove`)
+  assert.equal((await shell.run(check)).code, 1)
+  await succeeds(shell, `principal delete ${id}`)
+}
+
 async function keys(shell: Shell): Promise<void> {
   const token = (await succeeds(shell, 'token')).out.trim()
   await succeeds(shell, 'key rotate')
@@ -252,11 +303,11 @@ async function demo(shell: Shell): Promise<void> {
   const ran = await shell.rows('demo access --run --json')
   assert.deepEqual(
     ran.map((call) => call['status']),
-    [201],
+    [201, 201, 403, 403, 403, 200],
   )
-  const again = await shell.rows('demo --run --json')
-  assert.ok(again.every((call) => call['status'] === 200))
-  assert.match((await succeeds(shell, 'demo --run')).out, /^HTTP 200\n\{/m)
+  const again = await shell.rows('demo access --run --json')
+  assert.ok(again.every((call) => call['status'] === (call['expect'] ?? 200)))
+  assert.match((await succeeds(shell, 'demo --run')).out, /^HTTP 20[01]\n\{/m)
 }
 
 async function session(shell: Shell): Promise<void> {

@@ -1,6 +1,8 @@
 /** What each noun of the command line is about: one line each, for the help. */
 
 export const nounSummaries: Readonly<Record<string, string>> = {
+  access: 'Who may do what, and why',
+  'container-group': 'Groups of containers that run together',
   group: 'Who is in which group',
   key: 'The keys that sign access tokens',
   principal: 'Users, groups and service principals of the directory',

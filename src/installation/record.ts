@@ -6,6 +6,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { Ids } from '#kernel/ports.ts'
 import { type Migration, type Sql, StoreUnavailable } from '#stores/store.ts'
+import { denialMigration } from './denials.ts'
 
 export interface InstallationRecord {
   readonly tenantId: string
@@ -18,6 +19,7 @@ const table = ['create table installation (name text primary key, value text not
 
 export const installationMigrations: readonly Migration[] = [
   { area: 'installation', number: 1, sqlite: table, postgres: table },
+  denialMigration,
 ]
 
 /**

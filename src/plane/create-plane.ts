@@ -1,14 +1,21 @@
 /** Puts the plane together: the table, the verbs and the reconciler over one store. */
 
 import { randomBytes } from 'node:crypto'
-import { refuse } from '#kernel/error.ts'
+import { ApiError, refuse } from '#kernel/error.ts'
 import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { type ResourceId, subscriptionIdOf, subscriptionOf } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Store } from '#stores/store.ts'
-import { type Access, type Attributes, noAttributes, type Pending, type Verdict } from './access.ts'
+import {
+  type Access,
+  type Attributes,
+  type AttributeValue,
+  noAttributes,
+  type Pending,
+  type Verdict,
+} from './access.ts'
 import { attributesOf, describedRow } from './attributes.ts'
 import { createChecker } from './check.ts'
 import type { Provider, Reader } from './define.ts'
@@ -17,7 +24,7 @@ import type { Guard } from './guard.ts'
 import { familyOfPath, type LocatedRoute, locate } from './locate.ts'
 import { runOperation } from './operations.ts'
 import { createReader, type Parts } from './parts.ts'
-import { denial } from './permit.ts'
+import { denial, GrantDenied } from './permit.ts'
 import type { Outcome, Plane, RunInput } from './plane.ts'
 import { createReconciler, type ReconcilerLoop, type Timers } from './reconciler.ts'
 import { createRegistry, type Registry } from './registry.ts'
@@ -41,6 +48,17 @@ export interface PlaneOptions {
   readonly timers: Timers
   /** What may refuse a change although the caller may make it. Given what providers are given. */
   readonly guards?: readonly Guard[]
+  /** Called when a request was refused for want of a permission. Must not throw, and nobody waits for it. */
+  readonly onDenied?: (denied: Denied) => void
+}
+
+export interface Denied {
+  readonly correlationId: string
+  readonly principalId: string
+  readonly action: string
+  readonly scope: string
+  /** What the body asked for, where a condition was about it. */
+  readonly request?: Readonly<Record<string, AttributeValue>>
 }
 
 /** What a provider may ask of the plane beyond its context: other resources by id, as any client would. */
@@ -100,11 +118,43 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     reader: services.reader,
     reconciler,
     locate: (method, path, query) => locate(registry, method, path, query),
-    authorize: (route, principal) => authorize(parts, asLocated(route), principal),
-    run: (route, input) => dispatch(parts, asLocated(route), input),
+    authorize(route, principal, correlationId) {
+      const asked = authorize(parts, asLocated(route), principal)
+      // A plain yes or a pending one is answered at once; only a no takes its time.
+      if (!(asked instanceof Promise)) return asked
+      return asked.catch(noteDenied(options, route, principal, correlationId))
+    },
+    run(route, input) {
+      const outcome = dispatch(parts, asLocated(route), input)
+      if (input.pending === undefined) return outcome
+      return outcome.catch(noteDenied(options, route, input.principal, input.correlationId))
+    },
     errorFamilyOf: (path) => familyOfPath(registry, path),
     describe: services.describe,
     [Symbol.asyncDispose]: () => reconciler[Symbol.asyncDispose](),
+  }
+}
+
+/** Tells of a refusal for want of a permission, and lets it go on its way. */
+function noteDenied(
+  { onDenied }: Pick<PlaneOptions, 'onDenied'>,
+  route: Parameters<Plane['run']>[0],
+  principal: Principal,
+  correlationId: string,
+): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof ApiError && error.code === 'AuthorizationFailed') {
+      const { action, scope } = route
+      const request = error instanceof GrantDenied ? error.request : 'unknown'
+      onDenied?.({
+        correlationId,
+        principalId: principal.id,
+        action,
+        scope: scope.text,
+        ...(request === 'unknown' ? {} : { request: Object.fromEntries(request) }),
+      })
+    }
+    throw error
   }
 }
 

@@ -3,9 +3,9 @@
  * A grant that does not hold is refused exactly as one that was never there.
  */
 
-import { type ApiError, refuse } from '#kernel/error.ts'
+import { ApiError, refuse } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
-import type { RequestFacts } from './access.ts'
+import type { Attributes, RequestFacts } from './access.ts'
 import type { Route, RunInput } from './plane.ts'
 
 export function denial(route: Route, principal: Principal): ApiError {
@@ -17,6 +17,15 @@ export function denial(route: Route, principal: Principal): ApiError {
   })
 }
 
+/** A pending grant that did not hold: to the caller the same refusal, to whoever explains it a little more. */
+export class GrantDenied extends ApiError {
+  readonly request: Attributes | 'unknown'
+  constructor({ code, status, message, extra }: ApiError, request: Attributes | 'unknown') {
+    super(code, status, message, extra)
+    this.request = request
+  }
+}
+
 /** Returns, or throws `AuthorizationFailed`. `facts` are looked up only for a grant that depends on them. */
 export function requireGrant(
   route: Route,
@@ -24,7 +33,9 @@ export function requireGrant(
   facts: () => RequestFacts,
 ): void {
   if (input.pending === undefined) return
-  if (!input.pending.holds(facts())) throw denial(route, input.principal)
+  const known = facts()
+  if (input.pending.holds(known)) return
+  throw new GrantDenied(denial(route, input.principal), known.request)
 }
 
 /**
@@ -39,7 +50,6 @@ export function requireWriteGrant(
   if (input.pending === undefined) return
   const { asked, stored } = facts()
   const before = stored ? { ...asked, request: asked.resource } : asked
-  if (!input.pending.holds(asked) || !input.pending.holds(before)) {
-    throw denial(route, input.principal)
-  }
+  if (input.pending.holds(asked) && input.pending.holds(before)) return
+  throw new GrantDenied(denial(route, input.principal), asked.request)
 }

@@ -99,33 +99,71 @@ describe('leases', () => {
     assert.equal(hanging.journal.length, 1, hanging.journal.join('; '))
   })
 
-  test('a worker that cannot renew its lease performs nothing after its end', async () => {
+  for (const place of ['observe', 'perform'] as const) {
+    test(`a worker that cannot renew its lease, held up in ${place}, performs nothing after its end`, async () => {
+      const clock = testClock()
+      await using inner = await memoryStore()
+      const broken = (): Promise<never> => Promise.reject(new Error('the way to it is broken'))
+      const store: Store = { ...mortalStore(inner).store, renew: broken }
+      using held = barrier()
+      let performed = 0
+      const script: ValveScript = {
+        // Nothing of it shows, so no write of ours would meet the lost claim.
+        async observe() {
+          // The first look is written down, the second has nothing new to write.
+          if (place === 'observe' && performed === 1) await held.arrive()
+          return null
+        },
+        next: () => (performed < 2 ? { kind: 'step', step: `${performed}` } : { kind: 'done' }),
+        async perform() {
+          performed++
+          if (place === 'perform') await held.arrive()
+        },
+      }
+      await using t = await startPlane({ store, clock, providers: [scriptedProvider(script)] })
+      await t.call('PUT', valve, open)
+      await held.reached
+      const row = await store.get(valve.toLowerCase())
+      clock.advance(leaseSeconds + 1)
+      // Another replica has it now, and has not done anything yet.
+      const [taken] = await store.claimDue('another', clock.now(), leaseSeconds, 10)
+      assert.equal(taken?.key, valve.toLowerCase())
+      held.open()
+      await turns()
+      await t.plane.reconciler.idle()
+      assert.equal(performed, 1)
+      assert.deepEqual(await store.get(valve.toLowerCase()), row)
+    })
+  }
+
+  test('what a worker saw before it lost its lease is not written down after', async () => {
     const clock = testClock()
-    await using inner = await memoryStore()
-    const broken = (): Promise<never> => Promise.reject(new Error('the way to the store is broken'))
-    const store: Store = { ...mortalStore(inner).store, renew: broken }
+    await using store = await memoryStore()
     using held = barrier()
-    let performed = 0
-    const script: ValveScript = {
-      // Nothing of it shows, so no write of ours would meet the lost claim.
-      observe: async () => null,
-      next: () => (performed < 2 ? { kind: 'step', step: `${performed}` } : { kind: 'done' }),
-      async perform() {
-        performed++
+    const slowly: ValveScript = {
+      async observe() {
         await held.arrive()
+        return 'seen long ago'
       },
+      next: () => ({ kind: 'done' }),
     }
-    await using t = await startPlane({ store, clock, providers: [scriptedProvider(script)] })
-    await t.call('PUT', valve, open)
+    await using slow = await startPlane({
+      store: { ...mortalStore(store).store, onWork: () => undefined },
+      clock,
+      providers: [scriptedProvider(slowly)],
+      timers: stoppedTimers,
+    })
+    await slow.call('PUT', valve, open)
     await held.reached
     clock.advance(leaseSeconds + 1)
-    // Another replica has it now, and has not done anything yet.
-    const [taken] = await store.claimDue('another', clock.now(), leaseSeconds, 10)
-    assert.equal(taken?.key, valve.toLowerCase())
+    const script: ValveScript = { observe: async () => 'new', next: () => ({ kind: 'done' }) }
+    await using quick = await startPlane({ store, clock, providers: [scriptedProvider(script)] })
+    await quick.plane.reconciler.idle()
+    const before = await store.get(valve.toLowerCase())
+    assert.equal(before?.document.includes('"observed":"new"'), true)
     held.open()
     await turns()
-    await t.plane.reconciler.idle()
-    assert.equal(performed, 1)
+    assert.deepEqual(await store.get(valve.toLowerCase()), before)
   })
 
   test('a worker that comes late takes nothing from what was made anew under the same name', async () => {
@@ -181,6 +219,31 @@ describe('deletes', () => {
       ['make a', 'unmake a'],
     )
     assert.equal(await endOf(t, made), 'Canceled OperationPreempted')
+    assert.equal(await endOf(t, deleted), 'Succeeded')
+  })
+
+  test('that arrive after the last look are not taken for done', async () => {
+    let real = false
+    using held = barrier()
+    const script: ValveScript = {
+      async observe({ desired }) {
+        const seen = real
+        if (seen && desired !== undefined) await held.arrive()
+        return seen
+      },
+      next: ({ desired }, seen) =>
+        seen === (desired?.open ?? false) ? { kind: 'done' } : { kind: 'step', step: 'turn' },
+      async perform({ desired }) {
+        real = desired?.open ?? false
+      },
+    }
+    await using t = await startPlane({ providers: [scriptedProvider(script)] })
+    await t.call('PUT', valve, open)
+    await held.reached
+    const deleted = await t.call('DELETE', valve)
+    held.open()
+    await t.plane.reconciler.idle()
+    assert.equal(real, false, 'it is gone, and still open')
     assert.equal(await endOf(t, deleted), 'Succeeded')
   })
 
@@ -392,18 +455,25 @@ describe('rest', () => {
   test('idle() does not answer while claims are on their way', async () => {
     await using inner = await memoryStore()
     const { claimDue } = inner
-    // As over a network: the claim is made, and the answer takes some turns.
+    using held = barrier()
+    // As over a network: the claim is made, and its answer takes a while.
     inner.claimDue = async (...asked) => {
       const claims = await claimDue.call(inner, ...asked)
-      await turns()
+      if (claims.length > 0) await held.arrive()
       return claims
     }
     await using t = await startPlane({ store: inner })
-    for (let at = 0; at < 20; at++) {
-      await t.call('PUT', `${widget}${at}`, parts('a'))
-      await t.plane.reconciler.idle()
-      assert.equal(await stateOf(t, `${widget}${at}`), 'Succeeded')
-    }
+    await t.call('PUT', widget, parts('a'))
+    await held.reached
+    let isIdle = false
+    const idle = t.plane.reconciler.idle().then(() => {
+      isIdle = true
+    })
+    await turns()
+    assert.equal(isIdle, false)
+    held.open()
+    await idle
+    assert.equal(await stateOf(t, widget), 'Succeeded')
   })
 
   test('a plane that is let go of leaves no claim behind', async () => {

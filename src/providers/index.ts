@@ -4,7 +4,11 @@ import type { Directory } from '#kernel/principal.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 import type { Provider } from '#plane/define.ts'
-import { authorizationProvider } from './authorization/provider.ts'
+import { authorizationProvider, type Inspection } from './authorization/provider.ts'
+import {
+  type ContainerInstanceParts,
+  containerInstanceProvider,
+} from './container-instance/provider.ts'
 import { resourcesProvider } from './resources/provider.ts'
 
 export interface ProviderParts {
@@ -13,14 +17,26 @@ export interface ProviderParts {
   readonly tenantId: string
   /** The authorizer's answer, from the index it keeps. */
   isRoleInUse(roleId: string): boolean | undefined
-  readonly services: Pick<PlaneServices, 'describe' | 'emptyScope' | 'listTracked'>
+  /** The authorizer, for those who ask why. */
+  readonly inspection?: Inspection
+  /** The engine of containers and what goes with it; without it the namespace is not there. */
+  readonly containers?: Omit<ContainerInstanceParts, 'reader' | 'tenantId'>
+  readonly services: Pick<PlaneServices, 'describe' | 'emptyScope' | 'listTracked' | 'reader'>
 }
 
 export function providers(parts: ProviderParts): readonly Provider[] {
-  const { words, directory, tenantId, services } = parts
-  const { describe, emptyScope, listTracked } = services
+  const { words, directory, tenantId, inspection, containers, services } = parts
+  const { describe, emptyScope, listTracked, reader } = services
   return [
     resourcesProvider({ tenantId, describe, emptyScope, listTracked }),
-    authorizationProvider({ words, directory, isRoleInUse: (id) => parts.isRoleInUse(id) }),
+    authorizationProvider({
+      words,
+      directory,
+      isRoleInUse: (id) => parts.isRoleInUse(id),
+      ...(inspection === undefined ? {} : { inspection }),
+    }),
+    ...(containers === undefined
+      ? []
+      : [containerInstanceProvider({ ...containers, reader, tenantId })]),
   ]
 }

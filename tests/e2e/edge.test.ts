@@ -273,8 +273,9 @@ describe('a server at debug level', { timeout: 120_000 }, () => {
     const names = readdirSync(installation.home)
     assert.ok(names.includes('owner.json') && names.includes('installation.key'))
     for (const name of names) {
-      const { mode } = statSync(join(installation.home, name))
-      assert.equal((mode & 0o777).toString(8), '600', name)
+      const entry = statSync(join(installation.home, name))
+      const expected = entry.isDirectory() ? '700' : '600'
+      assert.equal((entry.mode & 0o777).toString(8), expected, name)
     }
   })
 

@@ -2,9 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
 import { openIdentity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
+import { createSeal } from '#identity/seal.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { type Clock, type Ids, silentLog } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
@@ -52,6 +57,8 @@ async function open(): Promise<Subject & AsyncDisposable> {
     directory,
     reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
   })
+  const folder = mkdtempSync(join(tmpdir(), 'armature-contract-'))
+  const engine = new SimulatedEngine({ folder, installation: tenantId, clock })
   const plane: RunningPlane = createPlane({
     providers: (services) =>
       providers({
@@ -59,6 +66,14 @@ async function open(): Promise<Subject & AsyncDisposable> {
         directory,
         tenantId,
         isRoleInUse: (id) => authorizer.isRoleInUse(id),
+        containers: {
+          engine,
+          seal: createSeal(randomBytes(32)),
+          clock,
+          ids,
+          timers: realTimers,
+          log: silentLog,
+        },
         services,
       }),
     store,
@@ -111,8 +126,10 @@ async function open(): Promise<Subject & AsyncDisposable> {
     settle: () => plane.reconciler.idle(),
     async [Symbol.asyncDispose]() {
       await plane[Symbol.asyncDispose]()
+      await engine[Symbol.asyncDispose]()
       await authorizer[Symbol.asyncDispose]()
       await store[Symbol.asyncDispose]()
+      rmSync(folder, { recursive: true })
     },
   }
 }

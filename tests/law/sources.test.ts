@@ -59,8 +59,10 @@ const laws: readonly Law[] = [
  */
 const catchers: Readonly<Record<string, string>> = {
   'src/kernel/resource-id.ts': 'decodeURIComponent has no other way to say no',
+  'src/plane/create-plane.ts': 'a denial is noted and goes on its way',
   'src/plane/verbs/write.ts': 'the store says so when a unique key is taken',
   'src/plane/reconciler.ts': 'the world fails; background work tries again',
+  'src/providers/container-instance/engine-failure.ts': 'failures of the engine become values',
   'src/http/failure.ts': 'the one place that turns errors into answers',
   'src/http/json.ts': 'JSON.parse has no other way to say no',
   'src/main.ts': 'a store that does not answer is the answer of the readiness check',

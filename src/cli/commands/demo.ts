@@ -1,5 +1,7 @@
 /** `demo`: prepares a small sample world through the public API, and prints the calls that work on it. */
 
+import { createClient } from '#client/client.ts'
+import { clientCredentialsToken } from '#client/oauth.ts'
 import { didYouMean } from '../../config/nearest-name.ts'
 import { type Command, defineCommand, UsageError } from '../command.ts'
 import type { Connection, Context } from '../context.ts'
@@ -9,7 +11,7 @@ import { bold, dim, printJson } from '../output/print.ts'
 import { subscriptionOf } from '../resource-path.ts'
 import { areaNames, type DemoArea, type DemoCall, loadArea } from './demo/area.ts'
 import { formatCurl, formatRest } from './demo/format-call.ts'
-import { createWorld } from './demo/world.ts'
+import { createWorld, secretsIn } from './demo/world.ts'
 
 export const command: Command = defineCommand({
   name: 'demo',
@@ -29,20 +31,26 @@ run finds it and makes nothing twice. Delete it with \`armature resource-group d
     const areas = await Promise.all(chooseAreas(values.area).map(loadArea))
     areas.sort((a, b) => (a.operations[0] ?? 0) - (b.operations[0] ?? 0))
     const connection = context.connect(values)
-    const world = createWorld(connection, await subscriptionOf(connection, values.subscription))
+    const world = createWorld(
+      connection,
+      await subscriptionOf(connection, values.subscription),
+      secretsIn(context.home().folder),
+    )
     const shown: Shown[] = []
     for (const area of areas) {
       const calls = await area.prepare(world)
       if (!values.json) context.terminal.out(areaLines(context, area, world.takeNotes()))
       for (const call of calls) {
         if (!values.json) context.terminal.out(callLines(context, connection.url, call))
-        const answer = values.run ? await runCall(connection, call) : undefined
+        const answer = values.run ? await runCall(context, connection, call) : undefined
         if (!values.json && answer !== undefined) context.terminal.out(answerLines(context, answer))
         shown.push({ area: area.name, ...call, url: `${connection.url}${call.path}`, ...answer })
       }
     }
     if (values.json) printJson(context.terminal, shown)
-    const failed = shown.some((one) => one.status !== undefined && one.status >= 300)
+    const failed = shown.some(({ status, expect }) =>
+      expect === undefined ? status !== undefined && status >= 300 : (status ?? expect) !== expect,
+    )
     return failed ? exitFailed : 0
   },
 })
@@ -64,13 +72,27 @@ function chooseAreas(named: string | undefined): readonly string[] {
 }
 
 async function runCall(
-  { client }: Connection,
+  context: Context,
+  connection: Connection,
   call: DemoCall,
 ): Promise<{ readonly status: number; readonly answer: unknown }> {
+  const client = await clientOf(context, connection, call)
   const body = call.body === undefined ? {} : { body: call.body }
   const sent = await client.send(call.method, call.path, body)
   const ended = call.wait && sent.status < 300 ? await client.waitForOperation(sent) : sent
   return { status: ended.status, answer: ended.body }
+}
+
+async function clientOf(
+  context: Context,
+  { client }: Connection,
+  { as }: DemoCall,
+): Promise<Connection['client']> {
+  if (as === undefined) return client
+  const clientSecret = (await context.readText(`@${as.secretFile}`)).trim()
+  const { url } = client
+  const token = await clientCredentialsToken({ url, clientId: as.clientId, clientSecret })
+  return createClient({ url, token: async () => token.accessToken })
 }
 
 function areaLines(context: Context, area: DemoArea, notes: readonly string[]): string {

@@ -19,6 +19,8 @@ export interface Started {
   readonly home: string
   /** Where everything is kept, without a password in it. */
   readonly store: string
+  /** What runs container groups, and whether it really does. */
+  readonly containers: string
   readonly startedInMilliseconds: number
   /** Lets running requests end, then lets go of everything. */
   close(): Promise<void>
@@ -106,6 +108,7 @@ function startLines(context: Context, server: Started): string {
     ['Sign-in page', server.signInUrl],
     ['Home', server.home],
     ['Store', server.store],
+    ['Containers', server.containers],
   ])
   const seconds = (server.startedInMilliseconds / 1000).toFixed(2)
   const first = server.firstStart

@@ -255,7 +255,7 @@ export function createAuthorizer(parts: AuthorizerParts): Authorizer {
         touchesOwn:
           known && selfGrants.concerns(action) && selfGrants.isOne(facts, principalIds, grants),
       },
-      principalIds.flatMap((id) => [...grants.of(id)]),
+      grants.of(principalIds),
       grants,
     )
   }
@@ -270,7 +270,7 @@ export function createAuthorizer(parts: AuthorizerParts): Authorizer {
     const roleIds = new Set<string>()
     for (const id of idsOf(principal, standing)) {
       for (const scopeKey of scopeKeys(scope)) {
-        for (const { roleId } of grants.at(id, scopeKey)) roleIds.add(roleId)
+        for (const { roleId } of grants.madeAt(scopeKey)?.get(id) ?? []) roleIds.add(roleId)
       }
     }
     return [...roleIds].flatMap((roleId) => grants.permissionsIn(roleId))
@@ -291,7 +291,10 @@ function anyHolds(conditions: readonly Condition[], facts: ConditionFacts): bool
   return conditions.some((condition) => condition(facts) === true)
 }
 
-function idsOf(principal: Pick<Principal, 'id' | 'groups'>, { groupIds }: Standing): readonly string[] {
+function idsOf(
+  principal: Pick<Principal, 'id' | 'groups'>,
+  { groupIds }: Standing,
+): readonly string[] {
   return [principal.id, ...groupIds, ...principal.groups.map((id) => id.toLowerCase())]
 }
 

@@ -26,7 +26,7 @@ export interface Question {
   /** The scope and all above it (`scopeKeys` of the kernel). */
   readonly scopeKeys: readonly string[]
   /** The caller and every group it is in. */
-  readonly principalIds: Iterable<string>
+  readonly principalIds: readonly string[]
   /** Custom attributes of the caller. */
   readonly principal: Attributes
   /** A conditioned grant is never a plain yes, even where its condition holds already (`self-grant.ts`). */
@@ -34,16 +34,16 @@ export interface Question {
 }
 
 export interface Grants {
-  /** Those made for this very principal at this very scope. */
-  at(principalId: string, scopeKey: string): readonly Grant[]
-  /** Does the principal hold any at all? Spares the walk up the scopes. */
-  any(principalId: string): boolean
+  /** Those made at this very scope, by principal; `undefined` for none at all, which most scopes have. */
+  madeAt(scopeKey: string): ReadonlyMap<string, readonly Grant[]> | undefined
 }
 
 export interface Roles {
   /** `undefined` for a role that does not exist (any more): it allows nothing. */
   permissionsOf(roleId: string): ActionMatcher | undefined
 }
+
+const none: readonly Grant[] = Object.freeze([])
 
 /** Yes, no, or: if any of these conditions turns out to hold. */
 export type Decision = boolean | readonly Condition[]
@@ -52,10 +52,11 @@ export function decide(question: Question, grants: Grants, roles: Roles): Decisi
   const { narrowly = false } = question
   const facts = factsAhead(question)
   let open: Condition[] | undefined
-  for (const principalId of question.principalIds) {
-    if (!grants.any(principalId)) continue
-    for (const scopeKey of question.scopeKeys) {
-      for (const grant of grants.at(principalId, scopeKey)) {
+  for (const scopeKey of question.scopeKeys) {
+    const made = grants.madeAt(scopeKey)
+    if (made === undefined) continue
+    for (const principalId of question.principalIds) {
+      for (const grant of made.get(principalId) ?? none) {
         const truth = counts(grant, facts, roles)
         if (truth === false) continue
         if (truth === true && (grant.condition === undefined || !narrowly)) return true

@@ -31,6 +31,8 @@ export interface Explanation {
   readonly decision: 'Allowed' | 'NotAllowed' | 'Conditional'
   /** The one that allows it, or those that came nearest, nearest first. */
   readonly findings: readonly Finding[]
+  /** What the conditions were asked about. */
+  readonly facts: ConditionFacts
 }
 
 export interface Asked {
@@ -55,21 +57,29 @@ const rank: readonly Reason[] = [
 ]
 
 export function explain(asked: Asked, grants: Iterable<Grant>, roles: RolesInFull): Explanation {
+  const { facts } = asked
   const findings: Finding[] = []
   for (const grant of grants) findings.push({ grant, reason: reasonOf(asked, grant, roles) })
   const granted = findings.filter(({ reason }) => reason === 'Granted')
-  if (granted.length > 0) return { decision: 'Allowed', findings: granted.slice(0, 1) }
+  if (granted.length > 0) return { decision: 'Allowed', findings: granted.slice(0, 1), facts }
   const scopeKey = asked.scopeKeys.at(-1) ?? '/'
   const near = findings
     .map((finding) => ({ finding, shared: sharedLength(finding.grant.scopeKey, scopeKey) }))
-    .sort((a, b) => rank.indexOf(a.finding.reason) - rank.indexOf(b.finding.reason) || b.shared - a.shared)
+    .sort(
+      (a, b) =>
+        rank.indexOf(a.finding.reason) - rank.indexOf(b.finding.reason) || b.shared - a.shared,
+    )
     .map(({ finding }) => finding)
     .slice(0, nearestMax)
   const open = near[0]?.reason === 'ConditionUndecided'
-  return { decision: open ? 'Conditional' : 'NotAllowed', findings: near }
+  return { decision: open ? 'Conditional' : 'NotAllowed', findings: near, facts }
 }
 
-function reasonOf({ scopeKeys, facts, touchesOwn }: Asked, grant: Grant, roles: RolesInFull): Reason {
+function reasonOf(
+  { scopeKeys, facts, touchesOwn }: Asked,
+  grant: Grant,
+  roles: RolesInFull,
+): Reason {
   if (!(roles.permissionsOf(grant.roleId)?.(facts.action) ?? false)) {
     return roles.permissionsIn(grant.roleId).some((one) => takesBack(one, facts.action))
       ? 'NotActions'

@@ -1,5 +1,5 @@
 /**
- * All assignments and custom roles in memory, found by principal and scope. Changing one costs what it costs
+ * All assignments and custom roles in memory, found by scope and principal. Changing one costs what it costs
  * to look it up. Knows no store: the authorizer feeds it rows and tells it which keys are gone.
  */
 
@@ -20,8 +20,8 @@ export interface GrantIndex extends Grants, Roles {
   /** Forgets whatever the key stood for; unknown keys are fine. */
   remove(key: string): void
   isRoleInUse(roleId: string): boolean
-  /** All of a principal, at whatever scope. */
-  of(principalId: string): Iterable<Grant>
+  /** All of these principals, at whatever scope. Looks at every one there is: for those who ask why. */
+  of(principalIds: readonly string[]): readonly Grant[]
   readonly size: number
 }
 
@@ -30,15 +30,13 @@ interface IndexedRole {
   readonly permissions: readonly Permission[]
 }
 
-const none: readonly Grant[] = Object.freeze([])
-
 function indexed(role: RoleDefinition): IndexedRole {
   return { allows: compileRole(role), permissions: role.permissions }
 }
 
 export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCondition): GrantIndex {
   const byKey = new Map<string, Grant>()
-  const byPrincipal = new Map<string, Map<string, Grant[]>>()
+  const byScope = new Map<string, Map<string, Grant[]>>()
   const uses = new Map<string, number>()
   const roles = new Map<string, IndexedRole>()
   /** Keys of the rows of custom roles. */
@@ -50,11 +48,11 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
     const left = (uses.get(grant.roleId) ?? 0) - 1
     if (left > 0) uses.set(grant.roleId, left)
     else uses.delete(grant.roleId)
-    const scopes = byPrincipal.get(grant.principalId)
-    const remaining = scopes?.get(grant.scopeKey)?.filter((one) => one !== grant) ?? []
-    if (remaining.length > 0) scopes?.set(grant.scopeKey, remaining)
-    else scopes?.delete(grant.scopeKey)
-    if (scopes?.size === 0) byPrincipal.delete(grant.principalId)
+    const made = byScope.get(grant.scopeKey)
+    const remaining = made?.get(grant.principalId)?.filter((one) => one !== grant) ?? []
+    if (remaining.length > 0) made?.set(grant.principalId, remaining)
+    else made?.delete(grant.principalId)
+    if (made?.size === 0) byScope.delete(grant.scopeKey)
   }
 
   function remove(key: string): void {
@@ -79,13 +77,13 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
       }
       byKey.set(id.key, grant)
       uses.set(grant.roleId, (uses.get(grant.roleId) ?? 0) + 1)
-      let scopes = byPrincipal.get(grant.principalId)
-      if (scopes === undefined) {
-        scopes = new Map()
-        byPrincipal.set(grant.principalId, scopes)
+      let made = byScope.get(grant.scopeKey)
+      if (made === undefined) {
+        made = new Map()
+        byScope.set(grant.scopeKey, made)
       }
-      const here = scopes.get(grant.scopeKey)
-      if (here === undefined) scopes.set(grant.scopeKey, [grant])
+      const here = made.get(grant.principalId)
+      if (here === undefined) made.set(grant.principalId, [grant])
       else here.push(grant)
     },
     putRole({ id, model }) {
@@ -97,9 +95,11 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
       roles.set(roleId, indexed(model))
     },
     remove,
-    at: (principalId, scopeKey) => byPrincipal.get(principalId)?.get(scopeKey) ?? none,
-    any: (principalId) => byPrincipal.has(principalId),
-    of: (principalId) => [...(byPrincipal.get(principalId)?.values() ?? [])].flat(),
+    madeAt: (scopeKey) => byScope.get(scopeKey),
+    of(principalIds) {
+      const ids = new Set(principalIds)
+      return [...byKey.values()].filter((grant) => ids.has(grant.principalId))
+    },
     permissionsOf: (roleId) => roles.get(roleId)?.allows,
     permissionsIn: (roleId) => roles.get(roleId)?.permissions ?? [],
     isRoleInUse: (roleId) => uses.has(roleId),

@@ -7,6 +7,7 @@ import type { Attributes } from '#plane/access.ts'
 import type { Provider } from '#plane/define.ts'
 import type { Authorizer } from './authorizer.ts'
 import { checkAccess } from './check-access/resource.ts'
+import { deniedRequests, type FindDenied } from './denied-requests/resource.ts'
 import { authorizationErrors } from './errors.ts'
 import { type AuthorizationLimits, defaultAuthorizationLimits } from './limits.ts'
 import { locks } from './locks/resource.ts'
@@ -15,20 +16,25 @@ import { roleAssignments } from './role-assignments/resource.ts'
 import { builtInRoles } from './role-definitions/built-in-roles.ts'
 import { roleDefinitions } from './role-definitions/resource.ts'
 
+export interface Inspection extends Pick<Authorizer, 'explain' | 'permissionsAt'> {
+  /** What conditions may know of a stored resource. */
+  attributesOf(id: ResourceId): Promise<Attributes>
+  /** What a refused request asked for, while it is kept. */
+  findDenied: FindDenied
+}
+
 export interface AuthorizationProviderParts {
   readonly words: VendorWords
   readonly directory: Directory
   /** The authorizer's answer; without one, deleting a role looks at every assignment. */
   readonly isRoleInUse?: (roleId: string) => boolean | undefined
-  /** Asked by `permissions` and `checkAccess`. */
-  readonly authorizer: Pick<Authorizer, 'explain' | 'permissionsAt'>
-  /** What conditions may know of a stored resource. */
-  attributesOf(id: ResourceId): Promise<Attributes>
+  /** Asked by `permissions` and `checkAccess`, which are not there without it. */
+  readonly inspection?: Inspection
   readonly limits?: Partial<AuthorizationLimits>
 }
 
 export function authorizationProvider(parts: AuthorizationProviderParts): Provider {
-  const { words, directory, isRoleInUse = () => undefined } = parts
+  const { words, directory, inspection, isRoleInUse = () => undefined } = parts
   const limits = { ...defaultAuthorizationLimits, ...parts.limits }
   const builtIns = builtInRoles(words)
   return {
@@ -39,12 +45,17 @@ export function authorizationProvider(parts: AuthorizationProviderParts): Provid
       roleDefinitions({ words, builtIns, limits, isRoleInUse }),
       roleAssignments({ words, builtIns, limits, directory }),
       locks(),
-      permissions((principal, scope) => parts.authorizer.permissionsAt(principal, scope)),
-      checkAccess({
-        limits,
-        explain: (asked) => parts.authorizer.explain(asked),
-        attributesOf: (id) => parts.attributesOf(id),
-      }),
+      ...(inspection === undefined
+        ? []
+        : [
+            permissions((principal, scope) => inspection.permissionsAt(principal, scope)),
+            checkAccess({
+              limits,
+              explain: (asked) => inspection.explain(asked),
+              attributesOf: (id) => inspection.attributesOf(id),
+            }),
+            deniedRequests((id) => inspection.findDenied(id)),
+          ]),
     ],
   }
 }

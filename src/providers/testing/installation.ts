@@ -59,6 +59,12 @@ export async function openInstallation(
         directory,
         tenantId: owner.tenantId,
         isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
+        inspection: {
+          explain: (asked) => authorizer.explain(asked),
+          permissionsAt: (principal, scope) => authorizer.permissionsAt(principal, scope),
+          attributesOf: (id) => services.attributesOf(id),
+          findDenied: async () => undefined,
+        },
         services,
       }),
     store,

@@ -23,6 +23,18 @@ export interface DemoCall {
   readonly body?: object
   /** Long-running: `--run` waits for its end. */
   readonly wait?: boolean
+  /** Who sends it, where it is not whoever runs the demo. */
+  readonly as?: DemoCaller
+  /** The status it is meant to be answered with, where that is a refusal. */
+  readonly expect?: number
+}
+
+/** An application of the demo that makes calls of its own. */
+export interface DemoCaller {
+  readonly principalId: string
+  readonly clientId: string
+  /** The file that holds its secret. */
+  readonly secretFile: string
 }
 
 const folder = new URL('areas/', import.meta.url)

@@ -5,7 +5,7 @@ import type { DemoCall } from './area.ts'
 export function formatCurl(url: string, call: DemoCall): string {
   const lines = [
     `curl -sS${call.method === 'GET' ? '' : ` -X ${call.method}`} ${quote(`${url}${call.path}`)}`,
-    '-H "Authorization: Bearer $(npx armature token)"',
+    `-H "Authorization: Bearer $(${tokenLine(call)})"`,
   ]
   if (call.body !== undefined) {
     lines.push(`-H 'Content-Type: application/json'`, `-d ${quote(JSON.stringify(call.body))}`)
@@ -18,7 +18,13 @@ export function formatCurl(url: string, call: DemoCall): string {
 
 export function formatRest(call: DemoCall): string {
   const body = call.body === undefined ? '' : ` \\\n  --body ${quote(JSON.stringify(call.body))}`
-  return `npx armature rest ${call.method} ${quote(call.path)}${body}`
+  const as = call.as === undefined ? '' : ` \\\n  --token "$(${tokenLine(call)})"`
+  return `npx armature rest ${call.method} ${quote(call.path)}${body}${as}`
+}
+
+function tokenLine({ as }: DemoCall): string {
+  if (as === undefined) return 'npx armature token'
+  return `npx armature token --client-id ${as.clientId} --client-secret ${quote(`@${as.secretFile}`)}`
 }
 
 /** For a POSIX shell: nothing inside single quotes means anything but a single quote. */

@@ -1,11 +1,14 @@
 /** What the areas of the demo share: the sample group, principals by name, and notes on what was prepared. */
 
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { isRecord, textOf } from '#client/answer.ts'
 import type { Client } from '#client/client.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Connection } from '../../context.ts'
 import { idOf } from '../../directory.ts'
 import { apiVersions, resourceGroupPath } from '../../resource-path.ts'
+import type { DemoCaller } from './area.ts'
 
 export interface DemoWorld {
   readonly client: Client
@@ -15,6 +18,8 @@ export interface DemoWorld {
   group(): Promise<string>
   /** The object id of the service principal of that name, which exists when this answers. */
   servicePrincipal(displayName: string): Promise<string>
+  /** As `servicePrincipal`, with a secret of its own that is kept in the home folder. */
+  caller(displayName: string): Promise<DemoCaller>
   /** The name of a location of the installation. */
   location(): Promise<string>
   /** PUTs a resource and waits for its end; answers its body. */
@@ -27,7 +32,31 @@ export interface DemoWorld {
 
 const groupName = 'demo'
 
-export function createWorld(connection: Connection, subscriptionId: string): DemoWorld {
+/** Where the secrets of the demo's applications are kept between runs. */
+export interface DemoSecrets {
+  fileOf(displayName: string, clientId: string): string
+  has(file: string): boolean
+  /** Readable by its owner alone. */
+  write(file: string, secret: string): void
+}
+
+export function secretsIn(folder: string): DemoSecrets {
+  return {
+    // The client id is in the name: another installation's application of that name is another.
+    fileOf: (displayName, clientId) => join(folder, `${displayName}-${clientId}.secret`),
+    has: existsSync,
+    write(file, secret) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      writeFileSync(file, `${secret}\n`, { mode: 0o600 })
+    },
+  }
+}
+
+export function createWorld(
+  connection: Connection,
+  subscriptionId: string,
+  secrets: DemoSecrets,
+): DemoWorld {
   const { client, words } = connection
   let notes: string[] = []
   const world: DemoWorld = {
@@ -54,6 +83,19 @@ export function createWorld(connection: Connection, subscriptionId: string): Dem
       id ??= idOf((await client.request('POST', collection, { body: { displayName } })).body)
       world.note(`Service principal ${displayName} (${id})`)
       return id
+    },
+    async caller(displayName) {
+      const principalId = await world.servicePrincipal(displayName)
+      const path = `/directory/servicePrincipals/${principalId}`
+      const clientId = textOf((await client.request('GET', path)).body, 'clientId')
+      if (clientId === undefined) throw new TypeError('the directory answered with no client id')
+      const secretFile = secrets.fileOf(displayName, clientId)
+      if (!secrets.has(secretFile)) {
+        const body = { displayName: 'demo' }
+        const made = await client.request('POST', `${path}/secrets`, { body })
+        secrets.write(secretFile, textOf(made.body, 'clientSecret') ?? '')
+      }
+      return { principalId, clientId, secretFile }
     },
     async location() {
       const path = `/subscriptions/${subscriptionId}/locations`

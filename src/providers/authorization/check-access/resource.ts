@@ -9,8 +9,14 @@ import { refuse } from '#kernel/error.ts'
 import { nameOf, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { type Attributes, type AttributeValue, noAttributes } from '#plane/access.ts'
-import { type ActionContext, type Context, defineResource, type ResourceType } from '#plane/define.ts'
+import {
+  type ActionContext,
+  type Context,
+  defineResource,
+  type ResourceType,
+} from '#plane/define.ts'
 import type { Authorizer } from '../authorizer.ts'
+import type { ConditionFacts } from '../conditions/condition.ts'
 import { partsNotTrue } from '../conditions/explain.ts'
 import { parseCondition } from '../conditions/parse.ts'
 import type { Finding } from '../explain.ts'
@@ -28,7 +34,11 @@ export interface CheckAccessParts {
 const single = Type.Union([Type.String({ maxLength: 1024 }), Type.Integer(), Type.Boolean()])
 const attributes = Type.Record(
   Type.String({ maxLength: 1024 }),
-  Type.Union([single, Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 100 })]),
+  Type.Union([
+    single,
+    Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 100 }),
+    Type.Array(Type.Integer(), { maxItems: 100 }),
+  ]),
   { description: 'By `{type}:{attribute}`, as a condition writes it.' },
 )
 
@@ -104,7 +114,8 @@ async function check(
   if (!self) await requireRight(context, scope)
   const stored = await parts.attributesOf(scope)
   const resource = asked.resource === undefined ? stored : overlaid(stored, asked.resource)
-  const request = asked.request === undefined ? 'unknown' : overlaid(noAttributes, asked.request)
+  const request: Attributes | 'unknown' =
+    asked.request === undefined ? 'unknown' : overlaid(noAttributes, asked.request)
   const value: object[] = []
   for (const action of asked.actions) {
     const facts = {
@@ -117,7 +128,7 @@ async function check(
     const found = await parts.explain({ principalId, groups, action, scope, facts })
     const shown: object[] = []
     for (const finding of found.findings) {
-      shown.push(await show(parts, context, finding, action, facts))
+      shown.push(await show(parts, context, finding, found.facts))
     }
     value.push({
       action,
@@ -139,10 +150,7 @@ async function requireRight(context: Context, scope: ResourceId): Promise<void> 
   })
 }
 
-function overlaid(
-  under: Attributes,
-  over: Readonly<Record<string, AttributeValue>>,
-): Attributes {
+function overlaid(under: Attributes, over: Readonly<Record<string, AttributeValue>>): Attributes {
   const merged = new Map(under)
   for (const [name, value] of Object.entries(over)) merged.set(name.toLowerCase(), value)
   return merged
@@ -152,14 +160,13 @@ async function show(
   parts: CheckAccessParts,
   context: ActionContext<unknown>,
   { grant, reason }: Finding,
-  action: string,
-  facts: Parameters<Authorizer['explain']>[0]['facts'],
+  facts: ConditionFacts,
 ): Promise<object> {
   const row = await context.reader.get(grant.key)
   // The index holds keys of this type alone, whose models were made by its `toModel`.
   const model = row?.model as RoleAssignment | undefined
   const id = row?.id ?? parseResourceId(grant.key)
-  const detail = detailOf(parts, context, { grant, reason }, model, action, facts)
+  const detail = detailOf(parts, context, { grant, reason }, model, facts)
   return {
     roleAssignmentId: id?.text ?? grant.key,
     roleDefinitionId: `/providers/${qualify(context.words, 'Authorization')}/roleDefinitions/${grant.roleId}`,
@@ -175,8 +182,7 @@ function detailOf(
   { words, id: scope }: ActionContext<unknown>,
   { grant, reason }: Finding,
   model: RoleAssignment | undefined,
-  action: string,
-  facts: Parameters<Authorizer['explain']>[0]['facts'],
+  facts: ConditionFacts,
 ): string | undefined {
   switch (reason) {
     case 'Granted':
@@ -192,9 +198,7 @@ function detailOf(
     default: {
       const parsed = parseCondition(model?.condition ?? '', words, parts.limits)
       if (!parsed.ok) return 'the condition cannot be read, so it never holds'
-      // The caller's own attributes are left out: whether they match is theirs to see, not to be shown.
-      const whole = { ...facts, action: action.toLowerCase(), principal: noAttributes }
-      const missing = partsNotTrue(parsed.node, whole).join('; ')
+      const missing = partsNotTrue(parsed.node, facts).join('; ')
       return reason === 'ConditionFalse'
         ? `not true: ${missing}`
         : `depends on what was not told: ${missing}`

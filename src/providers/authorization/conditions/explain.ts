@@ -1,6 +1,6 @@
 /** Which parts of a condition keep it from holding, as text to be read. Only asked for; decisions never are. */
 
-import { compileCondition, type ConditionFacts } from './condition.ts'
+import { type ConditionFacts, compileCondition } from './condition.ts'
 import type { ConditionNode } from './nodes.ts'
 import { printCondition } from './print.ts'
 

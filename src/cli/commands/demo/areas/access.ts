@@ -1,37 +1,116 @@
-/** The demo of access control: a group, an application, and the call that lets the one read the other. */
+/**
+ * The demo of access control: an application that may read a group, and a delegate who may let others read it
+ * and nothing more. Prints what the delegate may do, and what is refused.
+ */
 
+import type { VendorWords } from '#kernel/vendor.ts'
+import { qualify } from '#kernel/vendor.ts'
 import { apiVersions, extensionPath } from '../../../resource-path.ts'
 import { uuidOf } from '../../../uuid-of.ts'
-import type { DemoArea } from '../area.ts'
+import type { DemoArea, DemoCall } from '../area.ts'
 
-/** Of the built-in role Reader (facts 2.6). */
+/** Of the built-in roles Reader, Contributor and Role Based Access Control Administrator (facts 2.6). */
 const readerRole = 'acdd72a7-3385-48ef-bd42-f606fba81ae7'
+const contributorRole = 'b24988ac-6180-42a0-ab88-20f7382dd24c'
+const administratorRole = 'f58310d9-a9f6-439a-9e8d-f62e7b41a168'
 
 export const area: DemoArea = {
   name: 'access',
-  summary: 'role assignments',
+  summary: 'role assignments, and a delegate bound by a condition',
   operations: [1],
   async prepare(world) {
     const group = await world.group()
-    const principalId = await world.servicePrincipal('demo-reader')
-    const name = uuidOf(`demo|${group.toLowerCase()}|${principalId}`)
-    const assignments = extensionPath(world.words, group, 'Authorization/roleAssignments')
-    const roleDefinitions = extensionPath(world.words, '/', 'Authorization/roleDefinitions')
+    const readerId = await world.servicePrincipal('demo-reader')
+    const otherId = await world.servicePrincipal('demo-other')
+    const delegate = await world.caller('demo-delegate')
+    const { words } = world
+    const version = `api-version=${apiVersions.roleAssignments}`
+    const assignments = extensionPath(words, group, 'Authorization/roleAssignments')
+    const definitions = extensionPath(words, '/', 'Authorization/roleDefinitions')
+    const pathOf = (principalId: string, what = ''): string =>
+      `${assignments}/${uuidOf(`demo|${group.toLowerCase()}|${principalId}${what}`)}?${version}`
+    const bodyOf = (role: string, principalId: string, extra: object = {}) => ({
+      properties: {
+        roleDefinitionId: `${definitions}/${role}`,
+        principalId,
+        principalType: 'ServicePrincipal',
+        description: 'Made by the demo',
+        ...extra,
+      },
+    })
+    const own = pathOf(delegate.principalId)
+    await world.put(
+      own,
+      bodyOf(administratorRole, delegate.principalId, {
+        condition: onlyReadersToApplications(words),
+        conditionVersion: '2.0',
+      }),
+      'demo-delegate may assign roles in the group demo: only Reader, and only to service principals',
+    )
+    const call = (title: string, path: string, body: object, more: Partial<DemoCall> = {}) => ({
+      operation: 1,
+      title,
+      method: 'PUT',
+      path,
+      body,
+      ...more,
+    })
+    const refused = { as: delegate, expect: 403 }
+    const user = '00000000-0000-4000-8000-000000000001'
     return [
+      call(
+        'create or update a role assignment; here demo-reader may read the group demo',
+        pathOf(readerId),
+        bodyOf(readerRole, readerId),
+      ),
+      call(
+        'the delegate lets demo-other read the group: the condition holds',
+        pathOf(otherId),
+        bodyOf(readerRole, otherId),
+        { as: delegate },
+      ),
+      call(
+        'the delegate tries another role: refused',
+        pathOf(otherId, '|contributor'),
+        bodyOf(contributorRole, otherId),
+        refused,
+      ),
+      call(
+        'the delegate tries a user: refused',
+        pathOf(user),
+        bodyOf(readerRole, user, { principalType: 'User' }),
+        refused,
+      ),
+      call(
+        'the delegate tries to take the condition off their own assignment: refused',
+        own,
+        bodyOf(administratorRole, delegate.principalId),
+        refused,
+      ),
       {
         operation: 1,
-        title: 'create or update a role assignment; here demo-reader may read the group demo',
-        method: 'PUT',
-        path: `${assignments}/${name}?api-version=${apiVersions.roleAssignments}`,
+        title: 'why: which assignment came nearest, and which part of its condition was not true',
+        method: 'POST',
+        path: `${extensionPath(words, group, 'Authorization/checkAccess')}?${version}`,
         body: {
-          properties: {
-            roleDefinitionId: `${roleDefinitions}/${readerRole}`,
-            principalId,
-            principalType: 'ServicePrincipal',
-            description: 'Made by the demo',
+          principalId: delegate.principalId,
+          actions: [qualify(words, 'Authorization/roleAssignments/write')],
+          request: {
+            [`${qualify(words, 'Authorization/roleAssignments')}:RoleDefinitionId`]:
+              contributorRole,
+            [`${qualify(words, 'Authorization/roleAssignments')}:PrincipalType`]:
+              'ServicePrincipal',
           },
         },
       },
     ]
   },
+}
+
+/** One part for what is made, one for what is removed; each passes by the actions it is not about. */
+function onlyReadersToApplications(words: VendorWords): string {
+  const type = qualify(words, 'Authorization/roleAssignments')
+  const part = (verb: string, source: string): string =>
+    `(!(ActionMatches{'${type}/${verb}'}) OR (@${source}[${type}:RoleDefinitionId] ForAnyOfAnyValues:GuidEquals {${readerRole}} AND @${source}[${type}:PrincipalType] StringEqualsIgnoreCase 'ServicePrincipal'))`
+  return `${part('write', 'Request')} AND ${part('delete', 'Resource')}`
 }

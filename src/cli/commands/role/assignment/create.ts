@@ -1,6 +1,7 @@
 /** `role assignment create`: grants a role to a principal at a scope. Saying it twice grants it once. */
 
 import { type Command, defineCommand } from '../../../command.ts'
+import type { Context } from '../../../context.ts'
 import { typeOfPrincipal } from '../../../directory.ts'
 import { apiOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
@@ -42,6 +43,11 @@ the same command twice is one assignment.`,
     },
     name: { type: 'string', value: 'guid', summary: 'The name of the assignment' },
     description: { type: 'string', value: 'text', summary: 'Why' },
+    condition: {
+      type: 'string',
+      value: 'text',
+      summary: 'Grant only if this holds (version 2.0); `@file` or `-` reads it from there',
+    },
     ...apiOptions,
   },
   examples: [
@@ -56,6 +62,7 @@ the same command twice is one assignment.`,
       values.name ?? uuidOf(`${scope.toLowerCase()}|${lastPart(roleDefinitionId)}|${assignee}`)
     const type = values['assignee-type'] ?? (await typeOfPrincipal(client, assignee))
     const path = extensionPath(words, values.scope, 'Authorization/roleAssignments')
+    const condition = await conditionOf(context, values.condition)
     const { body } = await client.request('PUT', `${path}/${encodeURIComponent(name)}`, {
       query: { 'api-version': apiVersions.roleAssignments },
       body: {
@@ -64,6 +71,7 @@ the same command twice is one assignment.`,
           principalId: assignee,
           ...(type === undefined ? {} : { principalType: type }),
           ...(values.description === undefined ? {} : { description: values.description }),
+          ...(condition === undefined ? {} : { condition, conditionVersion: '2.0' }),
         },
       },
     })
@@ -71,3 +79,10 @@ the same command twice is one assignment.`,
     return 0
   },
 })
+
+/** A condition begins with an attribute as often as not, so `@` alone does not make it a file. */
+function conditionOf(context: Context, given: string | undefined): Promise<string> | undefined {
+  if (given === undefined) return undefined
+  const isAttribute = /^@(?:resource|request|principal|environment)\[/i.test(given)
+  return isAttribute ? Promise.resolve(given) : context.readText(given)
+}

@@ -1,0 +1,94 @@
+/** Ours: the authorizer that the server asks, over rows in memory; each question is a new one to it. */
+
+import { parseResourceId, type ResourceId } from '../../src/kernel/resource-id.ts'
+import { contractWords } from '../../src/kernel/vendor.ts'
+import type { Resource } from '../../src/plane/define.ts'
+import { createAuthorizer } from '../../src/providers/authorization/authorizer.ts'
+import { type Assignment, type Decider, type DecisionWorld, things } from './world.ts'
+
+type AuthorizerParts = Parameters<typeof createAuthorizer>[0]
+
+export const ours: Decider = {
+  name: 'Armature',
+  note: 'the authorizer of the server, asked only what it has not been asked before; its look at the store is not in it',
+  asks: () => 20_000,
+  async open(world) {
+    const authorizer = createAuthorizer({
+      words: contractWords,
+      feed: { position: () => 0, since: async () => ({ position: 0, keys: [] }) },
+      directoryFeed: { position: () => 0 },
+      directory: { groupsOf: async (id) => world.groupsOf(id) },
+      reader: readerOf(world),
+      rememberedMax: Math.max(20_000, world.users.length),
+    })
+    // Memberships are known to a server that has been up for a while; decisions are not.
+    for (const id of world.users) {
+      await authorizer.allows({ principal: principalOf(id), action: 'a/b/read', scope: idOf('/') })
+    }
+    // The plane has parsed the path before it asks.
+    const ids = new Map(world.questions.map(({ scope }) => [scope, idOf(scope)]))
+    return ({ userId, action, scope, env }) => {
+      const verdict = authorizer.allows({
+        principal: principalOf(userId),
+        action,
+        scope: ids.get(scope) ?? idOf(scope),
+      })
+      if (verdict instanceof Promise) throw new Error('a membership was not known')
+      if (typeof verdict === 'boolean') return verdict
+      const resource = new Map([[`${things.toLowerCase()}/tags:env`, env]])
+      return verdict.holds({ now: 0, request: resource, resource })
+    }
+  },
+}
+
+function idOf(path: string): ResourceId {
+  const id = parseResourceId(path)
+  if (id === undefined) throw new Error(path)
+  return id
+}
+
+function principalOf(id: string) {
+  return { id, type: 'User', tenantId: '', displayName: '', clientId: '', groups: [] } as const
+}
+
+function rowOf({ id, scope, principalId, role, env }: Assignment): Resource {
+  const condition = `@Resource[${things}/tags:env] StringEquals '${env}'`
+  return {
+    id: idOf(`${scope}/providers/Vendor.Authorization/roleAssignments/${id}`),
+    model: {
+      principalId,
+      roleId: role,
+      principalType: 'User',
+      ...(env === undefined ? {} : { condition, conditionVersion: '2.0' }),
+    },
+    systemData: {},
+    state: 'Succeeded',
+    etag: '',
+    generation: 1,
+  } as unknown as Resource
+}
+
+/** Pages of rows, made as they are asked for, so that only what the authorizer keeps is in memory. */
+function readerOf(world: DecisionWorld): AuthorizerParts['reader'] {
+  const ids = new Map<string, number>()
+  return {
+    get: async () => undefined,
+    async list({ type, after, limit }) {
+      if (type.endsWith('roleDefinitions')) {
+        if (after !== undefined) return []
+        return Object.entries(world.roles).map(([id, role]) => {
+          const permissions = [{ ...role, dataActions: [], notDataActions: [] }]
+          return {
+            id: idOf(`/providers/Vendor.Authorization/roleDefinitions/${id}`),
+            model: { permissions },
+          } as unknown as Resource
+        })
+      }
+      const from = after === undefined ? 0 : (ids.get(after) ?? 0) + 1
+      const rows = world.assignments.slice(from, from + limit).map(rowOf)
+      const last = rows.at(-1)
+      if (last !== undefined) ids.set(last.id.key, from + rows.length - 1)
+      return rows
+    },
+  }
+}

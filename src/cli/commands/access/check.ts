@@ -1,0 +1,32 @@
+/** `access check`: may somebody take these actions at a scope, and by which assignment or why not. */
+
+import { accessColumns, accessLines, askAccess } from '../../access.ts'
+import { type Command, defineCommand } from '../../command.ts'
+import { apiOptions } from '../../options.ts'
+import { printJson, printRows } from '../../output/print.ts'
+
+export const command: Command = defineCommand({
+  name: 'access check',
+  summary: 'Say whether somebody may take an action at a scope, and why',
+  notes: () => `Asks about yourself unless --principal names somebody else.
+Exit code 0 when allowed, 1 when not, or only on a condition that depends on the request.`,
+  arguments: [{ name: 'action', summary: 'Like Vendor.Authorization/roleAssignments/write' }],
+  options: {
+    scope: { type: 'string', value: 'path', summary: 'Where; `/` when left out' },
+    principal: { type: 'string', value: 'id', summary: 'Whose access, by object id' },
+    ...apiOptions,
+  },
+  examples: [
+    'access check Vendor.Resources/subscriptions/resourceGroups/write --scope /subscriptions/$S --principal $ID',
+  ],
+  async run(context, values) {
+    const { client, words } = context.connect(values)
+    const scope = values.scope ?? '/'
+    const question = { scope, actions: [values.action], principalId: values.principal }
+    const answers = await askAccess(client, words, question)
+    const lines = await accessLines(client, words, scope, answers)
+    if (values.json) printJson(context.terminal, answers)
+    else printRows(context.terminal, false, lines, accessColumns)
+    return lines.every(({ decision }) => decision === 'Allowed') ? 0 : 1
+  },
+})

@@ -1,0 +1,30 @@
+/** `container-group delete`: a container group, and all the engine holds of it. */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { containerVersion, groupPath, placeOptions } from '../../container-groups.ts'
+import { connectionOptions, noWaitOption } from '../../options.ts'
+
+export const command: Command = defineCommand({
+  name: 'container-group delete',
+  summary: 'Delete a container group with its containers and volumes',
+  arguments: [{ name: 'name', summary: 'The name of the group' }],
+  options: { ...placeOptions, ...noWaitOption, ...connectionOptions },
+  examples: ['container-group delete web -g demo'],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const path = await groupPath(connection, values, values.name)
+    const query = { 'api-version': containerVersion }
+    const accepted = await connection.client.request('DELETE', path, { query })
+    if (accepted.status === 204) {
+      context.terminal.error('There was none.\n')
+      return 0
+    }
+    if (values['no-wait']) {
+      context.terminal.error(`${values.name} is being deleted.\n`)
+      return 0
+    }
+    await connection.client.waitForOperation(accepted)
+    context.terminal.error(`Deleted ${values.name}.\n`)
+    return 0
+  },
+})

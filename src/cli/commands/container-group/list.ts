@@ -1,0 +1,43 @@
+/** `container-group list`: the container groups of a resource group, or of a whole subscription. */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { containerVersion, placeOptions, propertyText } from '../../container-groups.ts'
+import { member } from '../../directory.ts'
+import { apiOptions } from '../../options.ts'
+import { printRows } from '../../output/print.ts'
+import { extensionPath, resourceGroupPath, subscriptionOf } from '../../resource-path.ts'
+
+export const command: Command = defineCommand({
+  name: 'container-group list',
+  summary: 'List container groups',
+  arguments: [],
+  options: {
+    'resource-group': {
+      ...placeOptions['resource-group'],
+      required: false,
+      summary: 'Only those in this resource group',
+    },
+    subscription: placeOptions.subscription,
+    ...apiOptions,
+  },
+  examples: ['container-group list', 'container-group list -g demo --json'],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const subscription = await subscriptionOf(connection, values.subscription)
+    const group = values['resource-group']
+    const scope =
+      group === undefined
+        ? `/subscriptions/${encodeURIComponent(subscription)}`
+        : resourceGroupPath(subscription, group)
+    const path = extensionPath(connection.words, scope, 'ContainerInstance/containerGroups')
+    const query = { 'api-version': containerVersion }
+    const rows = await connection.client.list(path, { query })
+    printRows(context.terminal, values.json, rows, [
+      { title: 'NAME', of: member('name') },
+      { title: 'LOCATION', of: member('location') },
+      { title: 'PROVISIONING', of: (row) => propertyText(row, 'provisioningState') },
+      { title: 'RESTART', of: (row) => propertyText(row, 'restartPolicy') },
+    ])
+    return 0
+  },
+})

@@ -1,0 +1,44 @@
+/** `container-group logs`: what a container wrote. */
+
+import { isRecord, textOf } from '#client/answer.ts'
+import { type Command, defineCommand, LocalProblem } from '../../command.ts'
+import { containerVersion, groupPath, placeOptions } from '../../container-groups.ts'
+import { connectionOptions } from '../../options.ts'
+
+export const command: Command = defineCommand({
+  name: 'container-group logs',
+  summary: 'Print what a container of a group wrote',
+  arguments: [{ name: 'name', summary: 'The name of the group' }],
+  options: {
+    ...placeOptions,
+    container: { type: 'string', value: 'name', summary: 'Which; the first when left out' },
+    tail: { type: 'string', value: 'lines', summary: 'Only the last so many lines' },
+    timestamps: { type: 'boolean', summary: 'Each line opens with its time' },
+    ...connectionOptions,
+  },
+  examples: [
+    'container-group logs web -g demo',
+    'container-group logs pair -g demo --container sidecar --tail 20 --timestamps',
+  ],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const path = await groupPath(connection, values, values.name)
+    const version = { 'api-version': containerVersion }
+    const container =
+      values.container ??
+      firstContainer((await connection.client.request('GET', path, { query: version })).body)
+    const query = { ...version, tail: values.tail, timestamps: values.timestamps }
+    const logs = `${path}/containers/${encodeURIComponent(container)}/logs`
+    const { body } = await connection.client.request('GET', logs, { query })
+    context.terminal.out(textOf(body, 'content') ?? '')
+    return 0
+  },
+})
+
+function firstContainer(group: unknown): string {
+  const properties = isRecord(group) ? group['properties'] : undefined
+  const list = isRecord(properties) ? properties['containers'] : undefined
+  const name = Array.isArray(list) ? textOf(list[0], 'name') : undefined
+  if (name !== undefined) return name
+  throw new LocalProblem('NoContainer', 'The group shows no container. Name one: --container')
+}

@@ -1,0 +1,127 @@
+/** The commands about container groups, and their demo, against the edge and the plane over a simulated engine. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createHttpServer } from '#http/server.ts'
+import { refuse } from '#kernel/error.ts'
+import { defaultLimits } from '#kernel/limits.ts'
+import { silentLog } from '#kernel/ports.ts'
+import { contractWords } from '#kernel/vendor.ts'
+import { owner } from '#plane/testing/start.ts'
+import { ids, startContainers, subscription } from '#providers/container-instance/testing/start.ts'
+import { type Ran, runCli } from './testing/run-cli.ts'
+
+interface World extends AsyncDisposable {
+  readonly url: string
+  run(...words: string[]): Promise<Ran>
+}
+
+async function open(): Promise<World> {
+  const started = await startContainers()
+  const server = createHttpServer({
+    plane: started.plane,
+    authenticate: () => owner,
+    authorizeAction: () => {},
+    oauth: () => {
+      throw refuse.NotFound({ path: '/' })
+    },
+    directoryRoutes: [],
+    clock: started.clock,
+    ids,
+    ticks: () => performance.now(),
+    log: silentLog,
+    logRequests: false,
+    limits: defaultLimits,
+    throttle: false,
+    words: contractWords,
+    region: 'LOCAL',
+    publicUrl: () => url,
+    readiness: async () => [],
+    openapi: () => undefined,
+  })
+  let url = ''
+  url = (await server.listen({ host: '127.0.0.1', port: 0 })).url
+  return {
+    url,
+    run: (...words) =>
+      runCli([...words, '--subscription', subscription, '--url', url, '--token', 'any']),
+    async [Symbol.asyncDispose]() {
+      await server.close({ drainSeconds: 1 })
+      await started[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test('create, show, list, logs, stop, start, restart, delete', async () => {
+  await using world = await open()
+  const at = ['-g', 'demo']
+  const script = 'ARMATURE_SIMULATE=log:hello'
+  const made = await world.run(
+    ...['container-group', 'create', 'web', ...at, '--image', 'r.example/web:1', '--env', script],
+    ...['--secure-env', 'TOKEN=hush', '--port', '8080', '--ip-address', 'Public'],
+  )
+  assert.equal(made.code, 0, made.error)
+  assert.match(made.out, /state +Running/)
+  assert.match(made.out, /container web +Running/)
+  assert.match(made.out, /event Simulated/)
+  assert.ok(!made.out.includes('hush'))
+  const list = await world.run('container-group', 'list')
+  assert.match(list.out, /web +\S+ +Succeeded +Always/)
+  const logs = await world.run('container-group', 'logs', 'web', ...at, '--timestamps')
+  assert.match(logs.out, /^\d{4}-.*hello/m)
+  for (const [verb, state] of [
+    ['stop', 'Stopped'],
+    ['start', 'Running'],
+    ['restart', 'Running'],
+  ] as const) {
+    const acted = await world.run('container-group', verb, 'web', ...at)
+    assert.equal(acted.code, 0, acted.error)
+    const shown = await world.run('container-group', 'show', 'web', ...at)
+    assert.match(shown.out, new RegExp(`state +${state}`))
+  }
+  assert.equal((await world.run('container-group', 'delete', 'web', ...at)).code, 0)
+  assert.match((await world.run('container-group', 'list')).error, /none/)
+  const none = await world.run('container-group', 'show', 'web', ...at)
+  assert.notEqual(none.code, 0)
+})
+
+test('a create that cannot be is said, with its code', async () => {
+  await using world = await open()
+  const wrong = await world.run(
+    ...['container-group', 'create', 'web', '-g', 'demo', '--image', 'r.example/pull-error'],
+  )
+  assert.notEqual(wrong.code, 0)
+  assert.match(wrong.error, /InaccessibleImage/)
+  const neither = await world.run('container-group', 'create', 'web', '-g', 'demo')
+  assert.equal(neither.code, 2)
+})
+
+test('the demo runs, every call of it', async () => {
+  await using world = await open()
+  const group = await world.run('resource-group', 'create', 'demo', '--location', 'here')
+  assert.equal(group.code, 0, group.error)
+  const shown = await world.run('demo', 'containers', '--run', '--json')
+  assert.equal(shown.code, 0, shown.error)
+  // What `demo --json` prints.
+  const calls = JSON.parse(shown.out) as { method: string; status: number }[]
+  assert.deepEqual(
+    calls.map(({ method }) => method),
+    ['PUT', 'GET', 'GET', 'PUT', 'POST', 'DELETE'],
+  )
+})
+
+test('201 carries Location and Retry-After', async () => {
+  await using world = await open()
+  const path = `/subscriptions/${subscription}/resourceGroups/rg/providers/Vendor.ContainerInstance/containerGroups/web`
+  const answer = await fetch(`${world.url}${path}?api-version=2025-09-01`, {
+    method: 'PUT',
+    headers: { authorization: 'Bearer any', 'content-type': 'application/json' },
+    body: JSON.stringify({
+      properties: { containers: [{ name: 'web', properties: { image: 'i' } }] },
+    }),
+  })
+  await answer.text()
+  assert.equal(answer.status, 201)
+  assert.match(answer.headers.get('location') ?? '', /^http:.*operationResults/)
+  assert.equal(answer.headers.get('retry-after'), '1')
+})

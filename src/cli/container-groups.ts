@@ -1,0 +1,99 @@
+/** What the commands about container groups share: paths, options, the one version they speak. */
+
+import type { Answer } from '#client/answer.ts'
+import { isRecord, textOf } from '#client/answer.ts'
+import type { Connection } from './context.ts'
+import { subscriptionOption } from './options.ts'
+import { extensionPath, resourceGroupPath, subscriptionOf } from './resource-path.ts'
+
+export const containerVersion = '2025-09-01'
+
+/** Where the group is. */
+export const placeOptions = {
+  'resource-group': {
+    type: 'string',
+    short: 'g',
+    value: 'name',
+    required: true,
+    summary: 'The resource group it is in',
+  },
+  ...subscriptionOption,
+} as const
+
+export interface Place {
+  readonly 'resource-group': string
+  readonly subscription: string | undefined
+}
+
+export async function groupPath(
+  connection: Connection,
+  place: Place,
+  name: string,
+): Promise<string> {
+  const scope = resourceGroupPath(
+    await subscriptionOf(connection, place.subscription),
+    place['resource-group'],
+  )
+  const type = extensionPath(connection.words, scope, 'ContainerInstance/containerGroups')
+  return `${type}/${encodeURIComponent(name)}`
+}
+
+/** One of the actions of a group; answers when it is done, or at once with `--no-wait`. */
+export async function actOn(
+  connection: Connection,
+  path: string,
+  action: 'start' | 'stop' | 'restart',
+  wait: boolean,
+): Promise<Answer> {
+  const query = { 'api-version': containerVersion }
+  const accepted = await connection.client.request('POST', `${path}/${action}`, { query })
+  return wait ? connection.client.waitForOperation(accepted) : accepted
+}
+
+/** `properties.{name}` of an answer as text. */
+export function propertyText(resource: unknown, name: string): string {
+  const properties = isRecord(resource) ? resource['properties'] : undefined
+  return textOf(properties, name) ?? ''
+}
+
+/** What a person wants to know of a group at first sight; one line for each container. */
+export function summaryOf(group: unknown): Record<string, unknown> {
+  const properties = isRecord(group) && isRecord(group['properties']) ? group['properties'] : {}
+  const address = properties['ipAddress']
+  const containers = [
+    ...listOf(properties['initContainers']),
+    ...listOf(properties['containers']),
+  ].map((one) => [`container ${textOf(one, 'name') ?? ''}`, stateOf(one)] as const)
+  return {
+    name: textOf(group, 'name'),
+    location: textOf(group, 'location'),
+    state: textOf(properties['instanceView'], 'state'),
+    provisioningState: textOf(properties, 'provisioningState'),
+    address: textOf(address, 'ip'),
+    fqdn: textOf(address, 'fqdn'),
+    ...Object.fromEntries(containers),
+    ...Object.fromEntries(eventsOf(properties['instanceView'])),
+  }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function stateOf(container: unknown): string {
+  const properties = isRecord(container) ? container['properties'] : undefined
+  const view = isRecord(properties) ? properties['instanceView'] : undefined
+  const current = isRecord(view) ? view['currentState'] : undefined
+  const code = isRecord(current) ? current['exitCode'] : undefined
+  const restarts = isRecord(view) ? view['restartCount'] : undefined
+  return [
+    textOf(current, 'state') ?? 'Waiting',
+    ...(code === undefined ? [] : [`with exit code ${String(code)}`]),
+    ...(typeof restarts === 'number' && restarts > 0 ? [`after ${restarts} restarts`] : []),
+  ].join(', ')
+}
+
+function eventsOf(view: unknown): readonly (readonly [string, string])[] {
+  const events = isRecord(view) ? listOf(view['events']) : []
+  return events.map((one) => [`event ${textOf(one, 'name') ?? ''}`, textOf(one, 'message') ?? ''])
+}

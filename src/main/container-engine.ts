@@ -1,0 +1,56 @@
+/**
+ * Chooses the engine of containers: the one asked for, or with `auto` a Docker Engine API that answers, else the
+ * simulated one. Drivers are loaded only where they serve. Says which it took and why.
+ */
+
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import type { ContainerEngine } from '#engines/containers/engine.ts'
+import type { Clock } from '#kernel/ports.ts'
+import type { Config } from '../config.ts'
+
+export interface ChosenEngine {
+  readonly engine: ContainerEngine
+  /** For people, at start: what it is and what was passed over. */
+  readonly title: string
+  /** Cores of the engine's machine, where that is this one. */
+  readonly cpusMax: number | undefined
+}
+
+/** Throws an `Error` for the operator when the engine asked for is not there. */
+export async function chooseContainerEngine(
+  config: Config,
+  installation: string,
+  clock: Clock,
+): Promise<ChosenEngine> {
+  const { containers, dockerHost, runtimeFolder, home } = config
+  const passedOver: string[] = []
+  if (containers !== 'simulated') {
+    const { findDocker, usualSockets } = await import('#engines/containers/docker/find-docker.ts')
+    const found = await findDocker({
+      ...(dockerHost === undefined ? {} : { dockerHost }),
+      sockets: usualSockets(runtimeFolder),
+    })
+    if (found.target !== undefined) {
+      const { DockerEngine } = await import('#engines/containers/docker/docker-engine.ts')
+      const engine = new DockerEngine({
+        target: found.target,
+        installation,
+        allowPrivileged: config.containersPrivileged,
+      })
+      const { title } = await engine.describe()
+      return { engine, title, cpusMax: availableParallelism() }
+    }
+    passedOver.push(...found.passedOver.map(({ address, reason }) => `${address} (${reason})`))
+    if (containers === 'docker') {
+      throw new Error(
+        `ARMATURE_CONTAINERS=docker, but no Docker Engine API answers. Tried: ${passedOver.join('; ')}`,
+      )
+    }
+  }
+  const { SimulatedEngine } = await import('#engines/containers/simulated/simulated-engine.ts')
+  const folder = join(home, 'simulated-containers')
+  const engine = new SimulatedEngine({ folder, installation, clock })
+  const { title } = await engine.describe()
+  return { engine, title, cpusMax: undefined }
+}

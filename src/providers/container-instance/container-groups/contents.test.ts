@@ -1,0 +1,161 @@
+/** Secrets of every kind reach the engine's contents, and nothing else does. */
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { MaterialFailure } from '../engine-failure.ts'
+import { base, body, ids, testSeal, web } from '../testing/start.ts'
+import { type ContentParts, contentsOf, credentialsOf, registryOf } from './contents.ts'
+import type { ContainerGroup } from './model.ts'
+import { specOf } from './spec.ts'
+import { toModel } from './to-model.ts'
+
+const place = `${base}/containerGroups/one`.toLowerCase()
+const around = {
+  hostAddress: '127.0.0.1',
+  shareRoot: '/shares',
+  cpusMax: 2,
+  processesPerContainerMax: 10,
+  resolvesSecrets: true,
+  clonesRepositories: true,
+}
+
+function model(containers: readonly object[], properties: object = {}): ContainerGroup {
+  const given = body(containers, properties) as { properties: object }
+  const preparation = { place, location: 'here', tenantId: 't', userAssigned: {} }
+  return toModel({ ...given, preparation }, undefined, { seal: testSeal, ids })
+}
+
+function parts(over: Partial<ContentParts> = {}): ContentParts {
+  return {
+    seal: testSeal,
+    secrets: { read: async (uri) => (uri.endsWith('/there') ? `secret of ${uri}` : undefined) },
+    repositories: undefined,
+    shareRoot: undefined,
+    ...over,
+  }
+}
+
+const references = {
+  secretReferences: [
+    { name: 'there', identity: '/i', secretReferenceUri: 'https://v.example/there' },
+    { name: 'gone', identity: '/i', secretReferenceUri: 'https://v.example/gone' },
+  ],
+}
+
+describe('contents', () => {
+  test('secure variables, sealed and referenced; plain ones stay in the spec', async () => {
+    const group = model(
+      [
+        web('', 'web', {
+          environmentVariables: [
+            { name: 'PLAIN', value: 'p' },
+            { name: 'SECURE', secureValue: 's' },
+            { name: 'REFERRED', secureValueReference: 'there' },
+          ],
+        }),
+      ],
+      references,
+    )
+    const { environment } = await contentsOf(group, parts())
+    assert.deepEqual(
+      [...(environment?.get('web') ?? [])],
+      [
+        ['SECURE', 's'],
+        ['REFERRED', 'secret of https://v.example/there'],
+      ],
+    )
+    const spec = specOf(group, around)
+    assert.deepEqual(spec.parts[0]?.environment[0], { name: 'PLAIN', value: 'p' })
+    assert.ok(!JSON.stringify(spec).includes('"s"'))
+  })
+
+  test('files of secret volumes, references and config maps', async () => {
+    const group = model([web('', 'web', { configMap: { keyValuePairs: { setting: 'on' } } })], {
+      ...references,
+      volumes: [
+        { name: 'a', secret: { one: Buffer.from('file one').toString('base64') } },
+        { name: 'b', secretReference: { two: 'there' } },
+      ],
+    })
+    const { files } = await contentsOf(group, parts())
+    const text = (volume: string) =>
+      (files?.get(volume) ?? []).map(({ name, bytes }) => [name, Buffer.from(bytes).toString()])
+    assert.deepEqual(text('v0'), [['one', 'file one']])
+    assert.deepEqual(text('v1'), [['two', 'secret of https://v.example/there']])
+    assert.deepEqual(text('c0'), [['setting', 'on']])
+    assert.deepEqual(specOf(group, around).parts[0]?.mounts, [
+      { volume: 'c0', path: '/mnt/configmap/web', readOnly: true },
+    ])
+  })
+
+  test('file shares are folders of the subscription, made when missing', async () => {
+    const shareRoot = mkdtempSync(join(tmpdir(), 'armature-shares-'))
+    try {
+      const group = model([web('', 'web', { volumeMounts: [{ name: 'v', mountPath: '/data' }] })], {
+        volumes: [{ name: 'v', azureFile: { shareName: 'Share', storageAccountName: 'Account' } }],
+      })
+      await contentsOf(group, parts({ shareRoot }))
+      const [volume] = specOf(group, { ...around, shareRoot }).volumes
+      assert.ok(volume?.kind === 'host')
+      assert.match(volume.folder, /11111111-2222-4333-8444-555555555555\/account\/share$/)
+      assert.ok(statSync(volume.folder).isDirectory())
+    } finally {
+      rmSync(shareRoot, { recursive: true })
+    }
+  })
+
+  for (const [what, name, over, code, retry] of [
+    ['a secret that is not there', 'gone', {}, 'SecretNotAvailable', 'never'],
+    ['no secret store', 'there', { secrets: undefined }, 'SecretNotAvailable', 'never'],
+    [
+      'a secret store that does not answer',
+      'there',
+      { secrets: { read: () => Promise.reject(new Error('away')) } },
+      'SecretNotAvailable',
+      'later',
+    ],
+  ] as const) {
+    test(`${what}: ${code}, ${retry}`, async () => {
+      const variable = { name: 'A', secureValueReference: name }
+      const group = model([web('', 'web', { environmentVariables: [variable] })], references)
+      await assert.rejects(contentsOf(group, parts(over)), (error) => {
+        assert.ok(error instanceof MaterialFailure)
+        assert.deepEqual([error.failure.code, error.failure.retry], [code, retry])
+        return true
+      })
+    })
+  }
+
+  test('a secret sealed for another group does not open', async () => {
+    const variable = { name: 'A', secureValue: 's' }
+    const group = model([web('', 'web', { environmentVariables: [variable] })])
+    await assert.rejects(contentsOf({ ...group, place: `${place}2` }, parts()), {
+      message: /cannot be opened/,
+    })
+  })
+
+  test('credentials go to the registry they are for, and to no other', async () => {
+    const group = model([web()], {
+      ...references,
+      imageRegistryCredentials: [
+        { server: 'R.example', username: 'u', password: 'p' },
+        { server: 'index.docker.io', username: 'h', passwordReference: 'there' },
+      ],
+    })
+    assert.deepEqual(await credentialsOf(group, 'r.example/a/b:1', parts()), {
+      server: 'R.example',
+      username: 'u',
+      password: 'p',
+    })
+    assert.equal(await credentialsOf(group, 'other.example/a', parts()), undefined)
+    const hub = await credentialsOf(group, 'nginx', parts())
+    assert.equal(hub?.password, 'secret of https://v.example/there')
+    assert.deepEqual(
+      ['nginx', 'library/nginx', 'localhost/x', 'r.example:5000/x'].map(registryOf),
+      ['docker.io', 'docker.io', 'localhost', 'r.example:5000'],
+    )
+  })
+})

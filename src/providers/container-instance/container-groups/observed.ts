@@ -1,0 +1,300 @@
+/**
+ * What is remembered of a group's containers: what was seen last, and what happened on the way there. A pure
+ * fold: the same look twice changes nothing, so an unchanged group costs no write.
+ */
+
+import type { ObservedGroup, ObservedPart, PartState } from '#engines/containers/engine.ts'
+import type { Failure } from '../engine-failure.ts'
+import { addEvent, type GroupEvent, type NewEvent } from './events.ts'
+
+/** An `ObservedGroup` as JSON. */
+export interface Seen extends Omit<ObservedGroup, 'imagesPresent' | 'hash' | 'address'> {
+  readonly hash?: string
+  readonly address?: string
+  /** Asked for only while something is still to be made. */
+  readonly imagesMissing: readonly string[]
+}
+
+/** A failed step, for as long as the user has not asked anew. */
+export interface Trouble extends Failure {
+  /** Which step failed: only that one is held back. */
+  readonly step: string
+  readonly generation: number
+  readonly count: number
+  readonly firstAt: number
+  readonly at: number
+}
+
+/** One container, across its runs. */
+export interface PartRecord {
+  readonly hash: string
+  readonly state: PartState | { readonly kind: 'absent' }
+  readonly startedAt?: number
+  readonly restartCount: number
+  readonly previous?: {
+    readonly startedAt?: number
+    readonly finishedAt: number
+    readonly exitCode?: number
+  }
+  /** The run whose liveness probe failed: it is to be ended. */
+  readonly unhealthyRun?: number
+  readonly ready?: boolean
+  readonly events: readonly GroupEvent[]
+}
+
+export interface Observed {
+  readonly generation: number
+  readonly seen: Seen
+  readonly parts: Readonly<Record<string, PartRecord>>
+  readonly events: readonly GroupEvent[]
+  readonly trouble?: Trouble
+  /** The containers of this hash have ended, and nothing runs them again. */
+  readonly finished?: string
+  /** The containers of this hash went away by themselves, and nothing makes them again. */
+  readonly lost?: string
+}
+
+/** What the probes of one run have found. */
+export interface ProbeVerdict {
+  readonly startedAt: number
+  readonly failedLiveness?: string
+  readonly failedReadiness?: string
+  readonly ready?: boolean
+}
+
+export interface Look {
+  readonly generation: number
+  /** Of what is desired; undefined while deleting. */
+  readonly hash: string | undefined
+  readonly restart: 'always' | 'on-failure' | 'never'
+  readonly stopping: boolean
+  readonly parts: readonly {
+    readonly name: string
+    readonly init: boolean
+    readonly image: string
+  }[]
+  readonly seen: Seen
+  readonly trouble: Trouble | undefined
+  /** False where nothing really runs. */
+  readonly runsPrograms: boolean
+  /** The code of the run that ended at about that time, where the engine told it. */
+  exitCodeAt(part: string, finishedAt: number): number | undefined
+  verdict(part: string): ProbeVerdict | undefined
+  readonly now: number
+  readonly eventsMax: number
+}
+
+export function fold(last: Observed | undefined, look: Look): Observed {
+  const { seen, hash, generation } = look
+  if (hash === undefined) {
+    return {
+      generation,
+      seen,
+      parts: last?.parts ?? {},
+      events: last?.events ?? [],
+      ...withTrouble(last, look),
+    }
+  }
+  const parts = Object.fromEntries(
+    look.parts.map((part) => [part.name, foldPart(last?.parts[part.name], part, last, look, hash)]),
+  )
+  const trouble = withTrouble(last, look)
+  const started = Object.values(last?.parts ?? {}).some(
+    (part) => part.hash === hash && part.startedAt !== undefined,
+  )
+  const gone = started && seen.sandbox !== 'up' && !look.stopping
+  const finished = last?.finished === hash || isFinished(parts, look)
+  const lost = !finished && (last?.lost === hash || (gone && look.restart === 'never'))
+  const events: NewEvent[] = []
+  if (last === undefined && !look.runsPrograms) {
+    events.push({
+      name: 'Simulated',
+      message: 'No container engine was found when this server started: nothing really runs.',
+      type: 'Normal',
+      at: look.now,
+    })
+  }
+  if (gone && !finished && last?.seen.sandbox === 'up') {
+    events.push({
+      name: 'Failed',
+      message: lost
+        ? 'The engine lost the containers; the restart policy does not run them again.'
+        : 'The engine lost the containers; they are made again.',
+      type: 'Warning',
+      at: look.now,
+    })
+  }
+  for (const { port, protocol, address, hostPort } of seen.published) {
+    const known = last?.seen.published.some((one) => one.hostPort === hostPort)
+    if (hostPort === port || known) continue
+    events.push({
+      name: 'PortMapped',
+      message: `Port ${port}/${protocol.toUpperCase()} was taken on the host; it is reachable at ${address}:${hostPort}.`,
+      type: 'Normal',
+      at: look.now,
+    })
+  }
+  const news = trouble.trouble
+  if (news !== undefined && (last?.trouble?.at !== news.at || last.trouble.step !== news.step)) {
+    events.push({ name: eventOf(news), message: news.message, type: 'Warning', at: news.at })
+  }
+  return {
+    generation,
+    seen,
+    parts,
+    events: events.reduce((all, one) => addEvent(all, one, look.eventsMax), last?.events ?? []),
+    ...trouble,
+    ...(finished ? { finished: hash } : {}),
+    ...(lost ? { lost: hash } : {}),
+  }
+}
+
+function eventOf({ code }: Trouble): string {
+  const mounts = ['SecretNotAvailable', 'FileShareNotAvailable', 'GitRepositoryNotAvailable']
+  return mounts.includes(code) ? 'FailedMount' : 'Failed'
+}
+
+function withTrouble(
+  last: Observed | undefined,
+  { trouble, generation }: Look,
+): { readonly trouble?: Trouble } {
+  const kept = last?.trouble?.generation === generation ? last.trouble : undefined
+  const now = trouble?.generation === generation ? trouble : kept
+  return now === undefined ? {} : { trouble: now }
+}
+
+function foldPart(
+  old: PartRecord | undefined,
+  part: { readonly name: string; readonly image: string },
+  last: Observed | undefined,
+  look: Look,
+  hash: string,
+): PartRecord {
+  const before: PartRecord =
+    old?.hash === hash ? old : { hash, state: { kind: 'absent' }, restartCount: 0, events: [] }
+  const events: NewEvent[] = []
+  const note = (name: string, message: string, at: number, type: NewEvent['type'] = 'Normal') =>
+    events.push({ name, message, at, type })
+  const wasMissing = last?.seen.imagesMissing.includes(part.image) === true
+  const isMissing = look.seen.imagesMissing.includes(part.image)
+  if (isMissing && !wasMissing) note('Pulling', `pulling image "${part.image}"`, look.now)
+  if (wasMissing && !isMissing && before.state.kind === 'absent') {
+    note('Pulled', `Successfully pulled image "${part.image}"`, look.now)
+  }
+  const found = look.seen.parts.find((one) => one.name === part.name && one.hash === hash)
+  if (found === undefined) {
+    // What has ended stays known after the engine has let go of it.
+    const state = before.state.kind === 'terminated' ? before.state : { kind: 'absent' as const }
+    return { ...before, state, events: joined(before, events, look) }
+  }
+  if (before.state.kind === 'absent') note('Created', 'Created container', look.now)
+  const next = runOf(before, found, look)
+  if (next.startedAt !== undefined && next.startedAt !== before.startedAt) {
+    note('Started', 'Started container', next.startedAt)
+  }
+  const { state } = found
+  if (state.kind === 'terminated' && !isSameEnd(before.state, state)) {
+    if (state.exitCode !== 0) {
+      const why = state.reason === 'OutOfMemory' ? ', probably out of memory' : ''
+      note(
+        'Failed',
+        `Container ended with exit code ${state.exitCode}${why}`,
+        state.finishedAt,
+        'Warning',
+      )
+    }
+  }
+  if (state.kind === 'waiting' && before.state.kind !== 'waiting') {
+    note('BackOff', 'Back-off restarting the container', look.now, 'Warning')
+  }
+  const probed = probesOf(next, look.verdict(part.name), note, look.now)
+  return { ...probed, state, events: joined(before, events, look) }
+}
+
+function joined(
+  before: PartRecord,
+  events: readonly NewEvent[],
+  { eventsMax }: Look,
+): readonly GroupEvent[] {
+  return events.reduce((all, one) => addEvent(all, one, eventsMax), before.events)
+}
+
+function isSameEnd(before: PartRecord['state'], now: PartState): boolean {
+  return (
+    before.kind === 'terminated' &&
+    now.kind === 'terminated' &&
+    before.finishedAt === now.finishedAt
+  )
+}
+
+/** Start, restarts and the run before, brought forward by one look. */
+function runOf(before: PartRecord, found: ObservedPart, look: Look): PartRecord {
+  const startedAt =
+    found.state.kind === 'running' || found.state.kind === 'terminated'
+      ? found.state.startedAt
+      : before.startedAt
+  const again = before.startedAt !== undefined && startedAt !== before.startedAt
+  const restartCount = Math.max(before.restartCount + (again ? 1 : 0), found.restartCount)
+  const ended =
+    found.previous ?? (again && before.state.kind === 'terminated' ? before.state : undefined)
+  const { previous: _, ...rest } = before
+  const previous = previousOf(before, found.name, ended, again, look)
+  return {
+    ...rest,
+    ...(startedAt === undefined ? {} : { startedAt }),
+    restartCount,
+    ...(previous === undefined ? {} : { previous }),
+  }
+}
+
+function previousOf(
+  before: PartRecord,
+  part: string,
+  ended: { readonly finishedAt: number; readonly exitCode?: number } | undefined,
+  again: boolean,
+  look: Look,
+): PartRecord['previous'] {
+  if (ended === undefined) return before.previous
+  if (!again && before.previous?.finishedAt === ended.finishedAt) return before.previous
+  const told = before.state.kind === 'terminated' ? before.state.exitCode : undefined
+  const exitCode = ended.exitCode ?? look.exitCodeAt(part, ended.finishedAt) ?? told
+  return {
+    ...(before.startedAt === undefined ? {} : { startedAt: before.startedAt }),
+    finishedAt: ended.finishedAt,
+    ...(exitCode === undefined ? {} : { exitCode }),
+  }
+}
+
+function probesOf(
+  part: PartRecord,
+  verdict: ProbeVerdict | undefined,
+  note: (name: string, message: string, at: number, type?: NewEvent['type']) => void,
+  now: number,
+): PartRecord {
+  if (verdict === undefined || verdict.startedAt !== part.startedAt) return part
+  let next = part
+  if (verdict.failedLiveness !== undefined && part.unhealthyRun !== verdict.startedAt) {
+    note('Unhealthy', `Liveness probe failed: ${verdict.failedLiveness}`, now, 'Warning')
+    next = { ...next, unhealthyRun: verdict.startedAt }
+  }
+  if (verdict.ready !== undefined && verdict.ready !== part.ready) {
+    if (!verdict.ready) {
+      const message = `Readiness probe failed: ${verdict.failedReadiness ?? ''}`
+      note('Unhealthy', message, now, 'Warning')
+    }
+    next = { ...next, ready: verdict.ready }
+  }
+  return next
+}
+
+/** Every container that is no init container has ended, and the policy lets it be. */
+function isFinished(parts: Readonly<Record<string, PartRecord>>, look: Look): boolean {
+  if (look.restart === 'always' || look.stopping) return false
+  return look.parts
+    .filter(({ init }) => !init)
+    .every(({ name }) => {
+      const state = parts[name]?.state
+      if (state?.kind !== 'terminated' || state.reason === 'CannotStart') return false
+      return look.restart === 'never' || state.exitCode === 0
+    })
+}

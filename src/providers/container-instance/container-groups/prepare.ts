@@ -1,0 +1,194 @@
+/**
+ * What a body needs from elsewhere before it becomes a model: the profile it names, ids for its identities,
+ * the location its DNS label is unique in. Ahead of the transaction; it stores nothing.
+ */
+
+import { refuse, refuseProblems } from '#kernel/error.ts'
+import { isJsonObject, type JsonObject } from '#kernel/patch.ts'
+import type { Seal } from '#kernel/ports.ts'
+import { fromSegments, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
+import type { Context } from '#plane/define.ts'
+import { type ContainerGroupProfile, openRevision } from '../container-group-profiles/model.ts'
+import { problemOf, refuseContainer } from '../errors.ts'
+import type { ManagedIdentities, SecretStore } from '../services.ts'
+
+export interface PrepareParts {
+  readonly tenantId: string
+  readonly seal: Seal
+  readonly identities: ManagedIdentities
+  readonly secrets: SecretStore | undefined
+}
+
+/** Beside the members of the wire body. */
+export interface Preparation {
+  readonly place: string
+  /** Compared without case and blanks. */
+  readonly location: string
+  readonly tenantId: string
+  readonly systemPrincipalId?: string
+  readonly userAssigned: Readonly<
+    Record<string, { readonly clientId: string; readonly principalId: string }>
+  >
+  readonly missingProfile?: string
+  /** By URI, the id of each secret that the caller may use, in lower case. */
+  readonly secretIds?: Readonly<Record<string, string>>
+}
+
+export const profileType = 'ContainerInstance/containerGroupProfiles'
+
+interface GivenBody extends JsonObject {
+  readonly location?: string
+  readonly identity?: {
+    readonly type?: string
+    readonly userAssignedIdentities?: Readonly<Record<string, object>>
+  }
+  readonly properties: {
+    readonly containerGroupProfile?: { readonly id?: string; readonly revision?: number }
+    readonly secretReferences?: readonly { readonly secretReferenceUri: string }[]
+  }
+}
+
+export async function prepareGroup(
+  context: Context & { readonly id: ResourceId },
+  body: GivenBody,
+  { tenantId, seal, identities, secrets }: PrepareParts,
+): Promise<object> {
+  const { id } = context
+  const kinds = (body.identity?.type ?? '').toLowerCase()
+  const system = kinds.includes('systemassigned')
+    ? await identities.systemAssigned(id.text)
+    : undefined
+  const userAssigned: Record<string, { clientId: string; principalId: string }> = {}
+  for (const one of Object.keys(body.identity?.userAssignedIdentities ?? {})) {
+    // Defined, not assigned: a key may be called `__proto__`.
+    Object.defineProperty(userAssigned, one, {
+      value: await identities.userAssigned(one),
+      enumerable: true,
+    })
+  }
+  const { properties, missingProfile } = await withProfile(context, body.properties, seal)
+  const secretIds = await grantedSecrets(context, properties, secrets)
+  const preparation: Preparation = {
+    place: id.key,
+    location: await locationOf(context, body.location),
+    tenantId,
+    ...(system === undefined ? {} : { systemPrincipalId: system.principalId }),
+    userAssigned,
+    ...(missingProfile === undefined ? {} : { missingProfile }),
+    ...(secretIds === undefined ? {} : { secretIds }),
+  }
+  return { ...body, properties, preparation }
+}
+
+async function locationOf(
+  { reader, id }: Context & { readonly id: ResourceId },
+  given: string | undefined,
+): Promise<string> {
+  const text =
+    given ?? (await reader.get(id))?.location ?? (await reader.get(scopeOf(id)))?.location ?? ''
+  return text.replace(/\s/g, '').toLowerCase()
+}
+
+/** The body over the profile's revision: what the body says wins, container by container. */
+async function withProfile(
+  context: Context,
+  properties: GivenBody['properties'],
+  seal: Seal,
+): Promise<{
+  readonly properties: GivenBody['properties']
+  readonly missingProfile?: string
+}> {
+  const named = properties.containerGroupProfile
+  if (named?.id === undefined) return { properties }
+  const id = profileIdOf(named.id, context)
+  if (id === undefined) {
+    const path = 'properties.containerGroupProfile.id'
+    throw refuseProblems([problemOf('InvalidContainerGroupProfile', path, { id: named.id })])
+  }
+  const found = await context.reader.get(id)
+  // What may not be read must not reach a group either, secrets least of all.
+  if (found !== undefined && !(await context.may(`${profileType}/read`, id))) {
+    throw refuse.AuthorizationFailed({
+      client: context.principal.displayName,
+      principalId: context.principal.id,
+      action: `${qualify(context.words, profileType)}/read`,
+      scope: id.text,
+    })
+  }
+  // The id is of that type, so is its model.
+  const profile = found?.model as ContainerGroupProfile | undefined
+  const revision = profile?.revisions.find(
+    (one) => one.revision === (named.revision ?? profile.revisions.at(-1)?.revision),
+  )
+  const base = revision === undefined ? undefined : openRevision(seal, id.key, revision)
+  if (base === undefined) return { properties, missingProfile: named.id }
+  // Both sides are of the schema of a group.
+  return { properties: merge(base, properties) as GivenBody['properties'] }
+}
+
+/**
+ * The secrets that the group refers to, through a profile too. The caller must be allowed to use each: the
+ * group runs with what they hold, and whoever reads its logs may see it.
+ */
+async function grantedSecrets(
+  context: Context & { readonly id: ResourceId },
+  { secretReferences = [] }: GivenBody['properties'],
+  secrets: SecretStore | undefined,
+): Promise<Readonly<Record<string, string>> | undefined> {
+  if (secrets?.locate === undefined || secrets.useAction === undefined) return undefined
+  const granted = new Map<string, string>()
+  for (const { secretReferenceUri } of secretReferences) {
+    const id = await secrets.locate(secretReferenceUri)
+    if (id === undefined) continue
+    if (!(await context.may(secrets.useAction, id))) {
+      throw refuseContainer.LinkedAuthorizationFailed({
+        client: context.principal.displayName,
+        principalId: context.principal.id,
+        scope: context.id.text,
+        linkedAction: qualify(context.words, secrets.useAction),
+        linkedScope: id.text,
+      })
+    }
+    granted.set(secretReferenceUri, id.key)
+  }
+  // Sorted, so that the same references in another order are the same group.
+  return granted.size === 0 ? undefined : Object.fromEntries([...granted].sort())
+}
+
+function profileIdOf(text: string, { words }: Context): ResourceId | undefined {
+  const id = parseResourceId(text)
+  const last = id?.segments.at(-1)
+  if (id === undefined || last === undefined) return undefined
+  const type = `${last.namespace ?? ''}/${last.types.join('/')}`
+  return type.toLowerCase() === qualify(words, profileType).toLowerCase()
+    ? fromSegments(id.segments)
+    : undefined
+}
+
+/** Members of `over` win; containers and volumes are matched by name, and the profile's others follow. */
+export function merge(base: JsonObject, over: JsonObject): JsonObject {
+  const lists = ['containers', 'initContainers', 'volumes', 'imageRegistryCredentials']
+  const merged = lists.flatMap((name) => {
+    const mine = over[name]
+    const theirs = base[name]
+    if (!Array.isArray(mine) || !Array.isArray(theirs)) return []
+    return [[name, mergeNamed(theirs, mine)] as const]
+  })
+  return { ...base, ...over, ...Object.fromEntries(merged) }
+}
+
+function mergeNamed(theirs: readonly unknown[], mine: readonly unknown[]): readonly unknown[] {
+  const nameOf = (item: unknown): unknown =>
+    isJsonObject(item) ? (item['name'] ?? item['server']) : undefined
+  const both = mine.map((item) => {
+    const other = theirs.find((each) => nameOf(each) === nameOf(item))
+    if (!isJsonObject(item) || !isJsonObject(other)) return item
+    const a = other['properties']
+    const b = item['properties']
+    return isJsonObject(a)
+      ? { ...other, ...item, properties: { ...a, ...(isJsonObject(b) ? b : {}) } }
+      : { ...other, ...item }
+  })
+  return [...both, ...theirs.filter((item) => !mine.some((each) => nameOf(each) === nameOf(item)))]
+}

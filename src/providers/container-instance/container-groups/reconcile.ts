@@ -1,0 +1,249 @@
+/**
+ * Makes groups real: observe the engine, decide (`next.ts`), do one step. What goes wrong in the world becomes
+ * part of what is observed, so that the user sees it in the group's events.
+ */
+
+import type { ContainerEngine, EngineDescription } from '#engines/containers/engine.ts'
+import type { Step } from '#engines/containers/next-step.ts'
+import { performStep } from '#engines/containers/perform-step.ts'
+import type { Clock, Log } from '#kernel/ports.ts'
+import {
+  defineReconciler,
+  type Reader,
+  type Reconciler,
+  StepFailure,
+  type Subject,
+} from '#plane/define.ts'
+import type { Timers } from '#plane/reconciler.ts'
+import { type Attempt, attempt, type Failure } from '../engine-failure.ts'
+import { refuseContainer } from '../errors.ts'
+import type { ContainerLimits } from '../limits.ts'
+import { type ContentParts, contentsOf, credentialsOf } from './contents.ts'
+import { followHints, ToldEnds } from './follow-hints.ts'
+import { GroupIndex } from './group-index.ts'
+import { allContainers, type ContainerGroup, hashOf } from './model.ts'
+import { type GroupStep, nextOf, resyncSeconds, stepKey } from './next.ts'
+import { fold, type Look, type Observed, type Seen, type Trouble } from './observed.ts'
+import { type PlannedProbe, ProbeBoard } from './probes.ts'
+import { restartOf, type Surroundings, scheduleOf, specOf, withAnyHostPort } from './spec.ts'
+
+export interface ReconcileParts extends ContentParts {
+  readonly engine: ContainerEngine
+  readonly reader: Reader
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Log
+  readonly limits: ContainerLimits
+  readonly hostAddress: string
+  readonly cpusMax: number | undefined
+}
+
+/** Facts 4.4: a deployment gives up after 30 minutes. */
+const deadlineSeconds = 1800
+const graceSeconds = 10
+const createTriesMax = 3
+
+type GroupSubject = Subject<ContainerGroup, Observed>
+
+export function reconcileWith(parts: ReconcileParts): Reconciler<ContainerGroup> {
+  const { engine, limits, clock } = parts
+  const around: Surroundings = {
+    hostAddress: parts.hostAddress,
+    shareRoot: parts.shareRoot,
+    cpusMax: parts.cpusMax,
+    processesPerContainerMax: limits.processesPerContainerMax,
+    resolvesSecrets: parts.secrets !== undefined,
+    clonesRepositories: parts.repositories !== undefined,
+  }
+  const index = new GroupIndex(parts.reader)
+  const ends = new ToldEnds()
+  const troubles = new Map<string, Trouble>()
+  let wakeKey: (key: string) => void = () => {}
+  const probes = new ProbeBoard({
+    engine,
+    clock,
+    timers: parts.timers,
+    wake: (token) => {
+      const key = index.get(token)
+      if (key !== undefined) wakeKey(key)
+    },
+  })
+  let described: EngineDescription | undefined
+
+  async function see(subject: GroupSubject): Promise<Seen> {
+    described ??= await engine.describe()
+    const { desired, token } = subject
+    const found = await engine.observe(token)
+    const images =
+      desired === undefined ? [] : allContainers(desired).map((one) => one.properties.image ?? '')
+    const complete =
+      found.sandbox === 'up' &&
+      images.length <= found.parts.length &&
+      found.parts.every(({ state }) => state.kind !== 'created')
+    const wanted = [...new Set(images)].filter((image) => image !== '')
+    const present =
+      desired?.intent !== 'running' || complete || described.pullsByItself
+        ? new Set(wanted)
+        : (await engine.observe(token, wanted)).imagesPresent
+    const { imagesPresent: _, hash, address, ...rest } = found
+    return {
+      ...rest,
+      ...(hash === undefined ? {} : { hash }),
+      ...(address === undefined ? {} : { address }),
+      imagesMissing: wanted.filter((image) => !present.has(image)).sort(),
+    }
+  }
+
+  return defineReconciler<ContainerGroup, Observed, GroupStep>({
+    deadlineSeconds,
+    retryAfterSeconds: 1,
+    resyncSeconds,
+    states: { creating: 'Pending', updating: 'Updating', deleting: 'Deleting' },
+    async observe(subject) {
+      const { token, desired, model } = subject
+      index.learn(token, subject.id.key)
+      const tried = await attempt(() => see(subject))
+      if (!tried.ok) {
+        throw new StepFailure(tried.failure.retry, tried.failure.code, tried.failure.message)
+      }
+      const look: Look = {
+        generation: subject.generation,
+        hash: desired === undefined ? undefined : hashOf(desired),
+        restart: restartOf(model.properties.restartPolicy),
+        stopping: model.intent === 'stopped',
+        parts: allContainers(model).map(({ name, init, properties }) => ({
+          name,
+          init,
+          image: properties.image ?? '',
+        })),
+        seen: tried.value,
+        trouble: troubles.get(token),
+        runsPrograms: described?.runsPrograms ?? true,
+        exitCodeAt: (part, finishedAt) => ends.exitCodeAt(token, part, finishedAt),
+        verdict: (part) => probes.verdict(token, part),
+        now: subject.now,
+        eventsMax: limits.eventsMax,
+      }
+      const observed = fold(subject.last, look)
+      troubles.delete(token)
+      if (described?.probesByItself !== true) probes.watch(token, plansOf(subject, observed))
+      return observed
+    },
+    next(subject, observed) {
+      if (described === undefined) throw new Error('a group is observed before it is decided about')
+      return nextOf(subject, observed, described, around)
+    },
+    async perform(subject, { step, fresh }) {
+      const tried = await attempt(() => performOn(parts, around, subject, step))
+      if (tried.ok) return
+      if (step.kind === 'create' && fresh && tried.kind === 'busy') {
+        if (await performElsewhere(parts, around, subject)) return
+      }
+      const before = subject.last?.trouble
+      const again =
+        before?.generation === subject.generation && before.step === stepKey(step)
+          ? before
+          : undefined
+      const at = clock.now()
+      const failure = failureOf(step, tried, again?.count ?? 0)
+      troubles.set(subject.token, {
+        ...failure,
+        step: stepKey(step),
+        generation: subject.generation,
+        count: (again?.count ?? 0) + 1,
+        firstAt: again?.firstAt ?? at,
+        at,
+      })
+    },
+    hints(wake, signal) {
+      wakeKey = wake
+      signal.addEventListener('abort', () => probes.close(), { once: true })
+      const { log, timers } = parts
+      void followHints({ engine, index, ends, clock, timers, log }, wake, signal)
+    },
+  })
+}
+
+function performOn(
+  parts: ReconcileParts,
+  around: Surroundings,
+  { token, desired }: GroupSubject,
+  step: Step,
+): Promise<void> {
+  return performStep(parts.engine, token, step, {
+    graceSeconds,
+    ...(desired === undefined
+      ? {}
+      : {
+          spec: specOf(desired, around),
+          contents: () => contentsOf(desired, parts),
+          credentials: (image: string) => credentialsOf(desired, image, parts),
+        }),
+  })
+}
+
+/** A host port was taken: once more from the start, with ports of the engine's choice. True when that worked. */
+async function performElsewhere(
+  parts: ReconcileParts,
+  around: Surroundings,
+  { token, desired }: GroupSubject,
+): Promise<boolean> {
+  if (desired?.properties.ipAddress?.type !== 'Public') return false
+  const tried = await attempt(async () => {
+    await parts.engine.remove(token)
+    const contents = await contentsOf(desired, parts)
+    await parts.engine.create(token, withAnyHostPort(specOf(desired, around)), contents)
+  })
+  return tried.ok
+}
+
+/** A step's failure in the words of facts 4.6. */
+function failureOf(
+  step: Step,
+  tried: Extract<Attempt<void>, { ok: false }>,
+  tries: number,
+): Failure {
+  const { failure, kind } = tried
+  const reason = failure.message
+  if (kind === 'material') return failure
+  if (step.kind === 'pull') {
+    const image = step.image
+    return kind === 'unavailable' || kind === 'busy'
+      ? {
+          code: 'RegistryErrorResponse',
+          message: refuseContainer.RegistryErrorResponse({ image, reason }).message,
+          retry: 'later',
+        }
+      : {
+          code: 'InaccessibleImage',
+          message: refuseContainer.InaccessibleImage({ image, reason }).message,
+          retry: 'never',
+        }
+  }
+  if (step.kind === 'create' && kind === 'absent') {
+    // Pulled a moment ago and gone again, or never there: some tries tell.
+    const { message } = refuseContainer.InaccessibleImage({ image: 'of a container', reason })
+    return { code: 'InaccessibleImage', message, retry: tries < createTriesMax ? 'later' : 'never' }
+  }
+  if (step.kind === 'start' && kind === 'refused') {
+    const name = step.parts.join(', ')
+    const message = refuseContainer.ContainerStartFailed({ name, reason }).message
+    return { code: 'ContainerStartFailed', message, retry: 'never' }
+  }
+  return failure
+}
+
+/** The probes of every container that runs. */
+function plansOf({ desired }: GroupSubject, observed: Observed): readonly PlannedProbe[] {
+  if (desired === undefined || desired.intent !== 'running') return []
+  return desired.properties.containers.flatMap(({ name, properties = {} }) => {
+    const state = observed.seen.parts.find((one) => one.name === name)?.state
+    if (state?.kind !== 'running') return []
+    return (['liveness', 'readiness'] as const).flatMap((kind): readonly PlannedProbe[] => {
+      const schedule = scheduleOf(properties[`${kind}Probe`])
+      return schedule === undefined
+        ? []
+        : [{ part: name, kind, schedule, startedAt: state.startedAt }]
+    })
+  })
+}

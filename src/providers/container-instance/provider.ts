@@ -1,0 +1,85 @@
+/** The namespace `ContainerInstance`: groups of containers on a container engine, and profiles of such groups. */
+
+import type { ContainerEngine } from '#engines/containers/engine.ts'
+import type { Clock, Ids, Log, Seal } from '#kernel/ports.ts'
+import type { Provider, Reader } from '#plane/define.ts'
+import type { Timers } from '#plane/reconciler.ts'
+import { containerGroupProfiles } from './container-group-profiles/resource.ts'
+import { containerGroups } from './container-groups/resource.ts'
+import { containers } from './containers/resource.ts'
+import { containerErrors } from './errors.ts'
+import { type ContainerLimits, defaultContainerLimits } from './limits.ts'
+import { locationLists } from './locations/resource.ts'
+import {
+  derivedIdentities,
+  type ManagedIdentities,
+  type Repositories,
+  type SecretStore,
+} from './services.ts'
+
+export interface ContainerInstanceParts {
+  readonly engine: ContainerEngine
+  /** Of the plane: committed resources. */
+  readonly reader: Reader
+  readonly seal: Seal
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly timers: Timers
+  readonly log: Log
+  /** Shown as the tenant of identities. */
+  readonly tenantId: string
+  /** Where the ports of `Public` groups are published. Default: this machine alone. */
+  readonly hostAddress?: string
+  /** What `Public` groups show as their address where `hostAddress` is every address. */
+  readonly publicAddress?: string
+  /** Behind label and location in `fqdn`. Nothing here answers for such names. */
+  readonly domainSuffix?: string
+  /** The folder of file shares, `{subscription}/{account}/{share}`, on the engine's machine. */
+  readonly shareRoot?: string
+  /** Cores of the engine's machine; CPU limits above are set to it. */
+  readonly cpusMax?: number
+  /** Resolves secret references; without it groups that use any fail to be made. */
+  readonly secrets?: SecretStore
+  /** Clones git repositories; without it groups that mount any fail to be made. */
+  readonly repositories?: Repositories
+  /** Gives managed identities their ids; without it they are derived from the resource's id. */
+  readonly identities?: ManagedIdentities
+  readonly limits?: Partial<ContainerLimits>
+}
+
+export function containerInstanceProvider(parts: ContainerInstanceParts): Provider {
+  const { engine, seal } = parts
+  const limits = { ...defaultContainerLimits, ...parts.limits }
+  const naming = {
+    publicAddress: parts.publicAddress ?? '127.0.0.1',
+    domainSuffix: parts.domainSuffix ?? 'containers.local',
+  }
+  return {
+    namespace: 'ContainerInstance',
+    description: 'Groups of containers that share a network, volumes and a life.',
+    errors: containerErrors.entries,
+    types: [
+      containerGroups({
+        engine,
+        seal,
+        limits,
+        naming,
+        reader: parts.reader,
+        clock: parts.clock,
+        ids: parts.ids,
+        timers: parts.timers,
+        log: parts.log,
+        tenantId: parts.tenantId,
+        hostAddress: parts.hostAddress ?? '127.0.0.1',
+        shareRoot: parts.shareRoot,
+        cpusMax: parts.cpusMax,
+        secrets: parts.secrets,
+        repositories: parts.repositories,
+        identities: parts.identities ?? derivedIdentities(),
+      }),
+      containers({ engine, limits }),
+      ...containerGroupProfiles({ seal, limits }),
+      ...locationLists({ engine, limits }),
+    ],
+  }
+}
