@@ -1,5 +1,6 @@
 /** What conditions may know of a resource: its location, its tags, and what its type adds. Decides nothing. */
 
+import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { ResourceRow } from '#stores/store.ts'
@@ -35,12 +36,27 @@ export function attributesOf(
     found.set(`${type}:name`, nameOf(resource.id))
     found.set(`${type}:type`, compiled.wireType)
     if (compiled.declaration.tracked) addTracked(found, type, resource)
+    addSummary(found, type, compiled.declaration.summary?.(resource.model) ?? {})
   }
   const added = compiled.declaration.attributes?.(resource.model, body) ?? {}
   for (const [name, value] of Object.entries(added)) {
     if (value !== undefined) found.set(`${own}:${name.toLowerCase()}`, value)
   }
   return found
+}
+
+/** `kind`, `managedBy` and so on as they are; of `sku`, `plan` and the like, the name. */
+function addSummary(
+  found: Map<string, AttributeValue>,
+  type: string,
+  summary: Readonly<Record<string, unknown>>,
+): void {
+  for (const [name, member] of Object.entries(summary)) {
+    const value = isJsonObject(member) ? member['name'] : member
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+      found.set(`${type}:${name.toLowerCase()}`, value)
+    }
+  }
 }
 
 function addTracked(

@@ -39,17 +39,17 @@ export function requireGrant(
 }
 
 /**
- * A write must be allowed as it is asked for; and where something is stored already, also if it asked for
- * just that: nobody reaches what they may not write by asking to turn it into something they may.
+ * A write must be allowed as it is asked for; and where something is stored already, first also if it asked
+ * for just that: nobody reaches what they may not write by asking to turn it into something they may, and
+ * nobody learns of it from what is wrong with what they ask.
  */
 export function requireWriteGrant(
   route: Route,
   input: Pick<RunInput, 'pending' | 'principal'>,
-  facts: () => { readonly asked: RequestFacts; readonly stored: boolean },
+  facts: { readonly stored: () => RequestFacts | undefined; readonly asked: () => RequestFacts },
 ): void {
   if (input.pending === undefined) return
-  const { asked, stored } = facts()
-  const before = stored ? { ...asked, request: asked.resource } : asked
-  if (input.pending.holds(asked) && input.pending.holds(before)) return
-  throw new GrantDenied(denial(route, input.principal), asked.request)
+  const stored = facts.stored()
+  if (stored !== undefined) requireGrant(route, input, () => stored)
+  requireGrant(route, input, facts.asked)
 }

@@ -11,7 +11,7 @@ import { nameOf, type ResourceId, resourceGroupOf } from '#kernel/resource-id.ts
 import { stampSystemData } from '#kernel/system-data.ts'
 import { tagProblems } from '#kernel/tags.ts'
 import { StoreConflict, type Tx } from '#stores/store.ts'
-import { noAttributes } from '../access.ts'
+import { type Attributes, noAttributes } from '../access.ts'
 import { attributesOf } from '../attributes.ts'
 import type { Context, PatchRule, Resource, Version } from '../define.ts'
 import { readRow, type StoredResource, show, writeRow } from '../document.ts'
@@ -186,17 +186,20 @@ async function writeInside(
     requireGrant(route, input, () => ({ now, request: 'unknown', resource: noAttributes }))
     throw notFound(compiled, id)
   }
-  requireWriteGrant(route, input, () => {
-    const asked = make(current, context)
-    const location = asked.location ?? current?.location ?? scope?.location
-    return {
-      asked: {
-        now,
-        request: attributesOf(parts, compiled, { ...asked, id, location }, body),
-        resource: attributesOf(parts, compiled, current && { ...desiredNow(current), id }),
-      },
-      stored: current !== undefined,
-    }
+  const resource = (): Attributes =>
+    attributesOf(parts, compiled, current && { ...desiredNow(current), id })
+  requireWriteGrant(route, input, {
+    stored() {
+      if (current === undefined) return undefined
+      const attributes = resource()
+      return { now, request: attributes, resource: attributes }
+    },
+    asked() {
+      const asked = make(current, context)
+      const location = asked.location ?? current?.location ?? scope?.location
+      const request = attributesOf(parts, compiled, { ...asked, id, location }, body)
+      return { now, request, resource: resource() }
+    },
   })
   const { words } = parts.registry
   const { reader } = context

@@ -227,6 +227,10 @@ describe('a condition', () => {
     assert.equal((await patch(dev, { tags: { env: 'dev', a: 'b' } })).status, 200)
     await refused(patch(dev, { tags: { env: 'prod' } }), 'AuthorizationFailed', 403)
     await refused(patch(prod, { tags }), 'AuthorizationFailed', 403)
+    // What is wrong with the body tells nothing of what it would be laid over.
+    const wrong = { tags, location: 'elsewhere', properties: { provisioningState: 'x' } }
+    await refused(patch(prod, wrong), 'AuthorizationFailed', 403)
+    await refused(put('prod', wrong), 'AuthorizationFailed', 403)
     // What the condition does not speak of is plainly allowed, lists included.
     assert.equal((await t.call('GET', prod, undefined, stranger)).status, 200)
     const list = await t.call('GET', `${subscription}/resourceGroups`, undefined, stranger)
