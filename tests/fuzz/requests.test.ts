@@ -1,5 +1,5 @@
 /**
- * A short run of the request fuzzer at every push. `ARMATURE_FUZZ_SEED` repeats a run, `ARMATURE_FUZZ_COUNT`
+ * A short run of the request fuzzer at every push. `ARMATURE_TEST_FUZZ_SEED` repeats a run, `ARMATURE_TEST_FUZZ_COUNT`
  * makes it longer.
  */
 
@@ -12,8 +12,8 @@ import { startEdge } from '#http/testing/start.ts'
 import { subscription } from '#plane/testing/start.ts'
 import { familiesOf, fuzzRequests } from './requests.ts'
 
-const seed = Number(process.env['ARMATURE_FUZZ_SEED'] ?? Date.now() % 1_000_000)
-const count = Number(process.env['ARMATURE_FUZZ_COUNT'] ?? 1500)
+const seed = Number(process.env['ARMATURE_TEST_FUZZ_SEED'] ?? Date.now() % 1_000_000)
+const count = Number(process.env['ARMATURE_TEST_FUZZ_COUNT'] ?? 1500)
 
 test(`broken requests are refused, never a fault (seed ${seed})`, {
   timeout: 600_000,

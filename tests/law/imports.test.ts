@@ -14,6 +14,7 @@ const law: Readonly<Record<string, readonly string[]>> = {
   'stores/sqlite': ['kernel', 'stores'],
   'stores/postgres': ['kernel', 'stores'],
   'engines/containers': ['kernel'],
+  'engines/repositories': ['kernel'],
   plane: ['kernel', 'stores'],
   providers: ['kernel', 'plane', 'engines/containers'],
   identity: ['kernel', 'stores'],

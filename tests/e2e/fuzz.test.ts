@@ -1,0 +1,34 @@
+/**
+ * The request fuzzer over every route of the real providers, on a started server. `ARMATURE_TEST_FUZZ_SEED` repeats a
+ * run, `ARMATURE_TEST_FUZZ_COUNT` makes it longer.
+ */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { declaredTable } from '../../tools/generate/declared-table.ts'
+import { fuzzRequests } from '../fuzz/requests.ts'
+import { startInstallation } from './installation.ts'
+
+const seed = Number(process.env['ARMATURE_TEST_FUZZ_SEED'] ?? Date.now() % 1_000_000)
+const count = Number(process.env['ARMATURE_TEST_FUZZ_COUNT'] ?? 2000)
+
+test(`no request makes a started server fail (seed ${seed})`, { timeout: 600_000 }, async (t) => {
+  await using installation = await startInstallation({
+    environment: { ARMATURE_CONTAINERS: 'simulated', ARMATURE_LOG_LEVEL: 'error' },
+  })
+  const report = await fuzzRequests({
+    url: installation.url,
+    token: installation.ownerToken,
+    subscriptionId: installation.subscriptionId,
+    routes: declaredTable().routes,
+    seed,
+    count,
+    secondsMax: 120,
+  })
+  t.diagnostic(`seed ${seed}: ${report.sent} requests, ${JSON.stringify(report.statuses)}`)
+  assert.deepEqual(report.findings, [])
+  assert.equal(installation.log(), '', 'a fault was logged')
+  for (const status of ['200', '201', '400', '401', '404', '405']) {
+    assert.ok(count < 1000 || (report.statuses[status] ?? 0) > 0, `no answer was ${status}`)
+  }
+})
