@@ -127,7 +127,8 @@ const stepOf: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('claim' as const),
       at: timeOf,
       // Ended at once, or long enough to hold whatever the clock: the two stores have different clocks.
-      lease: fc.constantFrom(0, 3600),
+      // Long: PostgreSQL tells leases by its own clock, which goes on while these steps go back and forth.
+      lease: fc.constant(3600),
       limit: smallOf,
     }),
   },
