@@ -38,6 +38,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     createPrivately(path)
     const writer = open(path, opening.writer)
     prepareSchema(writer, options)
+    writer.exec(opening.dropLeases)
     const reader = open(path, opening.reader, true)
     return new SqliteStore({ writer, reader, lock }, triesOf(options))
   } catch (error) {

@@ -105,6 +105,9 @@ export const opening = {
     'PRAGMA cache_size = -16384',
     'PRAGMA mmap_size = 268435456',
   ],
+  /** The file is this process's alone, so whoever held these claims is gone. */
+  dropLeases: `UPDATE work SET due_at = min(due_at, coalesce(wanted_at, due_at)), wanted_at = NULL,
+    lease_owner = NULL, lease_until = NULL WHERE lease_owner IS NOT NULL`,
   tables: [
     `CREATE TABLE IF NOT EXISTS store_migrations (
        area TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (area, number))`,

@@ -47,6 +47,21 @@ test('a file in use is refused, and free again after closing', async (t) => {
   assert.notEqual(await store.get('/a'), undefined)
 })
 
+test('claims of a process that is gone are free at once', async (t) => {
+  const path = await freshPath(t)
+  {
+    await using store = await open(path)
+    await store.transact((tx) => tx.schedule('/a', 10))
+    assert.equal((await store.claimDue('one', 20, 3600, 1)).length, 1)
+    // What came during the claim is due when it was wanted.
+    await store.transact((tx) => tx.schedule('/a', 5))
+    assert.equal((await store.claimDue('two', 30, 3600, 1)).length, 0)
+  }
+  await using store = await open(path)
+  assert.equal(await store.nextDue(), 5)
+  assert.equal((await store.claimDue('two', 30, 3600, 1)).length, 1)
+})
+
 test('the files are for their owner alone', async (t) => {
   const path = await freshPath(t)
   await using store = await open(path)
