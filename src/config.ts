@@ -60,7 +60,10 @@ export interface Config {
   readonly words: VendorWords
   readonly scopes: 'implicit' | 'declared'
   readonly issuers: readonly ExternalIssuer[]
-  readonly containers: 'auto' | 'docker' | 'simulated'
+  readonly containers: 'auto' | 'docker' | 'kubernetes' | 'simulated'
+  /** A kubeconfig as JSON; inside a cluster none is needed. */
+  readonly kubeconfig: string | undefined
+  readonly kubernetesNamespace: string | undefined
   /** Asked alone when given; the usual sockets otherwise. */
   readonly dockerHost: string | undefined
   /** Where a user's own services have their sockets, by the system's own variable. */
@@ -187,10 +190,10 @@ const settings = {
     description: `External identity issuers whose tokens are taken. \`claims\` says which claim holds ${claimNames.join(', ')}.`,
     parse: parseIssuers,
   },
-  containers: choice(['auto', 'docker', 'simulated'], {
+  containers: choice(['auto', 'docker', 'kubernetes', 'simulated'], {
     default: 'auto',
     description:
-      'What runs container groups: a Docker Engine API (Docker, Podman), or a simulation that says so. `auto` takes the first that answers.',
+      'What runs container groups: a Docker Engine API (Docker, Podman), a Kubernetes cluster, or a simulation that says so. `auto` takes the first Docker Engine API that answers, else the simulation.',
   }),
   dockerHost: text(
     'empty, `unix:///path` or `tcp://host:port`',
@@ -201,6 +204,16 @@ const settings = {
         'Where the Docker Engine API is. Empty is DOCKER_HOST if that is set, else the usual sockets.',
     },
   ),
+  kubeconfig: text('empty, or a file', (v) => !v.includes('\0'), {
+    default: none,
+    description:
+      'For `kubernetes`: a kubeconfig as JSON (`kubectl config view --raw --flatten -o json`). Empty is the service account of the pod this runs in.',
+  }),
+  kubernetesNamespace: text('empty, or a namespace', (v) => /^[a-z0-9-]{0,63}$/.test(v), {
+    default: none,
+    description:
+      'For `kubernetes`: where pods are made. Empty is what the kubeconfig or the pod says.',
+  }),
   containersPrivileged: flag({
     default: 'false',
     description: 'Let container groups ask for privileged containers: they then own the machine.',
@@ -358,6 +371,8 @@ function arrange(
     scopes: named.scopes,
     issuers: named.issuers,
     containers: named.containers,
+    kubeconfig: named.kubeconfig === none ? undefined : resolve(directory, named.kubeconfig),
+    kubernetesNamespace: named.kubernetesNamespace === none ? undefined : named.kubernetesNamespace,
     dockerHost: named.dockerHost === none ? surroundings.dockerHost : named.dockerHost,
     runtimeFolder: surroundings.runtimeFolder,
     containersPrivileged: named.containersPrivileged,

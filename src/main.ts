@@ -4,7 +4,9 @@
  */
 
 import { randomBytes, randomUUID } from 'node:crypto'
+import { gitRepositories } from '#engines/repositories/git-repositories.ts'
 import { createHttpServer, type HttpServer } from '#http/server.ts'
+import { createStreams } from '#http/streams.ts'
 import { defaultThrottle, type ThrottleSettings } from '#http/throttle.ts'
 import { directoryRoutes } from '#identity/directory-api.ts'
 import { type Identity, openIdentity } from '#identity/identity.ts'
@@ -97,7 +99,8 @@ export async function start(config: Config): Promise<Started> {
 
   const containers = await chooseContainerEngine(config, record.tenantId, clock)
   undo.use(containers.engine)
-  log.info({ engine: containers.title }, 'container engine')
+  log.debug({ engine: containers.title }, 'container engine')
+  const streams = createStreams({ ids, clock, log, publicUrl: () => listening })
   const denials = openDenials(store.sql, clock, log)
   const authorizer = createAuthorizer({
     words: config.words,
@@ -122,6 +125,8 @@ export async function start(config: Config): Promise<Started> {
         },
         containers: {
           engine: containers.engine,
+          repositories: gitRepositories(),
+          streams,
           seal: createSeal(deriveKey(key, 'containers')),
           clock,
           ids,
@@ -130,6 +135,7 @@ export async function start(config: Config): Promise<Started> {
           ...(containers.cpusMax === undefined ? {} : { cpusMax: containers.cpusMax }),
           ...(config.containersShares === undefined ? {} : { shareRoot: config.containersShares }),
         },
+        secrets: { seal: createSeal(deriveKey(key, 'secrets')), ids },
         services,
       }),
     store,
@@ -172,6 +178,7 @@ export async function start(config: Config): Promise<Started> {
     publicUrl: () => listening,
     readiness: async () => [await storeReadiness(store)],
     openapi: (path) => openApiAt(plane, config, path),
+    upgrades: [streams],
   })
   undo.use(server)
   const { url } = await server.listen({ host: config.host, port: config.port })

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createHttpServer } from '#http/server.ts'
+import { createStreams } from '#http/streams.ts'
 import { refuse } from '#kernel/error.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { silentLog } from '#kernel/ports.ts'
@@ -17,7 +18,13 @@ interface World extends AsyncDisposable {
 }
 
 async function open(): Promise<World> {
-  const started = await startContainers()
+  const streams = createStreams({
+    ids,
+    clock: { now: () => Date.now() },
+    log: silentLog,
+    publicUrl: () => url,
+  })
+  const started = await startContainers({ streams })
   const server = createHttpServer({
     plane: started.plane,
     authenticate: () => owner,
@@ -38,6 +45,7 @@ async function open(): Promise<World> {
     publicUrl: () => url,
     readiness: async () => [],
     openapi: () => undefined,
+    upgrades: [streams],
   })
   let url = ''
   url = (await server.listen({ host: '127.0.0.1', port: 0 })).url
@@ -83,6 +91,20 @@ test('create, show, list, logs, stop, start, restart, delete', async () => {
   assert.match((await world.run('container-group', 'list')).error, /none/)
   const none = await world.run('container-group', 'show', 'web', ...at)
   assert.notEqual(none.code, 0)
+})
+
+test('exec talks over a stream, and ends with the command’s exit code', async () => {
+  await using world = await open()
+  const at = ['-g', 'demo']
+  const image = ['--image', 'r.example/web:1']
+  assert.equal((await world.run('container-group', 'create', 'web', ...at, ...image)).code, 0)
+  const exec = ['container-group', 'exec', 'web', ...at, '--command']
+  const ran = await world.run(...exec, 'echo "a b"')
+  assert.equal(ran.code, 0, ran.error)
+  assert.match(ran.out, /would run \["echo","a b"\]/)
+  const wrong = await world.run(...exec, "'")
+  assert.equal(wrong.code, 1)
+  assert.match(wrong.error, /InvalidCommand/)
 })
 
 test('a create that cannot be is said, with its code', async () => {

@@ -2,6 +2,7 @@
 
 import type { Answer } from '#client/answer.ts'
 import { isRecord, textOf } from '#client/answer.ts'
+import { LocalProblem } from './command.ts'
 import type { Connection } from './context.ts'
 import { subscriptionOption } from './options.ts'
 import { extensionPath, resourceGroupPath, subscriptionOf } from './resource-path.ts'
@@ -96,4 +97,13 @@ function stateOf(container: unknown): string {
 function eventsOf(view: unknown): readonly (readonly [string, string])[] {
   const events = isRecord(view) ? listOf(view['events']) : []
   return events.map((one) => [`event ${textOf(one, 'name') ?? ''}`, textOf(one, 'message') ?? ''])
+}
+
+/** The name of the first container of a group as answered. */
+export function firstContainer(group: unknown): string {
+  const properties = isRecord(group) ? group['properties'] : undefined
+  const list = isRecord(properties) ? properties['containers'] : undefined
+  const name = Array.isArray(list) ? textOf(list[0], 'name') : undefined
+  if (name !== undefined) return name
+  throw new LocalProblem('NoContainer', 'The group shows no container. Name one: --container')
 }

@@ -11,5 +11,6 @@ export const nounSummaries: Readonly<Record<string, string>> = {
   role: 'Roles, and who has them where',
   'role assignment': 'Who has which role at which scope',
   'role definition': 'The roles there are',
+  secret: 'Secrets of vaults, which other resources refer to',
   subscription: 'Subscriptions: the topmost scopes',
 }

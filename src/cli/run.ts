@@ -16,6 +16,34 @@ const terminal: Terminal = {
     for await (const chunk of process.stdin) text += chunk
     return text
   },
+  listen(callback) {
+    const { stdin } = process
+    let stopped = false
+    if (stdin.isTTY) stdin.setRawMode(true)
+    const hear = (bytes: Uint8Array): void => {
+      stdin.pause()
+      void callback(bytes).then(() => {
+        if (!stopped) stdin.resume()
+      })
+    }
+    const end = (): void => void callback(undefined)
+    stdin.on('data', hear)
+    stdin.once('end', end)
+    return () => {
+      stopped = true
+      stdin.off('data', hear)
+      stdin.off('end', end)
+      if (stdin.isTTY) stdin.setRawMode(false)
+      stdin.pause()
+    }
+  },
+  size() {
+    const { stdin, stdout } = process
+    // Some terminals say that they have no lines at all.
+    return stdin.isTTY && stdout.isTTY
+      ? { rows: stdout.rows || 24, columns: stdout.columns || 80 }
+      : undefined
+  },
   onStop(callback) {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, callback)
   },

@@ -2,7 +2,7 @@
 
 export interface Terminal {
   /** Standard output: what was asked for, and nothing else. */
-  out(text: string): void
+  out(text: string | Uint8Array): void
   /** Standard error: what went wrong, and what is worth knowing meanwhile. */
   error(text: string): void
   /** Somebody reads along at a terminal: answers are laid out for people. */
@@ -10,6 +10,13 @@ export interface Terminal {
   readonly coloured: boolean
   /** All of standard input. */
   readInput(): Promise<string>
+  /**
+   * Calls back with standard input as it comes, one piece at a time, and with nothing at its end. What is typed
+   * at a terminal comes key by key. Calling the answer stops it and gives the terminal back.
+   */
+  listen(callback: (bytes: Uint8Array | undefined) => Promise<void>): () => void
+  /** Of the terminal one types and reads at; undefined where there is none. */
+  size(): { readonly rows: number; readonly columns: number } | undefined
   /** Called for each SIGINT, SIGTERM or SIGHUP from now on; the process no longer ends by itself. */
   onStop(callback: () => void): void
   /** Ends the process at once. */

@@ -31,6 +31,7 @@ import {
 import { walk } from './pipeline.ts'
 import { createRoutingStamp } from './respond.ts'
 import { unlocated } from './steps/locate.ts'
+import type { UpgradeMount } from './streams.ts'
 import { createThrottle, type ThrottleSettings, unthrottled } from './throttle.ts'
 
 /** Answers raw requests: identity's pages, the portal, the business application. Never throws. */
@@ -65,6 +66,8 @@ export interface HttpServerOptions {
   openapi?(path: string): object | undefined
   /** Areas with a voice of their own, by path prefix (`/portal`, `/bc`): they get the raw request. */
   readonly mounts?: readonly { readonly prefix: string; readonly handle: RawHandler }[]
+  /** Connections that become something else (web sockets). Asked for elsewhere, an upgrade is not made. */
+  readonly upgrades?: readonly UpgradeMount[]
 }
 
 export interface HttpServer extends AsyncDisposable {
@@ -112,7 +115,13 @@ export function createHttpServer(given: HttpServerOptions): HttpServer {
     running,
     isDraining: () => draining,
   }
-  const app = createApp(given.limits, (request, reply) => enterPlane(request.raw, reply))
+  const upgradeOf = ({ url = '' }: IncomingMessage): UpgradeMount | undefined =>
+    given.upgrades?.find(({ prefix }) => url.startsWith(prefix))
+  const app = createApp(
+    given.limits,
+    (request) => upgradeOf(request) !== undefined,
+    (request, reply) => enterPlane(request.raw, reply),
+  )
   function enter(
     request: IncomingMessage,
     reply: FastifyReply,
@@ -187,12 +196,22 @@ export function createHttpServer(given: HttpServerOptions): HttpServer {
   })
   server.on('request', (request) => silent.delete(request.socket))
 
+  // Only those that `shouldUpgradeCallback` let through come here.
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    silent.delete(socket)
+    // The times of requests do not bind what may be still for long.
+    socket.setTimeout(0)
+    socket.setNoDelay(true)
+    upgradeOf(request)?.accept(request, socket, head)
+  })
+
   const sweep = setInterval(() => refuseLate(edge), sweepMilliseconds)
   sweep.unref()
 
   async function close({ drainSeconds }: { readonly drainSeconds: number }): Promise<void> {
     draining = true
     for (const socket of silent) socket.destroy()
+    for (const mount of given.upgrades ?? []) mount.end()
     const cut = setTimeout(() => server.closeAllConnections(), drainSeconds * 1000)
     try {
       await app.close()
@@ -215,7 +234,11 @@ export function createHttpServer(given: HttpServerOptions): HttpServer {
 
 type Enter = (request: FastifyRequest, reply: FastifyReply) => void
 
-function createApp(limits: Limits, misrouted: Enter): FastifyInstance {
+function createApp(
+  limits: Limits,
+  upgrades: (request: IncomingMessage) => boolean,
+  misrouted: Enter,
+): FastifyInstance {
   const app = fastify({
     logger: false,
     bodyLimit: limits.bodyBytesMax,
@@ -232,6 +255,7 @@ function createApp(limits: Limits, misrouted: Enter): FastifyInstance {
       // Asked for in `correlate`, whose refusal has a body in the right family.
       requireHostHeader: false,
       optimizeEmptyRequests: true,
+      shouldUpgradeCallback: upgrades,
     },
     routerOptions: {
       maxParamLength: 1_000,

@@ -24,6 +24,7 @@ export async function chooseContainerEngine(
   clock: Clock,
 ): Promise<ChosenEngine> {
   const { containers, dockerHost, runtimeFolder, home } = config
+  if (containers === 'kubernetes') return kubernetes(config, installation)
   const passedOver: string[] = []
   if (containers !== 'simulated') {
     const { findDocker, usualSockets } = await import('#engines/containers/docker/find-docker.ts')
@@ -51,6 +52,32 @@ export async function chooseContainerEngine(
   const { SimulatedEngine } = await import('#engines/containers/simulated/simulated-engine.ts')
   const folder = join(home, 'simulated-containers')
   const engine = new SimulatedEngine({ folder, installation, clock })
+  const { title } = await engine.describe()
+  return { engine, title, cpusMax: undefined }
+}
+
+const inClusterFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
+
+async function kubernetes(config: Config, installation: string): Promise<ChosenEngine> {
+  const { findKubernetes } = await import('#engines/containers/kubernetes/find-kubernetes.ts')
+  const { kubeconfig, kubernetesNamespace: namespace, containersPrivileged } = config
+  const found = await findKubernetes({
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    inClusterFolder,
+    ...(namespace === undefined ? {} : { namespace }),
+  })
+  if (found.target === undefined) {
+    const tried = found.passedOver.map(({ address, reason }) => `${address} (${reason})`)
+    throw new Error(
+      `ARMATURE_CONTAINERS=kubernetes, but no cluster was found. Tried: ${tried.join('; ')}`,
+    )
+  }
+  const { KubernetesEngine } = await import('#engines/containers/kubernetes/kubernetes-engine.ts')
+  const engine = new KubernetesEngine({
+    target: found.target,
+    installation,
+    allowPrivileged: containersPrivileged,
+  })
   const { title } = await engine.describe()
   return { engine, title, cpusMax: undefined }
 }

@@ -10,6 +10,8 @@ import {
   containerInstanceProvider,
 } from './container-instance/provider.ts'
 import { resourcesProvider } from './resources/provider.ts'
+import { type SecretsParts, secretsProvider } from './secrets/provider.ts'
+import { openSecretStore } from './secrets/secret-store.ts'
 
 export interface ProviderParts {
   readonly words: VendorWords
@@ -21,11 +23,13 @@ export interface ProviderParts {
   readonly inspection?: Inspection
   /** The engine of containers and what goes with it; without it the namespace is not there. */
   readonly containers?: Omit<ContainerInstanceParts, 'reader' | 'tenantId'>
+  /** Seals the secrets of vaults; without it the namespace is not there. */
+  readonly secrets?: SecretsParts
   readonly services: Pick<PlaneServices, 'describe' | 'emptyScope' | 'listTracked' | 'reader'>
 }
 
 export function providers(parts: ProviderParts): readonly Provider[] {
-  const { words, directory, tenantId, inspection, containers, services } = parts
+  const { words, directory, tenantId, inspection, containers, secrets, services } = parts
   const { describe, emptyScope, listTracked, reader } = services
   return [
     resourcesProvider({ tenantId, describe, emptyScope, listTracked }),
@@ -35,8 +39,18 @@ export function providers(parts: ProviderParts): readonly Provider[] {
       isRoleInUse: (id) => parts.isRoleInUse(id),
       ...(inspection === undefined ? {} : { inspection }),
     }),
+    ...(secrets === undefined ? [] : [secretsProvider(secrets)]),
     ...(containers === undefined
       ? []
-      : [containerInstanceProvider({ ...containers, reader, tenantId })]),
+      : [
+          containerInstanceProvider({
+            ...(secrets === undefined
+              ? {}
+              : { secrets: openSecretStore({ reader, seal: secrets.seal }) }),
+            ...containers,
+            reader,
+            tenantId,
+          }),
+        ]),
   ]
 }

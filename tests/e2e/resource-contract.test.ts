@@ -74,6 +74,7 @@ async function open(): Promise<Subject & AsyncDisposable> {
           timers: realTimers,
           log: silentLog,
         },
+        secrets: { seal: createSeal(randomBytes(32)), ids },
         services,
       }),
     store,

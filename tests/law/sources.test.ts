@@ -64,6 +64,7 @@ const catchers: Readonly<Record<string, string>> = {
   'src/plane/reconciler.ts': 'the world fails; background work tries again',
   'src/providers/container-instance/engine-failure.ts': 'failures of the engine become values',
   'src/http/failure.ts': 'the one place that turns errors into answers',
+  'src/http/streams.ts': 'what a stream talks with fails in the world; its client is told',
   'src/http/json.ts': 'JSON.parse has no other way to say no',
   'src/main.ts': 'a store that does not answer is the answer of the readiness check',
 }

@@ -35,6 +35,7 @@ export function declaredTable(): DeclaredTable {
         timers: { after: never },
         log: silentLog,
       },
+      secrets: { seal: { seal: never, open: never }, ids: { uuid: never, secret: never } },
       services: {
         describe: never,
         emptyScope: never,

@@ -13,6 +13,7 @@ export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>
   readonly input?: string
   readonly interactive?: boolean
+  readonly size?: { readonly rows: number; readonly columns: number }
   /** Sees what goes to standard error while the command still runs. */
   readonly onError?: (text: string) => void
 }
@@ -22,7 +23,7 @@ export async function runCli(words: readonly string[], options: RunOptions = {})
   let error = ''
   const terminal: Terminal = {
     out: (text) => {
-      out += text
+      out += Buffer.from(text).toString('utf8')
     },
     error: (text) => {
       error += text
@@ -31,6 +32,14 @@ export async function runCli(words: readonly string[], options: RunOptions = {})
     interactive: options.interactive ?? false,
     coloured: false,
     readInput: async () => options.input ?? '',
+    listen: (callback) => {
+      const given = Buffer.from(options.input ?? '')
+      void (given.length === 0 ? Promise.resolve() : callback(given)).then(() =>
+        callback(undefined),
+      )
+      return () => {}
+    },
+    size: () => options.size,
     onStop: () => {},
     exit: (code) => {
       throw new Error(`the command ended the process with ${code}`)

@@ -57,7 +57,7 @@ function failureOf(error: EngineError): Failure {
   return { code, message, retry: error.retry }
 }
 
-/** Asks a service that is not an engine; whatever it throws means "not now". */
+/** Asks a service that is not an engine; what it throws means "not now", unless it says `retry: 'never'`. */
 export async function ask<T>(
   work: () => Promise<T>,
   code: ContainerCode,
@@ -67,6 +67,7 @@ export async function ask<T>(
     return await work()
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new MaterialFailure(code, 'later', { ...params, reason })
+    const never = error instanceof Error && 'retry' in error && error.retry === 'never'
+    throw new MaterialFailure(code, never ? 'never' : 'later', { ...params, reason })
   }
 }

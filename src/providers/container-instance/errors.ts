@@ -230,6 +230,16 @@ export const containerErrors = defineErrors({
     message: "The container group '{group}' has no container '{name}'.",
     advice: 'User: GET the group to see the names of its containers.',
   },
+  ContainerNotRunning: {
+    status: 409,
+    message: "The container '{name}' does not run now.",
+    advice: 'User: wait until the container runs, or start its group.',
+  },
+  InvalidCommand: {
+    status: 400,
+    message: 'The command is invalid: {reason}.',
+    advice: 'User: words are parted by blanks; quotes keep blanks together.',
+  },
   ContainerLogNotAvailable: {
     status: 409,
     message: "The log of the container '{name}' is not available: {reason}.",

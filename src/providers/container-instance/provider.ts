@@ -15,6 +15,7 @@ import {
   type ManagedIdentities,
   type Repositories,
   type SecretStore,
+  type Streams,
 } from './services.ts'
 
 export interface ContainerInstanceParts {
@@ -42,6 +43,8 @@ export interface ContainerInstanceParts {
   readonly secrets?: SecretStore
   /** Clones git repositories; without it groups that mount any fail to be made. */
   readonly repositories?: Repositories
+  /** Carries `exec` and `attach`; without it both are refused. */
+  readonly streams?: Streams
   /** Gives managed identities their ids; without it they are derived from the resource's id. */
   readonly identities?: ManagedIdentities
   readonly limits?: Partial<ContainerLimits>
@@ -77,7 +80,7 @@ export function containerInstanceProvider(parts: ContainerInstanceParts): Provid
         repositories: parts.repositories,
         identities: parts.identities ?? derivedIdentities(),
       }),
-      containers({ engine, limits }),
+      containers({ engine, limits, streams: parts.streams }),
       ...containerGroupProfiles({ seal, limits }),
       ...locationLists({ engine, limits }),
     ],

@@ -1,6 +1,7 @@
 /** What the provider needs from outside besides the engine: small ports, each with what it falls back to. */
 
 import { createHash } from 'node:crypto'
+import type { Session } from '#engines/containers/engine.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 
 /** Where secret references are resolved. */
@@ -16,6 +17,15 @@ export interface SecretStore {
   read(uri: string): Promise<string | undefined>
 }
 
+/** Lets a client talk with a process over a connection of its own, once, by a password. */
+export interface Streams {
+  /** `open` is called when the client has come. Throws the refusal when too many wait already. */
+  offer(open: () => Promise<Session>): {
+    readonly webSocketUri: string
+    readonly password: string
+  }
+}
+
 /** Gives managed identities their ids. The same answer for the same resource, always. */
 export interface ManagedIdentities {
   userAssigned(
@@ -24,13 +34,24 @@ export interface ManagedIdentities {
   systemAssigned(resourceId: string): Promise<{ readonly principalId: string }>
 }
 
-/** Gets a git repository as a tar stream, its files in `directory`. */
+/** Gets git repositories. */
 export interface Repositories {
-  archive(from: {
+  /**
+   * Copies one to this machine. Throws an `Error` for the user's eyes; with `retry: 'never'` where another try
+   * would end the same.
+   */
+  fetch(from: {
     readonly repository: string
+    /** Where its files go in the volume; `.` for the volume itself. */
     readonly directory: string
+    /** The branch it has as its own when left out. */
     readonly revision: string | undefined
-  }): AsyncIterable<Uint8Array>
+  }): Promise<FetchedRepository>
+}
+
+export interface FetchedRepository extends AsyncDisposable {
+  /** Its files as a tar stream, from the start at each call. */
+  archive(): AsyncIterable<Uint8Array>
 }
 
 /** Ids made of names, for as long as no directory gives any: nobody can sign in with them. */

@@ -11,6 +11,7 @@ import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
 import type { Subject, SubjectOptions } from '#plane/testing/resource-contract.ts'
 import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
+import type { Store } from '#stores/store.ts'
 import { createAuthorizer } from '../authorization/authorizer.ts'
 import { lockGuard } from '../authorization/locks/guard.ts'
 import { ownerRoleId } from '../authorization/role-definitions/built-in-roles.ts'
@@ -36,8 +37,9 @@ export interface Installation extends Subject, AsyncDisposable {
 
 export async function openInstallation(
   scopes: 'implicit' | 'declared' = 'implicit',
+  given?: Store,
 ): Promise<Installation> {
-  const store = await memoryStore()
+  const store = given ?? (await memoryStore())
   const groups = new Map<string, readonly string[]>()
   let directoryPosition = 0
   const directory = {

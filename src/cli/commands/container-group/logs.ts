@@ -1,8 +1,13 @@
 /** `container-group logs`: what a container wrote. */
 
-import { isRecord, textOf } from '#client/answer.ts'
-import { type Command, defineCommand, LocalProblem } from '../../command.ts'
-import { containerVersion, groupPath, placeOptions } from '../../container-groups.ts'
+import { textOf } from '#client/answer.ts'
+import { type Command, defineCommand } from '../../command.ts'
+import {
+  containerVersion,
+  firstContainer,
+  groupPath,
+  placeOptions,
+} from '../../container-groups.ts'
 import { connectionOptions } from '../../options.ts'
 
 export const command: Command = defineCommand({
@@ -34,11 +39,3 @@ export const command: Command = defineCommand({
     return 0
   },
 })
-
-function firstContainer(group: unknown): string {
-  const properties = isRecord(group) ? group['properties'] : undefined
-  const list = isRecord(properties) ? properties['containers'] : undefined
-  const name = Array.isArray(list) ? textOf(list[0], 'name') : undefined
-  if (name !== undefined) return name
-  throw new LocalProblem('NoContainer', 'The group shows no container. Name one: --container')
-}

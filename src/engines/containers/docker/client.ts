@@ -8,8 +8,8 @@ import type { Duplex } from 'node:stream'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { EngineError } from '../engine.ts'
+import { type Json, parseJson, textAt } from '../json.ts'
 import { failureOf, failureOfConnection } from './failure.ts'
-import { type Json, parseJson, textAt } from './json.ts'
 
 export type DockerTarget =
   | { readonly kind: 'socket'; readonly path: string }

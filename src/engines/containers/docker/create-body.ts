@@ -11,7 +11,7 @@ import {
   type PartSpec,
   type VolumeSpec,
 } from '../engine.ts'
-import type { Json } from './json.ts'
+import type { Json } from '../json.ts'
 import { checkToken, type Names, sandboxName, volumeName } from './names.ts'
 import { pauseImage } from './pause-image.ts'
 

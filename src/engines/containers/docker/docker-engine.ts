@@ -22,15 +22,15 @@ import {
   type RegistryCredentials,
   type Session,
 } from '../engine.ts'
+import { booleanAt, type Json, listAt, numberAt, textAt, timeAt } from '../json.ts'
+import { probeByExec, probeByHttp } from '../probe.ts'
 import { DockerClient, type DockerTarget, formatTarget } from './client.ts'
 import { GroupMaker } from './group-maker.ts'
 import { readHints } from './hints.ts'
-import { booleanAt, type Json, listAt, numberAt, textAt, timeAt } from './json.ts'
 import { readLogs } from './logs.ts'
 import { isOwned, namesOf, ownedFilter, partName, pathOf } from './names.ts'
 import { labelOf, readGroup } from './observation.ts'
 import { pauseImage } from './pause-image.ts'
-import { probeByExec, probeByHttp } from './probe.ts'
 import { pullImage } from './pull.ts'
 import { removeOwned } from './remove.ts'
 import { openAttach, openExec } from './session.ts'

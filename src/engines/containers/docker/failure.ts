@@ -4,7 +4,7 @@
  */
 
 import { EngineError, type EngineErrorKind } from '../engine.ts'
-import { parseJson, textAt } from './json.ts'
+import { parseJson, textAt } from '../json.ts'
 
 const wording: readonly (readonly [RegExp, EngineErrorKind])[] = [
   [/address already in use|port is already allocated/i, 'busy'],

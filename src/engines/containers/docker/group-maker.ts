@@ -4,6 +4,7 @@
  */
 
 import { EngineError, type GroupContents, type GroupSpec, type VolumeSpec } from '../engine.ts'
+import { type Json, textAt, timeAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
 import {
   checkSpec,
@@ -13,7 +14,6 @@ import {
   volumeBody,
   volumesFolder,
 } from './create-body.ts'
-import { type Json, textAt, timeAt } from './json.ts'
 import { type Names, partName, sandboxName } from './names.ts'
 import { labelOf } from './observation.ts'
 import { pauseImage, pauseProgram, pauseRoot } from './pause-image.ts'

@@ -1,7 +1,7 @@
 /** The names and label filters by which a Docker API finds what one installation made. Pure. */
 
 import { EngineError, isToken } from '../engine.ts'
-import { type Json, textAt } from './json.ts'
+import { type Json, textAt } from '../json.ts'
 
 export interface Names {
   readonly installation: string

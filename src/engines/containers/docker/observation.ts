@@ -1,7 +1,7 @@
 /** Reads a group's state out of what a Docker API tells of its containers. Pure; it decides nothing. */
 
 import type { ObservedGroup, ObservedPart, PartState } from '../engine.ts'
-import { at, booleanAt, entriesAt, type Json, listAt, numberAt, textAt, timeAt } from './json.ts'
+import { at, booleanAt, entriesAt, type Json, listAt, numberAt, textAt, timeAt } from '../json.ts'
 
 /** `containers` are inspections; the sandbox is the one without a part's label. */
 export function readGroup(

@@ -4,9 +4,9 @@
  */
 
 import type { RegistryCredentials } from '../engine.ts'
+import { parseJson, textAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
 import { failureOfConnection, failureOfPull } from './failure.ts'
-import { parseJson, textAt } from './json.ts'
 import { pathOf } from './names.ts'
 
 const silentSeconds = 300

@@ -1,8 +1,8 @@
 /** Removes what a list of a Docker API shows, until it shows nothing. It asks no container politely. */
 
 import { EngineError } from '../engine.ts'
+import { type Json, textAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
-import { type Json, textAt } from './json.ts'
 
 /** One round does it, unless something was being made meanwhile. */
 const roundsMax = 4

@@ -11,8 +11,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { DockerClient, type DockerTarget } from '../docker/client.ts'
-import { listAt, textAt } from '../docker/json.ts'
 import { writeTar } from '../docker/tar.ts'
+import { listAt, textAt } from '../json.ts'
 
 const run = promisify(execFile)
 

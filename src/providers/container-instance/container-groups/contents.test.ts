@@ -1,10 +1,13 @@
 /** Secrets of every kind reach the engine's contents, and nothing else does. */
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { gitRepositories } from '#engines/repositories/git-repositories.ts'
+import { requireOrSkip } from '../../../../tests/require.ts'
 import { MaterialFailure } from '../engine-failure.ts'
 import { base, body, ids, testSeal, web } from '../testing/start.ts'
 import { type ContentParts, contentsOf, credentialsOf, registryOf } from './contents.ts'
@@ -21,6 +24,9 @@ const around = {
   resolvesSecrets: true,
   clonesRepositories: true,
 }
+
+/** Nothing of these groups has to go after a call, but for the last test's. */
+const held = new AsyncDisposableStack()
 
 function model(containers: readonly object[], properties: object = {}): ContainerGroup {
   const given = body(containers, properties) as { properties: object }
@@ -59,7 +65,7 @@ describe('contents', () => {
       ],
       references,
     )
-    const { environment } = await contentsOf(group, parts())
+    const { environment } = await contentsOf(group, parts(), held)
     assert.deepEqual(
       [...(environment?.get('web') ?? [])],
       [
@@ -80,7 +86,7 @@ describe('contents', () => {
         { name: 'b', secretReference: { two: 'there' } },
       ],
     })
-    const { files } = await contentsOf(group, parts())
+    const { files } = await contentsOf(group, parts(), held)
     const text = (volume: string) =>
       (files?.get(volume) ?? []).map(({ name, bytes }) => [name, Buffer.from(bytes).toString()])
     assert.deepEqual(text('v0'), [['one', 'file one']])
@@ -97,7 +103,7 @@ describe('contents', () => {
       const group = model([web('', 'web', { volumeMounts: [{ name: 'v', mountPath: '/data' }] })], {
         volumes: [{ name: 'v', azureFile: { shareName: 'Share', storageAccountName: 'Account' } }],
       })
-      await contentsOf(group, parts({ shareRoot }))
+      await contentsOf(group, parts({ shareRoot }), held)
       const [volume] = specOf(group, { ...around, shareRoot }).volumes
       assert.ok(volume?.kind === 'host')
       assert.match(volume.folder, /11111111-2222-4333-8444-555555555555\/account\/share$/)
@@ -121,7 +127,7 @@ describe('contents', () => {
     test(`${what}: ${code}, ${retry}`, async () => {
       const variable = { name: 'A', secureValueReference: name }
       const group = model([web('', 'web', { environmentVariables: [variable] })], references)
-      await assert.rejects(contentsOf(group, parts(over)), (error) => {
+      await assert.rejects(contentsOf(group, parts(over), held), (error) => {
         assert.ok(error instanceof MaterialFailure)
         assert.deepEqual([error.failure.code, error.failure.retry], [code, retry])
         return true
@@ -132,7 +138,7 @@ describe('contents', () => {
   test('a secret sealed for another group does not open', async () => {
     const variable = { name: 'A', secureValue: 's' }
     const group = model([web('', 'web', { environmentVariables: [variable] })])
-    await assert.rejects(contentsOf({ ...group, place: `${place}2` }, parts()), {
+    await assert.rejects(contentsOf({ ...group, place: `${place}2` }, parts(), held), {
       message: /cannot be opened/,
     })
   })
@@ -157,5 +163,48 @@ describe('contents', () => {
       ['nginx', 'library/nginx', 'localhost/x', 'r.example:5000/x'].map(registryOf),
       ['docker.io', 'docker.io', 'localhost', 'r.example:5000'],
     )
+  })
+})
+
+describe('git repositories', () => {
+  test('are fetched ahead of the call, gone after it, and refused with a code', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'armature-contents-git-'))
+    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    let hasGit = true
+    try {
+      execFileSync('git', ['init', '--quiet', '--initial-branch=main', join(folder, 'site')])
+    } catch {
+      hasGit = false
+    }
+    if (!requireOrSkip(t, hasGit, 'git is not here; install the package git')) return
+    const git = (...words: readonly string[]) =>
+      execFileSync('git', ['-C', join(folder, 'site'), ...words])
+    const person = ['-c', 'user.name=a', '-c', 'user.email=a@example.net']
+    git(...person, 'commit', '--quiet', '--allow-empty', '-m', 'first')
+    const copies = mkdtempSync(join(folder, 'copies-'))
+    const repositories = gitRepositories({ schemes: ['file'], folder: copies })
+    const group = (repository: string) =>
+      model([web()], { volumes: [{ name: 'code', gitRepo: { repository } }] })
+    {
+      await using held = new AsyncDisposableStack()
+      const own = parts({ repositories })
+      const { archives } = await contentsOf(group(`file://${join(folder, 'site')}`), own, held)
+      assert.equal(readdirSync(copies).length, 1)
+      let bytes = 0
+      for await (const piece of archives?.get('v0')?.() ?? []) bytes += piece.byteLength
+      assert.ok(bytes >= 1024, 'an empty tar is two blocks at the least')
+    }
+    assert.deepEqual(readdirSync(copies), [])
+    for (const repository of [`file://${join(folder, 'none')}`, 'ext::sh']) {
+      await assert.rejects(
+        contentsOf(group(repository), parts({ repositories }), held),
+        (error) => {
+          assert.ok(error instanceof MaterialFailure)
+          assert.equal(error.failure.code, 'GitRepositoryNotAvailable')
+          assert.equal(error.failure.retry, 'never')
+          return true
+        },
+      )
+    }
   })
 })

@@ -1,6 +1,6 @@
 /**
  * Opens what a group needs for one call of the engine: secret variables, files, archives, credentials. It
- * returns them and keeps nothing. Throws `MaterialFailure` when something is not to be had.
+ * returns them and keeps nothing; what has to go after the call is put on `held`. Throws `MaterialFailure` when something is not to be had.
  */
 
 import { mkdir } from 'node:fs/promises'
@@ -23,6 +23,7 @@ export interface ContentParts {
 export async function contentsOf(
   model: ContainerGroup,
   parts: ContentParts,
+  held: AsyncDisposableStack,
 ): Promise<GroupContents> {
   const files = new Map<string, readonly VolumeFile[]>()
   const archives = new Map<string, () => AsyncIterable<Uint8Array>>()
@@ -50,7 +51,13 @@ export async function contentsOf(
       const { repositories } = parts
       const directory = gitRepo.directory ?? defaultDirectory(gitRepo.repository)
       const { repository, revision } = gitRepo
-      archives.set(name, () => repositories.archive({ repository, directory, revision }))
+      const fetched = await ask(
+        () => repositories.fetch({ repository, directory, revision }),
+        'GitRepositoryNotAvailable',
+        { volume: volume.name },
+      )
+      held.use(fetched)
+      archives.set(name, () => fetched.archive())
     }
   }
   const maps = allContainers(model).filter((one) => keyValues(one.properties.configMap).length > 0)

@@ -147,7 +147,8 @@ async function grantedSecrets(
         principalId: context.principal.id,
         scope: context.id.text,
         linkedAction: qualify(context.words, secrets.useAction),
-        linkedScope: id.text,
+        // As the caller wrote it: where the vault is, only those who may see it learn.
+        linkedScope: secretReferenceUri,
       })
     }
     granted.set(secretReferenceUri, id.key)

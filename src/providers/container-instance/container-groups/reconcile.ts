@@ -164,19 +164,20 @@ export function reconcileWith(parts: ReconcileParts): Reconciler<ContainerGroup>
   })
 }
 
-function performOn(
+async function performOn(
   parts: ReconcileParts,
   around: Surroundings,
   { token, desired }: GroupSubject,
   step: Step,
 ): Promise<void> {
-  return performStep(parts.engine, token, step, {
+  await using held = new AsyncDisposableStack()
+  await performStep(parts.engine, token, step, {
     graceSeconds,
     ...(desired === undefined
       ? {}
       : {
           spec: specOf(desired, around),
-          contents: () => contentsOf(desired, parts),
+          contents: () => contentsOf(desired, parts, held),
           credentials: (image: string) => credentialsOf(desired, image, parts),
         }),
   })
@@ -190,8 +191,9 @@ async function performElsewhere(
 ): Promise<boolean> {
   if (desired?.properties.ipAddress?.type !== 'Public') return false
   const tried = await attempt(async () => {
+    await using held = new AsyncDisposableStack()
     await parts.engine.remove(token)
-    const contents = await contentsOf(desired, parts)
+    const contents = await contentsOf(desired, parts, held)
     await parts.engine.create(token, withAnyHostPort(specOf(desired, around)), contents)
   })
   return tried.ok

@@ -4,9 +4,10 @@
  */
 
 import { defineResource, type ResourceType } from '#plane/define.ts'
+import { attachTo, execIn, type StreamParts } from './exec-attach.ts'
 import { type LogParts, logsOf } from './logs.ts'
 
-export function containers(parts: LogParts): ResourceType {
+export function containers(parts: LogParts & StreamParts): ResourceType {
   return defineResource({
     type: 'ContainerInstance/containerGroups/containers',
     description: 'One container of a group.',
@@ -16,6 +17,6 @@ export function containers(parts: LogParts): ResourceType {
     versions: [],
     apiVersions: ['2025-09-01'],
     verbs: [],
-    actions: { logs: logsOf(parts) },
+    actions: { logs: logsOf(parts), exec: execIn(parts), attach: attachTo(parts) },
   })
 }

@@ -3,7 +3,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EngineError, type Probe, type ProbeOutcome, type Session } from '../engine.ts'
+import { EngineError, type Probe, type ProbeOutcome, type Session } from './engine.ts'
 
 export async function probeByExec(
   run: () => Promise<Session>,

@@ -1,0 +1,27 @@
+/** `secret list`: the secrets of a vault, without their values. */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { propertyText } from '../../container-groups.ts'
+import { member } from '../../directory.ts'
+import { apiOptions } from '../../options.ts'
+import { printRows } from '../../output/print.ts'
+import { secretVersion, vaultOptions, vaultPath } from '../../secrets.ts'
+
+export const command: Command = defineCommand({
+  name: 'secret list',
+  summary: 'List the secrets of a vault, without their values',
+  arguments: [],
+  options: { ...vaultOptions, ...apiOptions },
+  examples: ['secret list --vault shop -g demo', 'secret list --vault shop -g demo --json'],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const path = `${await vaultPath(connection, values)}/secrets`
+    const rows = await connection.client.list(path, { query: secretVersion })
+    printRows(context.terminal, values.json, rows, [
+      { title: 'NAME', of: member('name') },
+      { title: 'VERSION', of: (row) => propertyText(row, 'version') },
+      { title: 'REFERENCE', of: (row) => propertyText(row, 'secretUri') },
+    ])
+    return 0
+  },
+})

@@ -1,0 +1,74 @@
+/** `secret set`: a value into a vault, which is made when it is not there. The value is never printed. */
+
+import { ClientError } from '#client/client-error.ts'
+import { type Command, defineCommand, LocalProblem, UsageError } from '../../command.ts'
+import { propertyText } from '../../container-groups.ts'
+import type { Connection } from '../../context.ts'
+import { secretOptions, secretVersion, vaultPath } from '../../secrets.ts'
+
+export const command: Command = defineCommand({
+  name: 'secret set',
+  summary: 'Write a secret, its value from standard input or a file',
+  arguments: [{ name: 'name', summary: 'The name of the secret' }],
+  options: {
+    'value-file': {
+      type: 'string',
+      value: 'path',
+      summary: 'The file that holds the value; standard input when left out',
+    },
+    value: {
+      type: 'string',
+      value: 'text',
+      summary: 'The value itself, which the history of the shell keeps and other users may see',
+    },
+    'keep-newline': {
+      type: 'boolean',
+      summary: 'The line end at the end of the value is part of it',
+    },
+    'content-type': { type: 'string', value: 'type', summary: 'What kind of value it is' },
+    ...secretOptions,
+  },
+  examples: [
+    'secret set db-password --vault shop -g demo --value-file ./password',
+    'secret set db-password --vault shop -g demo < ./password',
+  ],
+  async run(context, values) {
+    const file = values['value-file']
+    if (file !== undefined && values.value !== undefined) {
+      throw new UsageError('give --value-file or --value, not both')
+    }
+    const given = values.value ?? (await context.readText(file === undefined ? '-' : `@${file}`))
+    const value = values['keep-newline'] ? given : given.replace(/\r?\n$/, '')
+    if (value === '') throw new LocalProblem('NoValue', 'The value is empty.')
+    const connection = context.connect(values)
+    const vault = await vaultPath(connection, values)
+    if (await ensureVault(connection, vault)) {
+      context.terminal.error(`Made the vault ${values.vault}.\n`)
+    }
+    const contentType = values['content-type']
+    const { body } = await connection.client.request(
+      'PUT',
+      `${vault}/secrets/${encodeURIComponent(values.name)}`,
+      {
+        query: secretVersion,
+        body: { properties: { value, ...(contentType === undefined ? {} : { contentType }) } },
+      },
+    )
+    context.terminal.error(`Set ${values.name}, version ${propertyText(body, 'version')}.\n`)
+    context.terminal.out(`${propertyText(body, 'secretUri')}\n`)
+    return 0
+  },
+})
+
+/** True when it had to be made. */
+async function ensureVault({ client }: Connection, path: string): Promise<boolean> {
+  try {
+    await client.request('GET', path, { query: secretVersion })
+    return false
+  } catch (error) {
+    // No vault, or nothing around it: the write below tells what is missing.
+    if (!(error instanceof ClientError) || error.status !== 404) throw error
+  }
+  await client.request('PUT', path, { query: secretVersion, body: { properties: {} } })
+  return true
+}

@@ -1,0 +1,71 @@
+/** The commands about secrets against the edge and the plane: the value goes in and is never printed. */
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createHttpServer } from '#http/server.ts'
+import { refuse } from '#kernel/error.ts'
+import { defaultLimits } from '#kernel/limits.ts'
+import { silentLog } from '#kernel/ports.ts'
+import { contractWords } from '#kernel/vendor.ts'
+import { owner } from '#plane/testing/start.ts'
+import { ids, subscription } from '#providers/container-instance/testing/start.ts'
+import { startSecrets } from '#providers/secrets/testing/start.ts'
+import { runCli } from './testing/run-cli.ts'
+
+test('set from standard input and from a file, list, delete', async () => {
+  await using started = await startSecrets()
+  let url = ''
+  await using server = createHttpServer({
+    plane: started.plane,
+    authenticate: () => owner,
+    authorizeAction: () => {},
+    oauth: () => {
+      throw refuse.NotFound({ path: '/' })
+    },
+    directoryRoutes: [],
+    clock: { now: () => Date.now() },
+    ids,
+    ticks: () => performance.now(),
+    log: silentLog,
+    logRequests: false,
+    limits: defaultLimits,
+    throttle: false,
+    words: contractWords,
+    region: 'LOCAL',
+    publicUrl: () => url,
+    readiness: async () => [],
+  })
+  url = (await server.listen({ host: '127.0.0.1', port: 0 })).url
+  const run = (words: readonly string[], input = '') =>
+    runCli(
+      [
+        ...['secret', ...words, '--vault', 'shop', '-g', 'demo'],
+        ...['--subscription', subscription, '--url', url, '--token', 'any'],
+      ],
+      { input },
+    )
+  const made = await run(['set', 'key'], 'hush-1\n')
+  assert.equal(made.code, 0, made.error)
+  assert.match(made.error, /Made the vault shop/)
+  assert.equal(made.out, 'armature://shop/secrets/key\n')
+  assert.equal(await started.secrets.read(made.out.trim()), 'hush-1')
+
+  const folder = mkdtempSync(join(tmpdir(), 'armature-value-'))
+  writeFileSync(join(folder, 'value'), 'hush-2\n')
+  const again = await run(['set', 'key', '--value-file', join(folder, 'value'), '--keep-newline'])
+  rmSync(folder, { recursive: true })
+  assert.equal(again.code, 0, again.error)
+  assert.doesNotMatch(again.error, /Made/)
+  assert.equal(await started.secrets.read(made.out.trim()), 'hush-2\n')
+
+  const list = await run(['list'])
+  assert.match(list.out, /key +[0-9a-f]{32} +armature:\/\/shop\/secrets\/key/)
+  for (const one of [made, again, list]) assert.ok(!`${one.out}${one.error}`.includes('hush'))
+  assert.equal((await run(['set', 'key'], '')).code, 1)
+  assert.equal((await run(['set', 'key', '--value', 'a', '--value-file', 'b'])).code, 2)
+  assert.match((await run(['delete', 'key'])).error, /Deleted key/)
+  assert.match((await run(['delete', 'key'])).error, /There was none/)
+})

@@ -1,0 +1,30 @@
+/** What the commands about secrets share: where a vault is, and the one version they speak. */
+
+import { placeOptions } from './container-groups.ts'
+import type { Connection } from './context.ts'
+import { connectionOptions } from './options.ts'
+import { extensionPath, resourceGroupPath, subscriptionOf } from './resource-path.ts'
+
+export const secretVersion = { 'api-version': '2026-01-01' } as const
+
+export const vaultOptions = {
+  vault: { type: 'string', value: 'name', required: true, summary: 'The vault' },
+  ...placeOptions,
+} as const
+
+export const secretOptions = { ...vaultOptions, ...connectionOptions } as const
+
+export interface VaultPlace {
+  readonly vault: string
+  readonly 'resource-group': string
+  readonly subscription: string | undefined
+}
+
+export async function vaultPath(connection: Connection, place: VaultPlace): Promise<string> {
+  const scope = resourceGroupPath(
+    await subscriptionOf(connection, place.subscription),
+    place['resource-group'],
+  )
+  const type = extensionPath(connection.words, scope, 'Secrets/vaults')
+  return `${type}/${encodeURIComponent(place.vault)}`
+}

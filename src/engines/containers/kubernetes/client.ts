@@ -1,0 +1,202 @@
+/**
+ * Speaks HTTP with a Kubernetes API server: bounded JSON and streams, with a token or a client certificate.
+ * It knows no Pod; every failure leaves as an `EngineError`.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import http from 'node:http'
+import https from 'node:https'
+import type { Duplex } from 'node:stream'
+import { EngineError } from '../engine.ts'
+import { type Json, parseJson } from '../json.ts'
+import { failureOf, failureOfConnection } from './failure.ts'
+
+/** Where an API server is and as whom it is spoken to. Certificates and keys are PEM texts. */
+export interface KubernetesTarget {
+  /** `https://host:port`, with a path in front of the API where a proxy wants one. */
+  readonly server: string
+  /** All that is made is made here. It must exist. */
+  readonly namespace: string
+  /** Who signs the server's certificate; left out, the authorities Node knows. */
+  readonly caCertificate?: string
+  readonly token?: string
+  /** In place of `token`: read anew for every call, since a cluster changes it every hour. */
+  readonly tokenFile?: string
+  readonly clientCertificate?: string
+  readonly clientKey?: string
+}
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** After the server's own address. */
+  readonly path: string
+  /** Pairs where a name comes more than once. */
+  readonly query?: Readonly<Record<string, string>> | readonly [string, string][]
+  readonly body?: Json
+  /** Only names, labels and annotations of what is listed: no spec, and no secret crosses the wire. */
+  readonly metadataOnly?: boolean
+  /** For the error message: `create the pod`. */
+  readonly doing: string
+  readonly signal?: AbortSignal
+  /** How long the server may stay silent; 0 is for ever. */
+  readonly silentSeconds?: number
+}
+
+const silentSecondsDefault = 60
+const connectionsMax = 64
+const answerBytesMax = 32 * 1024 * 1024
+const errorCharactersMax = 64 * 1024
+const partialList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
+
+export class KubernetesClient implements AsyncDisposable {
+  readonly target: KubernetesTarget
+  readonly #agent: http.Agent
+  readonly #closed = new AbortController()
+
+  /** `refused` for a server address that is none. */
+  constructor(target: KubernetesTarget) {
+    if (!URL.canParse(target.server) || !/^https?:/.test(target.server)) {
+      throw new EngineError('refused', `'${target.server}' is not the address of an API server`)
+    }
+    this.target = target
+    const options = { keepAlive: true, maxSockets: connectionsMax }
+    this.#agent = target.server.startsWith('https:')
+      ? new https.Agent({
+          ...options,
+          ...(target.caCertificate === undefined ? {} : { ca: target.caCertificate }),
+          ...(target.clientCertificate === undefined ? {} : { cert: target.clientCertificate }),
+          ...(target.clientKey === undefined ? {} : { key: target.clientKey }),
+        })
+      : new http.Agent(options)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed.abort(new Error('the engine was closed'))
+    this.#agent.destroy()
+  }
+
+  /** The path of a kind of object in the namespace, of one object, or of something of it. */
+  path(kind: 'pods' | 'secrets' | 'services', ...more: readonly string[]): string {
+    const names = [this.target.namespace, kind, ...more].map(encodeURIComponent)
+    return `/api/v1/namespaces/${names.join('/')}`
+  }
+
+  async json(call: Call): Promise<Json> {
+    const response = await this.stream(call)
+    const pieces: Buffer[] = []
+    let bytes = 0
+    try {
+      for await (const piece of response) {
+        // An `IncomingMessage` without an encoding yields buffers.
+        const buffer = piece as Buffer
+        bytes += buffer.length
+        if (bytes > answerBytesMax) {
+          throw new EngineError('unavailable', `${call.doing}: the answer is too long`)
+        }
+        pieces.push(buffer)
+      }
+    } catch (cause) {
+      throw failureOfConnection(cause, call.doing)
+    }
+    return parseJson(Buffer.concat(pieces).toString('utf8'))
+  }
+
+  /** The answer as it comes. The caller reads it to its end or destroys it. */
+  async stream(call: Call): Promise<http.IncomingMessage> {
+    try {
+      const response = await this.#ask(call)
+      const status = response.statusCode ?? 0
+      if (status >= 200 && status < 300) return response
+      throw failureOf(status, await firstText(response), call.doing)
+    } catch (cause) {
+      throw failureOfConnection(cause, call.doing)
+    }
+  }
+
+  /** Asks for a web socket. What it carries afterwards, and its end, are the caller's. */
+  async upgrade(
+    call: Call & { readonly protocols: readonly string[] },
+  ): Promise<{ readonly socket: Duplex; readonly head: Buffer; readonly protocol: string }> {
+    try {
+      const request = await this.#request(call, {
+        connection: 'Upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': randomBytes(16).toString('base64'),
+        'sec-websocket-protocol': call.protocols.join(', '),
+      })
+      const { promise, resolve, reject } = Promise.withResolvers<{
+        socket: Duplex
+        head: Buffer
+        protocol: string
+      }>()
+      request.on('upgrade', (response, socket, head) => {
+        socket.setTimeout(0)
+        resolve({ socket, head, protocol: response.headers['sec-websocket-protocol'] ?? '' })
+      })
+      request.on('response', (response) => {
+        firstText(response).then(
+          (text) => reject(failureOf(response.statusCode ?? 0, text, call.doing)),
+          reject,
+        )
+      })
+      request.on('error', reject)
+      request.end()
+      return await promise
+    } catch (cause) {
+      throw failureOfConnection(cause, call.doing)
+    }
+  }
+
+  async #ask(call: Call): Promise<http.IncomingMessage> {
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body)
+    const request = await this.#request(call, {
+      accept: call.metadataOnly === true ? partialList : 'application/json, */*',
+      ...(body === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+    })
+    const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>()
+    request.on('response', resolve)
+    request.on('error', reject)
+    request.end(body)
+    return await promise
+  }
+
+  /** A request with the address, the credentials and the bounds of every call; not sent yet. */
+  async #request(call: Call, headers: http.OutgoingHttpHeaders): Promise<http.ClientRequest> {
+    const { server } = this.target
+    const url = new URL(`.${call.path}`, server.endsWith('/') ? server : `${server}/`)
+    url.search = new URLSearchParams(call.query).toString()
+    const token = await this.#token()
+    const signals = [this.#closed.signal, ...(call.signal === undefined ? [] : [call.signal])]
+    const request = (url.protocol === 'https:' ? https : http).request(url, {
+      agent: this.#agent,
+      method: call.method,
+      headers: {
+        'user-agent': 'armature',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+      timeout: (call.silentSeconds ?? silentSecondsDefault) * 1000,
+      signal: AbortSignal.any(signals),
+    })
+    request.on('timeout', () => request.destroy(new Error('the server does not answer in time')))
+    return request
+  }
+
+  async #token(): Promise<string | undefined> {
+    const { token, tokenFile } = this.target
+    return tokenFile === undefined ? token : (await readFile(tokenFile, 'utf8')).trim()
+  }
+}
+
+async function firstText(response: http.IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const piece of response) {
+    text += String(piece)
+    if (text.length > errorCharactersMax) break
+  }
+  return text
+}

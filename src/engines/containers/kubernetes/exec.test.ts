@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type TestContext, test } from 'node:test'
+import type { Session } from '../engine.ts'
+import { channels } from './exec.ts'
+import { namesOf } from './names.ts'
+import { part, playedWorld, spec } from './testing/played-world.ts'
+import { encodeMessage, opcodes, readMessages } from './web-socket.ts'
+
+async function runningWorld(t: TestContext) {
+  const world = await playedWorld(t)
+  await world.engine.create('g', spec([part('web')]))
+  await world.until('g', ({ parts }) => parts[0]?.state.kind === 'running')
+  return world
+}
+
+async function outputOf(session: Session): Promise<string> {
+  let text = ''
+  for await (const { stream, bytes } of session.output) text += `${stream}:${Buffer.from(bytes)}`
+  return text
+}
+
+test('streams apart and the exit code; a command that cannot be run is refused', async (t) => {
+  const { engine } = await runningWorld(t)
+  await using loud = await engine.exec('g', 'web', { command: ['exit', '5'] })
+  await assert.rejects(loud.write(Buffer.from('x')), { kind: 'refused' })
+  assert.equal(await outputOf(loud), 'error:going\n')
+  assert.equal(await loud.exitCode(), 5)
+  await using quiet = await engine.exec('g', 'web', { command: ['echo', 'a b', '&c=d'] })
+  assert.equal(await outputOf(quiet), 'out:a b &c=d\n')
+  assert.equal(await quiet.exitCode(), 0)
+  await using lost = await engine.exec('g', 'web', { command: ['no-such-program'] })
+  assert.equal(await outputOf(lost), '')
+  await assert.rejects(lost.exitCode(), { kind: 'refused', message: /not found/ })
+})
+
+test('input goes in, its end is told, and long messages come whole', async (t) => {
+  const { engine } = await runningWorld(t)
+  await using session = await engine.exec('g', 'web', { command: ['cat'], input: true })
+  const long = 'x'.repeat(100_000)
+  await session.write(Buffer.from('short'))
+  await session.write(Buffer.from(long))
+  session.end()
+  assert.equal(await outputOf(session), `out:shortout:${long}`)
+  assert.equal(await session.exitCode(), 0)
+})
+
+test('a terminal has its size', async (t) => {
+  const { engine, double } = await runningWorld(t)
+  const terminal = { rows: 33, columns: 101 }
+  await using session = await engine.exec('g', 'web', { command: ['size'], terminal })
+  assert.equal(await outputOf(session), 'out:33 101\n')
+  const { query } = double.calls.find(({ path }) => path.endsWith('/exec')) ?? {}
+  assert.deepEqual(query, {
+    container: 'web',
+    stdin: 'false',
+    stdout: 'true',
+    stderr: 'false',
+    tty: 'true',
+    command: 'size',
+  })
+})
+
+test('a server that asks whether anybody is there is answered', async (t) => {
+  const { engine } = await runningWorld(t)
+  await using session = await engine.exec('g', 'web', { command: ['knock'] })
+  assert.equal(await outputOf(session), 'out:there?\n')
+})
+
+test('a probe by command: healthy, unhealthy, too late', async (t) => {
+  const { engine } = await runningWorld(t)
+  const run = async (command: readonly string[], seconds = 5) =>
+    await engine.probe('g', 'web', { kind: 'exec', command }, seconds)
+  assert.equal((await run(['true'])).healthy, true)
+  assert.equal((await run(['exit', '1'])).healthy, false)
+  assert.match((await run(['sleep'], 0.05)).message, /did not end within/)
+})
+
+test('a session that is closed early, and a connection that is cut', async (t) => {
+  const { engine, double } = await runningWorld(t)
+  const early = await engine.exec('g', 'web', { command: ['sleep'] })
+  await early[Symbol.asyncDispose]()
+  await using cut = await engine.exec('g', 'web', { command: ['sleep'] })
+  double.cutSessions()
+  await outputOf(cut).catch(() => '')
+  await assert.rejects(cut.exitCode(), { kind: 'unavailable' })
+})
+
+test('the played server speaks with a web socket client that is not ours', async (t) => {
+  const { double } = await runningWorld(t)
+  const { name } = namesOf('one', 'g')
+  const { server, token } = double.target
+  const url = `${server.replace('http:', 'ws:')}/api/v1/namespaces/groups/pods/${name}/exec`
+  const headers = { authorization: `Bearer ${token}` }
+  const protocols = ['v5.channel.k8s.io']
+  const socket = new WebSocket(`${url}?command=cat`, { protocols, headers })
+  socket.binaryType = 'arraybuffer'
+  let text = ''
+  socket.addEventListener('message', ({ data }) => {
+    // `binaryType` above asks for this kind.
+    const bytes = Buffer.from(data as ArrayBuffer)
+    if (bytes.length > 1) text += `${bytes[0]}:${bytes.subarray(1)}`
+  })
+  await once(socket, 'open')
+  socket.send(Buffer.from([channels.input, ...Buffer.from('hello')]))
+  socket.send(Buffer.from([channels.close, channels.input]))
+  await once(socket, 'close')
+  assert.equal(text, '1:hello3:{"status":"Success"}')
+})
+
+test('frames: the examples of the standard, torn anywhere, and what is too long', async () => {
+  const read = async (pieces: readonly Uint8Array[]) => {
+    const seen: string[] = []
+    const bytes = (async function* () {
+      yield* pieces
+    })()
+    for await (const { opcode, payload } of readMessages(bytes)) seen.push(`${opcode}:${payload}`)
+    return seen
+  }
+  const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex')
+  assert.deepEqual(encodeMessage(opcodes.text, Buffer.from('Hello'), false), hex('8105 48656c6c6f'))
+  const stream = Buffer.concat([
+    hex('8185 37fa213d 7f9f4d5158'),
+    hex('0103 48656c'),
+    hex('8905 48656c6c6f'),
+    hex('8002 6c6f'),
+    encodeMessage(opcodes.binary, Buffer.from('y'.repeat(70_000)), true),
+  ])
+  const wanted = ['1:Hello', '9:Hello', '1:Hello', `2:${'y'.repeat(70_000)}`]
+  assert.deepEqual(await read([stream]), wanted)
+  for (let at = 1; at < 40; at++) {
+    assert.deepEqual(await read([stream.subarray(0, at), stream.subarray(at)]), wanted)
+  }
+  await assert.rejects(read([hex('827f 0000000100000000')]), { kind: 'unavailable' })
+})

@@ -1,0 +1,48 @@
+/** Turns what a Kubernetes API or the connection to it says went wrong into the port's one error. */
+
+import { EngineError, type EngineErrorKind } from '../engine.ts'
+import { parseJson, textAt } from '../json.ts'
+
+/** An `EngineError` that still knows what the API called it, for the few callers that tell cases apart. */
+export class ApiFailure extends EngineError {
+  /** The API's own word: `AlreadyExists`, `Conflict`, `NotFound`, … */
+  readonly reason: string
+
+  constructor(kind: EngineErrorKind, message: string, reason: string) {
+    super(kind, message)
+    this.reason = reason
+  }
+}
+
+/** For an answer with an error status. */
+export function failureOf(status: number, body: string, doing: string): ApiFailure {
+  const answer = parseJson(body)
+  const told = textAt(answer, 'message') || body.slice(0, 500).trim()
+  const message = `${doing}: ${told || `status ${status}`}`
+  return new ApiFailure(kindOf(status, told), message, textAt(answer, 'reason'))
+}
+
+function kindOf(status: number, told: string): EngineErrorKind {
+  if (status === 404) return 'absent'
+  if (status === 409) return 'busy'
+  if (status === 429 || status >= 500) return 'unavailable'
+  // A quota and a port that others hold are given back one day.
+  return /exceeded quota|already allocated/i.test(told) ? 'busy' : 'refused'
+}
+
+/** For a connection that failed, was cut or took too long. */
+export function failureOfConnection(cause: unknown, doing: string): EngineError {
+  if (cause instanceof EngineError) return cause
+  const told = cause instanceof Error ? cause.message : String(cause)
+  return new EngineError('unavailable', `${doing}: ${told}`, { cause })
+}
+
+/** What `work` gives, or undefined where the API answers with `reason`. */
+export async function unless<T>(reason: string, work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof ApiFailure && error.reason === reason) return undefined
+    throw error
+  }
+}

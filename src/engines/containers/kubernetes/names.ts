@@ -1,0 +1,71 @@
+/** The names, labels and annotations by which a cluster finds what one installation made. Pure. */
+
+import { createHash } from 'node:crypto'
+import { EngineError, isToken, labelsOf } from '../engine.ts'
+import { at, type Json, textAt } from '../json.ts'
+
+export interface Names {
+  readonly installation: string
+  readonly group: string
+  /** Of the Pod, its Service and the Secret of its environment. */
+  readonly name: string
+}
+
+/** A label's value may be one character shorter than a token. */
+const labelLengthMax = 63
+const digestLength = 40
+
+/** Throws `refused` for what is no token. */
+export function namesOf(installation: string, group: string): Names {
+  for (const token of [installation, group]) {
+    if (!isToken(token)) throw new EngineError('refused', `'${token}' is not a token`)
+  }
+  // A digest: a Service's name has 63 characters and no separator that a token has not.
+  return { installation, group, name: `armature-${digestOf(`${installation}/${group}`)}` }
+}
+
+export function secretName(names: Names, volume: string): string {
+  return `${names.name}.${volume}`
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, digestLength)
+}
+
+function labelValue(text: string): string {
+  return text.length <= labelLengthMax ? text : `digest-${digestOf(text)}`
+}
+
+export interface Metadata {
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+/** The port's labels stand in the annotations, whole; as labels they select, long ones by their digest. */
+export function metadataOf(names: Names, hash: string, name: string): Metadata {
+  const annotations = labelsOf(names.installation, names.group, hash)
+  const labels = Object.fromEntries(
+    Object.entries(annotations).map(([key, value]) => [key, labelValue(value)]),
+  )
+  return { name, labels, annotations }
+}
+
+/** Selects all that the installation, or one group of it, owns. Ask `isOwned` of what it finds. */
+export function selectorOf(installation: string, group?: string): Record<string, string> {
+  const chosen = [`armature.installation=${labelValue(installation)}`]
+  if (group !== undefined) chosen.push(`armature.group=${labelValue(group)}`)
+  return { labelSelector: chosen.join(',') }
+}
+
+/** Whether an object really is the installation's (and the group's). What is not is never touched. */
+export function isOwned(found: Json, installation: string, group?: string): boolean {
+  return (
+    annotationOf(found, 'installation') === installation &&
+    (group === undefined || annotationOf(found, 'group') === group)
+  )
+}
+
+export function annotationOf(found: Json, name: string): string {
+  return textAt(at(found, 'metadata', 'annotations'), `armature.${name}`)
+}

@@ -1,0 +1,128 @@
+/**
+ * Reads a group out of what a cluster tells of its Pod and its Service. Pure, and it believes no shape: what
+ * is not told reads as not yet there.
+ */
+
+import type { ObservedGroup, ObservedPart, PartState } from '../engine.ts'
+import { at, type Json, listAt, numberAt, textAt, timeAt } from '../json.ts'
+import { annotationOf } from './names.ts'
+
+/** `service` is the Service's own object, `held` whether anything else of the group is there. */
+export function readGroup(pod: Json, service: Json, held: boolean): ObservedGroup {
+  return {
+    empty: pod === undefined && service === undefined && !held,
+    hash: pod === undefined ? undefined : annotationOf(pod, 'hash'),
+    sandbox: sandboxOf(pod),
+    parts: pod === undefined ? [] : partsOf(pod),
+    address: textAt(pod, 'status', 'podIP') || undefined,
+    published: publishedOf(pod, service),
+    // The nodes know, and pull by themselves; the namespace's own rights do not reach so far.
+    imagesPresent: new Set(),
+  }
+}
+
+/** A Pod that waits for a node is `up`: nobody but the cluster has anything to do for it. */
+function sandboxOf(pod: Json): ObservedGroup['sandbox'] {
+  if (pod === undefined) return 'none'
+  return isTerminating(pod) || isLost(pod) ? 'down' : 'up'
+}
+
+export function isTerminating(pod: Json): boolean {
+  return textAt(pod, 'metadata', 'deletionTimestamp') !== ''
+}
+
+/**
+ * Whether the cluster has given the Pod up (evicted, its node shut down). A Pod whose containers all ended by
+ * themselves has a phase of `Failed` too, but no reason, and at least one end to show.
+ */
+function isLost(pod: Json): boolean {
+  if (textAt(pod, 'status', 'phase') !== 'Failed') return false
+  const disrupted = listAt(pod, 'status', 'conditions').some(
+    (each) => textAt(each, 'type') === 'DisruptionTarget' && textAt(each, 'status') === 'True',
+  )
+  const statuses = statusesOf(pod)
+  const ended = statuses.some((each) => at(each, 'state', 'terminated') !== undefined)
+  return textAt(pod, 'status', 'reason') !== '' || disrupted || !ended
+}
+
+export function statusesOf(pod: Json): readonly Json[] {
+  return [
+    ...listAt(pod, 'status', 'initContainerStatuses'),
+    ...listAt(pod, 'status', 'containerStatuses'),
+  ]
+}
+
+export function partNamesOf(pod: Json): readonly string[] {
+  return annotationOf(pod, 'parts').split(',').filter(Boolean)
+}
+
+export function partsOf(pod: Json): readonly ObservedPart[] {
+  const statuses = new Map(statusesOf(pod).map((each) => [textAt(each, 'name'), each]))
+  return partNamesOf(pod).map((name) => {
+    const status = statuses.get(name)
+    const last = at(status, 'lastState', 'terminated')
+    const finishedAt = timeAt(last, 'finishedAt')
+    return {
+      name,
+      hash: annotationOf(pod, 'hash'),
+      state: stateOf(status),
+      restartCount: numberAt(status, 'restartCount'),
+      ...(finishedAt === undefined
+        ? {}
+        : { previous: { finishedAt, exitCode: numberAt(last, 'exitCode') } }),
+      imageId: textAt(status, 'imageID'),
+    }
+  })
+}
+
+/** What a kubelet says of containers it has not come to yet. */
+const notYet = new Set(['', 'ContainerCreating', 'PodInitializing'])
+const cannotStart = new Set(['StartError', 'ContainerCannotRun'])
+
+function stateOf(status: Json): PartState {
+  const running = at(status, 'state', 'running')
+  if (running !== undefined) {
+    return { kind: 'running', startedAt: timeAt(running, 'startedAt') ?? 0 }
+  }
+  const ended = at(status, 'state', 'terminated')
+  if (ended !== undefined) return terminated(ended)
+  const reason = textAt(status, 'state', 'waiting', 'reason')
+  if (numberAt(status, 'restartCount') === 0 && notYet.has(reason)) return { kind: 'created' }
+  return { kind: 'waiting', reason: reason || 'Restarting' }
+}
+
+function terminated(ended: Json): PartState {
+  const exitCode = numberAt(ended, 'exitCode')
+  const told = textAt(ended, 'reason')
+  const finishedAt = timeAt(ended, 'finishedAt') ?? 0
+  return {
+    kind: 'terminated',
+    exitCode,
+    startedAt: timeAt(ended, 'startedAt') ?? finishedAt,
+    finishedAt,
+    reason: cannotStart.has(told)
+      ? 'CannotStart'
+      : told === 'OOMKilled'
+        ? 'OutOfMemory'
+        : exitCode === 0
+          ? 'Completed'
+          : 'Error',
+  }
+}
+
+/** Where the Service's ports are reached; nothing until the cluster has said it. */
+function publishedOf(pod: Json, service: Json): ObservedGroup['published'] {
+  const balancers = listAt(service, 'status', 'loadBalancer', 'ingress')
+    .map((each) => textAt(each, 'ip') || textAt(each, 'hostname'))
+    .filter(Boolean)
+  const onNode = textAt(service, 'spec', 'type') === 'NodePort'
+  const addresses = onNode ? [textAt(pod, 'status', 'hostIP')].filter(Boolean) : balancers
+  return listAt(service, 'spec', 'ports').flatMap((each) =>
+    addresses.map((address) => ({
+      port: numberAt(each, 'targetPort'),
+      protocol: textAt(each, 'protocol') === 'UDP' ? ('udp' as const) : ('tcp' as const),
+      address,
+      hostPort: numberAt(each, onNode ? 'nodePort' : 'port'),
+    })),
+  )
+}

@@ -1,0 +1,181 @@
+/**
+ * The objects of a played cluster: names taken once, versions that only grow, news for those who watch. It
+ * knows no HTTP and runs nothing.
+ */
+
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '#kernel/ports.ts'
+import { type Json, textAt } from '../../json.ts'
+
+export interface Thing {
+  kind: string
+  metadata: {
+    name: string
+    namespace: string
+    uid: string
+    resourceVersion: string
+    creationTimestamp: string
+    labels: Record<string, string>
+    annotations: Record<string, string>
+    deletionTimestamp?: string
+    deletionGracePeriodSeconds?: number
+  }
+  spec?: Json
+  data?: Json
+  status?: Status
+}
+
+export interface Status {
+  phase?: string
+  reason?: string
+  podIP?: string
+  hostIP?: string
+  initContainerStatuses?: ContainerStatus[]
+  containerStatuses?: ContainerStatus[]
+  loadBalancer?: { ingress?: { ip: string }[] }
+}
+
+export interface Ended {
+  exitCode: number
+  reason: string
+  startedAt: string
+  finishedAt: string
+}
+
+export interface ContainerStatus {
+  name: string
+  image: string
+  imageID: string
+  ready: boolean
+  restartCount: number
+  state: { waiting?: { reason: string }; running?: { startedAt: string }; terminated?: Ended }
+  lastState: { terminated?: Ended }
+}
+
+export interface News {
+  readonly version: number
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  readonly collection: string
+  /** As it was then. */
+  readonly object: Thing
+}
+
+/** An answer that is an error, in the API's words. */
+export class Refusal extends Error {
+  readonly code: number
+  readonly reason: string
+
+  constructor(code: number, reason: string, message: string) {
+    super(message)
+    this.code = code
+    this.reason = reason
+  }
+}
+
+export class Objects {
+  readonly #clock: Clock
+  readonly #things = new Map<string, Thing>()
+  readonly #watchers = new Set<(news: News) => void>()
+  #history: News[] = []
+  #version = 100
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get version(): number {
+    return this.#version
+  }
+
+  /** Whole seconds, as the API tells time. */
+  now(): string {
+    return new Date(this.#clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
+  }
+
+  get(collection: string, name: string): Thing {
+    const found = this.find(collection, name)
+    if (found !== undefined) return found
+    throw new Refusal(404, 'NotFound', `${collection} "${name}" not found`)
+  }
+
+  find(collection: string, name: string): Thing | undefined {
+    return this.#things.get(`${collection}/${name}`)
+  }
+
+  list(collection: string): readonly Thing[] {
+    return [...this.#things].flatMap(([key, thing]) =>
+      key.startsWith(`${collection}/`) ? [thing] : [],
+    )
+  }
+
+  create(collection: string, thing: Thing): Thing {
+    const { name } = thing.metadata
+    if (this.find(collection, name) !== undefined) {
+      throw new Refusal(409, 'AlreadyExists', `${collection} "${name}" already exists`)
+    }
+    thing.metadata.uid = randomUUID()
+    thing.metadata.creationTimestamp = this.now()
+    this.#things.set(`${collection}/${name}`, thing)
+    this.#tell('ADDED', collection, thing)
+    return thing
+  }
+
+  replace(collection: string, thing: Thing): Thing {
+    const before = this.get(collection, thing.metadata.name)
+    const wanted = thing.metadata.resourceVersion
+    if (wanted !== '' && wanted !== before.metadata.resourceVersion) {
+      throw new Refusal(409, 'Conflict', 'the object has been modified')
+    }
+    const { uid, creationTimestamp } = before.metadata
+    Object.assign(thing.metadata, { uid, creationTimestamp })
+    this.#things.set(`${collection}/${thing.metadata.name}`, thing)
+    this.#tell('MODIFIED', collection, thing)
+    return thing
+  }
+
+  /** `thing` was changed in place. */
+  changed(collection: string, thing: Thing): void {
+    this.#tell('MODIFIED', collection, thing)
+  }
+
+  remove(collection: string, thing: Thing): void {
+    const { name, uid } = thing.metadata
+    if (this.find(collection, name)?.metadata.uid !== uid) return
+    this.#things.delete(`${collection}/${name}`)
+    this.#tell('DELETED', collection, thing)
+  }
+
+  /** Tells all that came after `version` and all that comes; undefined when it is forgotten. */
+  watch(version: number, watcher: (news: News) => void): (() => void) | undefined {
+    const oldest = this.#history[0]?.version ?? this.#version + 1
+    if (version + 1 < oldest) return undefined
+    for (const news of this.#history) if (news.version > version) watcher(news)
+    this.#watchers.add(watcher)
+    return () => this.#watchers.delete(watcher)
+  }
+
+  /** A switch: as after a compaction. */
+  forgetHistory(): void {
+    this.#history = []
+    this.#version += 1
+  }
+
+  #tell(type: News['type'], collection: string, thing: Thing): void {
+    this.#version += 1
+    thing.metadata.resourceVersion = String(this.#version)
+    const news = { version: this.#version, type, collection, object: structuredClone(thing) }
+    this.#history.push(news)
+    for (const watcher of this.#watchers) watcher(news)
+  }
+}
+
+/** Whether an object has all the labels of `a=b,c=d`. */
+export function isSelected(thing: Thing, selector: string): boolean {
+  return selector
+    .split(',')
+    .filter(Boolean)
+    .every((each) => {
+      const [key = '', value] = each.split('=')
+      return textAt(thing.metadata.labels, key) === value
+    })
+}

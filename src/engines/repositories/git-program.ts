@@ -1,0 +1,189 @@
+/**
+ * Runs the host's `git`, bounded in time and in what it writes, with a configuration of its own: nothing of
+ * the machine or of a user is read, nobody is asked for a password, and only allowed transports are used.
+ */
+
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import type { RepositoryScheme } from './repository-address.ts'
+import { RepositoryError } from './repository-error.ts'
+
+export interface GitProgram {
+  readonly program: string
+  /** Where programs are looked for, git's own helpers included. */
+  readonly searchPath: string
+  /** Further variables of the environment: proxies, certificates. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly schemes: readonly RepositoryScheme[]
+}
+
+export interface Run {
+  readonly folder: string
+  readonly arguments: readonly string[]
+  readonly signal: AbortSignal
+  /** Settings by name, kept from the command line. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+const toldCharactersMax = 4000
+const reasonCharactersMax = 500
+/** Words of git 2.39 about what another try does not mend. */
+const hopeless =
+  /not found|does not appear to be a git repository|authentication failed|could not read (?:username|password)|transport '.*' not allowed/i
+/** How often the folder is measured while git writes. */
+const measureMilliseconds = 200
+
+type Child = ChildProcessByStdio<null, Readable, Readable>
+
+function start(git: GitProgram, run: Run): Child {
+  const settings = Object.entries(run.settings ?? {})
+  return spawn(git.program, ['-C', run.folder, ...run.arguments], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal: run.signal,
+    killSignal: 'SIGKILL',
+    // A group of its own, so that git's helpers end with it.
+    detached: true,
+    env: {
+      ...git.environment,
+      PATH: git.searchPath,
+      HOME: run.folder,
+      LC_ALL: 'C',
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_ASKPASS: 'true',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_CONFIG_COUNT: String(settings.length),
+      ...Object.fromEntries(
+        settings.flatMap(([name, value], at) => [
+          [`GIT_CONFIG_KEY_${at}`, name],
+          [`GIT_CONFIG_VALUE_${at}`, value],
+        ]),
+      ),
+      // Git refuses every other transport, also where a server redirects.
+      GIT_ALLOW_PROTOCOL: git.schemes.join(':'),
+      GIT_PROTOCOL_FROM_USER: '0',
+    },
+  })
+}
+
+/** Runs to the end. Throws `RepositoryError` with git's last words, or when `folder` outgrows `bytesMax`. */
+export async function runGit(git: GitProgram, run: Run, bytesMax: number): Promise<string> {
+  const tooLarge = new AbortController()
+  const child = start(git, { ...run, signal: AbortSignal.any([run.signal, tooLarge.signal]) })
+  const stop = watchSize(run.folder, bytesMax, tooLarge)
+  try {
+    const out = collect(child.stdout)
+    await ended(git, child, run)
+    return await out
+  } catch (error) {
+    // An abort of ours has a reason of its own.
+    if (!tooLarge.signal.aborted) throw error
+    throw new RepositoryError('never', `the repository has more than ${bytesMax} bytes`)
+  } finally {
+    stop()
+    endGroup(child)
+  }
+}
+
+/** What git writes, piece by piece; at most `bytesMax`. Leaving the iteration ends git. */
+export async function* streamGit(
+  git: GitProgram,
+  run: Run,
+  bytesMax: number,
+): AsyncIterable<Uint8Array> {
+  const child = start(git, run)
+  const end = ended(git, child, run)
+  // Whoever leaves early does not wait for the end.
+  end.catch(() => {})
+  try {
+    let bytes = 0
+    // Without an encoding a stream yields buffers.
+    for await (const piece of child.stdout as AsyncIterable<Buffer>) {
+      bytes += piece.byteLength
+      if (bytes > bytesMax) {
+        throw new RepositoryError('never', `the files have more than ${bytesMax} bytes`)
+      }
+      yield piece
+    }
+    await end
+  } finally {
+    endGroup(child)
+  }
+}
+
+async function ended(git: GitProgram, child: Child, { signal }: Run): Promise<void> {
+  const told = collect(child.stderr)
+  let code: unknown
+  try {
+    ;[code] = await once(child, 'close')
+  } catch (cause) {
+    if (signal.aborted) {
+      throw new RepositoryError('later', 'getting the repository took too long', { cause })
+    }
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new RepositoryError('later', `${git.program} cannot be run: ${reason}`, { cause })
+  }
+  if (code === 0) return
+  const words = reasonIn(await told)
+  const retry = hopeless.test(words) ? 'never' : 'later'
+  throw new RepositoryError(retry, words === '' ? `git ended with ${String(code)}` : words)
+}
+
+/** What git calls fatal, without its advice. */
+function reasonIn(told: string): string {
+  const lines = told.split('\n').filter((line) => line.trim() !== '')
+  const fatal = lines.filter((line) => /^(?:fatal|error|remote):/.test(line))
+  return (fatal.length === 0 ? lines : fatal).slice(-3).join('; ').slice(0, reasonCharactersMax)
+}
+
+/** The last of what a stream says, as text. Never fails: a broken stream has said what it said. */
+async function collect(stream: Readable): Promise<string> {
+  let text = ''
+  stream.setEncoding('utf8')
+  stream.on('error', () => {})
+  stream.on('data', (piece: string) => {
+    text = `${text}${piece}`.slice(-toldCharactersMax)
+  })
+  await new Promise<void>((resolve) => stream.once('close', resolve))
+  return text
+}
+
+function endGroup(child: Child): void {
+  if (child.pid === undefined || child.exitCode !== null) return
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // All of it has ended already.
+  }
+}
+
+function watchSize(folder: string, bytesMax: number, tooLarge: AbortController): () => void {
+  let measuring = false
+  const timer = setInterval(() => {
+    if (measuring) return
+    measuring = true
+    sizeOf(folder).then(
+      (bytes) => {
+        measuring = false
+        if (bytes > bytesMax) tooLarge.abort()
+      },
+      () => {
+        // Files come and go while git works; the next look tells.
+        measuring = false
+      },
+    )
+  }, measureMilliseconds)
+  return () => clearInterval(timer)
+}
+
+export async function sizeOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  let bytes = 0
+  for (const entry of entries) {
+    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size
+  }
+  return bytes
+}

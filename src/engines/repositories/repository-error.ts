@@ -1,0 +1,12 @@
+/** Why a repository is not to be had. The message is fit for the user who named it, and holds no password. */
+
+export class RepositoryError extends Error {
+  /** `never`: another try would end the same. */
+  readonly retry: 'later' | 'never'
+
+  constructor(retry: 'later' | 'never', message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'RepositoryError'
+    this.retry = retry
+  }
+}

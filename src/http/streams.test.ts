@@ -1,0 +1,251 @@
+/** Streams through the edge with a client of another make (Node's own WebSocket), and with bytes no client sends. */
+
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
+import { describe, test } from 'node:test'
+import { ApiError } from '#kernel/error.ts'
+import { silentLog } from '#kernel/ports.ts'
+import { testClock } from '#plane/testing/start.ts'
+import { type Conversation, createStreams, type StreamLimits, type Streams } from './streams.ts'
+import { rawRequest } from './testing/raw-request.ts'
+import { startEdge, type TestEdge } from './testing/start.ts'
+
+/** Says what it hears, until it hears no more; then ends with 7. */
+class Echo implements Conversation {
+  readonly heard: Buffer[] = []
+  disposed = false
+  #wake: () => void = () => {}
+  #ended = false
+  readonly output: AsyncIterable<{ readonly bytes: Uint8Array }> = this.#say()
+
+  async *#say(): AsyncIterable<{ readonly bytes: Uint8Array }> {
+    yield { bytes: Buffer.from('hello\n') }
+    let at = 0
+    for (;;) {
+      for (; at < this.heard.length; at++) yield { bytes: this.heard[at] ?? Buffer.alloc(0) }
+      if (this.#ended || this.disposed) return
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+  }
+  async write(bytes: Uint8Array): Promise<void> {
+    this.heard.push(Buffer.from(bytes))
+    this.#wake()
+  }
+  end(): void {
+    this.#ended = true
+    this.#wake()
+  }
+  async exitCode(): Promise<number> {
+    return 7
+  }
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.disposed = true
+    this.#wake()
+  }
+}
+
+interface World extends AsyncDisposable {
+  readonly edge: TestEdge
+  readonly streams: Streams
+  readonly clock: ReturnType<typeof testClock>
+}
+
+async function open(limits: Partial<StreamLimits> = {}): Promise<World> {
+  const clock = testClock()
+  let url = ''
+  const streams = createStreams({
+    ids: { uuid: randomUUID, secret: (bytes) => randomBytes(bytes).toString('base64url') },
+    clock,
+    log: silentLog,
+    publicUrl: () => url,
+    limits,
+  })
+  const edge = await startEdge({ options: { upgrades: [streams] } })
+  url = edge.url
+  return { edge, streams, clock, [Symbol.asyncDispose]: () => edge[Symbol.asyncDispose]() }
+}
+
+interface Client {
+  readonly socket: WebSocket
+  text(): string
+  says(words: string): Promise<void>
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>
+}
+
+function client(uri: string, first?: string): Client {
+  const socket = new WebSocket(uri)
+  socket.binaryType = 'arraybuffer'
+  let text = ''
+  let wake: () => void = () => {}
+  socket.addEventListener('message', ({ data }) => {
+    text += Buffer.from(data as ArrayBuffer).toString('utf8')
+    wake()
+  })
+  socket.addEventListener('open', () => {
+    if (first !== undefined) socket.send(first)
+  })
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.addEventListener('close', ({ code, reason }) => {
+      resolve({ code, reason })
+      wake()
+    })
+  })
+  return {
+    socket,
+    text: () => text,
+    closed,
+    async says(words) {
+      while (!text.includes(words)) {
+        if (socket.readyState === WebSocket.CLOSED) throw new Error(`closed after: ${text}`)
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    },
+  }
+}
+
+describe('a stream', () => {
+  test('goes to whoever sends the password first, carries both ways, and tells the exit code', async () => {
+    await using world = await open()
+    const echo = new Echo()
+    const { webSocketUri, password } = world.streams.offer(async () => echo)
+    assert.match(webSocketUri, /^ws:\/\/127\.0\.0\.1:\d+\/streams\/[\w-]{22}$/)
+    const one = client(webSocketUri, password)
+    await one.says('hello\n')
+    one.socket.send('text €')
+    await one.says('text €')
+    one.socket.send(Buffer.alloc(50_000, 'x'))
+    await one.says('x'.repeat(50_000))
+    one.socket.send('')
+    assert.deepEqual(await one.closed, { code: 1000, reason: 'exit code 7' })
+    assert.ok(echo.disposed)
+    const again = client(webSocketUri, password)
+    assert.notEqual((await again.closed).code, 1000, 'an address is good once')
+  })
+
+  test('a wrong password spends it; a late or unknown one is not found', async () => {
+    await using world = await open()
+    let opened = 0
+    const offer = () =>
+      world.streams.offer(async () => {
+        opened++
+        return new Echo()
+      })
+    const wrong = offer()
+    const { code, reason } = await client(wrong.webSocketUri, `${wrong.password}x`).closed
+    assert.deepEqual([code, reason], [1008, 'the password is wrong'])
+    assert.notEqual((await client(wrong.webSocketUri, wrong.password).closed).code, 1000)
+    const late = offer()
+    world.clock.advance(61)
+    assert.equal((await client(late.webSocketUri, late.password).closed).code, 1006)
+    const unknown = client(`ws://127.0.0.1:${world.edge.port}/streams/none`, 'x')
+    assert.equal((await unknown.closed).code, 1006)
+    assert.equal(opened, 0)
+  })
+
+  test('a client that says nothing is sent away', async () => {
+    await using world = await open({ passwordSeconds: 0.02 })
+    const { webSocketUri } = world.streams.offer(async () => new Echo())
+    assert.deepEqual(await client(webSocketUri).closed, { code: 1008, reason: 'no password came' })
+  })
+
+  test('a client that leaves ends the conversation', async () => {
+    await using world = await open()
+    const echo = new Echo()
+    const { webSocketUri, password } = world.streams.offer(async () => echo)
+    const one = client(webSocketUri, password)
+    await one.says('hello')
+    one.socket.close(4000, 'bye')
+    assert.equal((await one.closed).code, 4000)
+    for (let looks = 0; looks < 200 && !echo.disposed; looks++) {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    assert.ok(echo.disposed)
+  })
+
+  test('what cannot be opened is told; closing the server says goodbye', async () => {
+    const world = await open()
+    const failing = world.streams.offer(async () => {
+      throw new Error('the container does not run')
+    })
+    assert.deepEqual(await client(failing.webSocketUri, failing.password).closed, {
+      code: 1011,
+      reason: 'the container does not run',
+    })
+    const { webSocketUri, password } = world.streams.offer(async () => new Echo())
+    const one = client(webSocketUri, password)
+    await one.says('hello')
+    await world[Symbol.asyncDispose]()
+    assert.deepEqual(await one.closed, { code: 1001, reason: 'the server is closing' })
+  })
+
+  test('offers and sessions are bounded', async () => {
+    await using world = await open({ offersMax: 2, sessionsMax: 1, messageBytesMax: 100 })
+    const offer = () => world.streams.offer(async () => new Echo())
+    const one = offer()
+    const two = offer()
+    assert.throws(offer, (error) => error instanceof ApiError && error.status === 503)
+    const first = client(one.webSocketUri, one.password)
+    await first.says('hello')
+    assert.equal((await client(two.webSocketUri, two.password).closed).code, 1006)
+    world.clock.advance(61)
+    offer()
+    offer()
+    first.socket.send('x'.repeat(101))
+    assert.equal((await first.closed).code, 1009)
+  })
+})
+
+describe('the handshake', () => {
+  const ask = (path: string, more: string) =>
+    `GET ${path} HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\n${more}\r\n`
+  const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
+
+  test('is answered as in RFC 6455, or refused', async () => {
+    await using world = await open()
+    const { port } = world.edge
+    const offered = () => new URL(world.streams.offer(async () => new Echo()).webSocketUri).pathname
+    const good = 'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
+    const [accepted] = await rawRequest(port, [ask(offered(), good + key)])
+    assert.equal(accepted?.status, 101)
+    assert.equal(accepted?.headers['sec-websocket-accept'], 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=')
+    const statusOf = async (path: string, more: string) =>
+      (await rawRequest(port, [ask(path, more)]))[0]?.status
+    const old = 'Upgrade: websocket\r\nSec-WebSocket-Version: 8\r\n'
+    assert.equal(await statusOf(offered(), old + key), 426)
+    assert.equal(await statusOf(offered(), good), 400)
+    assert.equal(await statusOf(offered(), `Upgrade: h2c\r\n${key}`), 400)
+    assert.equal(await statusOf('/streams/none', good + key), 404)
+    // Elsewhere the wish is not heard, and the request answered as any other.
+    assert.equal(await statusOf('/healthz', good + key), 200)
+    assert.equal(await statusOf('/streams', good + key), 401)
+  })
+
+  test('a client that breaks the framing, or the connection, harms nobody', async () => {
+    await using world = await open()
+    const { webSocketUri } = world.streams.offer(async () => new Echo())
+    const path = new URL(webSocketUri).pathname
+    const good = 'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
+    const socket = connect(world.edge.port, '127.0.0.1')
+    // The bytes after the head come with it: they must not be lost.
+    socket.write(
+      Buffer.concat([Buffer.from(ask(path, good + key)), Buffer.from([0x81, 0x01, 0x41])]),
+    )
+    let heard = Buffer.alloc(0)
+    for await (const chunk of socket) heard = Buffer.concat([heard, chunk as Buffer])
+    const frame = heard.subarray(heard.indexOf('\r\n\r\n') + 4)
+    assert.equal(frame.readUInt8(0), 0x88)
+    assert.equal(frame.readUInt16BE(2), 1002)
+    const other = world.streams.offer(async () => new Echo())
+    const reset = connect(world.edge.port, '127.0.0.1')
+    reset.on('error', () => {})
+    reset.write(ask(new URL(other.webSocketUri).pathname, good + key))
+    await new Promise((resolve) => reset.once('data', resolve))
+    reset.resetAndDestroy()
+    assert.equal((await world.edge.fetch('/healthz')).status, 200)
+  })
+})

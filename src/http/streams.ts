@@ -1,0 +1,206 @@
+/**
+ * Conversations over web sockets: an answer to a request names an address below `/streams/` and a password, each
+ * good once and for a short time, and whoever sends that password first gets the conversation. Permission was
+ * asked at the request. All of it is memory of this process: with replicas, a client must reach the one that
+ * answered.
+ */
+
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { refuse } from '#kernel/error.ts'
+import type { Clock, Ids, Log } from '#kernel/ports.ts'
+import {
+  acceptWebSocket,
+  refuseUpgrade,
+  type WebSocket,
+  type WebSocketLimits,
+} from './web-socket/accept-web-socket.ts'
+
+/** What one talks with. Disposing closes the connection to it. */
+export interface Conversation extends AsyncDisposable {
+  /** What it says, until it ends. Read once. */
+  readonly output: AsyncIterable<{ readonly bytes: Uint8Array }>
+  write(bytes: Uint8Array): Promise<void>
+  /** No more input. */
+  end(): void
+  /** Asked when `output` has ended; undefined where there is no such thing. */
+  exitCode(): Promise<number | undefined>
+}
+
+export interface Offer {
+  readonly webSocketUri: string
+  /** The first message of the client. */
+  readonly password: string
+}
+
+/** Connections that ask to become something else than HTTP, below a path. */
+export interface UpgradeMount {
+  /** With a slash at its end. */
+  readonly prefix: string
+  /** Owns the socket from here on. Never throws. */
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void
+  /** The server is about to close: no new ones, and those there are end soon. */
+  end(): void
+}
+
+export interface Streams extends UpgradeMount {
+  /** `open` is called when the client has come with the password. Throws `ServiceUnavailable` when too many wait. */
+  offer(open: () => Promise<Conversation>): Offer
+}
+
+export interface StreamLimits extends WebSocketLimits {
+  /** Offers that nobody has taken yet. */
+  readonly offersMax: number
+  readonly offerSeconds: number
+  /** From the connection to the password. */
+  readonly passwordSeconds: number
+  readonly sessionsMax: number
+  readonly sessionSeconds: number
+}
+
+export const defaultStreamLimits: StreamLimits = Object.freeze({
+  messageBytesMax: 64 * 1024,
+  waitingBytesMax: 256 * 1024,
+  pingSeconds: 30,
+  closeSeconds: 2,
+  offersMax: 1000,
+  offerSeconds: 60,
+  passwordSeconds: 10,
+  sessionsMax: 200,
+  sessionSeconds: 4 * 3600,
+})
+
+export interface StreamParts {
+  readonly ids: Ids
+  readonly clock: Clock
+  readonly log: Log
+  /** Origin that clients reach, without a slash at its end. */
+  publicUrl(): string
+  readonly limits?: Partial<StreamLimits>
+}
+
+interface Waiting {
+  readonly password: string
+  readonly expiresAt: number
+  readonly open: () => Promise<Conversation>
+}
+
+const prefix = '/streams/'
+const closing = { normal: 1000, away: 1001, policy: 1008, fault: 1011 } as const
+
+export function createStreams(parts: StreamParts): Streams {
+  const { ids, clock, log } = parts
+  const limits = { ...defaultStreamLimits, ...parts.limits }
+  const offers = new Map<string, Waiting>()
+  const sessions = new Set<WebSocket>()
+  let ended = false
+
+  function take(id: string): Waiting | undefined {
+    const offer = offers.get(id)
+    offers.delete(id)
+    return offer !== undefined && offer.expiresAt > clock.now() ? offer : undefined
+  }
+
+  async function serve(socket: WebSocket, offer: Waiting): Promise<void> {
+    const messages = socket.messages[Symbol.asyncIterator]()
+    const late = setTimeout(
+      () => socket.close(closing.policy, 'no password came'),
+      limits.passwordSeconds * 1000,
+    )
+    const first = await messages.next()
+    clearTimeout(late)
+    if (first.done === true) return
+    if (!isSame(first.value.toString('utf8'), offer.password)) {
+      socket.close(closing.policy, 'the password is wrong')
+      return
+    }
+    await using conversation = await offer.open()
+    // A client that leaves ends the wait for output, too.
+    const input = feed(messages, conversation)
+    const said = say(conversation, socket)
+    const outcome = await Promise.race([said, input, socket.closed])
+    socket.close(closing.normal, outcome === undefined ? '' : `exit code ${outcome}`)
+  }
+
+  return {
+    prefix,
+    offer(open) {
+      const now = clock.now()
+      for (const [id, { expiresAt }] of offers) {
+        // In order of expiry, so the first that is good ends the search.
+        if (expiresAt > now) break
+        offers.delete(id)
+      }
+      if (ended || offers.size >= limits.offersMax) {
+        throw refuse.ServiceUnavailable({ reason: 'too many streams wait for their client' })
+      }
+      const id = ids.secret(16)
+      const password = ids.secret(32)
+      offers.set(id, { password, open, expiresAt: now + limits.offerSeconds * 1000 })
+      return { webSocketUri: `${parts.publicUrl().replace(/^http/, 'ws')}${prefix}${id}`, password }
+    },
+    accept(request, socket, head) {
+      const path = (request.url ?? '').split('?')[0] ?? ''
+      if (ended || sessions.size >= limits.sessionsMax) {
+        refuseUpgrade(socket, 503, 'Service Unavailable', 'Retry-After: 10\r\n')
+        return
+      }
+      const offer = take(path.slice(prefix.length))
+      if (offer === undefined) {
+        refuseUpgrade(socket, 404, 'Not Found')
+        return
+      }
+      const accepted = acceptWebSocket(request, socket, head, limits)
+      if (accepted === undefined) return
+      sessions.add(accepted)
+      const longest = setTimeout(
+        () => accepted.close(closing.policy, `a stream lasts ${limits.sessionSeconds} seconds`),
+        limits.sessionSeconds * 1000,
+      )
+      longest.unref()
+      void accepted.closed.then(() => {
+        clearTimeout(longest)
+        sessions.delete(accepted)
+      })
+      serve(accepted, offer).catch((error: unknown) => {
+        // What is talked with is the world, and it may fail at any time: its words are fit for the client.
+        const reason = error instanceof Error ? error.message : String(error)
+        log.info({ reason }, 'a stream failed')
+        accepted.close(closing.fault, reason)
+      })
+    },
+    end() {
+      ended = true
+      offers.clear()
+      for (const session of sessions) session.close(closing.away, 'the server is closing')
+    },
+  }
+}
+
+/** Input to the conversation; an empty message is its end. Returns when the client has left. */
+async function feed(
+  messages: AsyncIterator<Buffer>,
+  conversation: Conversation,
+): Promise<undefined> {
+  let deaf = false
+  for (;;) {
+    const next = await messages.next()
+    if (next.done === true) return undefined
+    if (deaf) continue
+    if (next.value.length === 0) conversation.end()
+    // What no longer listens may still speak: its output decides when this ends.
+    else await conversation.write(next.value).catch(() => (deaf = true))
+  }
+}
+
+async function say(conversation: Conversation, socket: WebSocket): Promise<number | undefined> {
+  for await (const { bytes } of conversation.output) await socket.send(bytes)
+  return conversation.exitCode()
+}
+
+/** In a time that tells nothing about where they differ. */
+function isSame(given: string, password: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(hash(given), hash(password))
+}
