@@ -216,7 +216,8 @@ const settings = {
   }),
   containersPrivileged: flag({
     default: 'false',
-    description: 'Let container groups ask for privileged containers: they then own the machine.',
+    description:
+      'Let container groups ask to be privileged, for further capabilities or for a seccomp profile of their own: they then own the machine.',
   }),
   containersShares: text('empty, or a folder', (v) => !v.includes('\0'), {
     default: none,

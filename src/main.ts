@@ -165,7 +165,12 @@ export async function start(config: Config): Promise<Started> {
     oauth: (request, response) => identity.handleOAuth(request, response),
     directoryRoutes: directoryTable(identity),
     authorizeAction: (action, principal) =>
-      authorizeAtRoot(authorizer, qualify(config.words, action), principal),
+      authorizeAtRoot(
+        authorizer,
+        qualify(config.words, 'Authorization/roleAssignments/write'),
+        qualify(config.words, action),
+        principal,
+      ),
     clock,
     ids,
     ticks: () => performance.now(),
@@ -344,11 +349,17 @@ function directoryTable(identity: Identity) {
 
 async function authorizeAtRoot(
   access: Access,
+  assigning: string,
   action: string,
   principal: Principal,
 ): Promise<void> {
   // The directory's routes are about no resource, so a condition on one cannot hold.
-  if (await allowsBlind(access, { principal, action, scope: rootId }, clock.now())) return
+  const allows = (one: string): Promise<boolean> | boolean =>
+    allowsBlind(access, { principal, action: one, scope: rootId }, clock.now())
+  // Whoever changes members, passwords or secrets can act as others: that is as strong as giving roles.
+  const needs = action.endsWith('/read') ? [action] : [action, assigning]
+  const granted = await Promise.all(needs.map(allows))
+  if (granted.every((one) => one)) return
   throw refuse.AuthorizationFailed({
     client: principal.displayName,
     principalId: principal.id,

@@ -266,12 +266,16 @@ function fitsScope(compiled: CompiledType, id: ResourceId): boolean {
     case 'subscription':
       return depth === 2 && implied.length === 1 && implied[0] === 'subscriptions'
     case 'resource-group':
-      return depth === 2 && implied.length === 2 && implied[1] === 'resourceGroups'
+      return depth === 2 && isGroup(implied)
     case 'any':
       return true
     default:
       return compiled.declaration.scope satisfies never
   }
+}
+
+function isGroup(implied: readonly string[]): boolean {
+  return implied.length === 2 && implied[0] === 'subscriptions' && implied[1] === 'resourceGroups'
 }
 
 /** May this type's collection be asked for below this parent? */
@@ -287,7 +291,7 @@ function listsHere(compiled: CompiledType, parsed: CollectionPath): boolean {
   if (scope === 'tenant') return depth === own && implied.length === 0
   if (depth !== 1 + own) return false
   if (scope === 'subscription') return implied.length === 1 && implied[0] === 'subscriptions'
-  if (implied.length === 2) return implied[1] === 'resourceGroups'
+  if (implied.length === 2) return isGroup(implied)
   return (
     !nested &&
     implied.length === 1 &&

@@ -103,6 +103,10 @@ export function linkOf(operation: Operation, compiled: CompiledType): OperationL
   }
 }
 
+function pathOf(link: string): string {
+  return link.slice(0, link.indexOf('?'))
+}
+
 /** GET of an operation's status or result. */
 export async function runOperation(
   parts: Parts,
@@ -117,16 +121,21 @@ export async function runOperation(
   const last = id.segments.at(-1)
   const compiled = last === undefined ? undefined : parts.registry.find(last.namespace, last.types)
   if (compiled === undefined) throw refuse.OperationNotFound({ id: name })
-  if (operation.principalId !== input.principal.id) {
-    const action = `${compiled.permission}/read`
-    const question = { principal: input.principal, action, scope: id }
-    if (!(await allowsBlind(parts.access, question, parts.clock.now()))) {
-      throw refuse.OperationNotFound({ id: name })
-    }
+  const question = {
+    principal: input.principal,
+    action: `${compiled.permission}/read`,
+    scope: id,
   }
+  const mayRead = await allowsBlind(parts.access, question, parts.clock.now())
   const link = linkOf(operation, compiled)
+  const paths = [link.statusPath, link.resultPath].map((path) => pathOf(path).toLowerCase())
+  const isHere = paths.includes(route.id.key)
+  // Whoever began it may follow it; what came of it is for those who may read the resource.
+  if (!isHere || !(mayRead || operation.principalId === input.principal.id)) {
+    throw refuse.OperationNotFound({ id: name })
+  }
   if (route.kind === 'operation-status') {
-    const path = link.statusPath.slice(0, link.statusPath.indexOf('?'))
+    const path = pathOf(link.statusPath)
     const running = operation.status === 'Running'
     return {
       status: 200,
@@ -139,6 +148,7 @@ export async function runOperation(
     return { status: 409, body: { error: operation.error } }
   }
   if (operation.kind === 'delete' || operation.resultStatus === 204) return { status: 204 }
+  if (!mayRead) return { status: 200 }
   const current = await parts.store.get(id.key)
   const version = compiled.versions.get(operation.version)
   if (current === undefined || version === undefined) throw refuse.ResourceNotFound({ id: id.text })

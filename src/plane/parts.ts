@@ -41,13 +41,14 @@ export interface ShownRow {
 }
 
 /** Reads as providers see them: resources, not rows. */
-export function createReader(registry: Registry, reads: Reads): Reader {
+export function createReader(registry: Registry, reads: Reads | Tx): Reader {
   const keyOf = (id: ResourceId | string): string =>
     typeof id === 'string' ? id.toLowerCase() : id.key
   const decode = (row: ResourceRow): ReturnType<typeof readRow> => readRow(row)
   return {
     async get(id) {
-      const row = await reads.get(keyOf(id))
+      // Inside a write, what rules have read stays as read until the write is done.
+      const row = await ('lock' in reads ? reads.lock(keyOf(id), 'share') : reads.get(keyOf(id)))
       return row === undefined ? undefined : decode(row)
     },
     async list({ type, under, after, limit }) {

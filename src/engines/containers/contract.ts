@@ -551,6 +551,9 @@ function promiseRefusals({ test }: World): void {
     const refused: readonly GroupSpec[] = [
       spec([{ ...web, gpu: 1 }]),
       spec([{ ...web, security: { privileged: true } }]),
+      spec([{ ...web, security: { addCapabilities: ['ALL'] } }]),
+      spec([{ ...web, security: { addCapabilities: ['CHOWN', 'cap_sys_admin'] } }]),
+      spec([{ ...web, security: { seccompProfile: 'unconfined' } }]),
       spec([{ ...web, name: 'Not A Token' }]),
       spec([{ ...web, mounts: [{ volume: 'nothing', path: '/x', readOnly: false }] }]),
       spec([web], files),

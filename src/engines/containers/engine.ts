@@ -108,6 +108,7 @@ export interface SecuritySpec {
   /** `refused` unless the operator opened the engine with `allowPrivileged`. */
   readonly privileged?: boolean
   readonly allowPrivilegeEscalation?: boolean
+  /** Beyond what every container has: as `privileged`. */
   readonly addCapabilities?: readonly string[]
   readonly dropCapabilities?: readonly string[]
   readonly user?: number

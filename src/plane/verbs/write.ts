@@ -196,7 +196,8 @@ async function writeInside(
     },
     asked() {
       const asked = make(current, context)
-      const location = asked.location ?? current?.location ?? scope?.location
+      const own = asked.location ?? current?.location ?? scope?.location
+      const location = own ?? (declaration.tracked ? defaultLocation(id) : undefined)
       const request = attributesOf(parts, compiled, { ...asked, id, location }, body)
       return { now, request, resource: resource() }
     },
@@ -333,6 +334,7 @@ function desiredOf(
   current: StoredResource | undefined,
   context: Context,
 ): Desired {
+  const { location } = body
   const state = isJsonObject(body['properties'])
     ? body['properties']['provisioningState']
     : undefined
@@ -347,7 +349,8 @@ function desiredOf(
   return {
     // Checked against the version's schema; `toModel` is typed by that schema in its own file.
     model: version.toModel(body as never, current?.model, context),
-    location: typeof body['location'] === 'string' ? body['location'] : undefined,
+    // A blank one is none, to conditions and to what is stored alike.
+    location: typeof location === 'string' && location.trim() !== '' ? location : undefined,
     // Checked by `envelopeProblems`.
     tags: (body['tags'] ?? undefined) as Readonly<Record<string, string>> | undefined,
   }

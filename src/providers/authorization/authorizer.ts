@@ -206,7 +206,7 @@ export function createAuthorizer(parts: AuthorizerParts): Authorizer {
         ? decision
         : {
             holds: (facts) =>
-              !(narrowly && selfGrants.isOne(facts, principalIds, grants)) &&
+              !(narrowly && selfGrants.isOne(lower, facts, principalIds, grants)) &&
               anyHolds(decision, { ...facts, action: lower, principal: standing.attributes }),
           }
     if (key !== undefined) remember(decisions, key, verdict)
@@ -253,7 +253,9 @@ export function createAuthorizer(parts: AuthorizerParts): Authorizer {
         scopeKeys: scopeKeys(scope),
         facts: { ...facts, action, principal: standing.attributes },
         touchesOwn:
-          known && selfGrants.concerns(action) && selfGrants.isOne(facts, principalIds, grants),
+          known &&
+          selfGrants.concerns(action) &&
+          selfGrants.isOne(action, facts, principalIds, grants),
       },
       grants.of(principalIds),
       grants,

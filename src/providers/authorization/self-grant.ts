@@ -1,7 +1,8 @@
 /**
  * Who may assign roles under a condition must not be able to take the condition off. So a conditioned grant
  * never reaches an assignment of a role that can itself assign or define roles, where that assignment is the
- * caller's own or one of the caller's groups': neither to make it, nor to change or remove it.
+ * caller's own or one of the caller's groups': neither to make it, nor to change or remove it. Nor does it ever
+ * reach a role definition.
  */
 
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
@@ -13,6 +14,7 @@ export interface SelfGrants {
   concerns(action: string): boolean
   /** Would it widen, or take off, what binds one of these principals? */
   isOne(
+    action: string,
     facts: Pick<RequestFacts, 'request' | 'resource'>,
     principalIds: readonly string[],
     roles: Roles,
@@ -21,11 +23,10 @@ export interface SelfGrants {
 
 export function createSelfGrants(words: VendorWords): SelfGrants {
   const type = qualify(words, 'Authorization/roleAssignments').toLowerCase()
-  const powers = [
-    `${type}/write`,
-    `${type}/delete`,
-    qualify(words, 'Authorization/roleDefinitions/write').toLowerCase(),
-  ]
+  const definition = qualify(words, 'Authorization/roleDefinitions').toLowerCase()
+  // Widening a role that one holds takes off whatever narrows how one came by it.
+  const definitions = new Set([`${definition}/write`, `${definition}/delete`])
+  const powers = [`${type}/write`, `${type}/delete`, `${definition}/write`]
 
   function touches(
     attributes: Attributes | 'unknown',
@@ -42,8 +43,11 @@ export function createSelfGrants(words: VendorWords): SelfGrants {
   }
 
   return {
-    concerns: (action) => action === `${type}/write` || action === `${type}/delete`,
-    isOne: ({ request, resource }, principalIds, roles) =>
-      touches(request, principalIds, roles) || touches(resource, principalIds, roles),
+    concerns: (action) =>
+      action === `${type}/write` || action === `${type}/delete` || definitions.has(action),
+    isOne: (action, { request, resource }, principalIds, roles) =>
+      definitions.has(action) ||
+      touches(request, principalIds, roles) ||
+      touches(resource, principalIds, roles),
   }
 }

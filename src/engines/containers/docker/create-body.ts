@@ -12,6 +12,7 @@ import {
   type VolumeSpec,
 } from '../engine.ts'
 import type { Json } from '../json.ts'
+import { machinePowerOf } from '../machine-powers.ts'
 import { checkToken, type Names, sandboxName, volumeName } from './names.ts'
 import { pauseImage } from './pause-image.ts'
 
@@ -43,8 +44,9 @@ export function checkSpec(spec: GroupSpec, contents: GroupContents, powers: Dock
     for (const mount of part.mounts) {
       if (!volumes.has(mount.volume)) refused(`there is no volume '${mount.volume}'`)
     }
-    if (part.security?.privileged === true && !powers.allowPrivileged) {
-      refused(`'${part.name}' asks to be privileged, which the operator has not allowed`)
+    const power = machinePowerOf(part)
+    if (power !== undefined && !powers.allowPrivileged) {
+      refused(`'${part.name}' asks ${power}, which the operator has not allowed`)
     }
     if (part.security?.seccompProfile !== undefined && !powers.seccompText) {
       refused(

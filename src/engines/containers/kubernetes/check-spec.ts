@@ -8,6 +8,7 @@ import {
   type PartSpec,
   type VolumeSpec,
 } from '../engine.ts'
+import { machinePowerOf } from '../machine-powers.ts'
 
 /** What the operator opened, beyond what every installation may. */
 export interface KubernetesPowers {
@@ -69,8 +70,9 @@ function checkPart(part: PartSpec, volumes: ReadonlySet<string>, powers: Kuberne
   for (const mount of part.mounts) {
     if (!volumes.has(mount.volume)) refused(`there is no volume '${mount.volume}'`)
   }
-  if (part.security?.privileged === true && !powers.allowPrivileged) {
-    refused(`'${part.name}' asks to be privileged, which the operator has not allowed`)
+  const power = machinePowerOf(part)
+  if (power !== undefined && !powers.allowPrivileged) {
+    refused(`'${part.name}' asks ${power}, which the operator has not allowed`)
   }
   if (part.security?.seccompProfile !== undefined) {
     refused(`'${part.name}' brings a seccomp profile, which a cluster takes from its nodes only`)

@@ -23,6 +23,7 @@ import {
   type ProbeOutcome,
   type Session,
 } from '../engine.ts'
+import { machinePowerOf } from '../machine-powers.ts'
 import { GroupFiles, type SimulatedGroup, type SimulatedPart } from './group-file.ts'
 import { type Change, HintBoard } from './hint-board.ts'
 import { addressOf, hostPortOf, imageIdOf } from './invention.ts'
@@ -324,7 +325,8 @@ export class SimulatedEngine implements ContainerEngine {
     for (const part of spec.parts) {
       if (!isToken(part.name)) refuse(`'${part.name}' is not a token`)
       if ((part.gpu ?? 0) > 0) refuse(`'${part.name}' asks for GPUs, and this engine has none`)
-      if (part.security?.privileged === true) refuse(`'${part.name}' asks to be privileged`)
+      const power = machinePowerOf(part)
+      if (power !== undefined) refuse(`'${part.name}' asks ${power}`)
       const lost = part.mounts.find((mount) => !volumes.has(mount.volume))
       if (lost !== undefined) refuse(`there is no volume '${lost.volume}'`)
       if (!here.has(part.image) || readScript(part).pullError) {

@@ -49,6 +49,10 @@ const table: readonly BuiltIn[] = [
       'Blueprint/blueprintAssignments/write',
       'Blueprint/blueprintAssignments/delete',
       'Compute/galleries/share/action',
+      // Whoever changes principals can act as them.
+      'Directory/*/write',
+      'Directory/*/delete',
+      'Directory/*/action',
       'Purview/consents/write',
       'Purview/consents/delete',
       'Resources/deploymentStacks/manageDenySetting/action',

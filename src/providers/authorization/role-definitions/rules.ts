@@ -54,7 +54,9 @@ export async function roleDeletionRules(
   if (builtIns.has(name)) throw refuseAuthorization.RoleDefinitionUpdateNotPermitted({ name })
   if (id === undefined || context.resource === undefined) return
   refuseOutside(scopeOf(context.requested ?? id), context.resource.model, name)
-  if (isRoleInUse(name) ?? (await isAssigned(context.reader, name))) {
+  // The index may lag behind by what is being written now: its yes is good, its no is looked at again, in the
+  // transaction that holds the role.
+  if (isRoleInUse(name) === true || (await isAssigned(context.reader, name))) {
     throw refuseAuthorization.RoleDefinitionHasAssignments({ name })
   }
 }

@@ -92,7 +92,7 @@ async function locationOf(
 
 /** The body over the profile's revision: what the body says wins, container by container. */
 async function withProfile(
-  context: Context,
+  context: Context & { readonly id: ResourceId },
   properties: GivenBody['properties'],
   seal: Seal,
 ): Promise<{
@@ -123,6 +123,17 @@ async function withProfile(
   )
   const base = revision === undefined ? undefined : openRevision(seal, id.key, revision)
   if (base === undefined) return { properties, missingProfile: named.id }
+  // A group made by a profile runs with its secrets, and its maker chooses the command: a reader must not.
+  const isSecret = JSON.stringify(base) !== JSON.stringify(revision?.shown)
+  if (isSecret && !(await context.may(`${profileType}/write`, id))) {
+    throw refuseContainer.LinkedAuthorizationFailed({
+      client: context.principal.displayName,
+      principalId: context.principal.id,
+      scope: context.id.text,
+      linkedAction: `${qualify(context.words, profileType)}/write`,
+      linkedScope: id.text,
+    })
+  }
   // Both sides are of the schema of a group.
   return { properties: merge(base, properties) as GivenBody['properties'] }
 }
