@@ -141,6 +141,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     }
   }
 
+  /** A UUID says by itself whose it is only while there is one issuer to say it. */
+  function objectIdOf(issuer: string, id: string): string {
+    return external.size === 1 && uuid.test(id) ? id.toLowerCase() : toObjectId(issuer, id)
+  }
+
   async function verifyExternal(token: ParsedToken, iss: string): Promise<Entry> {
     const trusted = external.get(iss)
     if (trusted === undefined) throw invalid('its issuer is not trusted here')
@@ -167,7 +172,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       expiresAt,
       version: -1,
       principal: {
-        id: toObjectId(iss, oid),
+        id: objectIdOf(iss, oid),
         type: claims['idtyp'] === 'app' ? 'ServicePrincipal' : 'User',
         tenantId,
         displayName: typeof name === 'string' ? name : clientId || oid,
@@ -182,7 +187,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const groups: string[] = []
     for (const name of claimed.slice(0, limits.tokenGroupsMax)) {
       if (typeof name !== 'string' || name === '') continue
-      const id = toObjectId(issuer, name)
+      const id = objectIdOf(issuer, name)
       if ((await directory.record(id)) === undefined) groups.push(id)
     }
     return groups
@@ -232,12 +237,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 }
 
-/**
- * Object ids are UUIDs; an issuer's own id that is none is hashed into one, together with the issuer, so
- * that equal ids of two issuers stay two principals.
- */
+/** An issuer's own id made into an object id, together with the issuer: equal ids of two stay two principals. */
 function toObjectId(issuer: string, id: string): string {
-  if (uuid.test(id)) return id.toLowerCase()
   const bytes = createHash('sha256')
     .update(JSON.stringify([issuer, id]))
     .digest()

@@ -236,3 +236,14 @@ test('an issuer that does not answer well costs 503, not the process; old keys s
     code: 'InvalidAuthenticationToken',
   })
 })
+
+test('of two issuers neither can speak for the other’s principals', async () => {
+  await using one = await startIssuer()
+  await using two = await startIssuer()
+  for (const issuer of [one, two]) publish(issuer, { kid: 'r', key: rsa.publicKey })
+  await using world = await openWorld({ issuers: [settings(one), settings(two)] })
+  const first = await authenticate(world, token(one))
+  const second = await authenticate(world, token(two))
+  assert.notEqual(first.id, second.id)
+  assert.equal((await authenticate(world, token(one, { azp: 'other' }))).id, first.id)
+})
