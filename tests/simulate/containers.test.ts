@@ -1,0 +1,313 @@
+/**
+ * The server is killed while container groups are created, updated and deleted, at moments spread over the
+ * work. The next start must bring each group to what was answered, and leave the engine with nothing else.
+ */
+
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DockerClient, type DockerTarget } from '#engines/containers/docker/client.ts'
+import { type Json, listAt, textAt } from '#engines/containers/json.ts'
+import { startPodman, testImage } from '#engines/containers/testing/podman.ts'
+import {
+  type Answer,
+  freshHome,
+  type Installation,
+  startInstallation,
+} from '../e2e/installation.ts'
+import { type Random, seededRandom } from '../fuzz/random.ts'
+import { requireOrSkip } from '../require.ts'
+import { snapshotOfSqlite } from './snapshot.ts'
+
+/** What an engine holds, found past the server. */
+interface Held {
+  /** `<group of the engine> <part> <what its command says>`, sorted; a sandbox has neither part nor command. */
+  readonly containers: readonly string[]
+  /** The group of the engine that each belongs to. */
+  readonly volumes: readonly string[]
+  readonly networks: readonly string[]
+}
+
+interface World {
+  readonly environment: Readonly<Record<string, string>>
+  readonly image: string
+  /** How long after the answers the server dies, in milliseconds; each with up to a third more by chance. */
+  readonly moments: readonly number[]
+  /** How long at the most a group has been on its way into being when it is deleted, in milliseconds. */
+  readonly headStartMax: number
+  look(home: string): Promise<Held>
+}
+
+/** A part's command says which group and version it is of, and ends as soon as it is asked to. */
+const marked = (mark: string): readonly string[] => [
+  'sh',
+  '-c',
+  `trap 'exit 0' TERM; : mark=${mark}; sleep 1000 & wait`,
+]
+const markIn = (text: string): string => /mark=(\S+);/.exec(text)?.[1] ?? ''
+
+function body(image: string, mark: string): object {
+  const requests = { cpu: 0.1, memoryInGB: 0.1 }
+  const main = (name: string) => ({
+    name,
+    properties: {
+      image,
+      command: marked(mark),
+      resources: { requests },
+      volumeMounts: [{ name: 'shared', mountPath: '/shared' }],
+    },
+  })
+  // Nothing waits where nothing really runs, so the simulated one is told how long it takes.
+  const init = {
+    name: 'init',
+    properties: {
+      image,
+      command: ['sh', '-c', `: mark=${mark}; true`],
+      environmentVariables: [{ name: 'ARMATURE_SIMULATE', value: 'exit:0@0.2s' }],
+    },
+  }
+  return {
+    location: 'here',
+    properties: {
+      osType: 'Linux',
+      initContainers: [init],
+      containers: [main('web'), main('sidecar')],
+      volumes: [
+        { name: 'shared', emptyDir: {} },
+        { name: 'files', secret: { key: Buffer.from('file').toString('base64') } },
+      ],
+    },
+  }
+}
+
+const version = 'api-version=2025-09-01'
+const looksMax = 1200
+const lookMs = 50
+
+class Groups {
+  readonly #subscription: string
+  readonly #image: string
+
+  constructor(installation: Installation, image: string) {
+    this.#subscription = installation.subscriptionId
+    this.#image = image
+  }
+
+  path(name: string): string {
+    const group = `/subscriptions/${this.#subscription}/resourceGroups/rg`
+    return `${group}/providers/Vendor.ContainerInstance/containerGroups/${name}?${version}`
+  }
+
+  put(on: Installation, name: string, mark: string): Promise<Answer> {
+    return on.request('PUT', this.path(name), { body: body(this.#image, mark) })
+  }
+
+  delete(on: Installation, name: string): Promise<Answer> {
+    return on.request('DELETE', this.path(name))
+  }
+}
+
+/** What the answer promised has ended well; asked of a server that need not be the one that answered. */
+async function succeeded(on: Installation, accepted: Answer): Promise<void> {
+  const status = accepted.headers.get('vendor-asyncoperation')
+  assert.ok(status, `${accepted.status} without an operation: ${accepted.text}`)
+  const { pathname, search } = new URL(status)
+  for (let looks = 0; ; looks++) {
+    const answer = await on.request('GET', pathname + search)
+    assert.equal(answer.status, 200, answer.text)
+    const found = answer.at('status')
+    if (found === 'Succeeded') return
+    assert.ok(found !== 'Failed' && found !== 'Canceled', answer.text)
+    assert.ok(looks < looksMax, `it never ended: ${answer.text}`)
+    await sleep(lookMs)
+  }
+}
+
+/** Every group that should be there runs as last written; the others are not found. */
+async function assertShown(
+  on: Installation,
+  groups: Groups,
+  wanted: ReadonlyMap<string, string | undefined>,
+): Promise<void> {
+  for (const [name, mark] of wanted) {
+    const shown = await on.request('GET', groups.path(name))
+    if (mark === undefined) {
+      assert.equal(shown.status, 404, `${name} is there: ${shown.text}`)
+      continue
+    }
+    assert.equal(shown.status, 200, shown.text)
+    assert.equal(shown.at('properties.provisioningState'), 'Succeeded', shown.text)
+    assert.equal(shown.at('properties.instanceView.state'), 'Running', shown.text)
+    for (const index of [0, 1]) {
+      const part = `properties.containers.${index}.properties`
+      assert.equal(markIn(String(shown.at(`${part}.command.2`))), mark, shown.text)
+      assert.equal(shown.at(`${part}.instanceView.currentState.state`), 'Running', shown.text)
+    }
+  }
+}
+
+/** The engine holds the containers and volumes of the groups that are there, of their last version, once. */
+function assertHeld(held: Held, wanted: ReadonlyMap<string, string | undefined>): void {
+  const marks = [...wanted.values()].filter((mark) => mark !== undefined)
+  const tokenOf = new Map(
+    held.containers.flatMap((line) => {
+      const [token = '', part, mark = ''] = line.split(' ')
+      return part === 'web' ? [[mark, token] as const] : []
+    }),
+  )
+  const tokens = marks.map((mark) => tokenOf.get(mark) ?? `nothing of ${mark}`)
+  assert.deepEqual(
+    held.containers,
+    marks
+      .flatMap((mark, at) => [
+        `${tokens[at]}  `,
+        ...['init', 'web', 'sidecar'].map((part) => `${tokens[at]} ${part} ${mark}`),
+      ])
+      .sort(),
+  )
+  assert.deepEqual(held.volumes, tokens.flatMap((token) => [token, token]).sort())
+  assert.deepEqual(held.networks, [], 'networks were made')
+}
+
+/**
+ * Each round one group is created, the one before it updated and the one before that deleted, and another
+ * is created and deleted at once; then comes death.
+ */
+async function killed(t: TestContext, world: World, random: Random): Promise<void> {
+  const home = freshHome()
+  const start = () => startInstallation({ home, environment: world.environment })
+  const wanted = new Map<string, string | undefined>()
+  let running = await start()
+  try {
+    const groups = new Groups(running, world.image)
+    const first = ['g0', 'g1'].map((name) => {
+      wanted.set(name, `${name}-1`)
+      return groups.put(running, name, `${name}-1`)
+    })
+    for (const answer of await Promise.all(first)) await succeeded(running, answer)
+    assertHeld(await world.look(home), wanted)
+    const interrupted: number[] = []
+    for (const [round, moment] of world.moments.entries()) {
+      const [gone, changed, made] = [`g${round}`, `g${round + 1}`, `g${round + 2}`]
+      wanted.set(made, `${made}-1`).set(changed, `${changed}-2`).set(gone, undefined)
+      const on = running
+      const fleeting = `f${round}`
+      wanted.set(fleeting, undefined)
+      const answers = await Promise.all([
+        groups.put(on, made, `${made}-1`),
+        groups.put(on, changed, `${changed}-2`),
+        groups.delete(on, gone),
+        // Its containers may still be on their way into being when they are no longer wanted.
+        groups.put(on, fleeting, `${fleeting}-1`).then(async (answer) => {
+          assert.equal(answer.status, 201, answer.text)
+          await sleep(random.below(1 + world.headStartMax))
+          return groups.delete(on, fleeting)
+        }),
+      ])
+      await sleep(moment + random.below(1 + moment / 3))
+      await running.kill()
+      await running[Symbol.asyncDispose]()
+      const { operations } = snapshotOfSqlite(join(home, 'armature.db'))
+      interrupted.push(operations.filter((one) => one.running === 1).length)
+      running = await start()
+      for (const answer of answers) await succeeded(running, answer)
+      await assertShown(running, groups, wanted)
+      assertHeld(await world.look(home), wanted)
+    }
+    t.diagnostic(`operations under way at each kill: ${interrupted.join(', ')}`)
+    assert.ok(
+      interrupted.some((count) => count > 0),
+      'no kill came while anything was under way',
+    )
+    const left = [...wanted].filter(([, mark]) => mark !== undefined).map(([name]) => name)
+    const deleted = await Promise.all(left.map((name) => groups.delete(running, name)))
+    for (const answer of deleted) await succeeded(running, answer)
+    for (const name of left) wanted.set(name, undefined)
+    assertHeld(await world.look(home), wanted)
+  } finally {
+    await running[Symbol.asyncDispose]()
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+/** The simulated world is one file per group; what was being replaced at the kill is no group. */
+async function lookAtFiles(home: string): Promise<Held> {
+  const folder = join(home, 'simulated-containers', 'groups')
+  // Written by the simulated engine of this test.
+  const found = readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Json)
+  const containers = found.flatMap((group) => [
+    `${textAt(group, 'group')}  `,
+    ...listAt(group, 'parts').map(
+      (part) =>
+        `${textAt(group, 'group')} ${textAt(part, 'name')} ${markIn(listAt(part, 'command').join(' '))}`,
+    ),
+  ])
+  const volumes = found.flatMap((group) =>
+    listAt(group, 'volumes').map(() => textAt(group, 'group')),
+  )
+  return { containers: containers.sort(), volumes: volumes.sort(), networks: [] }
+}
+
+/** The network an engine has from the start; Podman calls it one thing and its Docker API another. */
+const everybodys = new Set(['podman', 'bridge'])
+
+/** All that the throwaway engine holds, whatever its labels: nobody else uses it. */
+async function lookAtPodman(target: DockerTarget): Promise<Held> {
+  await using client = new DockerClient(target)
+  const get = (path: string) => client.json({ method: 'GET', path, doing: 'look' })
+  const label = (one: Json, name: string) => textAt(one, 'Labels', `armature.${name}`)
+  const lines: string[] = []
+  for (const one of listAt(await get('/containers/json?all=1'))) {
+    const whole = await get(`/containers/${textAt(one, 'Id')}/json`)
+    const words = [...listAt(whole, 'Config', 'Entrypoint'), ...listAt(whole, 'Config', 'Cmd')]
+    const mark = markIn(words.join(' '))
+    lines.push(`${label(one, 'group')} ${label(one, 'part')} ${mark}`)
+  }
+  const volumes = listAt(await get('/volumes'), 'Volumes').map((one) => label(one, 'group'))
+  const networks = listAt(await get('/networks')).map((one) => textAt(one, 'Name'))
+  return {
+    containers: lines.sort(),
+    volumes: volumes.sort(),
+    networks: networks.filter((name) => !everybodys.has(name)),
+  }
+}
+
+const seed = randomInt(2 ** 31)
+
+test('simulated container groups outlive kill -9 of the server', async (t) => {
+  t.diagnostic(`seed ${seed}`)
+  const world: World = {
+    environment: { ARMATURE_CONTAINERS: 'simulated' },
+    image: 'registry.example/web:1',
+    moments: [0, 10, 30, 80, 150, 300],
+    headStartMax: 100,
+    look: lookAtFiles,
+  }
+  await killed(t, world, seededRandom(seed))
+})
+
+test('container groups on Podman outlive kill -9 of the server', async (t) => {
+  t.diagnostic(`seed ${seed}`)
+  const podman = await startPodman()
+  const reason = typeof podman === 'string' ? podman : ''
+  if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
+  await using engine = podman
+  const { target } = engine
+  assert.ok(target.kind === 'socket')
+  const world: World = {
+    environment: {
+      ARMATURE_CONTAINERS: 'docker',
+      ARMATURE_DOCKER_HOST: `unix://${target.path}`,
+    },
+    image: testImage,
+    moments: [0, 80, 250, 500, 900],
+    headStartMax: 400,
+    look: () => lookAtPodman(target),
+  }
+  await killed(t, world, seededRandom(seed))
+})
