@@ -8,6 +8,7 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { measureDecisions } from './decisions/measure.ts'
 import { describeMachine } from './harness/machine.ts'
+import { measureFigures } from './harness/measure-figures.ts'
 import { type Measuring, measureLoad } from './harness/measure-load.ts'
 import { measureStart } from './harness/measure-start.ts'
 import { findProcessors } from './harness/processors.ts'
@@ -56,6 +57,8 @@ function measure(name: string, scenario: Scenario, measuring: Measuring): Promis
       return measureStart(name, scenario, measuring)
     case 'decide':
       return measureDecisions(name, scenario, measuring.progress)
+    case 'figures':
+      return measureFigures(name, scenario, measuring)
     default:
       return scenario satisfies never
   }
@@ -79,7 +82,7 @@ async function findScenarios(options: Options): Promise<readonly (readonly [stri
 }
 
 function chosen(scenario: Scenario, { contestants }: Options): Scenario {
-  if (contestants.length === 0 || scenario.kind === 'decide') return scenario
+  if (contestants.length === 0 || !('contestants' in scenario)) return scenario
   const wanted = ({ name }: Contestant): boolean =>
     (scenario.kind === 'load' && name === scenario.floor) ||
     contestants.some((part) => name.toLowerCase().includes(part))

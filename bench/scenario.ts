@@ -5,6 +5,8 @@
 
 import type { Decider } from './decisions/world.ts'
 import type { Command } from './harness/child.ts'
+import type { Measuring } from './harness/measure-load.ts'
+import type { Figures } from './harness/results.ts'
 import type { Requests } from './load/job.ts'
 
 /** What a contestant is given to start in. */
@@ -66,4 +68,12 @@ export interface DecideScenario {
   readonly deciders: readonly Decider[]
 }
 
-export type Scenario = LoadScenario | StartScenario | DecideScenario
+/** Figures that no common harness takes: the scenario measures by itself, within the run's rounds. */
+export interface FigureScenario {
+  readonly kind: 'figures'
+  readonly title: string
+  readonly about: string
+  measure(name: string, measuring: Measuring): Promise<Figures>
+}
+
+export type Scenario = LoadScenario | StartScenario | DecideScenario | FigureScenario

@@ -28,12 +28,12 @@ const pageSize = 100
 const startsWanted = 1_000
 
 /** What a client of a started home needs. */
-interface Access {
+export interface Access {
   readonly subscriptionId: string
   readonly headers: Readonly<Record<string, string>>
 }
 
-function commandOf({ folder, port }: Place): Command {
+export function commandOf({ folder, port }: Place): Command {
   return {
     command: [process.execPath, launcher, 'serve'],
     environment: {
@@ -99,7 +99,8 @@ async function makeHome(place: Place, count: number): Promise<Access> {
   return opened
 }
 
-async function waitForAccess(place: Place, child: Child): Promise<Access> {
+/** Waits until the server gives out a token; throws when it ends or takes too long. */
+export async function waitForAccess(place: Place, child: Child): Promise<Access> {
   const latest = performance.now() + patienceMilliseconds
   for (;;) {
     child.assertRunning()

@@ -12,19 +12,37 @@ export interface Processors {
   forServer(command: readonly string[]): readonly string[]
   /** The command that runs `command` where the load comes from. */
   forLoad(command: readonly string[]): readonly string[]
+  /** While `work` runs, what this process starts as it is may run on every processor. */
+  onAll<T>(work: () => Promise<T>): Promise<T>
 }
 
 export function findProcessors(): Processors {
   const pinned =
     availableParallelism() >= 2 && spawnSync('taskset', ['-c', '0,1', 'true']).status === 0
   if (!pinned) {
-    return { pinned, forServer: (command) => command, forLoad: (command) => command }
+    return {
+      pinned,
+      forServer: (command) => command,
+      forLoad: (command) => command,
+      onAll: (work) => work(),
+    }
   }
   // This process only starts others and waits; it must not wait where the server works.
-  spawnSync('taskset', ['-cp', '1', String(process.pid)])
+  const pin = (list: string) => spawnSync('taskset', ['-cp', list, String(process.pid)])
+  const shown = spawnSync('taskset', ['-cp', String(process.pid)], { encoding: 'utf8' }).stdout
+  const all = /([0-9,-]+)\s*$/.exec(shown)?.[1] ?? '0,1'
+  pin('1')
   return {
     pinned,
     forServer: (command) => ['taskset', '-c', '0', ...command],
     forLoad: (command) => ['taskset', '-c', '1', ...command],
+    async onAll(work) {
+      pin(all)
+      try {
+        return await work()
+      } finally {
+        pin('1')
+      }
+    },
   }
 }

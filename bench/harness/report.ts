@@ -2,6 +2,7 @@
 
 import type {
   DecideResults,
+  FigureResults,
   LoadResults,
   Results,
   ScenarioResults,
@@ -27,6 +28,7 @@ function section(results: ScenarioResults): string {
   return [
     `**${results.title}.** ${results.about}${results.kind === 'load' ? ` Ratios are to ${results.floor}.` : ''}`,
     tableOf(results),
+    ...(results.kind === 'figures' ? results.skipped.map((one) => `Not measured: ${one}`) : []),
     results.notes.map(({ contestant, note }) => `- ${contestant}: ${note}.`).join('\n'),
   ].join('\n\n')
 }
@@ -39,6 +41,8 @@ function tableOf(results: ScenarioResults): string {
       return startTable(results)
     case 'decide':
       return decideTable(results)
+    case 'figures':
+      return figureTable(results)
     default:
       return results satisfies never
   }
@@ -112,6 +116,21 @@ function startTable({ rows }: StartResults): string {
   return table(header, cells, 1)
 }
 
+function figureTable({ rows }: FigureResults): string {
+  const header = ['figure', 'server', 'median', '±', 'least', 'most', 'times', 'ratio']
+  const cells = rows.map(({ figure, contestant, median, values, digits, ...row }) => [
+    figure,
+    contestant,
+    fixed(median, digits),
+    row.spread === undefined ? unknown : `${Math.round(row.spread * 100)} %`,
+    fixed(Math.min(...values), digits),
+    fixed(Math.max(...values), digits),
+    String(values.length),
+    fixed(row.ratio, 2),
+  ])
+  return table(header, cells, 2)
+}
+
 /** Columns from `firstNumber` on stand to the right. */
 function table(
   header: readonly string[],
@@ -119,7 +138,7 @@ function table(
   firstNumber: number,
 ): string {
   const widths = header.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+    Math.max(2, title.length, ...rows.map((row) => row[column]?.length ?? 0)),
   )
   const line = (cells: readonly string[]): string =>
     `| ${cells

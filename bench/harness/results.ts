@@ -74,7 +74,33 @@ export interface DecideResults extends ScenarioFacts {
   readonly rows: readonly DecideRow[]
 }
 
-export type ScenarioResults = LoadResults | StartResults | DecideResults
+export interface FigureRow {
+  /** What was measured, with its unit. */
+  readonly figure: string
+  readonly contestant: string
+  /** One for each time it was measured. */
+  readonly values: readonly number[]
+  readonly median: number | undefined
+  /** How far the values disagree; `undefined` of a single one. */
+  readonly spread: number | undefined
+  /** Of medians, to the contestant that the scenario names. */
+  readonly ratio: number | undefined
+  /** Behind the point, in the table. */
+  readonly digits: number
+}
+
+export interface Figures {
+  readonly rows: readonly FigureRow[]
+  readonly notes: ScenarioFacts['notes']
+  /** What could not be measured on this machine, and why. */
+  readonly skipped: readonly string[]
+}
+
+export interface FigureResults extends ScenarioFacts, Figures {
+  readonly kind: 'figures'
+}
+
+export type ScenarioResults = LoadResults | StartResults | DecideResults | FigureResults
 
 export interface Machine {
   readonly processor: string
