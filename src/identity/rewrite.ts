@@ -21,7 +21,6 @@ export const routes = {
 } as const
 
 export const interactionPath = '/common/oauth2/interaction'
-export const discoveryPath = '/.well-known/openid-configuration'
 export const localTokenPath = '/common/identity/token'
 export const signedInPath = '/signed-in'
 

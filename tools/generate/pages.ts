@@ -1,5 +1,7 @@
 /** The generated pages of the reference, as Markdown. */
 
+import { edgeErrors } from '#http/edge-errors.ts'
+import { identityErrors } from '#identity/errors.ts'
 import { commonErrors, type ErrorEntry } from '#kernel/error.ts'
 import { limitNotes } from '#kernel/limits.ts'
 import type { RouteDescription } from '#plane/plane.ts'
@@ -65,7 +67,9 @@ export function errorsPage(registry: Registry): string {
     'Errors',
     'Codes are stable; messages are for people and may change. Every refusal of a body names the property in `target`, and all of them at once in `details`.',
     '## Any request',
-    rows(commonErrors.entries),
+    rows({ ...commonErrors.entries, ...edgeErrors.entries }),
+    '## The directory, `/directory/…`',
+    rows(identityErrors.entries),
     ...registry.providers.flatMap((provider) =>
       provider.errors === undefined || Object.keys(provider.errors).length === 0
         ? []

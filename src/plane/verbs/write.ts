@@ -53,12 +53,7 @@ export async function runPut(parts: Parts, route: LocatedRoute, input: RunInput)
   const given = input.body as Readonly<Record<string, unknown>>
   const problems = envelopeProblems(parts, compiled, route.scope, given)
   if (problems.length > 0) throw refuseProblems(problems)
-  const context = contextOf(parts, input, parts.clock.now(), parts.store)
-  // A prepared body has the type of the body it was made of.
-  const body = ((await compiled.declaration.prepare?.(
-    { ...context, id: route.id },
-    given as never,
-  )) ?? given) as Readonly<Record<string, unknown>>
+  const body = await prepared(parts, route, input, compiled, given)
   return write(
     parts,
     route,
@@ -67,6 +62,22 @@ export async function runPut(parts: Parts, route: LocatedRoute, input: RunInput)
     (current, context) => desiredOf(version, body, current, context),
     body,
   )
+}
+
+/** The body as the type completes it ahead of the transaction; as it is for the types that do not. */
+async function prepared(
+  parts: Parts,
+  route: LocatedRoute,
+  input: RunInput,
+  compiled: CompiledType,
+  given: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { declaration } = compiled
+  if (declaration.prepare === undefined) return given
+  const context = contextOf(parts, input, parts.clock.now(), parts.store)
+  const made = await declaration.prepare({ ...context, id: route.id }, given as never)
+  // A prepared body has the type of the body it was made of.
+  return (made ?? given) as Readonly<Record<string, unknown>>
 }
 
 export function runPatch(parts: Parts, route: LocatedRoute, input: RunInput): Promise<Outcome> {
