@@ -23,8 +23,7 @@ import { openApiDocuments } from '#plane/openapi.ts'
 import type { Timers } from '#plane/reconciler.ts'
 import { createAuthorizer } from '#providers/authorization/authorizer.ts'
 import { lockGuard } from '#providers/authorization/locks/guard.ts'
-import { sweepOrphans } from '#providers/container-instance/sweep-orphans.ts'
-import { providers } from '#providers/index.ts'
+import { providerMigrations, providers } from '#providers/index.ts'
 import type { Store } from '#stores/store.ts'
 import type { Config } from './config.ts'
 import { openDenials } from './installation/denials.ts'
@@ -113,9 +112,19 @@ export async function start(config: Config): Promise<Started> {
   const plane = createPlane({
     providers: (services) =>
       providers({
-        words: config.words,
-        directory: identity.directory,
-        tenantId: record.tenantId,
+        world: {
+          words: config.words,
+          directory: identity.directory,
+          tenantId: record.tenantId,
+          clock,
+          ids,
+          timers,
+          log,
+          sql: store.sql,
+          sealOf: (purpose) => createSeal(deriveKey(key, purpose)),
+          publicUrl: () => listening,
+          services,
+        },
         isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
         inspection: {
           explain: (asked) => authorizer.explain(asked),
@@ -127,16 +136,9 @@ export async function start(config: Config): Promise<Started> {
           engine: containers.engine,
           repositories: gitRepositories(),
           streams,
-          seal: createSeal(deriveKey(key, 'containers')),
-          clock,
-          ids,
-          timers,
-          log,
           ...(containers.cpusMax === undefined ? {} : { cpusMax: containers.cpusMax }),
           ...(config.containersShares === undefined ? {} : { shareRoot: config.containersShares }),
         },
-        secrets: { seal: createSeal(deriveKey(key, 'secrets')), ids },
-        services,
       }),
     store,
     access: authorizer,
@@ -188,10 +190,7 @@ export async function start(config: Config): Promise<Started> {
   undo.use(server)
   const { url } = await server.listen({ host: config.host, port: config.port })
   if (listening === '') listening = url
-  plane.reconciler.start()
-  const sweeper = sweepHourly(() =>
-    sweepOrphans({ engine: containers.engine, reader: plane.reader, log }),
-  )
+  plane.start()
   const shown = {
     tenantId: record.tenantId,
     subscriptionId: record.subscriptionId,
@@ -205,7 +204,7 @@ export async function start(config: Config): Promise<Started> {
     words: config.words,
   })
   const engine = containers.engine
-  const running = { server, plane, sweeper, engine, authorizer, denials, store, home, config }
+  const running = { server, plane, engine, authorizer, denials, store, home, config }
   const close = once(() => stop(running))
   undo.move()
   return {
@@ -225,7 +224,7 @@ export async function start(config: Config): Promise<Started> {
 /** The drivers are loaded only where they serve: PostgreSQL's is no part of an embedded start. */
 async function openStore(config: Config, home: ServerHome): Promise<Store> {
   const options = {
-    migrations: [...installationMigrations, ...identityMigrations],
+    migrations: [...installationMigrations, ...identityMigrations, ...providerMigrations],
     words: config.words,
     transactionRetriesMax: config.limits.transactionRetriesMax,
   }
@@ -406,7 +405,6 @@ function openApiAt(plane: RunningPlane, config: Config, path: string): object | 
 interface Running {
   readonly server: HttpServer
   readonly plane: RunningPlane
-  readonly sweeper: AsyncDisposable
   readonly engine: AsyncDisposable
   readonly authorizer: AsyncDisposable
   readonly denials: AsyncDisposable
@@ -417,34 +415,14 @@ interface Running {
 
 /** In the order of dependence: nothing is taken away from what still works with it. */
 async function stop(running: Running): Promise<void> {
-  const { server, plane, sweeper, engine, authorizer, denials, store, home, config } = running
+  const { server, plane, engine, authorizer, denials, store, home, config } = running
   home.removeRunning()
   await server.close({ drainSeconds: config.limits.drainSeconds })
-  await sweeper[Symbol.asyncDispose]()
   await plane[Symbol.asyncDispose]()
   await engine[Symbol.asyncDispose]()
   await authorizer[Symbol.asyncDispose]()
   await denials[Symbol.asyncDispose]()
   await store[Symbol.asyncDispose]()
-}
-
-const hourMilliseconds = 3_600_000
-
-/** Now and every hour; disposing waits for the sweep under way. */
-function sweepHourly(sweep: () => Promise<unknown>): AsyncDisposable {
-  let underway: Promise<unknown> = Promise.resolve()
-  let timer: { cancel(): void } | undefined
-  const next = (): void => {
-    underway = sweep()
-    timer = timers.after(hourMilliseconds, next)
-  }
-  next()
-  return {
-    async [Symbol.asyncDispose]() {
-      timer?.cancel()
-      await underway
-    },
-  }
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

@@ -80,6 +80,8 @@ export interface RunningPlane extends Plane, AsyncDisposable {
   readonly registry: Registry
   readonly reader: Reader
   readonly reconciler: ReconcilerLoop
+  /** Begins the work that needs no request: the reconciler's, and what providers do on their own. */
+  start(): void
 }
 
 export function createPlane(options: PlaneOptions): RunningPlane {
@@ -95,7 +97,8 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     emptyScope: (id) => emptyScope(parts, id, { principal: { id: 'system' }, correlationId: '' }),
     attributesOf: (id) => storedAttributes(parts, id),
   }
-  const registry = createRegistry(options.providers(services), options.words)
+  const declared = options.providers(services)
+  const registry = createRegistry(declared, options.words)
   const parts: Parts = {
     registry,
     store: options.store,
@@ -112,11 +115,18 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     wake: () => reconciler.wake(),
   }
   const owner = randomBytes(12).toString('hex')
+  const ownWork = new AsyncDisposableStack()
   const reconciler = createReconciler(parts, owner, options.timers)
   return {
     registry,
     reader: services.reader,
     reconciler,
+    start() {
+      reconciler.start()
+      for (const provider of declared) {
+        if (provider.start !== undefined) ownWork.use(provider.start())
+      }
+    },
     locate: (method, path, query) => locate(registry, method, path, query),
     authorize(route, principal, correlationId) {
       const asked = authorize(parts, asLocated(route), principal)
@@ -131,7 +141,10 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     },
     errorFamilyOf: (path) => familyOfPath(registry, path),
     describe: services.describe,
-    [Symbol.asyncDispose]: () => reconciler[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await ownWork.disposeAsync()
+      await reconciler[Symbol.asyncDispose]()
+    },
   }
 }
 

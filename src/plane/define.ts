@@ -364,6 +364,11 @@ export interface Provider {
   /** The provider's own refusals, for the reference. */
   readonly errors?: Readonly<Record<string, ErrorEntry>>
   readonly types: readonly ResourceType[]
+  /**
+   * Work of its own beside the reconciler (meters, schedules, sweeps): begun once the installation serves, ended
+   * by disposal, which waits for what is under way. Every replica begins it: what may run once only takes a lease.
+   */
+  start?(): AsyncDisposable
 }
 
 /**

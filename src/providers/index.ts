@@ -1,56 +1,57 @@
-/** The list of providers, one line each, and what they need from outside: one parameter for all of them. */
+/** The list of providers, one line each, and what they need besides the world: their engines. */
 
-import type { Directory } from '#kernel/principal.ts'
-import type { VendorWords } from '#kernel/vendor.ts'
-import type { PlaneServices } from '#plane/create-plane.ts'
 import type { Provider } from '#plane/define.ts'
+import type { World } from '#plane/world.ts'
+import type { Migration } from '#stores/store.ts'
 import { authorizationProvider, type Inspection } from './authorization/provider.ts'
 import {
   type ContainerInstanceParts,
   containerInstanceProvider,
 } from './container-instance/provider.ts'
 import { resourcesProvider } from './resources/provider.ts'
-import { type SecretsParts, secretsProvider } from './secrets/provider.ts'
+import { secretsProvider } from './secrets/provider.ts'
 import { openSecretStore } from './secrets/secret-store.ts'
 
+/** The engine of containers and what goes with it: what the world does not have. */
+export type ContainerEngines = Omit<ContainerInstanceParts, keyof World | 'reader' | 'seal'>
+
 export interface ProviderParts {
-  readonly words: VendorWords
-  readonly directory: Directory
-  readonly tenantId: string
+  readonly world: World
   /** The authorizer's answer, from the index it keeps. */
   isRoleInUse(roleId: string): boolean | undefined
   /** The authorizer, for those who ask why. */
   readonly inspection?: Inspection
-  /** The engine of containers and what goes with it; without it the namespace is not there. */
-  readonly containers?: Omit<ContainerInstanceParts, 'reader' | 'tenantId'>
-  /** Seals the secrets of vaults; without it the namespace is not there. */
-  readonly secrets?: SecretsParts
-  readonly services: Pick<PlaneServices, 'describe' | 'emptyScope' | 'listTracked' | 'reader'>
+  /** Without it the namespace is not there. */
+  readonly containers?: ContainerEngines
 }
 
 export function providers(parts: ProviderParts): readonly Provider[] {
-  const { words, directory, tenantId, inspection, containers, secrets, services } = parts
-  const { describe, emptyScope, listTracked, reader } = services
+  const { world, inspection, containers } = parts
+  const { words, directory, tenantId, services } = world
+  const secrets = { seal: world.sealOf('secrets'), ids: world.ids }
+  const { seal, reader } = { seal: world.sealOf('containers'), reader: services.reader }
   return [
-    resourcesProvider({ tenantId, describe, emptyScope, listTracked }),
+    resourcesProvider({ tenantId, ...services }),
     authorizationProvider({
       words,
       directory,
       isRoleInUse: (id) => parts.isRoleInUse(id),
       ...(inspection === undefined ? {} : { inspection }),
     }),
-    ...(secrets === undefined ? [] : [secretsProvider(secrets)]),
+    secretsProvider(secrets),
     ...(containers === undefined
       ? []
       : [
           containerInstanceProvider({
-            ...(secrets === undefined
-              ? {}
-              : { secrets: openSecretStore({ reader, seal: secrets.seal }) }),
+            ...world,
+            secrets: openSecretStore({ reader, seal: secrets.seal }),
             ...containers,
+            seal,
             reader,
-            tenantId,
           }),
         ]),
   ]
 }
+
+/** The tables of the providers that own some. */
+export const providerMigrations: readonly Migration[] = []

@@ -18,7 +18,7 @@ import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import { resourceContract, type Subject } from '#plane/testing/resource-contract.ts'
 import { realTimers } from '#plane/testing/start.ts'
 import { createAuthorizer } from '#providers/authorization/authorizer.ts'
-import { providers } from '#providers/index.ts'
+import { providerMigrations, providers } from '#providers/index.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
 import { declaredTable } from '../../tools/generate/declared-table.ts'
 import { roleId, roles } from './access.ts'
@@ -34,7 +34,7 @@ const tenantId = randomUUID()
 async function open(): Promise<Subject & AsyncDisposable> {
   const store = await openSqlite({
     path: ':memory:',
-    migrations: identityMigrations,
+    migrations: [...identityMigrations, ...providerMigrations],
     words: contractWords,
     transactionRetriesMax: defaultLimits.transactionRetriesMax,
   })
@@ -62,20 +62,21 @@ async function open(): Promise<Subject & AsyncDisposable> {
   const plane: RunningPlane = createPlane({
     providers: (services) =>
       providers({
-        words: contractWords,
-        directory,
-        tenantId,
-        isRoleInUse: (id) => authorizer.isRoleInUse(id),
-        containers: {
-          engine,
-          seal: createSeal(randomBytes(32)),
+        world: {
+          words: contractWords,
+          directory,
+          tenantId,
           clock,
           ids,
           timers: realTimers,
           log: silentLog,
+          sql: store.sql,
+          sealOf: () => createSeal(randomBytes(32)),
+          publicUrl: () => 'http://armature.example',
+          services,
         },
-        secrets: { seal: createSeal(randomBytes(32)), ids },
-        services,
+        isRoleInUse: (id) => authorizer.isRoleInUse(id),
+        containers: { engine },
       }),
     store,
     access: authorizer,
@@ -120,7 +121,7 @@ async function open(): Promise<Subject & AsyncDisposable> {
   const properties = { principalId: owner.id, roleDefinitionId: roleId(roles.owner) }
   await call('PUT', assignment, { properties }, { version: '2022-04-01' })
   furnished = true
-  plane.reconciler.start()
+  plane.start()
   return {
     registry: plane.registry,
     call,

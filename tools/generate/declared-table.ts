@@ -3,9 +3,11 @@
 import type { ContainerEngine } from '#engines/containers/engine.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { contractWords, type VendorWords } from '#kernel/vendor.ts'
+import type { PlaneServices } from '#plane/create-plane.ts'
 import { describe } from '#plane/describe.ts'
 import type { RouteDescription } from '#plane/plane.ts'
 import { createRegistry, type Registry } from '#plane/registry.ts'
+import type { Inspection } from '#providers/authorization/provider.ts'
 import { providers } from '#providers/index.ts'
 
 export interface DeclaredTable {
@@ -18,30 +20,26 @@ export function declaredTable(): DeclaredTable {
   const never = (): never => {
     throw new Error('declarations only: nothing is run here')
   }
-  // No member of it is ever asked for.
-  const declaredEngine = new Proxy({} as ContainerEngine, { get: never })
+  // Parts may be handed on, but none of their members is ever called.
+  const undeclared = <T extends object>(): T => new Proxy({} as T, { get: () => never })
   const registry = createRegistry(
     providers({
-      words: contractWords,
-      directory: { find: never, groupsOf: never },
-      tenantId: '00000000-0000-0000-0000-000000000000',
-      isRoleInUse: never,
-      inspection: { explain: never, permissionsAt: never, attributesOf: never, findDenied: never },
-      containers: {
-        engine: declaredEngine,
-        seal: { seal: never, open: never },
+      world: {
+        words: contractWords,
+        directory: { find: never, groupsOf: never },
+        tenantId: '00000000-0000-0000-0000-000000000000',
         clock: { now: never },
         ids: { uuid: never, secret: never },
         timers: { after: never },
         log: silentLog,
+        sql: { dialect: 'sqlite', all: never, transact: never },
+        sealOf: () => ({ seal: never, open: never }),
+        publicUrl: never,
+        services: undeclared<PlaneServices>(),
       },
-      secrets: { seal: { seal: never, open: never }, ids: { uuid: never, secret: never } },
-      services: {
-        describe: never,
-        emptyScope: never,
-        listTracked: never,
-        reader: { get: never, list: never, count: never },
-      },
+      isRoleInUse: never,
+      inspection: undeclared<Inspection>(),
+      containers: { engine: undeclared<ContainerEngine>() },
     }),
     contractWords,
   )

@@ -9,8 +9,9 @@ import { contractWords } from '#kernel/vendor.ts'
 import { createRegistry } from '#plane/registry.ts'
 import { resourceContract } from '#plane/testing/resource-contract.ts'
 import { realTimers } from '#plane/testing/start.ts'
+import { testSeal } from '#plane/testing/world.ts'
 import { containerInstanceProvider } from './provider.ts'
-import { ids, startContainers, testSeal } from './testing/start.ts'
+import { ids, startContainers } from './testing/start.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'armature-declared-'))
 const clock = { now: () => Date.now() }

@@ -17,6 +17,7 @@ import {
   type SecretStore,
   type Streams,
 } from './services.ts'
+import { sweepOrphans } from './sweep-orphans.ts'
 
 export interface ContainerInstanceParts {
   readonly engine: ContainerEngine
@@ -58,6 +59,7 @@ export function containerInstanceProvider(parts: ContainerInstanceParts): Provid
     domainSuffix: parts.domainSuffix ?? 'containers.local',
   }
   return {
+    start: () => hourly(parts.timers, () => sweepOrphans(parts)),
     namespace: 'ContainerInstance',
     description: 'Groups of containers that share a network, volumes and a life.',
     errors: containerErrors.entries,
@@ -84,5 +86,24 @@ export function containerInstanceProvider(parts: ContainerInstanceParts): Provid
       ...containerGroupProfiles({ seal, limits }),
       ...locationLists({ engine, limits }),
     ],
+  }
+}
+
+const hourMilliseconds = 3_600_000
+
+/** Now and every hour; disposing waits for the work under way. */
+function hourly(timers: Timers, work: () => Promise<unknown>): AsyncDisposable {
+  let underway: Promise<unknown> = Promise.resolve()
+  let timer: { cancel(): void } | undefined
+  const next = (): void => {
+    underway = work()
+    timer = timers.after(hourMilliseconds, next)
+  }
+  next()
+  return {
+    async [Symbol.asyncDispose]() {
+      timer?.cancel()
+      await underway
+    },
   }
 }

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { testSeal } from '#plane/testing/world.ts'
 import { groupProperties } from './container-groups/shapes.ts'
 import { openPart, placeOf, plainPart, sealParts, splitSecrets } from './secret-parts.ts'
-import { testSeal } from './testing/start.ts'
 
 const secretText = fc.string({ minLength: 1, maxLength: 20 }).map((text) => `hush:${text}`)
 const name = fc.string({ unit: 'binary', maxLength: 8 })

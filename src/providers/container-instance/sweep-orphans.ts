@@ -1,6 +1,6 @@
 /**
  * Removes what the engine holds and nobody owns any more: groups whose resource is gone. Run at start and once
- * an hour by `main.ts`; the reconciler removes what it knows, this finds what nothing knows.
+ * an hour; the reconciler removes what it knows, this finds what nothing knows.
  */
 
 import type { ContainerEngine } from '#engines/containers/engine.ts'

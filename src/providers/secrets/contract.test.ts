@@ -3,7 +3,8 @@
 import { contractWords } from '#kernel/vendor.ts'
 import { createRegistry } from '#plane/registry.ts'
 import { resourceContract } from '#plane/testing/resource-contract.ts'
-import { ids, testSeal } from '../container-instance/testing/start.ts'
+import { testSeal } from '#plane/testing/world.ts'
+import { ids } from '../container-instance/testing/start.ts'
 import { secretsProvider } from './provider.ts'
 import { startSecrets } from './testing/start.ts'
 

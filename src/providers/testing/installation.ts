@@ -1,7 +1,7 @@
 /** The providers together on a real plane, store and authorizer, for tests that see what a request sees. */
 
 import assert from 'node:assert/strict'
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { ApiError } from '#kernel/error.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { silentLog } from '#kernel/ports.ts'
@@ -11,6 +11,7 @@ import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
 import type { Subject, SubjectOptions } from '#plane/testing/resource-contract.ts'
 import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
+import { realClock, realIds, testWorld } from '#plane/testing/world.ts'
 import type { Store } from '#stores/store.ts'
 import { createAuthorizer } from '../authorization/authorizer.ts'
 import { lockGuard } from '../authorization/locks/guard.ts'
@@ -57,9 +58,7 @@ export async function openInstallation(
   const plane = createPlane({
     providers: (services) =>
       providers({
-        words: contractWords,
-        directory,
-        tenantId: owner.tenantId,
+        world: testWorld(store, services, { directory }),
         isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
         inspection: {
           explain: (asked) => authorizer.explain(asked),
@@ -67,13 +66,12 @@ export async function openInstallation(
           attributesOf: (id) => services.attributesOf(id),
           findDenied: async () => undefined,
         },
-        services,
       }),
     store,
     access: authorizer,
     words: contractWords,
-    clock: { now: () => Date.now() },
-    ids: { uuid: randomUUID, secret: (bytes) => randomBytes(bytes).toString('base64url') },
+    clock: realClock,
+    ids: realIds,
     log: silentLog,
     limits: defaultLimits,
     tokenKey: new Uint8Array(32),

@@ -1,18 +1,19 @@
 /** Container groups on a real plane, for tests: SQLite in memory, scopes as they are, an engine given or simulated. */
 
-import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ContainerEngine } from '#engines/containers/engine.ts'
 import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
 import { defaultLimits } from '#kernel/limits.ts'
-import { type Seal, silentLog } from '#kernel/ports.ts'
+import { silentLog } from '#kernel/ports.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
 import type { Subject, SubjectOptions } from '#plane/testing/resource-contract.ts'
 import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
+import { testSeal } from '#plane/testing/world.ts'
 import { resourcesProvider } from '#providers/resources/provider.ts'
 import type { Store } from '#stores/store.ts'
 import { type ContainerInstanceParts, containerInstanceProvider } from '../provider.ts'
@@ -178,30 +179,6 @@ export async function startContainers(options: StartOptions = {}): Promise<Start
 export const ids = {
   uuid: () => randomUUID(),
   secret: (bytes: number) => randomBytes(bytes).toString('base64url'),
-}
-
-const key = randomBytes(32)
-
-/** As the identity area seals: encrypted, authenticated, never the same text twice. */
-export const testSeal: Seal = {
-  seal(text, context) {
-    const nonce = randomBytes(12)
-    const cipher = createCipheriv('aes-256-gcm', key, nonce)
-    cipher.setAAD(Buffer.from(context))
-    const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-    return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')
-  },
-  open(sealed, context) {
-    const bytes = Buffer.from(sealed, 'base64url')
-    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
-    decipher.setAAD(Buffer.from(context))
-    decipher.setAuthTag(bytes.subarray(12, 28))
-    try {
-      return decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8')
-    } catch {
-      return undefined
-    }
-  },
 }
 
 /** A small valid group. */
