@@ -115,6 +115,7 @@ export async function start(config: Config): Promise<Started> {
         world: {
           words: config.words,
           directory: identity.directory,
+          workloads: identity.directory,
           tenantId: record.tenantId,
           clock,
           ids,

@@ -185,3 +185,37 @@ test('deleting a principal removes all that was its own', async () => {
   }
   assert.equal(await directory.verifyPassword('U', 'long enough'), undefined)
 })
+
+test('a resource has one principal: given twice is given once, another takes its place, and it can be taken', async () => {
+  await using world = await openWorld()
+  const { directory } = world.identity
+  const [first, second] = [
+    '00000000-0000-4000-8000-0000000000b1',
+    '00000000-0000-4000-8000-0000000000b2',
+  ]
+  const identity = (principalId: string) => ({
+    principalId,
+    clientId: principalId.replace('b', 'c'),
+    displayName: 'of a resource',
+  })
+  await directory.give('/r', identity(first))
+  await directory.give('/r', identity(first))
+  assert.equal(await directory.of('/r'), first)
+  assert.equal((await directory.get(first)).type, 'ServicePrincipal')
+  const { value } = await directory.addSecret(first)
+  assert.equal(await directory.verifySecret(first, value), true)
+
+  await directory.give('/r', identity(second))
+  assert.equal(await directory.of('/r'), second)
+  assert.equal(await directory.find(first), undefined)
+  assert.equal(await directory.verifySecret(first, value), false)
+
+  // Somebody deletes it by hand: it is made again when next asked for.
+  await directory.delete(second)
+  assert.equal(await directory.of('/r'), undefined)
+  await directory.give('/r', identity(second))
+  await directory.take('/r')
+  await directory.take('/r')
+  assert.equal(await directory.of('/r'), undefined)
+  assert.equal(await directory.find(second), undefined)
+})

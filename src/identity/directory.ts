@@ -6,6 +6,7 @@
 
 import { refuse } from '#kernel/error.ts'
 import type { Clock, Ids } from '#kernel/ports.ts'
+import type { WorkloadIdentities } from '#kernel/principal.ts'
 import type { Feed, Sql, SqlTx } from '#stores/store.ts'
 import { openCredentials, type SecretRecord, signInKeyOf } from './credentials.ts'
 import { createDirectoryCache, type DirectoryCache } from './directory-cache.ts'
@@ -34,7 +35,7 @@ export interface Page<T> {
 }
 
 /** Refuses with `PrincipalNotFound` wherever an id names nothing of the type asked for. */
-export interface IdentityDirectory extends DirectoryCache {
+export interface IdentityDirectory extends DirectoryCache, WorkloadIdentities {
   /** Refuses a sign-in name that is taken (`PrincipalExists`) and a weak password (`InvalidPassword`). */
   createUser(user: {
     readonly displayName: string
@@ -164,6 +165,40 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
     if (owner?.['value'] === id) throw refuseIdentity.OwnerProtected()
   }
 
+  /** With all that hangs on it. */
+  async function remove(tx: SqlTx, principal: PrincipalRecord): Promise<void> {
+    await tx.run(
+      'delete from identity_memberships where group_id = ? or member_id = ?',
+      principal.id,
+      principal.id,
+    )
+    await tx.run('delete from identity_credentials where principal_id = ?', principal.id)
+    await tx.run(
+      'delete from identity_consents where principal_id = ? or client_id = ?',
+      principal.id,
+      principal.clientId ?? principal.id,
+    )
+    await credentials.endSessions(tx, principal.id)
+    await tx.run('delete from identity_principals where id = ?', principal.id)
+    await tx.follow(directoryFeed, principal.id)
+  }
+
+  async function workloadOf(
+    from: Pick<Sql, 'all'>,
+    resourceKey: string,
+  ): Promise<string | undefined> {
+    const [row] = await from.all(
+      `select principal_id from identity_workloads where resource_key = ?
+        and principal_id in (select id from identity_principals)`,
+      resourceKey,
+    )
+    return row === undefined ? undefined : String(row['principal_id'])
+  }
+
+  async function removeWorkload(tx: SqlTx, id: string): Promise<void> {
+    await remove(tx, await read(tx, id, 'ServicePrincipal'))
+  }
+
   function page<T extends { readonly id: string }>(items: readonly T[], limit: number): Page<T> {
     return items.length > limit
       ? { items: items.slice(0, limit), next: items[limit - 1]?.id }
@@ -265,20 +300,32 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
       await sql.transact(async (tx) => {
         const principal = await read(tx, id, type)
         await refuseOwner(tx, principal.id)
+        await remove(tx, principal)
+      })
+    },
+
+    of: (resourceKey) => workloadOf(sql, resourceKey),
+
+    async give(resourceKey, { principalId, clientId, displayName }) {
+      await sql.transact(async (tx) => {
+        const held = await workloadOf(tx, resourceKey)
+        if (held !== undefined && held !== principalId) await removeWorkload(tx, held)
         await tx.run(
-          'delete from identity_memberships where group_id = ? or member_id = ?',
-          principal.id,
-          principal.id,
+          `insert into identity_workloads (resource_key, principal_id) values (?, ?)
+            on conflict (resource_key) do update set principal_id = excluded.principal_id`,
+          resourceKey,
+          principalId,
         )
-        await tx.run('delete from identity_credentials where principal_id = ?', principal.id)
-        await tx.run(
-          'delete from identity_consents where principal_id = ? or client_id = ?',
-          principal.id,
-          principal.clientId ?? principal.id,
-        )
-        await credentials.endSessions(tx, principal.id)
-        await tx.run('delete from identity_principals where id = ?', principal.id)
-        await tx.follow(directoryFeed, principal.id)
+        const principal = fresh('ServicePrincipal', displayName)
+        await insert(tx, { ...principal, id: principalId, clientId })
+      })
+    },
+
+    async take(resourceKey) {
+      await sql.transact(async (tx) => {
+        const held = await workloadOf(tx, resourceKey)
+        if (held !== undefined) await removeWorkload(tx, held)
+        await tx.run('delete from identity_workloads where resource_key = ?', resourceKey)
       })
     },
 

@@ -81,7 +81,16 @@ const first: readonly string[] = [
 /** JSON of custom attributes; null for none. */
 const second: readonly string[] = ['alter table identity_principals add column attributes text']
 
+/** Which resource a service principal stands for. */
+const third: readonly string[] = [
+  `create table identity_workloads (
+    resource_key text primary key,
+    principal_id text not null
+  )`,
+]
+
 export const identityMigrations: readonly Migration[] = [
   { area: 'identity', number: 1, sqlite: first, postgres: first },
   { area: 'identity', number: 2, sqlite: second, postgres: second },
+  { area: 'identity', number: 3, sqlite: third, postgres: third },
 ]

@@ -33,3 +33,20 @@ export interface Directory {
   /** Custom attributes, for conditions on who asks. As fresh as `groupsOf`; none for an unknown id. */
   attributesOf?(id: string): Promise<PrincipalAttributes>
 }
+
+/** A service principal that stands for a resource: known by the resource it belongs to, one for each. */
+export interface WorkloadIdentity {
+  readonly principalId: string
+  readonly clientId: string
+  readonly displayName: string
+}
+
+/** Where resources get their identities. Every call may be repeated; the last one counts. Implemented by `identity`. */
+export interface WorkloadIdentities {
+  /** The principal that the directory has for the resource. */
+  of(resourceKey: string): Promise<string | undefined>
+  /** The directory has it from now on; what the resource had before under another id is gone. */
+  give(resourceKey: string, identity: WorkloadIdentity): Promise<void>
+  /** With all its credentials. Nothing happens where the resource has none. */
+  take(resourceKey: string): Promise<void>
+}

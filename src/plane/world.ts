@@ -4,7 +4,7 @@
  */
 
 import type { Clock, Ids, Log, Seal } from '#kernel/ports.ts'
-import type { Directory } from '#kernel/principal.ts'
+import type { Directory, WorkloadIdentities } from '#kernel/principal.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Sql } from '#stores/store.ts'
 import type { PlaneServices } from './create-plane.ts'
@@ -14,6 +14,8 @@ export interface World {
   readonly words: VendorWords
   readonly tenantId: string
   readonly directory: Directory
+  /** Where resources get identities of their own. */
+  readonly workloads: WorkloadIdentities
   readonly clock: Clock
   readonly ids: Ids
   readonly timers: Timers

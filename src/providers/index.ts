@@ -8,6 +8,8 @@ import {
   type ContainerInstanceParts,
   containerInstanceProvider,
 } from './container-instance/provider.ts'
+import { openManagedIdentities } from './managed-identity/managed-identities.ts'
+import { managedIdentityProvider } from './managed-identity/provider.ts'
 import { resourcesProvider } from './resources/provider.ts'
 import { secretsProvider } from './secrets/provider.ts'
 import { openSecretStore } from './secrets/secret-store.ts'
@@ -39,12 +41,14 @@ export function providers(parts: ProviderParts): readonly Provider[] {
       ...(inspection === undefined ? {} : { inspection }),
     }),
     secretsProvider(secrets),
+    managedIdentityProvider(world),
     ...(containers === undefined
       ? []
       : [
           containerInstanceProvider({
             ...world,
             secrets: openSecretStore({ reader, seal: secrets.seal }),
+            identities: openManagedIdentities({ reader, words }),
             ...containers,
             seal,
             reader,

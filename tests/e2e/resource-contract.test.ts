@@ -65,6 +65,7 @@ async function open(): Promise<Subject & AsyncDisposable> {
         world: {
           words: contractWords,
           directory,
+          workloads: directory,
           tenantId,
           clock,
           ids,

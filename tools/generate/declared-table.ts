@@ -27,6 +27,7 @@ export function declaredTable(): DeclaredTable {
       world: {
         words: contractWords,
         directory: { find: never, groupsOf: never },
+        workloads: { of: never, give: never, take: never },
         tenantId: '00000000-0000-0000-0000-000000000000',
         clock: { now: never },
         ids: { uuid: never, secret: never },

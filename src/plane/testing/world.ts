@@ -2,6 +2,7 @@
 
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto'
 import { type Clock, type Ids, type Seal, silentLog } from '#kernel/ports.ts'
+import type { WorkloadIdentities } from '#kernel/principal.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import type { Store } from '#stores/store.ts'
 import type { PlaneServices } from '../create-plane.ts'
@@ -23,6 +24,7 @@ export function testWorld(
     words: contractWords,
     tenantId: owner.tenantId,
     directory: { find: async () => undefined, groupsOf: async () => [] },
+    workloads: memoryWorkloads(),
     clock: realClock,
     ids: realIds,
     timers: realTimers,
@@ -36,6 +38,16 @@ export function testWorld(
 }
 
 const key = randomBytes(32)
+
+/** Where no directory is: what is given is remembered. */
+export function memoryWorkloads(): WorkloadIdentities {
+  const held = new Map<string, string>()
+  return {
+    of: async (key) => held.get(key),
+    give: async (key, { principalId }) => void held.set(key, principalId),
+    take: async (key) => void held.delete(key),
+  }
+}
 
 /** As the identity area seals: encrypted, authenticated, never the same text twice. */
 export const testSeal: Seal = {

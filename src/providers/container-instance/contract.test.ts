@@ -9,7 +9,7 @@ import { contractWords } from '#kernel/vendor.ts'
 import { createRegistry } from '#plane/registry.ts'
 import { resourceContract } from '#plane/testing/resource-contract.ts'
 import { realTimers } from '#plane/testing/start.ts'
-import { testSeal } from '#plane/testing/world.ts'
+import { memoryWorkloads, testSeal } from '#plane/testing/world.ts'
 import { containerInstanceProvider } from './provider.ts'
 import { ids, startContainers } from './testing/start.ts'
 
@@ -19,6 +19,7 @@ const declared = containerInstanceProvider({
   engine: new SimulatedEngine({ folder, installation: 'test', clock }),
   reader: { get: async () => undefined, list: async () => [], count: async () => 0 },
   seal: testSeal,
+  workloads: memoryWorkloads(),
   clock,
   ids,
   timers: realTimers,

@@ -2,6 +2,7 @@
 
 import type { ContainerEngine } from '#engines/containers/engine.ts'
 import type { Clock, Ids, Log, Seal } from '#kernel/ports.ts'
+import type { WorkloadIdentities } from '#kernel/principal.ts'
 import type { Provider, Reader } from '#plane/define.ts'
 import type { Timers } from '#plane/reconciler.ts'
 import { containerGroupProfiles } from './container-group-profiles/resource.ts'
@@ -10,13 +11,7 @@ import { containers } from './containers/resource.ts'
 import { containerErrors } from './errors.ts'
 import { type ContainerLimits, defaultContainerLimits } from './limits.ts'
 import { locationLists } from './locations/resource.ts'
-import {
-  derivedIdentities,
-  type ManagedIdentities,
-  type Repositories,
-  type SecretStore,
-  type Streams,
-} from './services.ts'
+import type { LentIdentities, Repositories, SecretStore, Streams } from './services.ts'
 import { sweepOrphans } from './sweep-orphans.ts'
 
 export interface ContainerInstanceParts {
@@ -46,8 +41,10 @@ export interface ContainerInstanceParts {
   readonly repositories?: Repositories
   /** Carries `exec` and `attach`; without it both are refused. */
   readonly streams?: Streams
-  /** Gives managed identities their ids; without it they are derived from the resource's id. */
-  readonly identities?: ManagedIdentities
+  /** The directory: groups have identities of their own in it. */
+  readonly workloads: WorkloadIdentities
+  /** User-assigned identities; without it each is as one that is not there. */
+  readonly identities?: LentIdentities
   readonly limits?: Partial<ContainerLimits>
 }
 
@@ -80,7 +77,8 @@ export function containerInstanceProvider(parts: ContainerInstanceParts): Provid
         cpusMax: parts.cpusMax,
         secrets: parts.secrets,
         repositories: parts.repositories,
-        identities: parts.identities ?? derivedIdentities(),
+        workloads: parts.workloads,
+        identities: parts.identities,
       }),
       containers({ engine, limits, streams: parts.streams }),
       ...containerGroupProfiles({ seal, limits }),

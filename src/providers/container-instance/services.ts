@@ -26,12 +26,14 @@ export interface Streams {
   }
 }
 
-/** Gives managed identities their ids. The same answer for the same resource, always. */
-export interface ManagedIdentities {
-  userAssigned(
+/** Identities that live apart from groups, and are lent to them. */
+export interface LentIdentities {
+  /** Whoever writes a group must be allowed this on each identity that there is. Without the vendor word. */
+  readonly useAction: string
+  /** Undefined when there is none of that resource id. */
+  find(
     resourceId: string,
-  ): Promise<{ readonly clientId: string; readonly principalId: string }>
-  systemAssigned(resourceId: string): Promise<{ readonly principalId: string }>
+  ): Promise<{ readonly clientId: string; readonly principalId: string } | undefined>
 }
 
 /** Gets git repositories. */
@@ -54,16 +56,11 @@ export interface FetchedRepository extends AsyncDisposable {
   archive(): AsyncIterable<Uint8Array>
 }
 
-/** Ids made of names, for as long as no directory gives any: nobody can sign in with them. */
-export function derivedIdentities(): ManagedIdentities {
+/** Ids for an identity that is named and not there: nobody can sign in with them, and nobody gets others. */
+export function absentIdentity(resourceId: string): { clientId: string; principalId: string } {
   return {
-    userAssigned: async (resourceId) => ({
-      clientId: uuidOf(`client|${resourceId.toLowerCase()}`),
-      principalId: uuidOf(`principal|${resourceId.toLowerCase()}`),
-    }),
-    systemAssigned: async (resourceId) => ({
-      principalId: uuidOf(`system|${resourceId.toLowerCase()}`),
-    }),
+    clientId: uuidOf(`client|${resourceId.toLowerCase()}`),
+    principalId: uuidOf(`principal|${resourceId.toLowerCase()}`),
   }
 }
 

@@ -5,18 +5,20 @@
 
 import { refuse, refuseProblems } from '#kernel/error.ts'
 import { isJsonObject, type JsonObject } from '#kernel/patch.ts'
-import type { Seal } from '#kernel/ports.ts'
+import type { Ids, Seal } from '#kernel/ports.ts'
 import { fromSegments, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { Context } from '#plane/define.ts'
 import { type ContainerGroupProfile, openRevision } from '../container-group-profiles/model.ts'
 import { problemOf, refuseContainer } from '../errors.ts'
-import type { ManagedIdentities, SecretStore } from '../services.ts'
+import { absentIdentity, type LentIdentities, type SecretStore } from '../services.ts'
+import type { ContainerGroup } from './model.ts'
 
 export interface PrepareParts {
   readonly tenantId: string
   readonly seal: Seal
-  readonly identities: ManagedIdentities
+  readonly ids: Ids
+  readonly identities: LentIdentities | undefined
   readonly secrets: SecretStore | undefined
 }
 
@@ -52,33 +54,80 @@ interface GivenBody extends JsonObject {
 export async function prepareGroup(
   context: Context & { readonly id: ResourceId },
   body: GivenBody,
-  { tenantId, seal, identities, secrets }: PrepareParts,
+  parts: PrepareParts,
 ): Promise<object> {
   const { id } = context
+  const { tenantId, seal, secrets } = parts
   const kinds = (body.identity?.type ?? '').toLowerCase()
-  const system = kinds.includes('systemassigned')
-    ? await identities.systemAssigned(id.text)
+  const systemPrincipalId = kinds.includes('systemassigned')
+    ? await principalOf(context, parts.ids)
     : undefined
-  const userAssigned: Record<string, { clientId: string; principalId: string }> = {}
-  for (const one of Object.keys(body.identity?.userAssignedIdentities ?? {})) {
-    // Defined, not assigned: a key may be called `__proto__`.
-    Object.defineProperty(userAssigned, one, {
-      value: await identities.userAssigned(one),
-      enumerable: true,
-    })
-  }
+  const userAssigned = await lentIdentities(
+    context,
+    Object.keys(body.identity?.userAssignedIdentities ?? {}),
+    parts.identities,
+  )
   const { properties, missingProfile } = await withProfile(context, body.properties, seal)
   const secretIds = await grantedSecrets(context, properties, secrets)
   const preparation: Preparation = {
     place: id.key,
     location: await locationOf(context, body.location),
     tenantId,
-    ...(system === undefined ? {} : { systemPrincipalId: system.principalId }),
+    ...(systemPrincipalId === undefined ? {} : { systemPrincipalId }),
     userAssigned,
     ...(missingProfile === undefined ? {} : { missingProfile }),
     ...(secretIds === undefined ? {} : { secretIds }),
   }
   return { ...body, properties, preparation }
+}
+
+/** A group keeps its identity for life; one made anew under the name is somebody else. */
+async function principalOf(
+  { reader, id }: Context & { readonly id: ResourceId },
+  ids: Ids,
+): Promise<string> {
+  // The id is of that type, so is its model.
+  const known = (await reader.get(id))?.model as ContainerGroup | undefined
+  return known?.identity?.principalId ?? ids.uuid()
+}
+
+/** The ids of the identities that the group is lent. The caller must be allowed to lend each that there is. */
+async function lentIdentities(
+  context: Context & { readonly id: ResourceId },
+  resourceIds: readonly string[],
+  identities: LentIdentities | undefined,
+): Promise<Preparation['userAssigned']> {
+  const lent: Record<string, { clientId: string; principalId: string }> = {}
+  for (const resourceId of resourceIds) {
+    const found = await identities?.find(resourceId)
+    const id = found === undefined ? undefined : parseResourceId(resourceId)
+    if (identities !== undefined && id !== undefined) {
+      await requireLinked(context, identities.useAction, id, resourceId)
+    }
+    // Defined, not assigned: a key may be called `__proto__`.
+    Object.defineProperty(lent, resourceId, {
+      value: found ?? absentIdentity(resourceId),
+      enumerable: true,
+    })
+  }
+  return lent
+}
+
+/** The caller may do `action` on what the body refers to, or is told so. `shown`: as the caller wrote it. */
+async function requireLinked(
+  context: Context & { readonly id: ResourceId },
+  action: string,
+  on: ResourceId,
+  shown: string,
+): Promise<void> {
+  if (await context.may(action, on)) return
+  throw refuseContainer.LinkedAuthorizationFailed({
+    client: context.principal.displayName,
+    principalId: context.principal.id,
+    scope: context.id.text,
+    linkedAction: qualify(context.words, action),
+    linkedScope: shown,
+  })
 }
 
 async function locationOf(
@@ -125,15 +174,7 @@ async function withProfile(
   if (base === undefined) return { properties, missingProfile: named.id }
   // A group made by a profile runs with its secrets, and its maker chooses the command: a reader must not.
   const isSecret = JSON.stringify(base) !== JSON.stringify(revision?.shown)
-  if (isSecret && !(await context.may(`${profileType}/write`, id))) {
-    throw refuseContainer.LinkedAuthorizationFailed({
-      client: context.principal.displayName,
-      principalId: context.principal.id,
-      scope: context.id.text,
-      linkedAction: `${qualify(context.words, profileType)}/write`,
-      linkedScope: id.text,
-    })
-  }
+  if (isSecret) await requireLinked(context, `${profileType}/write`, id, id.text)
   // Both sides are of the schema of a group.
   return { properties: merge(base, properties) as GivenBody['properties'] }
 }
@@ -152,16 +193,8 @@ async function grantedSecrets(
   for (const { secretReferenceUri } of secretReferences) {
     const id = await secrets.locate(secretReferenceUri)
     if (id === undefined) continue
-    if (!(await context.may(secrets.useAction, id))) {
-      throw refuseContainer.LinkedAuthorizationFailed({
-        client: context.principal.displayName,
-        principalId: context.principal.id,
-        scope: context.id.text,
-        linkedAction: qualify(context.words, secrets.useAction),
-        // As the caller wrote it: where the vault is, only those who may see it learn.
-        linkedScope: secretReferenceUri,
-      })
-    }
+    // As the caller wrote it: where the vault is, only those who may see it learn.
+    await requireLinked(context, secrets.useAction, id, secretReferenceUri)
     granted.set(secretReferenceUri, id.key)
   }
   // Sorted, so that the same references in another order are the same group.

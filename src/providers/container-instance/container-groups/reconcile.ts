@@ -7,6 +7,8 @@ import type { ContainerEngine, EngineDescription } from '#engines/containers/eng
 import type { Step } from '#engines/containers/next-step.ts'
 import { performStep } from '#engines/containers/perform-step.ts'
 import type { Clock, Log } from '#kernel/ports.ts'
+import type { WorkloadIdentities } from '#kernel/principal.ts'
+import { nameOf } from '#kernel/resource-id.ts'
 import {
   defineReconciler,
   type Reader,
@@ -18,6 +20,7 @@ import type { Timers } from '#plane/reconciler.ts'
 import { type Attempt, attempt, type Failure } from '../engine-failure.ts'
 import { refuseContainer } from '../errors.ts'
 import type { ContainerLimits } from '../limits.ts'
+import { uuidOf } from '../services.ts'
 import { type ContentParts, contentsOf, credentialsOf } from './contents.ts'
 import { followHints, ToldEnds } from './follow-hints.ts'
 import { GroupIndex } from './group-index.ts'
@@ -36,6 +39,7 @@ export interface ReconcileParts extends ContentParts {
   readonly limits: ContainerLimits
   readonly hostAddress: string
   readonly cpusMax: number | undefined
+  readonly workloads: WorkloadIdentities
 }
 
 /** Facts 4.4: a deployment gives up after 30 minutes. */
@@ -94,6 +98,26 @@ export function reconcileWith(parts: ReconcileParts): Reconciler<ContainerGroup>
     }
   }
 
+  /** By token, the principal that the directory has as far as this process knows; null for none. */
+  const settled = new Map<string, string | null>()
+
+  /**
+   * The group's own identity is in the directory as long as the group is there. No step of an engine, so it is
+   * no step here: it is seen to before the engine is looked at, and costs nothing once it is as it should be.
+   */
+  async function settleIdentity({ id, token, desired }: GroupSubject): Promise<void> {
+    const wanted = desired?.identity?.principalId ?? null
+    if (settled.get(token) === wanted) return
+    if (wanted !== null) {
+      const clientId = uuidOf(`client|${wanted}`)
+      await parts.workloads.give(id.key, { principalId: wanted, clientId, displayName: nameOf(id) })
+    } else if ((await parts.workloads.of(id.key)) !== undefined) {
+      await parts.workloads.take(id.key)
+    }
+    if (desired === undefined) settled.delete(token)
+    else settled.set(token, wanted)
+  }
+
   return defineReconciler<ContainerGroup, Observed, GroupStep>({
     deadlineSeconds,
     retryAfterSeconds: 1,
@@ -102,6 +126,7 @@ export function reconcileWith(parts: ReconcileParts): Reconciler<ContainerGroup>
     async observe(subject) {
       const { token, desired, model } = subject
       index.learn(token, subject.id.key)
+      await settleIdentity(subject)
       const tried = await attempt(() => see(subject))
       if (!tried.ok) {
         throw new StepFailure(tried.failure.retry, tried.failure.code, tried.failure.message)

@@ -13,7 +13,7 @@ import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
 import type { Subject, SubjectOptions } from '#plane/testing/resource-contract.ts'
 import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
-import { testSeal } from '#plane/testing/world.ts'
+import { memoryWorkloads, testSeal } from '#plane/testing/world.ts'
 import { resourcesProvider } from '#providers/resources/provider.ts'
 import type { Store } from '#stores/store.ts'
 import { type ContainerInstanceParts, containerInstanceProvider } from '../provider.ts'
@@ -108,6 +108,7 @@ export async function startContainers(options: StartOptions = {}): Promise<Start
         timers: realTimers,
         log: silentLog,
         tenantId: owner.tenantId,
+        workloads: memoryWorkloads(),
         shareRoot: join(folder, 'shares'),
         ...options,
         engine,

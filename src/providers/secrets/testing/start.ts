@@ -12,7 +12,7 @@ import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
 import type { Subject } from '#plane/testing/resource-contract.ts'
 import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
-import { testSeal } from '#plane/testing/world.ts'
+import { memoryWorkloads, testSeal } from '#plane/testing/world.ts'
 import type { Store } from '#stores/store.ts'
 import { containerInstanceProvider } from '../../container-instance/provider.ts'
 import { ids } from '../../container-instance/testing/start.ts'
@@ -49,6 +49,7 @@ export async function startSecrets(
           engine,
           reader: services.reader,
           seal: testSeal,
+          workloads: memoryWorkloads(),
           clock,
           ids,
           timers: realTimers,

@@ -1,0 +1,8 @@
+/** The stored shape of a user-assigned identity: the ids that the directory knows it by, the same for its life. */
+
+export interface UserAssignedIdentity {
+  readonly principalId: string
+  readonly clientId: string
+}
+
+export const userAssignedType = 'ManagedIdentity/userAssignedIdentities'

@@ -1,0 +1,139 @@
+/** Identities of resources: principals of the directory that come and go with what they stand for. */
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import {
+  assertRefused,
+  assignmentPath,
+  createApplication,
+  createResourceGroup,
+  grant,
+  roleId,
+  roles,
+} from './access.ts'
+import { type Answer, type Installation, startInstallation } from './installation.ts'
+
+let installation: Installation
+let group: string
+
+before(async () => {
+  installation = await startInstallation({ environment: { ARMATURE_CONTAINERS: 'simulated' } })
+  group = `/subscriptions/${installation.subscriptionId}/resourceGroups/identities`
+  await createResourceGroup(installation, group)
+})
+
+after(() => installation[Symbol.asyncDispose]())
+
+const containers = '2025-09-01'
+const identities = '2023-01-31'
+const groupPath = (name: string) =>
+  `${group}/providers/Vendor.ContainerInstance/containerGroups/${name}?api-version=${containers}`
+const identityId = (name: string) =>
+  `${group}/providers/Vendor.ManagedIdentity/userAssignedIdentities/${name}`
+const identityPath = (name: string) => `${identityId(name)}?api-version=${identities}`
+
+const bodyWith = (identity: object) => ({
+  location: 'local',
+  identity,
+  properties: { osType: 'Linux', containers: [{ name: 'one', properties: { image: 'any' } }] },
+})
+
+/** Asks until the answer is as wanted; the reconciler is at work meanwhile. */
+async function until(ask: () => Promise<Answer>, isThere: (answer: Answer) => boolean) {
+  for (;;) {
+    const answer = await ask()
+    if (isThere(answer)) return answer
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+const settled = (path: string) =>
+  until(
+    () => installation.request('GET', path),
+    (answer) => answer.at('properties.provisioningState') === 'Succeeded',
+  )
+const gone = (path: string) =>
+  until(
+    () => installation.request('GET', path),
+    (answer) => answer.status === 404,
+  )
+const principal = (id: unknown) => installation.request('GET', `/directory/servicePrincipals/${id}`)
+
+test('a group’s own identity is in the directory as long as the group is', async () => {
+  const path = groupPath('own')
+  const made = await installation.request('PUT', path, {
+    body: bodyWith({ type: 'SystemAssigned' }),
+  })
+  assert.equal(made.status, 201, made.text)
+  const id = made.at('identity.principalId')
+  await settled(path)
+  assert.equal((await principal(id)).status, 200)
+  // No `principalType`: the directory is asked, and knows it.
+  const assigned = await installation.request('PUT', assignmentPath(group), {
+    body: { properties: { principalId: id, roleDefinitionId: roleId(roles.reader) } },
+  })
+  assert.equal(assigned.status, 201, assigned.text)
+  assert.equal(assigned.at('properties.principalType'), 'ServicePrincipal')
+
+  const changed = await installation.request('PUT', path, {
+    body: { ...bodyWith({ type: 'SystemAssigned' }), tags: { changed: 'yes' } },
+  })
+  assert.equal(changed.at('identity.principalId'), id, 'an update keeps the identity')
+  await settled(path)
+  await installation.request('DELETE', path)
+  await gone(path)
+  assert.equal((await principal(id)).status, 404)
+
+  const again = await installation.request('PUT', path, {
+    body: bodyWith({ type: 'SystemAssigned' }),
+  })
+  assert.notEqual(again.at('identity.principalId'), id, 'a group made anew is somebody else')
+  await settled(path)
+  await installation.request('PUT', path, { body: bodyWith({ type: 'None' }) })
+  await settled(path)
+  assert.equal((await principal(again.at('identity.principalId'))).status, 404)
+})
+
+test('a user-assigned identity is a principal, and is lent by those who may', async () => {
+  const path = identityPath('lent')
+  const made = await installation.request('PUT', path, { body: { location: 'local' } })
+  assert.equal(made.status, 201, made.text)
+  const { tenantId, principalId, clientId } = made.at('properties') as Record<string, unknown>
+  assert.equal(tenantId, installation.tenantId)
+  await until(
+    () => principal(principalId),
+    (answer) => answer.status === 200,
+  )
+  assert.equal((await principal(principalId)).at('clientId'), clientId)
+  const same = await installation.request('PUT', path, { body: { location: 'local' } })
+  assert.equal(same.at('properties.principalId'), principalId)
+
+  const body = bodyWith({
+    type: 'UserAssigned',
+    userAssignedIdentities: { [identityId('lent')]: {}, [identityId('absent')]: {} },
+  })
+  const lent = await installation.request('PUT', groupPath('lends'), { body })
+  assert.equal(lent.status, 201, lent.text)
+  const shown = lent.at('identity.userAssignedIdentities') as Record<string, object>
+  assert.deepEqual(shown[identityId('lent')], { clientId, principalId })
+  assert.ok(shown[identityId('absent')], 'a body of the contract is never refused for it')
+
+  const writer = await createApplication(installation, 'writes groups')
+  await grant(installation, group, '5d977122-f97e-4b4d-a52f-6b43003ddb4d', writer.principalId)
+  const other = groupPath(`other-${randomUUID().slice(0, 8)}`)
+  const refused = await installation.request('PUT', other, { body, token: writer.token })
+  assertRefused(refused, 403, 'LinkedAuthorizationFailed')
+  await grant(
+    installation,
+    identityId('lent'),
+    'f1a07417-d97a-45cb-824c-7a7467783830',
+    writer.principalId,
+  )
+  const allowed = await installation.request('PUT', other, { body, token: writer.token })
+  assert.equal(allowed.status, 201, allowed.text)
+
+  await installation.request('DELETE', path)
+  await gone(path)
+  assert.equal((await principal(principalId)).status, 404)
+})
