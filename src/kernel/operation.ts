@@ -1,6 +1,15 @@
 /** A long-running operation: what is stored of it and how it is shown (facts 9.4). */
 
+import type { ErrorDetail } from './error.ts'
+
 export type OperationStatus = 'Running' | 'Succeeded' | 'Failed' | 'Canceled'
+
+/** Why it ended badly; `details` where there are several reasons. */
+export interface OperationError {
+  readonly code: string
+  readonly message: string
+  readonly details?: readonly ErrorDetail[] | undefined
+}
 
 /** The stored document of an operation. */
 export interface Operation {
@@ -15,7 +24,7 @@ export interface Operation {
   readonly endTime?: string
   /** Past this moment a step that still fails ends the operation. */
   readonly deadline: number
-  readonly error?: { readonly code: string; readonly message: string }
+  readonly error?: OperationError
   /** Who may read it besides those who may read the resource. */
   readonly principalId: string
   readonly correlationId: string

@@ -6,7 +6,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormatsModule from 'ajv-formats'
 import type { TSchema } from 'typebox'
-import { type Problem, refuseProblems } from '#kernel/error.ts'
+import { type ApiError, type Problem, refuseProblems } from '#kernel/error.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 
 const problemsMax = 100
@@ -18,15 +18,20 @@ const envelope = ['id', 'name', 'type', 'location', 'tags', 'systemData', 'etag'
 const addFormats = addFormatsModule as unknown as (ajv: Ajv) => void
 
 export interface Checker {
-  /** Throws one refusal with all problems, or returns. */
-  check(schema: TSchema, unknownProperties: 'ignore' | 'refuse', body: unknown): void
+  /** Throws one refusal with all problems, made by `refuse` (default: the common one), or returns. */
+  check(
+    schema: TSchema,
+    unknownProperties: 'ignore' | 'refuse',
+    body: unknown,
+    refuse?: (problems: readonly Problem[]) => ApiError,
+  ): void
 }
 
 export function createChecker(): Checker {
   let ajv: Ajv | undefined
   const compiled = new Map<TSchema, ValidateFunction>()
   return {
-    check(schema, unknownProperties, body) {
+    check(schema, unknownProperties, body, refuse = refuseProblems) {
       let validate = compiled.get(schema)
       if (validate === undefined) {
         if (ajv === undefined) {
@@ -37,7 +42,7 @@ export function createChecker(): Checker {
         compiled.set(schema, validate)
       }
       if (validate(body) === true) return
-      throw refuseProblems(explain(validate.errors ?? []))
+      throw refuse(explain(validate.errors ?? []))
     },
   }
 }

@@ -17,6 +17,7 @@ import {
   type Verdict,
 } from './access.ts'
 import { attributesOf, describedRow } from './attributes.ts'
+import { type Caller, createCaller } from './caller.ts'
 import { createChecker } from './check.ts'
 import type { Provider, Reader } from './define.ts'
 import { describe } from './describe.ts'
@@ -74,6 +75,12 @@ export interface PlaneServices {
   emptyScope(id: ResourceId): Promise<Swept>
   /** What conditions may know of a stored resource; nothing where nothing is stored. */
   attributesOf(id: ResourceId): Promise<Attributes>
+  /** PUTs, as the installation itself, what has to be there from the start; one that is there stays as it is. */
+  furnish(path: string, version: string, body: object): Promise<void>
+  /** Requests of a principal, without the edge: everything else is as if they had come over HTTP. */
+  readonly caller: Caller
+  /** Calls back with the key of each resource whose background work came to an end here. A hint: it may be lost. */
+  onSettled(callback: (key: string) => void, signal: AbortSignal): void
 }
 
 export interface RunningPlane extends Plane, AsyncDisposable {
@@ -96,7 +103,19 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     listTracked: (query) => listTracked(parts, query),
     emptyScope: (id) => emptyScope(parts, id, { principal: { id: 'system' }, correlationId: '' }),
     attributesOf: (id) => storedAttributes(parts, id),
+    furnish: (path, version, body) => furnish(parts, path, version, body),
+    caller: {
+      call: (request) => caller.call(request),
+      rehearse: (requests, principal, correlationId) =>
+        caller.rehearse(requests, principal, correlationId),
+    },
+    onSettled(callback, signal) {
+      if (signal.aborted) return
+      settled.add(callback)
+      signal.addEventListener('abort', () => settled.delete(callback), { once: true })
+    },
   }
+  const settled = new Set<(key: string) => void>()
   const declared = options.providers(services)
   const registry = createRegistry(declared, options.words)
   const parts: Parts = {
@@ -113,7 +132,14 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     answers: new WeakMap(),
     guards: options.guards ?? [],
     wake: () => reconciler.wake(),
+    settled: (key) => {
+      for (const callback of settled) callback(key)
+    },
   }
+  const caller = createCaller(parts, {
+    authorize: (route, principal) => authorize(parts, route, principal),
+    dispatch: (route, input) => dispatch(parts, route, input),
+  })
   const owner = randomBytes(12).toString('hex')
   const ownWork = new AsyncDisposableStack()
   const reconciler = createReconciler(parts, owner, options.timers)
@@ -210,6 +236,30 @@ async function storedAttributes(parts: Parts, id: ResourceId): Promise<Attribute
   const compiled = row === undefined ? undefined : parts.registry.byKey(row.type)
   if (row === undefined || compiled === undefined) return noAttributes
   return attributesOf(parts, compiled, describedRow(row))
+}
+
+/** Nobody's request: what the installation brings into being by itself. */
+const installation: Principal = {
+  id: 'system',
+  type: 'ServicePrincipal',
+  tenantId: '',
+  displayName: 'the installation',
+  clientId: '',
+  groups: [],
+}
+
+async function furnish(parts: Parts, path: string, version: string, body: object): Promise<void> {
+  const query = new URLSearchParams({ 'api-version': version })
+  const route = locate(parts.registry, 'PUT', path, query)
+  if ((await parts.store.get(route.id.key)) !== undefined) return
+  await runPut(parts, route, {
+    principal: installation,
+    query,
+    body,
+    preconditions: {},
+    correlationId: parts.ids.uuid(),
+    pending: undefined,
+  })
 }
 
 function dispatch(parts: Parts, route: LocatedRoute, input: RunInput): Promise<Outcome> {

@@ -5,7 +5,7 @@
  */
 
 import type { TSchema } from 'typebox'
-import type { ApiError, ErrorEntry, ErrorFamily, Problem } from '#kernel/error.ts'
+import type { ApiError, ErrorDetail, ErrorEntry, ErrorFamily, Problem } from '#kernel/error.ts'
 import type { Log } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
@@ -67,6 +67,13 @@ export interface Version<M> {
   /** `2022-04-01`, also with `-preview`. */
   readonly date: string
   readonly body: TSchema
+  /**
+   * What a schema cannot say of a body by itself (one part of it needs another). Right after the schema, and again
+   * on the outcome of a merge patch; every problem at once, each with its path as this version writes it.
+   */
+  problems?(body: never): readonly Problem[]
+  /** The rule of names in this version, where it is not the type's. Asked of a PUT alone: what is there can be read. */
+  readonly name?: NameRule
   /** The schema of the answer, for OpenAPI: what stands beside `id`, `name`, `type`. */
   readonly answer: TSchema
   /** What a property that the schema does not know does to a request. */
@@ -118,6 +125,8 @@ export interface RuleContext<M> extends Context {
 export interface ListPage<T> {
   readonly items: readonly T[]
   readonly next?: string
+  /** How many there are on all pages, for the lists that tell. */
+  readonly count?: number
 }
 
 export interface ListContext extends Context {
@@ -139,6 +148,11 @@ export interface GetContext extends Context {
 export interface Source {
   get?(context: GetContext): Promise<object | undefined>
   list?(context: ListContext): Promise<ListPage<object>>
+  /** What of a computed item may be changed. The item as it is then, or undefined where there is none (404). */
+  readonly patch?: {
+    readonly body: TSchema
+    apply(context: GetContext, body: never): Promise<object | undefined>
+  }
 }
 
 /** What an action may answer. `model` writes intent; with a reconciler that opens an operation. */
@@ -149,6 +163,8 @@ export interface ActionOutcome<M> {
   readonly headers?: Readonly<Record<string, string>>
   /** Intent to store. The action names what to do; the reconciler does it. */
   readonly model?: M
+  /** A list goes on here: the action's own cursor, signed by the plane; `nextLink` is put into the body. */
+  readonly next?: string
 }
 
 export interface ActionContext<M> extends Context {
@@ -157,6 +173,10 @@ export interface ActionContext<M> extends Context {
   readonly resource: Resource<M> | undefined
   readonly query: URLSearchParams
   readonly version: string
+  /** The `next` of the answer that is continued; actions that list go on there. */
+  readonly cursor: string | undefined
+  /** Items of one page, by `$top` and the limits. */
+  readonly pageSize: number
 }
 
 /** A POST (or GET) below a resource, or on a collection word that is no type. */
@@ -174,6 +194,10 @@ export interface Action<M> {
   readonly answer?: TSchema
   /** Inside a transaction when `writes`: then it reads only, and `model` is what is written. */
   readonly writes?: boolean
+  /** Of one that writes: also while an operation runs, which goes on and sees the new intent. */
+  readonly whileRunning?: boolean
+  /** Of one that only reads: also where nothing is stored at the path; `resource` is then undefined. */
+  readonly unstored?: boolean
   run(context: ActionContext<M>, body: never): Promise<ActionOutcome<M>>
 }
 
@@ -212,6 +236,10 @@ export type Next<S, O> =
       readonly kind: 'fail'
       readonly code: string
       readonly message: string
+      /** Several reasons, for the operation's error. */
+      readonly details?: readonly ErrorDetail[]
+      /** `Canceled`: the user called it off. Default `Failed`. */
+      readonly status?: 'Failed' | 'Canceled'
       readonly observed?: O
     }
 
@@ -272,6 +300,8 @@ export interface ResourceType<M = unknown> {
   readonly apiVersions?: readonly string[] | 'any'
   /** Default: all of them for stored types, none for types with a `source`. */
   readonly verbs?: readonly StoredVerb[]
+  /** What HEAD of one that is there answers. Default 204 (facts 9.3); the API management family says 200. */
+  readonly headStatus?: 200 | 204
   /** Refused without `If-Match`: which verbs (the API management family). */
   readonly ifMatchRequired?: readonly ('put' | 'patch' | 'delete')[]
   /** What a schema cannot say. In the transaction, before writing; reads only; all problems at once. */
@@ -363,6 +393,8 @@ export interface Provider {
   readonly errorFamily?: ErrorFamily
   /** The provider's own refusals, for the reference. */
   readonly errors?: Readonly<Record<string, ErrorEntry>>
+  /** The refusal of a body with these problems (one or more), where the namespace has a code of its own for it. */
+  refuseProblems?(problems: readonly Problem[]): ApiError
   readonly types: readonly ResourceType[]
   /**
    * Work of its own beside the reconciler (meters, schedules, sweeps): begun once the installation serves, ended

@@ -62,7 +62,10 @@ function ofVerb(
       summary: `${says} ${spaced(one)}`,
       operationName: `${type.words.map(capital).join('')}_${says.replace(/ (.)/g, (_, letter: string) => letter.toUpperCase())}`,
       ...(verb === 'put' || verb === 'patch'
-        ? { body: (version: string) => bodyOf(shape(version), verb) }
+        ? {
+            body: (version: string) =>
+              bodyOf(shape(version), verb) ?? type.declaration.source?.patch?.body,
+          }
         : {}),
       answer: (version: string) => shape(version)?.answer,
       longRunning: type.declaration.reconcile !== undefined && needs !== 'read',

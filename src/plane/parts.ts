@@ -32,6 +32,8 @@ export interface Parts {
   readonly answers: WeakMap<ResourceRow, ShownRow>
   /** Something was scheduled: look soon. */
   wake(): void
+  /** The background work on this resource came to an end in this process. A hint for who waits for it. */
+  settled(key: string): void
 }
 
 /** A row as shown in one version. */

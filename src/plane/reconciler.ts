@@ -5,7 +5,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { isTerminalState, type Operation } from '#kernel/operation.ts'
+import { isTerminalState, type Operation, type OperationError } from '#kernel/operation.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import {
   type Claim,
@@ -296,18 +296,17 @@ async function follow(
     case 'wait':
       if (await overdue(work)) return await failed(work, timedOut())
       await recordLook(work, subject, next.observed ?? observed, next.state)
+      // What it was to wait for may have come since it looked.
+      if (work.lease.isHinted) return true
       await parts.store.release(claim, await beforeDeadline(work, next.seconds * 1000), false)
       return false
     case 'done':
       return await finish(work, subject, next.observed ?? observed)
-    case 'fail':
-      await end(
-        work,
-        'Failed',
-        { code: next.code, message: next.message },
-        next.observed ?? observed,
-      )
+    case 'fail': {
+      const { code, message, details, status = 'Failed' } = next
+      await end(work, status, { code, message, details }, next.observed ?? observed)
       return false
+    }
     default:
       return next satisfies never
   }
@@ -404,6 +403,7 @@ async function finish(
     if (operation !== undefined) await recordEnd(work, tx, operation, now)
   })
   if (outdated) return true
+  parts.settled(claim.key)
   if (!resource.deleting && reconcile.resyncSeconds !== undefined) {
     await parts.store.release(claim, parts.clock.now() + reconcile.resyncSeconds * 1000, false)
   }
@@ -454,7 +454,7 @@ async function beforeDeadline(work: Work, milliseconds: number): Promise<number>
 async function end(
   work: Work,
   status: 'Failed' | 'Canceled',
-  error: { readonly code: string; readonly message: string },
+  error: OperationError,
   observed: unknown,
 ): Promise<void> {
   const { parts, compiled, claim, reconcile, resource } = work
@@ -476,6 +476,7 @@ async function end(
     if (operation !== undefined) await recordEnd(work, tx, operation, now)
   })
   await parts.store.release(claim, parts.clock.now() + (reconcile.resyncSeconds ?? 0) * 1000, false)
+  parts.settled(claim.key)
 }
 
 async function endOperation(

@@ -4,7 +4,7 @@
  */
 
 import { compareApiVersions } from '#kernel/api-version.ts'
-import type { ErrorFamily } from '#kernel/error.ts'
+import { type ApiError, type ErrorFamily, type Problem, refuseProblems } from '#kernel/error.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { Provider, ResourceType, StoredVerb, Version } from './define.ts'
 import { describe } from './describe.ts'
@@ -29,6 +29,7 @@ export interface CompiledType {
   readonly dates: readonly string[] | 'any'
   readonly verbs: ReadonlySet<StoredVerb>
   readonly errorFamily: ErrorFamily
+  readonly refuseProblems: (problems: readonly Problem[]) => ApiError
 }
 
 const allVerbs: readonly StoredVerb[] = ['get', 'list', 'put', 'patch', 'delete']
@@ -110,6 +111,7 @@ function compile(provider: Provider, declaration: ResourceType, words: VendorWor
     dates: dates === 'any' ? dates : [...dates].sort(compareApiVersions),
     verbs: new Set(declaration.verbs ?? (stored ? allVerbs : sourceVerbs(declaration))),
     errorFamily: provider.errorFamily ?? 'resource-manager',
+    refuseProblems: provider.refuseProblems ?? refuseProblems,
   }
 }
 
@@ -117,5 +119,6 @@ function sourceVerbs(declaration: ResourceType): readonly StoredVerb[] {
   const verbs: StoredVerb[] = []
   if (declaration.source?.get !== undefined) verbs.push('get')
   if (declaration.source?.list !== undefined || declaration.list !== undefined) verbs.push('list')
+  if (declaration.source?.patch !== undefined) verbs.push('patch')
   return verbs
 }

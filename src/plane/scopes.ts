@@ -20,6 +20,7 @@ import {
 import { stampSystemData } from '#kernel/system-data.ts'
 import type { Reads, Tx } from '#stores/store.ts'
 import { allowsBlind } from './access.ts'
+import type { NameRule } from './define.ts'
 import { readRow, type StoredResource, writeRow } from './document.ts'
 import { type Parts, recordEvent, type Trail } from './parts.ts'
 import type { CompiledType } from './registry.ts'
@@ -43,10 +44,15 @@ export function missingScope(scope: ResourceId): ApiError {
   return refuse.SubscriptionNotFound({ id: subscriptionOf(scope) ?? nameOf(scope) })
 }
 
+const scopeTypes = new Set(['subscriptions', 'subscriptions/resourceGroups'])
+
 /** 404 for the first scope above `id` (itself included when `self`) that does not exist. */
 export async function requireScopes(reads: Reads, id: ResourceId, self: boolean): Promise<void> {
   const scopes = [...impliedScopes(id)]
-  if (self && id.segments.length === 1 && id.segments[0]?.namespace === undefined) scopes.push(id)
+  // An implied path may go on below a scope (`…/deployments/{name}`): the end of it is no scope then.
+  const isScope = id.segments.length === 1 && id.segments[0]?.namespace === undefined
+  const below = scopeTypes.has(id.segments[0]?.types.join('/') ?? '')
+  if (self && isScope && below) scopes.push(id)
   for (const scope of scopes) {
     if ((await reads.get(scope.key)) === undefined) throw missingScope(scope)
   }
@@ -117,8 +123,11 @@ export async function lockParent(parts: Parts, tx: Tx, id: ResourceId): Promise<
 }
 
 /** The name of the resource follows the rule of its type, or it is refused. */
-export function checkName(compiled: CompiledType, id: ResourceId): void {
-  const { name } = compiled.declaration
+export function checkName(
+  compiled: CompiledType,
+  id: ResourceId,
+  name: NameRule = compiled.declaration.name,
+): void {
   const given = nameOf(id)
   if (name.pattern.test(given)) return
   throw name.refuse?.(given) ?? refuse.InvalidResourceName({ name: given, rule: name.rule })

@@ -20,6 +20,8 @@ import { requireGrant } from '../permit.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import type { CompiledType } from '../registry.ts'
 import { impliedScopes, requireScopes } from '../scopes.ts'
+import { packToken } from '../tokens.ts'
+import { cursorOf, pageLimit, purposeOf } from './read.ts'
 import { notFound } from './write.ts'
 
 export async function runAction(
@@ -41,7 +43,7 @@ export async function runAction(
     return shown(await run(parts, route, action, input, parts.store, resource))
   }
   const outcome = await parts.store.transact((tx) => actInside(parts, tx, route, action, input))
-  if (outcome.operation !== undefined) parts.wake()
+  if (outcome.operation !== undefined || action.whileRunning === true) parts.wake()
   return outcome
 }
 
@@ -60,6 +62,9 @@ async function resourceOf(
   }
   const row = await reads.get(route.id.key)
   if (row !== undefined) return readRow(row)
+  // A pending grant is settled by the caller of this, scopes that are not there by what the action asks.
+  if (route.declaredAction?.unstored === true && route.declaredAction.writes !== true)
+    return undefined
   requireGrant(route, input, () => ({
     now: parts.clock.now(),
     request: 'unknown',
@@ -106,30 +111,38 @@ async function guard(
   await askGuards(parts.guards, { id: route.id, type, effect: 'action', words, reader })
 }
 
-function run(
+async function run(
   parts: Parts,
   route: LocatedRoute,
   action: Action<unknown>,
   input: RunInput,
   reads: Reads,
   resource: Resource | undefined,
-): Promise<ActionOutcome<unknown>> {
-  return action.run(
+): Promise<Ran> {
+  const purpose = purposeOf(route, input.query)
+  const outcome = await action.run(
     {
       ...contextOf(parts, input, parts.clock.now(), reads),
       id: route.id,
       resource,
       query: input.query,
       version: route.version,
+      cursor: cursorOf(parts, purpose, input.query),
+      pageSize: pageLimit(parts.limits, input.query),
     },
     // Checked against the action's schema, by which its own file types it.
     input.body as never,
   )
+  if (outcome.next === undefined) return outcome
+  return { ...outcome, nextToken: packToken(parts.tokenKey, purpose, outcome.next) }
 }
 
-function shown(outcome: ActionOutcome<unknown>): Outcome {
+type Ran = ActionOutcome<unknown> & Pick<Outcome, 'nextToken'>
+
+function shown(outcome: Ran): Outcome {
   return {
     status: outcome.status,
+    ...(outcome.nextToken === undefined ? {} : { nextToken: outcome.nextToken }),
     ...(outcome.body === undefined ? {} : { body: outcome.body }),
     ...(outcome.headers === undefined ? {} : { headers: outcome.headers }),
   }
@@ -155,7 +168,8 @@ async function actInside(
     throw refuse.PreconditionFailed({ header: verdict.header, id: id.text })
   }
   const { declaration } = compiled
-  if (current.deleting || !isTerminalState(current.state)) {
+  const goesOn = action.whileRunning === true && !isTerminalState(current.state)
+  if (current.deleting || !(goesOn || isTerminalState(current.state))) {
     throw (
       declaration.busy?.(current) ??
       refuse.AnotherOperationInProgress({ id: id.text, state: current.state })
@@ -170,13 +184,18 @@ async function actInside(
     ...current,
     model: outcome.model,
     systemData: stampSystemData(current.systemData, input.principal, now),
-    state: reconcile?.states.updating ?? current.state,
+    state: goesOn ? current.state : (reconcile?.states.updating ?? current.state),
     etag: parts.ids.uuid(),
     generation: current.generation + 1,
   }
   await tx.update(writeRow(compiled, next), current.etag)
   if (declaration.feed !== undefined) await tx.follow(declaration.feed, id.key)
   if (reconcile === undefined) {
+    await recordEvent(tx, now, trail, id.key, route.action, null)
+    return { ...shown(outcome), etag: next.etag }
+  }
+  if (goesOn) {
+    await tx.schedule(id.key, now)
     await recordEvent(tx, now, trail, id.key, route.action, null)
     return { ...shown(outcome), etag: next.etag }
   }

@@ -45,7 +45,9 @@ export async function runGet(parts: Parts, route: LocatedRoute, input: RunInput)
     await requireScopes(parts.store, route.id, false)
     throw notFound(compiled, route.id)
   }
-  if (route.kind === 'head') return { status: 204, etag: row.etag }
+  if (route.kind === 'head') {
+    return { status: compiled.declaration.headStatus ?? 204, etag: row.etag }
+  }
   const verdict = checkPreconditions('GET', input.preconditions, row.etag)
   if (verdict.kind === 'not-modified') return { status: 304, etag: row.etag }
   return { status: 200, body: shownRow(parts, compiled, version, row), etag: row.etag }
@@ -75,9 +77,7 @@ export async function runList(
   requireGrant(route, input, () => blindFacts(parts))
   const limit = pageLimit(parts.limits, input.query)
   const purpose = purposeOf(route, input.query)
-  const token = input.query.get('$skipToken') ?? input.query.get('$skiptoken')
-  const cursor = token === null ? undefined : unpackToken(parts.tokenKey, purpose, token)
-  if (token !== null && cursor === undefined) throw refuse.InvalidContinuationToken()
+  const cursor = cursorOf(parts, purpose, input.query)
   await requireParent(parts, compiled, route.id)
   const context: ListContext = {
     ...contextOf(parts, input, parts.clock.now(), parts.store),
@@ -89,11 +89,24 @@ export async function runList(
   const page = await pageOf(parts, compiled, route.version, context)
   return {
     status: 200,
-    body: { value: page.items },
+    body: { value: page.items, ...(page.count === undefined ? {} : { count: page.count }) },
     ...(page.next === undefined
       ? {}
       : { nextToken: packToken(parts.tokenKey, purpose, page.next) }),
   }
+}
+
+/** What a continuation token of this very question says; undefined where none was given. */
+export function cursorOf(
+  parts: Parts,
+  purpose: string,
+  query: URLSearchParams,
+): string | undefined {
+  const token = query.get('$skipToken') ?? query.get('$skiptoken')
+  if (token === null) return undefined
+  const cursor = unpackToken(parts.tokenKey, purpose, token)
+  if (cursor === undefined) throw refuse.InvalidContinuationToken()
+  return cursor
 }
 
 function blindFacts(parts: Parts): RequestFacts {
@@ -103,6 +116,7 @@ function blindFacts(parts: Parts): RequestFacts {
 interface ShownPage {
   readonly items: readonly object[]
   readonly next?: string
+  readonly count?: number
 }
 
 async function pageOf(
@@ -139,7 +153,7 @@ async function pageOf(
 }
 
 /** `$top` is the size of a page; the rest follows by `nextLink`. */
-function pageLimit(limits: Limits, query: URLSearchParams): number {
+export function pageLimit(limits: Limits, query: URLSearchParams): number {
   const top = query.get('$top')
   if (top === null) return limits.pageSize
   if (!/^[0-9]{1,9}$/.test(top) || Number(top) < 1) {
@@ -149,7 +163,7 @@ function pageLimit(limits: Limits, query: URLSearchParams): number {
 }
 
 /** A token continues one list of one collection: same path, same questions. */
-function purposeOf(route: LocatedRoute, query: URLSearchParams): string {
+export function purposeOf(route: LocatedRoute, query: URLSearchParams): string {
   const asked = [...query]
     .filter(([name]) => !['$skiptoken', '$top', 'api-version'].includes(name.toLowerCase()))
     .map(([name, value]) => `${name}=${value}`)

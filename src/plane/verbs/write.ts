@@ -3,17 +3,17 @@
  * operation, its schedule and the audit event; a write that changes nothing writes nothing.
  */
 
-import { type Problem, refuse, refuseProblems } from '#kernel/error.ts'
+import { type ApiError, type Problem, refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
 import { isTerminalState, type Operation } from '#kernel/operation.ts'
 import { isJsonObject, mergePatch, sameJson } from '#kernel/patch.ts'
-import { nameOf, type ResourceId, resourceGroupOf } from '#kernel/resource-id.ts'
+import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
 import { tagProblems } from '#kernel/tags.ts'
 import { StoreConflict, type Tx } from '#stores/store.ts'
 import { type Attributes, noAttributes } from '../access.ts'
 import { attributesOf } from '../attributes.ts'
-import type { Context, PatchRule, Resource, Version } from '../define.ts'
+import type { Context, PatchRule, Resource, Source, Version } from '../define.ts'
 import { readRow, type StoredResource, show, writeRow } from '../document.ts'
 import { askGuards } from '../guard.ts'
 import type { LocatedRoute } from '../locate.ts'
@@ -30,13 +30,7 @@ import {
   mayDeclareScopes,
   missingScope,
 } from '../scopes.ts'
-
-/** What a body asks for, before rules have seen it. */
-interface Desired {
-  readonly model: unknown
-  readonly location: string | undefined
-  readonly tags: Readonly<Record<string, string>> | undefined
-}
+import { type Desired, defaultLocation, placed } from './placement.ts'
 
 /** What a request asks for, given what is stored. Pure, so it may be asked more than once. */
 type Make = (current: StoredResource | undefined, context: Context) => Desired
@@ -45,23 +39,72 @@ type Written =
   | { readonly kind: 'ok'; readonly outcome: Outcome }
   | { readonly kind: 'unique'; readonly key: string }
 
+/** A PUT that was checked as far as it can be without a transaction. */
+interface CheckedPut {
+  readonly make: Make
+  readonly body: unknown
+}
+
 export async function runPut(parts: Parts, route: LocatedRoute, input: RunInput): Promise<Outcome> {
+  const { make, body } = await checkedPut(parts, route, input)
+  return write(parts, route, input, 'PUT', make, body)
+}
+
+async function checkedPut(parts: Parts, route: LocatedRoute, input: RunInput): Promise<CheckedPut> {
   const { compiled, version } = typeOf(route)
-  checkName(compiled, route.id)
-  parts.checker.check(version.body, version.unknownProperties, input.body)
+  checkName(compiled, route.id, version.name)
+  checkBody(parts, compiled, version, input.body)
   // The schema says the body is an object; envelopes are looked at here, once for all types.
   const given = input.body as Readonly<Record<string, unknown>>
   const problems = envelopeProblems(parts, compiled, route.scope, given)
-  if (problems.length > 0) throw refuseProblems(problems)
+  if (problems.length > 0) throw compiled.refuseProblems(problems)
   const body = await prepared(parts, route, input, compiled, given)
-  return write(
-    parts,
-    route,
-    input,
-    'PUT',
-    (current, context) => desiredOf(version, body, current, context),
+  return {
+    make: (current, context) => desiredOf(compiled, version, body, current, context),
     body,
-  )
+  }
+}
+
+/** The inside of a PUT, for a transaction that others decide on. */
+export interface RehearsablePut {
+  /** Throws as `runPut` does, but for unique keys: those are the store's conflict here. */
+  run(tx: Tx): Promise<Outcome>
+  /** What `runPut` would throw of a unique key that is taken. Asked outside transactions. */
+  uniqueRefusal(key: string): Promise<ApiError>
+}
+
+export async function rehearsablePut(
+  parts: Parts,
+  route: LocatedRoute,
+  input: RunInput,
+): Promise<RehearsablePut> {
+  const { make, body } = await checkedPut(parts, route, input)
+  const mayDeclare = await mayDeclareScopes(parts, input.principal)
+  return {
+    run: (tx) => writeInside(parts, tx, route, input, 'PUT', make, mayDeclare, body),
+    uniqueRefusal: (key) => uniqueRefusal(parts, route, key),
+  }
+}
+
+async function uniqueRefusal(parts: Parts, route: LocatedRoute, key: string): Promise<ApiError> {
+  const { compiled } = typeOf(route)
+  const existing = await existingOf(parts, compiled, route.id, key)
+  const refusal = compiled.declaration.uniqueRefusal?.(route.id, existing)
+  return refusal ?? refuse.Conflict({ id: route.id.text })
+}
+
+/** The schema first, then what it cannot say; either way all problems at once. */
+function checkBody(
+  parts: Parts,
+  compiled: CompiledType,
+  version: Version<unknown>,
+  body: unknown,
+): void {
+  const { refuseProblems } = compiled
+  parts.checker.check(version.body, version.unknownProperties, body, refuseProblems)
+  // Checked against the version's schema; `problems` is typed by that schema in its own file.
+  const problems = version.problems?.(body as never) ?? []
+  if (problems.length > 0) throw refuseProblems(problems)
 }
 
 /** The body as the type completes it ahead of the transaction; as it is for the types that do not. */
@@ -80,7 +123,36 @@ async function prepared(
   return (made ?? given) as Readonly<Record<string, unknown>>
 }
 
+/** PATCH of a computed item: its source writes; guards and the audit trail are as for any other. */
+async function patchSource(
+  parts: Parts,
+  route: LocatedRoute,
+  input: RunInput,
+  compiled: CompiledType,
+  patch: NonNullable<Source['patch']>,
+): Promise<Outcome> {
+  // What a computed item is, only its type knows: conditions on it cannot hold.
+  const now = parts.clock.now()
+  requireGrant(route, input, () => ({ now, request: 'unknown', resource: 'unknown' }))
+  parts.checker.check(patch.body, 'ignore', input.body, compiled.refuseProblems)
+  const context = contextOf(parts, input, now, parts.store)
+  const { words, reader } = context
+  const { type } = compiled.declaration
+  await askGuards(parts.guards, { id: route.id, type, effect: 'write', words, reader })
+  const asked = { ...context, id: route.id, requested: route.scope, query: input.query }
+  // Checked against the schema, by which its own file types it.
+  const body = await patch.apply(asked, input.body as never)
+  if (body === undefined) throw notFound(compiled, route.id)
+  const trail = { principal: input.principal, correlationId: input.correlationId }
+  await parts.store.transact((tx) => recordEvent(tx, now, trail, route.id.key, route.action, null))
+  return { status: 200, body }
+}
+
 export function runPatch(parts: Parts, route: LocatedRoute, input: RunInput): Promise<Outcome> {
+  const source = route.compiled?.declaration.source?.patch
+  if (source !== undefined && route.compiled !== undefined) {
+    return patchSource(parts, route, input, route.compiled, source)
+  }
   const { compiled, version } = typeOf(route)
   const patch = version.patch ?? 'merge'
   const body = input.body
@@ -89,9 +161,12 @@ export function runPatch(parts: Parts, route: LocatedRoute, input: RunInput): Pr
   }
   if (body['tags'] !== undefined && body['tags'] !== null) {
     const problems = tagProblems(body['tags'], parts.limits)
-    if (problems.length > 0) throw refuseProblems(problems)
+    if (problems.length > 0) throw compiled.refuseProblems(problems)
   }
-  if (typeof patch === 'object') parts.checker.check(patch.body, version.unknownProperties, body)
+  if (typeof patch === 'object') {
+    const { refuseProblems } = compiled
+    parts.checker.check(patch.body, version.unknownProperties, body, refuseProblems)
+  }
   return write(parts, route, input, 'PATCH', (current, context) => {
     if (current === undefined) throw notFound(compiled, route.id)
     if (patch === 'tags') return { ...desiredNow(current), tags: patchedTags(body, current) }
@@ -117,7 +192,6 @@ async function write(
   /** Of a PUT, prepared. */
   body?: unknown,
 ): Promise<Outcome> {
-  const { compiled } = typeOf(route)
   const mayDeclare = await mayDeclareScopes(parts, input.principal)
   if (!mayDeclare) await requireImplied(parts, route.id)
   const written = await uniqueGuard(() =>
@@ -125,11 +199,7 @@ async function write(
       writeInside(parts, tx, route, input, method, make, mayDeclare, body),
     ),
   )
-  if (written.kind === 'unique') {
-    const refusal = compiled.declaration.uniqueRefusal
-    const existing = await existingOf(parts, compiled, route.id, written.key)
-    throw refusal?.(route.id, existing) ?? refuse.Conflict({ id: route.id.text })
-  }
+  if (written.kind === 'unique') throw await uniqueRefusal(parts, route, written.key)
   if (written.outcome.operation !== undefined) parts.wake()
   return written.outcome
 }
@@ -247,7 +317,7 @@ async function writeInside(
       location: desired.location,
       tags: desired.tags,
     })) ?? []
-  if (problems.length > 0) throw refuseProblems(problems)
+  if (problems.length > 0) throw compiled.refuseProblems(problems)
 
   const { reconcile } = declaration
   const next: StoredResource = {
@@ -340,6 +410,7 @@ function desiredNow(current: StoredResource): Desired {
 }
 
 function desiredOf(
+  compiled: CompiledType,
   version: Version<unknown>,
   body: Readonly<Record<string, unknown>>,
   current: StoredResource | undefined,
@@ -350,7 +421,7 @@ function desiredOf(
     ? body['properties']['provisioningState']
     : undefined
   if (current !== undefined && state !== undefined && state !== current.state) {
-    throw refuseProblems([
+    throw compiled.refuseProblems([
       {
         path: 'properties.provisioningState',
         message: `is read-only; it is '${current.state}' now`,
@@ -396,44 +467,6 @@ function envelopeProblems(
   return problems
 }
 
-/** Location by the type's rule; it compares without case and blanks, and never changes (facts 9.2). */
-function placed(
-  compiled: CompiledType,
-  id: ResourceId,
-  desired: Desired,
-  current: StoredResource | undefined,
-  scope: StoredResource | undefined,
-): Desired {
-  if (!compiled.declaration.tracked) return { ...desired, location: undefined, tags: undefined }
-  const { location } = desired
-  if (current !== undefined) {
-    if (location !== undefined && !sameLocation(location, current.location)) {
-      throw (
-        compiled.declaration.locationRefusal?.(current, location) ??
-        refuse.InvalidResourceLocation({
-          name: nameOf(id),
-          existing: current.location ?? '',
-          location,
-        })
-      )
-    }
-    return { ...desired, location: current.location }
-  }
-  if (location !== undefined && location.trim() !== '') return desired
-  if (compiled.declaration.location !== 'optional')
-    throw refuse.LocationRequired({}, { target: 'location' })
-  return { ...desired, location: scope?.location ?? defaultLocation(id) }
-}
-
-function defaultLocation(id: ResourceId): string {
-  return resourceGroupOf(id) === undefined ? 'global' : 'local'
-}
-
-export function sameLocation(a: string | undefined, b: string | undefined): boolean {
-  const plain = (text: string): string => text.replace(/\s/g, '').toLowerCase()
-  return plain(a ?? '') === plain(b ?? '')
-}
-
 function isSame(current: StoredResource, desired: Desired): boolean {
   return sameJson(current.model, desired.model) && sameJson(current.tags ?? {}, desired.tags ?? {})
 }
@@ -458,13 +491,13 @@ function merged(
   const shown = show(compiled, version, current, parts.registry.words)
   const { tags: _tags, ...rest } = body
   const target = mergePatch(shown, rest)
-  parts.checker.check(version.body, version.unknownProperties, target)
+  checkBody(parts, compiled, version, target)
   // A merge of two objects is one.
   const whole = target as Readonly<Record<string, unknown>>
   const problems = envelopeProblems(parts, compiled, current.id, { ...whole, tags: undefined })
-  if (problems.length > 0) throw refuseProblems(problems)
+  if (problems.length > 0) throw compiled.refuseProblems(problems)
   return {
-    ...desiredOf(version, whole, current, context),
+    ...desiredOf(compiled, version, whole, current, context),
     tags: patchedTags(body, current),
   }
 }

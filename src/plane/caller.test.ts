@@ -1,0 +1,123 @@
+/** Requests from inside, and rehearsals: the same answers and refusals, and of a rehearsal nothing is kept. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import Type from 'typebox'
+import { ApiError } from '#kernel/error.ts'
+import { defaultLimits } from '#kernel/limits.ts'
+import { silentLog } from '#kernel/ports.ts'
+import { contractWords } from '#kernel/vendor.ts'
+import type { PlaneServices } from './create-plane.ts'
+import { createPlane } from './create-plane.ts'
+import { defineProvider, defineResource } from './define.ts'
+import { memoryStore, nobody, owner, realTimers } from './testing/start.ts'
+import { realClock, realIds } from './testing/world.ts'
+
+interface Note {
+  readonly text: string
+}
+
+const notes = defineResource<Note>({
+  type: 'Sample/notes',
+  description: 'Notes, each with a text of its own.',
+  scope: 'tenant',
+  tracked: false,
+  name: { pattern: /^\w+$/, rule: 'word characters' },
+  uniqueKey: (_id, model) => model.text,
+  uniqueRefusal: (_id, existing) => new ApiError('TextTaken', 409, `taken by ${existing?.text}`),
+  versions: [
+    {
+      date: '2024-01-01',
+      body: Type.Object({ properties: Type.Object({ text: Type.String() }) }),
+      answer: Type.Object({}),
+      unknownProperties: 'ignore',
+      toModel: (body: { properties: Note }) => ({ text: body.properties.text }),
+      fromModel: (model) => ({ properties: model }),
+    },
+  ],
+})
+
+async function start() {
+  const store = await memoryStore()
+  let services: PlaneServices | undefined
+  const plane = createPlane({
+    providers(given) {
+      services = given
+      return [defineProvider({ namespace: 'Sample', description: 'Notes.', types: [notes] })]
+    },
+    store,
+    access: { allows: ({ principal }) => principal.id === owner.id },
+    words: contractWords,
+    clock: realClock,
+    ids: realIds,
+    log: silentLog,
+    limits: defaultLimits,
+    tokenKey: new Uint8Array(32),
+    scopes: 'declared',
+    timers: realTimers,
+  })
+  if (services === undefined) throw new Error('the plane makes its providers when it is made')
+  const { caller } = services
+  return {
+    caller,
+    store,
+    async [Symbol.asyncDispose]() {
+      await plane[Symbol.asyncDispose]()
+      await store[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const version = '2024-01-01'
+const at = (name: string): string => `/providers/Vendor.Sample/notes/${name}`
+const note = (name: string, text: string) => ({
+  path: at(name),
+  version,
+  body: { properties: { text } },
+})
+const by = { principal: owner, correlationId: 'c' }
+
+test('a call from inside is refused as any other would be', async () => {
+  await using started = await start()
+  const { caller } = started
+  const put = { ...note('a', 'one'), method: 'PUT' } as const
+  const stranger = caller.call({ ...put, principal: nobody, correlationId: 'c' })
+  await assert.rejects(stranger, { code: 'AuthorizationFailed' })
+  await assert.rejects(caller.call({ ...put, ...by, version: '2000-01-01' }), {
+    code: 'InvalidApiVersionParameter',
+  })
+  await assert.rejects(caller.call({ ...put, ...by, body: {} }), { code: 'InvalidRequestContent' })
+  assert.equal((await caller.call({ ...put, ...by })).status, 201)
+  const read = await caller.call({ method: 'GET', path: at('a'), version, ...by })
+  assert.equal(read.status, 200)
+})
+
+test('a rehearsal tells every outcome in order, and keeps nothing', async () => {
+  await using started = await start()
+  const { caller, store } = started
+  const kept = await caller.call({ ...note('a', 'one'), method: 'PUT', ...by })
+  const results = await caller.rehearse(
+    [
+      note('a', 'one'),
+      note('b', 'one'),
+      note('c', 'three'),
+      note('d', 'three'),
+      note('not a name', 'x'),
+      { ...note('e', 'x'), body: {} },
+      note('f', 'six'),
+    ],
+    owner,
+    'c',
+  )
+  const told = results.map((one) =>
+    one.kind === 'ok' ? one.status : `${one.error.code}${one.early ? ' early' : ''}`,
+  )
+  const invalid = 'InvalidResourceName early'
+  const body = 'InvalidRequestContent early'
+  assert.deepEqual(told, [200, 'TextTaken', 201, 'TextTaken', invalid, body, 201])
+  const [first] = results
+  assert.equal(first?.kind === 'ok' ? first.etag : '', kept.etag, 'the same PUT changes nothing')
+  assert.equal((await store.list({ under: '/', limit: 9 })).length, 1)
+  const refused = await caller.rehearse([note('g', 'seven')], nobody, 'c')
+  assert.equal(refused[0]?.kind === 'refused' ? refused[0].error.code : '', 'AuthorizationFailed')
+})

@@ -1,0 +1,57 @@
+/** Computed items that may be patched, and what providers bring into being by themselves. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import Type from 'typebox'
+import { ApiError } from '#kernel/error.ts'
+import { defineProvider, defineResource } from './define.ts'
+import { nobody, startPlane } from './testing/start.ts'
+
+const body = Type.Object({ tags: Type.Record(Type.String(), Type.String()) })
+
+function notes(items: Map<string, object>) {
+  return defineProvider({
+    namespace: 'Notes',
+    description: 'Computed notes.',
+    types: [
+      defineResource({
+        type: 'Notes/notes',
+        description: 'Notes.',
+        scope: 'tenant',
+        tracked: false,
+        name: { pattern: /^[a-z]+$/, rule: 'letters' },
+        versions: [],
+        apiVersions: ['2024-01-01'],
+        source: {
+          get: async ({ id }) => items.get(id.key),
+          patch: {
+            body,
+            async apply({ id }, { tags }: { tags: object }) {
+              if (!items.has(id.key)) return undefined
+              items.set(id.key, { tags })
+              return { tags }
+            },
+          },
+        },
+      }),
+    ],
+  })
+}
+
+test('a source’s item is patched with its own schema, permission and line in the audit trail', async () => {
+  const path = '/providers/Vendor.Notes/notes/a'
+  const items = new Map<string, object>([[path.toLowerCase(), { tags: {} }]])
+  await using started = await startPlane({ providers: [notes(items)] })
+  const patched = await started.call('PATCH', path, { tags: { a: 'b' } })
+  assert.deepEqual([patched.status, patched.body], [200, { tags: { a: 'b' } }])
+  assert.deepEqual((await started.call('GET', path)).body, { tags: { a: 'b' } })
+  const status = (work: Promise<unknown>) =>
+    work.then(
+      () => 0,
+      (error) => (error instanceof ApiError ? error.status : -1),
+    )
+  assert.equal(await status(started.call('PATCH', path, { tags: { a: 1 } })), 400)
+  assert.equal(await status(started.call('PATCH', `${path}b`, { tags: {} })), 404)
+  assert.equal(await status(started.call('PATCH', path, { tags: {} }, { as: nobody })), 403)
+  assert.equal(await status(started.call('PUT', path, {})), 405)
+})
