@@ -1,0 +1,28 @@
+/** An API as it is stored: where it is reached and what is told of it. Its operations are resources of their own. */
+
+export const protocols = ['http', 'https', 'ws', 'wss'] as const
+export const apiKinds = ['http', 'soap', 'websocket', 'graphql', 'odata', 'grpc'] as const
+
+type Json = Readonly<Record<string, unknown>>
+
+export interface Api {
+  readonly path: string
+  readonly displayName?: string
+  readonly description?: string
+  readonly serviceUrl?: string
+  readonly protocols?: readonly (typeof protocols)[number][]
+  readonly apiRevision: string
+  readonly apiRevisionDescription?: string
+  readonly apiVersion?: string
+  readonly apiVersionDescription?: string
+  readonly apiVersionSetId?: string
+  readonly apiVersionSet?: Json
+  readonly subscriptionRequired: boolean
+  readonly subscriptionKeyParameterNames?: { readonly header?: string; readonly query?: string }
+  readonly type: (typeof apiKinds)[number]
+  readonly authenticationSettings?: Json
+  readonly contact?: { readonly name?: string; readonly url?: string; readonly email?: string }
+  readonly license?: { readonly name?: string; readonly url?: string }
+  readonly termsOfServiceUrl?: string
+  readonly sourceApiId?: string
+}

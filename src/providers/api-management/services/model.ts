@@ -1,0 +1,18 @@
+/** A service: the root under which APIs are registered. Nothing runs for it. */
+
+export const skuNames = [
+  'Developer',
+  'Standard',
+  'Premium',
+  'Basic',
+  'Consumption',
+  'Isolated',
+  'BasicV2',
+  'StandardV2',
+] as const
+
+export interface Service {
+  readonly sku: { readonly name: (typeof skuNames)[number]; readonly capacity: number }
+  readonly publisherEmail: string
+  readonly publisherName: string
+}

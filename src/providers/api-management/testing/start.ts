@@ -1,0 +1,109 @@
+/** The namespace on a real plane and store, with one principal who may do everything and one who may do nothing. */
+
+import assert from 'node:assert/strict'
+import { ApiError } from '#kernel/error.ts'
+import { defaultLimits } from '#kernel/limits.ts'
+import { silentLog } from '#kernel/ports.ts'
+import { contractWords } from '#kernel/vendor.ts'
+import { createPlane } from '#plane/create-plane.ts'
+import type { Method, Outcome } from '#plane/plane.ts'
+import type { Subject, SubjectOptions } from '#plane/testing/resource-contract.ts'
+import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
+import { realClock, realIds } from '#plane/testing/world.ts'
+import { resourcesProvider } from '../../resources/provider.ts'
+import { apiManagementProvider } from '../provider.ts'
+
+export const service =
+  '/subscriptions/11111111-2222-4333-8444-555555555555/resourceGroups/rg/providers/Vendor.ApiManagement/service/one'
+export const api = `${service}/apis/pets`
+export const newest = '2024-05-01'
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here, and only here.
+export type Wire = any
+
+export async function startApis(): Promise<Subject & AsyncDisposable> {
+  const store = await memoryStore()
+  const plane = createPlane({
+    providers: (services) => [
+      resourcesProvider({ tenantId: owner.tenantId, ...services }),
+      apiManagementProvider(),
+    ],
+    store,
+    access: { allows: ({ principal }) => principal.id === owner.id },
+    words: contractWords,
+    clock: realClock,
+    ids: realIds,
+    log: silentLog,
+    limits: defaultLimits,
+    tokenKey: new Uint8Array(32),
+    scopes: 'implicit',
+    timers: realTimers,
+  })
+  plane.reconciler.start()
+  return {
+    registry: plane.registry,
+    settle: () => plane.reconciler.idle(),
+    async call(
+      method: Method,
+      path: string,
+      body?: unknown,
+      options: SubjectOptions = {},
+    ): Promise<Outcome> {
+      const url = new URL(path, 'http://plane')
+      if (!url.searchParams.has('api-version')) {
+        url.searchParams.set('api-version', options.version ?? newest)
+      }
+      const principal = options.stranger === true ? nobody : owner
+      const route = plane.locate(method, url.pathname, url.searchParams)
+      const pending = await plane.authorize(route, principal, 'correlation')
+      return plane.run(route, {
+        principal,
+        query: url.searchParams,
+        body,
+        preconditions: { ifMatch: options.ifMatch, ifNoneMatch: options.ifNoneMatch },
+        correlationId: 'correlation',
+        pending,
+      })
+    },
+    async [Symbol.asyncDispose]() {
+      await plane[Symbol.asyncDispose]()
+      await store[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** A service with one API, and a way to read answers as JSON. */
+export async function startWithApi(): Promise<
+  AsyncDisposable & {
+    send(method: Method, path: string, body?: unknown, options?: SubjectOptions): Promise<Outcome>
+    json(method: Method, path: string, body?: unknown, options?: SubjectOptions): Promise<Wire>
+  }
+> {
+  const started = await startApis()
+  await started.call('PUT', service, {
+    location: 'local',
+    sku: { name: 'Developer' },
+    properties: { publisherEmail: 'a@example.test', publisherName: 'A' },
+  })
+  await started.call('PUT', api, { properties: { path: 'pets', displayName: 'Pets' } })
+  return {
+    send: (method, path, body, options) => started.call(method, path, body, options),
+    async json(method, path, body, options) {
+      const { body: answer } = await started.call(method, path, body, options)
+      return answer === undefined ? undefined : JSON.parse(JSON.stringify(answer))
+    },
+    [Symbol.asyncDispose]: () => started[Symbol.asyncDispose](),
+  }
+}
+
+/** The refusal of a call that must be refused; the paths and messages of its details. */
+export async function problemsOf(work: Promise<unknown>): Promise<readonly string[]> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  assert.ok(error instanceof ApiError, `expected a refusal, got ${String(error)}`)
+  assert.equal(`${error.status} ${error.code}`, '400 ValidationError')
+  for (const { code } of error.extra.details ?? []) assert.equal(code, 'ValidationError')
+  return (error.extra.details ?? []).map(({ target }) => target ?? '')
+}
