@@ -40,6 +40,8 @@ export interface PostgresServerOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** False where a test is not about durability and speed counts. */
   readonly fsync?: boolean
+  /** The folder of `initdb` and `postgres`; the one of `findPostgres` when left out. */
+  readonly binaries?: string
 }
 
 /** How a reader of a skipped test gets what is missing. */
@@ -81,7 +83,7 @@ function embedded(): string {
 
 /** Throws when no binaries are there: ask `findPostgres` first, to skip with `howToGetPostgres`. */
 export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
-  const found = findPostgres()
+  const found = options.binaries ?? findPostgres()
   if (found === undefined) throw new Error(howToGetPostgres)
   const folder = mkdtempSync(join(tmpdir(), 'armature-postgres-'))
   try {

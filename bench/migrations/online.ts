@@ -1,0 +1,120 @@
+/** An online migration under steady writing: how far behind the target is, and how long writers are kept out. */
+
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { createPostgresEngine } from '../../src/engines/databases/postgres/postgres-engine.ts'
+import { figureRow } from '../harness/measure-figures.ts'
+import type { Measuring } from '../harness/measure-load.ts'
+import type { FigureRow } from '../harness/results.ts'
+import { contentOf, type Pair, run } from './servers.ts'
+
+const database = 'bank'
+const scale = 5
+const transactionsPerSecond = 300
+const watchedSeconds = 3
+const clientFolder = '/usr/lib/postgresql/15/bin'
+
+export async function measureOnline(
+  name: string,
+  pair: Pair,
+  measuring: Measuring,
+): Promise<readonly FigureRow[]> {
+  const folder = join(measuring.dataFolder, 'migrations-online')
+  mkdirSync(folder, { recursive: true })
+  const pauses: number[] = []
+  const lags: number[] = []
+  const rates: number[] = []
+  for (let round = 0; round < measuring.rounds; round++) {
+    for (const server of [pair.source, pair.target]) {
+      await run(server, 'postgres', [`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`])
+    }
+    await run(pair.source, 'postgres', [`CREATE DATABASE ${database}`])
+    const url = pair.source.server.url(database)
+    const env = { PATH: clientFolder, HOME: folder }
+    execFileSync(`${clientFolder}/pgbench`, ['-i', '-q', '-s', String(scale), url], {
+      stdio: 'ignore',
+      env,
+    })
+    const load = spawn(
+      `${clientFolder}/pgbench`,
+      ['-n', '-c', '2', '-R', String(transactionsPerSecond), '-T', '300', url],
+      { stdio: 'ignore', env },
+    )
+    const ended = new Promise((done) => load.once('exit', done))
+    try {
+      const one = await migrate(pair, join(folder, String(round)))
+      // The fence has ended the load, so both sides stand still.
+      await ended
+      if ((await contentOf(pair.source, database)) !== (await contentOf(pair.target, database))) {
+        throw new Error('the target is not what the source is')
+      }
+      pauses.push(one.pauseMilliseconds)
+      lags.push(one.lagSeconds)
+      rates.push(one.changesPerSecond)
+      measuring.progress(`${name}: online: paused ${one.pauseMilliseconds} ms`)
+    } finally {
+      load.kill()
+    }
+  }
+  rmSync(folder, { recursive: true, force: true })
+  const row = (figure: string, values: readonly number[], digits: number): FigureRow =>
+    figureRow({ figure, contestant: 'Armature', values, digits })
+  return [
+    row(`cutover at ${transactionsPerSecond} transactions a second, pause in ms`, pauses, 0),
+    row('largest lag seen, seconds', lags, 2),
+    row('row changes applied a second', rates, 0),
+  ]
+}
+
+interface Online {
+  readonly pauseMilliseconds: number
+  readonly lagSeconds: number
+  readonly changesPerSecond: number
+}
+
+async function migrate(pair: Pair, folder: string): Promise<Online> {
+  const engine = createPostgresEngine({ clock: { now: () => Date.now() }, folder })
+  await engine.run(
+    'online',
+    {
+      mode: 'online',
+      source: pair.source.address,
+      target: pair.target.address,
+      databases: [database],
+      overwrite: false,
+      roles: false,
+      setUpReplication: true,
+      fence: true,
+      verify: 'counts',
+      analyze: false,
+      tablesAtOnce: 2,
+      databasesAtOnce: 1,
+    },
+    { sourcePassword: pair.source.password, targetPassword: pair.target.password },
+  )
+  let since: number | undefined
+  let lagSeconds = 0
+  let changesPerSecond = 0
+  let asked = false
+  for (;;) {
+    const observed = await engine.observe('online')
+    const [one] = observed.databases
+    if (observed.worker === 'lost') throw new Error('the worker was lost')
+    if (observed.worker === 'ended') {
+      if (one?.phase !== 'succeeded') throw new Error(one?.message ?? 'nothing was copied')
+      return { pauseMilliseconds: one.pauseMilliseconds ?? 0, lagSeconds, changesPerSecond }
+    }
+    if (one?.phase === 'replicating' && !asked) {
+      since ??= Date.now()
+      const seconds = (Date.now() - since) / 1000
+      lagSeconds = Math.max(lagSeconds, one.counters.latencySeconds ?? 0)
+      if (seconds > watchedSeconds) {
+        changesPerSecond = one.counters.appliedChanges / seconds
+        asked = true
+        await engine.cutover('online', [database])
+      }
+    }
+    await new Promise((done) => setTimeout(done, 50))
+  }
+}

@@ -1,0 +1,60 @@
+/** Two real servers of one version on loopback for the comparison, and what is asked of them. */
+
+import { connect, type Session } from '../../src/engines/databases/postgres/connect.ts'
+import { startServer, type TestServer } from '../../src/engines/databases/testing/servers.ts'
+
+export interface Pair extends AsyncDisposable {
+  readonly source: TestServer
+  readonly target: TestServer
+}
+
+/** As a server that is about to be filled would be set: everybody here profits alike. */
+const settings: Readonly<Record<string, string>> = {
+  fsync: 'on',
+  shared_buffers: '512MB',
+  max_wal_size: '8GB',
+  maintenance_work_mem: '128MB',
+  autovacuum: 'off',
+}
+
+export async function startPair(): Promise<Pair> {
+  await using starting = new AsyncDisposableStack()
+  const source = starting.use(await startServer(15, settings))
+  const target = starting.use(await startServer(15, settings))
+  const both = starting.move()
+  return { source, target, [Symbol.asyncDispose]: () => both.disposeAsync() }
+}
+
+export function open(server: TestServer, database: string): Promise<Session> {
+  const { address, password } = server
+  return connect({ address, password }, { database, applicationName: 'bench' })
+}
+
+export async function run(
+  server: TestServer,
+  database: string,
+  statements: readonly string[],
+): Promise<void> {
+  await using session = await open(server, database)
+  for (const statement of statements) await session.run(statement)
+}
+
+/** Rows and checksums of all tables, the number of indexes, and of constraints, as one text. */
+export async function contentOf(server: TestServer, database: string): Promise<string> {
+  await using session = await open(server, database)
+  const tables = await session.rows<{ name: string }>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+     WHERE schemaname = 'public' ORDER BY 1`,
+  )
+  const found: string[] = []
+  for (const { name } of tables) {
+    const sum = await session.value(
+      `SELECT count(*) || ':' || coalesce(sum(hashtextextended(t::text, 0)::numeric), 0) FROM ${name} t`,
+    )
+    found.push(`${name}=${sum}`)
+  }
+  const objects = await session.value(
+    "SELECT (SELECT count(*) FROM pg_indexes WHERE schemaname = 'public') || '/' || (SELECT count(*) FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype <> 'n')",
+  )
+  return `${found.join(';')};${objects}`
+}

@@ -1,0 +1,143 @@
+/** What a source database holds, read in one snapshot: tables in the order they are copied, sequences. */
+
+import { quoteName, quoteText, type Session } from './connect.ts'
+
+export interface SourceTable {
+  readonly oid: number
+  readonly schema: string
+  readonly table: string
+  /** Quoted, ready for SQL. */
+  readonly name: string
+  /** With TOAST, without indexes. */
+  readonly bytes: number
+  readonly pages: number
+  readonly unlogged: boolean
+  /** Quoted, without generated columns. */
+  readonly columns: readonly string[]
+  /** All types have a binary form that means the same on another server. */
+  readonly binarySafe: boolean
+  /** Rows of an extension's own table that are the user's: the condition the extension declares. */
+  readonly condition: string | undefined
+  /** Nothing identifies a row of it for logical replication. */
+  readonly identityMissing: boolean
+  /** `d`, `n`, `f` or `i`. */
+  readonly identity: string
+}
+
+interface TableRow {
+  readonly oid: string
+  readonly schema: string
+  readonly table: string
+  readonly bytes: string
+  readonly pages: string
+  readonly persistence: string
+  readonly identity: string
+  readonly has_key: boolean
+  readonly columns: readonly string[] | null
+  readonly safe: boolean | null
+  readonly condition: string | null
+}
+
+/**
+ * Binary forms are taken for built-in base types and ranges that can be sent, and for enums (sent as text).
+ * Not for `reg*` types, whose binary form is a number of this server, nor composites, which carry such
+ * numbers inside (facts A.2).
+ */
+const tablesQuery = `
+WITH RECURSIVE base (type, at) AS (
+  SELECT oid, oid FROM pg_catalog.pg_type
+  UNION ALL
+  SELECT base.type, t.typbasetype FROM base JOIN pg_catalog.pg_type t ON t.oid = base.at
+  WHERE t.typtype = 'd'
+), safe AS (
+  SELECT base.type,
+    (t.typtype = 'e' OR (t.oid < 10000 AND t.typtype IN ('b', 'r', 'm')
+      AND t.typsend <> 0 AND t.typreceive <> 0
+      AND t.typname !~ '^_?(reg|aclitem|xid|cid|tid)')) AS ok
+  FROM base JOIN pg_catalog.pg_type t ON t.oid = base.at WHERE t.typtype <> 'd'
+)
+SELECT c.oid, n.nspname AS schema, c.relname AS table,
+  pg_catalog.pg_table_size(c.oid) AS bytes,
+  pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::int AS pages,
+  c.relpersistence AS persistence, c.relreplident AS identity,
+  EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid
+    AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END) AS has_key,
+  a.columns, a.safe,
+  x.condition
+FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+LEFT JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass
+  AND d.objid = c.oid AND d.deptype = 'e'
+LEFT JOIN LATERAL (
+  SELECT e.extcondition[pg_catalog.array_position(e.extconfig, c.oid)] AS condition
+  FROM pg_catalog.pg_extension e WHERE e.oid = d.refobjid AND c.oid = ANY (e.extconfig)) x ON true
+LEFT JOIN LATERAL (
+  SELECT pg_catalog.array_agg(pg_catalog.quote_ident(a.attname) ORDER BY a.attnum)::text[] AS columns,
+    pg_catalog.bool_and(s.ok) AS safe
+  FROM pg_catalog.pg_attribute a JOIN safe s ON s.type = a.atttypid
+  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '') a ON true
+WHERE c.relkind = 'r' AND c.relpersistence IN ('p', 'u')
+  AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'
+  AND (d.objid IS NULL OR x.condition IS NOT NULL)
+ORDER BY bytes DESC, n.nspname, c.relname`
+
+/** Every table whose rows are to be copied: partitions one by one, the largest first. */
+export async function readTables(session: Session): Promise<readonly SourceTable[]> {
+  const rows = await session.rows<TableRow>(tablesQuery)
+  return rows.map((row) => ({
+    oid: Number(row.oid),
+    schema: row.schema,
+    table: row.table,
+    name: `${quoteName(row.schema)}.${quoteName(row.table)}`,
+    bytes: Number(row.bytes),
+    pages: Number(row.pages),
+    unlogged: row.persistence === 'u',
+    columns: row.columns ?? [],
+    binarySafe: row.safe === true,
+    condition: row.condition === null || row.condition === '' ? undefined : row.condition,
+    identityMissing: row.identity === 'n' || (row.identity !== 'f' && !row.has_key),
+    identity: row.identity,
+  }))
+}
+
+export interface SequenceName {
+  readonly schema: string
+  readonly sequence: string
+}
+
+/** Without those that belong to extensions. */
+const sequencesQuery = `
+SELECT n.nspname AS schema, c.relname AS sequence
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind = 'S' AND c.relpersistence IN ('p', 'u') AND n.nspname !~ '^pg_'
+  AND n.nspname <> 'information_schema'
+  AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d
+    WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+ORDER BY 1, 2`
+
+const sequencesAtOnce = 200
+
+/**
+ * Sets every sequence of the target as it stands at the source. Not part of any snapshot, since sequences
+ * are in no transaction: read them when writers have stopped, or last.
+ */
+export async function copySequences(source: Session, target: Session): Promise<void> {
+  const names = await source.rows<SequenceName>(sequencesQuery)
+  for (let at = 0; at < names.length; at += sequencesAtOnce) {
+    const some = names.slice(at, at + sequencesAtOnce)
+    const asked = some.map(
+      ({ schema, sequence }, index) =>
+        `SELECT ${index} AS i, last_value, is_called FROM ${quoteName(schema)}.${quoteName(sequence)}`,
+    )
+    const states = await source.rows<{ i: number; last_value: string; is_called: boolean }>(
+      asked.join(' UNION ALL '),
+    )
+    const told = states.flatMap(({ i, last_value, is_called }) => {
+      const name = some[i]
+      if (name === undefined) return []
+      const relation = quoteText(`${quoteName(name.schema)}.${quoteName(name.sequence)}`)
+      return [`SELECT pg_catalog.setval(${relation}, ${last_value}, ${is_called})`]
+    })
+    if (told.length > 0) await target.run(told.join(';'))
+  }
+}

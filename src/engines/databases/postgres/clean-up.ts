@@ -1,0 +1,186 @@
+/**
+ * Takes down what a migration has made on the two servers, found by name and mark. Each side is tried however
+ * the other fares; what could not be removed is returned, and nothing else is touched.
+ */
+
+import type { Credentials, MigrationSpec, PendingCleanUp, ServerAccess } from '../engine.ts'
+import { codeOf, connect, type Session } from './connect.ts'
+import { unfence } from './cutover.ts'
+import {
+  type DatabaseTask,
+  maintenanceDatabase,
+  nameOf,
+  sourceAccess,
+  targetAccess,
+} from './database-task.ts'
+import { objectName, objectNames, ownershipComment, sessionName } from './names.ts'
+import { dropPublication, dropSlot, dropSubscription, restoreIdentities } from './replication.ts'
+import { dropDump } from './schema.ts'
+import { dropMadeDatabase, releaseTargetDatabase } from './target-database.ts'
+
+type Trace = Omit<PendingCleanUp, 'reason' | 'tries'>
+
+const sessionsTriesMax = 100
+const sessionsMilliseconds = 50
+
+/**
+ * One pass over both sides. `drop` says whether the target database this migration made goes too. Empty when
+ * all is gone.
+ */
+export async function cleanUpDatabase(
+  task: DatabaseTask,
+  drop: boolean,
+): Promise<readonly PendingCleanUp[]> {
+  dropDump(task)
+  // The target database is made before anything else, and written down before that: nothing is there yet.
+  if (!task.record.made) return []
+  const name = nameOf(task)
+  const target = targetAccess(task.spec, task.credentials)
+  const source = sourceAccess(task.spec, task.credentials)
+  const left: PendingCleanUp[] = []
+  const step = async (traces: readonly Trace[], work: () => Promise<void>): Promise<void> => {
+    try {
+      await work()
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      const tries = (kind: string): number =>
+        1 + (task.record.pending.find((one) => one.kind === kind)?.tries ?? 0)
+      left.push(...traces.map((trace) => ({ ...trace, reason, tries: tries(trace.kind) })))
+    }
+  }
+  const trace = (side: 'source' | 'target', kind: PendingCleanUp['kind'], what: string): Trace => ({
+    side,
+    kind,
+    name: what,
+    database: task.name,
+  })
+  const session = (access: ServerAccess, database: string): Promise<Session> =>
+    connect(access, { database, applicationName: sessionName(task.migration) })
+
+  await step(
+    [
+      trace('target', 'subscription', name),
+      ...(drop ? [trace('target', 'database', task.name)] : []),
+    ],
+    async () => {
+      await using server = await session(target, maintenanceDatabase(target))
+      await endSessions(server, name)
+      const inside = await sessionIn(session, target, task.name)
+      if (inside !== undefined) {
+        await using database = inside
+        await dropSubscription(database, name)
+        if (!drop) await restoreIdentities(database, task.record.identities)
+      }
+      if (drop) await dropMadeDatabase(server, task.migration, [name, task.name])
+      else {
+        await dropMadeDatabase(server, task.migration, [name])
+        await releaseTargetDatabase(server, task.migration, task.name)
+      }
+    },
+  )
+  await step(
+    [
+      trace('source', 'slot', name),
+      trace('source', 'publication', name),
+      ...task.record.identities.map(({ table }) => trace('source', 'replica-identity', table)),
+      ...(task.record.fence === undefined ? [] : [trace('source', 'fence', task.name)]),
+    ],
+    async () => {
+      await using server = await session(source, maintenanceDatabase(source))
+      await endSessions(server, name)
+      await dropSlot(server, name)
+      const inside = await sessionIn(session, source, task.name)
+      if (inside === undefined) return
+      await using database = inside
+      await unfence(task, database)
+      await dropPublication(database, name)
+      await restoreIdentities(database, task.record.identities)
+    },
+  )
+  return left
+}
+
+/** Undefined when there is no such database (any more). */
+async function sessionIn(
+  open: (access: ServerAccess, database: string) => Promise<Session>,
+  access: ServerAccess,
+  database: string,
+): Promise<Session | undefined> {
+  try {
+    return await open(access, database)
+  } catch (error) {
+    const { cause } = error instanceof Error ? error : { cause: undefined }
+    if (codeOf(cause) === '3D000') return undefined
+    throw error
+  }
+}
+
+/** Ends every session of that name but this one, and waits until they are gone. */
+async function endSessions(server: Session, name: string): Promise<void> {
+  for (let tries = 0; tries < sessionsTriesMax; tries++) {
+    const ended = await server.rows(
+      `SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity
+       WHERE application_name = $1 AND pid <> pg_catalog.pg_backend_pid()
+         AND usename = current_user`,
+      [name],
+    )
+    if (ended.length === 0) return
+    await new Promise((done) => setTimeout(done, sessionsMilliseconds))
+  }
+  throw new Error(`sessions named ${name} do not end`)
+}
+
+/** What the catalogs of both servers show of the migration. */
+export async function findTraces(
+  migration: string,
+  spec: MigrationSpec,
+  credentials: Credentials,
+): Promise<readonly PendingCleanUp[]> {
+  const found: PendingCleanUp[] = []
+  const add = (
+    side: 'source' | 'target',
+    database: string,
+    kind: PendingCleanUp['kind'],
+    name: string,
+  ) => found.push({ side, database, kind, name, reason: 'It is there.', tries: 0 })
+  const nameAt = (name: string): string =>
+    spec.databases.find((_, index) => objectName(migration, index) === name) ?? ''
+  const names = objectNames(migration)
+  const open = (access: ServerAccess, database = maintenanceDatabase(access)): Promise<Session> =>
+    connect(access, { database, applicationName: sessionName(migration) })
+  const source = sourceAccess(spec, credentials)
+  const target = targetAccess(spec, credentials)
+  await using atSource = await open(source)
+  await using atTarget = await open(target)
+  for (const { name } of await atSource.rows<{ name: string }>(
+    'SELECT slot_name AS name FROM pg_catalog.pg_replication_slots WHERE slot_name LIKE $1',
+    [names],
+  )) {
+    add('source', nameAt(name), 'slot', name)
+  }
+  for (const { name } of await atTarget.rows<{ name: string }>(
+    'SELECT subname AS name FROM pg_catalog.pg_subscription WHERE subname LIKE $1',
+    [names],
+  )) {
+    add('target', nameAt(name), 'subscription', name)
+  }
+  for (const { name } of await atTarget.rows<{ name: string }>(
+    `SELECT datname AS name FROM pg_catalog.pg_database
+     WHERE pg_catalog.shobj_description(oid, 'pg_database') = $1 OR datname LIKE $2`,
+    [ownershipComment(migration), names],
+  )) {
+    add('target', name, 'database', name)
+  }
+  for (const database of spec.databases) {
+    const inside = await sessionIn(open, source, database)
+    if (inside === undefined) continue
+    await using session = inside
+    for (const { name } of await session.rows<{ name: string }>(
+      'SELECT pubname AS name FROM pg_catalog.pg_publication WHERE pubname LIKE $1',
+      [names],
+    )) {
+      add('source', database, 'publication', name)
+    }
+  }
+  return found
+}

@@ -1,0 +1,133 @@
+/**
+ * The client programs of PostgreSQL (`pg_dump`, `pg_restore`): found, asked for their version, and run with
+ * every secret in the environment of the child and none in its arguments (facts A.7, 14).
+ */
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { createWriteStream, existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import { DatabaseEngineError, type ServerAccess } from '../engine.ts'
+
+export interface ClientPrograms {
+  /** The folder that holds both. */
+  readonly folder: string
+  /** `15.18`. */
+  readonly version: string
+  readonly major: number
+}
+
+/** Where packages put them; the newest found wins. */
+const packageRoots: readonly (readonly [folder: string, inside: string])[] = [
+  ['/usr/lib/postgresql', 'bin'],
+  ['/opt/homebrew/opt', 'bin'],
+  ['/usr/local/opt', 'bin'],
+]
+const plainFolders: readonly string[] = ['/usr/local/pgsql/bin', '/usr/local/bin', '/usr/bin']
+
+/** The newest client programs of this machine, or those of `told`; undefined when there are none. */
+export async function findClientPrograms(told?: string): Promise<ClientPrograms | undefined> {
+  const folders = told === undefined ? candidates() : [told]
+  let best: ClientPrograms | undefined
+  for (const folder of folders) {
+    if (!['pg_dump', 'pg_restore'].every((name) => existsSync(join(folder, name)))) continue
+    const version = await versionOf(join(folder, 'pg_dump'))
+    if (version === undefined) continue
+    const major = Number.parseInt(version, 10)
+    if (best === undefined || major > best.major) best = { folder, version, major }
+  }
+  return best
+}
+
+function candidates(): readonly string[] {
+  const packaged = packageRoots.flatMap(([root, inside]) =>
+    existsSync(root)
+      ? readdirSync(root)
+          .filter((name) => /^(\d+|postgresql@\d+|libpq)$/.test(name))
+          .map((name) => join(root, name, inside))
+      : [],
+  )
+  return [...packaged, ...plainFolders]
+}
+
+async function versionOf(program: string): Promise<string | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: 10_000 })
+    return /(\d+(?:\.\d+)*)/.exec(stdout)?.[1]
+  } catch {
+    // A broken installation is as good as none; the caller says what was looked for.
+    return undefined
+  }
+}
+
+export interface ProgramRun {
+  readonly programs: ClientPrograms
+  readonly name: 'pg_dump' | 'pg_restore'
+  readonly args: readonly string[]
+  readonly server: ServerAccess
+  readonly database: string
+  readonly applicationName: string
+  /** Holds the certificate file the program is pointed to; private to the migration. */
+  readonly rootCertificateFile: string | undefined
+  /** The program's output goes here. */
+  readonly outputFile?: string
+  /** Ends the program. */
+  readonly signal: AbortSignal
+}
+
+const lastWordsBytes = 4_000
+
+/** Settings of the program's own sessions: the target's data is flushed once, at the end of the copy. */
+const sessionOptions =
+  '-c synchronous_commit=off -c default_transaction_read_only=off -c statement_timeout=0'
+
+/** Runs to the end; its complaint becomes the error's text. */
+export async function runProgram(run: ProgramRun): Promise<void> {
+  const { address, password } = run.server
+  const child: ChildProcess = spawn(join(run.programs.folder, run.name), [...run.args], {
+    stdio: ['ignore', run.outputFile === undefined ? 'ignore' : 'pipe', 'pipe'],
+    env: {
+      PGHOST: address.host,
+      PGPORT: String(address.port),
+      PGUSER: address.user,
+      PGPASSWORD: password,
+      PGDATABASE: run.database,
+      PGAPPNAME: run.applicationName,
+      PGSSLMODE: address.sslMode,
+      PGCONNECT_TIMEOUT: '10',
+      PGOPTIONS: sessionOptions,
+      ...(run.rootCertificateFile === undefined ? {} : { PGSSLROOTCERT: run.rootCertificateFile }),
+      LC_ALL: 'C',
+    },
+  })
+  let words = ''
+  child.stderr?.setEncoding('utf8')
+  child.stderr?.on('data', (text: string) => {
+    words = (words + text).slice(-lastWordsBytes)
+  })
+  const stop = (): void => void child.kill('SIGTERM')
+  run.signal.addEventListener('abort', stop, { once: true })
+  if (run.signal.aborted) stop()
+  try {
+    const ended = new Promise<number | null>((done, failed) => {
+      child.once('error', failed)
+      child.once('close', (code) => done(code))
+    })
+    const written =
+      run.outputFile !== undefined && child.stdout !== null
+        ? pipeline(child.stdout, createWriteStream(run.outputFile, { mode: 0o600 }))
+        : Promise.resolve()
+    const [code] = await Promise.all([ended, written])
+    run.signal.throwIfAborted()
+    if (code !== 0) throw complaint(run.name, words)
+  } finally {
+    run.signal.removeEventListener('abort', stop)
+  }
+}
+
+function complaint(name: string, words: string): DatabaseEngineError {
+  const text = words.trim() === '' ? `${name} failed without a word.` : words.trim()
+  const away = /could not connect|connection to server .* failed|server closed the connection/
+  return new DatabaseEngineError(away.test(text) ? 'unavailable' : 'refused', `${name}: ${text}`)
+}

@@ -1,0 +1,250 @@
+/**
+ * Sessions on a PostgreSQL server, as a migration needs them: TLS as `sslMode` says, no inherited time-outs,
+ * exact text forms. Translates every error on the way in; keeps no pool.
+ */
+
+import pg, { type Client, type ClientConfig } from 'pg'
+import { DatabaseEngineError, type ServerAccess, type ServerAddress } from '../engine.ts'
+
+export interface SessionOptions {
+  readonly database: string
+  /** Shown in `pg_stat_activity`; what a later process ends leftovers by. */
+  readonly applicationName: string
+  /** A walsender's session: for slots. */
+  readonly replication?: boolean
+}
+
+/** An open session. Disposing it never waits for the server. */
+export interface Session extends AsyncDisposable {
+  readonly client: Client
+  readonly encrypted: boolean
+  /** Set once the connection is lost. */
+  lost(): Error | undefined
+  /** Rows as objects by column name; the caller names their type, which the query's text proves. */
+  rows<T extends object>(text: string, values?: readonly unknown[]): Promise<readonly T[]>
+  /** The first column of the first row, as text. */
+  value(text: string, values?: readonly unknown[]): Promise<string | undefined>
+  run(text: string): Promise<void>
+}
+
+const connectMilliseconds = 10_000
+
+/**
+ * Said to every session first: a time-out set on the database or role would cancel a plain COPY (facts A.7,
+ * 7), and what is read as text must be written as the same (dates, floats, money). A setting that this
+ * version lacks is left out.
+ */
+const settings: Readonly<Record<string, string>> = {
+  statement_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  idle_session_timeout: '0',
+  transaction_timeout: '0',
+  lock_timeout: '20s',
+  search_path: '',
+  datestyle: 'ISO, YMD',
+  intervalstyle: 'postgres',
+  extra_float_digits: '3',
+  lc_monetary: 'C',
+  timezone: 'UTC',
+  xmloption: 'content',
+  bytea_output: 'hex',
+  default_transaction_read_only: 'off',
+  default_transaction_isolation: 'read committed',
+  row_security: 'off',
+  synchronize_seqscans: 'off',
+  quote_all_identifiers: 'off',
+}
+
+const prelude = `SELECT set_config(name, value, false) FROM (VALUES ${Object.entries(settings)
+  .map(([name, value]) => `('${name}', '${value}')`)
+  .join(', ')}) AS wanted (name, value)
+  WHERE EXISTS (SELECT FROM pg_catalog.pg_settings s WHERE lower(s.name) = wanted.name)`
+
+export async function connect(access: ServerAccess, options: SessionOptions): Promise<Session> {
+  const { client, encrypted } = await open(access, options)
+  let lost: Error | undefined
+  client.on('error', (error) => {
+    lost = error
+  })
+  client.on('end', () => {
+    lost ??= new Error('The connection ended.')
+  })
+  try {
+    await client.query(prelude)
+  } catch (error) {
+    discard(client)
+    throw translate(error, access.address)
+  }
+  const rows = async <T extends object>(
+    text: string,
+    values: readonly unknown[] = [],
+  ): Promise<readonly T[]> => {
+    const answer =
+      values.length === 0
+        ? await client.query<T>(text)
+        : await client.query<T>({ text, values: [...values] })
+    return answer.rows
+  }
+  return {
+    client,
+    encrypted,
+    lost: () => lost,
+    rows,
+    value: async (text, values = []) => {
+      const [row] = await rows<Record<string, unknown>>(text, values)
+      const [cell] = Object.values(row ?? {})
+      return cell === null || cell === undefined ? undefined : String(cell)
+    },
+    run: async (text) => {
+      await client.query(text)
+    },
+    [Symbol.asyncDispose]: async () => discard(client),
+  }
+}
+
+/** A polite end, not waited for: a server that is away would never answer. */
+function discard(client: Client): void {
+  client.on('error', () => undefined)
+  // A lost connection makes the end fail, which is the end.
+  void client.end().catch(() => undefined)
+}
+
+interface Opened {
+  readonly client: Client
+  readonly encrypted: boolean
+}
+
+async function open({ address, password }: ServerAccess, options: SessionOptions): Promise<Opened> {
+  const config: ClientConfig & { replication?: string } = {
+    host: address.host,
+    port: address.port,
+    user: address.user,
+    password,
+    database: options.database,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: connectMilliseconds,
+    keepAlive: true,
+    // Said with the connection, because a short time-out would end the first statement already.
+    options: '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0',
+    ...(options.replication === true ? { replication: 'database' } : {}),
+  }
+  const encrypted = new pg.Client({ ...config, ssl: tlsOptions(address) })
+  try {
+    await encrypted.connect()
+    return { client: encrypted, encrypted: true }
+  } catch (error) {
+    discard(encrypted)
+    if (address.sslMode !== 'prefer' || !refusesTls(error)) throw translate(error, address)
+  }
+  const plain = new pg.Client({ ...config, ssl: false })
+  try {
+    await plain.connect()
+    return { client: plain, encrypted: false }
+  } catch (error) {
+    discard(plain)
+    throw translate(error, address)
+  }
+}
+
+/** What Node is told; `verify-ca` looks at the chain and not at the name. */
+function tlsOptions(address: ServerAddress): NonNullable<Exclude<ClientConfig['ssl'], boolean>> {
+  const authorities = address.rootCertificates === undefined ? {} : { ca: address.rootCertificates }
+  switch (address.sslMode) {
+    case 'prefer':
+    case 'require':
+      return { rejectUnauthorized: false }
+    case 'verify-ca':
+      return { rejectUnauthorized: true, checkServerIdentity: () => undefined, ...authorities }
+    case 'verify-full':
+      return { rejectUnauthorized: true, ...authorities }
+    default:
+      return address.sslMode satisfies never
+  }
+}
+
+function refusesTls(error: unknown): boolean {
+  return error instanceof Error && /does not support SSL/.test(error.message)
+}
+
+/** The server's code of an error (`SQLSTATE`), or the system's; undefined for others. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}
+
+const authentication: ReadonlySet<string> = new Set(['28000', '28P01'])
+
+/** What is thrown to the port's caller instead of `error`. */
+export function translate(error: unknown, address: ServerAddress): DatabaseEngineError {
+  if (error instanceof DatabaseEngineError) return error
+  const cause = error instanceof Error ? error : new Error(String(error))
+  const where = `${address.host}:${address.port}`
+  const code = codeOf(cause)
+  if (code !== undefined && authentication.has(code)) {
+    return new DatabaseEngineError(
+      'refused',
+      `The server ${where} does not accept the user '${address.user}' with this password: ${cause.message}`,
+      { cause, number: 603100 },
+    )
+  }
+  if (refusesTls(cause) || isTlsError(cause, code)) {
+    return new DatabaseEngineError(
+      'refused',
+      `TLS with ${where} is not as the mode '${address.sslMode}' demands: ${cause.message}`,
+      { cause, number: 603001 },
+    )
+  }
+  if (code === '3D000') {
+    return new DatabaseEngineError('absent', `On ${where}: ${cause.message}`, {
+      cause,
+      number: 603102,
+    })
+  }
+  if (isTransient(cause)) {
+    return new DatabaseEngineError('unavailable', `No answer from ${where}: ${cause.message}`, {
+      cause,
+      number: 603000,
+    })
+  }
+  return new DatabaseEngineError('refused', `The server ${where} says: ${cause.message}`, {
+    cause,
+    ...(code === '42501' ? { number: 603110 } : {}),
+  })
+}
+
+function isTlsError(error: Error, code: string | undefined): boolean {
+  return (
+    (code !== undefined &&
+      /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|EPROTO|ERR_OSSL)/.test(code)) ||
+    /self[- ]signed certificate|certificate/i.test(error.message)
+  )
+}
+
+/** Connection trouble, no resources, shutdown, a lost race: the same may work later. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof DatabaseEngineError) return error.retry === 'later'
+  const code = codeOf(error)
+  if (code !== undefined) {
+    if (/^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE)/.test(code)) return true
+    if (/^(08|53|57P|58)/.test(code)) return true
+    return code === '40001' || code === '40P01' || code === '55P03'
+  }
+  return (
+    error instanceof Error &&
+    /Connection terminated|timeout expired|connection ended|not queryable|ECONN|timed out/i.test(
+      error.message,
+    )
+  )
+}
+
+/** As SQL writes a name. */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** As SQL writes a text. */
+export function quoteText(text: string): string {
+  return text.includes('\\')
+    ? ` E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+    : `'${text.replaceAll("'", "''")}'`
+}

@@ -1,0 +1,282 @@
+/**
+ * All tables of a database, copied by several pairs of sessions under one snapshot, the largest first; very
+ * large ones in pieces, so that one table keeps every pair busy. Says at any moment how far each is.
+ */
+
+import type { Clock } from '#kernel/ports.ts'
+import type { ObservedTable } from '../engine.ts'
+import { DatabaseEngineError, observedTablesMax } from '../engine.ts'
+import type { SourceTable } from './catalog.ts'
+import { isTransient, quoteText, type Session } from './connect.ts'
+import { relayCopy } from './copy-relay.ts'
+import { type DatabaseTask, openSource, openTarget, tell } from './database-task.ts'
+
+export interface CopyPlan {
+  readonly tables: readonly SourceTable[]
+  readonly snapshot: string
+  /** Both servers are of one major version and keep text as UTF-8: binary forms mean the same. */
+  readonly binary: boolean
+  /** The source's encoding: rows are not converted on the way. */
+  readonly encoding: string
+  /** The source finds rows by a range of places without reading the whole table (version 14). */
+  readonly pieces: boolean
+}
+
+/** A table, or a range of its pages. */
+interface Part {
+  readonly table: SourceTable
+  readonly range: { readonly from: number; readonly to: number } | undefined
+  readonly bytes: number
+}
+
+/** Measured by the scenario `migrations`: smaller pieces gain nothing and cost a statement each. */
+const pieceBytesMin = 64 * 1024 * 1024
+/** So that the pairs end at about the same time. */
+const piecesPerPair = 4
+
+function partsOf(plan: CopyPlan, pairs: number): readonly Part[] {
+  return plan.tables
+    .flatMap((table): readonly Part[] => {
+      // A table without pages has no rows in any snapshot: the lock keeps it from being emptied.
+      if (table.pages === 0) return []
+      const whole: Part = { table, range: undefined, bytes: table.bytes }
+      if (!plan.pieces || pairs === 1 || table.bytes < 2 * pieceBytesMin) return [whole]
+      const count = Math.min(
+        Math.ceil(table.bytes / pieceBytesMin),
+        pairs * Math.max(piecesPerPair, Math.ceil(table.bytes / (1024 * pieceBytesMin))),
+      )
+      const pages = Math.ceil(table.pages / count)
+      return Array.from({ length: count }, (_, index) => ({
+        table,
+        // The last piece is open: the table may have grown, though not for this snapshot.
+        range: {
+          from: index * pages,
+          to: index === count - 1 ? Number.POSITIVE_INFINITY : (index + 1) * pages,
+        },
+        bytes: table.bytes / count,
+      }))
+    })
+    .sort((left, right) => right.bytes - left.bytes)
+}
+
+/** A table may have no columns at all, and SQL has no word for an empty list. */
+export function columnList(table: SourceTable): string {
+  return table.columns.length === 0 ? '' : ` (${table.columns.join(', ')})`
+}
+
+interface Statements {
+  readonly copyOut: string
+  readonly copyIn: string
+}
+
+function statementsOf(part: Part, plan: CopyPlan): Statements {
+  const { table, range } = part
+  const columns = table.columns.join(', ')
+  const options =
+    plan.binary && table.binarySafe
+      ? '(FORMAT binary)'
+      : `(FORMAT text, ENCODING ${quoteText(plan.encoding)})`
+  const conditions = [
+    ...(range === undefined ? [] : [`ctid >= '(${range.from},0)'`]),
+    ...(range === undefined || range.to === Number.POSITIVE_INFINITY
+      ? []
+      : [`ctid < '(${range.to},0)'`]),
+  ]
+  const from =
+    table.condition !== undefined
+      ? `(SELECT ${columns} FROM ONLY ${table.name} ${table.condition})`
+      : conditions.length > 0
+        ? `(SELECT ${columns} FROM ONLY ${table.name} WHERE ${conditions.join(' AND ')})`
+        : `${table.name}${columnList(table)}`
+  return {
+    copyOut: `COPY ${from} TO STDOUT ${options}`,
+    copyIn: `COPY ${table.name}${columnList(table)} FROM STDIN ${options}`,
+  }
+}
+
+interface TableProgress {
+  readonly table: SourceTable
+  state: ObservedTable['state']
+  partsLeft: number
+  bytesCopied: number
+  rows: number
+  startedAt: number
+  endedAt: number
+  message: string | undefined
+}
+
+/** How far a copy is; read at each tick by whoever reports it. */
+export class CopyProgress {
+  private readonly clock: Clock
+  private readonly tables = new Map<number, TableProgress>()
+  private readonly startedAt: number
+  private bytes = 0
+
+  constructor(clock: Clock, tables: readonly SourceTable[]) {
+    this.clock = clock
+    this.startedAt = clock.now()
+    for (const table of tables) {
+      this.tables.set(table.oid, {
+        table,
+        state: 'queued',
+        partsLeft: 0,
+        bytesCopied: 0,
+        rows: 0,
+        startedAt: 0,
+        endedAt: 0,
+        message: undefined,
+      })
+    }
+  }
+
+  plan(parts: readonly Part[]): void {
+    for (const part of parts) this.at(part.table).partsLeft += 1
+    for (const progress of this.tables.values()) {
+      if (progress.partsLeft === 0) progress.state = 'completed'
+    }
+  }
+
+  begin(table: SourceTable): void {
+    const progress = this.at(table)
+    if (progress.state !== 'queued') return
+    progress.state = 'loading'
+    progress.startedAt = this.clock.now()
+  }
+
+  add(table: SourceTable, bytes: number): void {
+    this.at(table).bytesCopied += bytes
+    this.bytes += bytes
+  }
+
+  end(table: SourceTable, rows: number): void {
+    const progress = this.at(table)
+    progress.rows += rows
+    progress.partsLeft -= 1
+    if (progress.partsLeft > 0) return
+    progress.state = 'completed'
+    progress.endedAt = this.clock.now()
+  }
+
+  fail(table: SourceTable, message: string): void {
+    const progress = this.at(table)
+    progress.state = 'errored'
+    progress.message = message
+    progress.endedAt = this.clock.now()
+  }
+
+  /** Puts itself into the task's record. */
+  report(task: DatabaseTask): void {
+    const all = [...this.tables.values()]
+    const count = (state: ObservedTable['state']): number =>
+      all.filter((progress) => progress.state === state).length
+    const order = { errored: 0, loading: 1, queued: 2, completed: 2 } as const
+    const shown = all
+      .toSorted(
+        (left, right) =>
+          order[left.state] - order[right.state] || right.table.bytes - left.table.bytes,
+      )
+      .slice(0, observedTablesMax)
+    const seconds = Math.max(0.001, (this.clock.now() - this.startedAt) / 1000)
+    tell(task, {
+      bytesTotal: all.reduce((sum, { table }) => sum + table.bytes, 0),
+      bytesCopied: this.bytes,
+      bytesPerSecond: Math.round(this.bytes / seconds),
+      tables: shown.map((progress) => this.observed(progress)),
+      counters: {
+        ...task.record.observed.counters,
+        fullLoadQueuedTables: count('queued'),
+        fullLoadLoadingTables: count('loading'),
+        fullLoadCompletedTables: count('completed'),
+        fullLoadErroredTables: count('errored'),
+      },
+    })
+  }
+
+  private observed(progress: TableProgress): ObservedTable {
+    const { table, state, bytesCopied, rows, startedAt, endedAt, message } = progress
+    const until = endedAt === 0 ? this.clock.now() : endedAt
+    const seconds = Math.max(0.001, (until - startedAt) / 1000)
+    return {
+      name: `${table.schema}.${table.table}`,
+      state,
+      bytesTotal: table.bytes,
+      bytesCopied,
+      rows: state === 'completed' ? rows : undefined,
+      bytesPerSecond: startedAt === 0 ? 0 : Math.round(bytesCopied / seconds),
+      ...(message === undefined ? {} : { message }),
+    }
+  }
+
+  private at(table: SourceTable): TableProgress {
+    const progress = this.tables.get(table.oid)
+    if (progress === undefined) throw new Error(`${table.name} is not in the plan`)
+    return progress
+  }
+}
+
+/** Copies every row the snapshot sees. The first failure ends all; its table is marked `errored`. */
+export async function copyTables(
+  task: DatabaseTask,
+  plan: CopyPlan,
+  progress: CopyProgress,
+): Promise<void> {
+  const pairs = Math.max(1, task.spec.tablesAtOnce)
+  const queue = [...partsOf(plan, pairs)]
+  progress.plan(queue)
+  progress.report(task)
+  const failed = new AbortController()
+  const work = async (): Promise<void> => {
+    if (queue.length === 0) return
+    await using source = await openSource(task)
+    await using target = await openTarget(task)
+    await source.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    await source.run(`SET TRANSACTION SNAPSHOT ${quoteText(plan.snapshot)}`)
+    // Everything is flushed by the first durable commit after the copy; see `finishing` and the subscription.
+    await target.run('SET synchronous_commit = off')
+    for (let part = queue.shift(); part !== undefined; part = queue.shift()) {
+      task.signal.throwIfAborted()
+      if (failed.signal.aborted) return
+      await copyPart({ source, target, part, plan, progress })
+    }
+  }
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: Math.min(pairs, queue.length) }, async () => {
+      try {
+        await work()
+      } catch (error) {
+        failed.abort()
+        throw error
+      }
+    }),
+  )
+  progress.report(task)
+  task.signal.throwIfAborted()
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+}
+
+interface PartCopy {
+  readonly source: Session
+  readonly target: Session
+  readonly part: Part
+  readonly plan: CopyPlan
+  readonly progress: CopyProgress
+}
+
+async function copyPart({ source, target, part, plan, progress }: PartCopy): Promise<void> {
+  const { table } = part
+  progress.begin(table)
+  try {
+    const rows = await relayCopy({
+      source,
+      target,
+      ...statementsOf(part, plan),
+      onBytes: (bytes) => progress.add(table, bytes),
+    })
+    progress.end(table, rows)
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    progress.fail(table, message)
+    if (isTransient(error)) throw error
+    throw new DatabaseEngineError('refused', `${table.name}: ${message}`, { cause: error })
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * `kill -9` of a worker at every boundary, and of the process that started it: afterwards another worker ends
+ * the migration well, or cleans up, and nothing is left on either server.
+ */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { after, before, describe, test } from 'node:test'
+import { requireOrSkip } from '../../../../tests/require.ts'
+import type { MigrationSpec } from '../engine.ts'
+import { findServer, howToGetServers } from '../testing/servers.ts'
+import { inPhase, isEnded, type MigrationWorld, only, openWorld } from '../testing/world.ts'
+
+const long = process.env['ARMATURE_TEST_LONG'] === '1'
+
+const statements: readonly string[] = [
+  `CREATE TABLE note (id int PRIMARY KEY, t text);
+   INSERT INTO note SELECT g, repeat('x', 100) FROM generate_series(1, 2000) g`,
+  `CREATE TABLE no_key (a int); INSERT INTO no_key SELECT g FROM generate_series(1, 100) g`,
+  `CREATE UNLOGGED TABLE scratch (a int); INSERT INTO scratch VALUES (1)`,
+  `CREATE SEQUENCE counted; SELECT nextval('counted')`,
+]
+
+const offline = ['preparing', 'schema', 'copying', 'indexing', 'finishing', 'finished'] as const
+const loading = [
+  'published',
+  'slot',
+  'schema',
+  'copying',
+  'indexing',
+  'loaded',
+  'subscribed',
+] as const
+const cutting = [
+  'replicating',
+  'cutting-over',
+  'fenced',
+  'drained',
+  'past-return',
+  'subscription-dropped',
+  'slot-dropped',
+  'finished',
+] as const
+const everyOther = <T>(all: readonly T[]): readonly T[] =>
+  long ? all : all.filter((_, index) => index % 2 === 1)
+
+describe('whatever is killed, the world is put right', () => {
+  let world: MigrationWorld | undefined
+  let count = 0
+  before(async () => {
+    if (findServer(15) !== undefined && findServer(18) !== undefined)
+      world = await openWorld(15, 18)
+  })
+  after(async () => {
+    await world?.[Symbol.asyncDispose]()
+  })
+
+  const prepared = async (open: MigrationWorld, mode: MigrationSpec['mode']) => {
+    count += 1
+    const database = `crash_${count}`
+    await open.make(database, statements)
+    return { database, migration: `c${count}`, spec: open.spec([database], { mode }) }
+  }
+
+  /** No trace, no session, the source's tables and settings as they were, and the copy complete. */
+  const assertClean = async (
+    open: MigrationWorld,
+    migration: string,
+    database: string,
+    spec: MigrationSpec,
+  ): Promise<void> => {
+    await using engine = open.open()
+    assert.deepEqual(await engine.traces(migration, spec, open.credentials), [])
+    for (const side of ['source', 'target'] as const) {
+      await using server = await open.session(side, 'postgres')
+      let left: readonly object[] = []
+      // A worker's sessions end with its process, a moment after the last word in its record.
+      for (let looks = 0; looks < 100; looks++) {
+        left = await server.rows(
+          `SELECT pid, application_name, query FROM pg_stat_activity WHERE application_name LIKE 'mig\\_${migration}%'`,
+        )
+        if (left.length === 0) break
+        await new Promise((done) => setTimeout(done, 50))
+      }
+      assert.deepEqual(left, [])
+    }
+    await using source = await open.session('source', database)
+    assert.equal(
+      await source.value("SELECT relreplident FROM pg_class WHERE relname = 'no_key'"),
+      'd',
+    )
+    assert.equal(
+      await source.value(
+        'SELECT count(*) FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase WHERE d.datname = current_database()',
+      ),
+      '0',
+    )
+  }
+
+  const sum = `SELECT (SELECT count(*) FROM public.note) || '/' || (SELECT count(*) FROM public.no_key)
+    || '/' || (SELECT count(*) FROM public.scratch) || '/' || (SELECT last_value FROM public.counted)`
+
+  const assertCopied = async (open: MigrationWorld, database: string): Promise<void> => {
+    await using source = await open.session('source', database)
+    await using target = await open.session('target', database)
+    assert.equal(await target.value(sum), await source.value(sum))
+  }
+
+  for (const boundary of everyOther(offline)) {
+    test(`offline, the worker killed at ${boundary}`, async (t) => {
+      if (!requireOrSkip(t, world !== undefined, howToGetServers) || world === undefined) return
+      const { database, migration, spec } = await prepared(world, 'offline')
+      await using killed = world.open(boundary)
+      await killed.run(migration, spec, world.credentials)
+      const lost = await world.until(killed, migration, ({ worker }) => worker === 'lost')
+      assert.notEqual(only(lost).phase, 'succeeded')
+      await using engine = world.open()
+      await engine.run(migration, spec, world.credentials)
+      const ended = await world.until(engine, migration, isEnded)
+      assert.equal(only(ended).phase, 'succeeded', only(ended).message)
+      // Past the point where the copy is complete nothing is done twice.
+      assert.equal(only(ended).attempt, boundary === 'finished' ? 1 : 2)
+      await assertCopied(world, database)
+      await assertClean(world, migration, database, spec)
+    })
+  }
+
+  for (const boundary of everyOther(loading)) {
+    test(`online, the worker killed at ${boundary}, then canceled`, async (t) => {
+      if (!requireOrSkip(t, world !== undefined, howToGetServers) || world === undefined) return
+      const { database, migration, spec } = await prepared(world, 'online')
+      await using killed = world.open(boundary)
+      await killed.run(migration, spec, world.credentials)
+      await world.until(killed, migration, ({ worker }) => worker === 'lost')
+      await using engine = world.open()
+      await engine.cancel(migration, [database], { dropTarget: true })
+      await engine.run(migration, spec, world.credentials)
+      const ended = await world.until(engine, migration, isEnded)
+      assert.equal(only(ended).phase, 'canceled', only(ended).message)
+      await assertClean(world, migration, database, spec)
+      await using target = await world.session('target', 'postgres')
+      assert.equal(
+        await target.value('SELECT count(*) FROM pg_database WHERE datname = $1', [database]),
+        '0',
+      )
+    })
+  }
+
+  for (const boundary of everyOther(cutting)) {
+    test(`online, the worker killed at ${boundary}, then cut over`, async (t) => {
+      if (!requireOrSkip(t, world !== undefined, howToGetServers) || world === undefined) return
+      const { database, migration, spec } = await prepared(world, 'online')
+      await using killed = world.open(boundary)
+      await killed.run(migration, spec, world.credentials)
+      await killed.cutover(migration, [database])
+      await world.until(killed, migration, ({ worker }) => worker === 'lost')
+      await using engine = world.open()
+      await engine.run(migration, spec, world.credentials)
+      const ended = await world.until(engine, migration, isEnded)
+      assert.equal(only(ended).phase, 'succeeded', only(ended).message)
+      assert.equal(only(ended).attempt, 1)
+      await assertCopied(world, database)
+      await assertClean(world, migration, database, spec)
+    })
+  }
+
+  test('the controlling process is killed, and the next one finds the worker at work', async (t) => {
+    if (!requireOrSkip(t, world !== undefined, howToGetServers) || world === undefined) return
+    const { database, migration, spec } = await prepared(world, 'online')
+    const script = `
+      import { createPostgresEngine } from ${JSON.stringify(new URL('postgres-engine.ts', import.meta.url))}
+      const engine = createPostgresEngine({ clock: { now: () => Date.now() }, folder: ${JSON.stringify(world.folder)} })
+      await engine.run(${JSON.stringify(migration)}, ${JSON.stringify(spec)}, ${JSON.stringify(world.credentials)})
+      console.log('started')
+      setInterval(() => {}, 1000)`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await once(child.stdout, 'data')
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    await using engine = world.open()
+    const seen = await world.until(engine, migration, inPhase('replicating'))
+    assert.equal(seen.worker, 'running')
+    await engine.run(migration, spec, world.credentials)
+    await engine.cutover(migration, [database])
+    const ended = await world.until(engine, migration, isEnded)
+    assert.equal(only(ended).phase, 'succeeded', only(ended).message)
+    assert.equal(only(ended).attempt, 1)
+    await assertCopied(world, database)
+    await assertClean(world, migration, database, spec)
+  })
+})

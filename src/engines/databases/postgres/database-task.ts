@@ -1,0 +1,95 @@
+/** What every step of one database's migration is given. Holds the means, decides nothing. */
+
+import type { Clock } from '#kernel/ports.ts'
+import type {
+  Credentials,
+  DatabasePhase,
+  MigrationSpec,
+  ObservedDatabase,
+  ServerAccess,
+} from '../engine.ts'
+import type { ClientPrograms } from './client-programs.ts'
+import { connect, type Session } from './connect.ts'
+import { objectName } from './names.ts'
+import type { DatabaseRecord } from './record.ts'
+
+export interface DatabaseTask {
+  readonly migration: string
+  /** Of the database in the specification. */
+  readonly index: number
+  readonly name: string
+  readonly spec: MigrationSpec
+  readonly credentials: Credentials
+  readonly programs: ClientPrograms
+  readonly clock: Clock
+  /** Private to the migration; for the schema's dump and certificates. */
+  readonly folder: string
+  readonly record: DatabaseRecord
+  /** Fires when the database is canceled or the worker ends. */
+  readonly signal: AbortSignal
+  /** Has the record written down, on the disk before it returns. */
+  save(): void
+  /** True when `cutover` was asked for. */
+  cutoverAsked(): boolean
+  /** Where tests stop the world: called at each boundary with its name. */
+  onBoundary(name: string): void
+}
+
+/** Slot, publication, subscription and sessions of a task. */
+export function nameOf(task: DatabaseTask): string {
+  return objectName(task.migration, task.index)
+}
+
+export function sourceAccess(spec: MigrationSpec, credentials: Credentials): ServerAccess {
+  return { address: spec.source, password: credentials.sourcePassword }
+}
+
+export function targetAccess(spec: MigrationSpec, credentials: Credentials): ServerAccess {
+  return { address: spec.target, password: credentials.targetPassword }
+}
+
+export function maintenanceDatabase(access: ServerAccess): string {
+  return access.address.database ?? 'postgres'
+}
+
+/** Ends with the task's signal, in the middle of a query if need be. */
+export function openSource(task: DatabaseTask, options: { replication?: boolean } = {}) {
+  return open(task, sourceAccess(task.spec, task.credentials), task.name, options.replication)
+}
+
+export function openTarget(task: DatabaseTask): Promise<Session> {
+  return open(task, targetAccess(task.spec, task.credentials), task.name)
+}
+
+/** On the target, in no database of the migration: to make and drop these. */
+export function openTargetServer(task: DatabaseTask): Promise<Session> {
+  const access = targetAccess(task.spec, task.credentials)
+  return open(task, access, maintenanceDatabase(access))
+}
+
+async function open(
+  task: DatabaseTask,
+  access: ServerAccess,
+  database: string,
+  replication = false,
+): Promise<Session> {
+  task.signal.throwIfAborted()
+  const session = await connect(access, { database, applicationName: nameOf(task), replication })
+  // The server notices a closed socket late; the clean-up ends what is left by its name.
+  const end = (): void => void session[Symbol.asyncDispose]()
+  task.signal.addEventListener('abort', end, { once: true })
+  session.client.once('end', () => task.signal.removeEventListener('abort', end))
+  return session
+}
+
+/** Changes what others see of the database; `save` writes it down. */
+export function tell(task: DatabaseTask, change: Partial<ObservedDatabase>): void {
+  task.record.observed = { ...task.record.observed, ...change }
+}
+
+/** Goes into a phase: written down before anything of it is done. */
+export function enter(task: DatabaseTask, phase: DatabasePhase, message: string): void {
+  tell(task, { phase, message })
+  task.save()
+  task.onBoundary(phase)
+}

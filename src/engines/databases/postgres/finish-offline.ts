@@ -1,0 +1,44 @@
+/** The last step of an offline copy: what no snapshot holds, statistics, the comparison, the mark taken off. */
+
+import { copySequences } from './catalog.ts'
+import type { Session } from './connect.ts'
+import {
+  type DatabaseTask,
+  enter,
+  openSource,
+  openTarget,
+  openTargetServer,
+  tell,
+} from './database-task.ts'
+import { finishTargetDatabase } from './target-database.ts'
+import { verifyDatabase } from './verify.ts'
+
+/** The user has stopped writing, as offline demands; a difference in the comparison says that not. */
+export async function finishOffline(task: DatabaseTask): Promise<void> {
+  enter(task, 'finishing', 'Setting sequences and comparing.')
+  await using source = await openSource(task)
+  await using target = await openTarget(task)
+  await using server = await openTargetServer(task)
+  await copySequences(source, target)
+  const compared = await Promise.all([
+    verifyDatabase(task, task.spec.verify),
+    task.spec.analyze ? target.run('ANALYZE') : undefined,
+  ])
+  tell(task, { verified: { how: task.spec.verify, ...compared[0] } })
+  await complete(task, source, server)
+}
+
+/** After a crash in the very last step, where the mark may be gone already: that step again. */
+export async function completeOffline(task: DatabaseTask): Promise<void> {
+  await using source = await openSource(task)
+  await using server = await openTargetServer(task)
+  await complete(task, source, server)
+}
+
+async function complete(task: DatabaseTask, source: Session, server: Session): Promise<void> {
+  task.record.pastReturn = true
+  task.save()
+  // A durable commit: it puts everything before it on the disk.
+  await finishTargetDatabase(task, source, server)
+  task.onBoundary('finished')
+}

@@ -1,0 +1,64 @@
+/** What a server says of itself. Changes nothing. */
+
+import type { ServerAccess, ServerFacts } from '../engine.ts'
+import { connect, translate } from './connect.ts'
+
+interface FactsRow {
+  readonly version: string
+  readonly number: string
+  readonly superuser: boolean
+  readonly started: string
+  readonly buffers: string
+  readonly connections: string
+  readonly wal: string
+}
+
+const factsQuery = `
+SELECT pg_catalog.current_setting('server_version') AS version,
+  pg_catalog.current_setting('server_version_num') AS number,
+  (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) AS superuser,
+  (extract(epoch FROM pg_catalog.pg_postmaster_start_time()) * 1000)::bigint::text AS started,
+  pg_catalog.pg_size_bytes(pg_catalog.current_setting('shared_buffers'))::text AS buffers,
+  pg_catalog.current_setting('max_connections') AS connections,
+  pg_catalog.current_setting('wal_level') AS wal`
+
+export const databasesQuery = `
+SELECT d.datname AS name, pg_catalog.pg_get_userbyid(d.datdba) AS owner,
+  pg_catalog.pg_encoding_to_char(d.encoding) AS encoding, d.datcollate AS collation,
+  CASE WHEN pg_catalog.has_database_privilege(d.oid, 'CONNECT')
+    THEN pg_catalog.pg_database_size(d.oid) ELSE 0 END::text AS size
+FROM pg_catalog.pg_database d WHERE NOT d.datistemplate AND d.datallowconn ORDER BY d.datname`
+
+export async function inspectServer(server: ServerAccess): Promise<ServerFacts> {
+  try {
+    await using session = await connect(server, {
+      database: server.address.database ?? 'postgres',
+      applicationName: 'armature inspect',
+    })
+    const [facts] = await session.rows<FactsRow>(factsQuery)
+    if (facts === undefined) throw new Error('the server told nothing of itself')
+    const databases = (
+      await session.rows<{
+        name: string
+        owner: string
+        encoding: string
+        collation: string
+        size: string
+      }>(databasesQuery)
+    ).map(({ size, ...database }) => ({ ...database, sizeBytes: Number(size) }))
+    return {
+      version: facts.version.split(' ')[0] ?? facts.version,
+      major: Math.floor(Number(facts.number) / 10_000),
+      encrypted: session.encrypted,
+      superuser: facts.superuser,
+      startedAt: Number(facts.started),
+      sharedBuffersBytes: Number(facts.buffers),
+      connectionsMax: Number(facts.connections),
+      walLevel: facts.wal,
+      dataBytes: databases.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+      databases,
+    }
+  } catch (error) {
+    throw translate(error, server.address)
+  }
+}

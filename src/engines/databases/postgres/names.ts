@@ -1,0 +1,31 @@
+/** The names of what a migration makes on the servers. All derive from its token, so any process finds them. */
+
+/** Of the slot, the publication, the subscription, and of every session for one database. */
+export function objectName(migration: string, index: number): string {
+  return `mig_${migration}_${index}`
+}
+
+/** Of sessions that are for no single database. */
+export function sessionName(migration: string): string {
+  return `mig_${migration}`
+}
+
+/** Pattern for LIKE over `objectName` of all the migration's databases. */
+export function objectNames(migration: string): string {
+  return `mig\\_${migration}\\_%`
+}
+
+/** The comment on a target database while it is this migration's to drop. */
+export function ownershipComment(migration: string): string {
+  return `Being filled by migration ${migration}; to be dropped if that starts over.`
+}
+
+/** A pair of numbers for `pg_advisory_lock`: one migration, one worker. */
+export function lockKey(migration: string): readonly [space: number, key: number] {
+  // FNV-1a, 32 bits: only equality matters, and a clash of two migrations would only make one wait.
+  let hash = 0x811c9dc5
+  for (const character of migration) {
+    hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193)
+  }
+  return [0x4d49, hash | 0]
+}

@@ -1,0 +1,333 @@
+/** Each pitfall that was met before (facts A.7), as a named test against real servers. */
+
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { requireOrSkip } from '../../../../tests/require.ts'
+import type { DatabaseEngine, MigrationSpec } from '../engine.ts'
+import { findServer, howToGetServers } from '../testing/servers.ts'
+import { startProxy } from '../testing/switchable-proxy.ts'
+import { inPhase, isEnded, type MigrationWorld, only, openWorld } from '../testing/world.ts'
+
+const keyed = `CREATE TABLE note (id int PRIMARY KEY, t text);
+  INSERT INTO note SELECT g, 'n' || g FROM generate_series(1, 200) g`
+const unkeyed = 'CREATE TABLE no_key (a int); INSERT INTO no_key VALUES (1), (2)'
+
+describe('pitfalls', () => {
+  let opened: MigrationWorld | undefined
+  before(async () => {
+    if ([15, 18].every((major) => findServer(major === 15 ? 15 : 18) !== undefined)) {
+      opened = await openWorld(15, 18)
+    }
+  })
+  after(async () => {
+    await opened?.[Symbol.asyncDispose]()
+  })
+  const pitfall = (
+    title: string,
+    body: (world: MigrationWorld, engine: DatabaseEngine) => Promise<void>,
+  ): void => {
+    test(title, async (t) => {
+      if (!requireOrSkip(t, opened !== undefined, howToGetServers) || opened === undefined) return
+      await using engine = opened.open()
+      await body(opened, engine)
+    })
+  }
+  const replicating = async (
+    world: MigrationWorld,
+    engine: DatabaseEngine,
+    migration: string,
+    spec: MigrationSpec,
+  ): Promise<void> => {
+    await engine.run(migration, spec, world.credentials)
+    await world.until(engine, migration, (seen) => isEnded(seen) || inPhase('replicating')(seen))
+    assert.equal(
+      only(await engine.observe(migration)).phase,
+      'replicating',
+      only(await engine.observe(migration)).message,
+    )
+  }
+  const identityOf = async (world: MigrationWorld, database: string) => {
+    await using session = await world.session('source', database)
+    return await session.value("SELECT relreplident FROM pg_class WHERE relname = 'no_key'")
+  }
+
+  pitfall(
+    '1: without consent no table is published that would refuse updates',
+    async (world, engine) => {
+      await world.make('p1', [keyed, unkeyed])
+      const spec = world.spec(['p1'], { mode: 'online', setUpReplication: false })
+      const survey = await engine.survey('p1', spec, world.credentials)
+      assert.equal(survey.replication.kind, 'consent-needed')
+      await engine.run('p1', spec, world.credentials)
+      const ended = await world.until(engine, 'p1', isEnded)
+      assert.equal(only(ended).phase, 'failed')
+      assert.match(only(ended).message, /"no_key"/)
+      await using session = await world.session('source', 'p1')
+      await session.run('UPDATE public.no_key SET a = 3')
+      assert.deepEqual(await engine.traces('p1', spec, world.credentials), [])
+    },
+  )
+
+  pitfall('1: with consent updates go on, and the identity is put back', async (world, engine) => {
+    await world.make('p1b', [keyed, unkeyed])
+    const spec = world.spec(['p1b'], { mode: 'online' })
+    await replicating(world, engine, 'p1b', spec)
+    assert.equal(await identityOf(world, 'p1b'), 'f')
+    await using session = await world.session('source', 'p1b')
+    await session.run('UPDATE public.no_key SET a = a + 10')
+    await world.until(engine, 'p1b', (seen) => only(seen).counters.cdcUpdateCounter >= 2)
+    await engine.cancel('p1b', ['p1b'])
+    await world.until(engine, 'p1b', isEnded)
+    assert.equal(await identityOf(world, 'p1b'), 'd')
+  })
+
+  pitfall(
+    '2: a table altered at the source stops the database, frees the source, and is named',
+    async (world, engine) => {
+      await world.make('p2', [keyed])
+      const spec = world.spec(['p2'], { mode: 'online' })
+      await replicating(world, engine, 'p2', spec)
+      await using session = await world.session('source', 'p2')
+      await session.run(
+        "ALTER TABLE public.note ADD COLUMN z int; INSERT INTO public.note VALUES (9999, 'x', 1)",
+      )
+      const ended = await world.until(engine, 'p2', isEnded)
+      assert.equal(only(ended).phase, 'failed')
+      assert.match(only(ended).message, /altered.*"note"/)
+      assert.deepEqual(await engine.traces('p2', spec, world.credentials), [])
+    },
+  )
+
+  pitfall(
+    '3: a conflict at the target stops the database and skips nothing',
+    async (world, engine) => {
+      await world.make('p3', [keyed])
+      const spec = world.spec(['p3'], { mode: 'online' })
+      await replicating(world, engine, 'p3', spec)
+      await using target = await world.session('target', 'p3')
+      await target.run("INSERT INTO public.note VALUES (5000, 'theirs')")
+      await using source = await world.session('source', 'p3')
+      await source.run("INSERT INTO public.note VALUES (5000, 'ours')")
+      const ended = await world.until(engine, 'p3', isEnded)
+      assert.equal(only(ended).phase, 'failed')
+      assert.equal(await target.value('SELECT t FROM public.note WHERE id = 5000'), 'theirs')
+      assert.deepEqual(await engine.traces('p3', spec, world.credentials), [])
+    },
+  )
+
+  pitfall(
+    '4: a source that is away leaves a pending clean-up, which is done when it is back',
+    async (world, engine) => {
+      await world.make('p4', [keyed, unkeyed])
+      await using proxy = await startProxy(world.source.server.port)
+      const spec = world.spec(['p4'], {
+        mode: 'online',
+        source: { ...world.source.address, port: proxy.port },
+      })
+      await replicating(world, engine, 'p4', spec)
+      proxy.cut()
+      await engine.cancel('p4', ['p4'])
+      const waiting = await world.until(
+        engine,
+        'p4',
+        ({ pendingCleanUps }) => pendingCleanUps.length > 0,
+      )
+      assert.equal(only(waiting).phase, 'canceling')
+      assert.deepEqual(
+        waiting.pendingCleanUps.map(({ side, kind }) => `${side} ${kind}`),
+        ['source slot', 'source publication', 'source replica-identity'],
+      )
+      await assert.rejects(engine.forget('p4'))
+      proxy.mend()
+      const ended = await world.until(engine, 'p4', isEnded)
+      assert.equal(only(ended).phase, 'canceled')
+      assert.deepEqual(await engine.traces('p4', spec, world.credentials), [])
+      assert.equal(await identityOf(world, 'p4'), 'd')
+    },
+  )
+
+  pitfall(
+    '4: servers away for a moment in the online phase are taken up again',
+    async (world, engine) => {
+      await world.make('p4b', [keyed])
+      await using proxy = await startProxy(world.source.server.port)
+      const spec = world.spec(['p4b'], {
+        mode: 'online',
+        source: { ...world.source.address, port: proxy.port },
+      })
+      await replicating(world, engine, 'p4b', spec)
+      proxy.cut()
+      await world.until(engine, 'p4b', (seen) => /does not answer/.test(only(seen).message))
+      await using session = await world.session('source', 'p4b')
+      await session.run("INSERT INTO public.note VALUES (7000, 'meanwhile')")
+      proxy.mend()
+      await world.until(engine, 'p4b', (seen) => only(seen).counters.cdcInsertCounter >= 1)
+      await engine.cutover('p4b', ['p4b'])
+      assert.equal(only(await world.until(engine, 'p4b', isEnded)).phase, 'succeeded')
+    },
+  )
+
+  pitfall('6: row security and rights are told before, table by table', async (world, engine) => {
+    await world.make('p6', [
+      keyed,
+      `CREATE TABLE hidden (a int); ALTER TABLE hidden ENABLE ROW LEVEL SECURITY;
+       CREATE ROLE p6 LOGIN PASSWORD 'p6'; GRANT pg_read_all_data TO p6`,
+    ])
+    const spec = world.spec(['p6'], { mode: 'online' })
+    const plain = { ...spec, source: { ...spec.source, user: 'p6' } }
+    const report = await engine.validate(plain, { ...world.credentials, sourcePassword: 'p6' })
+    assert.equal(report.state, 'Failed')
+    const messages = [...report.server, ...(report.databases[0]?.findings ?? [])]
+      .filter(({ state }) => state === 'Failed')
+      .map(({ type }) => type)
+    assert.deepEqual(messages, ['LogicalReplication', 'RowSecurity'])
+  })
+
+  pitfall('6: users that are no superusers migrate offline', async (world, engine) => {
+    await using server = await world.session('source', 'postgres')
+    await server.run("CREATE ROLE p6b LOGIN PASSWORD 'p6b'")
+    await using target = await world.session('target', 'postgres')
+    await target.run("CREATE ROLE p6b LOGIN CREATEDB PASSWORD 'p6b'")
+    await world.make('p6b', [
+      `SET ROLE p6b; RESET ROLE; GRANT CREATE ON SCHEMA public TO p6b; SET ROLE p6b; ${keyed}`,
+    ])
+    await server.run('ALTER DATABASE p6b OWNER TO p6b')
+    const spec = world.spec(['p6b'], { roles: false })
+    const plain = {
+      ...spec,
+      source: { ...spec.source, user: 'p6b' },
+      target: { ...spec.target, user: 'p6b' },
+    }
+    const passwords = { sourcePassword: 'p6b', targetPassword: 'p6b' }
+    await engine.run('p6b', plain, passwords)
+    const ended = await world.until(engine, 'p6b', isEnded)
+    assert.equal(only(ended).phase, 'succeeded', only(ended).message)
+  })
+
+  pitfall('7: time-outs set on the database and the role stop nothing', async (world, engine) => {
+    await world.make('p7', [
+      `CREATE TABLE wide (id int PRIMARY KEY, t text);
+       INSERT INTO wide SELECT g, repeat(md5(g::text), 30) FROM generate_series(1, 20000) g`,
+      `ALTER DATABASE p7 SET statement_timeout TO '3ms'; ALTER DATABASE p7 SET idle_in_transaction_session_timeout TO '3ms'`,
+    ])
+    await engine.run('p7', world.spec(['p7']), world.credentials)
+    const ended = await world.until(engine, 'p7', isEnded)
+    assert.equal(only(ended).phase, 'succeeded', only(ended).message)
+  })
+
+  pitfall('8: a log kept without bound is warned of', async (world, engine) => {
+    await world.make('p8', [keyed])
+    const report = await engine.validate(world.spec(['p8'], { mode: 'online' }), world.credentials)
+    assert.equal(report.server.find(({ type }) => type === 'WalRetention')?.state, 'Warning')
+    assert.equal(report.state, 'Warning')
+  })
+
+  pitfall('9: the target reaches the source at an address of its own', async (world, engine) => {
+    await world.make('p9', [keyed])
+    await using proxy = await startProxy(world.source.server.port)
+    const spec = world.spec(['p9'], {
+      mode: 'online',
+      sourceFromTarget: { host: '127.0.0.1', port: proxy.port },
+    })
+    await replicating(world, engine, 'p9', spec)
+    await using target = await world.session('target', 'p9')
+    const text = (await target.value('SELECT subconninfo FROM pg_subscription')) ?? ''
+    assert.match(text, new RegExp(`port=${proxy.port}`))
+    await engine.cutover('p9', ['p9'])
+    await world.until(engine, 'p9', isEnded)
+    assert.equal(await target.value('SELECT count(*) FROM pg_subscription'), '0')
+  })
+
+  pitfall('14: passwords are in no file, argument or environment', async (world, engine) => {
+    await world.make('p14', [keyed])
+    const spec = world.spec(['p14'], { mode: 'online' })
+    await replicating(world, engine, 'p14', spec)
+    const secrets = Object.values(world.credentials)
+    const texts = readdirSync(join(world.folder, 'p14')).map((name) =>
+      readFileSync(join(world.folder, 'p14', name), 'latin1'),
+    )
+    const { pid } = JSON.parse(readFileSync(join(world.folder, 'p14', 'worker.json'), 'utf8'))
+    for (const file of ['cmdline', 'environ'])
+      texts.push(readFileSync(`/proc/${pid}/${file}`, 'latin1'))
+    for (const text of texts) assert.ok(secrets.every((secret) => !text.includes(secret)))
+    await engine.cancel('p14', ['p14'])
+    await world.until(engine, 'p14', isEnded)
+  })
+
+  pitfall(
+    'rows larger than any buffer, and empty ones, pass in bounded memory',
+    async (world, engine) => {
+      await world.make('large', [
+        `CREATE TABLE large (id int PRIMARY KEY, t text);
+       INSERT INTO large SELECT g, repeat(md5(g::text), 1200000) FROM generate_series(1, 4) g;
+       INSERT INTO large SELECT g, '' FROM generate_series(5, 5000) g`,
+        'CREATE TABLE bare (); INSERT INTO bare SELECT FROM generate_series(1, 1000)',
+      ])
+      await engine.run('large', world.spec(['large']), world.credentials)
+      let peakBytes = 0
+      const ended = await world.until(engine, 'large', (seen) => {
+        const { pid } = JSON.parse(readFileSync(join(world.folder, 'large', 'worker.json'), 'utf8'))
+        if (seen.worker === 'running' && existsSync(`/proc/${pid}/status`)) {
+          const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+          peakBytes = Math.max(peakBytes, Number(peak ?? 0) * 1024)
+        }
+        return isEnded(seen)
+      })
+      assert.equal(only(ended).phase, 'succeeded', only(ended).message)
+      assert.equal(only(ended).verified?.rows, 6000)
+      assert.ok(peakBytes > 0 && peakBytes < 200e6, `the worker took ${peakBytes} bytes`)
+    },
+  )
+
+  pitfall('a database in an encoding of one byte comes over unchanged', async (world, engine) => {
+    for (const side of ['source'] as const) {
+      await using server = await world.session(side, 'postgres')
+      await server.run(
+        "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'",
+      )
+    }
+    await using source = await world.session('source', 'latin')
+    await source.run(
+      "CREATE TABLE public.wörter (t text); INSERT INTO public.wörter VALUES ('größer'), (E'\\\\ tab\\t')",
+    )
+    await engine.run('latin', world.spec(['latin']), world.credentials)
+    const ended = await world.until(engine, 'latin', isEnded)
+    assert.equal(only(ended).phase, 'succeeded', only(ended).message)
+    await using target = await world.session('target', 'latin')
+    const sum = 'SELECT sum(hashtext(t)) FROM public.wörter'
+    assert.equal(await target.value(sum), await source.value(sum))
+    assert.equal(await target.value('SHOW server_encoding'), 'LATIN1')
+  })
+})
+
+test('a source newer than the client programs is told, and not begun', async (t) => {
+  if (!requireOrSkip(t, findServer(18) !== undefined, howToGetServers)) return
+  await using world = await openWorld(18, 18)
+  await using engine = world.open()
+  const { clientMajor = 0 } = await engine.describe()
+  if (!requireOrSkip(t, clientMajor < 18, 'only with client programs older than 18')) return
+  await world.make('newer', [keyed])
+  const spec = world.spec(['newer'])
+  const report = await engine.validate(spec, world.credentials)
+  assert.equal(report.server.find(({ type }) => type === 'ClientPrograms')?.state, 'Failed')
+  await engine.run('newer', spec, world.credentials)
+  const ended = await world.until(engine, 'newer', isEnded)
+  assert.equal(only(ended).number, 603400)
+  assert.deepEqual(await engine.traces('newer', spec, world.credentials), [])
+})
+
+test('a source without logical replication needs a restart once its settings are written', async (t) => {
+  if (!requireOrSkip(t, findServer(15) !== undefined, howToGetServers)) return
+  await using world = await openWorld(15, 15, { wal_level: 'replica' })
+  await using engine = world.open()
+  await world.make('level', [keyed])
+  const spec = world.spec(['level'], { mode: 'online' })
+  const access = { address: world.source.address, password: world.source.password }
+  const before = await engine.survey('level', spec, world.credentials)
+  assert.equal(before.replication.kind, 'consent-needed')
+  assert.equal((await engine.setUpReplication(access)).kind, 'restart-needed')
+  const written = await engine.survey('level', spec, world.credentials)
+  assert.equal(written.replication.kind, 'restart-needed')
+})

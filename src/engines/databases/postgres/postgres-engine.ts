@@ -1,0 +1,247 @@
+/**
+ * The port for PostgreSQL servers: starts workers, reads their records, hands them their orders. The data
+ * never comes through this process; looking and judging (`survey.ts`, `validate.ts`) does.
+ */
+
+import { spawn } from 'node:child_process'
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '#kernel/ports.ts'
+import {
+  type DatabaseEngine,
+  DatabaseEngineError,
+  isToken,
+  type MigrationSpec,
+  type ObservedMigration,
+} from '../engine.ts'
+import { findTraces } from './clean-up.ts'
+import { type ClientPrograms, findClientPrograms } from './client-programs.ts'
+import { inspectServer } from './inspect.ts'
+import { identify, isRunning } from './process-identity.ts'
+import { type Intents, RecordFolder, recordedMigrations } from './record.ts'
+import { setUpReplication } from './set-up-replication.ts'
+import { surveyServers } from './survey.ts'
+import { validateMigration } from './validate.ts'
+import type { WorkerOrders } from './worker.ts'
+
+export interface PostgresEngineOptions {
+  readonly clock: Clock
+  /** Absolute; holds one folder per migration. Made when needed. Every replica must see the same one. */
+  readonly folder: string
+  /** The folder of `pg_dump` and `pg_restore`; searched for in the usual places when left out. */
+  readonly clientFolder?: string
+  /** For tests: the boundary at which workers started by this engine kill themselves. */
+  readonly haltAt?: string
+}
+
+const workerFile = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url),
+)
+/** A worker holds buffers, never a table: this bounds it well below 200 MB (bench scenario `migrations`). */
+const workerArguments: readonly string[] = [
+  '--disable-warning=ExperimentalWarning',
+  '--max-old-space-size=96',
+  '--max-semi-space-size=4',
+]
+
+export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEngine {
+  const { clock } = options
+  let found: Promise<ClientPrograms | undefined> | undefined
+  const programs = (): Promise<ClientPrograms | undefined> => {
+    found ??= findClientPrograms(options.clientFolder)
+    return found
+  }
+
+  const folderOf = (migration: string): RecordFolder => {
+    if (!isToken(migration)) throw new Error(`'${migration}' is no migration token`)
+    return new RecordFolder(join(options.folder, migration))
+  }
+
+  const known = (migration: string): RecordFolder => {
+    const folder = folderOf(migration)
+    if (folder.readSpec() === undefined) {
+      throw new DatabaseEngineError('absent', `The migration '${migration}' was never run.`)
+    }
+    return folder
+  }
+
+  const ask = (migration: string, change: (before: Intents) => Intents): void => {
+    const folder = known(migration)
+    const before = folder.readIntents()
+    const after = change(before)
+    if (!isDeepStrictEqual(before, after)) folder.writeIntents(after)
+  }
+
+  return {
+    async describe() {
+      const client = await programs()
+      return {
+        title:
+          client === undefined
+            ? 'PostgreSQL, without client programs: databases can be looked at and not migrated'
+            : `PostgreSQL, client ${client.version} in ${client.folder}`,
+        clientMajor: client?.major,
+      }
+    },
+
+    inspect: (server) => inspectServer(server),
+    survey: surveyServers,
+    setUpReplication,
+
+    async validate(spec, credentials, signal) {
+      return validateMigration({
+        spec,
+        credentials,
+        clock,
+        clientMajor: (await programs())?.major,
+        signal: signal ?? new AbortController().signal,
+      })
+    },
+
+    async run(migration, spec, credentials) {
+      requireSound(spec)
+      const folder = folderOf(migration)
+      const before = folder.readSpec()
+      if (before !== undefined && !isDeepStrictEqual(lasting(before), lasting(spec))) {
+        throw new DatabaseEngineError(
+          'refused',
+          `The migration '${migration}' was run with another specification.`,
+        )
+      }
+      if (folder.readState()?.ended === true || workerRuns(folder)) return
+      const client = await programs()
+      if (client === undefined) {
+        throw new DatabaseEngineError(
+          'refused',
+          'The client programs of PostgreSQL (pg_dump and pg_restore) were not found: install them, or set the folder that holds them.',
+        )
+      }
+      folder.make()
+      folder.writeSpec(spec)
+      startWorker(folder, {
+        migration,
+        folder: folder.path,
+        spec,
+        credentials,
+        programs: client,
+        ...(options.haltAt === undefined ? {} : { haltAt: options.haltAt }),
+      })
+    },
+
+    async observe(migration) {
+      const folder = folderOf(migration)
+      const spec = folder.readSpec()
+      return spec === undefined ? unknown : observed(folder)
+    },
+
+    async cutover(migration, databases) {
+      const spec = known(migration).readSpec()
+      if (spec?.mode !== 'online') {
+        throw new DatabaseEngineError('refused', 'An offline migration has no cutover.', {
+          number: 603114,
+        })
+      }
+      ask(migration, (before) => ({ ...before, cutover: union(before.cutover, databases) }))
+    },
+
+    async cancel(migration, databases, { dropTarget = false } = {}) {
+      ask(migration, (before) => ({
+        ...before,
+        cancel: union(before.cancel, databases),
+        dropTarget: dropTarget ? union(before.dropTarget, databases) : before.dropTarget,
+      }))
+    },
+
+    traces: findTraces,
+
+    async forget(migration) {
+      const folder = folderOf(migration)
+      if (folder.readSpec() === undefined) return folder.remove()
+      if (workerRuns(folder) || folder.readState()?.ended !== true) {
+        throw new DatabaseEngineError('busy', `The migration '${migration}' is not at its end.`)
+      }
+      folder.remove()
+    },
+
+    async list() {
+      return recordedMigrations(options.folder).filter(isToken)
+    },
+
+    // Workers outlive their engine on purpose.
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+const unknown: ObservedMigration = {
+  worker: 'none',
+  updatedAt: undefined,
+  databases: [],
+  asked: { cutover: [], cancel: [] },
+  pendingCleanUps: [],
+  message: '',
+}
+
+function observed(folder: RecordFolder): ObservedMigration {
+  // Asked before the state is read: a worker that ends in between has written its last word by then.
+  const runs = workerRuns(folder)
+  const state = folder.readState()
+  const { cutover, cancel } = folder.readIntents()
+  return {
+    worker: state?.ended === true ? 'ended' : runs ? 'running' : 'lost',
+    updatedAt: state?.updatedAt,
+    databases: state?.databases.map((database) => database.observed) ?? [],
+    asked: { cutover, cancel },
+    pendingCleanUps: state?.databases.flatMap(({ pending }) => pending) ?? [],
+    message: state?.message ?? '',
+  }
+}
+
+function workerRuns(folder: RecordFolder): boolean {
+  const workers = [folder.readState()?.worker, folder.readSpawned()]
+  return workers.some((worker) => worker !== undefined && isRunning(worker))
+}
+
+function startWorker(folder: RecordFolder, orders: WorkerOrders): void {
+  const log = openSync(folder.file('worker.log'), 'w', 0o600)
+  try {
+    const child = spawn(process.execPath, [...workerArguments, workerFile], {
+      cwd: folder.path,
+      detached: true,
+      stdio: ['pipe', log, log],
+      env: { NODE_OPTIONS: '' },
+    })
+    // A worker that cannot start is one that is lost, which `observe` says.
+    child.on('error', () => undefined)
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.end(JSON.stringify(orders))
+    if (child.pid !== undefined) folder.writeSpawned(identify(child.pid))
+    child.unref()
+  } finally {
+    closeSync(log)
+  }
+}
+
+/** What of a specification a migration keeps for good: addresses may move. */
+function lasting(spec: MigrationSpec): object {
+  const { source: _, target: __, sourceFromTarget: ___, ...rest } = spec
+  // Through text, so that an absent field and an undefined one are the same.
+  return JSON.parse(JSON.stringify(rest)) as object
+}
+
+function union(left: readonly string[], right: readonly string[]): readonly string[] {
+  return [...new Set([...left, ...right])]
+}
+
+function requireSound(spec: MigrationSpec): void {
+  const within = (value: number, most: number): boolean =>
+    Number.isInteger(value) && value >= 1 && value <= most
+  const sound =
+    spec.databases.length > 0 &&
+    new Set(spec.databases).size === spec.databases.length &&
+    within(spec.tablesAtOnce, 16) &&
+    within(spec.databasesAtOnce, 4)
+  if (!sound) throw new DatabaseEngineError('refused', 'The specification is out of its bounds.')
+  if (!existsSync(workerFile)) throw new Error(`the worker's file is not at ${workerFile}`)
+}

@@ -1,0 +1,245 @@
+/**
+ * The durable record of a migration: a folder with what was asked and what was done, each file replaced as a
+ * whole. The worker alone writes `state.json`, its caller alone the others. No file holds a secret.
+ */
+
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import type { DatabasePhase, MigrationSpec, ObservedDatabase, PendingCleanUp } from '../engine.ts'
+
+/** What of a replica identity must be put back. */
+export interface ReplacedIdentity {
+  /** Quoted, ready for SQL. */
+  readonly table: string
+  /** `d` default, `n` nothing, `i` an index that is gone. */
+  readonly previous: string
+}
+
+/** Sums of the servers' row counters. */
+export interface RowCounts {
+  readonly inserts: number
+  readonly updates: number
+  readonly deletes: number
+}
+
+/** One database, as its worker knows it; written down before each effect. */
+export interface DatabaseRecord {
+  observed: ObservedDatabase
+  /** Set at the source for the online phase, to be put back. */
+  identities: readonly ReplacedIdentity[]
+  /** The source's `default_transaction_read_only` of this database before the fence; null for none. */
+  fence: { readonly previous: string | null } | undefined
+  /** The cutover has dropped the subscription, or was about to: it goes forward only. */
+  pastReturn: boolean
+  /** False when roles that own or may use things are missing at the target. */
+  owners: boolean
+  /** The target database was made by this migration, and may hold data. */
+  made: boolean
+  /** What the clean-up leads to. */
+  outcome: 'failed' | 'canceled' | undefined
+  /** It failed before its copy was complete. */
+  dropOnFailure: boolean
+  /** When counting began, and what was counted before the target lost its statistics. */
+  sourceBase: RowCounts | undefined
+  targetBase: RowCounts | undefined
+  targetCarried: RowCounts
+  targetLast: RowCounts
+  pending: readonly PendingCleanUp[]
+}
+
+export interface MigrationState {
+  databases: DatabaseRecord[]
+  message: string
+  updatedAt: number
+  /** Of the roles step. */
+  rolesDone: boolean
+  ended: boolean
+  worker: ProcessIdentity | undefined
+}
+
+/** A process, told apart from a later one with the same number. */
+export interface ProcessIdentity {
+  readonly pid: number
+  /** The system's word for when it started; empty where the system has none. */
+  readonly started: string
+}
+
+/** Asked by the caller; only ever grows. */
+export interface Intents {
+  readonly cutover: readonly string[]
+  readonly cancel: readonly string[]
+  readonly dropTarget: readonly string[]
+}
+
+export const noIntents: Intents = { cutover: [], cancel: [], dropTarget: [] }
+
+const privateFolder = 0o700
+const privateFile = 0o600
+
+/** The files of one migration. */
+export class RecordFolder {
+  readonly path: string
+
+  constructor(path: string) {
+    this.path = path
+  }
+
+  make(): void {
+    mkdirSync(this.path, { recursive: true, mode: privateFolder })
+  }
+
+  file(name: string): string {
+    return join(this.path, name)
+  }
+
+  readSpec(): MigrationSpec | undefined {
+    return this.read<MigrationSpec>('spec.json')
+  }
+
+  writeSpec(spec: MigrationSpec): void {
+    this.write('spec.json', spec, true)
+  }
+
+  readIntents(): Intents {
+    return this.read<Intents>('intents.json') ?? noIntents
+  }
+
+  writeIntents(intents: Intents): void {
+    this.write('intents.json', intents, true)
+  }
+
+  readState(): MigrationState | undefined {
+    return this.read<MigrationState>('state.json')
+  }
+
+  /** `durable`: on the disk before this returns, for what must be known after a crash. */
+  writeState(state: MigrationState, durable: boolean): void {
+    this.write('state.json', state, durable)
+  }
+
+  readSpawned(): ProcessIdentity | undefined {
+    return this.read<ProcessIdentity>('worker.json')
+  }
+
+  writeSpawned(process: ProcessIdentity): void {
+    this.write('worker.json', process, false)
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true })
+  }
+
+  private read<T>(name: string): T | undefined {
+    let text: string
+    try {
+      text = readFileSync(this.file(name), 'utf8')
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+      throw error
+    }
+    // Written by this class alone, in one piece.
+    return JSON.parse(text) as T
+  }
+
+  private write(name: string, value: object, durable: boolean): void {
+    const next = this.file(`${name}.next`)
+    const file = openSync(next, 'w', privateFile)
+    try {
+      writeSync(file, JSON.stringify(value))
+      if (durable) fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    renameSync(next, this.file(name))
+    if (!durable) return
+    const folder = openSync(this.path, 'r')
+    try {
+      fsyncSync(folder)
+    } finally {
+      closeSync(folder)
+    }
+  }
+}
+
+/** Tokens that have a folder. */
+export function recordedMigrations(root: string): readonly string[] {
+  try {
+    return readdirSync(root, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  }
+}
+
+const noCounts: RowCounts = { inserts: 0, updates: 0, deletes: 0 }
+
+export function freshRecord(name: string, attempt: number): DatabaseRecord {
+  return {
+    observed: {
+      name,
+      phase: 'queued',
+      attempt,
+      startedAt: undefined,
+      endedAt: undefined,
+      message: '',
+      number: undefined,
+      counters: {
+        fullLoadQueuedTables: 0,
+        fullLoadLoadingTables: 0,
+        fullLoadCompletedTables: 0,
+        fullLoadErroredTables: 0,
+        incomingChanges: 0,
+        appliedChanges: 0,
+        cdcInsertCounter: 0,
+        cdcUpdateCounter: 0,
+        cdcDeleteCounter: 0,
+        latencySeconds: undefined,
+      },
+      bytesTotal: 0,
+      bytesCopied: 0,
+      bytesPerSecond: 0,
+      tables: [],
+      bytesBehind: undefined,
+      walHeldBytes: undefined,
+      pauseMilliseconds: undefined,
+      verified: undefined,
+    },
+    identities: [],
+    fence: undefined,
+    pastReturn: false,
+    owners: true,
+    made: false,
+    outcome: undefined,
+    dropOnFailure: false,
+    sourceBase: undefined,
+    targetBase: undefined,
+    targetCarried: noCounts,
+    targetLast: noCounts,
+    pending: [],
+  }
+}
+
+/** Phases whose work dies with the snapshot: a crash in one starts the database over (facts A.8). */
+const lostWithSnapshot: ReadonlySet<DatabasePhase> = new Set([
+  'preparing',
+  'schema',
+  'copying',
+  'indexing',
+  'finishing',
+])
+
+export function startsOver(phase: DatabasePhase): boolean {
+  return lostWithSnapshot.has(phase)
+}

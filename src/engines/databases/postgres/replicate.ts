@@ -1,0 +1,215 @@
+/**
+ * The online phase: watches the servers replicate on their own, keeps the counters true, and returns when the
+ * cutover is asked for. Fails when the target has given up, so that the source does not keep its log for ever.
+ */
+
+import { DatabaseEngineError } from '../engine.ts'
+import { readTables } from './catalog.ts'
+import { isTransient, type Session } from './connect.ts'
+import { type DatabaseTask, nameOf, openSource, openTarget, tell } from './database-task.ts'
+import { Lag, parseLsn } from './lag.ts'
+import type { RowCounts } from './record.ts'
+import { enableSubscription, sourceCounts, targetCounts } from './replication.ts'
+
+const lookMilliseconds = 1_000
+/** Between asking whether the cutover is wanted. */
+const askMilliseconds = 100
+/** A target before version 15 tries a change that fails for ever; this is our bound on it. */
+const idleLooksMax = 120
+/**
+ * A target from version 15 gives up at the first error, be it that the source was away for a moment. It is told
+ * to go on this often without having confirmed anything more.
+ */
+const retriesMax = 3
+
+interface Slot {
+  readonly now: string
+  readonly confirmed: string | null
+  readonly restart: string | null
+  readonly status: string | null
+}
+
+export async function replicate(task: DatabaseTask): Promise<void> {
+  const lag = new Lag()
+  let source: Session | undefined
+  let target: Session | undefined
+  let idleLooks = 0
+  const given: GivenUp = { confirmed: '', retries: 0 }
+  try {
+    for (;;) {
+      task.signal.throwIfAborted()
+      try {
+        source = usable(source) ?? (await openSource(task))
+        target = usable(target) ?? (await openTarget(task))
+        const applying = await look({ task, source, target, lag, given })
+        idleLooks = applying ? 0 : idleLooks + 1
+      } catch (error) {
+        task.signal.throwIfAborted()
+        if (!isTransient(error)) throw error
+        // The servers go on without us, or when they are back.
+        tell(task, { message: `A server does not answer; looking again. ${messageOf(error)}` })
+      }
+      if (idleLooks > idleLooksMax) {
+        throw await stopped('The target applies no changes any more', task, source, target)
+      }
+      for (let waited = 0; waited < lookMilliseconds; waited += askMilliseconds) {
+        if (task.cutoverAsked()) return
+        task.signal.throwIfAborted()
+        await new Promise((done) => setTimeout(done, askMilliseconds))
+      }
+    }
+  } finally {
+    await source?.[Symbol.asyncDispose]()
+    await target?.[Symbol.asyncDispose]()
+  }
+}
+
+function usable(session: Session | undefined): Session | undefined {
+  return session?.lost() === undefined ? session : undefined
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** How often the target was told to go on since it last confirmed something. */
+interface GivenUp {
+  confirmed: string
+  retries: number
+}
+
+interface Look {
+  readonly task: DatabaseTask
+  readonly source: Session
+  readonly target: Session
+  readonly lag: Lag
+  readonly given: GivenUp
+}
+
+/** One look at both servers. True while the target has a worker that applies. */
+async function look({ task, source, target, lag, given }: Look): Promise<boolean> {
+  const name = nameOf(task)
+  const [slot] = await source.rows<Slot>(
+    `SELECT pg_catalog.pg_current_wal_lsn()::text AS now, s.confirmed_flush_lsn::text AS confirmed,
+       s.restart_lsn::text AS restart, s.wal_status AS status
+     FROM (SELECT) one LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = $1`,
+    [name],
+  )
+  if (slot === undefined || slot.confirmed === null || slot.status === 'lost') {
+    throw new DatabaseEngineError(
+      'refused',
+      `The replication slot '${name}' of the source is ${slot?.status === 'lost' ? 'lost: its server no longer keeps the log (max_slot_wal_keep_size)' : 'gone'}. Start a new migration.`,
+    )
+  }
+  const at = task.clock.now()
+  const [now, confirmed] = [parseLsn(slot.now), parseLsn(slot.confirmed)]
+  lag.push(at, now)
+  await count(task, source, target)
+  tell(task, {
+    bytesBehind: Number(now > confirmed ? now - confirmed : 0n),
+    walHeldBytes: slot.restart === null ? undefined : Number(now - parseLsn(slot.restart)),
+    counters: { ...task.record.observed.counters, latencySeconds: lag.seconds(at, confirmed) },
+  })
+  const [subscription] = await target.rows<{ enabled: boolean; pid: number | null }>(
+    `SELECT s.subenabled AS enabled, st.pid FROM pg_catalog.pg_subscription s
+     LEFT JOIN pg_catalog.pg_stat_subscription st ON st.subid = s.oid AND st.relid IS NULL
+     WHERE s.subname = $1 ORDER BY st.pid LIMIT 1`,
+    [name],
+  )
+  if (subscription === undefined)
+    throw await stopped('Its subscription is gone', task, source, target)
+  if (!subscription.enabled) {
+    given.retries = given.confirmed === slot.confirmed ? given.retries + 1 : 1
+    given.confirmed = slot.confirmed
+    if (given.retries > retriesMax) {
+      throw await stopped('A change could not be applied', task, source, target)
+    }
+    tell(task, {
+      message: `The target stopped applying changes; told to go on (${given.retries}).`,
+    })
+    await enableSubscription(task, target)
+    return true
+  }
+  tell(task, { message: 'Changes are flowing; waiting for the cutover.' })
+  return subscription.pid !== null
+}
+
+/** Both sums, carried over when the target has lost its statistics in a crash. */
+export async function count(task: DatabaseTask, source: Session, target: Session): Promise<void> {
+  const { record } = task
+  const name = nameOf(task)
+  const atSource = await sourceCounts(source, name)
+  const atTarget = await targetCounts(target, name)
+  if (total(atTarget) < total(record.targetLast)) {
+    record.targetCarried = plus(record.targetCarried, minus(record.targetLast, record.targetBase))
+    record.targetBase = { inserts: 0, updates: 0, deletes: 0 }
+  }
+  record.targetLast = atTarget
+  const applied = plus(record.targetCarried, minus(atTarget, record.targetBase))
+  const { counters } = record.observed
+  const incoming = Math.max(
+    total(minus(atSource, record.sourceBase)),
+    total(applied),
+    counters.incomingChanges,
+  )
+  tell(task, {
+    counters: {
+      ...counters,
+      incomingChanges: incoming,
+      appliedChanges: total(applied),
+      cdcInsertCounter: applied.inserts,
+      cdcUpdateCounter: applied.updates,
+      cdcDeleteCounter: applied.deletes,
+    },
+  })
+}
+
+const total = ({ inserts, updates, deletes }: RowCounts): number => inserts + updates + deletes
+
+function plus(left: RowCounts, right: RowCounts): RowCounts {
+  return {
+    inserts: left.inserts + right.inserts,
+    updates: left.updates + right.updates,
+    deletes: left.deletes + right.deletes,
+  }
+}
+
+function minus(left: RowCounts, right: RowCounts | undefined): RowCounts {
+  if (right === undefined) return left
+  return {
+    inserts: Math.max(0, left.inserts - right.inserts),
+    updates: Math.max(0, left.updates - right.updates),
+    deletes: Math.max(0, left.deletes - right.deletes),
+  }
+}
+
+/** The server's reason stands in its log alone; the commonest one can be seen in the catalogs. */
+async function stopped(
+  what: string,
+  task: DatabaseTask,
+  source: Session | undefined,
+  target: Session | undefined,
+): Promise<DatabaseEngineError> {
+  const changed =
+    source === undefined || target === undefined ? [] : await changedTables(source, target)
+  const reason =
+    changed.length === 0
+      ? 'The log of the target server says which (a row with the same key, for example).'
+      : `The source's tables were altered during the migration: ${changed.join(', ')}.`
+  return new DatabaseEngineError(
+    'refused',
+    `${what}, so the migration of '${task.name}' has stopped. ${reason} Start it anew once that is mended.`,
+  )
+}
+
+async function changedTables(source: Session, target: Session): Promise<readonly string[]> {
+  const here = await readTables(source)
+  const there = new Map((await readTables(target)).map((table) => [table.name, table]))
+  return here
+    .filter((table) => {
+      const other = there.get(table.name)
+      return other === undefined || table.columns.some((column) => !other.columns.includes(column))
+    })
+    .map(({ name }) => name)
+    .slice(0, 5)
+}

@@ -1,0 +1,121 @@
+/**
+ * Roles from one server to another: attributes, memberships, settings, and passwords where they may be read.
+ * Leaves roles that are there already as they are.
+ */
+
+import { quoteName, quoteText, type Session } from './connect.ts'
+
+interface Role {
+  readonly name: string
+  readonly super: boolean
+  readonly inherit: boolean
+  readonly createrole: boolean
+  readonly createdb: boolean
+  readonly login: boolean
+  readonly replication: boolean
+  readonly bypassrls: boolean
+  readonly limit: number
+  readonly until: string | null
+  readonly password: string | null
+  readonly comment: string | null
+}
+
+/** The names of the roles made. */
+export async function copyRoles(source: Session, target: Session): Promise<readonly string[]> {
+  const there = new Set(
+    (await target.rows<{ name: string }>('SELECT rolname AS name FROM pg_catalog.pg_roles')).map(
+      ({ name }) => name,
+    ),
+  )
+  const roles = (await readRoles(source)).filter(({ name }) => !there.has(name))
+  const all =
+    (await target.value(
+      'SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user',
+    )) === 'true'
+  for (const role of roles) {
+    await target.run(`CREATE ROLE ${quoteName(role.name)} WITH ${attributesOf(role, all)}`)
+    if (role.comment !== null) {
+      await target.run(`COMMENT ON ROLE ${quoteName(role.name)} IS ${quoteText(role.comment)}`)
+    }
+  }
+  const made = new Set(roles.map(({ name }) => name))
+  await copyMemberships(source, target, made, there)
+  await copySettings(source, target, made)
+  return [...made]
+}
+
+async function readRoles(source: Session): Promise<readonly Role[]> {
+  const readable = await source.value(
+    "SELECT pg_catalog.has_table_privilege('pg_catalog.pg_authid', 'SELECT')",
+  )
+  return source.rows<Role>(
+    `SELECT rolname AS name, rolsuper AS super, rolinherit AS inherit, rolcreaterole AS createrole,
+       rolcreatedb AS createdb, rolcanlogin AS login, rolreplication AS replication,
+       rolbypassrls AS bypassrls, rolconnlimit AS limit, rolvaliduntil::text AS until,
+       ${readable === 'true' ? 'rolpassword' : 'NULL::text'} AS password,
+       pg_catalog.shobj_description(oid, 'pg_authid') AS comment
+     FROM ${readable === 'true' ? 'pg_catalog.pg_authid' : 'pg_catalog.pg_roles'}
+     WHERE rolname !~ '^pg_' ORDER BY rolname`,
+  )
+}
+
+/** Attributes that only a superuser may give are left out where the target's user is none. */
+function attributesOf(role: Role, all: boolean): string {
+  const word = (name: string, is: boolean): string => `${is ? '' : 'NO'}${name}`
+  return [
+    ...(all
+      ? [
+          word('SUPERUSER', role.super),
+          word('REPLICATION', role.replication),
+          word('BYPASSRLS', role.bypassrls),
+        ]
+      : []),
+    word('INHERIT', role.inherit),
+    word('CREATEROLE', role.createrole),
+    word('CREATEDB', role.createdb),
+    word('LOGIN', role.login),
+    `CONNECTION LIMIT ${role.limit}`,
+    ...(role.until === null ? [] : [`VALID UNTIL ${quoteText(role.until)}`]),
+    ...(role.password === null ? [] : [`PASSWORD ${quoteText(role.password)}`]),
+  ].join(' ')
+}
+
+/** Of the roles made, in roles that are at the target by now. */
+async function copyMemberships(
+  source: Session,
+  target: Session,
+  made: ReadonlySet<string>,
+  there: ReadonlySet<string>,
+): Promise<void> {
+  const memberships = await source.rows<{ role: string; member: string; admin: boolean }>(
+    `SELECT DISTINCT pg_catalog.pg_get_userbyid(roleid) AS role,
+       pg_catalog.pg_get_userbyid(member) AS member, bool_or(admin_option) AS admin
+     FROM pg_catalog.pg_auth_members GROUP BY 1, 2 ORDER BY 1, 2`,
+  )
+  for (const { role, member, admin } of memberships) {
+    if (!made.has(member) && !made.has(role)) continue
+    if (![role, member].every((name) => made.has(name) || there.has(name))) continue
+    await target.run(
+      `GRANT ${quoteName(role)} TO ${quoteName(member)}${admin ? ' WITH ADMIN OPTION' : ''}`,
+    )
+  }
+}
+
+/** Those of the roles made that hold in every database; the others go with the database. */
+async function copySettings(
+  source: Session,
+  target: Session,
+  made: ReadonlySet<string>,
+): Promise<void> {
+  const settings = await source.rows<{ role: string; name: string; value: string }>(
+    `SELECT pg_catalog.pg_get_userbyid(s.setrole) AS role, pg_catalog.split_part(c, '=', 1) AS name,
+       pg_catalog.substr(c, pg_catalog.strpos(c, '=') + 1) AS value
+     FROM pg_catalog.pg_db_role_setting s, pg_catalog.unnest(s.setconfig) c
+     WHERE s.setdatabase = 0 AND s.setrole <> 0`,
+  )
+  for (const { role, name, value } of settings) {
+    if (!made.has(role)) continue
+    const text = name.toLowerCase() === 'search_path' ? value : quoteText(value)
+    await target.run(`ALTER ROLE ${quoteName(role)} SET ${quoteName(name)} TO ${text}`)
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * One database from where its record says it is to an end, whatever happens on the way: goes on, starts over,
+ * goes back to the source, or cleans up (facts A.8). Returns early only when the worker is told to stop.
+ */
+
+import { DatabaseEngineError, type DatabasePhase, isEnd } from '../engine.ts'
+import { cleanUpDatabase } from './clean-up.ts'
+import { isTransient } from './connect.ts'
+import { cutOver, unfence } from './cutover.ts'
+import { type DatabaseTask, enter, openSource, tell } from './database-task.ts'
+import { completeOffline, finishOffline } from './finish-offline.ts'
+import { loadDatabase } from './full-load.ts'
+import { freshRecord, startsOver } from './record.ts'
+import { replicate } from './replicate.ts'
+
+/** Tries of a database whose copy was cut short by a crash or a lost connection. */
+const attemptsMax = 3
+const pauseMillisecondsMin = 500
+const pauseMillisecondsMax = 60_000
+
+export interface DatabaseRun {
+  /** A task whose signal fires on cancel and on stop. */
+  task(signal: AbortSignal): DatabaseTask
+  /** Of the worker as a whole. */
+  readonly stop: AbortSignal
+  /** Resolves when the database is asked to be canceled. */
+  readonly cancel: AbortSignal
+  /** Asked of a canceled database: should the copy go too? */
+  dropTarget(): boolean
+}
+
+export async function runDatabase(run: DatabaseRun): Promise<void> {
+  const working = run.task(AbortSignal.any([run.stop, run.cancel]))
+  const cleaning = run.task(run.stop)
+  const { record } = working
+  const phase = (): DatabasePhase => record.observed.phase
+  while (!isEnd(phase()) && !run.stop.aborted) {
+    if (run.cancel.aborted && mayCancel(phase(), record.pastReturn)) {
+      record.outcome = 'canceled'
+      enter(cleaning, 'canceling', 'Removing what was set up for it.')
+    }
+    if (phase() === 'canceling' || phase() === 'cleaning-up') {
+      await cleanUntilDone(cleaning, run)
+    } else if (startsOver(phase()) && !record.pastReturn) {
+      await startOver(cleaning, run, 'The worker ended in the middle of the copy.')
+    } else {
+      // Past the point of no return a cancel comes too late; the work goes on under the stop signal alone.
+      await step(record.pastReturn ? cleaning : working, cleaning, run)
+    }
+  }
+}
+
+function mayCancel(phase: DatabasePhase, pastReturn: boolean): boolean {
+  return !pastReturn && phase !== 'canceling' && phase !== 'cleaning-up'
+}
+
+async function step(task: DatabaseTask, cleaning: DatabaseTask, run: DatabaseRun): Promise<void> {
+  const { record } = task
+  const phase = record.observed.phase
+  try {
+    if (phase === 'queued') {
+      tell(task, { startedAt: record.observed.startedAt ?? task.clock.now() })
+      await loadDatabase(task)
+      if (task.spec.mode === 'offline') {
+        await finishOffline(task)
+        succeed(task)
+      } else {
+        enter(task, 'replicating', 'Changes are flowing; waiting for the cutover.')
+      }
+    } else if (phase === 'replicating') {
+      await replicate(task)
+      await cutOver(task)
+      succeed(task)
+    } else if (phase === 'finishing') {
+      await completeOffline(task)
+      succeed(task)
+    } else {
+      await cutOver(task)
+      succeed(task)
+    }
+  } catch (error) {
+    if (run.stop.aborted || (run.cancel.aborted && !record.pastReturn)) return
+    await recover(error, cleaning, run)
+  }
+}
+
+function succeed(task: DatabaseTask): void {
+  task.record.identities = []
+  task.record.fence = undefined
+  tell(task, { endedAt: task.clock.now() })
+  enter(task, 'succeeded', 'Migrated.')
+}
+
+async function recover(error: unknown, task: DatabaseTask, run: DatabaseRun): Promise<void> {
+  const { record } = task
+  const later = isTransient(error)
+  const text = error instanceof Error ? error.message : String(error)
+  if (record.pastReturn && later) {
+    tell(task, { message: `Completing; a server does not answer. ${text}` })
+    await pause(1, run.stop)
+    return
+  }
+  if (later) {
+    // A first try that fell before its first phase has made nothing yet, and starts over all the same.
+    const early = record.observed.phase === 'queued' || startsOver(record.observed.phase)
+    await (early ? startOver(task, run, text) : backToReplicating(task, run, text))
+    return
+  }
+  fail(task, text, error instanceof DatabaseEngineError ? error.number : undefined)
+}
+
+function fail(task: DatabaseTask, message: string, number: number | undefined): void {
+  task.record.outcome = 'failed'
+  tell(task, { number })
+  // A copy that never became complete is of no use to anyone; a complete one that fell behind is kept.
+  const { observed, pastReturn } = task.record
+  task.record.dropOnFailure = startsOver(observed.phase) && !pastReturn
+  enter(task, 'cleaning-up', message)
+}
+
+/** The source must not stay closed to writers while a server is away. */
+async function backToReplicating(
+  task: DatabaseTask,
+  run: DatabaseRun,
+  text: string,
+): Promise<void> {
+  for (let tries = 1; task.record.fence !== undefined && !run.stop.aborted; tries++) {
+    try {
+      await using source = await openSource(task)
+      await unfence(task, source)
+      task.record.fence = undefined
+    } catch (error) {
+      if (!isTransient(error)) throw error
+      await pause(tries, run.stop)
+    }
+  }
+  enter(task, 'replicating', `The cutover was broken off and is tried again. ${text}`)
+  await pause(3, AbortSignal.any([run.stop, run.cancel]))
+}
+
+/** Everything of the first try goes, the half-built database too: snapshots cannot be mixed. */
+async function startOver(task: DatabaseTask, run: DatabaseRun, why: string): Promise<void> {
+  const { record } = task
+  tell(task, { message: `Starting over. ${why}` })
+  for (let tries = 1; !run.stop.aborted; tries++) {
+    record.pending = await cleanUpDatabase(task, true)
+    task.save()
+    if (record.pending.length === 0) break
+    if (run.cancel.aborted) return
+    await pause(tries, AbortSignal.any([run.stop, run.cancel]))
+  }
+  if (run.stop.aborted) return
+  const { attempt, startedAt } = record.observed
+  if (attempt >= attemptsMax) {
+    record.outcome = 'failed'
+    enter(task, 'cleaning-up', `Given up after ${attempt} attempts. ${why}`)
+    return
+  }
+  Object.assign(record, freshRecord(task.name, attempt + 1))
+  tell(task, { startedAt })
+  enter(task, 'queued', `Starting over, attempt ${attempt + 1} of ${attemptsMax}. ${why}`)
+}
+
+async function cleanUntilDone(task: DatabaseTask, run: DatabaseRun): Promise<void> {
+  const { record } = task
+  const outcome = record.outcome ?? 'failed'
+  for (let tries = 1; ; tries++) {
+    const drop = outcome === 'canceled' ? run.dropTarget() : record.dropOnFailure
+    record.pending = await cleanUpDatabase(task, drop)
+    task.save()
+    if (record.pending.length === 0) break
+    await pause(tries, run.stop)
+    if (run.stop.aborted) return
+  }
+  record.identities = []
+  record.fence = undefined
+  tell(task, {
+    endedAt: task.clock.now(),
+    counters: { ...record.observed.counters, latencySeconds: undefined },
+    bytesBehind: undefined,
+    walHeldBytes: undefined,
+  })
+  enter(
+    task,
+    outcome,
+    outcome === 'failed'
+      ? record.observed.message
+      : run.dropTarget()
+        ? 'Canceled; the copy was dropped.'
+        : 'Canceled; what was copied is kept.',
+  )
+}
+
+/** Doubling with each try. */
+function pause(tries: number, signal: AbortSignal): Promise<void> {
+  const milliseconds = Math.min(
+    pauseMillisecondsMax,
+    pauseMillisecondsMin * 2 ** Math.min(tries, 10),
+  )
+  return new Promise((done) => {
+    if (signal.aborted) return done()
+    const end = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      done()
+    }
+    const timer = setTimeout(end, milliseconds)
+    signal.addEventListener('abort', end, { once: true })
+  })
+}

@@ -1,0 +1,229 @@
+/**
+ * A migration as its worker runs it: takes the lock that keeps a second worker out, makes the roles, runs the
+ * databases, and writes down what happens. Knows nothing of processes.
+ */
+
+import type { Clock } from '#kernel/ports.ts'
+import { type Credentials, isEnd, type MigrationSpec } from '../engine.ts'
+import type { ClientPrograms } from './client-programs.ts'
+import { connect, isTransient, type Session } from './connect.ts'
+import {
+  type DatabaseTask,
+  maintenanceDatabase,
+  sourceAccess,
+  targetAccess,
+} from './database-task.ts'
+import { lockKey, sessionName } from './names.ts'
+import {
+  freshRecord,
+  type Intents,
+  type MigrationState,
+  type ProcessIdentity,
+  type RecordFolder,
+} from './record.ts'
+import { copyRoles } from './roles.ts'
+import { runDatabase } from './run-database.ts'
+
+export interface MigrationRun {
+  readonly migration: string
+  readonly spec: MigrationSpec
+  readonly credentials: Credentials
+  readonly programs: ClientPrograms
+  readonly clock: Clock
+  readonly folder: RecordFolder
+  readonly process: ProcessIdentity
+  readonly stop: AbortSignal
+  onBoundary(name: string): void
+}
+
+const tickMilliseconds = 500
+const intentMilliseconds = 100
+const lockMilliseconds = 1_000
+
+/** Returns when all is at an end, or stopped. */
+export async function runMigration(run: MigrationRun): Promise<void> {
+  const state = openState(run)
+  const stopping = new AbortController()
+  const stop = AbortSignal.any([run.stop, stopping.signal])
+  let intents = run.folder.readIntents()
+  const save = (durable: boolean): void => {
+    state.updatedAt = run.clock.now()
+    run.folder.writeState(state, durable)
+  }
+  save(true)
+  const cancels = run.spec.databases.map(() => new AbortController())
+  const read = (): void => {
+    intents = run.folder.readIntents()
+    for (const [index, name] of run.spec.databases.entries()) {
+      if (intents.cancel.includes(name)) cancels[index]?.abort()
+    }
+  }
+  read()
+  const timers = [
+    setInterval(() => save(false), tickMilliseconds),
+    setInterval(read, intentMilliseconds),
+  ]
+  try {
+    await using lock = await takeLock(run, state, stop, () => allCanceled(run.spec, intents))
+    if (stop.aborted) return
+    const watch = setInterval(() => {
+      // The server has let go of the lock with the session: another worker may take it, so this one ends.
+      if (lock?.lost() !== undefined) stopping.abort()
+    }, lockMilliseconds)
+    timers.push(watch)
+    await makeRoles(run, state, stop)
+    await runAll(run, state, stop, cancels, () => intents, save)
+    state.ended = state.databases.every(
+      ({ observed, pending }) => isEnd(observed.phase) && pending.length === 0,
+    )
+  } finally {
+    for (const timer of timers) clearInterval(timer)
+    save(true)
+  }
+}
+
+function openState(run: MigrationRun): MigrationState {
+  const before = run.folder.readState()
+  return {
+    databases: before?.databases ?? run.spec.databases.map((name) => freshRecord(name, 1)),
+    message: '',
+    updatedAt: run.clock.now(),
+    rolesDone: before?.rolesDone ?? false,
+    ended: false,
+    worker: run.process,
+  }
+}
+
+function allCanceled(spec: MigrationSpec, intents: Intents): boolean {
+  return spec.databases.every((name) => intents.cancel.includes(name))
+}
+
+/**
+ * Held by a session on the target for the whole run. A canceled migration whose target is away goes on
+ * without it: the source must be freed.
+ */
+async function takeLock(
+  run: MigrationRun,
+  state: MigrationState,
+  stop: AbortSignal,
+  canceled: () => boolean,
+): Promise<Session | undefined> {
+  const access = targetAccess(run.spec, run.credentials)
+  const [space, key] = lockKey(run.migration)
+  while (!stop.aborted) {
+    try {
+      const session = await connect(access, {
+        database: maintenanceDatabase(access),
+        applicationName: sessionName(run.migration),
+      })
+      const got = await session.value('SELECT pg_catalog.pg_try_advisory_lock($1, $2)', [
+        space,
+        key,
+      ])
+      if (got === 'true') {
+        state.message = ''
+        return session
+      }
+      await session[Symbol.asyncDispose]()
+      state.message = 'Another worker holds the lock of this migration on the target server.'
+    } catch (error) {
+      state.message = error instanceof Error ? error.message : String(error)
+      if (canceled()) return undefined
+      // Wrong credentials are not mended by waiting: the databases fail with the server's words.
+      if (!isTransient(error)) return undefined
+    }
+    if (canceled() && state.message !== '' && !state.message.startsWith('Another')) return undefined
+    await new Promise((done) => setTimeout(done, lockMilliseconds))
+  }
+  return undefined
+}
+
+async function makeRoles(
+  run: MigrationRun,
+  state: MigrationState,
+  stop: AbortSignal,
+): Promise<void> {
+  while (run.spec.roles && !state.rolesDone && !stop.aborted) {
+    try {
+      const from = sourceAccess(run.spec, run.credentials)
+      const to = targetAccess(run.spec, run.credentials)
+      const applicationName = sessionName(run.migration)
+      await using source = await connect(from, {
+        database: maintenanceDatabase(from),
+        applicationName,
+      })
+      await using target = await connect(to, { database: maintenanceDatabase(to), applicationName })
+      await copyRoles(source, target)
+      state.message = ''
+      state.rolesDone = true
+    } catch (error) {
+      state.message = `Roles: ${error instanceof Error ? error.message : String(error)}`
+      // What a role lacks shows where it is needed; the data does not wait for it.
+      if (!isTransient(error)) state.rolesDone = true
+      else if (allCanceled(run.spec, run.folder.readIntents())) return
+      else await new Promise((done) => setTimeout(done, lockMilliseconds))
+    }
+  }
+}
+
+async function runAll(
+  run: MigrationRun,
+  state: MigrationState,
+  stop: AbortSignal,
+  cancels: readonly AbortController[],
+  intents: () => Intents,
+  save: (durable: boolean) => void,
+): Promise<void> {
+  const waiting = state.databases.map((_, index) => index)
+  const active = new Map<number, Promise<void>>()
+  const faults: unknown[] = []
+  const start = (index: number): Promise<void> => {
+    const record = state.databases[index]
+    const name = run.spec.databases[index]
+    const cancel = cancels[index]
+    if (record === undefined || name === undefined || cancel === undefined) {
+      throw new Error(`the record has no database ${index}`)
+    }
+    const task = (signal: AbortSignal): DatabaseTask => ({
+      migration: run.migration,
+      index,
+      name,
+      spec: run.spec,
+      credentials: run.credentials,
+      programs: run.programs,
+      clock: run.clock,
+      folder: run.folder.path,
+      record,
+      signal,
+      save: () => save(true),
+      cutoverAsked: () => intents().cutover.includes(name),
+      onBoundary: run.onBoundary,
+    })
+    return runDatabase({
+      task,
+      stop,
+      cancel: cancel.signal,
+      dropTarget: () => intents().dropTarget.includes(name),
+    })
+  }
+  /** Those that only wait for the cutover hold no place: the next one may be copied meanwhile. */
+  const loading = (): number =>
+    [...active.keys()].filter((index) => state.databases[index]?.observed.phase !== 'replicating')
+      .length
+  while ((waiting.length > 0 || active.size > 0) && !stop.aborted && faults.length === 0) {
+    while (waiting.length > 0 && loading() < run.spec.databasesAtOnce) {
+      const index = waiting.shift() ?? 0
+      const left = (): void => void active.delete(index)
+      active.set(
+        index,
+        start(index).then(left, (fault) => {
+          left()
+          faults.push(fault)
+        }),
+      )
+    }
+    await new Promise((done) => setTimeout(done, intentMilliseconds))
+  }
+  if (faults.length > 0) throw faults[0]
+  await Promise.all(active.values())
+}

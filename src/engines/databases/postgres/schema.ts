@@ -1,0 +1,104 @@
+/**
+ * The schema, by the servers' own client programs: dumped once in the snapshot, restored in two parts around
+ * the data. Carries no rows.
+ */
+
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ServerAccess } from '../engine.ts'
+import { runProgram } from './client-programs.ts'
+import type { Session } from './connect.ts'
+import { type DatabaseTask, nameOf, sourceAccess, targetAccess } from './database-task.ts'
+
+function dumpFile(task: DatabaseTask): string {
+  return join(task.folder, `schema-${task.index}.dump`)
+}
+
+/** Client programs take authorities from a file only. */
+function certificateFile(task: DatabaseTask, access: ServerAccess, side: string) {
+  const { rootCertificates } = access.address
+  if (rootCertificates === undefined) return undefined
+  const file = join(task.folder, `${side}-authorities.pem`)
+  writeFileSync(file, rootCertificates, { mode: 0o600 })
+  return file
+}
+
+/**
+ * Tablespaces are the operator's and stay out; publications and subscriptions are of the source's own
+ * replication, which a copy must not join.
+ */
+export async function dumpSchema(task: DatabaseTask, snapshot: string): Promise<void> {
+  const server = sourceAccess(task.spec, task.credentials)
+  await runProgram({
+    programs: task.programs,
+    name: 'pg_dump',
+    args: [
+      '--format=custom',
+      '--compress=0',
+      '--section=pre-data',
+      '--section=post-data',
+      '--no-publications',
+      '--no-subscriptions',
+      '--no-tablespaces',
+      '--lock-wait-timeout=20s',
+      `--snapshot=${snapshot}`,
+    ],
+    server,
+    database: task.name,
+    applicationName: nameOf(task),
+    rootCertificateFile: certificateFile(task, server, 'source'),
+    outputFile: dumpFile(task),
+    signal: task.signal,
+  })
+}
+
+export async function restoreSchema(
+  task: DatabaseTask,
+  section: 'pre-data' | 'post-data',
+): Promise<void> {
+  const server = targetAccess(task.spec, task.credentials)
+  const ownership = task.record.owners ? [] : ['--no-owner', '--no-privileges']
+  const parallel =
+    section === 'post-data' && task.spec.tablesAtOnce > 1
+      ? [`--jobs=${task.spec.tablesAtOnce}`]
+      : []
+  await runProgram({
+    programs: task.programs,
+    name: 'pg_restore',
+    args: [
+      `--section=${section}`,
+      '--exit-on-error',
+      '--no-tablespaces',
+      ...ownership,
+      ...parallel,
+      `--dbname=${task.name.includes('=') ? `dbname='${task.name}'` : task.name}`,
+      dumpFile(task),
+    ],
+    server,
+    database: task.name,
+    applicationName: nameOf(task),
+    rootCertificateFile: certificateFile(task, server, 'target'),
+    signal: task.signal,
+  })
+}
+
+export function dropDump(task: DatabaseTask): void {
+  rmSync(dumpFile(task), { force: true })
+}
+
+/** Roles that own or may use something in the source database and are missing at the target. */
+export async function missingRoles(source: Session, target: Session): Promise<readonly string[]> {
+  const used = await source.rows<{ name: string }>(`
+    SELECT DISTINCT pg_catalog.pg_get_userbyid(s.refobjid) AS name FROM pg_catalog.pg_shdepend s
+    JOIN pg_catalog.pg_database d ON d.datname = pg_catalog.current_database()
+    WHERE s.refclassid = 'pg_catalog.pg_authid'::regclass
+      AND (s.dbid = d.oid OR (s.dbid = 0 AND s.objid = d.oid))
+    UNION
+    SELECT pg_catalog.pg_get_userbyid(c.relowner) FROM pg_catalog.pg_class c
+    WHERE c.relowner = 10 AND c.oid >= 16384`)
+  const there = await target.rows<{ name: string }>(
+    'SELECT rolname AS name FROM pg_catalog.pg_roles',
+  )
+  const known = new Set(there.map(({ name }) => name))
+  return used.map(({ name }) => name).filter((name) => !known.has(name))
+}

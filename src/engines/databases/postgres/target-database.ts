@@ -1,0 +1,226 @@
+/**
+ * The target's database as a whole: made, marked as this migration's while it is filled, given the source's
+ * settings and grants at the end. Drops nothing that lacks the mark, unless the specification allows it.
+ */
+
+import { DatabaseEngineError } from '../engine.ts'
+import { quoteName, quoteText, type Session } from './connect.ts'
+import { type DatabaseTask, nameOf } from './database-task.ts'
+import { ownershipComment } from './names.ts'
+
+interface DatabaseShape {
+  readonly encoding: string
+  readonly collate: string
+  readonly ctype: string
+  readonly provider: string | null
+  readonly locale: string | null
+  readonly limit: number
+  readonly owner: string
+  readonly comment: string | null
+}
+
+/** Columns that came with later versions are read through JSON, where a missing one is null. */
+const shapeQuery = `
+SELECT pg_catalog.pg_encoding_to_char(d.encoding) AS encoding, d.datcollate AS collate,
+  d.datctype AS ctype, j ->> 'datlocprovider' AS provider,
+  coalesce(j ->> 'datlocale', j ->> 'daticulocale') AS locale, d.datconnlimit AS limit,
+  pg_catalog.pg_get_userbyid(d.datdba) AS owner,
+  pg_catalog.shobj_description(d.oid, 'pg_database') AS comment
+FROM pg_catalog.pg_database d, LATERAL pg_catalog.to_jsonb(d) j WHERE d.datname = $1`
+
+async function shapeOf(session: Session, name: string): Promise<DatabaseShape | undefined> {
+  const [shape] = await session.rows<DatabaseShape>(shapeQuery, [name])
+  return shape
+}
+
+/** `made`: by this migration, and not finished. */
+export async function stateOfTarget(
+  server: Session,
+  migration: string,
+  name: string,
+): Promise<'absent' | 'made' | 'other'> {
+  const shape = await shapeOf(server, name)
+  if (shape === undefined) return 'absent'
+  return shape.comment === ownershipComment(migration) ? 'made' : 'other'
+}
+
+/**
+ * Makes it under a name of the migration's own and gives it the mark before its real name, so that no crash
+ * leaves an unmarked database that could be taken for the user's.
+ */
+export async function makeTargetDatabase(
+  task: DatabaseTask,
+  source: Session,
+  server: Session,
+): Promise<void> {
+  const shape = await shapeOf(source, task.name)
+  if (shape === undefined) throw new Error(`the source's own database ${task.name} is not listed`)
+  const there = await stateOfTarget(server, task.migration, task.name)
+  if (there === 'other' && !task.spec.overwrite) {
+    throw new DatabaseEngineError(
+      'refused',
+      `The target has a database '${task.name}' that this migration did not make. Allow it to be overwritten, or drop or rename it.`,
+      { number: 603101 },
+    )
+  }
+  task.record.made = true
+  task.save()
+  const temporary = nameOf(task)
+  await server.run(`DROP DATABASE IF EXISTS ${quoteName(temporary)} WITH (FORCE)`)
+  await server.run(`CREATE DATABASE ${quoteName(temporary)} TEMPLATE template0
+    ENCODING ${quoteText(shape.encoding)} LC_COLLATE ${quoteText(shape.collate)}
+    LC_CTYPE ${quoteText(shape.ctype)}${await localeClause(server, shape)}`)
+  await server.run(
+    `COMMENT ON DATABASE ${quoteName(temporary)} IS ${quoteText(ownershipComment(task.migration))}`,
+  )
+  if (there !== 'absent') {
+    await server.run(`DROP DATABASE IF EXISTS ${quoteName(task.name)} WITH (FORCE)`)
+  }
+  await server.run(`ALTER DATABASE ${quoteName(temporary)} RENAME TO ${quoteName(task.name)}`)
+}
+
+async function localeClause(server: Session, shape: DatabaseShape): Promise<string> {
+  const major = Number(await server.value('SHOW server_version_num')) / 10_000
+  if (major < 15 || shape.provider === null || shape.provider === 'c') return ''
+  const locale = quoteText(shape.locale ?? 'und')
+  return shape.provider === 'i'
+    ? ` LOCALE_PROVIDER icu ICU_LOCALE ${locale}`
+    : ` LOCALE_PROVIDER builtin BUILTIN_LOCALE ${locale}`
+}
+
+/** Drops what this migration made under either name. Absent is fine; another's is left. */
+export async function dropMadeDatabase(
+  server: Session,
+  migration: string,
+  names: readonly string[],
+): Promise<void> {
+  for (const name of names) {
+    if ((await stateOfTarget(server, migration, name)) !== 'made') continue
+    await server.run(`DROP DATABASE IF EXISTS ${quoteName(name)} WITH (FORCE)`)
+  }
+}
+
+interface Setting {
+  readonly role: string | null
+  readonly name: string
+  readonly value: string
+}
+
+/** Values of these are lists that the server keeps quoted; they are handed on as they are. */
+const listSettings: ReadonlySet<string> = new Set([
+  'local_preload_libraries',
+  'search_path',
+  'session_preload_libraries',
+  'shared_preload_libraries',
+  'temp_tablespaces',
+  'unix_socket_directories',
+])
+
+const settingsQuery = `
+SELECT CASE s.setrole WHEN 0 THEN NULL ELSE pg_catalog.pg_get_userbyid(s.setrole) END AS role,
+  pg_catalog.split_part(c, '=', 1) AS name,
+  pg_catalog.substr(c, pg_catalog.strpos(c, '=') + 1) AS value
+FROM pg_catalog.pg_db_role_setting s
+JOIN pg_catalog.pg_database d ON d.oid = s.setdatabase, pg_catalog.unnest(s.setconfig) c
+WHERE d.datname = $1 ORDER BY 1, 2`
+
+const grantsQuery = `
+SELECT a.privilege_type AS privilege, a.is_grantable AS grantable,
+  CASE a.grantee WHEN 0 THEN NULL ELSE pg_catalog.pg_get_userbyid(a.grantee) END AS role
+FROM pg_catalog.pg_database d, pg_catalog.aclexplode(d.datacl) a
+WHERE d.datname = $1 AND a.grantee <> d.datdba ORDER BY 1, 3`
+
+/**
+ * Owner, settings, grants and comment of the database itself, once it is complete: a setting such as a
+ * statement time-out would have been in the way before. Replaces the mark, so it comes last.
+ */
+export async function finishTargetDatabase(
+  task: DatabaseTask,
+  source: Session,
+  server: Session,
+): Promise<void> {
+  const shape = await shapeOf(source, task.name)
+  if (shape === undefined) throw new Error(`the source's own database ${task.name} is not listed`)
+  const database = quoteName(task.name)
+  const roles = new Set(
+    (await server.rows<{ name: string }>('SELECT rolname AS name FROM pg_catalog.pg_roles')).map(
+      ({ name }) => name,
+    ),
+  )
+  const statements: string[] = []
+  const settings = await source.rows<Setting>(settingsQuery, [task.name])
+  for (const setting of unfenced(settings, task.record.fence)) {
+    if (setting.role !== null && !roles.has(setting.role)) continue
+    const value = listSettings.has(setting.name.toLowerCase())
+      ? setting.value === ''
+        ? "''"
+        : setting.value
+      : quoteText(setting.value)
+    const whom =
+      setting.role === null
+        ? `ALTER DATABASE ${database}`
+        : `ALTER ROLE ${quoteName(setting.role)} IN DATABASE ${database}`
+    statements.push(`${whom} SET ${setting.name.split('.').map(quoteName).join('.')} TO ${value}`)
+  }
+  if (task.record.owners) {
+    if (roles.has(shape.owner)) {
+      statements.push(`ALTER DATABASE ${database} OWNER TO ${quoteName(shape.owner)}`)
+    }
+    statements.push(...(await grants(task, source, roles)))
+  }
+  if (shape.limit >= 0)
+    statements.push(`ALTER DATABASE ${database} CONNECTION LIMIT ${shape.limit}`)
+  statements.push(
+    `COMMENT ON DATABASE ${database} IS ${shape.comment === null ? 'NULL' : quoteText(shape.comment)}`,
+  )
+  for (const statement of statements) await server.run(statement)
+}
+
+/** The settings as they were before the fence. */
+function unfenced(
+  settings: readonly Setting[],
+  fence: { readonly previous: string | null } | undefined,
+): readonly Setting[] {
+  if (fence === undefined) return settings
+  return settings.flatMap((setting) => {
+    if (setting.role !== null || setting.name !== 'default_transaction_read_only') return [setting]
+    return fence.previous === null ? [] : [{ ...setting, value: fence.previous }]
+  })
+}
+
+async function grants(
+  task: DatabaseTask,
+  source: Session,
+  roles: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  const explicit = await source.value(
+    'SELECT datacl IS NOT NULL FROM pg_catalog.pg_database WHERE datname = $1',
+    [task.name],
+  )
+  if (explicit !== 'true') return []
+  const database = quoteName(task.name)
+  const rows = await source.rows<{ privilege: string; grantable: boolean; role: string | null }>(
+    grantsQuery,
+    [task.name],
+  )
+  return [
+    `REVOKE ALL ON DATABASE ${database} FROM PUBLIC`,
+    ...rows
+      .filter(({ role }) => role === null || roles.has(role))
+      .map(
+        ({ privilege, grantable, role }) =>
+          `GRANT ${privilege} ON DATABASE ${database} TO ${role === null ? 'PUBLIC' : quoteName(role)}${grantable ? ' WITH GRANT OPTION' : ''}`,
+      ),
+  ]
+}
+
+/** Takes the mark off a database that is kept though its migration ended early. */
+export async function releaseTargetDatabase(
+  server: Session,
+  migration: string,
+  name: string,
+): Promise<void> {
+  if ((await stateOfTarget(server, migration, name)) !== 'made') return
+  const text = `Left as it was by migration ${migration}, which did not complete.`
+  await server.run(`COMMENT ON DATABASE ${quoteName(name)} IS ${quoteText(text)}`)
+}

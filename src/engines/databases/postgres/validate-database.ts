@@ -1,0 +1,259 @@
+/** The checks of one database of a migration, each a look at the catalogs. */
+
+import {
+  DatabaseEngineError,
+  type Finding,
+  type MigrationSpec,
+  type ServerAccess,
+} from '../engine.ts'
+import { readTables, type SourceTable } from './catalog.ts'
+import { connect, type Session } from './connect.ts'
+import { createFindings, type Findings, listed } from './findings.ts'
+import { missingRoles } from './schema.ts'
+
+export interface DatabaseValidation {
+  readonly spec: MigrationSpec
+  readonly name: string
+  readonly from: ServerAccess
+  /** In the maintenance databases. */
+  readonly source: Session
+  readonly target: Session
+  readonly applicationName: string
+}
+
+interface Checked {
+  readonly validation: DatabaseValidation
+  /** In the database itself. */
+  readonly inside: Session
+  readonly tables: readonly SourceTable[]
+  readonly findings: Findings
+}
+
+export async function validateDatabase(
+  validation: DatabaseValidation,
+): Promise<readonly Finding[]> {
+  const findings = createFindings()
+  findings.check('DatabaseExists')
+  try {
+    await using inside = await connect(validation.from, {
+      database: validation.name,
+      applicationName: validation.applicationName,
+    })
+    const checked = { validation, inside, tables: await readTables(inside), findings }
+    await checkTarget(checked)
+    await checkExtensions(checked)
+    await checkLocale(checked)
+    await checkReading(checked)
+    await checkRoles(checked)
+    await checkTypes(checked)
+    await checkTransactions(checked)
+    checkReplication(checked)
+    await checkObjects(checked)
+  } catch (error) {
+    if (!(error instanceof DatabaseEngineError)) throw error
+    const number = error.number === undefined ? '' : `${error.number}: `
+    findings.add('DatabaseExists', 'Failed', `${number}${error.message}`)
+  }
+  return findings.all()
+}
+
+async function checkTarget({ validation, findings }: Checked): Promise<void> {
+  findings.check('TargetDatabase')
+  const there = await validation.target.value(
+    'SELECT 1 FROM pg_catalog.pg_database WHERE datname = $1',
+    [validation.name],
+  )
+  if (there === undefined) return
+  findings.add(
+    'TargetDatabase',
+    'Warning',
+    validation.spec.overwrite
+      ? `603101: the target has a database '${validation.name}', which will be dropped and replaced, as was allowed.`
+      : `603101: the target has a database '${validation.name}': allow it to be overwritten, or drop or rename it.`,
+  )
+}
+
+async function checkExtensions({ validation, inside, findings }: Checked): Promise<void> {
+  findings.check('Extensions')
+  const used = await inside.rows<{ name: string }>(
+    "SELECT extname AS name FROM pg_catalog.pg_extension WHERE extname <> 'plpgsql'",
+  )
+  const there = new Set(
+    (
+      await validation.target.rows<{ name: string }>(
+        'SELECT name FROM pg_catalog.pg_available_extensions',
+      )
+    ).map(({ name }) => name),
+  )
+  const lacking = used.map(({ name }) => name).filter((name) => !there.has(name))
+  if (lacking.length > 0) {
+    findings.add(
+      'Extensions',
+      'Failed',
+      `603405: the target's server lacks the extensions ${listed(lacking)}: install them there.`,
+    )
+  }
+}
+
+async function checkLocale({ validation, inside, findings }: Checked): Promise<void> {
+  findings.check('Collation')
+  const [shape] = await inside.rows<{ collate: string; ctype: string; provider: string | null }>(
+    `SELECT datcollate AS collate, datctype AS ctype, pg_catalog.to_jsonb(d) ->> 'datlocprovider' AS provider
+     FROM pg_catalog.pg_database d WHERE datname = pg_catalog.current_database()`,
+  )
+  if (shape === undefined || (shape.provider !== null && shape.provider !== 'c')) return
+  for (const name of new Set([shape.collate, shape.ctype])) {
+    if (['C', 'POSIX'].includes(name)) continue
+    const there = await validation.target.value(
+      `SELECT 1 FROM pg_catalog.pg_collation WHERE collprovider IN ('c', 'd')
+         AND pg_catalog.replace(pg_catalog.lower(collcollate), '-', '') = pg_catalog.replace(pg_catalog.lower($1), '-', '')
+       UNION SELECT 1 FROM pg_catalog.pg_database
+       WHERE pg_catalog.replace(pg_catalog.lower(datcollate), '-', '') = pg_catalog.replace(pg_catalog.lower($1), '-', '')`,
+      [name],
+    )
+    if (there === undefined) {
+      findings.add(
+        'Collation',
+        'Warning',
+        `603401: the database's locale '${name}' is not listed at the target: install it in the target's operating system.`,
+      )
+    }
+  }
+}
+
+/** Both the schema's dump and COPY stop at the first thing that may not be read, or read in part. */
+async function checkReading({ inside, tables, findings }: Checked): Promise<void> {
+  findings.check('SourcePrivileges')
+  const unreadable = await inside.rows<{ name: string }>(
+    `SELECT c.oid::pg_catalog.regclass::text AS name FROM pg_catalog.unnest($1::pg_catalog.oid[]) o
+     JOIN pg_catalog.pg_class c ON c.oid = o WHERE NOT pg_catalog.has_table_privilege(c.oid, 'SELECT')`,
+    [tables.map(({ oid }) => oid)],
+  )
+  if (unreadable.length > 0) {
+    findings.add(
+      'SourcePrivileges',
+      'Failed',
+      `603111: the source's user may not read ${listed(unreadable.map(({ name }) => name))}: grant it SELECT, or membership in pg_read_all_data.`,
+    )
+  }
+  findings.check('RowSecurity')
+  const secured = await inside.rows<{ name: string }>(
+    `SELECT c.oid::pg_catalog.regclass::text AS name FROM pg_catalog.pg_class c
+     WHERE c.relrowsecurity AND c.relkind = 'r' AND NOT EXISTS (
+       SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = current_user
+         AND (r.rolsuper OR r.rolbypassrls
+           OR (pg_catalog.pg_has_role(c.relowner, 'USAGE') AND NOT c.relforcerowsecurity)))`,
+  )
+  if (secured.length > 0) {
+    findings.add(
+      'RowSecurity',
+      'Failed',
+      `Row security would hide rows of ${listed(secured.map(({ name }) => name))} from the source's user: ALTER ROLE … BYPASSRLS.`,
+    )
+  }
+}
+
+async function checkRoles({ validation, inside, findings }: Checked): Promise<void> {
+  findings.check('Roles')
+  if (validation.spec.roles) return
+  const lacking = await missingRoles(inside, validation.target)
+  if (lacking.length === 0) return
+  findings.add(
+    'Roles',
+    'Warning',
+    `The target lacks the roles ${listed(lacking)}: migrate roles too, or create them; otherwise everything will belong to the target's user and grants are left out.`,
+  )
+}
+
+async function checkTypes({ inside, findings }: Checked): Promise<void> {
+  findings.check('ColumnTypes')
+  const columns = await inside.rows<{ name: string; type: string }>(
+    `SELECT c.oid::pg_catalog.regclass::text || '.' || pg_catalog.quote_ident(a.attname) AS name,
+       pg_catalog.format_type(a.atttypid, NULL) AS type
+     FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
+     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+     JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+     WHERE c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped AND n.nspname !~ '^pg_'
+       AND n.nspname <> 'information_schema' AND t.typname ~ '^_?reg' AND t.oid < 10000
+     ORDER BY 1`,
+  )
+  if (columns.length > 0) {
+    findings.add(
+      'ColumnTypes',
+      'Warning',
+      `The columns ${listed(columns.map(({ name, type }) => `${name} (${type})`))} name objects of the server; rows that name what the target lacks while it is filled will not go in.`,
+    )
+  }
+  findings.check('SystemObjects')
+  const system = await inside.rows<{ name: string }>(
+    `SELECT c.oid::pg_catalog.regclass::text AS name FROM pg_catalog.pg_class c
+     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname IN ('pg_catalog', 'information_schema') AND c.oid >= 16384 AND c.relkind = 'r'
+       AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')`,
+  )
+  if (system.length > 0) {
+    findings.add(
+      'SystemObjects',
+      'Failed',
+      `603410: the tables ${listed(system.map(({ name }) => name))} stand in a schema of the system and are not migrated: move them.`,
+    )
+  }
+}
+
+async function checkTransactions({ inside, findings }: Checked): Promise<void> {
+  findings.check('PreparedTransactions')
+  const prepared = Number(
+    await inside.value(
+      `SELECT pg_catalog.count(*) FROM pg_catalog.pg_prepared_xacts
+       WHERE database = pg_catalog.current_database()`,
+    ),
+  )
+  if (prepared > 0) {
+    findings.add(
+      'PreparedTransactions',
+      'Warning',
+      `${prepared} prepared transactions are open: commit or roll them back, since a replication slot waits for them.`,
+    )
+  }
+}
+
+function checkReplication({ validation, tables, findings }: Checked): void {
+  if (validation.spec.mode === 'offline') return
+  findings.check('ReplicaIdentity')
+  const lacking = tables.filter(({ identityMissing, unlogged }) => identityMissing && !unlogged)
+  if (lacking.length > 0) {
+    findings.add(
+      'ReplicaIdentity',
+      'Warning',
+      `Tables without a replica identity: ${listed(lacking.map(({ name }) => name))}. ${
+        validation.spec.setUpReplication
+          ? 'They get REPLICA IDENTITY FULL for the length of the migration, as was allowed.'
+          : 'Allow the set-up of logical replication, or give them a primary key; a published table without one refuses UPDATE and DELETE.'
+      }`,
+    )
+  }
+  findings.check('UnloggedTables')
+  const unlogged = tables.filter((table) => table.unlogged)
+  if (unlogged.length > 0) {
+    findings.add(
+      'UnloggedTables',
+      'Warning',
+      `${listed(unlogged.map(({ name }) => name))} have no log of changes: they are copied again at the cutover.`,
+    )
+  }
+}
+
+async function checkObjects({ validation, inside, findings }: Checked): Promise<void> {
+  findings.check('LargeObjects')
+  const objects = Number(
+    await inside.value('SELECT pg_catalog.count(*) FROM pg_catalog.pg_largeobject_metadata'),
+  )
+  if (objects > 0 && validation.spec.mode === 'online') {
+    findings.add(
+      'LargeObjects',
+      'Warning',
+      `${objects} large objects: they have no log of changes, and are compared and copied again at the cutover.`,
+    )
+  }
+  findings.check('Sequences')
+}

@@ -1,0 +1,251 @@
+/**
+ * Would this migration work? Asks both servers, and every database, without changing anything. What is wrong
+ * comes back as findings that say what to do (facts A.6).
+ */
+
+import type { Clock } from '#kernel/ports.ts'
+import {
+  type Credentials,
+  DatabaseEngineError,
+  type MigrationSpec,
+  type ServerAccess,
+  type ValidationReport,
+} from '../engine.ts'
+import { connect, type Session } from './connect.ts'
+import { maintenanceDatabase, sourceAccess, targetAccess } from './database-task.ts'
+import { createFindings, type Findings, worst } from './findings.ts'
+import { majorOf } from './full-load.ts'
+import { replicationSettings } from './set-up-replication.ts'
+import { validateDatabase } from './validate-database.ts'
+
+export interface Validation {
+  readonly spec: MigrationSpec
+  readonly credentials: Credentials
+  readonly clock: Clock
+  readonly clientMajor: number | undefined
+  readonly signal: AbortSignal
+}
+
+const applicationName = 'armature validate'
+/** Generated columns are read from a catalog column that older versions lack. */
+const sourceMajorMin = 12
+/** `DROP DATABASE … WITH (FORCE)`. */
+const targetMajorMin = 13
+
+export async function validateMigration(validation: Validation): Promise<ValidationReport> {
+  const { spec, credentials, clock, signal } = validation
+  const startedAt = clock.now()
+  const findings = createFindings()
+  await using sessions = new AsyncDisposableStack()
+  const end = (): void => void sessions.disposeAsync()
+  signal.addEventListener('abort', end, { once: true })
+  sessions.defer(() => signal.removeEventListener('abort', end))
+  const from = sourceAccess(spec, credentials)
+  const to = targetAccess(spec, credentials)
+  const source = await reach('Source', from, findings, sessions)
+  const target = await reach('Target', to, findings, sessions)
+  const databases: ValidationReport['databases'][number][] = []
+  if (source !== undefined && target !== undefined) {
+    await checkServers({ validation, source, target, findings })
+    for (const name of spec.databases) {
+      signal.throwIfAborted()
+      const databaseStartedAt = clock.now()
+      const found = await validateDatabase({ spec, name, from, source, target, applicationName })
+      databases.push({
+        name,
+        startedAt: databaseStartedAt,
+        endedAt: clock.now(),
+        findings: found,
+      })
+    }
+  }
+  const server = findings.all()
+  return {
+    state: worst(
+      [server, ...databases.map((one) => one.findings)].flat().map(({ state }) => state),
+    ),
+    startedAt,
+    endedAt: clock.now(),
+    server,
+    databases,
+  }
+}
+
+async function reach(
+  side: 'Source' | 'Target',
+  access: ServerAccess,
+  findings: Findings,
+  sessions: AsyncDisposableStack,
+): Promise<Session | undefined> {
+  const type = `${side}Connection`
+  findings.check(type)
+  try {
+    const session = await connect(access, {
+      database: maintenanceDatabase(access),
+      applicationName,
+    })
+    if (!session.encrypted) {
+      findings.add(
+        type,
+        'Warning',
+        `The connection to the ${side.toLowerCase()} is not encrypted: turn on TLS there, or demand it with the TLS mode Require.`,
+      )
+    }
+    return sessions.use(session)
+  } catch (error) {
+    if (!(error instanceof DatabaseEngineError)) throw error
+    const number = error.number === undefined ? '' : `${error.number}: `
+    findings.add(type, 'Failed', `${number}${error.message}`)
+    return undefined
+  }
+}
+
+interface Servers {
+  readonly validation: Validation
+  readonly source: Session
+  readonly target: Session
+  readonly findings: Findings
+}
+
+async function checkServers(servers: Servers): Promise<void> {
+  await checkVersions(servers)
+  await checkTargetRights(servers)
+  await checkTargetRoom(servers)
+  if (servers.validation.spec.mode === 'online') {
+    await checkReplicationSettings(servers)
+    await checkSubscriptionRights(servers)
+  }
+}
+
+async function checkVersions({ validation, source, target, findings }: Servers): Promise<void> {
+  const [older, newer] = [await majorOf(source), await majorOf(target)]
+  findings.check('ServerVersion')
+  if (newer < older) {
+    findings.add(
+      'ServerVersion',
+      'Failed',
+      `603400: the target is of version ${newer} and the source of version ${older}: take a target of version ${older} or later.`,
+    )
+  }
+  if (older < sourceMajorMin || newer < targetMajorMin) {
+    findings.add(
+      'ServerVersion',
+      'Failed',
+      `603400: sources from version ${sourceMajorMin} and targets from version ${targetMajorMin} are served; these are ${older} and ${newer}.`,
+    )
+  }
+  findings.check('ClientPrograms')
+  const { clientMajor } = validation
+  if (clientMajor === undefined) {
+    findings.add(
+      'ClientPrograms',
+      'Failed',
+      'pg_dump and pg_restore were not found where the control plane runs: its operator must install them, or set their folder.',
+    )
+  } else if (clientMajor < older) {
+    findings.add(
+      'ClientPrograms',
+      'Failed',
+      `The client programs found are of version ${clientMajor} and cannot read a source of version ${older}: the control plane's operator must install those of version ${older} or later.`,
+    )
+  }
+}
+
+async function checkTargetRights({ target, findings }: Servers): Promise<void> {
+  findings.check('TargetPrivileges')
+  const may = await target.value(
+    'SELECT rolsuper OR rolcreatedb FROM pg_catalog.pg_roles WHERE rolname = current_user',
+  )
+  if (may !== 'true') {
+    findings.add(
+      'TargetPrivileges',
+      'Failed',
+      "603110: the target's user may not create databases: grant it CREATEDB.",
+    )
+  }
+}
+
+/** How much space a server has cannot be asked in SQL; what can be said is what will be needed. */
+async function checkTargetRoom({ validation, source, findings }: Servers): Promise<void> {
+  findings.check('TargetSpace')
+  const bytes = Number(
+    await source.value(
+      `SELECT coalesce(sum(pg_catalog.pg_database_size(datname)), 0) FROM pg_catalog.pg_database
+       WHERE datname = ANY ($1) AND pg_catalog.has_database_privilege(datname, 'CONNECT')`,
+      [validation.spec.databases],
+    ),
+  )
+  const mebibytes = Math.ceil(bytes / 2 ** 20)
+  findings.add(
+    'TargetSpace',
+    'Succeeded',
+    `The databases hold ${mebibytes} MiB at the source; the target needs about that, and its log of changes while it is filled.`,
+  )
+}
+
+async function checkReplicationSettings({ validation, source, target, findings }: Servers) {
+  findings.check('LogicalReplication')
+  const settings = await replicationSettings(source, validation.spec.databases.length)
+  for (const wrong of settings.wrong) {
+    findings.add(
+      'LogicalReplication',
+      // A caller may still ask for consent to mend it; a server that only waits for a restart too.
+      'Warning',
+      `At the source, ${wrong}: change the setting and restart the server${settings.written ? ' (it is written already)' : ''}.`,
+    )
+  }
+  const may = await source.value(
+    'SELECT rolsuper OR rolreplication FROM pg_catalog.pg_roles WHERE rolname = current_user',
+  )
+  if (may !== 'true') {
+    findings.add(
+      'LogicalReplication',
+      'Failed',
+      "603104: the source's user may not replicate: ALTER ROLE … REPLICATION.",
+    )
+  }
+  const workers = Number(await target.value('SHOW max_logical_replication_workers'))
+  if (workers < validation.spec.databases.length) {
+    findings.add(
+      'LogicalReplication',
+      'Failed',
+      `At the target, max_logical_replication_workers is ${workers} and must be at least ${validation.spec.databases.length}.`,
+    )
+  }
+  const kept = await source.value('SHOW max_slot_wal_keep_size')
+  findings.check('WalRetention')
+  if (kept === '-1') {
+    findings.add(
+      'WalRetention',
+      'Warning',
+      "While the target is away the source keeps its log without bound (max_slot_wal_keep_size is -1): watch the source's disk, or set a bound.",
+    )
+  }
+}
+
+async function checkSubscriptionRights({ target, findings }: Servers): Promise<void> {
+  findings.check('SubscriptionPrivileges')
+  const superuser = await target.value(
+    'SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user',
+  )
+  if (superuser === 'true') return
+  const major = await majorOf(target)
+  if (major < 16) {
+    findings.add(
+      'SubscriptionPrivileges',
+      'Failed',
+      `Before version 16 only a superuser may subscribe, and the target is of version ${major}: take its superuser, a later version, or an offline migration.`,
+    )
+    return
+  }
+  const may = await target.value(
+    "SELECT pg_catalog.pg_has_role(current_user, 'pg_create_subscription', 'USAGE')",
+  )
+  if (may !== 'true') {
+    findings.add(
+      'SubscriptionPrivileges',
+      'Failed',
+      "The target's user may not subscribe: GRANT pg_create_subscription to it.",
+    )
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * All there is to compare of two databases, as text by subject: rows with checksums, sequences, catalogs,
+ * large objects, and the database's own properties. For tests; independent of how the engine verifies.
+ */
+
+import { connect } from '../postgres/connect.ts'
+import type { TestServer } from './servers.ts'
+
+export type Fingerprint = Readonly<Record<string, readonly string[]>>
+
+const user = "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_'"
+
+/** Each gives one column of text. Written so that versions do not show but for what is excepted. */
+const subjects: Readonly<Record<string, string>> = {
+  tables: `SELECT format('%I.%I %s %s %s rls=%s', n.nspname, c.relname, c.relkind, c.relpersistence,
+      c.relreplident, c.relrowsecurity)
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f') AND ${user}`,
+  columns: `SELECT format('%I.%I.%I %s notnull=%s %s gen=%s id=%s', n.nspname, c.relname, a.attname,
+      format_type(a.atttypid, a.atttypmod), a.attnotnull, pg_get_expr(d.adbin, d.adrelid), a.attgenerated, a.attidentity)
+    FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+    WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm') AND ${user}`,
+  indexes: `SELECT pg_get_indexdef(i.indexrelid) || ' valid=' || i.indisvalid FROM pg_index i
+    JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE ${user}`,
+  constraints: `SELECT format('%s %I %s valid=%s', k.conrelid::regclass, k.conname, pg_get_constraintdef(k.oid), k.convalidated)
+    FROM pg_constraint k JOIN pg_namespace n ON n.oid = k.connamespace WHERE k.contype <> 'n' AND ${user}`,
+  views: `SELECT format('%I %s', c.relname, pg_get_viewdef(c.oid)) FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('v', 'm') AND ${user}`,
+  populated: `SELECT format('%I %s', c.relname, c.relispopulated) FROM pg_class c WHERE c.relkind = 'm'`,
+  triggers: `SELECT pg_get_triggerdef(t.oid) || t.tgenabled::text FROM pg_trigger t WHERE NOT t.tgisinternal`,
+  rules: `SELECT pg_get_ruledef(r.oid) FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class
+    JOIN pg_namespace n ON n.oid = c.relnamespace WHERE r.rulename <> '_RETURN' AND ${user}`,
+  policies: `SELECT format('%s %s %s %s', polname, polrelid::regclass, polroles::regrole[], pg_get_expr(polqual, polrelid)) FROM pg_policy`,
+  functions: `SELECT pg_get_functiondef(p.oid) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+    WHERE ${user} AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')`,
+  extensions: `SELECT extname::text FROM pg_extension`,
+  owners: `SELECT format('%I.%I %s', n.nspname, c.relname, pg_get_userbyid(c.relowner)) FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace WHERE ${user} AND c.relkind IN ('r', 'p', 'v', 'm', 'S')`,
+  grants: `SELECT format('%I.%I %s to %s by %s %s', n.nspname, c.relname, a.privilege_type, a.grantee, a.grantor, a.is_grantable)
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace,
+    LATERAL (SELECT privilege_type, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(grantee)::text END AS grantee,
+      pg_get_userbyid(grantor) AS grantor, is_grantable FROM aclexplode(c.relacl)) a
+    WHERE ${user} AND a.privilege_type <> 'MAINTAIN' AND c.relkind IN ('r', 'p', 'v', 'm', 'S')`,
+  columnGrants: `SELECT format('%s.%I %s', a.attrelid::regclass, a.attname, a.attacl) FROM pg_attribute a
+    JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE a.attacl IS NOT NULL AND ${user}`,
+  defaults: `SELECT format('%s %s %s', pg_get_userbyid(defaclrole), defaclobjtype, defaclacl) FROM pg_default_acl`,
+  enums: `SELECT enumtypid::regtype || ' ' || enumlabel FROM pg_enum`,
+  comments: `SELECT format('%s %s %s', objoid::regclass, objsubid, description) FROM pg_description
+    WHERE classoid = 'pg_class'::regclass AND objoid >= 16384`,
+  statistics: `SELECT pg_get_statisticsobjdef(oid) FROM pg_statistic_ext`,
+  eventTriggers: `SELECT evtname || ' ' || evtevent FROM pg_event_trigger`,
+  largeObjects: `SELECT format('%s %s %s %s', m.oid, pg_get_userbyid(m.lomowner), m.lomacl, md5(lo_get(m.oid)))
+    FROM pg_largeobject_metadata m`,
+  database: `SELECT format('%s %s %s %s %s %s', pg_get_userbyid(datdba), pg_encoding_to_char(encoding), datcollate,
+      datctype, datconnlimit, shobj_description(oid, 'pg_database')) FROM pg_database WHERE datname = current_database()`,
+  databaseGrants: `SELECT format('%s %s', a.privilege_type, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(a.grantee)::text END)
+    FROM pg_database d, aclexplode(d.datacl) a WHERE d.datname = current_database()`,
+  settings: `SELECT format('%s %s', CASE setrole WHEN 0 THEN '' ELSE pg_get_userbyid(setrole)::text END, c)
+    FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase, unnest(setconfig) c
+    WHERE d.datname = current_database()`,
+  subscriptions: `SELECT subname::text FROM pg_subscription`,
+  publications: `SELECT pubname::text FROM pg_publication`,
+}
+
+const checksum = 'coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text'
+
+export async function fingerprint(server: TestServer, database: string): Promise<Fingerprint> {
+  await using session = await connect(
+    { address: server.address, password: server.password },
+    { database, applicationName: 'fingerprint' },
+  )
+  const found: Record<string, readonly string[]> = {}
+  for (const [subject, query] of Object.entries(subjects)) {
+    const rows = await session.rows<Record<string, string | null>>(query)
+    found[subject] = rows.map((row) => String(Object.values(row)[0])).sort()
+  }
+  const relations = await session.rows<{ name: string }>(
+    `SELECT format('%I.%I', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE (c.relkind = 'r' OR (c.relkind = 'm' AND c.relispopulated)) AND ${user} ORDER BY 1`,
+  )
+  const rows: string[] = []
+  for (const { name } of relations) {
+    const [row] = await session.rows<{ n: string; sum: string }>(
+      `SELECT count(*)::text AS n, ${checksum} AS sum FROM ONLY ${name} t`,
+    )
+    rows.push(`${name} ${row?.n} ${row?.sum}`)
+  }
+  found['rows'] = rows
+  const sequences = await session.rows<{ name: string }>(
+    `SELECT format('%I.%I', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind = 'S' AND ${user} ORDER BY 1`,
+  )
+  const states: string[] = []
+  for (const { name } of sequences) {
+    const [row] = await session.rows<{ state: string }>(
+      `SELECT last_value || ' ' || is_called AS state FROM ${name}`,
+    )
+    states.push(`${name} ${row?.state}`)
+  }
+  found['sequences'] = states
+  return found
+}

@@ -1,0 +1,81 @@
+/**
+ * An application writing to a database while it is migrated: inserts, updates, deletes, sequences, at a
+ * steady rate. It counts what was committed, and goes on after errors, as applications do.
+ */
+
+import { connect, type Session } from '../postgres/connect.ts'
+import type { TestServer } from './servers.ts'
+
+export interface Load {
+  /** Committed so far. */
+  readonly committed: () => number
+  /** Sees to it that nothing is written any more. */
+  stop(): Promise<void>
+}
+
+/** Works on the tables of `oddThings`. */
+export const oddWrites: readonly string[] = [
+  `INSERT INTO public.child (parent_id, note) VALUES (1 + (random() * 100)::int, 'written ' || clock_timestamp())`,
+  `UPDATE public.parent SET t = 'updated ' || clock_timestamp() WHERE id = 1 + (random() * 1000)::int`,
+  `UPDATE public.no_key SET b = 'y' || a WHERE a = (random() * 50)::int`,
+  `DELETE FROM public.child WHERE id = (SELECT max(id) - 20 FROM public.child)`,
+  `INSERT INTO public.measure VALUES (1 + (random() * 4)::int, date '2021-01-01' + (random() * 3000)::int, 1)
+   ON CONFLICT DO NOTHING`,
+  `UPDATE public.everything SET mood = 'sad', j = j || '{"seen": true}' WHERE id = 1 + (random() * 100)::int`,
+  `SELECT nextval('public.counted')`,
+  `UPDATE public.scratch SET t = t || '+' WHERE id = 1`,
+]
+
+const stepMilliseconds = 20
+
+export function startLoad(
+  server: TestServer,
+  database: string,
+  options: {
+    readonly perSecond: number
+    readonly statements?: readonly string[]
+    /** Ends by itself when it is shut out, as an application in maintenance; else it tries again. */
+    readonly endsWhenShutOut?: boolean
+  },
+): Load {
+  const statements = options.statements ?? oddWrites
+  let committed = 0
+  let stopping = false
+  const work = async (): Promise<void> => {
+    let session: Session | undefined
+    const started = process.hrtime.bigint()
+    let made = 0
+    while (!stopping) {
+      const seconds = Number(process.hrtime.bigint() - started) / 1e9
+      const due = Math.floor(seconds * options.perSecond)
+      try {
+        session ??= await connect(
+          { address: server.address, password: server.password },
+          { database, applicationName: 'load' },
+        )
+        // As an application's own session: a fence must hold for it.
+        if (made === 0) await session.run('RESET default_transaction_read_only')
+        while (made < due && !stopping) {
+          await session.run(statements[made % statements.length] ?? 'SELECT 1')
+          made += 1
+          committed += 1
+        }
+      } catch {
+        // Fenced, ended or away: an application tries again.
+        made += 1
+        if (options.endsWhenShutOut === true) stopping = true
+        if (session?.lost() !== undefined) session = undefined
+      }
+      await new Promise((done) => setTimeout(done, stepMilliseconds))
+    }
+    await session?.client.end()
+  }
+  const working = work()
+  return {
+    committed: () => committed,
+    stop: async () => {
+      stopping = true
+      await working
+    },
+  }
+}
