@@ -1,0 +1,32 @@
+/** `share consumers`: who took a share. */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { apiOptions } from '../../options.ts'
+import { printRows } from '../../output/print.ts'
+import { accountOptions, inAccount, propertyOf, shareVersion } from '../../sharing.ts'
+
+export const command: Command = defineCommand({
+  name: 'share consumers',
+  summary: 'List who took a share',
+  arguments: [{ name: 'name', summary: 'The name of the share' }],
+  options: { ...accountOptions, ...apiOptions },
+  examples: ['share consumers sales -g from -a giver'],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const path = await inAccount(
+      connection,
+      values,
+      'shares',
+      values.name,
+      'providerShareSubscriptions',
+    )
+    const rows = await connection.client.list(path, { query: { 'api-version': shareVersion } })
+    printRows(context.terminal, values.json, rows, [
+      { title: 'ID', of: (row) => propertyOf(row, 'shareSubscriptionObjectId') },
+      { title: 'CONSUMER', of: (row) => propertyOf(row, 'consumerName') },
+      { title: 'STATUS', of: (row) => propertyOf(row, 'shareSubscriptionStatus') },
+      { title: 'SINCE', of: (row) => propertyOf(row, 'sharedAt') },
+    ])
+    return 0
+  },
+})

@@ -1,0 +1,32 @@
+/** `share create`: makes a share, and its account where that is missing. */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { apiOptions } from '../../options.ts'
+import { printRecord } from '../../output/print.ts'
+import { accountOptions, ensureAccount, inAccount, make, shareVersion } from '../../sharing.ts'
+
+export const command: Command = defineCommand({
+  name: 'share create',
+  summary: 'Make a share, and its account where it is missing',
+  arguments: [{ name: 'name', summary: 'The name of the share' }],
+  options: {
+    ...accountOptions,
+    description: { type: 'string', value: 'text', summary: 'What consumers read about it' },
+    terms: { type: 'string', value: 'text', summary: 'What consumers agree to' },
+    ...apiOptions,
+  },
+  examples: ['share create sales -g from -a giver --description "Orders of this year"'],
+  async run(context, values) {
+    const connection = context.connect(values)
+    await ensureAccount(connection, values)
+    const { description, terms } = values
+    const properties = {
+      ...(description === undefined ? {} : { description }),
+      ...(terms === undefined ? {} : { terms }),
+    }
+    const path = await inAccount(connection, values, 'shares', values.name)
+    const made = await make(connection, path, shareVersion, { properties })
+    printRecord(context.terminal, values.json, made)
+    return 0
+  },
+})

@@ -1,0 +1,28 @@
+/** `share invitations`: what awaits the caller's answer. */
+
+import { qualify } from '#kernel/vendor.ts'
+import { type Command, defineCommand } from '../../command.ts'
+import { apiOptions } from '../../options.ts'
+import { printRows } from '../../output/print.ts'
+import { propertyOf, shareVersion } from '../../sharing.ts'
+
+export const command: Command = defineCommand({
+  name: 'share invitations',
+  summary: 'List the invitations that await your answer',
+  arguments: [],
+  options: apiOptions,
+  examples: ['share invitations'],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const path = `/providers/${qualify(connection.words, 'DataShare')}/listInvitations`
+    const rows = await connection.client.list(path, { query: { 'api-version': shareVersion } })
+    printRows(context.terminal, values.json, rows, [
+      { title: 'INVITATION', of: (row) => propertyOf(row, 'invitationId') },
+      { title: 'SHARE', of: (row) => propertyOf(row, 'shareName') },
+      { title: 'FROM', of: (row) => propertyOf(row, 'providerName') },
+      { title: 'LOCATION', of: (row) => propertyOf(row, 'location') },
+      { title: 'DESCRIPTION', of: (row) => propertyOf(row, 'description') },
+    ])
+    return 0
+  },
+})

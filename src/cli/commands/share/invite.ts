@@ -1,0 +1,49 @@
+/** `share invite`: offers a share to a principal or an address. */
+
+import { type Command, defineCommand, UsageError } from '../../command.ts'
+import { apiOptions } from '../../options.ts'
+import { printRecord } from '../../output/print.ts'
+import { accountOptions, inAccount, make, propertyOf, shareVersion } from '../../sharing.ts'
+
+export const command: Command = defineCommand({
+  name: 'share invite',
+  summary: 'Offer a share to a principal or to who signs in by an address',
+  arguments: [{ name: 'name', summary: 'The name of the invitation' }],
+  options: {
+    ...accountOptions,
+    share: { type: 'string', value: 'name', required: true, summary: 'The share' },
+    email: { type: 'string', value: 'address', summary: 'The name a user signs in with' },
+    principal: { type: 'string', value: 'id', summary: 'The object id of a principal' },
+    tenant: {
+      type: 'string',
+      value: 'id',
+      summary: 'The tenant of the principal; alone, everybody of it',
+    },
+    ...apiOptions,
+  },
+  examples: ['share invite ann -g from -a giver --share sales --email ann@example.net'],
+  async run(context, values) {
+    const { email, principal, tenant } = values
+    if ((email === undefined) === (principal === undefined && tenant === undefined)) {
+      throw new UsageError('give one of `--email`, `--principal` and `--tenant`')
+    }
+    const connection = context.connect(values)
+    const properties = {
+      ...(email === undefined ? {} : { targetEmail: email }),
+      ...(principal === undefined ? {} : { targetObjectId: principal }),
+      ...(tenant === undefined ? {} : { targetActiveDirectoryId: tenant }),
+    }
+    const path = await inAccount(
+      connection,
+      values,
+      'shares',
+      values.share,
+      'invitations',
+      values.name,
+    )
+    const made = await make(connection, path, shareVersion, { properties })
+    if (values.json) printRecord(context.terminal, true, made)
+    else context.terminal.out(`${propertyOf(made, 'invitationId')}\n`)
+    return 0
+  },
+})

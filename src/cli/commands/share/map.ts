@@ -1,0 +1,64 @@
+/** `share map`: says where the copy of a data set goes. */
+
+import { type Command, defineCommand, LocalProblem } from '../../command.ts'
+import { apiOptions } from '../../options.ts'
+import { printRecord } from '../../output/print.ts'
+import {
+  accountOptions,
+  inAccount,
+  make,
+  placedProperties,
+  propertyOf,
+  propertyOption,
+  shareVersion,
+} from '../../sharing.ts'
+
+export const command: Command = defineCommand({
+  name: 'share map',
+  summary: 'Say where the copy of a data set goes',
+  arguments: [{ name: 'data-set', summary: 'The name or the id of the data set' }],
+  options: {
+    ...accountOptions,
+    to: { type: 'string', value: 'name', required: true, summary: 'The share subscription' },
+    kind: { type: 'string', value: 'kind', required: true, summary: 'BlobFolder, SqlDBTable, …' },
+    output: {
+      type: 'string',
+      value: 'format',
+      choices: ['Csv', 'Parquet'],
+      summary: 'Of a table that becomes a file',
+    },
+    ...propertyOption,
+    ...apiOptions,
+  },
+  examples: [
+    'share map files -g to -a taker --to theirs --kind BlobFolder -p storageAccountName=takenfiles -p containerName=got -p prefix=files',
+  ],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const { kind, to } = values
+    const wanted = values['data-set']
+    const subscription = await inAccount(connection, values, 'shareSubscriptions', to)
+    const sources = await connection.client.list(`${subscription}/consumerSourceDataSets`, {
+      query: { 'api-version': shareVersion },
+    })
+    const source = sources.find((one) =>
+      [propertyOf(one, 'dataSetName'), propertyOf(one, 'dataSetId')].includes(wanted),
+    )
+    if (source === undefined) {
+      throw new LocalProblem('NoDataSet', `The share has no data set '${wanted}'.`)
+    }
+    const properties = {
+      dataSetId: propertyOf(source, 'dataSetId'),
+      ...(values.output === undefined ? {} : { outputType: values.output }),
+      ...(await placedProperties(connection, values, kind, values.property)),
+    }
+    const name = encodeURIComponent(propertyOf(source, 'dataSetName'))
+    const path = `${subscription}/dataSetMappings/${name}`
+    printRecord(
+      context.terminal,
+      values.json,
+      await make(connection, path, shareVersion, { kind, properties }),
+    )
+    return 0
+  },
+})

@@ -1,0 +1,32 @@
+/** `share sources`: what there is in a share that was accepted. */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { apiOptions } from '../../options.ts'
+import { printRows } from '../../output/print.ts'
+import { accountOptions, inAccount, propertyOf, shareVersion } from '../../sharing.ts'
+
+export const command: Command = defineCommand({
+  name: 'share sources',
+  summary: 'List the data sets of a share that was accepted',
+  arguments: [{ name: 'name', summary: 'The name of the share subscription' }],
+  options: { ...accountOptions, ...apiOptions },
+  examples: ['share sources theirs -g to -a taker'],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const path = await inAccount(
+      connection,
+      values,
+      'shareSubscriptions',
+      values.name,
+      'consumerSourceDataSets',
+    )
+    const rows = await connection.client.list(path, { query: { 'api-version': shareVersion } })
+    printRows(context.terminal, values.json, rows, [
+      { title: 'NAME', of: (row) => propertyOf(row, 'dataSetName') },
+      { title: 'KIND', of: (row) => propertyOf(row, 'dataSetType') },
+      { title: 'ID', of: (row) => propertyOf(row, 'dataSetId') },
+      { title: 'PATH', of: (row) => propertyOf(row, 'dataSetPath') },
+    ])
+    return 0
+  },
+})

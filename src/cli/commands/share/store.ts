@@ -1,0 +1,47 @@
+/** `share store`: registers a storage account: a folder of the installation, or a blob service. */
+
+import { type Command, defineCommand, UsageError } from '../../command.ts'
+import { apiOptions } from '../../options.ts'
+import { printRecord } from '../../output/print.ts'
+import { groupOptions, inGroup, make, storageVersion } from '../../sharing.ts'
+
+export const command: Command = defineCommand({
+  name: 'share store',
+  summary: 'Register a storage account: a folder of the installation, or a blob service',
+  arguments: [{ name: 'name', summary: 'The name; a folder is called by it' }],
+  options: {
+    ...groupOptions,
+    endpoint: {
+      type: 'string',
+      value: 'address',
+      summary: 'Of a blob service; a folder when left out',
+    },
+    'account-name': { type: 'string', value: 'name', summary: 'How the service calls the account' },
+    key: { type: 'string', value: 'key', summary: 'Its key: `@file`, or `-` for standard input' },
+    ...apiOptions,
+  },
+  examples: [
+    'share store givenfiles -g from',
+    'share store cloudfiles -g from --endpoint https://blobs.example/me --account-name me --key @key.txt',
+  ],
+  async run(context, values) {
+    const { endpoint, key } = values
+    if ((endpoint === undefined) !== (key === undefined)) {
+      throw new UsageError('`--endpoint` and `--key` go together')
+    }
+    const properties =
+      endpoint === undefined || key === undefined
+        ? { kind: 'Folder' }
+        : {
+            kind: 'BlobService',
+            endpoint,
+            accountName: values['account-name'] ?? values.name,
+            accountKey: (await context.readText(key)).trim(),
+          }
+    const connection = context.connect(values)
+    const path = await inGroup(connection, values, 'Storage/storageAccounts', values.name)
+    const made = await make(connection, path, storageVersion, { location: 'local', properties })
+    printRecord(context.terminal, values.json, made)
+    return 0
+  },
+})

@@ -1,0 +1,37 @@
+/** `synchronization show`: the data sets of one run (contract, operation 5). */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { apiOptions } from '../../options.ts'
+import { printRows } from '../../output/print.ts'
+import { accountOptions, inAccount } from '../../sharing.ts'
+import { detailColumns, detailsOf, runOf, textAt } from '../../synchronizations.ts'
+
+export const command: Command = defineCommand({
+  name: 'synchronization show',
+  summary: 'Show the data sets of one synchronization and what each came to',
+  arguments: [
+    { name: 'name', summary: 'The share subscription' },
+    { name: 'id', required: false, summary: 'The synchronization; the newest when left out' },
+  ],
+  options: {
+    ...accountOptions,
+    filter: { type: 'string', value: 'filter', summary: "Only those, as `status eq 'Failed'`" },
+    orderby: { type: 'string', value: 'fields', summary: 'In this order, as `sizeWritten desc`' },
+    ...apiOptions,
+  },
+  examples: [
+    'synchronization show theirs -g to -a taker',
+    'synchronization show theirs -g to -a taker --orderby "durationMs desc"',
+  ],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const path = await inAccount(connection, values, 'shareSubscriptions', values.name)
+    const run = await runOf(connection, path, values.id)
+    const rows = await detailsOf(connection, path, textAt(run, 'synchronizationId'), {
+      $filter: values.filter,
+      $orderby: values.orderby,
+    })
+    printRows(context.terminal, values.json, rows, detailColumns)
+    return 0
+  },
+})

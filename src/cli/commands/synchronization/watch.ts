@@ -1,0 +1,73 @@
+/** `synchronization watch`: draws the progress of a run until it ends. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Command, defineCommand } from '../../command.ts'
+import { apiOptions } from '../../options.ts'
+import { printRows } from '../../output/print.ts'
+import { accountOptions, inAccount } from '../../sharing.ts'
+import {
+  detailColumns,
+  detailsOf,
+  listRuns,
+  numberAt,
+  progressLine,
+  runOf,
+  textAt,
+} from '../../synchronizations.ts'
+
+const everyMilliseconds = 500
+/** Data sets drawn at once; the rest are told by the table at the end. */
+const linesMax = 20
+
+export const command: Command = defineCommand({
+  name: 'synchronization watch',
+  summary: 'Draw the progress of a synchronization until it ends',
+  notes:
+    () => `How much there will be is known from the last synchronization of the same mode that succeeded; before
+the first, the bars say only what was copied and how fast.`,
+  arguments: [
+    { name: 'name', summary: 'The share subscription' },
+    { name: 'id', required: false, summary: 'The synchronization; the newest when left out' },
+  ],
+  options: { ...accountOptions, ...apiOptions },
+  examples: ['synchronization watch theirs -g to -a taker'],
+  async run(context, values) {
+    const { terminal } = context
+    const connection = context.connect(values)
+    const path = await inAccount(connection, values, 'shareSubscriptions', values.name)
+    const run = await runOf(connection, path, values.id)
+    const id = textAt(run, 'synchronizationId')
+    const before = (await listRuns(connection, path)).find(
+      (one) =>
+        one['status'] === 'Succeeded' &&
+        one['synchronizationMode'] === run['synchronizationMode'] &&
+        one['synchronizationId'] !== id,
+    )
+    const expected = new Map<string, number>()
+    if (before !== undefined) {
+      for (const row of await detailsOf(connection, path, textAt(before, 'synchronizationId'))) {
+        expected.set(textAt(row, 'dataSetId'), numberAt(row, 'sizeWritten'))
+      }
+    }
+    const draws = terminal.interactive && !values.json
+    let drawn = 0
+    for (;;) {
+      const now = await runOf(connection, path, id)
+      const isEnded = now['endTime'] !== undefined
+      const rows = await detailsOf(connection, path, id)
+      if (draws) {
+        const lines = rows
+          .slice(0, linesMax)
+          .map((row) => progressLine(row, expected.get(textAt(row, 'dataSetId'))))
+        const up = drawn === 0 ? '' : `\u001b[${drawn}A`
+        terminal.error(`${up}${lines.map((line) => `\u001b[2K${line}\n`).join('')}`)
+        drawn = lines.length
+      }
+      if (isEnded) {
+        printRows(terminal, values.json, rows, detailColumns)
+        return now['status'] === 'Succeeded' ? 0 : 1
+      }
+      await sleep(everyMilliseconds)
+    }
+  },
+})

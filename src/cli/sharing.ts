@@ -1,0 +1,140 @@
+/** What the commands about data sharing share: paths, options, the versions they speak, and a resource made whole. */
+
+import { isRecord, textOf } from '#client/answer.ts'
+import { UsageError } from './command.ts'
+import type { Connection } from './context.ts'
+import { subscriptionOption } from './options.ts'
+import { extensionPath, resourceGroupPath, subscriptionOf } from './resource-path.ts'
+
+export const shareVersion = '2021-08-01'
+export const storageVersion = '2023-01-01'
+export const serverVersion = '2021-11-01'
+
+export const groupOptions = {
+  'resource-group': {
+    type: 'string',
+    short: 'g',
+    value: 'name',
+    required: true,
+    summary: 'The resource group it is in',
+  },
+  ...subscriptionOption,
+} as const
+
+export const accountOptions = {
+  account: {
+    type: 'string',
+    short: 'a',
+    value: 'name',
+    required: true,
+    summary: 'The data-share account',
+  },
+  ...groupOptions,
+} as const
+
+export const propertyOption = {
+  property: {
+    type: 'string',
+    short: 'p',
+    value: 'name=value',
+    multiple: true,
+    summary: 'What the kind names: `containerName=data`, `prefix=in`, `tableName=orders`',
+  },
+} as const
+
+export interface GroupPlace {
+  readonly 'resource-group': string
+  readonly subscription: string | undefined
+}
+
+export interface AccountPlace extends GroupPlace {
+  readonly account: string
+}
+
+/** `…/resourceGroups/{g}/providers/{type}/{name}`, the type without the vendor word. */
+export async function inGroup(
+  connection: Connection,
+  place: GroupPlace,
+  type: string,
+  name: string,
+): Promise<string> {
+  const scope = resourceGroupPath(
+    await subscriptionOf(connection, place.subscription),
+    place['resource-group'],
+  )
+  return `${extensionPath(connection.words, scope, type)}/${encodeURIComponent(name)}`
+}
+
+/** Below the account: `inAccount(…, 'shares', name)`. */
+export async function inAccount(
+  connection: Connection,
+  place: AccountPlace,
+  ...below: readonly string[]
+): Promise<string> {
+  const account = await inGroup(connection, place, 'DataShare/accounts', place.account)
+  return [account, ...below.map((one) => encodeURIComponent(one))].join('/')
+}
+
+/** Makes or replaces a resource, waits for its end, and answers it. */
+export async function make(
+  connection: Connection,
+  path: string,
+  version: string,
+  body: object,
+): Promise<unknown> {
+  const { client } = connection
+  const query = { 'api-version': version }
+  await client.waitForOperation(await client.request('PUT', path, { query, body }))
+  return (await client.request('GET', path, { query })).body
+}
+
+/** The account of a share or a share subscription, made where it is missing. */
+export async function ensureAccount(connection: Connection, place: AccountPlace): Promise<void> {
+  const path = await inAccount(connection, place)
+  const query = { 'api-version': shareVersion }
+  const there = await connection.client.send('GET', path, { query })
+  if (there.status !== 200) await make(connection, path, shareVersion, { location: 'local' })
+}
+
+/** `a=b` pairs as properties. Throws `UsageError`. */
+export function propertiesOf(pairs: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const equals = pair.indexOf('=')
+      if (equals < 1)
+        throw new UsageError(`\`--property ${pair}\` is not of the form \`name=value\``)
+      return [pair.slice(0, equals), pair.slice(equals + 1)]
+    }),
+  )
+}
+
+/** Where a kind of files lies: the group of the command and the storage account named. */
+export async function placedProperties(
+  connection: Connection,
+  place: GroupPlace,
+  kind: string,
+  pairs: readonly string[],
+): Promise<Readonly<Record<string, string>>> {
+  const given = propertiesOf(pairs)
+  if (/^(?:Sql|Synapse|Kusto)/.test(kind)) {
+    const server = given['server']
+    if (server === undefined) return given
+    const { server: _, ...rest } = given
+    return { ...rest, sqlServerResourceId: await inGroup(connection, place, 'Sql/servers', server) }
+  }
+  return {
+    subscriptionId: await subscriptionOf(connection, place.subscription),
+    resourceGroup: place['resource-group'],
+    ...given,
+  }
+}
+
+export function propertyOf(resource: unknown, name: string): string {
+  const properties = isRecord(resource) ? resource['properties'] : undefined
+  return textOf(properties, name) ?? ''
+}
+
+export function itemsOf(body: unknown): readonly unknown[] {
+  const value = isRecord(body) ? body['value'] : undefined
+  return Array.isArray(value) ? value : []
+}

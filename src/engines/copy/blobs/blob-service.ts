@@ -1,0 +1,78 @@
+/** A connection to a blob service, and its failures in the port's words: without the key, which no message holds. */
+
+import {
+  BlobServiceClient,
+  type ContainerClient,
+  RestError,
+  StorageSharedKeyCredential,
+} from '@azure/storage-blob'
+import { type BlobPlace, CopyFailure } from '../engine.ts'
+import { checkedPath, checkPlace } from '../names.ts'
+
+const triesMax = 4
+const requestMilliseconds = 60_000
+
+export function containerOf(place: BlobPlace): ContainerClient {
+  checkPlace(place)
+  const service = new BlobServiceClient(
+    place.endpoint,
+    new StorageSharedKeyCredential(place.account, place.key),
+    {
+      retryOptions: {
+        maxTries: triesMax,
+        tryTimeoutInMs: requestMilliseconds,
+        retryDelayInMs: 200,
+        maxRetryDelayInMs: 5000,
+      },
+      keepAliveOptions: { enable: true },
+    },
+  )
+  return service.getContainerClient(place.container)
+}
+
+/** What keys are relative to: the path with a slash, or nothing. */
+export function prefixOf(place: BlobPlace): string {
+  const path = checkedPath(place.path).join('/')
+  return path === '' || place.shape === 'file' ? '' : `${path}/`
+}
+
+/** The blob of a key. */
+export function nameOf(place: BlobPlace, key: string): string {
+  return place.shape === 'file' ? place.path : prefixOf(place) + key
+}
+
+export function statusOf(error: unknown): number | undefined {
+  return error instanceof RestError ? error.statusCode : undefined
+}
+
+/** Runs a call of the service; its refusals become `CopyFailure` with the service's own code. */
+export async function asked<T>(
+  side: 'SourceRefused' | 'TargetRefused',
+  what: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    // The adapter to the service: everything else is a fault of ours and goes on.
+    if (!(error instanceof RestError)) throw error
+    const { statusCode, code } = error
+    const reason = code ?? `status ${statusCode ?? 'none'}`
+    if (statusCode === undefined || statusCode >= 500) {
+      throw new CopyFailure(
+        'Unreachable',
+        `the blob service did not answer for '${what}' (${reason})`,
+        'later',
+      )
+    }
+    if (statusCode === 404 && side === 'SourceRefused') {
+      throw new CopyFailure('SourceMissing', `there is no '${what}' (${reason})`)
+    }
+    throw new CopyFailure(side, `the blob service refused '${what}' (${reason})`)
+  }
+}
+
+/** Tags come with quotes in some answers and without in others. */
+export function bareEtag(etag: string | undefined): string {
+  return (etag ?? '').replace(/^"|"$/g, '')
+}

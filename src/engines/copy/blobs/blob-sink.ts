@@ -1,0 +1,200 @@
+/**
+ * Writes blobs. A full copy sends every blob's blocks first, which no reader sees, and commits them at the end; an
+ * incremental one replaces blob by blob. Every block carries its checksum, every blob the one of the whole.
+ */
+
+import { createHash } from 'node:crypto'
+import type { BlockBlobClient, ContainerClient } from '@azure/storage-blob'
+import {
+  type BlobPlace,
+  batchItems,
+  CopyFailure,
+  type CopyTask,
+  type DoneItem,
+  type Ledger,
+} from '../engine.ts'
+import type { ListedItem, ObjectSink, Upload } from '../objects.ts'
+import { asked, containerOf, nameOf, prefixOf } from './blob-service.ts'
+
+const blockBytes = 8 * 1024 * 1024
+const atOnce = 8
+
+export class BlobSink implements ObjectSink {
+  readonly hash = 'md5'
+  readonly width = atOnce
+  readonly #place: BlobPlace
+  readonly #task: CopyTask
+  readonly #container: ContainerClient
+  readonly #staged: boolean
+
+  constructor(place: BlobPlace, task: CopyTask) {
+    this.#place = place
+    this.#task = task
+    this.#container = containerOf(place)
+    this.#staged = task.mode === 'full' || !task.owned
+  }
+
+  async prepare(): Promise<'ready'> {
+    const { container, path, shape } = this.#place
+    await asked('TargetRefused', container, () => this.#container.createIfNotExists())
+    if (this.#task.owned) return 'ready'
+    const shown = `${container}/${path}`
+    const prefix = shape === 'file' ? path : prefixOf(this.#place)
+    const pages = this.#container.listBlobsFlat(prefix === '' ? {} : { prefix })
+    const first = await asked('TargetRefused', shown, () => pages.next())
+    const isTaken = shape === 'file' ? first.value?.name === path : first.done !== true
+    if (isTaken) {
+      throw new CopyFailure(
+        'TargetNotEmpty',
+        `'${shown}' holds blobs that this mapping did not write: remove them, or map elsewhere`,
+      )
+    }
+    return 'ready'
+  }
+
+  has(): boolean {
+    return false
+  }
+
+  async putWhole(item: ListedItem, bytes: Uint8Array, digest: string): Promise<void> {
+    const blob = this.#blob(item.key)
+    const md5 = md5Of(digest)
+    await asked('TargetRefused', item.key, async () => {
+      if (!this.#staged) {
+        await blob.upload(bytes, bytes.length, {
+          blobHTTPHeaders: { blobContentMD5: md5 },
+        })
+      } else if (bytes.length > 0) {
+        await blob.stageBlock(this.#block(item, 0), bytes, bytes.length, {
+          transactionalContentMD5: md5,
+        })
+      }
+    })
+  }
+
+  async begin(item: ListedItem, wished: number): Promise<Upload> {
+    const blob = this.#blob(item.key)
+    const offset = await this.#kept(blob, item, wished)
+    let index = offset / blockBytes
+    let pending: Uint8Array[] = []
+    let length = 0
+    const send = async (): Promise<void> => {
+      const block = Buffer.concat(pending, length)
+      pending = []
+      length = 0
+      const transactionalContentMD5 = createHash('md5').update(block).digest()
+      const id = this.#block(item, index++)
+      await asked('TargetRefused', item.key, () =>
+        blob.stageBlock(id, block, block.length, { transactionalContentMD5 }),
+      )
+    }
+    return {
+      offset,
+      async write(chunk) {
+        let rest = chunk
+        while (rest.length > 0) {
+          const room = rest.subarray(0, blockBytes - length)
+          // Copied: the source uses its buffers again.
+          pending.push(Buffer.from(room))
+          length += room.length
+          rest = rest.subarray(room.length)
+          if (length === blockBytes) await send()
+        }
+      },
+      async checkpoint() {
+        return index * blockBytes
+      },
+      finish: async (digest) => {
+        if (length > 0) await send()
+        if (!this.#staged) await this.#commit({ ...item, digest })
+      },
+      async close() {},
+    }
+  }
+
+  /** Once begun it is seen to its end: cancelled half-way it would leave old and new side by side. */
+  async publish(ledger: Ledger): Promise<void> {
+    if (!this.#staged) return
+    let after: string | undefined
+    for (;;) {
+      const items = await ledger.done(after, batchItems)
+      await side(items, (item) => this.#commit(item))
+      after = items.at(-1)?.key
+      if (items.length < batchItems) break
+    }
+    if (this.#place.shape === 'tree') await this.#removeOthers(ledger)
+  }
+
+  /** Blocks that are never committed vanish by themselves, and no reader sees them. */
+  async discard(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  async #removeOthers(ledger: Ledger): Promise<void> {
+    const prefix = prefixOf(this.#place)
+    const pages = this.#container
+      .listBlobsFlat(prefix === '' ? {} : { prefix })
+      .byPage({ maxPageSize: batchItems })
+    for (;;) {
+      const page = await asked('TargetRefused', this.#place.container, () => pages.next())
+      if (page.done === true) return
+      const keys = page.value.segment.blobItems.map(({ name }) => name.slice(prefix.length))
+      for (let at = 0; at < keys.length; at += batchItems) {
+        const some = keys.slice(at, at + batchItems)
+        const held = await ledger.holds(some)
+        const gone = some.filter((_, index) => held[index] !== true)
+        await side(gone, (key) =>
+          asked('TargetRefused', key, async () => {
+            await this.#container.getBlobClient(prefix + key).deleteIfExists()
+          }),
+        )
+      }
+    }
+  }
+
+  async #commit(item: DoneItem): Promise<void> {
+    const count = Math.ceil(item.size / blockBytes)
+    const blocks = Array.from({ length: count }, (_, index) => this.#block(item, index))
+    await asked('TargetRefused', item.key, () =>
+      this.#blob(item.key).commitBlockList(blocks, {
+        blobHTTPHeaders: { blobContentMD5: md5Of(item.digest) },
+      }),
+    )
+  }
+
+  /** As much of what was promised as the service still has. */
+  async #kept(blob: BlockBlobClient, item: ListedItem, wished: number): Promise<number> {
+    if (wished === 0) return 0
+    const list = await asked('TargetRefused', item.key, () => blob.getBlockList('uncommitted'))
+    const there = new Set(list.uncommittedBlocks?.map(({ name }) => name))
+    let index = 0
+    while (index * blockBytes < wished && there.has(this.#block(item, index))) index++
+    return index * blockBytes
+  }
+
+  #blob(key: string): BlockBlobClient {
+    return this.#container.getBlockBlobClient(nameOf(this.#place, key))
+  }
+
+  /** All ids of a blob must be of one length. Of this very state of the item, so that no two are mixed. */
+  #block(item: Pick<DoneItem, 'etag'>, index: number): string {
+    const state = createHash('md5').update(`${this.#task.run}\n${item.etag}`).digest('hex')
+    return Buffer.from(`${state.slice(0, 16)}${String(index).padStart(6, '0')}`).toString('base64')
+  }
+}
+
+function md5Of(digest: string): Uint8Array {
+  return Buffer.from(digest.slice(digest.indexOf(':') + 1), 'hex')
+}
+
+/** A bounded number at once. */
+async function side<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  let next = 0
+  const lane = async (): Promise<void> => {
+    for (let at = next++; at < items.length; at = next++) {
+      const item = items[at]
+      if (item !== undefined) await work(item)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, lane))
+}

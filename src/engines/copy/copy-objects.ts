@@ -1,0 +1,254 @@
+/**
+ * Objects to objects: lists the source, copies what the ledger does not know, publishes. Small items go through
+ * memory whole, large ones in chunks with checkpoints; a changed item is read again once.
+ */
+
+import { createHash, type Hash, hash } from 'node:crypto'
+import { setImmediate as breathe } from 'node:timers/promises'
+import {
+  batchItems,
+  CopyCancelled,
+  CopyFailure,
+  type CopyTask,
+  type Counted,
+  type DoneItem,
+  type Ledger,
+  type Todo,
+} from './engine.ts'
+import { ItemChanged, type ListedItem, type ObjectSink, type ObjectSource } from './objects.ts'
+import { ticks } from './ticks.ts'
+
+/** How often what was done is written down. More often costs the store, less often is copied again after a cut. */
+const commitMilliseconds = 250
+const checkpointBytes = 64 * 1024 * 1024
+const breatheMilliseconds = 20
+
+export async function copyObjects(
+  task: CopyTask,
+  source: ObjectSource,
+  sink: ObjectSink,
+  ledger: Ledger,
+  signal: AbortSignal,
+): Promise<void> {
+  const replaces = task.mode === 'full' || !task.owned
+  if ((await sink.prepare()) === 'published') {
+    await ledger.published({ replaces })
+    return sink.discard()
+  }
+  await new ObjectsRun(source, sink, ledger, signal).all()
+  stopIfCancelled(signal)
+  if (replaces) await ledger.publishing()
+  await sink.publish(ledger)
+  await ledger.published({ replaces })
+  // Not before: the stage is how a run that is cut off here knows that it had published.
+  await sink.discard()
+}
+
+function stopIfCancelled(signal: AbortSignal): void {
+  if (signal.aborted) throw new CopyCancelled()
+}
+
+class ObjectsRun {
+  readonly #source: ObjectSource
+  readonly #sink: ObjectSink
+  readonly #ledger: Ledger
+  readonly #signal: AbortSignal
+  #done: DoneItem[] = []
+  #bytes = 0
+  #committedAt = ticks()
+  #breathedAt = ticks()
+  /** Bytes of large items under way, by key: read, and safe in the stage. */
+  readonly #underway = new Map<string, number>()
+  #committing: Promise<void> = Promise.resolve()
+
+  constructor(source: ObjectSource, sink: ObjectSink, ledger: Ledger, signal: AbortSignal) {
+    this.#source = source
+    this.#sink = sink
+    this.#ledger = ledger
+    this.#signal = signal
+  }
+
+  async all(): Promise<void> {
+    for await (const batch of this.#source.list()) {
+      stopIfCancelled(this.#signal)
+      const todo = await this.#ledger.todo(batch)
+      await this.#batch(batch, todo)
+    }
+    await this.#commit()
+    await this.#committing
+  }
+
+  async #batch(batch: readonly ListedItem[], todo: readonly Todo[]): Promise<void> {
+    let next = 0
+    let failed = false
+    const lane = async (): Promise<void> => {
+      while (next < batch.length && !failed) {
+        const at = next++
+        const what = todo[at]
+        const item = batch[at]
+        if (item === undefined || what === undefined || what.kind === 'skip') continue
+        await this.#item(item, what)
+        if (ticks() - this.#committedAt >= commitMilliseconds) await this.#commit()
+        if (ticks() - this.#breathedAt >= breatheMilliseconds) await this.#breathe()
+      }
+    }
+    if (this.#sink.width === 1) return lane()
+    const lanes = Array.from({ length: this.#sink.width }, () =>
+      lane().catch((error: unknown) => {
+        // Rethrown below, once the other lanes have let go of what they hold.
+        failed = true
+        throw error
+      }),
+    )
+    const ended = await Promise.allSettled(lanes)
+    for (const one of ended) if (one.status === 'rejected') throw one.reason
+  }
+
+  /** Lets messages in: a cancellation, above all. */
+  async #breathe(): Promise<void> {
+    await breathe()
+    this.#breathedAt = ticks()
+    stopIfCancelled(this.#signal)
+  }
+
+  async #item(listed: ListedItem, what: Exclude<Todo, { kind: 'skip' }>): Promise<void> {
+    stopIfCancelled(this.#signal)
+    let item = listed
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.#copy(item, tries === 0 && what.kind === 'resume' ? what.offset : 0)
+      } catch (error) {
+        // The adapter's word that the source moved on; once is forgiven.
+        if (!(error instanceof ItemChanged)) throw error
+        this.#underway.delete(item.key)
+        if (tries > 0) {
+          throw new CopyFailure('SourceChanged', `${error.message}, and again when read anew`)
+        }
+        const now = await this.#source.look(item.key)
+        if (now === undefined) {
+          throw new CopyFailure('SourceChanged', `'${item.key}' was removed while it was copied`)
+        }
+        item = now
+      }
+    }
+  }
+
+  #copy(item: ListedItem, offset: number): void | Promise<void> {
+    const { wholeMax } = this.#source
+    if (item.size > wholeMax) return this.#large(item, offset)
+    const bytes = this.#source.whole(item)
+    if (bytes instanceof Promise) return bytes.then((read) => this.#put(item, read))
+    return this.#put(item, bytes)
+  }
+
+  #put(item: ListedItem, bytes: Uint8Array): void | Promise<void> {
+    const digest = `${this.#sink.hash}:${hash(this.#sink.hash, bytes)}`
+    if (this.#sink.has(item)) return this.#note(item, digest)
+    const put = this.#sink.putWhole(item, bytes, digest)
+    if (put instanceof Promise) return put.then(() => this.#note(item, digest))
+    this.#note(item, digest)
+  }
+
+  #note({ key, size, etag }: ListedItem, digest: string): void {
+    this.#done.push({ key, size, etag, digest })
+    this.#bytes += size
+  }
+
+  async #large(item: ListedItem, offset: number): Promise<void> {
+    const upload = await this.#sink.begin(item, offset)
+    const digest = createHash(this.#sink.hash)
+    try {
+      await take(digest, upload.kept?.() ?? firstBytes(this.#source, item, upload.offset))
+      let at = upload.offset
+      let checkpoint = at
+      for await (const chunk of this.#source.open(item, at)) {
+        stopIfCancelled(this.#signal)
+        const written = upload.write(chunk)
+        digest.update(chunk)
+        await written
+        at += chunk.length
+        this.#underway.set(item.key, at)
+        if (at - checkpoint >= checkpointBytes && at < item.size) {
+          const safe = await upload.checkpoint()
+          checkpoint = at
+          await this.#commit({ key: item.key, etag: item.etag, offset: safe })
+        } else if (ticks() - this.#committedAt >= commitMilliseconds) {
+          await this.#commit()
+        }
+      }
+      if (at !== item.size) throw new ItemChanged(item.key)
+      const hex = `${this.#sink.hash}:${digest.digest('hex')}`
+      await upload.finish(hex)
+      this.#underway.delete(item.key)
+      this.#note(item, hex)
+    } finally {
+      await upload.close()
+    }
+  }
+
+  /** Writes down what was done since the last time; one commit at a time, in order. */
+  async #commit(part?: {
+    readonly key: string
+    readonly etag: string
+    readonly offset: number
+  }): Promise<void> {
+    const done = this.#done
+    const bytes = this.#bytes
+    this.#done = []
+    this.#bytes = 0
+    this.#committedAt = ticks()
+    let running = 0
+    for (const one of this.#underway.values()) running += one
+    const underway: Counted = { sizeRead: running, sizeWritten: running }
+    const before = this.#committing
+    this.#committing = (async () => {
+      await before
+      if (done.length === 0 && part === undefined && running === 0) return
+      const parts = chunked(done)
+      for (const [at, some] of parts.entries()) {
+        const size = parts.length === 1 ? bytes : some.reduce((sum, one) => sum + one.size, 0)
+        await this.#ledger.commit({
+          done: some,
+          counted: {
+            filesRead: some.length,
+            filesWritten: some.length,
+            sizeRead: size,
+            sizeWritten: size,
+          },
+          underway,
+          ...(part === undefined || at > 0 ? {} : { part }),
+        })
+      }
+    })()
+    // Seen by whoever waits next; without this a failure meanwhile would end the process.
+    this.#committing.catch(() => undefined)
+    // At most one commit is ahead: what is not written down must not pile up.
+    await before
+  }
+}
+
+async function take(digest: Hash, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const chunk of chunks) digest.update(chunk)
+}
+
+/** Read again where the target cannot give back what it keeps. */
+async function* firstBytes(
+  source: ObjectSource,
+  item: ListedItem,
+  length: number,
+): AsyncGenerator<Uint8Array> {
+  let left = length
+  if (left === 0) return
+  for await (const chunk of source.open(item, 0)) {
+    yield chunk.length > left ? chunk.subarray(0, left) : chunk
+    left -= chunk.length
+    if (left <= 0) return
+  }
+}
+
+function chunked(done: readonly DoneItem[]): readonly (readonly DoneItem[])[] {
+  if (done.length <= batchItems) return [done]
+  const chunks: (readonly DoneItem[])[] = []
+  for (let at = 0; at < done.length; at += batchItems) chunks.push(done.slice(at, at + batchItems))
+  return chunks
+}

@@ -1,0 +1,78 @@
+/** One task by its connectors. Refuses pairs of places that nothing copies between. */
+
+import { copyObjects } from './copy-objects.ts'
+import {
+  CopyCancelled,
+  CopyFailure,
+  type CopyTask,
+  type Ledger,
+  type ObjectsPlace,
+} from './engine.ts'
+import { FolderSink } from './files/folder-sink.ts'
+import { FolderSource } from './files/folder-source.ts'
+import type { ObjectSink, ObjectSource } from './objects.ts'
+
+export async function copyTask(task: CopyTask, ledger: Ledger, signal: AbortSignal): Promise<void> {
+  const { source, target } = task
+  if (source.kind === 'postgres' && target.kind === 'postgres') {
+    const { copyPostgresToPostgres } = await import('./tables/copy-tables.ts')
+    return copyPostgresToPostgres(task, source, target, ledger, signal)
+  }
+  if (isObjects(target)) {
+    refuseOverlap(source, target)
+    await using sink = await sinkOf(target, task)
+    try {
+      if (source.kind === 'postgres' && target.shape === 'file') {
+        const { copyTableToFile } = await import('./tables/table-to-file.ts')
+        return await copyTableToFile(task, source, sink, ledger, signal)
+      }
+      if (isObjects(source) && source.shape === target.shape) {
+        await using opened = await sourceOf(source)
+        return await copyObjects(task, opened, sink, ledger, signal)
+      }
+    } catch (error) {
+      // What was staged is of use only to the same run taken up again, which these two are not.
+      const isFinal = error instanceof CopyFailure && error.retry === 'never'
+      if (isFinal || error instanceof CopyCancelled) await sink.discard()
+      throw error
+    }
+  }
+  throw new CopyFailure(
+    'Unsupported',
+    `nothing copies from ${source.kind} to ${target.kind} in these shapes`,
+  )
+}
+
+function isObjects(place: CopyTask['source']): place is ObjectsPlace {
+  return place.kind === 'folder' || place.kind === 'blobs'
+}
+
+/** Connectors are loaded when they are used: the clients behind them cost more time than a small copy. */
+async function sourceOf(place: ObjectsPlace): Promise<ObjectSource> {
+  if (place.kind === 'folder') return new FolderSource(place)
+  const { BlobSource } = await import('./blobs/blob-source.ts')
+  return new BlobSource(place)
+}
+
+async function sinkOf(place: ObjectsPlace, task: CopyTask): Promise<ObjectSink> {
+  if (place.kind === 'folder') return new FolderSink(place, task)
+  const { BlobSink } = await import('./blobs/blob-sink.ts')
+  return new BlobSink(place, task)
+}
+
+/** A copy into itself would never end, or end what it reads. */
+function refuseOverlap(source: CopyTask['source'], target: ObjectsPlace): void {
+  if (source.kind !== target.kind || source.container !== target.container) return
+  const root = (place: ObjectsPlace): string =>
+    place.kind === 'folder' ? place.root : `${place.endpoint}|${place.account}`
+  if (root(source) !== root(target)) return
+  const [left, right] = [`${source.path}/`, `${target.path}/`]
+  if (
+    left.startsWith(right) ||
+    right.startsWith(left) ||
+    source.path === '' ||
+    target.path === ''
+  ) {
+    throw new CopyFailure('TargetRefused', 'source and target lie in one another')
+  }
+}

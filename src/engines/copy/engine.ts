@@ -1,0 +1,199 @@
+/**
+ * The port of copying: one task copies one data set from a place to a place, and tells a ledger what it has done,
+ * so that whoever keeps the ledger can count, show and resume. It knows names, places and bytes; what a share, a
+ * subscription or a right is it never learns.
+ */
+
+/** A path in objects: one file, or everything below a folder (`''` is the whole container). */
+export interface ObjectsAt {
+  readonly shape: 'file' | 'tree'
+  readonly container: string
+  /** Segments parted by `/`, none of them empty, `.` or `..`; not opening or ending with a slash. */
+  readonly path: string
+}
+
+/** Files below a folder of this machine. */
+export interface FolderPlace extends ObjectsAt {
+  readonly kind: 'folder'
+  /** Absolute. Nothing outside of it is ever read or written, whatever links say. */
+  readonly root: string
+}
+
+/** Blobs of a service that speaks the blob protocol. */
+export interface BlobPlace extends ObjectsAt {
+  readonly kind: 'blobs'
+  /** `https://account.blob.example` or `http://127.0.0.1:10000/account`. */
+  readonly endpoint: string
+  readonly account: string
+  /** Secret; in no message. */
+  readonly key: string
+}
+
+export interface PostgresTable {
+  readonly kind: 'postgres'
+  readonly host: string
+  readonly port: number
+  readonly database: string
+  readonly user: string
+  /** Secret; in no message. */
+  readonly password: string
+  /** `verify` takes TLS and checks the server's certificate. */
+  readonly tls: 'off' | 'verify'
+  readonly schema: string
+  readonly table: string
+}
+
+export interface DuckdbTable {
+  readonly kind: 'duckdb'
+  /** Absolute, of the folder that databases are in; `database` is the file without its extension. */
+  readonly root: string
+  readonly database: string
+  readonly schema: string
+  readonly table: string
+}
+
+export type ObjectsPlace = FolderPlace | BlobPlace
+export type TablePlace = PostgresTable | DuckdbTable
+export type Place = ObjectsPlace | TablePlace
+
+export interface CopyTask {
+  /** Unique among the tasks of a session; names nothing outside of it. */
+  readonly id: string
+  readonly source: Place
+  /** A table is copied to a table, or to one file in `format`. */
+  readonly target: Place
+  /** Of tables that become files. */
+  readonly format?: 'Csv' | 'Parquet'
+  /**
+   * `full`: all of it, put beside the target and made visible in one go at the end. `incremental`: what the ledger
+   * does not know in this state; where nothing was ever copied it is `full`.
+   */
+  readonly mode: 'full' | 'incremental'
+  /** Lower-case hex. Names what is put beside the target; the same for the life of a mapping. */
+  readonly token: string
+  /** Lower-case hex: one run. A run that is taken up again has the same. */
+  readonly run: string
+  /** The target was published by an earlier run, or by this one before it was cut off: it may be replaced. */
+  readonly owned: boolean
+  /** Tables: what the last successful run ended with, opaque. */
+  readonly watermark?: string
+  /** Tables: a column that only grows, for what has no change numbers of its own. */
+  readonly watermarkColumn?: string
+}
+
+/** An object as a source lists it. `etag` changes whenever its content may have changed. */
+export interface Item {
+  readonly key: string
+  readonly size: number
+  readonly etag: string
+}
+
+/** An item that has been written, with the digest of its bytes (`md5:…`, `sha256:…`, hex). */
+export interface DoneItem extends Item {
+  readonly digest: string
+}
+
+/** What to do with a listed item. */
+export type Todo =
+  | { readonly kind: 'copy' }
+  /** So many bytes lie safely in the target's unfinished part. */
+  | { readonly kind: 'resume'; readonly offset: number }
+  /** Known in this state. */
+  | { readonly kind: 'skip' }
+
+/** Added to what was counted before. */
+export interface Counted {
+  readonly filesRead?: number
+  readonly filesWritten?: number
+  readonly rowsRead?: number
+  readonly rowsCopied?: number
+  readonly sizeRead?: number
+  readonly sizeWritten?: number
+}
+
+export interface Progress {
+  /** Written whole: known from now on. Counted together with `counted`, all or nothing. */
+  readonly done: readonly DoneItem[]
+  readonly counted: Counted
+  /** What is under way and not in `counted`; takes the place of what was said before. */
+  readonly underway: Counted
+  /** A part that is on disk or with the service. */
+  readonly part?: { readonly key: string; readonly etag: string; readonly offset: number }
+}
+
+/** The manifest of a task. Whatever resolves is durable. Throws what its keeper throws; the task then ends. */
+export interface Ledger {
+  /** One answer for each item, in their order. At most `batchItems` of them. */
+  todo(items: readonly Item[]): Promise<readonly Todo[]>
+  commit(progress: Progress): Promise<void>
+  /** Which of these keys are among what this run has done. At most `batchItems` of them. */
+  holds(keys: readonly string[]): Promise<readonly boolean[]>
+  /** From now on the target may hold what this run wrote. Called once all is staged, ahead of publishing. */
+  publishing(): Promise<void>
+  /** What this run has done, in the order of keys byte by byte; for publishing where that is one by one. */
+  done(after: string | undefined, limit: number): Promise<readonly DoneItem[]>
+  /** All is visible: of what earlier runs wrote only this run's part counts from now on. */
+  published(outcome: {
+    readonly watermark?: string
+    /** Tables and full copies replace what was known; incremental ones add to it. */
+    readonly replaces: boolean
+    /** Counted together with the end, all or nothing. What was under way counts no more. */
+    readonly counted?: Counted
+    /** For people, where something is worth knowing (why all was copied). */
+    readonly note?: string
+  }): Promise<void>
+}
+
+export const batchItems = 500
+
+/** Copies in a process of its own, which lives as long as the session. */
+export interface CopySession extends AsyncDisposable {
+  /**
+   * Resolves when all is published. Rejects with `CopyFailure`, with `CopyCancelled` within seconds of the signal
+   * (what was published before is then as it was; a task that is publishing is seen to its end), or with what the ledger threw. Tasks may run side by side.
+   */
+  copy(task: CopyTask, ledger: Ledger, signal: AbortSignal): Promise<void>
+}
+
+export interface CopyEngine {
+  open(): CopySession
+}
+
+/**
+ * The world's failure. `message` is for the owner of the data and holds no secret.
+ * `retry: 'later'`: nothing of the task is wrong; the same may succeed.
+ */
+export class CopyFailure extends Error {
+  readonly code: FailureCode
+  readonly retry: 'later' | 'never'
+  constructor(
+    code: FailureCode,
+    message: string,
+    retry: 'later' | 'never' = 'never',
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+    this.name = 'CopyFailure'
+    this.code = code
+    this.retry = retry
+  }
+}
+
+export type FailureCode =
+  | 'SourceMissing'
+  | 'SourceChanged'
+  | 'SourceRefused'
+  | 'TargetNotEmpty'
+  | 'TargetRefused'
+  | 'PathRefused'
+  | 'Unsupported'
+  | 'Damaged'
+  | 'Unreachable'
+  | 'WorkerLost'
+
+export class CopyCancelled extends Error {
+  constructor() {
+    super('the copy was cancelled')
+    this.name = 'CopyCancelled'
+  }
+}

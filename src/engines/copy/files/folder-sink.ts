@@ -1,0 +1,226 @@
+/**
+ * Writes files below a folder. A full copy is put together beside the containers and takes the target's place by
+ * renaming; an incremental one replaces file by file, each by renaming. What lies there of others is left alone.
+ */
+
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  futimesSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { CopyFailure, type CopyTask, type FolderPlace } from '../engine.ts'
+import { checkedPath, stageFolder } from '../names.ts'
+import type { ListedItem, ObjectSink, Upload } from '../objects.ts'
+import { type ContainedPath, containedPath, refuseLinks } from './contained.ts'
+
+const readBytes = 4 * 1024 * 1024
+const { O_CREAT, O_NOFOLLOW, O_RDWR, O_TRUNC, O_WRONLY } = constants
+
+export class FolderSink implements ObjectSink {
+  readonly hash = 'sha256'
+  readonly width = 1
+  readonly #place: FolderPlace
+  readonly #task: CopyTask
+  readonly #at: ContainedPath
+  /** All that is unfinished of this run. */
+  readonly #stage: string
+  readonly #staged: boolean
+  readonly #made = new Set<string>()
+  #resumed = false
+
+  constructor(place: FolderPlace, task: CopyTask) {
+    this.#place = place
+    this.#task = task
+    this.#at = containedPath(place)
+    this.#stage = join(this.#at.root, stageFolder, `${task.token}-${task.run}`)
+    this.#staged = task.mode === 'full' || !task.owned
+  }
+
+  async prepare(): Promise<'ready' | 'published'> {
+    const stages = join(this.#at.root, stageFolder)
+    refuseLinks(this.#at.root, stages, stageFolder)
+    mkdirSync(stages, { recursive: true })
+    for (const name of readdirSync(stages)) {
+      if (name.startsWith(`${this.#task.token}-`) && join(stages, name) !== this.#stage) {
+        rmSync(join(stages, name), { recursive: true, force: true })
+      }
+    }
+    if (existsSync(this.#stage)) {
+      this.#resumed = true
+      // The stage is made with its data, so without it the data has been moved to its place.
+      const isMoved = this.#staged && !existsSync(this.#data())
+      if (isMoved && this.#place.shape === 'tree') return 'published'
+    } else {
+      if (!this.#task.owned) this.#requireEmpty()
+      const fresh = `${this.#stage}.new`
+      mkdirSync(join(fresh, 'data'), { recursive: true })
+      renameSync(fresh, this.#stage)
+    }
+    return 'ready'
+  }
+
+  has(item: ListedItem): boolean {
+    if (!this.#resumed) return false
+    const found = lstatSync(this.#goal(item.key), { throwIfNoEntry: false })
+    // The time is set last: a file that was cut off has its own.
+    return found?.isFile() === true && found.size === item.size && sameTime(found.mtimeMs, item)
+  }
+
+  putWhole(item: ListedItem, bytes: Uint8Array): void {
+    const goal = this.#goal(item.key)
+    this.#folderOf(goal, item.key)
+    const path = this.#staged ? goal : join(this.#stage, 'next')
+    this.#translated(item.key, () => {
+      const file = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o666)
+      try {
+        let at = 0
+        while (at < bytes.length) at += writeSync(file, bytes, at)
+        futimesSync(file, item.modified / 1000, item.modified / 1000)
+      } finally {
+        closeSync(file)
+      }
+      if (path !== goal) renameSync(path, goal)
+    })
+  }
+
+  async begin(item: ListedItem, offset: number): Promise<Upload> {
+    const goal = this.#goal(item.key)
+    this.#folderOf(goal, item.key)
+    const name = createHash('sha256').update(`${item.key}\n${item.etag}`).digest('hex')
+    const part = join(this.#stage, `${name.slice(0, 32)}.part`)
+    const file = await open(part, O_RDWR | O_CREAT | O_NOFOLLOW, 0o666)
+    const { size } = await file.stat()
+    const kept = size >= offset ? offset : 0
+    await file.truncate(kept)
+    let at = kept
+    let closed = false
+    const close = async (): Promise<void> => {
+      if (!closed) await file.close()
+      closed = true
+    }
+    return {
+      offset: kept,
+      async *kept() {
+        const buffer = Buffer.allocUnsafeSlow(readBytes)
+        for (let from = 0; from < kept; ) {
+          const { bytesRead } = await file.read(buffer, 0, Math.min(readBytes, kept - from), from)
+          if (bytesRead === 0)
+            throw new CopyFailure('Damaged', 'an unfinished part shrank', 'later')
+          yield buffer.subarray(0, bytesRead)
+          from += bytesRead
+        }
+      },
+      async write(chunk) {
+        let done = 0
+        while (done < chunk.length) {
+          const { bytesWritten } = await file.write(chunk, done, chunk.length - done, at)
+          done += bytesWritten
+          at += bytesWritten
+        }
+      },
+      async checkpoint() {
+        await file.datasync()
+        return at
+      },
+      finish: async () => {
+        await file.utimes(item.modified / 1000, item.modified / 1000)
+        await close()
+        this.#translated(item.key, () => renameSync(part, goal))
+      },
+      close,
+    }
+  }
+
+  /** Between its two renames the target is absent for an instant, and never half (decision 0025). */
+  async publish(): Promise<void> {
+    if (this.#staged) {
+      mkdirSync(dirname(this.#at.path), { recursive: true })
+      refuseLinks(this.#at.root, this.#at.path, this.#place.path)
+      const data = this.#data()
+      if (this.#place.shape === 'file') {
+        if (existsSync(data))
+          this.#translated(this.#place.path, () => renameSync(data, this.#at.path))
+      } else if (existsSync(data)) {
+        this.#translated(this.#place.path, () => {
+          if (existsSync(this.#at.path)) renameSync(this.#at.path, join(this.#stage, 'old'))
+          renameSync(data, this.#at.path)
+        })
+      }
+    }
+  }
+
+  async discard(): Promise<void> {
+    await rm(this.#stage, { recursive: true, force: true })
+  }
+
+  /** What a cut leaves behind is for the run that takes it up. */
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  #data(): string {
+    return this.#place.shape === 'file'
+      ? join(this.#stage, 'data', 'file')
+      : join(this.#stage, 'data')
+  }
+
+  /** Where an item is put: in the stage, or in its place. */
+  #goal(key: string): string {
+    const single = this.#place.shape === 'file'
+    if (this.#staged) return single ? this.#data() : join(this.#data(), ...checkedPath(key))
+    return single ? this.#at.path : join(this.#at.path, ...checkedPath(key))
+  }
+
+  #folderOf(goal: string, key: string): void {
+    const folder = dirname(goal)
+    if (this.#made.has(folder)) return
+    if (!this.#staged) refuseLinks(this.#at.root, folder, key)
+    this.#translated(key, () => mkdirSync(folder, { recursive: true }))
+    this.#made.add(folder)
+  }
+
+  #requireEmpty(): void {
+    const found = lstatSync(this.#at.path, { throwIfNoEntry: false })
+    if (found === undefined) return
+    const shown = `${this.#place.container}/${this.#place.path}`
+    if (this.#place.shape === 'tree' && found.isDirectory()) {
+      if (readdirSync(this.#at.path).length === 0) return
+      throw new CopyFailure(
+        'TargetNotEmpty',
+        `the folder '${shown}' holds files that this mapping did not write: empty it, or map elsewhere`,
+      )
+    }
+    throw new CopyFailure(
+      'TargetNotEmpty',
+      `there is something at '${shown}' that this mapping did not write: remove it, or map elsewhere`,
+    )
+  }
+
+  /** What the file system says, in the port's words. */
+  #translated(shown: string, work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+      if (code === '') throw error
+      const full = code === 'ENOSPC' || code === 'EDQUOT'
+      const why = full ? 'the disk is full' : code
+      throw new CopyFailure('TargetRefused', `'${shown}' cannot be written (${why})`, 'never', {
+        cause: error,
+      })
+    }
+  }
+}
+
+function sameTime(mtime: number, item: ListedItem): boolean {
+  return Math.abs(mtime - item.modified) < 1
+}

@@ -1,0 +1,85 @@
+/** Folder to folder, in this process and in one of its own; and what paths and links may not do. */
+
+import assert from 'node:assert/strict'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { failure, large, objectsContract, runTask, taskOf } from './contract.ts'
+import type { FolderPlace } from './engine.ts'
+import { folderPair } from './testing/folder-pair.ts'
+import { inlineEngine } from './testing/inline-engine.ts'
+import { MemoryManifest } from './testing/memory-ledger.ts'
+import { workerEngine } from './worker/worker-engine.ts'
+
+objectsContract('folder to folder', inlineEngine, async () => folderPair())
+objectsContract('folder to folder, in a process of its own', workerEngine, async () => folderPair())
+
+test('paths do not leave their root, links are not followed', async () => {
+  await using pair = folderPair()
+  await pair.write('in.txt', Buffer.from('in'))
+  writeFileSync(join(pair.folder, 'secret'), 'out')
+  symlinkSync(join(pair.folder, 'secret'), join(pair.folder, 'from/data/x/link'))
+  symlinkSync(pair.folder, join(pair.folder, 'from/data/x/up'))
+  const manifest = new MemoryManifest()
+  await runTask(inlineEngine(), taskOf(pair, 'full', manifest), manifest)
+  assert.deepEqual([...(await pair.seen()).keys()], ['in.txt'])
+  const source: FolderPlace = { ...(pair.source as FolderPlace), path: 'x/up' }
+  const through = taskOf({ source, target: pair.target }, 'full', manifest)
+  assert.equal((await failure(runTask(inlineEngine(), through, manifest))).code, 'PathRefused')
+  for (const path of ['..', 'x/../..', './x', 'x//y', '/etc', 'x\\y', 'x\0']) {
+    for (const side of ['source', 'target'] as const) {
+      const places = { source: pair.source, target: pair.target }
+      const bad = { ...places, [side]: { ...places[side], path } }
+      const refused = await failure(
+        runTask(inlineEngine(), taskOf(bad, 'full', manifest), manifest),
+      )
+      assert.equal(refused.code, 'PathRefused', path)
+    }
+  }
+  rmSync(join(pair.folder, 'to/data'), { recursive: true })
+  mkdirSync(join(pair.folder, 'elsewhere'))
+  symlinkSync(join(pair.folder, 'elsewhere'), join(pair.folder, 'to/data'))
+  const linked = await failure(runTask(inlineEngine(), taskOf(pair, 'full', manifest), manifest))
+  assert.equal(linked.code, 'PathRefused')
+  assert.deepEqual(readdirSync(join(pair.folder, 'elsewhere')), [])
+})
+
+test('an item that changes is read again once; twice, and its data set fails alone', async () => {
+  await using pair = folderPair()
+  await pair.write('a.txt', Buffer.from('one'))
+  await pair.write('b.bin', Buffer.alloc(large, 1))
+  const manifest = new MemoryManifest()
+  const task = taskOf(pair, 'full', manifest)
+  const ledger = manifest.ledger(task)
+  await using session = inlineEngine().open()
+  const listing = {
+    ...ledger,
+    todo: async (items: Parameters<typeof ledger.todo>[0]) => {
+      // After the listing, ahead of the reading.
+      await pair.write('a.txt', Buffer.from('changed since'))
+      return ledger.todo(items)
+    },
+  }
+  await session.copy(task, listing, new AbortController().signal)
+  assert.equal(Buffer.from((await pair.seen()).get('a.txt') ?? []).toString(), 'changed since')
+  assert.equal(manifest.countsOf(task.run).sizeRead, large + 13)
+  const next = taskOf(pair, 'full', manifest)
+  const growing = { ...manifest.ledger(next) }
+  const busy = setInterval(
+    () => appendFileSync(join(pair.folder, 'from/data/x/b.bin'), Buffer.alloc(1000)),
+    1,
+  )
+  const refused = await failure(session.copy(next, growing, new AbortController().signal))
+  clearInterval(busy)
+  assert.equal(refused.code, 'SourceChanged')
+  assert.match(refused.message, /b\.bin/)
+  assert.ok(!existsSync(join(pair.folder, 'to/.armature', `${next.token}-${next.run}`)))
+})

@@ -1,0 +1,64 @@
+/** What a connector of objects offers: listing and reading on one side, staging and publishing on the other. */
+
+import type { Item, Ledger } from './engine.ts'
+
+/** Thrown by reads when the item is not what was listed. */
+export class ItemChanged extends Error {
+  constructor(key: string) {
+    super(`'${key}' changed while it was read`)
+    this.name = 'ItemChanged'
+  }
+}
+
+/** An item with what its source needs to find it again. */
+export interface ListedItem extends Item {
+  /** Milliseconds since 1970, kept where the target can keep it. */
+  readonly modified: number
+}
+
+export interface ObjectSource extends AsyncDisposable {
+  /** In the order of keys, byte by byte, where the source can; in batches of at most `batchItems`. */
+  list(): AsyncIterable<readonly ListedItem[]> | Iterable<readonly ListedItem[]>
+  /** As it is now; undefined when it is gone. */
+  look(key: string): Promise<ListedItem | undefined>
+  /** Items up to this size are read with `whole`. */
+  readonly wholeMax: number
+  /** Throws `ItemChanged` unless it is the very item listed. */
+  whole(item: ListedItem): Uint8Array | Promise<Uint8Array>
+  /** The bytes from `offset`. Throws `ItemChanged`, at the latest after the last chunk. */
+  open(item: ListedItem, offset: number): AsyncIterable<Uint8Array>
+}
+
+/** A large object on its way into the stage. */
+export interface Upload {
+  /** How many of the bytes that were there are kept; reading goes on there. */
+  readonly offset: number
+  /** The bytes that are kept, to be taken into the digest; left out, they are read from the source again. */
+  kept?(): AsyncIterable<Uint8Array>
+  write(chunk: Uint8Array): Promise<void>
+  /** Makes what was written safe; how many bytes are. */
+  checkpoint(): Promise<number>
+  finish(digest: string): Promise<void>
+  /** Lets go; what is safe stays for a later run. */
+  close(): Promise<void>
+}
+
+export interface ObjectSink extends AsyncDisposable {
+  /** By which digest is written and compared. */
+  readonly hash: 'md5' | 'sha256'
+  /** How many items at once; 1 where calls are synchronous. */
+  readonly width: number
+  /**
+   * Throws `CopyFailure` when the target may not be written. `published`: this run has done so before it was cut
+   * off, and nothing is left to do.
+   */
+  prepare(): Promise<'ready' | 'published'>
+  /** Does the stage hold this very item, from before a cut? */
+  has(item: ListedItem): boolean
+  putWhole(item: ListedItem, bytes: Uint8Array, digest: string): void | Promise<void>
+  begin(item: ListedItem, offset: number): Promise<Upload>
+  /** Makes the stage visible. May be called again after a cut. */
+  publish(ledger: Ledger): Promise<void>
+  /** Removes what was staged and not published. */
+  discard(): Promise<void>
+}

@@ -1,0 +1,86 @@
+/** PostgreSQL to PostgreSQL: COPY out of one snapshot, piped into COPY, without a row being looked at on the way. */
+
+import { pipeline } from 'node:stream/promises'
+import {
+  CopyCancelled,
+  CopyFailure,
+  type CopyTask,
+  type Ledger,
+  type PostgresTable,
+} from '../engine.ts'
+import type { TableMark } from './marks.ts'
+import { Meter } from './meter.ts'
+import { openPostgresSource } from './postgres-source.ts'
+import { inWords } from './postgres-table.ts'
+import { openPostgresTarget } from './postgres-target.ts'
+
+export async function copyPostgresToPostgres(
+  task: CopyTask,
+  from: PostgresTable,
+  to: PostgresTable,
+  ledger: Ledger,
+  signal: AbortSignal,
+): Promise<void> {
+  await using target = await openPostgresTarget(to, task)
+  if (target.mark !== undefined) return conclude(ledger, target.mark, undefined)
+  await using source = await openPostgresSource(from, task)
+  const { shape } = source
+  const wanted = task.mode === 'incremental' && task.owned && source.changes !== undefined
+  const merges = wanted && target.merges(shape.columns, shape.key)
+  const note = wanted && !merges ? withoutKey : source.note
+  const kind = merges ? 'changes' : 'all'
+  let isPublishing = false
+  try {
+    const meter = new Meter(ledger)
+    const load = await target.load(kind, shape.columns, 'text')
+    const read = source.stream(kind, 'text', false)
+    await inWords(to, 'write', () => pipeline(read, meter, load, { signal }))
+    await meter.settled()
+    if (read.rowCount !== load.rowCount) {
+      throw new CopyFailure(
+        'Damaged',
+        `${read.rowCount} rows were read and ${load.rowCount} arrived`,
+        'later',
+      )
+    }
+    const mark: TableMark = {
+      armature: task.token,
+      run: task.run,
+      rows: load.rowCount,
+      bytes: meter.bytes,
+      ...(source.watermark === undefined ? {} : { watermark: source.watermark }),
+    }
+    if (signal.aborted) throw new CopyCancelled()
+    await ledger.publishing()
+    isPublishing = true
+    if (merges) await target.publishChanges(shape.columns, shape.key, mark)
+    else await target.publishAll(shape.key, mark)
+    await conclude(ledger, mark, note)
+  } catch (error) {
+    if (!isPublishing) await target.discard().catch(() => undefined)
+    if (signal.aborted && !isPublishing) throw new CopyCancelled()
+    throw error
+  }
+}
+
+const withoutKey =
+  'All was copied: without a primary key on both sides, changed rows cannot be told from new ones.'
+
+/** The numbers are the mark's, counted in one go with the end: however often a run is cut off here, once. */
+export async function conclude(
+  ledger: Ledger,
+  mark: TableMark,
+  note: string | undefined,
+): Promise<void> {
+  await ledger.published({
+    replaces: false,
+    counted: {
+      rowsRead: mark.rows,
+      rowsCopied: mark.rows,
+      sizeRead: mark.bytes,
+      sizeWritten: mark.bytes,
+    },
+    ...(mark.watermark === undefined ? {} : { watermark: mark.watermark }),
+    ...(note === undefined ? {} : { note }),
+  })
+}

@@ -1,0 +1,136 @@
+/** Reads a table in one snapshot: all of it, or what changed since the snapshot of the last run. */
+
+import type { Readable } from 'node:stream'
+import { type Client, escapeIdentifier, escapeLiteral } from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
+import { CopyFailure, type CopyTask, type PostgresTable } from '../engine.ts'
+import { connectTo, inWords, named, shapeOf, type TableShape } from './postgres-table.ts'
+
+/** A run can pick up the changes since this one by it. Of one server's history: another server is another one. */
+export type Watermark =
+  | { readonly kind: 'transactions'; readonly server: string; readonly from: string }
+  | { readonly kind: 'column'; readonly column: string; readonly above: string | null }
+
+export interface OpenedSource extends AsyncDisposable {
+  readonly shape: TableShape
+  /** Undefined: what changed cannot be told, and all is copied. */
+  readonly changes: string | undefined
+  /** Why not, where it cannot. */
+  readonly note: string | undefined
+  /** What the next run begins with. */
+  readonly watermark: string | undefined
+  stream(
+    which: 'all' | 'changes',
+    format: 'text' | 'csv',
+    header: boolean,
+  ): Readable & { rowCount: number }
+}
+
+/** Transaction numbers are 32 bits wide: older than this, a comparison would turn around. */
+const transactionsMax = 2_000_000_000n
+
+export async function openPostgresSource(
+  place: PostgresTable,
+  task: CopyTask,
+): Promise<OpenedSource> {
+  const client = await connectTo(place)
+  try {
+    return await inWords(place, 'read', () => open(client, place, task))
+  } catch (error) {
+    await client.end()
+    throw error
+  }
+}
+
+async function open(client: Client, place: PostgresTable, task: CopyTask): Promise<OpenedSource> {
+  await client.query('begin isolation level repeatable read read only')
+  const shape = await shapeOf(client, place.schema, place.table)
+  if (shape === undefined || shape.columns.length === 0) {
+    throw new CopyFailure(
+      'SourceMissing',
+      `there is no table ${place.schema}.${place.table} in '${place.database}'`,
+    )
+  }
+  const told = task.watermarkColumn
+  if (told !== undefined && !shape.columns.some(({ name }) => name === told)) {
+    throw new CopyFailure(
+      'SourceMissing',
+      `the watermark column '${told.slice(0, 63)}' does not exist`,
+    )
+  }
+  const since = parse(task.watermark)
+  const from = `${named(place.schema, place.table)} t`
+  const { where, note, watermark } =
+    told === undefined
+      ? await byTransactions(client, since)
+      : await byColumn(client, from, told, since)
+  const columns = shape.columns.map(({ name }) => `t.${escapeIdentifier(name)}`).join(', ')
+  return {
+    shape,
+    changes: where,
+    note,
+    watermark,
+    stream(which, format, header) {
+      const rows = which === 'changes' && where !== undefined ? ` where ${where}` : ''
+      const options = format === 'text' ? '' : ` with (format csv${header ? ', header' : ''})`
+      return client.query(
+        copyTo(`copy (select ${columns} from ${from}${rows}) to stdout${options}`),
+      )
+    },
+    async [Symbol.asyncDispose]() {
+      await client.end()
+    },
+  }
+}
+
+interface Since {
+  readonly where: string | undefined
+  readonly note: string | undefined
+  readonly watermark: string
+}
+
+async function byTransactions(client: Client, since: Watermark | undefined): Promise<Since> {
+  const { rows } = await client.query<{ server: string; low: string; now: string }>(
+    `select (select system_identifier::text from pg_control_system()) as server,
+      txid_snapshot_xmin(txid_current_snapshot())::text as low,
+      txid_snapshot_xmax(txid_current_snapshot())::text as now`,
+  )
+  const [row] = rows
+  if (row === undefined) throw new Error('a select without from gives a row')
+  const next: Watermark = { kind: 'transactions', server: row.server, from: row.low }
+  const watermark = JSON.stringify(next)
+  if (since?.kind !== 'transactions' || since.server !== row.server) {
+    return { where: undefined, note: undefined, watermark }
+  }
+  const age = BigInt(row.now) - BigInt(since.from)
+  if (age < 0n || age > transactionsMax) {
+    const note = 'All was copied: the last run is too many transactions ago to tell what changed.'
+    return { where: undefined, note, watermark }
+  }
+  const narrow = (BigInt(since.from) % 4_294_967_296n).toString()
+  return { where: `age(t.xmin) <= age(${escapeLiteral(narrow)}::xid)`, note: undefined, watermark }
+}
+
+async function byColumn(
+  client: Client,
+  from: string,
+  column: string,
+  since: Watermark | undefined,
+): Promise<Since> {
+  const name = `t.${escapeIdentifier(column)}`
+  const { rows } = await client.query<{ top: string | null }>(
+    `select max(${name})::text as top from ${from}`,
+  )
+  const above = rows[0]?.top ?? null
+  const watermark = JSON.stringify({ kind: 'column', column, above } satisfies Watermark)
+  if (since?.kind !== 'column' || since.column !== column || since.above === null) {
+    return { where: undefined, note: undefined, watermark }
+  }
+  // What equals the last one may have come since; it is written once more rather than lost.
+  return { where: `${name} >= ${escapeLiteral(since.above)}`, note: undefined, watermark }
+}
+
+function parse(watermark: string | undefined): Watermark | undefined {
+  // Written by this file, kept by the ledger.
+  return watermark === undefined ? undefined : (JSON.parse(watermark) as Watermark)
+}

@@ -1,0 +1,120 @@
+/** One table of a PostgreSQL server: what it looks like, and what is done to it. Refuses what it cannot name safely. */
+
+import { Client, DatabaseError, escapeIdentifier } from 'pg'
+import { CopyFailure, type PostgresTable } from '../engine.ts'
+
+const connectMilliseconds = 10_000
+
+export interface Column {
+  readonly name: string
+  /** As PostgreSQL writes it: `character varying(20)`. */
+  readonly type: string
+  readonly notNull: boolean
+}
+
+export interface TableShape {
+  readonly columns: readonly Column[]
+  /** Names of the primary key's columns; empty without one. */
+  readonly key: readonly string[]
+  /** What was noted on it, of ours or of anybody. */
+  readonly comment: string | null
+}
+
+export async function connectTo(place: PostgresTable): Promise<Client> {
+  const client = new Client({
+    host: place.host,
+    port: place.port,
+    database: place.database,
+    user: place.user,
+    password: place.password,
+    ssl: place.tls === 'verify' ? { rejectUnauthorized: true } : false,
+    connectionTimeoutMillis: connectMilliseconds,
+    application_name: 'armature data share',
+    keepAlive: true,
+  })
+  // A connection that breaks while nobody asks is told at the next question.
+  client.on('error', () => undefined)
+  await inWords(place, 'open', () => client.connect())
+  return client
+}
+
+/** Runs a call of the server; what it says becomes a `CopyFailure` that names the table and no credentials. */
+export async function inWords<T>(
+  place: PostgresTable,
+  what: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof CopyFailure) throw error
+    const where = `${place.database}.${place.schema}.${place.table}`
+    if (error instanceof DatabaseError) {
+      const side = what === 'read' ? 'SourceRefused' : 'TargetRefused'
+      const fate = error.code?.startsWith('28') ? 'sign-in refused' : error.message
+      throw new CopyFailure(side, `${where}: ${fate} (${error.code ?? 'no code'})`, 'never', {
+        cause: error,
+      })
+    }
+    // Of the socket; its message names host and port only.
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new CopyFailure(
+      'Unreachable',
+      `the server of ${where} cannot be reached: ${reason}`,
+      'later',
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+export function named(schema: string, table: string): string {
+  return `${escapeIdentifier(schema)}.${escapeIdentifier(table)}`
+}
+
+export function list(names: readonly string[]): string {
+  return names.map((name) => escapeIdentifier(name)).join(', ')
+}
+
+/** Undefined when there is no such table (or view, for reading). */
+export async function shapeOf(
+  client: Client,
+  schema: string,
+  table: string,
+): Promise<TableShape | undefined> {
+  const found = await client.query<{ oid: number; comment: string | null }>(
+    `select c.oid, obj_description(c.oid, 'pg_class') as comment
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = $1 and c.relname = $2 and c.relkind in ('r', 'p', 'v', 'm', 'f')`,
+    [schema, table],
+  )
+  const [row] = found.rows
+  if (row === undefined) return undefined
+  const columns = await client.query<{ name: string; type: string; notnull: boolean }>(
+    `select attname as name, format_type(atttypid, atttypmod) as type, attnotnull as notnull
+      from pg_attribute where attrelid = $1 and attnum > 0 and not attisdropped and attgenerated = ''
+      order by attnum`,
+    [row.oid],
+  )
+  const key = await client.query<{ name: string }>(
+    `select a.attname as name from pg_index i
+      cross join lateral unnest(i.indkey) with ordinality as k(attnum, place)
+      join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+      where i.indrelid = $1 and i.indisprimary order by k.place`,
+    [row.oid],
+  )
+  return {
+    columns: columns.rows.map(({ name, type, notnull }) => ({ name, type, notNull: notnull })),
+    key: key.rows.map(({ name }) => name),
+    comment: row.comment,
+  }
+}
+
+export function definition(columns: readonly Column[]): string {
+  return columns
+    .map(
+      ({ name, type, notNull }) => `${escapeIdentifier(name)} ${type}${notNull ? ' not null' : ''}`,
+    )
+    .join(', ')
+}

@@ -1,0 +1,157 @@
+/**
+ * Writes a table: a whole one beside the target, which then takes its name in one transaction; or changed rows,
+ * merged by the primary key in one transaction. Readers see the table before or the table after.
+ */
+
+import type { Writable } from 'node:stream'
+import type { Client } from 'pg'
+import { escapeIdentifier, escapeLiteral } from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import { CopyFailure, type CopyTask, type PostgresTable } from '../engine.ts'
+import { readMark, type TableMark, writeMark } from './marks.ts'
+import {
+  type Column,
+  connectTo,
+  definition,
+  inWords,
+  list,
+  named,
+  shapeOf,
+  type TableShape,
+} from './postgres-table.ts'
+
+export type LoadFormat = 'text' | 'csv'
+
+export interface OpenedTarget extends AsyncDisposable {
+  /** Undefined when there is none yet. */
+  readonly shape: TableShape | undefined
+  /** This run published before it was cut off: what it noted. */
+  readonly mark: TableMark | undefined
+  /** Can changed rows be merged: the same columns, and a primary key? */
+  merges(columns: readonly Column[], key: readonly string[]): boolean
+  /** Makes the stage and gives what loads it. */
+  load(
+    kind: 'all' | 'changes',
+    columns: readonly Column[],
+    format: LoadFormat,
+  ): Promise<Writable & { rowCount: number }>
+  publishAll(key: readonly string[], mark: TableMark): Promise<void>
+  publishChanges(columns: readonly Column[], key: readonly string[], mark: TableMark): Promise<void>
+  discard(): Promise<void>
+}
+
+export async function openPostgresTarget(
+  place: PostgresTable,
+  task: CopyTask,
+): Promise<OpenedTarget> {
+  const client = await connectTo(place)
+  try {
+    return await inWords(place, 'write', () => open(client, place, task))
+  } catch (error) {
+    await client.end()
+    throw error
+  }
+}
+
+async function open(client: Client, place: PostgresTable, task: CopyTask): Promise<OpenedTarget> {
+  const target = named(place.schema, place.table)
+  const stageName = `armature_${task.token.slice(0, 12)}_${task.run.slice(0, 12)}`
+  const stage = named(place.schema, stageName)
+  await client.query(`create schema if not exists ${escapeIdentifier(place.schema)}`)
+  const shape = await shapeOf(client, place.schema, place.table)
+  if (shape !== undefined && !task.owned) await requireEmpty(client, place, target)
+  await client.query(`drop table if exists ${stage}`)
+  const words = <T>(work: () => Promise<T>): Promise<T> => inWords(place, 'write', work)
+
+  const note = (mark: TableMark): string =>
+    `comment on table ${target} is ${escapeLiteral(writeMark(mark))}`
+
+  return {
+    shape,
+    mark: shape === undefined ? undefined : readMark(shape.comment, task),
+    merges(columns, key) {
+      if (shape === undefined || key.length === 0) return false
+      const there = new Set(shape.columns.map(({ name }) => name))
+      return columns.every(({ name }) => there.has(name)) && sameNames(shape.key, key)
+    },
+    load: (kind, columns, format) =>
+      words(async () => {
+        if (kind === 'changes') {
+          await client.query(
+            `create temporary table armature_changes as select ${list(columns.map(({ name }) => name))} from ${target} where false`,
+          )
+        } else if (shape === undefined) {
+          await client.query(`create table ${stage} (${definition(columns)})`)
+        } else {
+          await client.query(`create table ${stage} (like ${target} including all)`)
+        }
+        const into = kind === 'changes' ? 'pg_temp.armature_changes' : stage
+        const names = list(columns.map(({ name }) => name))
+        const options = format === 'csv' ? ' with (format csv)' : ''
+        return client.query(copyFrom(`copy ${into} (${names}) from stdin${options}`))
+      }),
+    publishAll: (key, mark) =>
+      words(async () => {
+        if (shape === undefined && key.length > 0) {
+          await client.query(`alter table ${stage} add primary key (${list(key)})`)
+        }
+        await client.query('begin')
+        if (shape !== undefined) {
+          await grantAlike(client, target, stage)
+          await client.query(`drop table ${target}`)
+        }
+        await client.query(`alter table ${stage} rename to ${escapeIdentifier(place.table)}`)
+        await client.query(note(mark))
+        await client.query('commit')
+      }),
+    publishChanges: (columns, key, mark) =>
+      words(async () => {
+        const names = columns.map(({ name }) => name)
+        const rest = names.filter((name) => !key.includes(name))
+        const set = rest.map(
+          (name) => `${escapeIdentifier(name)} = excluded.${escapeIdentifier(name)}`,
+        )
+        const then = set.length === 0 ? 'do nothing' : `do update set ${set.join(', ')}`
+        await client.query('begin')
+        await client.query(
+          `insert into ${target} (${list(names)}) select ${list(names)} from pg_temp.armature_changes
+            on conflict (${list(key)}) ${then}`,
+        )
+        await client.query(note(mark))
+        await client.query('commit')
+      }),
+    discard: () =>
+      words(async () => {
+        await client.query('rollback').catch(() => undefined)
+        await client.query(`drop table if exists ${stage}`)
+      }),
+    async [Symbol.asyncDispose]() {
+      await client.end()
+    },
+  }
+}
+
+async function requireEmpty(client: Client, place: PostgresTable, target: string): Promise<void> {
+  const { rows } = await client.query(`select 1 from ${target} limit 1`)
+  if (rows.length === 0) return
+  throw new CopyFailure(
+    'TargetNotEmpty',
+    `the table ${place.schema}.${place.table} holds rows that this mapping did not write: empty it, or map elsewhere`,
+  )
+}
+
+/** The new table is to be read by those who could read the old one. */
+async function grantAlike(client: Client, target: string, stage: string): Promise<void> {
+  const { rows } = await client.query<{ grant: string }>(
+    `select format('grant %s on table %s to %s', a.privilege_type, ${escapeLiteral(stage)},
+        case when a.grantee = 0 then 'public' else quote_ident(pg_get_userbyid(a.grantee)) end) as grant
+      from pg_class c cross join lateral aclexplode(c.relacl) a
+      where c.oid = $1::regclass and a.grantee <> c.relowner`,
+    [target],
+  )
+  for (const { grant } of rows) await client.query(grant)
+}
+
+function sameNames(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((name) => right.includes(name))
+}

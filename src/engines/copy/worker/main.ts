@@ -1,0 +1,82 @@
+/**
+ * The process of a session: copies what it is told, and asks its parent for the ledger. It ends with its parent,
+ * and opens nothing that the task does not name.
+ */
+
+import { copyTask } from '../copy-task.ts'
+import { CopyCancelled, CopyFailure, type CopyTask, type Ledger } from '../engine.ts'
+import type { FromWorker, LedgerCall, Outcome, ToWorker } from './messages.ts'
+
+class LedgerRefused extends Error {}
+
+const cancels = new Map<string, AbortController>()
+const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
+let calls = 0
+
+function say(message: FromWorker): void {
+  process.send?.(message)
+}
+
+function ask(taskId: string, ledger: LedgerCall): Promise<unknown> {
+  const call = ++calls
+  return new Promise((resolve, reject) => {
+    waiting.set(call, { resolve, reject })
+    say({ kind: 'call', call, taskId, ledger })
+  })
+}
+
+function ledgerOf(taskId: string): Ledger {
+  // Every answer is what the parent's own ledger gave for the very call.
+  const call = (ledger: LedgerCall) => ask(taskId, ledger) as Promise<never>
+  return {
+    todo: (items) =>
+      call({ name: 'todo', values: [items.map(({ key, size, etag }) => ({ key, size, etag }))] }),
+    commit: (progress) => call({ name: 'commit', values: [progress] }),
+    holds: (keys) => call({ name: 'holds', values: [keys] }),
+    publishing: () => call({ name: 'publishing', values: [] }),
+    done: (after, limit) => call({ name: 'done', values: [after, limit] }),
+    published: (outcome) => call({ name: 'published', values: [outcome] }),
+  }
+}
+
+async function run(task: CopyTask): Promise<void> {
+  const cancel = new AbortController()
+  cancels.set(task.id, cancel)
+  const outcome = await copyTask(task, ledgerOf(task.id), cancel.signal).then(
+    (): Outcome => ({ kind: 'copied' }),
+    outcomeOf,
+  )
+  cancels.delete(task.id)
+  say({ kind: 'ended', taskId: task.id, outcome })
+}
+
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof CopyCancelled) return { kind: 'cancelled' }
+  if (error instanceof LedgerRefused) return { kind: 'ledger' }
+  if (error instanceof CopyFailure) {
+    return { kind: 'failed', code: error.code, message: error.message, retry: error.retry }
+  }
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return { kind: 'fault', message: text }
+}
+
+process.on('message', (message: ToWorker) => {
+  switch (message.kind) {
+    case 'copy':
+      void run(message.task)
+      return
+    case 'cancel':
+      cancels.get(message.taskId)?.abort()
+      return
+    case 'answer':
+      waiting.get(message.call)?.resolve(message.value)
+      waiting.delete(message.call)
+      return
+    case 'refused':
+      waiting.get(message.call)?.reject(new LedgerRefused(message.message))
+      waiting.delete(message.call)
+      return
+  }
+})
+// Killed or gone, the parent takes the session with it.
+process.on('disconnect', () => process.exit(0))

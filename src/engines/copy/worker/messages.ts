@@ -1,0 +1,36 @@
+/** What the process of a session and its parent say to each other. Structured clones; nothing is kept open by them. */
+
+import type { CopyTask, FailureCode, Ledger } from '../engine.ts'
+
+export type LedgerCall = {
+  readonly [K in keyof Ledger]: { readonly name: K; readonly values: Parameters<Ledger[K]> }
+}[keyof Ledger]
+
+export type ToWorker =
+  | { readonly kind: 'copy'; readonly task: CopyTask }
+  | { readonly kind: 'cancel'; readonly taskId: string }
+  | { readonly kind: 'answer'; readonly call: number; readonly value: unknown }
+  | { readonly kind: 'refused'; readonly call: number; readonly message: string }
+
+export type FromWorker =
+  | {
+      readonly kind: 'call'
+      readonly call: number
+      readonly taskId: string
+      readonly ledger: LedgerCall
+    }
+  | { readonly kind: 'ended'; readonly taskId: string; readonly outcome: Outcome }
+
+export type Outcome =
+  | { readonly kind: 'copied' }
+  | { readonly kind: 'cancelled' }
+  | {
+      readonly kind: 'failed'
+      readonly code: FailureCode
+      readonly message: string
+      readonly retry: 'later' | 'never'
+    }
+  /** The ledger threw: its keeper knows what. */
+  | { readonly kind: 'ledger' }
+  /** Ours; for the log. */
+  | { readonly kind: 'fault'; readonly message: string }

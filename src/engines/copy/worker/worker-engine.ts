@@ -1,0 +1,158 @@
+/**
+ * Copying in a process of its own for each session: it shares no event loop, no thread pool and no memory with the
+ * server, and can be ended. Credentials go to it by message, never by its environment or command line.
+ */
+
+import { type ChildProcess, fork } from 'node:child_process'
+import {
+  CopyCancelled,
+  type CopyEngine,
+  CopyFailure,
+  type CopySession,
+  type CopyTask,
+  type Ledger,
+} from '../engine.ts'
+import type { FromWorker, LedgerCall, Outcome, ToWorker } from './messages.ts'
+
+/** A task that does not heed its cancellation for so long is ended with its process. */
+const cancelMilliseconds = 3000
+const heapMegabytes = 256
+
+export function workerEngine(): CopyEngine {
+  return { open: () => new WorkerSession() }
+}
+
+interface Running {
+  readonly ledger: Ledger
+  isPublishing: boolean
+  /** What the ledger threw. */
+  refused: unknown
+  end(outcome: Outcome): void
+}
+
+class WorkerSession implements CopySession {
+  #child: ChildProcess | undefined
+  readonly #running = new Map<string, Running>()
+
+  async copy(task: CopyTask, ledger: Ledger, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) throw new CopyCancelled()
+    const child = this.#process()
+    let timer: NodeJS.Timeout | undefined
+    const ended = Promise.withResolvers<Outcome>()
+    const running: Running = {
+      ledger,
+      isPublishing: false,
+      refused: undefined,
+      end: (outcome) => ended.resolve(outcome),
+    }
+    this.#running.set(task.id, running)
+    const cancel = (): void => {
+      this.#say(child, { kind: 'cancel', taskId: task.id })
+      timer = setTimeout(() => {
+        if (!running.isPublishing) child.kill('SIGKILL')
+      }, cancelMilliseconds)
+    }
+    signal.addEventListener('abort', cancel, { once: true })
+    try {
+      this.#say(child, { kind: 'copy', task })
+      const outcome = await ended.promise
+      settle(outcome, running, signal)
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', cancel)
+      this.#running.delete(task.id)
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const child = this.#child
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const gone = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGKILL')
+    await gone
+  }
+
+  #process(): ChildProcess {
+    if (this.#child?.connected === true) return this.#child
+    // Installed from a package the files are JavaScript; from a checkout they are what is written.
+    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+    const child = fork(new URL(`./main.${extension}`, import.meta.url), [], {
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      execArgv: ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${heapMegabytes}`],
+      // What the server was told is not for it.
+      env: {},
+    })
+    child.on('message', (message: FromWorker) => void this.#hear(child, message))
+    child.on('error', () => undefined)
+    child.once('exit', () => {
+      if (this.#child === child) this.#child = undefined
+      const message = 'the process that copied ended; what it had done is kept'
+      for (const one of this.#running.values()) {
+        one.end({ kind: 'failed', code: 'WorkerLost', message, retry: 'later' })
+      }
+    })
+    this.#child = child
+    return child
+  }
+
+  async #hear(child: ChildProcess, message: FromWorker): Promise<void> {
+    const running = this.#running.get(message.taskId)
+    if (message.kind === 'ended') {
+      running?.end(message.outcome)
+      return
+    }
+    if (running === undefined) return
+    if (message.ledger.name === 'publishing') running.isPublishing = true
+    try {
+      const value = await asked(running.ledger, message.ledger)
+      this.#say(child, { kind: 'answer', call: message.call, value })
+    } catch (error) {
+      // Kept for whoever asked for the copy; the process is only told that it must stop.
+      running.refused = error
+      this.#say(child, { kind: 'refused', call: message.call, message: 'the ledger refused' })
+    }
+  }
+
+  #say(child: ChildProcess, message: ToWorker): void {
+    // A process that is gone hears nothing; its exit ends the tasks.
+    if (child.connected) child.send(message, () => undefined)
+  }
+}
+
+function asked(ledger: Ledger, call: LedgerCall): Promise<unknown> {
+  switch (call.name) {
+    case 'todo':
+      return ledger.todo(...call.values)
+    case 'commit':
+      return ledger.commit(...call.values)
+    case 'holds':
+      return ledger.holds(...call.values)
+    case 'publishing':
+      return ledger.publishing(...call.values)
+    case 'done':
+      return ledger.done(...call.values)
+    case 'published':
+      return ledger.published(...call.values)
+    default:
+      return call satisfies never
+  }
+}
+
+function settle(outcome: Outcome, running: Running, signal: AbortSignal): void {
+  switch (outcome.kind) {
+    case 'copied':
+      return
+    case 'cancelled':
+      throw new CopyCancelled()
+    case 'ledger':
+      throw running.refused
+    case 'failed':
+      if (signal.aborted && outcome.code === 'WorkerLost') throw new CopyCancelled()
+      throw new CopyFailure(outcome.code, outcome.message, outcome.retry)
+    case 'fault':
+      throw new Error(`copying failed: ${outcome.message}`)
+    default:
+      outcome satisfies never
+  }
+}

@@ -1,0 +1,68 @@
+/** Whose an invitation is: a principal by id, or a user of this directory by the name he signs in with. */
+
+import type { Principal } from '#kernel/principal.ts'
+import { refuseShare } from '../errors.ts'
+import type { InvitationRow } from '../ledger/grants.ts'
+import { isoTime, type ShareParts } from '../share-parts.ts'
+
+export async function isFor(
+  invitation: InvitationRow,
+  principal: Principal,
+  { directory, tenantId }: Pick<ShareParts, 'directory' | 'tenantId'>,
+): Promise<boolean> {
+  const { email, objectId, tenantId: wanted } = invitation
+  if (email === null) {
+    const isHim = objectId === null || objectId === principal.id
+    return isHim && (wanted === null || wanted === principal.tenantId.toLowerCase())
+  }
+  // A name is worth something only where this directory vouches for it.
+  if (principal.type !== 'User' || principal.tenantId !== tenantId) return false
+  if ((await directory.find(principal.id)) === undefined) return false
+  return principal.displayName.toLowerCase() === email
+}
+
+/** The caller's pending invitation. Throws the refusals. */
+export async function requireInvitation(
+  id: string,
+  principal: Principal,
+  now: number,
+  parts: Pick<ShareParts, 'directory' | 'tenantId' | 'grants'>,
+): Promise<InvitationRow> {
+  const found = await parts.grants.invitation(id.toLowerCase())
+  if (found === undefined || !(await isFor(found, principal, parts))) {
+    throw refuseShare.InvitationNotFound({ id })
+  }
+  const expired = found.expiresAt !== null && found.expiresAt <= now
+  if (expired || found.status !== 'Pending') {
+    throw refuseShare.InvitationNotPending({ id, status: expired ? 'Expired' : found.status })
+  }
+  return found
+}
+
+export function showConsumerInvitation(
+  row: InvitationRow,
+  qualifiedType: string,
+  { dataSetCount }: { readonly dataSetCount: number },
+): object {
+  const { card } = row
+  return {
+    id: `/providers/${qualifiedType.split('/')[0]}/locations/${card.location}/consumerInvitations/${row.id}`,
+    name: card.invitationName,
+    type: qualifiedType,
+    properties: {
+      invitationId: row.id,
+      invitationStatus: row.status,
+      dataSetCount,
+      description: card.description,
+      location: card.location,
+      providerEmail: card.providerEmail,
+      providerName: card.providerName,
+      providerTenantName: card.providerTenant,
+      sentAt: isoTime(row.sentAt),
+      shareName: card.shareName,
+      termsOfUse: card.terms,
+      ...(row.respondedAt === null ? {} : { respondedAt: isoTime(row.respondedAt) }),
+      ...(row.expiresAt === null ? {} : { expirationDate: isoTime(row.expiresAt) }),
+    },
+  }
+}

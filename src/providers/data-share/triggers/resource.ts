@@ -1,0 +1,112 @@
+/** Triggers: synchronizations on the hour or the day, on the installation's clock, where the provider allows it. */
+
+import Type from 'typebox'
+import { parentOf } from '#kernel/resource-id.ts'
+import { defineResource, type ResourceType } from '#plane/define.ts'
+import type { Mode } from '../ledger/runs.ts'
+import { type Generation, mirrorReconciler } from '../mirror.ts'
+import { moment, momentProblems, type Setting } from '../schedules.ts'
+import { isoTime, proxyName, type ShareParts, types, version } from '../share-parts.ts'
+import { eraseTrigger, readTrigger, writeTrigger } from './schedule.ts'
+
+export interface Trigger extends Setting {
+  readonly synchronizationMode: Mode
+}
+
+interface Seen extends Generation {
+  readonly status: string
+}
+
+const settingsMax = 100
+
+export function triggers(parts: ShareParts): ResourceType {
+  const { sql, grants, reader, clock } = parts
+  return defineResource<Trigger>({
+    type: types.triggers,
+    description: 'When a share subscription is synchronized by itself.',
+    scope: 'resource-group',
+    tracked: false,
+    name: proxyName,
+    versions: [
+      {
+        date: version,
+        body: Type.Object({
+          kind: Type.Literal('ScheduleBased'),
+          properties: Type.Object({
+            recurrenceInterval: Type.Union([Type.Literal('Day'), Type.Literal('Hour')]),
+            synchronizationTime: moment,
+            synchronizationMode: Type.Optional(
+              Type.Union([Type.Literal('Incremental'), Type.Literal('FullSync')]),
+            ),
+          }),
+        }),
+        problems: momentProblems,
+        answer: Type.Object({
+          kind: Type.String(),
+          properties: Type.Object({
+            triggerStatus: Type.String(),
+            provisioningState: Type.String(),
+          }),
+        }),
+        unknownProperties: 'ignore',
+        patch: 'none',
+        toModel(body: { readonly properties: Trigger }, previous, { now, principal }) {
+          const { recurrenceInterval, synchronizationTime, synchronizationMode } = body.properties
+          return {
+            recurrenceInterval,
+            synchronizationTime,
+            synchronizationMode: synchronizationMode ?? 'Incremental',
+            createdAt: previous?.createdAt ?? isoTime(now),
+            userName: previous?.userName ?? principal.displayName,
+          }
+        },
+        fromModel: (model, { state, observed }) => ({
+          kind: 'ScheduleBased',
+          properties: {
+            ...model,
+            // Written by the reconciler below.
+            triggerStatus: (observed as Seen | null | undefined)?.status ?? 'Inactive',
+            provisioningState: state,
+          },
+        }),
+      },
+    ],
+    reconcile: mirrorReconciler<Trigger, Seen>(
+      {
+        async read({ id, model }) {
+          const row = await readTrigger(sql, id.key)
+          if (row === undefined) return undefined
+          const grant = await grants.grantAt(parentOf(id).key)
+          const settings =
+            grant === undefined
+              ? []
+              : await reader.list({
+                  type: types.settings,
+                  under: grant.shareKey,
+                  limit: settingsMax,
+                })
+          // Rows of this type hold this model.
+          const allowed = settings.some(
+            (one) => (one.model as Setting).recurrenceInterval === model.recurrenceInterval,
+          )
+          return {
+            status: allowed ? 'Active' : 'SourceSynchronizationSettingDeleted',
+            generation: row.generation,
+          }
+        },
+        write: ({ id, desired, generation }) =>
+          writeTrigger(sql, {
+            key: id.key,
+            subscriptionKey: parentOf(id).key,
+            mode: desired.synchronizationMode,
+            everyMilliseconds: desired.recurrenceInterval === 'Day' ? 86_400_000 : 3_600_000,
+            anchor: Date.parse(desired.synchronizationTime),
+            now: clock.now(),
+            generation,
+          }),
+        erase: ({ id }) => eraseTrigger(sql, id.key),
+      },
+      parts.wakes,
+    ),
+  })
+}

@@ -1,0 +1,18 @@
+/** The namespace `Sql`: servers that other namespaces copy tables from and to, registered with their sign-in. */
+
+import type { Seal } from '#kernel/ports.ts'
+import { defineProvider, type Provider } from '#plane/define.ts'
+import { sqlServers } from './servers/resource.ts'
+
+export interface SqlParts {
+  /** What `openSqlPlaces` opens again. */
+  readonly seal: Seal
+}
+
+export function sqlProvider(parts: SqlParts): Provider {
+  return defineProvider({
+    namespace: 'Sql',
+    description: 'PostgreSQL servers, registered with their sign-in.',
+    types: [sqlServers(parts)],
+  })
+}

@@ -1,0 +1,37 @@
+/** Servers: what data sets of tables name. */
+
+import type { Seal } from '#kernel/ports.ts'
+import { defineResource, type ResourceType } from '#plane/define.ts'
+import { type SqlServer, sqlServerType } from './model.ts'
+import { v2021_11_01 } from './versions/2021-11-01.ts'
+
+export function sqlServers({ seal }: { readonly seal: Seal }): ResourceType {
+  const body = (port: number) => ({
+    location: 'here',
+    properties: {
+      fullyQualifiedDomainName: 'db.example',
+      port,
+      administratorLogin: 'sample',
+      administratorLoginPassword: 'hush-sql',
+    },
+  })
+  return defineResource<SqlServer>({
+    type: sqlServerType,
+    description: 'A PostgreSQL server with its sign-in.',
+    scope: 'resource-group',
+    tracked: true,
+    location: 'optional',
+    name: {
+      pattern: /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+      rule: '1 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
+    },
+    versions: [v2021_11_01(seal)],
+    prepare: async ({ id }, given: object) => ({ ...given, place: id.key }),
+    sample: {
+      name: (seed) => `server-${seed}`,
+      body: () => body(5432),
+      changed: () => body(5433),
+      secrets: ['hush-sql'],
+    },
+  })
+}

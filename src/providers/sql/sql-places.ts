@@ -1,0 +1,39 @@
+/**
+ * Servers as places to copy from and to. It asks nobody for permission: whoever stores a reference to a server has
+ * asked `useAction` of it first.
+ */
+
+import type { Seal } from '#kernel/ports.ts'
+import type { ResourceId } from '#kernel/resource-id.ts'
+import type { Reader } from '#plane/define.ts'
+import { openPassword, type SqlServer, sqlServerType } from './servers/model.ts'
+
+export interface SqlPlace {
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  readonly tls: SqlServer['tls']
+}
+
+export interface SqlPlaces {
+  /** What referring to a server takes; without the vendor word. */
+  readonly useAction: string
+  /** Undefined when there is no such server, or its password does not open. */
+  find(id: ResourceId): Promise<SqlPlace | undefined>
+}
+
+export function openSqlPlaces(parts: { readonly reader: Reader; readonly seal: Seal }): SqlPlaces {
+  return {
+    useAction: `${sqlServerType}/write`,
+    async find(id) {
+      const found = await parts.reader.get(id)
+      if (found === undefined) return undefined
+      // The id is of that type, so is its model.
+      const model = found.model as SqlServer
+      const password = openPassword(parts.seal, model)
+      if (password === undefined) return undefined
+      return { host: model.host, port: model.port, user: model.login, password, tls: model.tls }
+    },
+  }
+}
