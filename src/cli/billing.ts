@@ -1,0 +1,73 @@
+/** What the commands about billing share: where the account and the profile are, and the one version they speak. */
+
+import { isRecord, textOf } from '#client/answer.ts'
+import { LocalProblem } from './command.ts'
+import { propertyText } from './container-groups.ts'
+import type { Connection } from './context.ts'
+import { member } from './directory.ts'
+import type { Column } from './output/table.ts'
+import { extensionPath } from './resource-path.ts'
+
+export const billingVersion = { 'api-version': '2024-04-01' } as const
+
+export const billingOptions = {
+  account: {
+    type: 'string',
+    value: 'name',
+    summary: 'The billing account; the installation’s own when left out',
+  },
+  profile: {
+    type: 'string',
+    value: 'name',
+    summary: 'The billing profile; default when left out',
+  },
+} as const
+
+export interface BillingPlace {
+  readonly account: string | undefined
+  readonly profile: string | undefined
+}
+
+export async function accountPath(connection: Connection, place: BillingPlace): Promise<string> {
+  const accounts = extensionPath(connection.words, '/', 'Billing/billingAccounts')
+  const own = place.account ?? connection.running?.tenantId
+  if (own !== undefined) return `${accounts}/${encodeURIComponent(own)}`
+  const [first] = await connection.client.list(accounts, { query: billingVersion })
+  const name = textOf(first, 'name')
+  if (name === undefined) throw new LocalProblem('NoAccount', 'There is no billing account yet.')
+  return `${accounts}/${encodeURIComponent(name)}`
+}
+
+export async function profilePath(connection: Connection, place: BillingPlace): Promise<string> {
+  const account = await accountPath(connection, place)
+  return `${account}/billingProfiles/${encodeURIComponent(place.profile ?? 'default')}`
+}
+
+function amount(row: unknown, name: string): string {
+  const properties = isRecord(row) ? row['properties'] : undefined
+  const held = isRecord(properties) ? properties[name] : undefined
+  return isRecord(held) ? `${held['value']} ${held['currency']}` : ''
+}
+
+export const transactionColumns: readonly Column<unknown>[] = [
+  { title: 'DATE', of: (row) => propertyText(row, 'date').slice(0, 10) },
+  { title: 'TYPE', of: (row) => propertyText(row, 'transactionType') },
+  { title: 'PRODUCT', of: (row) => propertyText(row, 'productDescription') },
+  { title: 'UNITS', of: (row) => propertyText(row, 'units') },
+  { title: 'AMOUNT', of: (row) => amount(row, 'transactionAmount') },
+  { title: 'INVOICE', of: (row) => propertyText(row, 'invoice') },
+  { title: 'NAME', of: member('name') },
+]
+
+export const invoiceColumns: readonly Column<unknown>[] = [
+  { title: 'NAME', of: member('name') },
+  { title: 'DATE', of: (row) => propertyText(row, 'invoiceDate').slice(0, 10) },
+  { title: 'TOTAL', of: (row) => amount(row, 'totalAmount') },
+  { title: 'STATUS', of: (row) => propertyText(row, 'status') },
+]
+
+/** `MM-DD-YYYY`, as the lists of a profile want it. */
+export function periodDate(milliseconds: number): string {
+  const [year, month, day] = new Date(milliseconds).toISOString().slice(0, 10).split('-')
+  return `${month}-${day}-${year}`
+}

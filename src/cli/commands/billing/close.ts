@@ -1,0 +1,36 @@
+/** `billing close`: what is pending gets its invoice. */
+
+import { isRecord } from '#client/answer.ts'
+import { billingOptions, billingVersion, profilePath } from '../../billing.ts'
+import { type Command, defineCommand } from '../../command.ts'
+import { member } from '../../directory.ts'
+import { apiOptions } from '../../options.ts'
+import { printRows } from '../../output/print.ts'
+
+export const command: Command = defineCommand({
+  name: 'billing close',
+  summary: 'Make invoices of what is pending',
+  arguments: [],
+  options: {
+    through: {
+      type: 'string',
+      value: 'month',
+      summary: 'The last month: 2026-11; the present one when left out',
+    },
+    ...billingOptions,
+    ...apiOptions,
+  },
+  examples: ['billing close', 'billing close --through 2026-10'],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const path = `${await profilePath(connection, values)}/closeInvoices`
+    const body = values.through === undefined ? {} : { through: values.through }
+    const answer = await connection.client.request('POST', path, { query: billingVersion, body })
+    const closed = isRecord(answer.body) ? answer.body['value'] : undefined
+    printRows(context.terminal, values.json, Array.isArray(closed) ? closed : [], [
+      { title: 'INVOICE', of: member('invoice') },
+      { title: 'MONTH', of: member('month') },
+    ])
+    return 0
+  },
+})

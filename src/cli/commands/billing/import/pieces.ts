@@ -1,0 +1,149 @@
+/**
+ * A file in pieces that begin and end between two records, each with how far the file has come and a digest of all
+ * before it. Knows quotes and line ends, and no field. What was sent before is read again, to see that it is the same.
+ */
+
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { LocalProblem } from '../../../command.ts'
+
+export interface Progress {
+  readonly position: number
+  readonly digest: string
+}
+
+export interface ImportPiece extends Progress {
+  readonly header?: string
+  readonly nextPosition: number
+  readonly nextDigest: string
+  readonly firstLine: number
+  readonly text: string
+  readonly completed: boolean
+}
+
+const pieceBytes = 256 * 1024
+const recordBytesMax = 1024 * 1024
+const newline = 10
+const quote = 34
+
+export async function* piecesOf(
+  file: string,
+  format: string,
+  progress: Progress | undefined,
+): AsyncGenerator<ImportPiece> {
+  const hash = createHash('sha256')
+  let header: string | undefined
+  let position = 0
+  let line = 1
+  let digest = ''
+  const from = progress?.position ?? 0
+  const take = (bytes: Buffer): void => {
+    hash.update(bytes)
+    position += bytes.length
+    digest = hash.copy().digest('base64url')
+    line += lines(bytes)
+  }
+  for await (const [bytes, isLast] of records(file, format !== 'ndjson', from)) {
+    let rest = bytes
+    if (format !== 'ndjson' && header === undefined) {
+      const end = rest.indexOf(newline)
+      const first = end < 0 ? rest : rest.subarray(0, end + 1)
+      header = first.toString('utf8').trimEnd()
+      rest = rest.subarray(first.length)
+      // The header is no part of any piece's text, but of the bytes before it.
+      if (from > 0 || rest.length === 0) take(first)
+      else {
+        const text = rest.toString('utf8')
+        const firstLine = line + lines(first)
+        take(first)
+        take(rest)
+        yield {
+          header,
+          position: 0,
+          digest: '',
+          nextPosition: position,
+          nextDigest: digest,
+          firstLine,
+          text,
+          completed: isLast,
+        }
+        continue
+      }
+    }
+    if (position < from) {
+      take(rest)
+      if (position === from && progress !== undefined && digest !== progress.digest) {
+        throw new LocalProblem(
+          'AnotherFile',
+          `${file} does not begin as the file that was imported under this name: give another --name.`,
+        )
+      }
+      continue
+    }
+    if (rest.length === 0) continue
+    const before = { position, digest, firstLine: line }
+    const text = rest.toString('utf8')
+    take(rest)
+    yield {
+      ...(header === undefined ? {} : { header }),
+      ...before,
+      nextPosition: position,
+      nextDigest: digest,
+      text,
+      completed: isLast,
+    }
+  }
+  if (position < from) {
+    throw new LocalProblem('AnotherFile', `${file} is shorter than what was imported of it.`)
+  }
+}
+
+function lines(bytes: Buffer): number {
+  let count = 0
+  for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, at + 1)) count++
+  return count
+}
+
+/** Whole records, as many as make a piece; one ends exactly at `border`, where one ended before. */
+async function* records(
+  file: string,
+  quoted: boolean,
+  border: number,
+): AsyncGenerator<readonly [bytes: Buffer, isLast: boolean]> {
+  let held: Buffer = Buffer.alloc(0)
+  let position = 0
+  for await (const chunk of createReadStream(file, { highWaterMark: pieceBytes })) {
+    held = Buffer.concat([held, chunk as Buffer])
+    for (;;) {
+      const max = position < border ? Math.min(pieceBytes, border - position) : pieceBytes
+      if (held.length < max) break
+      const end =
+        position < border && held.length >= border - position && max === border - position
+          ? max
+          : endOfRecords(held, quoted, max)
+      if (end === 0) break
+      yield [held.subarray(0, end), false]
+      position += end
+      held = held.subarray(end)
+    }
+    if (held.length > recordBytesMax + pieceBytes) {
+      throw new LocalProblem(
+        'RecordTooLong',
+        'A record is longer than a megabyte: is a quote left open?',
+      )
+    }
+  }
+  if (held.length > 0) yield [held, true]
+}
+
+/** Where the last record within `max` ends; 0 when none does. */
+function endOfRecords(bytes: Buffer, quoted: boolean, max: number): number {
+  let inside = false
+  let end = 0
+  const limit = Math.min(bytes.length, max)
+  for (let at = 0; at < limit; at++) {
+    if (quoted && bytes[at] === quote) inside = !inside
+    else if (bytes[at] === newline && !inside) end = at + 1
+  }
+  return end > 0 || limit === bytes.length ? end : endOfRecords(bytes, quoted, bytes.length)
+}

@@ -1,0 +1,35 @@
+/** `billing refund`: a transaction, all or part of it. */
+
+import { textOf } from '#client/answer.ts'
+import { billingOptions, billingVersion, profilePath, transactionColumns } from '../../billing.ts'
+import { type Command, defineCommand, UsageError } from '../../command.ts'
+import { apiOptions } from '../../options.ts'
+import { printRows } from '../../output/print.ts'
+
+export const command: Command = defineCommand({
+  name: 'billing refund',
+  summary: 'Refund a transaction, all or part of it',
+  arguments: [{ name: 'name', summary: 'The name of the transaction' }],
+  options: {
+    amount: {
+      type: 'string',
+      value: 'number',
+      summary: 'Before tax; all that is left when left out',
+    },
+    ...billingOptions,
+    ...apiOptions,
+  },
+  examples: ['billing refund 8f7c… --amount 1.50'],
+  async run(context, values) {
+    const amount = values.amount === undefined ? undefined : Number(values.amount)
+    if (Number.isNaN(amount)) throw new UsageError('--amount takes a number')
+    const connection = context.connect(values)
+    const name = encodeURIComponent(values.name)
+    const path = `${await profilePath(connection, values)}/transactions/${name}/refund`
+    const body = amount === undefined ? {} : { amount }
+    const answer = await connection.client.request('POST', path, { query: billingVersion, body })
+    printRows(context.terminal, values.json, [answer.body], transactionColumns)
+    context.terminal.error(`Recorded the refund ${textOf(answer.body, 'name')}.\n`)
+    return 0
+  },
+})

@@ -1,0 +1,184 @@
+/**
+ * Who is billed and for what: accounts, profiles, invoice sections, customers, products. Ordinary resources, changed
+ * by PUT and PATCH; what the ledger holds keeps the names they had when it was recorded. None is ever deleted.
+ */
+
+import Type, { type Static, type TSchema } from 'typebox'
+import { defineResource, type NameRule, type ResourceType } from '#plane/define.ts'
+import { isCurrency } from '../money/currencies.ts'
+import { accountName, partName } from '../names.ts'
+
+export const billingVersion = '2024-04-01'
+
+const title = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }))
+const currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217' })
+const amount = Type.Object({ currency, value: Type.Number({ minimum: 0, maximum: 900_000_000 }) })
+const percent = Type.Optional(Type.Number({ minimum: 0, maximum: 100 }))
+
+const accountProperties = Type.Object({
+  displayName: title,
+  accountType: Type.Optional(
+    Type.Enum(['Other', 'Enterprise', 'Individual', 'Partner', 'Reseller', 'Business', 'Tenant']),
+  ),
+})
+export type BillingAccount = Static<typeof accountProperties>
+
+const profileProperties = Type.Object({
+  displayName: title,
+  currency: Type.Optional(currency),
+  taxPercent: percent,
+  exchangeRates: Type.Optional(
+    Type.Array(
+      Type.Object({ currency, rate: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000_000 }) }),
+      { maxItems: 200, description: 'From a pricing currency to the billing currency.' },
+    ),
+  ),
+  monthlyInvoices: Type.Optional(
+    Type.Boolean({ description: 'Pending transactions get their invoice when the month is over.' }),
+  ),
+  poNumber: Type.Optional(Type.String({ maxLength: 100 })),
+})
+export type BillingProfile = Static<typeof profileProperties>
+
+const sectionProperties = Type.Object({
+  displayName: title,
+  subscriptionIds: Type.Optional(
+    Type.Array(Type.String({ maxLength: 36 }), {
+      maxItems: 1000,
+      description: 'Subscriptions whose usage is charged here; what none names goes to `default`.',
+    }),
+  ),
+})
+export type InvoiceSection = Static<typeof sectionProperties>
+
+const customerProperties = Type.Object({ displayName: title })
+export type Customer = Static<typeof customerProperties>
+
+const productProperties = Type.Object({
+  displayName: title,
+  productFamily: Type.Optional(Type.String({ maxLength: 128 })),
+  productType: Type.Optional(Type.String({ maxLength: 128 })),
+  unitOfMeasure: Type.Optional(Type.String({ maxLength: 64 })),
+  unitType: Type.Optional(Type.String({ maxLength: 64 })),
+  price: amount,
+  discount: percent,
+  meter: Type.Optional(
+    Type.String({
+      maxLength: 128,
+      description: 'The meter that it prices, by the hour of one unit held: `containerGroups/cpu`.',
+    }),
+  ),
+})
+export type Product = Static<typeof productProperties>
+
+interface EntityOptions {
+  readonly type: string
+  readonly description: string
+  readonly name: NameRule
+  readonly properties: TSchema
+  nameOf(seed: number): string
+  readonly sample: object
+  readonly changed: object
+  readonly actions?: ResourceType<object>['actions']
+}
+
+function entity(options: EntityOptions): ResourceType {
+  const body = Type.Object({ properties: options.properties })
+  return defineResource<object>({
+    type: options.type,
+    description: options.description,
+    scope: 'tenant',
+    tracked: false,
+    name: options.name,
+    verbs: ['get', 'list', 'put', 'patch'],
+    versions: [
+      {
+        date: billingVersion,
+        body,
+        answer: body,
+        unknownProperties: 'ignore',
+        problems: ({ properties }: { readonly properties: object }) => currencyProblems(properties),
+        toModel: ({ properties }: { readonly properties: object }) => ({ ...properties }),
+        fromModel: (model) => ({ properties: model }),
+      },
+    ],
+    ...(options.actions === undefined ? {} : { actions: options.actions }),
+    sample: {
+      name: options.nameOf,
+      body: () => ({ properties: options.sample }),
+      changed: () => ({ properties: options.changed }),
+    },
+  })
+}
+
+/** A profile names a rate once for a currency. */
+function currencyProblems(properties: object): readonly { path: string; message: string }[] {
+  const { exchangeRates = [] } = properties as Partial<BillingProfile>
+  const seen = new Set<string>()
+  return exchangeRates.flatMap(({ currency: code }, at) => {
+    const again = seen.has(code)
+    seen.add(code)
+    return again || !isCurrency(code)
+      ? [{ path: `properties.exchangeRates[${at}].currency`, message: 'given once per currency' }]
+      : []
+  })
+}
+
+export interface EntityActions {
+  readonly account: NonNullable<ResourceType<object>['actions']>
+  readonly profile: NonNullable<ResourceType<object>['actions']>
+}
+
+export function entities(actions: EntityActions): readonly ResourceType[] {
+  const part = (seed: number): string => `part-${seed}`
+  const named = (displayName: string) => ({ displayName })
+  return [
+    entity({
+      type: 'Billing/billingAccounts',
+      description: 'Who is billed.',
+      name: accountName,
+      properties: accountProperties,
+      nameOf: (seed) => String(7000 + seed),
+      sample: named('Sample'),
+      changed: named('Sample, changed'),
+      actions: actions.account,
+    }),
+    entity({
+      type: 'Billing/billingAccounts/billingProfiles',
+      description: 'What is billed together: a currency, a tax, its invoices.',
+      name: partName,
+      properties: profileProperties,
+      nameOf: part,
+      sample: { displayName: 'Sample', currency: 'USD', taxPercent: 19 },
+      changed: { displayName: 'Sample, changed', currency: 'USD' },
+      actions: actions.profile,
+    }),
+    entity({
+      type: 'Billing/billingAccounts/billingProfiles/invoiceSections',
+      description: 'Parts of an invoice, with the subscriptions whose usage they show.',
+      name: partName,
+      properties: sectionProperties,
+      nameOf: part,
+      sample: named('Sample'),
+      changed: named('Sample, changed'),
+    }),
+    entity({
+      type: 'Billing/billingAccounts/billingProfiles/customers',
+      description: 'For whom something was bought.',
+      name: partName,
+      properties: customerProperties,
+      nameOf: part,
+      sample: named('Sample'),
+      changed: named('Sample, changed'),
+    }),
+    entity({
+      type: 'Billing/billingAccounts/products',
+      description: 'What is charged, and its price.',
+      name: partName,
+      properties: productProperties,
+      nameOf: part,
+      sample: { displayName: 'Sample', price: { currency: 'USD', value: 1.5 } },
+      changed: { displayName: 'Sample', price: { currency: 'USD', value: 2 } },
+    }),
+  ]
+}

@@ -1,0 +1,371 @@
+/**
+ * Imports: a file in pieces, each recorded together with how far the file has come, in one transaction. So a piece
+ * sent twice is recorded once, and whoever was cut off goes on where the answer says.
+ */
+
+import Type, { type Static } from 'typebox'
+import { refuse } from '#kernel/error.ts'
+import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
+import { qualify, type VendorWords } from '#kernel/vendor.ts'
+import { type Action, defineResource, type ResourceType } from '#plane/define.ts'
+import type { SqlRow, SqlTx } from '#stores/store.ts'
+import { number, text } from '../cells.ts'
+import { billingVersion } from '../entities/resources.ts'
+import { refuseBilling } from '../errors.ts'
+import { profileIdOf } from '../ids.ts'
+import type { NewEntry } from '../ledger/entry.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { record } from '../ledger/record.ts'
+import { formatRecorder, moment } from '../ledger/show.ts'
+import { keysOf, lockAccount, type ProfilePlace } from '../ledger/statements.ts'
+import { partName } from '../names.ts'
+import { profileFacts } from '../transactions/charge.ts'
+import { readTransaction } from '../transactions/read-transaction.ts'
+import { columnOf, type ImportFormat, importFormats, readRecords } from './formats.ts'
+
+/** Text in a store cannot hold it. */
+const withoutNul = '^[^\\u0000]*$'
+
+const importBody = (textMax: number) =>
+  Type.Object({
+    name: Type.String({ pattern: '^[a-zA-Z0-9_.-]{1,128}$' }),
+    format: Type.Enum([...importFormats]),
+    header: Type.Optional(
+      Type.String({
+        maxLength: 20_000,
+        pattern: withoutNul,
+        description: 'The first line of a CSV file.',
+      }),
+    ),
+    position: Type.Integer({ minimum: 0, description: 'Bytes of the file before this piece.' }),
+    digest: Type.String({
+      maxLength: 100,
+      pattern: withoutNul,
+      description: 'Of those bytes, as the sender made it; empty at the start.',
+    }),
+    nextPosition: Type.Integer({ minimum: 0 }),
+    nextDigest: Type.String({ maxLength: 100, pattern: withoutNul }),
+    firstLine: Type.Integer({ minimum: 1 }),
+    text: Type.String({
+      maxLength: textMax,
+      description: 'Whole records: a piece begins and ends between two.',
+    }),
+    completed: Type.Optional(Type.Boolean()),
+  })
+type ImportPiece = Static<ReturnType<typeof importBody>>
+
+interface Refused {
+  readonly line: number
+  readonly column: string
+  readonly reason: string
+}
+
+interface State {
+  readonly name: string
+  readonly format: string
+  readonly position: number
+  readonly digest: string
+  readonly lines: number
+  readonly recorded: number
+  readonly present: number
+  readonly refused: number
+  readonly completed: boolean
+  readonly createdAt: number
+  readonly changedAt: number
+}
+
+function stateOf(row: SqlRow): State {
+  return {
+    name: text(row, 'name'),
+    format: text(row, 'format'),
+    position: number(row, 'position'),
+    digest: text(row, 'digest'),
+    lines: number(row, 'lines'),
+    recorded: number(row, 'recorded'),
+    present: number(row, 'present'),
+    refused: number(row, 'refused'),
+    completed: number(row, 'completed') === 1,
+    createdAt: number(row, 'created_at'),
+    changedAt: number(row, 'changed_at'),
+  }
+}
+
+const stateColumns =
+  'name, format, position, digest, lines, recorded, present, refused, completed, created_at, changed_at'
+const ofImport = 'account_key = ? and profile_key = ? and name_key = ?'
+
+export function importTransactions(ledger: Ledger): Action<object> {
+  return {
+    method: 'POST',
+    description: 'Import a piece of a file of transactions',
+    body: importBody(ledger.limits.importTextMax),
+    async run(context, piece: never) {
+      const profile = await profileFacts(context.reader, context.id)
+      const asked: Piece = {
+        ledger,
+        place: profile.place,
+        given: piece,
+        now: context.now,
+        currency: profile.currency,
+        profileName: profile.displayName,
+        recordedBy: formatRecorder(context.principal),
+      }
+      const { state, refused } = await importPiece(asked)
+      return {
+        status: 200,
+        body: { ...showImport(ledger.words, profile.place, state), refused },
+      }
+    },
+  }
+}
+
+interface Piece {
+  readonly ledger: Ledger
+  readonly place: ProfilePlace
+  readonly given: ImportPiece
+  readonly now: number
+  readonly currency: string
+  readonly profileName: string
+  readonly recordedBy: string
+}
+
+export async function importPiece(
+  piece: Piece,
+): Promise<{ readonly state: State; readonly refused: readonly Refused[] }> {
+  const { ledger, place, given, now } = piece
+  const keys = [...keysOf(place), given.name.toLowerCase()] as const
+  // Read ahead of the transaction, which is short so.
+  const { entries, lines, refused: unfit } = readPiece(piece)
+  const outcome = await ledger.sql.transact(async (tx) => {
+    await lockAccount(tx, place.account)
+    await begin(tx, piece, keys)
+    const [row] = await tx.all(
+      `select ${stateColumns}, header from billing_imports where ${ofImport}`,
+      ...keys,
+    )
+    if (row === undefined) throw new Error('an import was begun and is not there')
+    const before = stateOf(row)
+    if (
+      before.position !== given.position ||
+      before.digest !== given.digest ||
+      before.format !== given.format
+    ) {
+      throw refuseBilling.ImportOutOfStep({
+        name: before.name,
+        position: before.position,
+        digest: before.digest === '' ? 'none' : before.digest,
+      })
+    }
+    const options = { place, now, mayBePresent: true }
+    const recording = await record(tx, ledger.dimensions, entries, options)
+    const refused = [
+      ...unfit,
+      ...recording.refused.map(({ index, path, reason }) => ({
+        line: lines[index] ?? given.firstLine,
+        column: columnOf(given.format as ImportFormat, path),
+        reason,
+      })),
+    ].sort((a, b) => a.line - b.line)
+    await keep(tx, keys, refused, before.refused, ledger.limits.refusalsKeptMax)
+    const state: State = {
+      ...before,
+      position: given.nextPosition,
+      digest: given.nextDigest,
+      lines: before.lines + given.text.split('\n').length - (given.text.endsWith('\n') ? 1 : 0),
+      recorded: before.recorded + recording.recorded,
+      present: before.present + recording.present,
+      refused: before.refused + refused.length,
+      completed: given.completed === true,
+      changedAt: now,
+    }
+    await tx.run(
+      `update billing_imports set position = ?, digest = ?, lines = ?, recorded = ?, present = ?,
+         refused = ?, completed = ?, changed_at = ? where ${ofImport}`,
+      state.position,
+      state.digest,
+      state.lines,
+      state.recorded,
+      state.present,
+      state.refused,
+      state.completed ? 1 : 0,
+      now,
+      ...keys,
+    )
+    return { recording, state, refused }
+  })
+  outcome.recording.committed()
+  return outcome
+}
+
+function readPiece({ ledger, place, given, currency, profileName, recordedBy }: Piece): {
+  readonly entries: readonly NewEntry[]
+  /** Of each entry. */
+  readonly lines: readonly number[]
+  readonly refused: readonly Refused[]
+} {
+  const entries: NewEntry[] = []
+  const lines: number[] = []
+  const refused: Refused[] = []
+  const format = given.format as ImportFormat
+  const file = `${place.account}/${place.profile}/${given.name}`.toLowerCase()
+  for (const one of readRecords(format, given.header ?? '', given.text, given.firstLine)) {
+    if ('reason' in one) {
+      refused.push(one)
+      continue
+    }
+    const read = readTransaction(one.transaction, {
+      words: ledger.words,
+      currency,
+      profileName,
+      recordedBy,
+      seed: `${file}#${one.line}`,
+    })
+    if (read.ok) {
+      entries.push(read.entry)
+      lines.push(one.line)
+      continue
+    }
+    const [fault] = read.faults
+    refused.push({
+      line: one.line,
+      column: columnOf(format, fault?.path ?? ''),
+      reason: read.faults
+        .map(({ path, reason }) => `${columnOf(format, path)}: ${reason}`)
+        .join('; '),
+    })
+  }
+  return { entries, lines, refused }
+}
+
+async function begin(
+  tx: SqlTx,
+  { given, now }: Piece,
+  keys: readonly [string, string, string],
+): Promise<void> {
+  await tx.run(
+    `insert into billing_imports (account_key, profile_key, name_key, name, format, header,
+       position, digest, lines, recorded, present, refused, completed, created_at, changed_at)
+     values (?, ?, ?, ?, ?, ?, 0, '', 0, 0, 0, 0, 0, ?, ?) on conflict do nothing`,
+    ...keys,
+    given.name,
+    given.format,
+    given.header ?? '',
+    now,
+    now,
+  )
+}
+
+async function keep(
+  tx: SqlTx,
+  keys: readonly [string, string, string],
+  refused: readonly Refused[],
+  before: number,
+  max: number,
+): Promise<void> {
+  for (const { line, column, reason } of refused.slice(0, Math.max(0, max - before))) {
+    await tx.run(
+      `insert into billing_import_refusals (account_key, profile_key, name_key, line, place, reason)
+       values (?, ?, ?, ?, ?, ?) on conflict do nothing`,
+      ...keys,
+      line,
+      column.replaceAll('\0', '').slice(0, 200),
+      reason.replaceAll('\0', '').slice(0, 1000),
+    )
+  }
+}
+
+function showImport(words: VendorWords, place: ProfilePlace, state: State): object {
+  const { name, createdAt, changedAt, ...properties } = state
+  return {
+    id: `${profileIdOf(words, place)}/imports/${name}`,
+    name,
+    type: qualify(words, 'Billing/billingAccounts/billingProfiles/imports'),
+    properties: { ...properties, createdAt: moment(createdAt), changedAt: moment(changedAt) },
+  }
+}
+
+function placeOf(profile: ResourceId): ProfilePlace {
+  return { account: nameOf(parentOf(profile)), profile: nameOf(profile) }
+}
+
+export function imports(ledger: Ledger): readonly ResourceType[] {
+  const { sql, words } = ledger
+  const common = {
+    scope: 'tenant',
+    tracked: false,
+    name: partName,
+    versions: [],
+    apiVersions: [billingVersion],
+  } as const
+  return [
+    defineResource({
+      ...common,
+      type: 'Billing/billingAccounts/billingProfiles/imports',
+      description: 'Files of transactions, and how far each has come.',
+      source: {
+        async get({ id }) {
+          const place = placeOf(parentOf(id))
+          const [row] = await sql.all(
+            `select ${stateColumns} from billing_imports where ${ofImport}`,
+            ...keysOf(place),
+            nameOf(id).toLowerCase(),
+          )
+          return row && showImport(words, place, stateOf(row))
+        },
+        async list({ parent, cursor, limit }) {
+          const place = placeOf(parent)
+          const rows = await sql.all(
+            `select ${stateColumns}, name_key from billing_imports
+             where account_key = ? and profile_key = ? and name_key > ? order by name_key limit ?`,
+            ...keysOf(place),
+            cursor ?? '',
+            limit + 1,
+          )
+          const shown = rows.slice(0, limit)
+          const last = shown.at(-1)
+          return {
+            items: shown.map((row) => showImport(words, place, stateOf(row))),
+            ...(rows.length > limit && last !== undefined ? { next: text(last, 'name_key') } : {}),
+          }
+        },
+      },
+    }),
+    defineResource({
+      ...common,
+      type: 'Billing/billingAccounts/billingProfiles/imports/refusals',
+      description: 'The rows of a file that were refused, and why.',
+      source: {
+        async list({ parent, cursor, limit }) {
+          const keys = keysOf(placeOf(parentOf(parent)))
+          const name = nameOf(parent).toLowerCase()
+          const there = await sql.all(
+            `select 1 from billing_imports where ${ofImport}`,
+            ...keys,
+            name,
+          )
+          if (there.length === 0) throw refuse.ResourceNotFound({ id: parent.text })
+          const rows = await sql.all(
+            `select line, place, reason from billing_import_refusals
+             where ${ofImport} and line > ? order by line limit ?`,
+            ...keys,
+            name,
+            Number(cursor ?? 0),
+            limit + 1,
+          )
+          const shown = rows.slice(0, limit)
+          const last = shown.at(-1)
+          return {
+            items: shown.map((row) => ({
+              line: number(row, 'line'),
+              column: text(row, 'place'),
+              reason: text(row, 'reason'),
+            })),
+            ...(rows.length > limit && last !== undefined
+              ? { next: String(number(last, 'line')) }
+              : {}),
+          }
+        },
+      },
+    }),
+  ]
+}

@@ -1,0 +1,43 @@
+/** The transactions of a statement as CSV (RFC 4180), streamed in the order they were recorded. */
+
+import { isJsonObject } from '#kernel/patch.ts'
+import type { Statement } from '../ledger/entry.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { entriesOf } from '../ledger/pages.ts'
+import { entryColumns, rowOf } from '../ledger/scan.ts'
+import { showEntry } from '../ledger/show.ts'
+
+const rowsAtOnce = 500
+
+export async function* csvOf(ledger: Ledger, statement: Statement): AsyncIterable<Uint8Array> {
+  const paths = ledger.fields.list.map(({ path }) => path)
+  yield Buffer.from(`${paths.map((path) => path.replace(/^properties\//, '')).join(',')}\r\n`)
+  const known = new Map([[statement.id, statement]])
+  for (let after = 0; ; ) {
+    const rows = await ledger.sql.all(
+      `select ${entryColumns} from billing_entries where statement_id = ? and id > ? order by id limit ?`,
+      statement.id,
+      after,
+      rowsAtOnce,
+    )
+    const entries = await entriesOf(ledger, rows.map(rowOf), known)
+    const lines = entries.map((entry) => {
+      const shown = showEntry(ledger.words, entry, undefined)
+      return paths.map((path) => cell(at(shown, path.split('/')))).join(',')
+    })
+    if (lines.length > 0) yield Buffer.from(`${lines.join('\r\n')}\r\n`)
+    const last = entries.at(-1)
+    if (last === undefined || rows.length < rowsAtOnce) return
+    after = last.row.id
+  }
+}
+
+function at(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((one, name) => (isJsonObject(one) ? one[name] : undefined), value)
+}
+
+function cell(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  const text = String(value)
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,149 @@
+/**
+ * The dictionary of dimensions: what many entries share, stored once, found by content. Dimensions are never
+ * changed, so what was read once may be kept for good; only what is committed is kept.
+ */
+
+import { createHash } from 'node:crypto'
+import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
+import { number, placeholders, text } from '../cells.ts'
+import type { Dimension } from './entry.ts'
+import { searchedText } from './search.ts'
+
+const rememberedMax = 100_000
+const askedAtOnce = 500
+
+export interface Identified {
+  readonly ids: readonly number[]
+  /** To be given to `remember` once the transaction is committed. */
+  readonly fresh: ReadonlyMap<string, number>
+}
+
+export class Dimensions {
+  readonly #sql: Sql
+  readonly #idOf = new Map<string, number>()
+  readonly #byId = new Map<number, Dimension>()
+  readonly #keys = new Map<string, Key>()
+  readonly #texts = new WeakMap<Dimension, string>()
+
+  constructor(sql: Sql) {
+    this.#sql = sql
+  }
+
+  /** The ids of dimensions, in their order; those that are new are added. */
+  async identify(tx: SqlTx, dimensions: readonly Dimension[]): Promise<Identified> {
+    const keys = dimensions.map((dimension) => this.#key(dimension))
+    const fresh = new Map<string, number>()
+    const wanted = new Map<string, string>()
+    for (const { digest, document } of keys) {
+      if (!this.#idOf.has(digest)) wanted.set(digest, document)
+    }
+    const digests = [...wanted.keys()].sort()
+    for (let at = 0; at < digests.length; at += askedAtOnce) {
+      await this.#find(tx, digests.slice(at, at + askedAtOnce), fresh)
+    }
+    for (const digest of digests) {
+      if (fresh.has(digest)) continue
+      const document = wanted.get(digest) ?? ''
+      await tx.run(
+        'insert into billing_dimensions (digest, document) values (?, ?) on conflict do nothing',
+        digest,
+        document,
+      )
+      await this.#find(tx, [digest], fresh)
+      const id = fresh.get(digest)
+      if (id === undefined) throw new Error('a dimension was inserted and is not there')
+      // Documents are written here alone.
+      const dimension = JSON.parse(document) as Dimension
+      await tx.run(
+        `insert into billing_dimension_texts (rowid, text) select ?, ?
+         where not exists (select 1 from billing_dimension_texts where rowid = ?)`,
+        id,
+        searchedText(dimension),
+        id,
+      )
+    }
+    const ids = keys.map(({ digest }) => {
+      const id = this.#idOf.get(digest) ?? fresh.get(digest)
+      if (id === undefined) throw new Error('a dimension has no id')
+      return id
+    })
+    return { ids, fresh }
+  }
+
+  async #find(tx: SqlTx, digests: readonly string[], found: Map<string, number>): Promise<void> {
+    const rows = await tx.all(
+      `select id, digest from billing_dimensions where digest in (${placeholders(digests.length)})`,
+      ...digests,
+    )
+    for (const row of rows) found.set(text(row, 'digest'), number(row, 'id'))
+  }
+
+  /** Of one spelling the key is the same, and most rows of a file are spelled as others before. */
+  #key(dimension: Dimension): Key {
+    const spelled = JSON.stringify(dimension)
+    const known = this.#keys.get(spelled)
+    if (known !== undefined) return known
+    if (this.#keys.size >= rememberedMax) this.#keys.clear()
+    const key = keyOf(dimension)
+    this.#keys.set(spelled, key)
+    return key
+  }
+
+  /** The text a search looks into. */
+  textOf(dimension: Dimension): string {
+    let known = this.#texts.get(dimension)
+    if (known === undefined) {
+      known = searchedText(dimension)
+      this.#texts.set(dimension, known)
+    }
+    return known
+  }
+
+  /** What a committed transaction added. */
+  remember(fresh: ReadonlyMap<string, number>): void {
+    if (this.#idOf.size + fresh.size > rememberedMax) this.#idOf.clear()
+    for (const [digest, id] of fresh) this.#idOf.set(digest, id)
+  }
+
+  /** The dimensions of these ids. Committed ones alone are asked for: ids come from committed rows. */
+  async read(ids: Iterable<number>): Promise<ReadonlyMap<number, Dimension>> {
+    const found = new Map<number, Dimension>()
+    const missing: number[] = []
+    for (const id of new Set(ids)) {
+      const known = this.#byId.get(id)
+      if (known === undefined) missing.push(id)
+      else found.set(id, known)
+    }
+    for (let at = 0; at < missing.length; at += askedAtOnce) {
+      const some = missing.slice(at, at + askedAtOnce)
+      const rows = await this.#sql.all(
+        `select id, document from billing_dimensions where id in (${placeholders(some.length)})`,
+        ...some,
+      )
+      for (const row of rows) this.#keep(row, found)
+    }
+    return found
+  }
+
+  #keep(row: SqlRow, found: Map<number, Dimension>): void {
+    // Documents are written by `identify` alone.
+    const dimension = JSON.parse(text(row, 'document')) as Dimension
+    if (this.#byId.size >= rememberedMax) this.#byId.clear()
+    this.#byId.set(number(row, 'id'), dimension)
+    found.set(number(row, 'id'), dimension)
+  }
+}
+
+interface Key {
+  readonly digest: string
+  readonly document: string
+}
+
+/** The same content, the same key, in whatever order its members were given. */
+function keyOf(dimension: Dimension): Key {
+  const members = Object.entries(dimension)
+    .filter(([, value]) => value !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  const document = JSON.stringify(Object.fromEntries(members))
+  return { digest: createHash('sha256').update(document).digest('base64url'), document }
+}

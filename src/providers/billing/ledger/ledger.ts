@@ -1,0 +1,34 @@
+/** The ledger as the rest of the provider uses it: parts given once, and recording in a transaction of its own. */
+
+import type { VendorWords } from '#kernel/vendor.ts'
+import type { Sql } from '#stores/store.ts'
+import type { BillingLimits } from '../limits.ts'
+import { Dimensions } from './dimensions.ts'
+import type { NewEntry } from './entry.ts'
+import { type LedgerFields, ledgerFields } from './fields.ts'
+import type { LedgerParts } from './pages.ts'
+import { type Recording, type RecordOptions, record } from './record.ts'
+import { KnownStatements } from './selection.ts'
+
+export interface Ledger extends LedgerParts {
+  readonly words: VendorWords
+  readonly fields: LedgerFields
+  record(entries: readonly NewEntry[], options: RecordOptions): Promise<Recording>
+}
+
+export function openLedger(sql: Sql, words: VendorWords, limits: BillingLimits): Ledger {
+  const dimensions = new Dimensions(sql)
+  return {
+    sql,
+    words,
+    limits,
+    dimensions,
+    known: new KnownStatements(),
+    fields: ledgerFields(words),
+    async record(entries, options) {
+      const recording = await sql.transact((tx) => record(tx, dimensions, entries, options))
+      recording.committed()
+      return recording
+    },
+  }
+}

@@ -1,0 +1,342 @@
+/**
+ * One stretch of a statement in the order of one index, from an entry on, over a bounded number of rows. Knows how
+ * to ask; which stretches a question needs is decided in `pages.ts`.
+ */
+
+import type { Sql, SqlRow, SqlValue } from '#stores/store.ts'
+import { number, numberOrNull, text, textOrNull } from '../cells.ts'
+import { indexOf, orderedColumns } from '../migrations.ts'
+import type { Row } from './entry.ts'
+import type { Condition } from './question.ts'
+
+export const entryColumns = [
+  'id',
+  'statement_id',
+  'dimension_id',
+  'name',
+  'date',
+  'quantity',
+  'units',
+  'effective_price',
+  'market_price',
+  'exchange_rate',
+  'sub_total',
+  'tax',
+  'amount',
+  'credit',
+  'commitment',
+  'refunded',
+  'requested',
+  'refund_operation',
+  'period_start',
+  'period_end',
+  'created_at',
+].join(', ')
+
+export function rowOf(row: SqlRow): Row {
+  return {
+    id: number(row, 'id'),
+    statementId: number(row, 'statement_id'),
+    dimensionId: number(row, 'dimension_id'),
+    name: text(row, 'name'),
+    date: number(row, 'date'),
+    quantity: numberOrNull(row, 'quantity'),
+    units: numberOrNull(row, 'units'),
+    effectivePrice: numberOrNull(row, 'effective_price'),
+    marketPrice: numberOrNull(row, 'market_price'),
+    exchangeRate: numberOrNull(row, 'exchange_rate'),
+    subTotal: number(row, 'sub_total'),
+    tax: number(row, 'tax'),
+    amount: number(row, 'amount'),
+    credit: numberOrNull(row, 'credit'),
+    commitment: numberOrNull(row, 'commitment'),
+    refunded: numberOrNull(row, 'refunded'),
+    requested: numberOrNull(row, 'requested'),
+    refundOperation: textOrNull(row, 'refund_operation'),
+    periodStart: numberOrNull(row, 'period_start'),
+    periodEnd: numberOrNull(row, 'period_end'),
+    createdAt: number(row, 'created_at'),
+  }
+}
+
+/** The order of an index: one column, ties by id, both in one direction. */
+export interface IndexOrder {
+  readonly column: string
+  readonly descending: boolean
+  /** The entries that have a value, or those that have none. */
+  readonly part: 'values' | 'nulls'
+}
+
+export interface Stretch {
+  readonly statementId: number
+  /** One dimension, by its own index; the order is then by date. */
+  readonly dimensionId?: number
+  /** Only entries of these dimensions. */
+  readonly dimensionIds?: readonly number[]
+  readonly conditions: readonly Condition[]
+  readonly order: IndexOrder
+}
+
+/** Where an entry stands in an order. */
+export interface Position {
+  readonly value: SqlValue
+  readonly id: number
+}
+
+export interface Scanned {
+  readonly rows: readonly Row[]
+  /** Up to here everything was seen; undefined at the end of the stretch. */
+  readonly horizon: Position | undefined
+}
+
+/** In the order of the stretch, after a position: the first `limit` that meet its conditions. */
+export async function scan(
+  sql: Sql,
+  stretch: Stretch,
+  after: Position | undefined,
+  limit: number,
+  scanRowsMax: number,
+): Promise<Scanned> {
+  const { order } = stretch
+  if (after === undefined || order.part === 'nulls') {
+    const bound = after === undefined ? none : { text: idBound(order), values: [after.id] }
+    return scanRange(sql, stretch, bound, limit, scanRowsMax)
+  }
+  // Two ranges: `(column, id) > (?, ?)` as one is no range to an index.
+  const column = order.column
+  const ties = await scanRange(
+    sql,
+    stretch,
+    { text: `${column} = ? and ${idBound(order)}`, values: [after.value, after.id] },
+    limit,
+    scanRowsMax,
+  )
+  if (ties.horizon !== undefined) return ties
+  const rest = await scanRange(
+    sql,
+    stretch,
+    { text: `${column} ${order.descending ? '<' : '>'} ?`, values: [after.value] },
+    limit - ties.rows.length,
+    scanRowsMax,
+  )
+  return { rows: [...ties.rows, ...rest.rows], horizon: rest.horizon }
+}
+
+interface Bound {
+  readonly text: string
+  readonly values: readonly SqlValue[]
+}
+const none: Bound = { text: '', values: [] }
+
+function idBound({ descending }: IndexOrder): string {
+  return `id ${descending ? '<' : '>'} ?`
+}
+
+async function scanRange(
+  sql: Sql,
+  stretch: Stretch,
+  bound: Bound,
+  limit: number,
+  scanRowsMax: number,
+): Promise<Scanned> {
+  const { order, dimensionIds, conditions } = stretch
+  const filters: string[] = conditions.map((condition) => condition.text)
+  const values: SqlValue[] = conditions.flatMap((condition) => condition.values)
+  if (dimensionIds !== undefined) {
+    filters.push(`dimension_id in (${listed(sql.dialect)})`)
+    values.push(JSON.stringify(dimensionIds))
+  }
+  const range = rangeOf(sql, stretch, bound)
+  const ask = (columns: string, rows: number) =>
+    `select ${columns} from billing_entries ${range.text} limit ${rows}`
+  if (filters.length === 0) {
+    const rows = (await sql.all(ask(entryColumns, limit), ...range.values)).map(rowOf)
+    return { rows, horizon: rows.length < limit ? undefined : positionOf(order, rows.at(-1)) }
+  }
+  const found = await sql.all(
+    `select * from (${ask(entryColumns, scanRowsMax)}) scanned where ${filters.join(' and ')} limit ${limit}`,
+    ...range.values,
+    ...values,
+  )
+  const rows = found.map(rowOf)
+  if (rows.length === limit) return { rows, horizon: positionOf(order, rows.at(-1)) }
+  const [last] = await sql.all(
+    `select value, id from (${ask(`${order.column} as value, id`, scanRowsMax)}) scanned limit 1 offset ${scanRowsMax - 1}`,
+    ...range.values,
+  )
+  if (last === undefined) return { rows, horizon: undefined }
+  return { rows, horizon: { value: last['value'] ?? null, id: number(last, 'id') } }
+}
+
+/** The entry `rows` entries on, by the index alone; undefined where the stretch ends before. */
+export async function positionAfter(
+  sql: Sql,
+  stretch: Stretch,
+  after: Position | undefined,
+  rows: number,
+): Promise<Position | undefined> {
+  if (after === undefined) return positionIn(sql, stretch, none, rows)
+  const { column } = stretch.order
+  const ties = {
+    text: `${column} = ? and ${idBound(stretch.order)}`,
+    values: [after.value, after.id],
+  }
+  const within = await positionIn(sql, stretch, ties, rows)
+  if (within !== undefined) return within
+  const range = rangeOf(sql, stretch, ties)
+  const [counted] = await sql.all(
+    `select count(*) as n from (select id from billing_entries ${range.text} limit ${rows}) ties`,
+    ...range.values,
+  )
+  const left = rows - (counted === undefined ? 0 : number(counted, 'n'))
+  const sign = stretch.order.descending ? '<' : '>'
+  return positionIn(sql, stretch, { text: `${column} ${sign} ?`, values: [after.value] }, left)
+}
+
+async function positionIn(
+  sql: Sql,
+  stretch: Stretch,
+  bound: Bound,
+  rows: number,
+): Promise<Position | undefined> {
+  const range = rangeOf(sql, stretch, bound)
+  const [row] = await sql.all(
+    `select ${stretch.order.column} as value, id from billing_entries ${range.text} limit 1 offset ${rows - 1}`,
+    ...range.values,
+  )
+  return row && { value: row['value'] ?? null, id: number(row, 'id') }
+}
+
+/** Where the first entries of a stretch stand, by the index alone. */
+export async function scanPositions(
+  sql: Sql,
+  stretch: Stretch,
+  after: Position | undefined,
+  limit: number,
+): Promise<readonly Position[]> {
+  const { column, descending } = stretch.order
+  const read = async (bound: Bound, rows: number): Promise<readonly Position[]> => {
+    const range = rangeOf(sql, stretch, bound)
+    const found = await sql.all(
+      `select ${column} as value, id from billing_entries ${range.text} limit ${rows}`,
+      ...range.values,
+    )
+    return found.map((row) => ({ value: row['value'] ?? null, id: number(row, 'id') }))
+  }
+  if (after === undefined) return read(none, limit)
+  const text = `${column} = ? and ${idBound(stretch.order)}`
+  const ties = await read({ text, values: [after.value, after.id] }, limit)
+  if (ties.length >= limit) return ties
+  const rest = { text: `${column} ${descending ? '<' : '>'} ?`, values: [after.value] }
+  return [...ties, ...(await read(rest, limit - ties.length))]
+}
+
+export async function rowsOf(sql: Sql, ids: readonly number[]): Promise<ReadonlyMap<number, Row>> {
+  const rows = await sql.all(
+    `select ${entryColumns} from billing_entries where id in (${listed(sql.dialect)})`,
+    JSON.stringify(ids),
+  )
+  return new Map(rows.map(rowOf).map((row) => [row.id, row]))
+}
+
+/** A list of numbers as one parameter. */
+export function listed(dialect: Sql['dialect']): string {
+  return dialect === 'sqlite'
+    ? 'select value from json_each(?)'
+    : 'select value::bigint from json_array_elements_text(?::json)'
+}
+
+/** SQLite has no statistics here, so the index is named. */
+function using(sql: Sql, index: string): string {
+  return sql.dialect === 'sqlite' ? `indexed by ${index}` : ''
+}
+
+function rangeOf(sql: Sql, stretch: Stretch, bound: Bound): Bound {
+  const { statementId, dimensionId, order } = stretch
+  const { column } = order
+  const direction = order.descending ? 'desc' : 'asc'
+  const values: SqlValue[] = [statementId]
+  const tests = ['statement_id = ?']
+  if (dimensionId !== undefined) {
+    tests.push('dimension_id = ?')
+    values.push(dimensionId)
+  }
+  const kind = orderedColumns[column]
+  if (order.part === 'nulls') tests.push(`${column} is null`)
+  else if (kind !== 'always') tests.push(`${column} is not null`)
+  if (bound.text !== '') tests.push(bound.text)
+  values.push(...bound.values)
+  const index =
+    dimensionId !== undefined
+      ? 'billing_entries_by_dimension'
+      : order.part === 'nulls' && kind === 'rare'
+        ? 'billing_entries_by_id'
+        : indexOf(column)
+  const by = order.part === 'nulls' ? `id ${direction}` : `${column} ${direction}, id ${direction}`
+  return {
+    text: `${using(sql, index)} where ${tests.join(' and ')} order by ${by}`,
+    values,
+  }
+}
+
+const memberOf: Readonly<Record<string, keyof Row>> = {
+  date: 'date',
+  name: 'name',
+  sub_total: 'subTotal',
+  tax: 'tax',
+  amount: 'amount',
+  quantity: 'quantity',
+  units: 'units',
+  effective_price: 'effectivePrice',
+  market_price: 'marketPrice',
+  exchange_rate: 'exchangeRate',
+  period_start: 'periodStart',
+  period_end: 'periodEnd',
+  credit: 'credit',
+  commitment: 'commitment',
+  refunded: 'refunded',
+  requested: 'requested',
+  refund_operation: 'refundOperation',
+}
+
+export function positionOf(order: IndexOrder, row: Row | undefined): Position | undefined {
+  const member = memberOf[order.column]
+  if (row === undefined || member === undefined) return undefined
+  return { value: row[member], id: row.id }
+}
+
+/** Negative when `a` comes first. Both are of one part of the order. */
+export function comparePositions(order: IndexOrder, a: Position, b: Position): number {
+  const sign = order.descending ? -1 : 1
+  if (order.part === 'values' && a.value !== b.value) {
+    // Values of one column are of one type, and it holds no null here.
+    return (a.value as number) < (b.value as number) ? -sign : sign
+  }
+  return a.id < b.id ? -sign : a.id > b.id ? sign : 0
+}
+
+/** Candidates by dimensions or by one column's bounds, unordered: for what is few. Undefined when they are not. */
+export async function few(
+  sql: Sql,
+  statementId: number,
+  condition: Condition | undefined,
+  dimensionIds: readonly number[] | undefined,
+  limit: number,
+): Promise<readonly Row[] | undefined> {
+  const index = condition === undefined ? 'billing_entries_by_dimension' : indexOf(condition.column)
+  const test = condition?.text ?? `dimension_id in (${listed(sql.dialect)})`
+  const values = condition?.values ?? [JSON.stringify(dimensionIds ?? [])]
+  const where = `from billing_entries ${using(sql, index)} where statement_id = ? and ${test}`
+  const [counted] = await sql.all(
+    `select count(*) as n from (select 1 ${where} limit ${limit + 1}) counted`,
+    statementId,
+    ...values,
+  )
+  if (counted === undefined || number(counted, 'n') > limit) return undefined
+  const rows = await sql.all(
+    `select ${entryColumns} ${where} limit ${limit}`,
+    statementId,
+    ...values,
+  )
+  return rows.map(rowOf)
+}

@@ -1,0 +1,243 @@
+/**
+ * Which dimensions a question is about, and how many entries that is, told from the statements' own counts without
+ * looking at an entry. Where the dimensions are too many to keep in mind, the text index and the entries decide.
+ */
+
+import { number, wide } from '../cells.ts'
+import type { Dimension, Entry, Row, Statement, Totals } from './entry.ts'
+import type { LedgerParts } from './pages.ts'
+import { noRow, type Question } from './question.ts'
+import { listed } from './scan.ts'
+import { indexedWords, matchesWords } from './search.ts'
+
+export interface KnownDimension {
+  readonly id: number
+  readonly dimension: Dimension
+  readonly entries: number
+  readonly totals: Totals
+}
+
+export interface Selection {
+  /** Nothing can match. */
+  readonly isEmpty: boolean
+  /** Fewer than all dimensions. */
+  readonly narrows: boolean
+  /** What dimensions say has to be looked at entry by entry. */
+  readonly isPartial: boolean
+  readonly noRow: Row
+  /** The dimensions of a statement that match; undefined where all do, or they are not known. */
+  of(statementId: number): { readonly ids: readonly number[]; readonly entries: number } | undefined
+  /** As `of`, with what they say, also where all match; undefined where they are not known. */
+  known(statementId: number): readonly KnownDimension[] | undefined
+  /** All of a statement, matching or not. */
+  all(statementId: number): readonly KnownDimension[] | undefined
+  /** Does what the entry shares match? */
+  allows(entry: Entry): boolean
+}
+
+export async function selectDimensions(
+  parts: LedgerParts,
+  statements: readonly Statement[],
+  question: Question,
+  words: readonly string[],
+): Promise<Selection> {
+  const matches = (dimension: Dimension, statement: Statement): boolean =>
+    question.ofDimension(dimension, statement) &&
+    (words.length === 0 || matchesWords(parts.dimensions.textOf(dimension), words))
+  const allows = ({ dimension, statement }: Entry): boolean => matches(dimension, statement)
+  const isAsked = question.asksDimensions || words.length > 0
+  const isSorted = question.order.some(({ field }) => field.place.kind !== 'column')
+  if (!isAsked && !isSorted) {
+    return {
+      isEmpty: statements.length === 0,
+      narrows: false,
+      isPartial: false,
+      noRow,
+      of: () => undefined,
+      known: () => undefined,
+      all: () => undefined,
+      allows,
+    }
+  }
+  const all = await knownDimensions(parts, statements)
+  if (all === undefined) return byIndex(parts, words, statements, allows, isAsked)
+  const chosen = new Map<number, readonly KnownDimension[]>()
+  for (const statement of statements) {
+    const known = all.get(statement.id) ?? []
+    if (!isAsked) {
+      chosen.set(statement.id, known)
+      continue
+    }
+    chosen.set(
+      statement.id,
+      known.filter(({ dimension }) => matches(dimension, statement)),
+    )
+  }
+  return {
+    isEmpty: [...chosen.values()].every((some) => some.length === 0),
+    narrows: isAsked,
+    isPartial: false,
+    noRow,
+    of(statementId) {
+      const some = chosen.get(statementId) ?? []
+      if (!isAsked) return undefined
+      return {
+        ids: some.map(({ id }) => id),
+        entries: some.reduce((sum, { entries }) => sum + entries, 0),
+      }
+    },
+    known: (statementId) => chosen.get(statementId),
+    all: (statementId) => all.get(statementId) ?? [],
+    allows,
+  }
+}
+
+/**
+ * What statements were found to consist of, by how many entries they had: with the same number it is the same.
+ * Bounded by the dimensions in it.
+ */
+export class KnownStatements {
+  readonly #known = new Map<
+    number,
+    { readonly entries: number; readonly dimensions: readonly KnownDimension[] }
+  >()
+  /** In the orders that were asked for. */
+  readonly #sorted = new WeakMap<
+    readonly KnownDimension[],
+    Map<string, readonly KnownDimension[]>
+  >()
+  #size = 0
+
+  get({ id, entries }: Statement): readonly KnownDimension[] | undefined {
+    const known = this.#known.get(id)
+    return known?.entries === entries ? known.dimensions : undefined
+  }
+
+  put({ id, entries }: Statement, dimensions: readonly KnownDimension[]): void {
+    this.#size += dimensions.length
+    if (this.#size > rememberedMax) {
+      this.#known.clear()
+      this.#size = dimensions.length
+    }
+    this.#known.set(id, { entries, dimensions })
+  }
+
+  sorted(
+    dimensions: readonly KnownDimension[],
+    order: string,
+    compare: (a: KnownDimension, b: KnownDimension) => number,
+  ): readonly KnownDimension[] {
+    const orders = this.#sorted.get(dimensions) ?? new Map<string, readonly KnownDimension[]>()
+    this.#sorted.set(dimensions, orders)
+    const found = orders.get(order) ?? dimensions.toSorted(compare)
+    if (orders.size >= ordersMax) orders.clear()
+    orders.set(order, found)
+    return found
+  }
+}
+
+const rememberedMax = 50_000
+const ordersMax = 8
+
+/** Every dimension of the statements; undefined when they are too many. */
+export async function knownDimensions(
+  parts: LedgerParts,
+  statements: readonly Statement[],
+): Promise<ReadonlyMap<number, readonly KnownDimension[]> | undefined> {
+  const known = new Map<number, readonly KnownDimension[]>()
+  let left = parts.limits.dimensionsMax
+  for (const statement of statements) {
+    const found = parts.known.get(statement) ?? (await readKnown(parts, statement))
+    left -= found?.length ?? left + 1
+    if (found === undefined || left < 0) return undefined
+    known.set(statement.id, found)
+  }
+  return known
+}
+
+async function readKnown(
+  { sql, dimensions, limits, known }: LedgerParts,
+  statement: Statement,
+): Promise<readonly KnownDimension[] | undefined> {
+  const rows = await sql.all(
+    `select dimension_id, entries,
+       cast(sub_total as text) as sub_total, cast(tax as text) as tax,
+       cast(amount as text) as amount, cast(credit as text) as credit,
+       cast(commitment as text) as commitment
+     from billing_statement_dimensions where statement_id = ? limit ?`,
+    statement.id,
+    limits.dimensionsMax + 1,
+  )
+  if (rows.length > limits.dimensionsMax) return undefined
+  const found = await dimensions.read(rows.map((row) => number(row, 'dimension_id')))
+  const list = rows.map((row): KnownDimension => {
+    const id = number(row, 'dimension_id')
+    const dimension = found.get(id)
+    if (dimension === undefined) throw new Error(`the dimension ${id} is not there`)
+    return {
+      id,
+      dimension,
+      entries: number(row, 'entries'),
+      totals: {
+        subTotal: wide(row, 'sub_total'),
+        tax: wide(row, 'tax'),
+        amount: wide(row, 'amount'),
+        credit: wide(row, 'credit'),
+        commitment: wide(row, 'commitment'),
+      },
+    }
+  })
+  known.put(statement, list)
+  return list
+}
+
+/** Too many dimensions to know: words are found by the text index, the rest is left to the entries. */
+async function byIndex(
+  { sql, limits }: LedgerParts,
+  words: readonly string[],
+  statements: readonly Statement[],
+  allows: (entry: Entry) => boolean,
+  isAsked: boolean,
+): Promise<Selection> {
+  const indexed = indexedWords(words)
+  let ids: readonly number[] | undefined
+  if (indexed.length > 0) {
+    const rows =
+      sql.dialect === 'sqlite'
+        ? await sql.all(
+            'select rowid as id from billing_dimension_texts where billing_dimension_texts match ? limit ?',
+            indexed.map((word) => `"${word.replaceAll('"', '""')}"`).join(' AND '),
+            limits.dimensionsMax + 1,
+          )
+        : await sql.all(
+            `select rowid as id from billing_dimension_texts
+             where ${indexed.map(() => 'text like ?').join(' and ')} limit ?`,
+            ...indexed.map((word) => `%${word.replace(/[\\%_]/g, (mark) => `\\${mark}`)}%`),
+            limits.dimensionsMax + 1,
+          )
+    if (rows.length <= limits.dimensionsMax) ids = rows.map((row) => number(row, 'id'))
+  }
+  const counts = new Map<number, { readonly ids: readonly number[]; readonly entries: number }>()
+  for (const statement of ids === undefined ? [] : statements) {
+    const rows = await sql.all(
+      `select dimension_id, entries from billing_statement_dimensions
+       where statement_id = ? and dimension_id in (${listed(sql.dialect)})`,
+      statement.id,
+      JSON.stringify(ids),
+    )
+    counts.set(statement.id, {
+      ids: rows.map((row) => number(row, 'dimension_id')),
+      entries: rows.reduce((sum, row) => sum + number(row, 'entries'), 0),
+    })
+  }
+  return {
+    isEmpty: ids !== undefined && [...counts.values()].every(({ entries }) => entries === 0),
+    narrows: isAsked,
+    isPartial: isAsked,
+    noRow,
+    of: (statementId) => counts.get(statementId),
+    known: () => undefined,
+    all: () => undefined,
+    allows,
+  }
+}

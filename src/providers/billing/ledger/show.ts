@@ -1,0 +1,112 @@
+/** An entry as the contract writes a transaction. Members that have no value are left out. */
+
+import { brandField, qualify, type VendorWords } from '#kernel/vendor.ts'
+import { invoiceIdOf, profileIdOf, transactionIdOf } from '../ids.ts'
+import { amountOf, type Minor } from '../money/money.ts'
+import type { Entry } from './entry.ts'
+
+export interface TagRow {
+  readonly tags: Readonly<Record<string, string>>
+  readonly changedAt: number | null
+  readonly changedBy: string | null
+}
+
+export function showEntry(words: VendorWords, entry: Entry, tagRow: TagRow | undefined): object {
+  const { row, dimension, statement } = entry
+  const { billingCurrency } = dimension
+  const money = (minor: Minor | null) =>
+    minor === null ? undefined : amountOf(billingCurrency, minor)
+  const price = (value: number | null) =>
+    value === null ? undefined : { currency: dimension.pricingCurrency ?? billingCurrency, value }
+  const refund = present({
+    amountRefunded: money(row.refunded),
+    amountRequested: money(row.requested),
+    refundOperationId: row.refundOperation ?? undefined,
+  })
+  return {
+    id: transactionIdOf(words, entry),
+    name: row.name,
+    type: qualify(words, 'Billing/billingAccounts/billingProfiles/transactions'),
+    properties: present({
+      [brandField(words, 'CreditApplied')]: money(row.credit),
+      [brandField(words, 'Plan')]: dimension.plan,
+      billingCurrency,
+      billingProfileDisplayName: dimension.billingProfileDisplayName,
+      billingProfileId: profileIdOf(words, statement),
+      consumptionCommitmentDecremented: money(row.commitment),
+      creditType: dimension.creditType,
+      customerDisplayName: dimension.customerDisplayName,
+      customerId: dimension.customerId,
+      date: moment(row.date),
+      discount: dimension.discount,
+      effectivePrice: price(row.effectivePrice),
+      exchangeRate: row.exchangeRate ?? undefined,
+      invoice: statement.invoice ?? 'Pending',
+      invoiceId: invoiceIdOf(words, statement),
+      invoiceSectionDisplayName: dimension.invoiceSectionDisplayName,
+      invoiceSectionId: dimension.invoiceSectionId,
+      isThirdParty: dimension.isThirdParty,
+      kind: dimension.kind,
+      marketPrice: price(row.marketPrice),
+      partNumber: dimension.partNumber,
+      pricingCurrency: dimension.pricingCurrency,
+      productDescription: dimension.productDescription,
+      productFamily: dimension.productFamily,
+      productType: dimension.productType,
+      productTypeId: dimension.productTypeId,
+      quantity: row.quantity ?? undefined,
+      reasonCode: dimension.reasonCode,
+      refundTransactionDetails: Object.keys(refund).length === 0 ? undefined : refund,
+      servicePeriodStartDate: row.periodStart === null ? undefined : moment(row.periodStart),
+      servicePeriodEndDate: row.periodEnd === null ? undefined : moment(row.periodEnd),
+      specialTaxationType: dimension.specialTaxationType,
+      subTotal: money(row.subTotal),
+      tax: money(row.tax),
+      transactionAmount: money(row.amount),
+      transactionType: dimension.transactionType,
+      unitOfMeasure: dimension.unitOfMeasure,
+      unitType: dimension.unitType,
+      units: row.units ?? undefined,
+    }),
+    systemData: systemDataOf(entry, tagRow),
+    tags: tagRow?.tags ?? {},
+  }
+}
+
+function systemDataOf({ row, dimension }: Entry, tagRow: TagRow | undefined): object {
+  const by = recorder(dimension.recordedBy)
+  const changed = tagRow?.changedBy === null ? undefined : tagRow?.changedBy
+  const changer = changed === undefined ? by : recorder(changed)
+  return {
+    createdAt: moment(row.createdAt),
+    createdBy: by.id,
+    createdByType: by.type,
+    lastModifiedAt: moment(tagRow?.changedAt ?? row.createdAt),
+    lastModifiedBy: changer.id,
+    lastModifiedByType: changer.type,
+  }
+}
+
+/** `User|{id}` as `formatRecorder` wrote it. */
+function recorder(text: string): { readonly type: string; readonly id: string } {
+  const at = text.indexOf('|')
+  return { type: text.slice(0, at), id: text.slice(at + 1) }
+}
+
+export function formatRecorder(principal: {
+  readonly type: 'User' | 'ServicePrincipal'
+  readonly id: string
+}): string {
+  return `${principal.type === 'User' ? 'User' : 'Application'}|${principal.id}`
+}
+
+export const recordedByTheService = 'Application|system'
+
+export function moment(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}
+
+/** Without the members that are undefined. */
+export function present(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,152 @@
+/**
+ * Counts and sums of all that matches. From the statements' own where dimensions decide; otherwise over the
+ * entries, a bounded stretch at a time, letting other requests in between.
+ */
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { SqlValue } from '#stores/store.ts'
+import { number, wide } from '../cells.ts'
+import { refuseBilling } from '../errors.ts'
+import type { Statement, Totals } from './entry.ts'
+import { entriesOf, type LedgerParts } from './pages.ts'
+import type { Question } from './question.ts'
+import { entryColumns, listed, rowOf } from './scan.ts'
+import { knownDimensions, type Selection, selectDimensions } from './selection.ts'
+
+export interface Counted {
+  readonly entries: number
+  readonly totals: Totals
+}
+
+const nothing: Totals = { subTotal: 0n, tax: 0n, amount: 0n, credit: 0n, commitment: 0n }
+const rowsAtOnce = 5000
+
+export async function countMatching(
+  parts: LedgerParts,
+  question: Question,
+  words: readonly string[],
+  given: readonly Statement[],
+): Promise<Counted> {
+  const statements = given.filter(({ entries }) => entries > 0)
+  const asks = question.asksDimensions || words.length > 0
+  const byEntry = question.needsEntries || question.conditions.length > 0
+  if (!asks && !byEntry) {
+    return sum(statements.map(({ entries, totals }) => ({ entries, totals })))
+  }
+  const selection = await selectDimensions(parts, statements, question, words)
+  if (selection.isEmpty) return { entries: 0, totals: nothing }
+  if (!byEntry && !selection.isPartial) {
+    const known = asks ? selection : undefined
+    const all = known === undefined ? await knownDimensions(parts, statements) : undefined
+    return sum(statements.flatMap(({ id }) => known?.known(id) ?? all?.get(id) ?? []))
+  }
+  let read = 0
+  const counted: Counted[] = []
+  for (const statement of statements) {
+    const chosen = selection.of(statement.id)
+    if (chosen?.entries === 0) continue
+    let after = 0
+    for (;;) {
+      const stretch = await nextStretch(parts, question, selection, statement, after)
+      counted.push(stretch.counted)
+      if (stretch.last === undefined) break
+      after = stretch.last
+      read += rowsAtOnce
+      if (read > parts.limits.countRowsMax) {
+        throw refuseBilling.CountTooExpensive({ limit: parts.limits.countRowsMax })
+      }
+      await nextTurn()
+    }
+  }
+  return sum(counted)
+}
+
+function sum(parts: readonly Counted[]): Counted {
+  return parts.reduce<Counted>(
+    (all, { entries, totals }) => ({
+      entries: all.entries + entries,
+      totals: {
+        subTotal: all.totals.subTotal + totals.subTotal,
+        tax: all.totals.tax + totals.tax,
+        amount: all.totals.amount + totals.amount,
+        credit: all.totals.credit + totals.credit,
+        commitment: all.totals.commitment + totals.commitment,
+      },
+    }),
+    { entries: 0, totals: nothing },
+  )
+}
+
+async function nextStretch(
+  parts: LedgerParts,
+  question: Question,
+  selection: Selection,
+  statement: Statement,
+  after: number,
+): Promise<{ readonly counted: Counted; readonly last: number | undefined }> {
+  const { sql } = parts
+  const index = sql.dialect === 'sqlite' ? 'indexed by billing_entries_by_id' : ''
+  const range = (columns: string) =>
+    `select ${columns} from billing_entries ${index} where statement_id = ? and id > ? order by id limit ${rowsAtOnce}`
+  const [end] = await sql.all(
+    `select id from (${range('id')}) stretch limit 1 offset ${rowsAtOnce - 1}`,
+    statement.id,
+    after,
+  )
+  const last = end === undefined ? undefined : number(end, 'id')
+  const tests = question.conditions.map(({ text }) => text)
+  const values: SqlValue[] = question.conditions.flatMap((condition) => condition.values)
+  const chosen = selection.of(statement.id)
+  if (chosen !== undefined) {
+    tests.push(`dimension_id in (${listed(sql.dialect)})`)
+    values.push(JSON.stringify(chosen.ids))
+  }
+  const where = tests.length === 0 ? '' : `where ${tests.join(' and ')}`
+  if (question.needsEntries || selection.isPartial) {
+    const rows = await sql.all(
+      `select * from (${range(entryColumns)}) stretch ${where}`,
+      statement.id,
+      after,
+      ...values,
+    )
+    const entries = await entriesOf(parts, rows.map(rowOf), new Map([[statement.id, statement]]))
+    const matching = entries.filter((entry) => selection.allows(entry) && question.holds(entry))
+    return {
+      counted: sum(
+        matching.map(({ row }) => ({
+          entries: 1,
+          totals: {
+            subTotal: BigInt(row.subTotal),
+            tax: BigInt(row.tax),
+            amount: BigInt(row.amount),
+            credit: BigInt(row.credit ?? 0),
+            commitment: BigInt(row.commitment ?? 0),
+          },
+        })),
+      ),
+      last,
+    }
+  }
+  const total = (column: string) => `cast(coalesce(sum(${column}), 0) as text) as ${column}`
+  const [row] = await sql.all(
+    `select count(*) as entries, ${['sub_total', 'tax', 'amount', 'credit', 'commitment'].map(total).join(', ')}
+     from (${range(entryColumns)}) stretch ${where}`,
+    statement.id,
+    after,
+    ...values,
+  )
+  if (row === undefined) throw new Error('a sum has no row')
+  return {
+    counted: {
+      entries: number(row, 'entries'),
+      totals: {
+        subTotal: wide(row, 'sub_total'),
+        tax: wide(row, 'tax'),
+        amount: wide(row, 'amount'),
+        credit: wide(row, 'credit'),
+        commitment: wide(row, 'commitment'),
+      },
+    },
+    last,
+  }
+}

@@ -1,0 +1,35 @@
+/** The bounds of this provider, as a parameter of `billingProvider`. */
+
+export interface BillingLimits {
+  /** The contract: `top` is at most 50. */
+  readonly topMax: number
+  /** Different products, sections, customers and so on in the statements of one question, kept in mind at once. */
+  readonly dimensionsMax: number
+  /** Rows looked at for one page; a page may come back short, with a next link. */
+  readonly scanRowsMax: number
+  /** Rows read one by one for a page where the filter is past what SQL is asked. */
+  readonly readRowsMax: number
+  /** Rows put in order by themselves, where no index has that order. */
+  readonly sortRowsMax: number
+  readonly countRowsMax: number
+  readonly skipMax: number
+  /** Statements one question may go over. */
+  readonly statementsMax: number
+  readonly refusalsKeptMax: number
+  readonly importTextMax: number
+  readonly downloadSeconds: number
+}
+
+export const defaultBillingLimits: BillingLimits = Object.freeze({
+  topMax: 50,
+  dimensionsMax: 5000,
+  scanRowsMax: 4000,
+  readRowsMax: 600,
+  sortRowsMax: 1000,
+  countRowsMax: 2_000_000,
+  skipMax: 1_000_000,
+  statementsMax: 120,
+  refusalsKeptMax: 10_000,
+  importTextMax: 3_000_000,
+  downloadSeconds: 3600,
+})

@@ -1,0 +1,195 @@
+/**
+ * The ledger's tables. An entry's statement and dimension never change, so closing an invoice is one row, whatever
+ * its size; every order a list may ask for is an index, so a page costs the page.
+ */
+
+import type { Migration } from '#stores/store.ts'
+
+/** The columns of entries that lists can be ordered by, and whether nothing but values are in their index. */
+export const orderedColumns: Readonly<Record<string, 'always' | 'nullable' | 'rare'>> =
+  Object.freeze({
+    date: 'always',
+    name: 'always',
+    sub_total: 'always',
+    tax: 'always',
+    amount: 'always',
+    quantity: 'nullable',
+    units: 'nullable',
+    effective_price: 'nullable',
+    market_price: 'nullable',
+    exchange_rate: 'nullable',
+    period_start: 'nullable',
+    period_end: 'nullable',
+    credit: 'rare',
+    commitment: 'rare',
+    refunded: 'rare',
+    requested: 'rare',
+    refund_operation: 'rare',
+  })
+
+export function indexOf(column: string): string {
+  return `billing_entries_by_${column}`
+}
+
+/** `tail`: what an index ends in, so that equal values have an order. SQLite's indexes end in the row's id anyway. */
+function tables(identity: string, real: string, tail: string): readonly string[] {
+  return [
+    `create table billing_accounts (
+      account_key text primary key,
+      invoices_numbered bigint not null,
+      changes bigint not null
+    )`,
+    `create table billing_statements (
+      id ${identity},
+      account_key text not null,
+      profile_key text not null,
+      account text not null,
+      profile text not null,
+      invoice text,
+      currency text not null,
+      month text not null,
+      entries bigint not null,
+      sub_total bigint not null,
+      tax bigint not null,
+      amount bigint not null,
+      credit bigint not null,
+      commitment bigint not null,
+      closed_at bigint,
+      status text not null
+    )`,
+    'create unique index billing_statements_by_invoice on billing_statements (account_key, invoice)',
+    `create unique index billing_statements_pending
+      on billing_statements (account_key, profile_key, currency, month) where invoice is null`,
+    'create index billing_statements_by_profile on billing_statements (account_key, profile_key, id)',
+    `create table billing_closed_months (
+      account_key text not null,
+      profile_key text not null,
+      currency text not null,
+      month text not null,
+      primary key (account_key, profile_key, currency, month)
+    )`,
+    `create table billing_dimensions (
+      id ${identity},
+      digest text not null unique,
+      document text not null
+    )`,
+    `create table billing_statement_dimensions (
+      statement_id bigint not null,
+      dimension_id bigint not null,
+      entries bigint not null,
+      sub_total bigint not null,
+      tax bigint not null,
+      amount bigint not null,
+      credit bigint not null,
+      commitment bigint not null,
+      primary key (statement_id, dimension_id)
+    )`,
+    `create table billing_entries (
+      id ${identity},
+      statement_id bigint not null,
+      dimension_id bigint not null,
+      name text not null,
+      date bigint not null,
+      quantity bigint,
+      units ${real},
+      effective_price ${real},
+      market_price ${real},
+      exchange_rate ${real},
+      sub_total bigint not null,
+      tax bigint not null,
+      amount bigint not null,
+      credit bigint,
+      commitment bigint,
+      refunded bigint,
+      requested bigint,
+      refund_operation text,
+      period_start bigint,
+      period_end bigint,
+      created_at bigint not null
+    )`,
+    `create index billing_entries_by_id on billing_entries (statement_id${tail})`,
+    `create index billing_entries_by_dimension on billing_entries (statement_id, dimension_id, date${tail})`,
+    ...Object.entries(orderedColumns).map(
+      ([column, kind]) =>
+        `create index ${indexOf(column)} on billing_entries (statement_id, ${column}${tail})` +
+        (kind === 'rare' ? ` where ${column} is not null` : ''),
+    ),
+    `create table billing_tags (
+      entry_id bigint primary key,
+      tags text not null,
+      changed_at bigint,
+      changed_by text
+    )`,
+    `create table billing_refunds (
+      entry_id bigint primary key,
+      original_id bigint not null,
+      sub_total bigint not null
+    )`,
+    'create index billing_refunds_by_original on billing_refunds (original_id)',
+    `create table billing_usage (
+      run_key text primary key,
+      resource_id text not null,
+      started_at bigint not null,
+      ended_at bigint,
+      seen_at bigint not null,
+      rated_until bigint not null,
+      unrated bigint not null,
+      held text not null
+    )`,
+    'create index billing_usage_unrated on billing_usage (rated_until, run_key) where unrated = 1',
+    `create table billing_imports (
+      account_key text not null,
+      profile_key text not null,
+      name text not null,
+      name_key text not null,
+      format text not null,
+      header text not null,
+      position bigint not null,
+      digest text not null,
+      lines bigint not null,
+      recorded bigint not null,
+      present bigint not null,
+      refused bigint not null,
+      completed bigint not null,
+      created_at bigint not null,
+      changed_at bigint not null,
+      primary key (account_key, profile_key, name_key)
+    )`,
+    `create table billing_import_refusals (
+      account_key text not null,
+      profile_key text not null,
+      name_key text not null,
+      line bigint not null,
+      place text not null,
+      reason text not null,
+      primary key (account_key, profile_key, name_key, line)
+    )`,
+  ]
+}
+
+const search: Pick<Migration, 'sqlite' | 'postgres'> = {
+  sqlite: ["create virtual table billing_dimension_texts using fts5 (text, tokenize = 'trigram')"],
+  postgres: [
+    'create table billing_dimension_texts (rowid bigint primary key, text text not null)',
+    // Where the extension is not to be had, a search reads the texts one by one.
+    `do $$ begin
+       create extension if not exists pg_trgm;
+       create index billing_dimension_texts_by_trigram
+         on billing_dimension_texts using gin (text gin_trgm_ops);
+     exception when others then
+       raise notice 'pg_trgm is not available: searches of transactions read every text';
+     end $$`,
+  ],
+}
+
+export const billingMigrations: readonly Migration[] = [
+  {
+    area: 'billing',
+    number: 1,
+    sqlite: [...tables('integer primary key', 'real', ''), ...search.sqlite],
+    postgres: [
+      ...tables('bigint generated by default as identity primary key', 'double precision', ', id'),
+      ...search.postgres,
+    ],
+  },
+]

@@ -1,0 +1,71 @@
+/**
+ * Amounts of money, exact: decimals while they are computed, whole ten-thousandths of the major unit at rest. No
+ * currency has smaller units, so all of them order and compare in SQL by value. Never a binary fraction.
+ */
+
+import { Decimal } from 'decimal.js'
+import { decimalsOfCurrency } from './currencies.ts'
+
+/** Ten-thousandths of the currency's major unit: 12.34 USD is 123400. A safe integer. */
+export type Minor = number
+
+export const minorScale = 10_000
+
+/** The largest amount of one entry, in major units: what a safe integer of ten-thousandths holds. */
+export const amountMax = 900_000_000_000
+
+/** Rounded half up (away from zero) to the currency's smallest unit. Undefined when it is too large. */
+export function toMinor(value: Decimal, currency: string): Minor | undefined {
+  if (!value.isFinite() || value.abs().greaterThan(amountMax)) return undefined
+  const rounded = value.toDecimalPlaces(decimalsOfCurrency(currency), Decimal.ROUND_HALF_UP)
+  // Of a zero that was negative, a zero.
+  return rounded.times(minorScale).toNumber() + 0
+}
+
+export function fromMinor(minor: Minor | bigint | string): Decimal {
+  return new Decimal(String(minor)).dividedBy(minorScale)
+}
+
+/** As the contract writes an amount: major units as a number. */
+export function showMinor(minor: Minor | bigint | string): number {
+  return fromMinor(minor).toNumber() + 0
+}
+
+export interface Amount {
+  readonly currency: string
+  readonly value: number
+}
+
+export function amountOf(currency: string, minor: Minor | bigint | string): Amount {
+  return { currency, value: showMinor(minor) }
+}
+
+export interface Charge {
+  readonly subTotal: Minor
+  readonly tax: Minor
+  readonly total: Minor
+}
+
+/**
+ * What `units` at `effectivePrice` come to in the billing currency. The sum is of the rounded parts, so that they
+ * add up on paper. Undefined when it is too large.
+ */
+export function chargeOf(given: {
+  readonly units: Decimal
+  readonly effectivePrice: Decimal
+  readonly exchangeRate: Decimal
+  readonly taxPercent: Decimal
+  readonly currency: string
+}): Charge | undefined {
+  const { units, effectivePrice, exchangeRate, currency } = given
+  const subTotal = toMinor(units.times(effectivePrice).times(exchangeRate), currency)
+  if (subTotal === undefined) return undefined
+  const tax = toMinor(fromMinor(subTotal).times(given.taxPercent).dividedBy(100), currency)
+  if (tax === undefined || Math.abs(subTotal + tax) > amountMax * minorScale) return undefined
+  return { subTotal, tax, total: subTotal + tax }
+}
+
+/** The price after a discount in percent. */
+export function discounted(price: Decimal, discountPercent: Decimal): Decimal {
+  return price.times(new Decimal(100).minus(discountPercent)).dividedBy(100)
+}

@@ -1,0 +1,76 @@
+/** The whole way on PostgreSQL: import, meter, charge, buy, refund, close, read. */
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { contractWords } from '#kernel/vendor.ts'
+import { openPostgres } from '#stores/postgres/open.ts'
+import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
+import { requireOrSkip } from '../../../tests/require.ts'
+import { billingMigrations } from './migrations.ts'
+import { account, profile, startBilling } from './testing/start.ts'
+
+test('from usage to an invoice to a refund', async (t: TestContext) => {
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+  await using server = await startPostgres({ fsync: false })
+  const clock = { now: () => Date.UTC(2026, 9, 15, 12) }
+  await using store = await openPostgres({
+    url: await server.createDatabase(),
+    poolSize: 4,
+    clock,
+    migrations: billingMigrations,
+    words: contractWords,
+    transactionRetriesMax: 5,
+  })
+  await using started = await startBilling({ store })
+  const startedAt = started.clock.now() - 7_200_000
+  const run = {
+    key: 'a',
+    resourceId: '/subscriptions/11111111-2222-4333-8444-555555555555/resourceGroups/rg',
+    startedAt,
+    seenAt: startedAt,
+    held: { 'containerGroups/cpu': 2 },
+  }
+  await started.meter.note([run])
+  await started.meter.note([
+    { ...run, seenAt: startedAt + 3_600_000, endedAt: startedAt + 3_600_000 },
+  ])
+  const charges = await Promise.all([1, 2, 3].map(() => started.post(`${profile}/chargeUsage`)))
+  assert.equal(
+    charges.reduce((sum, one) => sum + one.charges, 0),
+    1,
+  )
+  const price = { currency: 'USD', value: 10 }
+  await started.call('PUT', `${account}/products/seat`, { properties: { price } })
+  const bought = await started.post(`${profile}/recordPurchase`, { product: 'seat', quantity: 2 })
+  // Asked for by many at once, there is only so much to give back.
+  const refunds = await Promise.allSettled(
+    [1, 2, 3, 4].map(() => started.post(`${bought.id}/refund`, { amount: 9 })),
+  )
+  assert.equal(refunds.filter(({ status }) => status === 'fulfilled').length, 2)
+  const imported = await started.post(`${profile}/importTransactions`, {
+    name: 'f',
+    format: 'csv',
+    header: 'date,transactionAmount,productDescription',
+    position: 0,
+    digest: '',
+    nextPosition: 9,
+    nextDigest: 'x',
+    firstLine: 2,
+    text: '2026-10-01,5,Größe\n2026-10-02,x,b\n',
+  })
+  assert.deepEqual([imported.properties.recorded, imported.properties.refused], [1, 1])
+  assert.equal((await started.get(`${profile}/imports/f/refusals`)).value.length, 1)
+  await started.call('PATCH', bought.id, { tags: { a: 'b' } })
+  const closed = await started.post(`${profile}/closeInvoices`, {})
+  assert.equal(closed.value.length, 1)
+  const at = `${account}/invoices/${closed.value[0].invoice}`
+  const list = await started.get(`${at}/transactions?count=true`)
+  assert.deepEqual([list.count, list.value.length], [5, 5])
+  const { properties } = await started.get(at)
+  // An hour of two cores at 0.0405, two seats at 10, two refunds of 9, and 5.
+  assert.equal(properties.totalAmount.value, 7.08)
+  const some = await started.get(`${at}/transactions?search=grö&orderBy=productDescription`)
+  assert.equal(some.value.length, 1)
+  const summary = await started.get(`${at}/transactionSummary?filter=subTotal/value lt 0`)
+  assert.equal(summary.total, -18)
+})

@@ -1,0 +1,64 @@
+/** One transaction by its id, and what may be changed of it: its tags. */
+
+import { refuseProblems } from '#kernel/error.ts'
+import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
+import type { GetContext } from '#plane/define.ts'
+import type { Entry } from '../ledger/entry.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { entriesOf } from '../ledger/pages.ts'
+import { entryColumns, rowOf } from '../ledger/scan.ts'
+import { formatRecorder, showEntry } from '../ledger/show.ts'
+import { listStatements, statementsMax } from '../ledger/statements.ts'
+import { guidPattern } from '../names.ts'
+import { tagsOf } from './list.ts'
+import { transactionTagProblems } from './tags.ts'
+
+export async function findEntry(ledger: Ledger, id: ResourceId): Promise<Entry | undefined> {
+  const name = nameOf(id).toLowerCase()
+  if (!guidPattern.test(name)) return undefined
+  const profile = parentOf(id)
+  const statements = await listStatements(ledger.sql, {
+    account: nameOf(parentOf(profile)),
+    profile: nameOf(profile),
+    limit: statementsMax * 10,
+  })
+  for (const statement of statements) {
+    const [found] = await ledger.sql.all(
+      `select ${entryColumns} from billing_entries where statement_id = ? and name = ?`,
+      statement.id,
+      name,
+    )
+    if (found === undefined) continue
+    const [entry] = await entriesOf(ledger, [rowOf(found)], new Map([[statement.id, statement]]))
+    return entry
+  }
+  return undefined
+}
+
+export async function showTransaction(ledger: Ledger, entry: Entry): Promise<object> {
+  const tags = await tagsOf(ledger, [entry])
+  return showEntry(ledger.words, entry, tags.get(entry.row.id))
+}
+
+export async function patchTags(
+  ledger: Ledger,
+  context: GetContext,
+  tags: unknown,
+): Promise<object | undefined> {
+  const problems = transactionTagProblems(tags)
+  if (problems.length > 0) throw refuseProblems(problems)
+  const entry = await findEntry(ledger, context.id)
+  if (entry === undefined) return undefined
+  await ledger.sql.transact((tx) =>
+    tx.run(
+      `insert into billing_tags (entry_id, tags, changed_at, changed_by) values (?, ?, ?, ?)
+       on conflict (entry_id) do update set tags = excluded.tags,
+         changed_at = excluded.changed_at, changed_by = excluded.changed_by`,
+      entry.row.id,
+      JSON.stringify(tags),
+      context.now,
+      formatRecorder(context.principal),
+    ),
+  )
+  return showTransaction(ledger, entry)
+}

@@ -1,0 +1,66 @@
+/** Transactions as resources: one by its id below a profile, and the lists that show them from five sides. */
+
+import Type from 'typebox'
+import { defineResource, type ResourceType, type Source } from '#plane/define.ts'
+import { billingVersion } from '../entities/resources.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { anyName } from '../names.ts'
+import { findEntry, patchTags, showTransaction } from './find.ts'
+import { listOfInvoice, listOfProfile } from './list.ts'
+
+const tagsBody = Type.Object({
+  tags: Type.Record(Type.String(), Type.String(), {
+    description: 'All of them: what is left out goes.',
+  }),
+})
+
+export function transactions(
+  ledger: Ledger,
+  actions: NonNullable<ResourceType<object>['actions']>,
+): readonly ResourceType[] {
+  const lists = (type: string, description: string, source: Source): ResourceType =>
+    defineResource({
+      type,
+      description,
+      scope: 'tenant',
+      tracked: false,
+      name: anyName,
+      versions: [],
+      apiVersions: [billingVersion],
+      source,
+    })
+  const profile = 'Billing/billingAccounts/billingProfiles'
+  return [
+    defineResource<object>({
+      type: `${profile}/transactions`,
+      description: 'Purchases, refunds, credits and usage charges of a billing profile.',
+      scope: 'tenant',
+      tracked: false,
+      name: anyName,
+      versions: [],
+      apiVersions: [billingVersion],
+      source: {
+        async get({ id }) {
+          const entry = await findEntry(ledger, id)
+          return entry === undefined ? undefined : showTransaction(ledger, entry)
+        },
+        list: (context) => listOfProfile(ledger, context),
+        patch: {
+          body: tagsBody,
+          apply: (context, { tags }: { readonly tags: unknown }) =>
+            patchTags(ledger, context, tags),
+        },
+      },
+      actions,
+    }),
+    lists('Billing/billingAccounts/invoices/transactions', 'The transactions of an invoice.', {
+      list: (context) => listOfInvoice(ledger, context),
+    }),
+    lists(`${profile}/customers/transactions`, 'The transactions for a customer.', {
+      list: (context) => listOfProfile(ledger, context, 'customerId'),
+    }),
+    lists(`${profile}/invoiceSections/transactions`, 'The transactions of an invoice section.', {
+      list: (context) => listOfProfile(ledger, context, 'invoiceSectionId'),
+    }),
+  ]
+}
