@@ -15,7 +15,14 @@ import type { Metrics } from './metrics.ts'
 import type { Allowance, Throttle } from './throttle.ts'
 
 /** The columns of the matrix. Paths of the plane are `resource` until they have been located. */
-export type EndpointKind = 'resource' | 'collection' | 'action' | 'operation' | 'directory' | 'open'
+export type EndpointKind =
+  | 'resource'
+  | 'collection'
+  | 'action'
+  | 'operation'
+  | 'directory'
+  | 'business'
+  | 'open'
 
 /** What a request is for. Made once, at start; steps call it with the exchange. */
 export interface Endpoint {

@@ -5,6 +5,7 @@
 
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { bodyOf as businessBody } from '#business/failure.ts'
 import { ApiError, type ErrorDetail, type ErrorFamily, refuse } from '#kernel/error.ts'
 import { edgeErrors } from './edge-errors.ts'
 import type { Edge, Exchange } from './exchange.ts'
@@ -21,13 +22,17 @@ export interface Failure {
 const storeRetrySeconds = '5'
 
 /** Pure: what was thrown, as an answer. Anything that is neither a refusal nor a known failure is a fault. */
-export function shapeFailure(error: unknown, family: ErrorFamily, correlationId: string): Failure {
+export function shapeFailure(
+  error: unknown,
+  family: ErrorFamily | 'business',
+  correlationId: string,
+): Failure {
   const refusal = asRefusal(error)
   const shown = refusal ?? refuse.InternalServerError({ correlationId })
   return {
     status: shown.status,
     headers: shown.extra.headers ?? {},
-    body: shapeBody(shown, family),
+    body: family === 'business' ? businessBody(shown, correlationId) : shapeBody(shown, family),
     isFault: refusal === undefined,
   }
 }
@@ -114,7 +119,10 @@ export function fail(exchange: Exchange, edge: Edge, error: unknown): void {
   // Before `correlate` has run (or when it threw) the ids may be missing.
   if (exchange.requestId === '') exchange.requestId = edge.ids.uuid()
   if (exchange.correlationId === '') exchange.correlationId = edge.ids.uuid()
-  const family = exchange.family ?? edge.plane.errorFamilyOf(exchange.path)
+  const family =
+    exchange.endpoint.kind === 'business'
+      ? 'business'
+      : (exchange.family ?? edge.plane.errorFamilyOf(exchange.path))
   const failure = shapeFailure(error, family, exchange.correlationId)
   const headers = { ...failure.headers }
   if (failure.status === 401 && headers['WWW-Authenticate'] === undefined) {

@@ -23,18 +23,26 @@ interface Row {
   readonly refuses: readonly number[]
 }
 
-const columns = ['resource', 'collection', 'action', 'operation', 'directory', 'open'] as const
+const columns = [
+  'resource',
+  'collection',
+  'action',
+  'operation',
+  'directory',
+  'business',
+  'open',
+] as const
 
 // biome-ignore format: a matrix is read as a matrix.
 export const matrix: readonly Row[] = [
-  //                 resource collection action operation directory open    refuses with
-  row(correlate,    ' ●        ●          ●      ●         ●         ● ',   400, 417),
-  row(authenticate, ' ●        ●          ●      ●         ●         - ',   401),
-  row(locate,       ' ●        ●          ●      ●         -         - ',   400, 404, 405),
-  row(throttle,     ' ●        ●          ●      ●         ●         - ',   429),
-  row(authorize,    ' ●        ●          ●      ●         ●         - ',   403, 404),
-  row(readBody,     ' ●        ●          ●      ●         ●         - ',   400, 413, 415),
-  row(run,          ' ●        ●          ●      ●         ●         ● ',   400, 404, 405, 409, 412),
+  //                 resource collection action operation directory business open    refuses with
+  row(correlate,    ' ●        ●          ●      ●         ●         ●       ● ',   400, 417),
+  row(authenticate, ' ●        ●          ●      ●         ●         ●       - ',   401),
+  row(locate,       ' ●        ●          ●      ●         -         -       - ',   400, 404, 405),
+  row(throttle,     ' ●        ●          ●      ●         ●         ●       - ',   429),
+  row(authorize,    ' ●        ●          ●      ●         ●         -       - ',   403, 404),
+  row(readBody,     ' ●        ●          ●      ●         ●         -       - ',   400, 413, 415),
+  row(run,          ' ●        ●          ●      ●         ●         ●       ● ',   400, 404, 405, 409, 412),
 ]
 
 function row(step: Step, cells: string, ...refuses: readonly number[]): Row {
@@ -50,6 +58,7 @@ const plans: Readonly<Record<EndpointKind, readonly (Step | undefined)[]>> = {
   action: planOf('action'),
   operation: planOf('operation'),
   directory: planOf('directory'),
+  business: planOf('business'),
   open: planOf('open'),
 }
 

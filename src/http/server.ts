@@ -7,12 +7,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Business } from '#business/service.ts'
 import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import { createChecker } from '#plane/check.ts'
 import type { Plane } from '#plane/plane.ts'
+import { businessEndpoints, noSuchVersion } from './business.ts'
 import { type DirectoryRoute, directoryEndpoint, methodRefusal } from './directory.ts'
 import { edgeErrors } from './edge-errors.ts'
 import { createExchange, type Edge, type Endpoint } from './exchange.ts'
@@ -64,6 +66,8 @@ export interface HttpServerOptions {
   readiness(): Promise<readonly Check[]>
   /** A document by its path below `/openapi/`. */
   openapi?(path: string): object | undefined
+  /** The business application, at `/api/v2.0` and `/api/v1.0`. */
+  readonly business?: Business
   /** Areas with a voice of their own, by path prefix (`/portal`, `/bc`): they get the raw request. */
   readonly mounts?: readonly { readonly prefix: string; readonly handle: RawHandler }[]
   /** Connections that become something else (web sockets). Asked for elsewhere, an upgrade is not made. */
@@ -163,6 +167,13 @@ export function createHttpServer(given: HttpServerOptions): HttpServer {
   }
   for (const [path, byMethod] of directoryTable(given.directoryRoutes)) {
     mount(path, byMethod, methodRefusal('directory', [...byMethod.keys()]))
+  }
+  if (given.business !== undefined) {
+    for (const version of ['v2.0', 'v1.0'] as const) {
+      const { byMethod, other } = businessEndpoints(given.business, version)
+      for (const path of [`/api/${version}`, `/api/${version}/*`]) mount(path, byMethod, other)
+    }
+    for (const path of ['/api', '/api/*']) mount(path, new Map(), noSuchVersion)
   }
   mount('/directory', new Map(), nothing('directory'))
   mount('/directory/*', new Map(), nothing('directory'))

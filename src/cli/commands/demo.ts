@@ -77,8 +77,12 @@ async function runCall(
   call: DemoCall,
 ): Promise<{ readonly status: number; readonly answer: unknown }> {
   const client = await clientOf(context, connection, call)
-  const body = call.body === undefined ? {} : { body: call.body }
-  const sent = await client.send(call.method, call.path, body)
+  const { body, headers } = call
+  const told = {
+    ...(body === undefined ? {} : { body }),
+    ...(headers === undefined ? {} : { headers }),
+  }
+  const sent = await client.send(call.method, call.path, told)
   const ended = call.wait && sent.status < 300 ? await client.waitForOperation(sent) : sent
   return { status: ended.status, answer: ended.body }
 }
@@ -101,7 +105,7 @@ function areaLines(context: Context, area: DemoArea, notes: readonly string[]): 
 }
 
 function callLines({ terminal }: Context, url: string, call: DemoCall): string {
-  const title = `Operation ${call.operation}: ${call.title}`
+  const title = call.operation === 0 ? call.title : `Operation ${call.operation}: ${call.title}`
   return `${title}\n\n${formatCurl(url, call)}\n\n${dim(terminal, 'or')}\n\n${formatRest(call)}\n\n`
 }
 

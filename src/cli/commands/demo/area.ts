@@ -14,13 +14,14 @@ export interface DemoArea {
 }
 
 export interface DemoCall {
-  /** The contract's number. */
+  /** The contract's number; 0 for what stands in no numbered list. */
   readonly operation: number
   readonly title: string
   readonly method: string
   /** With its query, encoded as it is sent. */
   readonly path: string
   readonly body?: object
+  readonly headers?: Readonly<Record<string, string>>
   /** Long-running: `--run` waits for its end. */
   readonly wait?: boolean
   /** Who sends it, where it is not whoever runs the demo. */

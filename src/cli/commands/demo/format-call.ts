@@ -7,6 +7,7 @@ export function formatCurl(url: string, call: DemoCall): string {
     `curl -sS${call.method === 'GET' ? '' : ` -X ${call.method}`} ${quote(`${url}${call.path}`)}`,
     `-H "Authorization: Bearer $(${tokenLine(call)})"`,
   ]
+  for (const header of headersOf(call)) lines.push(`-H ${quote(header)}`)
   if (call.body !== undefined) {
     lines.push(`-H 'Content-Type: application/json'`, `-d ${quote(JSON.stringify(call.body))}`)
   } else if (call.method !== 'GET') {
@@ -19,7 +20,12 @@ export function formatCurl(url: string, call: DemoCall): string {
 export function formatRest(call: DemoCall): string {
   const body = call.body === undefined ? '' : ` \\\n  --body ${quote(JSON.stringify(call.body))}`
   const as = call.as === undefined ? '' : ` \\\n  --token "$(${tokenLine(call)})"`
-  return `npx armature rest ${call.method} ${quote(call.path)}${body}${as}`
+  const headers = headersOf(call).map((header) => ` \\\n  --header ${quote(header)}`)
+  return `npx armature rest ${call.method} ${quote(call.path)}${headers.join('')}${body}${as}`
+}
+
+function headersOf({ headers = {} }: DemoCall): readonly string[] {
+  return Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
 }
 
 function tokenLine({ as }: DemoCall): string {

@@ -1,7 +1,7 @@
 /** What the areas of the demo share: the sample group, principals by name, and notes on what was prepared. */
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isRecord, textOf } from '#client/answer.ts'
 import type { Client } from '#client/client.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
@@ -20,6 +20,8 @@ export interface DemoWorld {
   servicePrincipal(displayName: string): Promise<string>
   /** As `servicePrincipal`, with a secret of its own that is kept in the home folder. */
   caller(displayName: string): Promise<DemoCaller>
+  /** Puts a file into a storage account of a folder, where the installation runs on this machine. */
+  sample(path: string, text: string): void
   /** The name of a location of the installation. */
   location(): Promise<string>
   /** PUTs a resource and waits for its end; answers its body. */
@@ -38,6 +40,8 @@ export interface DemoSecrets {
   has(file: string): boolean
   /** Readable by its owner alone. */
   write(file: string, secret: string): void
+  /** A file below the installation's own storage folder, for an installation that runs on this machine. */
+  sample?(path: string, text: string): void
 }
 
 export function secretsIn(folder: string): DemoSecrets {
@@ -48,6 +52,11 @@ export function secretsIn(folder: string): DemoSecrets {
     write(file, secret) {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       writeFileSync(file, `${secret}\n`, { mode: 0o600 })
+    },
+    sample(path, text) {
+      const file = join(folder, 'storage', path)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, text)
     },
   }
 }
@@ -96,6 +105,9 @@ export function createWorld(
         secrets.write(secretFile, textOf(made.body, 'clientSecret') ?? '')
       }
       return { principalId, clientId, secretFile }
+    },
+    sample(path, text) {
+      if (connection.running !== undefined) secrets.sample?.(path, text)
     },
     async location() {
       const path = `/subscriptions/${subscriptionId}/locations`

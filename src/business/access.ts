@@ -1,0 +1,98 @@
+/**
+ * Who may do what in a company: `full` everything, `sales` read all and write customers and sales documents, `read`
+ * read all. Rights name principals or groups; administrators of the installation have full everywhere.
+ */
+
+import type { Principal } from '#kernel/principal.ts'
+import { type Role, roles } from './entities/access-rights.ts'
+import type { Entity } from './entity.ts'
+import { refuse } from './errors.ts'
+import type { Reads } from './message.ts'
+import { textOf } from './write/rows.ts'
+
+export interface AccessParts {
+  groupsOf(principalId: string): Promise<readonly string[]>
+  /** May the caller administer the installation's companies? */
+  administers(principal: Principal): Promise<boolean>
+}
+
+export interface Rights {
+  readonly isAdministrator: boolean
+  /** The strongest role by company. */
+  readonly byCompany: ReadonlyMap<string, Role>
+}
+
+/** Who asks, as far as rights name anyone: found out before any transaction. */
+export interface Caller {
+  readonly principal: Principal
+  readonly isAdministrator: boolean
+  /** The caller's id and those of its groups. */
+  readonly names: readonly string[]
+}
+
+export async function callerOf(parts: AccessParts, principal: Principal): Promise<Caller> {
+  const isAdministrator = await parts.administers(principal)
+  if (isAdministrator) return { principal, isAdministrator, names: [] }
+  const known = [principal.id, ...principal.groups, ...(await parts.groupsOf(principal.id))]
+  return { principal, isAdministrator, names: [...new Set(known)].slice(0, groupsMax) }
+}
+
+export async function rightsOf(reads: Reads, caller: Caller): Promise<Rights> {
+  const { isAdministrator, names } = caller
+  const byCompany = new Map<string, Role>()
+  if (isAdministrator) return { isAdministrator, byCompany }
+  const rows = await reads.all(
+    `select company_id, role from business_access_rights where principal_id in (${names.map(() => '?').join(', ')})`,
+    ...names,
+  )
+  for (const row of rows) {
+    const companyId = textOf(row, 'company_id')
+    const role = roles.find((one) => one === row['role'])
+    const had = byCompany.get(companyId)
+    if (role !== undefined && (had === undefined || roles.indexOf(role) < roles.indexOf(had))) {
+      byCompany.set(companyId, role)
+    }
+  }
+  return { isAdministrator, byCompany }
+}
+
+/** More groups than this are not looked at. */
+const groupsMax = 500
+
+const salesSets: ReadonlySet<string> = new Set([
+  'customers',
+  'salesInvoices',
+  'salesInvoiceLines',
+  'salesQuotes',
+  'salesQuoteLines',
+  'salesCreditMemos',
+  'salesCreditMemoLines',
+])
+
+/** Throws 403. `companyId` is undefined only for the set of companies itself. */
+export function authorize(
+  rights: Rights,
+  companyId: string | undefined,
+  entity: Entity,
+  isWrite: boolean,
+): void {
+  if (rights.isAdministrator) return
+  if (companyId === undefined) {
+    if (!isWrite) return
+    throw refuse.Authorization_RequestDenied({
+      what: 'write',
+      company: '*',
+      needs: 'of an administrator',
+    })
+  }
+  const role = rights.byCompany.get(companyId)
+  const what = `${isWrite ? 'write' : 'read'} ${entity.set}`
+  if (role === undefined || (entity.set === 'accessRights' && role !== 'full')) {
+    const needs = entity.set === 'accessRights' ? 'full' : 'read'
+    throw refuse.Authorization_RequestDenied({ what, company: companyId, needs })
+  }
+  if (!isWrite || role === 'full') return
+  if (role === 'sales' && salesSets.has(entity.set)) return
+  const needs = salesSets.has(entity.set) ? 'sales' : 'full'
+  throw refuse.Authorization_RequestDenied({ what, company: companyId, needs })
+}

@@ -1,0 +1,306 @@
+/**
+ * The bound actions of documents (facts 9.1 and 9.2): posting, cancelling, sending, and making one document of
+ * another. Each is whole or not at all, since it runs in one transaction.
+ */
+
+import type { SqlRow } from '#stores/store.ts'
+import { fromStored, toStored } from '../amounts/decimals.ts'
+import { type Entity, noDate, noGuid } from '../entity.ts'
+import { badValue, refuse, ruleBroken } from '../errors.ts'
+import { dropDocument, lockDocument } from '../write/documents.ts'
+import { kindOf } from '../write/lines.ts'
+import {
+  insertRow,
+  lockRow,
+  numberOf,
+  textOf,
+  today,
+  updateRow,
+  type WriteContext,
+} from '../write/rows.ts'
+import { checkTag } from '../write/tag.ts'
+import { isPosted } from './life.ts'
+import { nextNumber } from './numbers.ts'
+
+/** The document an action leads to: `Location` points at it. */
+export interface ActionResult {
+  readonly set: string
+  readonly id: string
+}
+
+export async function act(
+  context: WriteContext,
+  entity: Entity,
+  id: string,
+  action: string,
+  ifMatch: string | undefined,
+): Promise<ActionResult> {
+  const row = await lockDocument(context, entity, id)
+  checkTag(entity, row, ifMatch, false, context.conflictStatus)
+  const self = { set: entity.set, id }
+  switch (action) {
+    case 'post':
+      await post(context, row)
+      return self
+    case 'postAndSend':
+      needEmail(row)
+      await post(context, row)
+      await noteSent(context, id)
+      return self
+    case 'send':
+      needEmail(row)
+      await noteSent(context, id, textOf(row, 'kind') === 'quote' ? 'Sent' : undefined)
+      return self
+    case 'cancel':
+      await cancel(context, row)
+      return self
+    case 'cancelAndSend':
+      needEmail(row)
+      await cancel(context, row)
+      await noteSent(context, id)
+      return self
+    case 'makeCorrectiveCreditMemo':
+      return { set: 'salesCreditMemos', id: await makeCorrective(context, row) }
+    case 'makeInvoice':
+      return { set: 'salesInvoices', id: await makeInvoice(context, row) }
+    default:
+      throw refuse.BadRequest_MethodNotImplemented({
+        reason: `The action '${action}' leads to a kind of document that is not kept here (${kindOf(entity)}).`,
+      })
+  }
+}
+
+function needEmail(row: SqlRow): void {
+  if (textOf(row, 'email') === '') {
+    throw badValue(
+      'email',
+      'the document has no address to be sent to; set it, or that of the customer.',
+    )
+  }
+}
+
+/** Noted, not mailed: the installation has no mail engine. */
+function noteSent(context: WriteContext, id: string, status?: string): Promise<void> {
+  return updateRow(context.tx, 'business_documents', id, {
+    sent_date: context.now,
+    last_modified_date_time: context.now,
+    ...(status === undefined ? {} : { status }),
+  })
+}
+
+async function post(context: WriteContext, row: SqlRow): Promise<void> {
+  if (isPosted(row))
+    throw ruleBroken(
+      `The document is '${textOf(row, 'status')}': it has been posted already.`,
+      'status',
+    )
+  const id = textOf(row, 'id')
+  const lines = await context.tx.all(
+    "select * from business_lines where document_id = ? and line_type <> 'Comment' order by sequence",
+    id,
+  )
+  if (!lines.some((line) => numberOf(line, 'quantity') !== 0)) {
+    throw ruleBroken('There is nothing to post: no line has a quantity.')
+  }
+  const bare = lines.find((line) => textOf(line, 'line_object_number') === '')
+  if (bare !== undefined) {
+    throw ruleBroken(`The line ${numberOf(bare, 'sequence')} names no item and no account.`)
+  }
+  const total = numberOf(row, 'total_amount_including_tax')
+  const isInvoice = textOf(row, 'kind') === 'invoice'
+  const applied = isInvoice ? 0 : await applyTo(context, row, total)
+  const open = total - applied
+  await finishPosting(context, row, {
+    status: textOf(row, 'invoice_id') === noGuid ? (open === 0 ? 'Paid' : 'Open') : 'Corrective',
+    open,
+  })
+  await moveStock(context, lines, isInvoice ? -1 : 1)
+  await moveBalance(context, textOf(row, 'bill_to_customer_id'), isInvoice ? total : -total)
+}
+
+/** The posted series, the state, and what is still open. */
+async function finishPosting(
+  context: WriteContext,
+  row: SqlRow,
+  outcome: { readonly status: string; readonly open: number },
+): Promise<void> {
+  const isInvoice = textOf(row, 'kind') === 'invoice'
+  const posted = textOf(row, 'posting_date')
+  await updateRow(context.tx, 'business_documents', textOf(row, 'id'), {
+    status: outcome.status,
+    number: await nextNumber(context, isInvoice ? 'postedInvoice' : 'postedCreditMemo'),
+    posting_date: posted === noDate ? today(context) : posted,
+    remaining_amount: isInvoice ? outcome.open : 0,
+    last_modified_date_time: context.now,
+  })
+}
+
+/** A posted credit memo closes its invoice as far as it reaches; how much it closed. */
+async function applyTo(context: WriteContext, memo: SqlRow, total: number): Promise<number> {
+  const invoiceId = textOf(memo, 'invoice_id')
+  if (invoiceId === noGuid) return 0
+  const invoice = await lockRow(context, 'business_documents', { id: invoiceId })
+  if (invoice === undefined) return 0
+  const open = numberOf(invoice, 'remaining_amount')
+  const applied = Math.min(total, open)
+  if (applied <= 0) return 0
+  await updateRow(context.tx, 'business_documents', invoiceId, {
+    remaining_amount: open - applied,
+    last_modified_date_time: context.now,
+    ...(open === applied ? { status: 'Paid' } : {}),
+  })
+  return applied
+}
+
+async function moveBalance(context: WriteContext, customerId: string, by: number): Promise<void> {
+  await context.tx.run(
+    'update business_customers set balance_due = balance_due + ?, revision = revision + 1 where id = ?',
+    by,
+    customerId,
+  )
+}
+
+/** Items in the order of their ids, so that two postings wait for each other in one order only. */
+async function moveStock(
+  context: WriteContext,
+  lines: readonly SqlRow[],
+  sign: 1 | -1,
+): Promise<void> {
+  const moved = new Map<string, number>()
+  for (const line of lines) {
+    const itemId = textOf(line, 'item_id')
+    if (itemId === noGuid) continue
+    const [unit] = await context.tx.all(
+      'select quantity_per_unit from business_item_units_of_measure where item_id = ? and unit_of_measure_id = ?',
+      itemId,
+      textOf(line, 'unit_of_measure_id'),
+    )
+    const factor = unit === undefined ? 1 : numberOf(unit, 'quantity_per_unit') / 100_000
+    const quantity = toStored(fromStored(numberOf(line, 'quantity')).times(factor))
+    moved.set(itemId, (moved.get(itemId) ?? 0) + quantity)
+  }
+  for (const [itemId, quantity] of [...moved].sort(([left], [right]) => (left < right ? -1 : 1))) {
+    await context.tx.run(
+      "update business_items set inventory = inventory + ?, revision = revision + 1 where id = ? and type = 'Inventory'",
+      sign * quantity,
+      itemId,
+    )
+  }
+}
+
+/** A corrective document that undoes this one, posted at once. */
+async function cancel(context: WriteContext, row: SqlRow): Promise<void> {
+  const status = textOf(row, 'status')
+  if (!isPosted(row))
+    throw ruleBroken(
+      `The document is '${status}': only a posted one can be canceled; delete it.`,
+      'status',
+    )
+  if (status === 'Canceled' || status === 'Corrective') {
+    throw ruleBroken(`The document is '${status}': it cannot be canceled.`, 'status')
+  }
+  const isInvoice = textOf(row, 'kind') === 'invoice'
+  const total = numberOf(row, 'total_amount_including_tax')
+  if (isInvoice && numberOf(row, 'remaining_amount') !== total) {
+    throw ruleBroken(
+      'The invoice has been paid or credited in part; make a credit memo of the rest.',
+    )
+  }
+  const id = textOf(row, 'id')
+  const copyId = await copyDocument(context, row, isInvoice ? 'creditMemo' : 'invoice', {
+    status: 'Draft',
+    invoice_id: isInvoice ? id : noGuid,
+    invoice_number: isInvoice ? textOf(row, 'number') : '',
+  })
+  const copy = await lockRow(context, 'business_documents', { id: copyId })
+  if (copy === undefined) throw new Error('the corrective document is gone')
+  await finishPosting(context, copy, { status: 'Corrective', open: 0 })
+  await updateRow(context.tx, 'business_documents', id, {
+    status: 'Canceled',
+    remaining_amount: 0,
+    last_modified_date_time: context.now,
+  })
+  const lines = await context.tx.all(
+    'select * from business_lines where document_id = ? order by sequence',
+    id,
+  )
+  await moveStock(context, lines, isInvoice ? 1 : -1)
+  await moveBalance(context, textOf(row, 'bill_to_customer_id'), isInvoice ? -total : total)
+}
+
+async function makeCorrective(context: WriteContext, row: SqlRow): Promise<string> {
+  if (
+    textOf(row, 'status') !== 'Open' ||
+    row['remaining_amount'] !== row['total_amount_including_tax']
+  ) {
+    throw ruleBroken(
+      "Only an invoice that is 'Open' with its full amount can be corrected.",
+      'status',
+    )
+  }
+  return await copyDocument(context, row, 'creditMemo', {
+    invoice_id: textOf(row, 'id'),
+    invoice_number: textOf(row, 'number'),
+  })
+}
+
+async function makeInvoice(context: WriteContext, row: SqlRow): Promise<string> {
+  const id = textOf(row, 'id')
+  const made = await copyDocument(context, row, 'invoice', {
+    remaining_amount: numberOf(row, 'total_amount_including_tax'),
+  })
+  await dropDocument(context, id)
+  return made
+}
+
+/** The document and its lines as a draft of another kind, amounts included: the same lines give the same sums. */
+async function copyDocument(
+  context: WriteContext,
+  row: SqlRow,
+  kind: 'invoice' | 'creditMemo',
+  own: Readonly<Record<string, string | number>>,
+): Promise<string> {
+  const id = context.ids.uuid()
+  const day = today(context)
+  await insertRow(context.tx, 'business_documents', {
+    ...row,
+    id,
+    kind,
+    revision: 1,
+    number: await nextNumber(context, kind),
+    status: 'Draft',
+    document_date: day,
+    posting_date: day,
+    due_date: day,
+    remaining_amount: 0,
+    sent_date: 0,
+    accepted_date: noDate,
+    valid_until_date: noDate,
+    invoice_id: noGuid,
+    invoice_number: '',
+    last_modified_date_time: context.now,
+    ...own,
+  })
+  const source = textOf(row, 'id')
+  for (const line of await context.tx.all(
+    'select * from business_lines where document_id = ? order by sequence',
+    source,
+  )) {
+    await insertRow(context.tx, 'business_lines', {
+      ...line,
+      id: context.ids.uuid(),
+      document_id: id,
+      kind,
+      legacy_id: `${id}-${numberOf(line, 'sequence')}`,
+      revision: 1,
+    })
+  }
+  await context.tx.run(
+    `insert into business_document_tax_groups (document_id, tax_key, tax_percent, line_count, line_amount, invoice_discount, net, including)
+       select cast(? as text), tax_key, tax_percent, line_count, line_amount, invoice_discount, net, including
+       from business_document_tax_groups where document_id = ?`,
+    id,
+    source,
+  )
+  return id
+}

@@ -1,0 +1,16 @@
+/** The states of documents and what each allows (facts 9.2). Pure. */
+
+import type { SqlRow } from '#stores/store.ts'
+
+/** May lines of this type be written? Quotes have no state that closes them; comments stay open in a review. */
+export function linesAreOpen(document: Pick<SqlRow, string>, lineType: string): boolean {
+  if (document['kind'] === 'quote') return true
+  if (document['status'] === 'Draft') return true
+  return document['status'] === 'In Review' && lineType === 'Comment'
+}
+
+/** Has the document been posted? A quote never is. */
+export function isPosted(document: Pick<SqlRow, string>): boolean {
+  const status = document['status']
+  return document['kind'] !== 'quote' && status !== 'Draft' && status !== 'In Review'
+}

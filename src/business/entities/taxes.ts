@@ -1,0 +1,69 @@
+/**
+ * Tax areas (the customer's side), tax groups (the product's side), and the rate where the two meet (facts 5.6
+ * and 14). Shapes only. Rates are ours: the facts name no set for them.
+ */
+
+import {
+  decimal,
+  defineEntity,
+  type Entity,
+  editable,
+  guid,
+  moment,
+  oneOf,
+  text,
+} from '../entity.ts'
+
+const calculated = { write: 'never' } as const
+const taxTypes = ['Sales Tax', 'VAT'] as const
+
+export const taxAreas: Entity = defineEntity({
+  set: 'taxAreas',
+  type: 'taxArea',
+  table: 'business_tax_areas',
+  fields: [
+    guid('id', { write: 'create' }),
+    text('code', 20, { write: 'create' }),
+    text('displayName', 100),
+    oneOf('taxType', 'taxType', taxTypes, calculated),
+    moment('lastModifiedDateTime', calculated),
+  ],
+  alternateKeys: [['code']],
+  allows: editable,
+  defaultOrder: ['code'],
+})
+
+export const taxGroups: Entity = defineEntity({
+  set: 'taxGroups',
+  type: 'taxGroup',
+  table: 'business_tax_groups',
+  fields: [
+    guid('id', { write: 'create' }),
+    text('code', 20, { write: 'create' }),
+    text('displayName', 100),
+    oneOf('taxType', 'taxType', taxTypes, calculated),
+    moment('lastModifiedDateTime', calculated),
+  ],
+  alternateKeys: [['code']],
+  allows: editable,
+  defaultOrder: ['code'],
+})
+
+export const taxRates: Entity = defineEntity({
+  set: 'taxRates',
+  type: 'taxRate',
+  table: 'business_tax_rates',
+  versions: ['v2.0'],
+  fields: [
+    guid('id', { write: 'create' }),
+    guid('taxAreaId', { write: 'create' }),
+    text('taxAreaCode', 20, { write: 'create' }),
+    guid('taxGroupId', { write: 'create' }),
+    text('taxGroupCode', 20, { write: 'create' }),
+    decimal('taxPercent'),
+    moment('lastModifiedDateTime', calculated),
+  ],
+  alternateKeys: [['taxAreaId', 'taxGroupId']],
+  allows: editable,
+  defaultOrder: ['taxAreaCode', 'taxGroupCode'],
+})

@@ -1,0 +1,20 @@
+/** Units of measure (facts 14). Shape only. */
+
+import { defineEntity, type Entity, editable, guid, moment, text } from '../entity.ts'
+
+export const unitsOfMeasure: Entity = defineEntity({
+  set: 'unitsOfMeasure',
+  type: 'unitOfMeasure',
+  table: 'business_units_of_measure',
+  fields: [
+    guid('id', { write: 'create' }),
+    text('code', 10, { write: 'create' }),
+    text('displayName', 50),
+    text('internationalStandardCode', 10),
+    text('symbol', 10),
+    moment('lastModifiedDateTime', { write: 'never' }),
+  ],
+  alternateKeys: [['code']],
+  allows: editable,
+  defaultOrder: ['code'],
+})

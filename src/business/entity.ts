@@ -1,0 +1,320 @@
+/**
+ * The declaration of an entity as data: fields with their types, columns and versions, keys, navigation, bound
+ * actions and what may be written. `$metadata`, reading, writing and filters are all read from it; it holds no
+ * rule that a field's type cannot say (those stand in `entities/` beside the declarations, and in `write/`).
+ */
+
+/** The versions of the interface, by the segment of the address that names them. */
+export const versions = ['v2.0', 'v1.0'] as const
+export type Version = (typeof versions)[number]
+
+/** A GUID field without a value (contract, "Resources and their fields"). */
+export const noGuid = '00000000-0000-0000-0000-000000000000'
+/** A date field without a value (facts 3). */
+export const noDate = '0001-01-01'
+/** Decimals are stored as integers of this many places; all of them, so that they compare as they are. */
+export const decimalPlaces = 5
+/** 10^5: a stored decimal divided by it is the value, exactly, since no value has more than 15 digits. */
+export const decimalUnit = 100_000
+/** Decimals with more digits before the point are refused: 10 + 5 digits are what a JSON number carries. */
+export const decimalMax = 9_999_999_999
+
+/**
+ * What a field holds, how it stands in its column, and how on the wire. No column is ever null: no value is the
+ * zero GUID, the empty text, 0, false, or the first day of the calendar, in the column as on the wire.
+ *
+ * | kind | column | wire | type in `$metadata` |
+ * | --- | --- | --- | --- |
+ * | guid | text, lower case, with hyphens | the same | Edm.Guid |
+ * | string | text | the same | Edm.String, MaxLength |
+ * | integer | bigint | number | Edm.Int32 |
+ * | decimal | bigint, times 10^5 | number | Edm.Decimal, Scale variable |
+ * | boolean | bigint 0 or 1 | boolean | Edm.Boolean |
+ * | date | text `YYYY-MM-DD` | the same | Edm.Date |
+ * | moment | bigint, milliseconds since 1970 | `2026-01-31T12:00:00.123Z` | Edm.DateTimeOffset |
+ * | enum | text, the plain value (`In Review`) | v2.0 escaped (`In_x0020_Review`), v1.0 plain | v2.0 an EnumType of that name, v1.0 Edm.String |
+ * | nothing | none (`column` is empty) | always null | Edm.String |
+ * | complex | none of its own | an object, or null when `absent` says so | ComplexType |
+ */
+export type FieldType =
+  | { readonly kind: 'guid' }
+  | { readonly kind: 'string'; readonly lengthMax: number }
+  | { readonly kind: 'integer' }
+  | { readonly kind: 'decimal' }
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'date' }
+  | { readonly kind: 'moment' }
+  | { readonly kind: 'nothing' }
+  /** `name` of the type; `values` plain, in the order of their numbers, which begin with 0. */
+  | { readonly kind: 'enum'; readonly name: string; readonly values: readonly string[] }
+  | {
+      readonly kind: 'complex'
+      readonly name: string
+      readonly fields: readonly Field[]
+      /** The object is null on the wire when this column holds this value. */
+      readonly absent?: ColumnIs
+    }
+
+/** A column of the entity's own table, or with `join` of the table that join brings. */
+export interface Column {
+  readonly column: string
+  readonly join?: string
+}
+
+/** A condition on one column. Of a left join without a row the column is null, which equals `null` here. */
+export interface ColumnIs extends Column {
+  readonly value: string | number | null
+}
+
+/**
+ * Who may write a field. `never`: in a body it is tolerated and ignored. `create`: a value at creation, a
+ * different one later is refused. `always`: at creation and by PATCH.
+ */
+export type Writing = 'never' | 'create' | 'always'
+
+export interface Field extends Column {
+  /** As in JSON. Two fields of one entity may have the same name when their versions differ. */
+  readonly name: string
+  readonly type: FieldType
+  readonly versions: readonly Version[]
+  readonly write: Writing
+  /** The empty text is null on the wire: so in the objects of v1.0 (contract, v1.0 line object). */
+  readonly nullWhenEmpty?: boolean
+}
+
+/**
+ * A table that fields with `join` read from: at most one row per row of the entity. In SQL:
+ * `left join <table> as <name> on <name>.<foreign> = <local>`, where `local` is a column of the entity's table or
+ * of another join. A missing row reads as the empty value of each field's type.
+ */
+export interface Join {
+  readonly name: string
+  readonly table: string
+  readonly on: readonly { readonly foreign: string; readonly local: Column }[]
+}
+
+export interface Navigation {
+  readonly name: string
+  /** The entity set it leads to. */
+  readonly target: string
+  /** One row (an object, or null), or a list. In v1.0 what leads to one row is a list too (facts 3). */
+  readonly many: boolean
+  /** The row of this entity and the row there belong together when these columns are equal. */
+  readonly on: { readonly local: string; readonly foreign: string }
+  readonly versions: readonly Version[]
+  /** A POST of this entity may carry these rows in itself (deep insert). Only where `many`. */
+  readonly deepInsert: boolean
+}
+
+/** `POST …/set(key)/{namespace word}.NAV.<name>`, no body, 204. What it does stands in `documents/`. */
+export interface BoundAction {
+  readonly name: string
+  readonly versions: readonly Version[]
+}
+
+export interface Entity {
+  /** Name of the set, as in addresses: `salesInvoiceLines`. Unique. */
+  readonly set: string
+  /** Name of the type, as in `$metadata`: `salesInvoiceLine`. Unique. */
+  readonly type: string
+  /**
+   * `company`: reached below `companies({id})`, and every row has its company in the column `company_id`.
+   * `installation`: reached from the root. Only companies are.
+   */
+  readonly scope: 'company' | 'installation'
+  readonly table: string
+  /** Several sets may live in one table: the rows of this one have this value there. */
+  readonly discriminator?: { readonly column: string; readonly value: string }
+  /**
+   * The field that is the key; always the field named `id`, whose type differs between the versions where facts 12
+   * say so (a GUID, and text in v1.0 lines). In v1.0 the key of a line may also be given as its GUID.
+   */
+  readonly key: string
+  /** Other fields that name one row, each a list of field names: `items(number='1000')`. */
+  readonly alternateKeys: readonly (readonly string[])[]
+  readonly fields: readonly Field[]
+  readonly joins: readonly Join[]
+  readonly navigations: readonly Navigation[]
+  readonly actions: readonly BoundAction[]
+  /** Methods the set answers besides GET; others are 405. */
+  readonly allows: { readonly create: boolean; readonly change: boolean; readonly delete: boolean }
+  readonly versions: readonly Version[]
+  /** Names of fields a list is ordered by when not told; together unique within a company. */
+  readonly defaultOrder: readonly string[]
+  /** A list of the whole company is refused unless the filter names one value of this field, or a key. */
+  readonly listNeeds?: string
+}
+
+/**
+ * Every table of an entity has, besides the columns its fields name: `id` (text, primary key), `revision` (bigint,
+ * raised by every change of the row) and, but for companies, `company_id` (text).
+ */
+export const revisionColumn = 'revision'
+
+/** The tag of a row in a version of it; opaque to clients, fresh after a delete because the id is in it. */
+export function etagOf(id: string, revision: number): string {
+  return `W/"${toBase64(`${id};${revision}`)}"`
+}
+
+const base64Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+/** Only ASCII comes here: hexadecimal digits, hyphens, a semicolon and a number. */
+function toBase64(text: string): string {
+  let out = ''
+  for (let at = 0; at < text.length; at += 3) {
+    const left = text.length - at
+    const bits =
+      (text.charCodeAt(at) << 16) |
+      ((left > 1 ? text.charCodeAt(at + 1) : 0) << 8) |
+      (left > 2 ? text.charCodeAt(at + 2) : 0)
+    out += base64Digits.charAt((bits >> 18) & 63) + base64Digits.charAt((bits >> 12) & 63)
+    if (left > 1) out += base64Digits.charAt((bits >> 6) & 63)
+    if (left > 2) out += base64Digits.charAt(bits & 63)
+  }
+  return out
+}
+
+/** The entities of an installation, found by set. Made once, at start. */
+export interface Model {
+  readonly entities: readonly Entity[]
+  find(set: string, version: Version): Entity | undefined
+}
+
+export function createModel(entities: readonly Entity[]): Model {
+  const bySet = new Map(entities.map((entity) => [entity.set, entity]))
+  return {
+    entities,
+    find(set, version) {
+      const entity = bySet.get(set)
+      return entity?.versions.includes(version) === true ? entity : undefined
+    },
+  }
+}
+
+/** The fields an entity has in a version, in the order they stand on the wire. */
+export function fieldsIn(entity: Entity, version: Version): readonly Field[] {
+  return entity.fields.filter((field) => field.versions.includes(version))
+}
+
+export function fieldNamed(entity: Entity, version: Version, name: string): Field | undefined {
+  return entity.fields.find((field) => field.name === name && field.versions.includes(version))
+}
+
+interface FieldOptions {
+  readonly column?: string
+  readonly join?: string
+  readonly versions?: readonly Version[]
+  readonly write?: Writing
+  readonly nullWhenEmpty?: boolean
+}
+
+/** `unitOfMeasureId` → `unit_of_measure_id`. */
+function columnOf(name: string): string {
+  return name.replace(/([a-z])(?=\d)|([A-Z])/g, (_, before?: string, upper?: string) =>
+    before === undefined ? `_${(upper ?? '').toLowerCase()}` : `${before}_`,
+  )
+}
+
+function field(name: string, type: FieldType, options: FieldOptions): Field {
+  const { column = columnOf(name), join, versions: shown = versions, write = 'always' } = options
+  return {
+    name,
+    type,
+    column,
+    versions: shown,
+    write,
+    ...(join === undefined ? {} : { join }),
+    ...(options.nullWhenEmpty === undefined ? {} : { nullWhenEmpty: options.nullWhenEmpty }),
+  }
+}
+
+/** Makers of fields: the column is the name in snake case, both versions show it, anyone may write it. */
+export const guid = (name: string, options: FieldOptions = {}): Field =>
+  field(name, { kind: 'guid' }, options)
+export const text = (name: string, lengthMax: number, options: FieldOptions = {}): Field =>
+  field(name, { kind: 'string', lengthMax }, options)
+export const integer = (name: string, options: FieldOptions = {}): Field =>
+  field(name, { kind: 'integer' }, options)
+export const decimal = (name: string, options: FieldOptions = {}): Field =>
+  field(name, { kind: 'decimal' }, options)
+export const boolean = (name: string, options: FieldOptions = {}): Field =>
+  field(name, { kind: 'boolean' }, options)
+export const date = (name: string, options: FieldOptions = {}): Field =>
+  field(name, { kind: 'date' }, options)
+export const moment = (name: string, options: FieldOptions = {}): Field =>
+  field(name, { kind: 'moment' }, options)
+export const nothing = (name: string, options: FieldOptions = {}): Field =>
+  field(name, { kind: 'nothing' }, { column: '', ...options })
+export const oneOf = (
+  name: string,
+  typeName: string,
+  values: readonly string[],
+  options: FieldOptions = {},
+): Field => field(name, { kind: 'enum', name: typeName, values }, options)
+export const complex = (
+  name: string,
+  typeName: string,
+  fields: readonly Field[],
+  options: FieldOptions & { readonly absent?: ColumnIs } = {},
+): Field =>
+  field(
+    name,
+    {
+      kind: 'complex',
+      name: typeName,
+      fields,
+      ...(options.absent === undefined ? {} : { absent: options.absent }),
+    },
+    options,
+  )
+
+/** Leads to the one row whose id stands in `local`. */
+export function toOne(
+  name: string,
+  target: string,
+  local: string,
+  shown: readonly Version[] = versions,
+): Navigation {
+  return {
+    name,
+    target,
+    many: false,
+    on: { local, foreign: 'id' },
+    versions: shown,
+    deepInsert: false,
+  }
+}
+
+/** Leads to all rows whose `foreign` is this row's id. */
+export function toMany(
+  name: string,
+  target: string,
+  foreign: string,
+  options: { readonly deepInsert?: boolean } = {},
+): Navigation {
+  const { deepInsert = false } = options
+  return { name, target, many: true, on: { local: 'id', foreign }, versions, deepInsert }
+}
+
+/** What a declaration may leave out. */
+type EntityDeclaration = Pick<
+  Entity,
+  'set' | 'type' | 'table' | 'fields' | 'allows' | 'defaultOrder'
+> &
+  Partial<Entity>
+
+export function defineEntity(declared: EntityDeclaration): Entity {
+  return {
+    scope: 'company',
+    key: 'id',
+    alternateKeys: [],
+    joins: [],
+    navigations: [],
+    actions: [],
+    versions,
+    ...declared,
+  }
+}
+
+export const editable: Entity['allows'] = { create: true, change: true, delete: true }
+export const readOnly: Entity['allows'] = { create: false, change: false, delete: false }

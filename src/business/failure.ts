@@ -1,0 +1,67 @@
+/**
+ * Refusals and failures as answers of this interface: `{"error":{"code","message"}}`, the message ending with the
+ * correlation id. The one place here that catches; faults pass through.
+ */
+
+import { ApiError } from '#kernel/error.ts'
+import { StoreConflict } from '#stores/store.ts'
+import { businessErrors, refuse } from './errors.ts'
+import { type BusinessAnswer, jsonHeaders } from './message.ts'
+
+/** Codes of other areas in the words of this one (facts 7.1 and 7.2), by status. */
+const codes: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Authentication_InvalidCredentials',
+  403: 'Authorization_RequestDenied',
+  404: 'BadRequest_ResourceNotFound',
+  405: 'BadRequest_MethodNotAllowed',
+  501: 'BadRequest_MethodNotImplemented',
+  500: 'Internal_ServerError',
+  503: 'Internal_TenantUnavailable',
+}
+
+export function codeOf(error: ApiError): string {
+  if (Object.hasOwn(businessErrors.entries, error.code)) return error.code
+  return codes[error.status] ?? 'Unknown'
+}
+
+export function bodyOf(error: ApiError, correlationId: string): object {
+  const message = `${error.message}  CorrelationId:  ${correlationId}.`
+  const { target } = error.extra
+  return { error: { code: codeOf(error), message, ...(target === undefined ? {} : { target }) } }
+}
+
+/** Answers what `work` refuses; anything that is no refusal goes on to the edge. */
+export async function answering(
+  correlationId: string,
+  work: () => Promise<BusinessAnswer>,
+  isWithin = false,
+): Promise<BusinessAnswer> {
+  try {
+    return await work()
+  } catch (error) {
+    // A lost race inside a transaction of many is for that transaction to try again.
+    const refusal = isWithin && error instanceof StoreConflict ? undefined : refusalOf(error)
+    if (refusal === undefined) throw error
+    return {
+      status: refusal.status,
+      headers: { ...jsonHeaders, ...refusal.extra.headers },
+      body: JSON.stringify(bodyOf(refusal, correlationId)),
+    }
+  }
+}
+
+/** A race that was lost beyond the tries, or over a unique value, is the caller's to repeat. */
+export function refusalOf(error: unknown): ApiError | undefined {
+  if (error instanceof ApiError) return error
+  if (error instanceof StoreConflict) {
+    return error.unique === undefined
+      ? refuse.Request_EntityChanged({ type: 'entity', etag: 'unknown; read it again' })
+      : refuse.Internal_EntityWithSameKeyExists({
+          property: 'id',
+          type: error.unique.replace(/^business_/, ''),
+          value: 'written by another client just now',
+        })
+  }
+  return undefined
+}

@@ -1,0 +1,51 @@
+/**
+ * A request to the business application and its answer, as plain data: what the edge hands in and puts on the
+ * wire, and what a batch is made of. Knows no sockets.
+ */
+
+import type { Principal } from '#kernel/principal.ts'
+import type { SqlRow, SqlValue } from '#stores/store.ts'
+import type { Version } from './entity.ts'
+
+export interface BusinessRequest {
+  readonly method: string
+  readonly version: Version
+  /** The path after the version segment, still encoded, without a slash at its beginning; `''` is the root. */
+  readonly path: string
+  /** The query as sent, without the question mark. */
+  readonly search: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** The bytes as sent; `undefined` when there was no body. */
+  readonly body: Uint8Array | undefined
+  readonly principal: Principal
+  readonly correlationId: string
+}
+
+export interface BusinessAnswer {
+  readonly status: number
+  /** Names as they are to be written; `Content-Type` and `OData-Version` included. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+}
+
+/** Reading, inside a transaction or outside of one: `Sql` and `SqlTx` both are one. */
+export interface Reads {
+  all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>
+}
+
+export const jsonHeaders: Readonly<Record<string, string>> = Object.freeze({
+  'Content-Type': 'application/json; odata.metadata=minimal; charset=utf-8',
+  'OData-Version': '4.0',
+})
+
+export function textAnswer(body: string): BusinessAnswer {
+  const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'OData-Version': '4.0' }
+  return { status: 200, headers, body }
+}
+
+/** Whether a header of tags (`If-None-Match`) names this one. */
+export function namesTag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  return header.trim() === '*' || header.split(',').some((one) => one.trim() === etag)
+}

@@ -1,0 +1,36 @@
+/** All entities of the business application, in the order of the service document. Nothing else. */
+
+import { accessRights } from './entities/access-rights.ts'
+import { accounts } from './entities/accounts.ts'
+import { companies } from './entities/companies.ts'
+import { currencies } from './entities/currencies.ts'
+import { customers } from './entities/customers.ts'
+import { items, itemUnitsOfMeasure, itemVariants } from './entities/items.ts'
+import { locations } from './entities/locations.ts'
+import { salesCreditMemos, salesInvoices, salesQuotes } from './entities/sales-documents.ts'
+import { salesCreditMemoLines, salesInvoiceLines, salesQuoteLines } from './entities/sales-lines.ts'
+import { taxAreas, taxGroups, taxRates } from './entities/taxes.ts'
+import { unitsOfMeasure } from './entities/units-of-measure.ts'
+import { createModel, type Model } from './entity.ts'
+
+export const businessModel: Model = createModel([
+  companies,
+  customers,
+  items,
+  itemVariants,
+  itemUnitsOfMeasure,
+  accounts,
+  unitsOfMeasure,
+  taxAreas,
+  taxGroups,
+  taxRates,
+  currencies,
+  locations,
+  salesInvoices,
+  salesInvoiceLines,
+  salesQuotes,
+  salesQuoteLines,
+  salesCreditMemos,
+  salesCreditMemoLines,
+  accessRights,
+])

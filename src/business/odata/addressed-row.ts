@@ -1,0 +1,52 @@
+/** How an address narrows rows to the one it means, how a row's own address is written, and what is said when none is there. */
+
+import type { SqlValue } from '#stores/store.ts'
+import { type Fragment, joined, type SqlWriter } from '../compile/sql.ts'
+import type { Entity } from '../entity.ts'
+import { refuse } from '../errors.ts'
+import type { Conditions } from './level-statement.ts'
+import type { Key, Segment } from './request.ts'
+
+export function ofCompany(
+  entity: Entity,
+  companyId: string | undefined,
+): (writer: SqlWriter) => readonly Fragment[] {
+  return (writer) => {
+    if (entity.scope === 'installation') return []
+    if (companyId === undefined) throw new Error(`Rows of ${entity.set} belong to a company.`)
+    return [joined('t0.company_id = ', writer.parameter('text', companyId))]
+  }
+}
+
+export function belongs(writer: SqlWriter, column: string, value: SqlValue): Fragment {
+  return joined(`t0.${column} = `, writer.parameter('text', value))
+}
+
+export function keyConditions(key: Key): Conditions {
+  return (writer, source) =>
+    key.map(({ field, value }) => {
+      const kind = typeof value === 'number' ? 'integer' : 'text'
+      return joined(`${writer.column(source, field)} = `, writer.parameter(kind, value))
+    })
+}
+
+export function writtenPart({ field, value }: Key[number]): string {
+  const written =
+    field.type.kind === 'string'
+      ? `'${encodeURIComponent(String(value).replaceAll("'", "''"))}'`
+      : `${value}`
+  return field.name === 'id' ? written : `${field.name}=${written}`
+}
+
+export function describeKey(key: Key): string {
+  return key.map(({ field, value }) => `${field.name} '${String(value).slice(0, 80)}'`).join(', ')
+}
+
+export function absent({ entity, key, navigation }: Segment): Error {
+  const named = key === undefined ? `a place at the end of '${navigation?.name}'` : describeKey(key)
+  return refuse.BadRequest_ResourceNotFound({ type: entity.type, key: named })
+}
+
+export function below(companyId: string | undefined): string {
+  return companyId === undefined ? '' : `companies(${companyId})/`
+}

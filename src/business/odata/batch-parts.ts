@@ -1,0 +1,247 @@
+/**
+ * Reads the two forms of a batch, JSON and multipart/mixed, into one list of parts, and writes the answers back in
+ * the same form. Time and memory are linear in the body; what a part asks for is not looked at.
+ */
+
+import { refuse } from '../errors.ts'
+import type { BusinessAnswer } from '../message.ts'
+import { odataLimits } from './limits.ts'
+import { parseJson } from './request.ts'
+
+export interface BatchPart {
+  /** What answers and references call it: the `id` of JSON, the `Content-ID` of multipart. May be empty. */
+  readonly id: string
+  /** Parts of one group happen all or not at all. They stand next to each other. */
+  readonly group: string | undefined
+  /** Ids of parts, or names of groups, without whose success this one is not tried. */
+  readonly dependsOn: readonly string[]
+  readonly method: string
+  readonly url: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array | undefined
+}
+
+export interface PartAnswer {
+  readonly part: BatchPart
+  readonly answer: BusinessAnswer
+}
+
+export function badBatch(reason: string): Error {
+  return refuse.BadRequest({ reason: `The batch is invalid: ${reason}.` })
+}
+
+function checkParts(parts: readonly BatchPart[]): readonly BatchPart[] {
+  if (parts.length > odataLimits.batchRequestsMax) {
+    throw badBatch(`it holds more than ${odataLimits.batchRequestsMax} requests`)
+  }
+  const ids = new Set<string>()
+  const groups = new Set<string>()
+  let last: string | undefined
+  for (const { id, group, dependsOn, method } of parts) {
+    if (!/^(?:GET|POST|PATCH|PUT|DELETE)$/.test(method)) {
+      throw badBatch(`'${method.slice(0, 20)}' is no method of a request`)
+    }
+    if (id !== '' && (ids.has(id) || groups.has(id)))
+      throw badBatch(`the id '${id.slice(0, 40)}' is used twice`)
+    if (group !== undefined && group !== last && groups.has(group)) {
+      throw badBatch(`the requests of the group '${group.slice(0, 40)}' do not stand together`)
+    }
+    if (dependsOn.some((one) => !ids.has(one) && !groups.has(one))) {
+      throw badBatch(`'${id.slice(0, 40)}' depends on what does not stand before it`)
+    }
+    ids.add(id)
+    if (group !== undefined) groups.add(group)
+    last = group
+  }
+  return parts
+}
+
+export function readJsonBatch(body: Uint8Array): readonly BatchPart[] {
+  const batch = parseJson(body)
+  const requests = isObject(batch) ? batch['requests'] : undefined
+  if (!Array.isArray(requests))
+    throw badBatch("a JSON object with the list 'requests' was expected")
+  return checkParts(requests.map((one, at) => jsonPart(one, at)))
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function jsonPart(value: unknown, at: number): BatchPart {
+  if (!isObject(value)) throw badBatch(`requests[${at}] is not an object`)
+  const { id, method, url, headers = {}, body, atomicityGroup, dependsOn = [] } = value
+  if (typeof id !== 'string' && typeof id !== 'number')
+    throw badBatch(`requests[${at}] has no 'id'`)
+  if (typeof method !== 'string' || typeof url !== 'string') {
+    throw badBatch(`requests[${at}] must have the texts 'method' and 'url'`)
+  }
+  if (atomicityGroup !== undefined && typeof atomicityGroup !== 'string') {
+    throw badBatch(`requests[${at}].atomicityGroup is not text`)
+  }
+  if (!Array.isArray(dependsOn) || !isObject(headers)) {
+    throw badBatch(`requests[${at}]: 'dependsOn' is a list, 'headers' an object`)
+  }
+  const lower = Object.entries(headers).map(([name, text]) => [name.toLowerCase(), String(text)])
+  const hasBody = body !== undefined && body !== null
+  return {
+    id: String(id),
+    group: atomicityGroup,
+    dependsOn: dependsOn.map(String),
+    method: method.toUpperCase(),
+    url,
+    headers: {
+      ...(hasBody ? { 'content-type': 'application/json' } : {}),
+      ...Object.fromEntries(lower),
+    },
+    body: hasBody
+      ? new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body))
+      : undefined,
+  }
+}
+
+export function writeJsonBatch(answers: readonly PartAnswer[]): string {
+  const responses = answers.map(({ part, answer }) => {
+    const { status, headers, body } = answer
+    const isJson = /^application\/json/i.test(headers['Content-Type'] ?? '')
+    const lower = Object.entries(headers).map(([name, text]) => [name.toLowerCase(), text])
+    return {
+      id: part.id,
+      ...(part.group === undefined ? {} : { atomicityGroup: part.group }),
+      status,
+      headers: Object.fromEntries(lower),
+      ...(body === undefined ? {} : { body: isJson ? JSON.parse(body) : body }),
+    }
+  })
+  return JSON.stringify({ responses })
+}
+
+const boundaryPattern = /;\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i
+
+export function boundaryOf(contentType: string): string {
+  const match = boundaryPattern.exec(contentType)
+  const boundary = match?.[1] ?? match?.[2]
+  if (boundary === undefined) throw badBatch("the Content-Type 'multipart/mixed' names no boundary")
+  return boundary
+}
+
+export function readMultipartBatch(body: Uint8Array, boundary: string): readonly BatchPart[] {
+  const text = new TextDecoder().decode(body)
+  const parts: BatchPart[] = []
+  for (const [at, one] of splitParts(text, boundary).entries()) {
+    const { headers, rest } = readHead(one)
+    const type = headers['content-type'] ?? ''
+    if (!/^multipart\/mixed/i.test(type)) {
+      parts.push(httpPart(headers, rest, undefined))
+      continue
+    }
+    for (const inner of splitParts(rest, boundaryOf(type))) {
+      const head = readHead(inner)
+      const part = httpPart(head.headers, head.rest, `changeset ${at + 1}`)
+      if (part.method === 'GET') throw badBatch('a change set holds no GET')
+      parts.push(part)
+    }
+  }
+  return checkParts(parts)
+}
+
+function splitParts(text: string, boundary: string): readonly string[] {
+  const pieces = `\r\n${text.replaceAll(/\r?\n/g, '\r\n')}`.split(`\r\n--${boundary}`)
+  const end = pieces.findIndex((one, at) => at > 0 && one.startsWith('--'))
+  if (end < 0) throw badBatch(`the closing boundary '--${boundary}--' is missing`)
+  if (end - 1 > odataLimits.batchRequestsMax) {
+    throw badBatch(`it holds more than ${odataLimits.batchRequestsMax} requests`)
+  }
+  // Behind the boundary the rest of its line may hold blanks only.
+  return pieces.slice(1, end).map((one) => one.replace(/^[ \t]*\r\n/, ''))
+}
+
+function readHead(text: string): { headers: Record<string, string>; rest: string } {
+  const headers: Record<string, string> = {}
+  let from = 0
+  for (let count = 0; ; count++) {
+    const found = text.indexOf('\r\n', from)
+    const line = text.slice(from, found < 0 ? text.length : found)
+    from = found < 0 ? text.length : found + 2
+    if (line === '') return { headers, rest: text.slice(from) }
+    const colon = line.indexOf(':')
+    const fits = colon > 0 && line.length <= odataLimits.batchLineLengthMax
+    if (!fits || count >= odataLimits.batchHeadersMax) {
+      throw badBatch(`'${line.slice(0, 40)}' is no header, or there are too many`)
+    }
+    headers[line.slice(0, colon).trim().toLowerCase()] = line.slice(colon + 1).trim()
+  }
+}
+
+function httpPart(
+  outer: Readonly<Record<string, string>>,
+  text: string,
+  group: string | undefined,
+): BatchPart {
+  if (!/^application\/http/i.test(outer['content-type'] ?? '')) {
+    throw badBatch("a part must have the Content-Type 'application/http'")
+  }
+  const end = text.indexOf('\r\n')
+  const line = (end < 0 ? text : text.slice(0, end)).trim()
+  const [method = '', url = '', protocol, ...more] = line.split(' ')
+  const isHttp = protocol === undefined || /^HTTP\/1\.[01]$/.test(protocol)
+  if (url === '' || !isHttp || more.length > 0 || line.length > odataLimits.batchLineLengthMax) {
+    throw badBatch(`'${line.slice(0, 60)}' is no request line`)
+  }
+  const { headers, rest } = readHead(end < 0 ? '' : text.slice(end + 2))
+  const body = rest.trim()
+  return {
+    id: outer['content-id'] ?? headers['content-id'] ?? '',
+    group,
+    dependsOn: [],
+    method: method.toUpperCase(),
+    url,
+    headers,
+    body: body === '' ? undefined : new TextEncoder().encode(body),
+  }
+}
+
+/** `answers` in order; those of one group stand in a part of their own, a refused group is one answer. */
+export function writeMultipartBatch(answers: readonly PartAnswer[], boundary: string): string {
+  let text = ''
+  for (let at = 0; at < answers.length; ) {
+    // at < length
+    const { part } = answers[at] as PartAnswer
+    const { group } = part
+    let to = at + 1
+    while (group !== undefined && answers[to]?.part.group === group) to++
+    const together = answers.slice(at, to)
+    const refused = together.find(({ answer }) => answer.status >= 400)
+    text += `--${boundary}\r\n`
+    if (group === undefined || refused !== undefined) {
+      text += answerPart(refused ?? { part, answer: (answers[at] as PartAnswer).answer })
+    } else {
+      const inner = `${boundary}_${at}`
+      text += `Content-Type: multipart/mixed; boundary=${inner}\r\n\r\n`
+      for (const one of together) text += `--${inner}\r\n${answerPart(one)}`
+      text += `--${inner}--\r\n`
+    }
+    at = to
+  }
+  return `${text}--${boundary}--\r\n`
+}
+
+function answerPart({ part, answer }: PartAnswer): string {
+  const { status, headers, body = '' } = answer
+  const id = part.id === '' ? '' : `Content-ID: ${part.id.replace(/[\r\n]/g, '')}\r\n`
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n${id}\r\nHTTP/1.1 ${status} ${phrases[status] ?? 'Answer'}\r\n${lines.join('')}\r\n${body}\r\n`
+}
+
+const phrases: Readonly<Record<number, string>> = {
+  200: 'OK',
+  201: 'Created',
+  204: 'No Content',
+  400: 'Bad Request',
+  403: 'Forbidden',
+  404: 'Not Found',
+  409: 'Conflict',
+  412: 'Precondition Failed',
+  424: 'Failed Dependency',
+}

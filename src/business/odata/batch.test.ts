@@ -1,0 +1,149 @@
+/** Batches of both forms: order, stopping, groups that roll back, references, and malformed ones. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ApiError } from '#kernel/error.ts'
+import type { SqlTx } from '#stores/store.ts'
+import { type BusinessAnswer, type BusinessRequest, jsonHeaders } from '../message.ts'
+import { answerBatch, type BatchRunner } from './batch.ts'
+
+/** Answers by the last segment: `bad` is refused; POST makes `made(7)`. Remembers what stayed. */
+class Fake implements BatchRunner {
+  readonly stayed: string[] = []
+  #pending: string[] = []
+
+  async serve(request: BusinessRequest, within?: SqlTx): Promise<BusinessAnswer> {
+    const bad = request.path.endsWith('bad')
+    const said = `${request.method} ${request.path} ${request.headers['if-match'] ?? ''}`.trim()
+    if (!bad) (within === undefined ? this.stayed : this.#pending).push(said)
+    const made = { Location: 'http://host/api/v2.0/made(7)', ETag: 'W/"t"' }
+    const headers = { ...jsonHeaders, ...(request.method === 'POST' ? made : {}) }
+    return { status: bad ? 400 : 200, headers, body: JSON.stringify({ said }) }
+  }
+
+  async atomically<T>(work: (tx: SqlTx) => Promise<T>): Promise<T> {
+    this.#pending = []
+    // No part of the batch asks the transaction for anything.
+    const result = await work({} as SqlTx)
+    this.stayed.push(...this.#pending)
+    return result
+  }
+}
+
+async function send(body: string, headers: Record<string, string>) {
+  const fake = new Fake()
+  const request: BusinessRequest = {
+    method: 'POST',
+    version: 'v2.0',
+    path: '$batch',
+    search: '',
+    headers,
+    body: new TextEncoder().encode(body),
+    // A batch looks at no principal.
+    principal: {} as BusinessRequest['principal'],
+    correlationId: 'c-1',
+  }
+  return { fake, answer: await answerBatch(request, fake, 'http://host/api') }
+}
+
+const json = { 'content-type': 'application/json' }
+
+function requests(...list: readonly object[]): string {
+  return JSON.stringify({
+    requests: list.map((one, at) => ({ id: `${at}`, method: 'GET', ...one })),
+  })
+}
+
+test('JSON: the first refusal ends a batch unless the client wants to go on', async () => {
+  const body = requests({ url: 'a' }, { url: 'bad' }, { url: '/api/v2.0/b' })
+  const stopped = await send(body, json)
+  assert.deepEqual(stopped.fake.stayed, ['GET a'])
+  assert.equal(JSON.parse(stopped.answer.body ?? '').responses.length, 2)
+  const whole = await send(body, { ...json, prefer: 'odata.continue-on-error' })
+  assert.deepEqual(whole.fake.stayed, ['GET a', 'GET b'])
+})
+
+test('JSON: groups and snapshots roll back; references and tags lead to what was made', async () => {
+  const group = { atomicityGroup: 'g', method: 'POST' }
+  const undone = await send(requests({ url: 'a', ...group }, { url: 'bad', ...group }), json)
+  assert.deepEqual(undone.fake.stayed, [])
+  const snapshot = await send(requests({ url: 'a', method: 'POST' }, { url: 'bad' }), {
+    ...json,
+    isolation: 'snapshot',
+  })
+  assert.deepEqual(snapshot.fake.stayed, [])
+  const patch = { url: '$0/lines', method: 'PATCH', headers: { 'If-Match': '$0' }, body: {} }
+  const done = await send(requests({ url: 'a', ...group }, { ...patch, atomicityGroup: 'g' }), json)
+  assert.deepEqual(done.fake.stayed, ['POST a', 'PATCH made(7)/lines W/"t"'])
+})
+
+const multipart = [
+  '--b',
+  'Content-Type: multipart/mixed; boundary=c',
+  '',
+  '--c',
+  'Content-Type: application/http',
+  'Content-ID: 1',
+  '',
+  'POST a HTTP/1.1',
+  'Content-Type: application/json',
+  '',
+  '{"x":1}',
+  '--c',
+  'Content-Type: application/http',
+  '',
+  'PATCH $1 HTTP/1.1',
+  '',
+  '{}',
+  '--c--',
+  '--b',
+  'Content-Type: application/http',
+  '',
+  'GET z HTTP/1.1',
+  '',
+  '',
+  '--b--',
+  '',
+].join('\r\n')
+
+test('multipart: a change set with a reference, then a read', async () => {
+  const headers = { 'content-type': 'multipart/mixed; boundary=b' }
+  const { fake, answer } = await send(multipart, headers)
+  assert.deepEqual(fake.stayed, ['POST a', 'PATCH made(7)', 'GET z'])
+  assert.match(
+    answer.headers['Content-Type'] ?? '',
+    /^multipart\/mixed; boundary=batchresponse_c-1$/,
+  )
+  assert.equal(answer.body?.match(/HTTP\/1\.1 200/g)?.length, 3)
+  const undone = await send(multipart.replace('PATCH $1', 'PATCH bad'), headers)
+  assert.deepEqual(undone.fake.stayed, [])
+  assert.equal(undone.answer.body?.match(/HTTP\/1\.1 400/g)?.length, 1)
+})
+
+test('what is no batch is refused, whatever it is', async () => {
+  const many = Array.from({ length: 101 }, () => ({ url: 'a' }))
+  await assert.rejects(send(requests(...many), json), ApiError)
+  await assert.rejects(send('{}', { 'content-type': 'text/plain' }), ApiError)
+  const kinds = fc.constantFrom(
+    'application/json',
+    'multipart/mixed; boundary=b',
+    'multipart/mixed',
+  )
+  const cut = fc.tuple(fc.nat(multipart.length), fc.nat(40), fc.string({ maxLength: 5 }))
+  await fc.assert(
+    fc.asyncProperty(kinds, cut, fc.json(), async (type, [at, length, text], value) => {
+      const body =
+        type === 'application/json'
+          ? `{"requests":[${value}]}`
+          : multipart.slice(0, at) + text + multipart.slice(at + length)
+      try {
+        await send(body, { 'content-type': type })
+      } catch (error) {
+        // Only a refusal may come out.
+        assert.ok(error instanceof ApiError && error.status < 500, String(error))
+      }
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,203 @@
+/**
+ * `$batch`: many requests in one, as JSON or as multipart/mixed, with change sets that happen wholly or not at all
+ * and references from one request to what an earlier one made. It answers no request itself.
+ */
+
+import { refuse as commonRefuse } from '#kernel/error.ts'
+import type { SqlTx } from '#stores/store.ts'
+import { refuse } from '../errors.ts'
+import { type BusinessAnswer, type BusinessRequest, jsonHeaders } from '../message.ts'
+import {
+  type BatchPart,
+  boundaryOf,
+  type PartAnswer,
+  readJsonBatch,
+  readMultipartBatch,
+  writeJsonBatch,
+  writeMultipartBatch,
+} from './batch-parts.ts'
+
+/** Who answers the requests of a batch. */
+export interface BatchRunner {
+  /**
+   * Answers one request; a refusal is an answer too, so this rejects only for failures and faults. `within` is the
+   * transaction of an atomic group: everything is read and written in it, nothing is committed.
+   */
+  serve(request: BusinessRequest, within?: SqlTx): Promise<BusinessAnswer>
+  /** Runs `work` in one transaction, rolled back when it throws. May run it more than once. */
+  atomically<T>(work: (tx: SqlTx) => Promise<T>): Promise<T>
+}
+
+/**
+ * Answers a batch. Malformed as a whole it is refused with an `ApiError`; a part that is refused is an answer. Without
+ * `Prefer: odata.continue-on-error` the first refusal ends it, and what follows is missing from the answer; with
+ * `Isolation: snapshot` all parts are one transaction (facts 10.2).
+ */
+export async function answerBatch(
+  request: BusinessRequest,
+  runner: BatchRunner,
+  publicUrl: string,
+): Promise<BusinessAnswer> {
+  const { method, headers, body = new Uint8Array() } = request
+  if (method !== 'POST') throw refuse.BadRequest_MethodNotAllowed({ method, allow: 'POST' })
+  const type = headers['content-type'] ?? ''
+  const prefer = headers['prefer'] ?? ''
+  const goesOn = /(?:^|[\s,;])(?:odata\.)?continue-on-error(?!\s*=\s*false)/i.test(prefer)
+  const isJson = /^application\/json/i.test(type)
+  if (!isJson && !/^multipart\/mixed/i.test(type)) {
+    throw commonRefuse.UnsupportedMediaType({ type: type.slice(0, 60) })
+  }
+  const parts = isJson ? readJsonBatch(body) : readMultipartBatch(body, boundaryOf(type))
+  const whole = /^(?:odata\.)?snapshot$/i.test(
+    headers['isolation'] ?? headers['odata-isolation'] ?? '',
+  )
+  const run = new BatchRun(request, runner, publicUrl, goesOn)
+  const answers = whole ? await run.together(parts) : await run.all(parts)
+  const shared = { 'OData-Version': '4.0' }
+  if (isJson) return { status: 200, headers: jsonHeaders, body: writeJsonBatch(answers) }
+  const boundary = `batchresponse_${request.correlationId.replace(/[^\w-]/g, '')}`
+  const contentType = { 'Content-Type': `multipart/mixed; boundary=${boundary}` }
+  return {
+    status: 200,
+    headers: { ...contentType, ...shared },
+    body: writeMultipartBatch(answers, boundary),
+  }
+}
+
+/** Ends a transaction whose answers are known and whose writes must not stay. */
+class RolledBack extends Error {
+  readonly answers: readonly PartAnswer[]
+  constructor(answers: readonly PartAnswer[]) {
+    super('A part of an atomic group was refused.')
+    this.answers = answers
+  }
+}
+
+class BatchRun {
+  readonly #outer: BusinessRequest
+  readonly #runner: BatchRunner
+  readonly #publicUrl: string
+  readonly #goesOn: boolean
+  /** By id: where what the part made or named is, relative to the version, and its tag. */
+  #made = new Map<string, { readonly address: string; readonly etag: string | undefined }>()
+  /** Ids and groups that were refused. */
+  #failed = new Set<string>()
+
+  constructor(outer: BusinessRequest, runner: BatchRunner, publicUrl: string, goesOn: boolean) {
+    this.#outer = outer
+    this.#runner = runner
+    this.#publicUrl = publicUrl
+    this.#goesOn = goesOn
+  }
+
+  async all(parts: readonly BatchPart[]): Promise<readonly PartAnswer[]> {
+    const answers: PartAnswer[] = []
+    for (let at = 0; at < parts.length; ) {
+      const { group } = parts[at] as BatchPart // at < length
+      let to = at + 1
+      while (group !== undefined && parts[to]?.group === group) to++
+      const some = parts.slice(at, to)
+      const given =
+        group === undefined ? await this.#each(some, undefined) : await this.together(some)
+      answers.push(...given)
+      const refused = given.some(({ answer }) => answer.status >= 400)
+      if (refused && group !== undefined) this.#failed.add(group)
+      if (refused && !this.#goesOn) break
+      at = to
+    }
+    return answers
+  }
+
+  /** All in one transaction; when one is refused nothing stays, and the answers are still given. */
+  async together(parts: readonly BatchPart[]): Promise<readonly PartAnswer[]> {
+    const [made, failed] = [this.#made, this.#failed]
+    try {
+      return await this.#runner.atomically(async (tx) => {
+        // The work may run again after a lost race, so it begins with what was known before it.
+        this.#made = new Map(made)
+        this.#failed = new Set(failed)
+        const answers = await this.#each(parts, tx)
+        if (answers.some(({ answer }) => answer.status >= 400)) throw new RolledBack(answers)
+        return answers
+      })
+    } catch (error) {
+      // The only way to roll back is to throw; our own sign of it is an answer again.
+      if (error instanceof RolledBack) return error.answers
+      throw error
+    }
+  }
+
+  async #each(
+    parts: readonly BatchPart[],
+    within: SqlTx | undefined,
+  ): Promise<readonly PartAnswer[]> {
+    const answers: PartAnswer[] = []
+    for (const part of parts) {
+      const answer = await this.#one(part, within)
+      answers.push({ part, answer })
+      if (answer.status < 400) continue
+      this.#failed.add(part.id)
+      if (within !== undefined) break
+    }
+    return answers
+  }
+
+  async #one(part: BatchPart, within: SqlTx | undefined): Promise<BusinessAnswer> {
+    if (part.dependsOn.some((one) => this.#failed.has(one))) {
+      return refused(424, 'BadRequest', 'A request this one depends on was refused.')
+    }
+    const address = this.#address(part.url)
+    if (address === undefined) {
+      const shown = part.url.slice(0, 100)
+      return refused(
+        400,
+        'BadRequest_InvalidRequestUrl',
+        `'${shown}' is no address of this service.`,
+      )
+    }
+    const question = address.indexOf('?')
+    const path = question < 0 ? address : address.slice(0, question)
+    if (/^\$batch\/?$/.test(path)) {
+      return refused(400, 'BadRequest_InvalidOperation', 'A batch cannot hold a batch.')
+    }
+    const ifMatch = part.headers['if-match']
+    const tag = ifMatch?.startsWith('$') ? this.#made.get(ifMatch.slice(1))?.etag : undefined
+    const answer = await this.#runner.serve(
+      {
+        ...this.#outer,
+        method: part.method,
+        path,
+        search: question < 0 ? '' : address.slice(question + 1),
+        headers: { ...part.headers, ...(tag === undefined ? {} : { 'if-match': tag }) },
+        body: part.body,
+      },
+      within,
+    )
+    if (answer.status < 400 && part.id !== '') {
+      const location = answer.headers['Location']
+      const made = location === undefined ? undefined : this.#relative(location)
+      this.#made.set(part.id, { address: made ?? path, etag: answer.headers['ETag'] })
+    }
+    return answer
+  }
+
+  /** Relative to the version, references replaced; `undefined` for an address of elsewhere. */
+  #address(url: string): string | undefined {
+    const reference = /^\/?\$([^/?]+)(.*)$/s.exec(url)
+    const made = reference === null ? undefined : this.#made.get(reference[1] ?? '')
+    if (made !== undefined) return made.address + (reference?.[2] ?? '')
+    return this.#relative(url)
+  }
+
+  #relative(url: string): string | undefined {
+    const root = `${this.#publicUrl}/${this.#outer.version}/`
+    if (url.startsWith(root)) return url.slice(root.length)
+    const path = `/api/${this.#outer.version}/`
+    if (url.startsWith(path)) return url.slice(path.length)
+    return url.startsWith('/') || /^[a-z][a-z0-9+.-]*:/i.test(url) ? undefined : url
+  }
+}
+
+function refused(status: number, code: string, message: string): BusinessAnswer {
+  return { status, headers: jsonHeaders, body: JSON.stringify({ error: { code, message } }) }
+}

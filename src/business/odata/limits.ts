@@ -1,0 +1,32 @@
+/** Every bound of the interface's addresses, options and batches in one table (facts 11). Numbers only. */
+
+export const odataLimits = Object.freeze({
+  /** Characters of the path and of the query together. */
+  addressLengthMax: 16_384,
+  /** Segments of a path. */
+  segmentsMax: 12,
+  /** `$expand` inside `$expand`. */
+  expandDepthMax: 5,
+  /** Navigations expanded at one level. */
+  expandBreadthMax: 12,
+  /** Navigations expanded in one request, over all levels. */
+  expandsMax: 30,
+  /** Names in one `$select`. */
+  selectMax: 200,
+  /** Rows of one page at the most, whatever `odata.maxpagesize` says; also the page when nothing is said. */
+  pageSizeMax: 20_000,
+  /** The page when nothing is said and the request expands lists. */
+  expandedPageSize: 200,
+  /** Rows of one answer over all levels of `$expand`; a list inside an answer is cut there, with its own next link. */
+  answerRowsMax: 40_000,
+  /** `$skip` beyond this is refused: next links cost less. */
+  skipMax: 1_000_000_000,
+  /** Operators of arithmetic in one filter. */
+  arithmeticMax: 8,
+  /** Requests of one batch (facts 10.2). */
+  batchRequestsMax: 100,
+  /** Characters of one line of a part's head in a multipart batch. */
+  batchLineLengthMax: 16_384,
+  /** Header lines of one part. */
+  batchHeadersMax: 64,
+})

@@ -1,0 +1,180 @@
+/**
+ * `$metadata` (CSDL XML, OData 4.0) and the service document, written from the declarations of the entities alone.
+ * Names of types stand in `{namespace word}.NAV`.
+ */
+
+import { leadsToList } from '../compile/check.ts'
+import {
+  type Entity,
+  type Field,
+  fieldNamed,
+  fieldsIn,
+  type Model,
+  type Navigation,
+  type Version,
+} from '../entity.ts'
+import { enumName } from './enum-names.ts'
+
+/** The whole document; the same for the same model, so it may be made once. */
+export function metadataOf(model: Model, namespace: string, version: Version): string {
+  const schema = new SchemaWriter(model, `${namespace}.NAV`, version)
+  return schema.document()
+}
+
+export function serviceDocument(model: Model, version: Version, root: string): object {
+  const sets = model.entities.filter((entity) => entity.versions.includes(version))
+  const value = sets.map(({ set }) => ({ name: set, kind: 'EntitySet', url: set }))
+  return { '@odata.context': `${root}/$metadata`, value }
+}
+
+class SchemaWriter {
+  readonly #model: Model
+  readonly #name: string
+  readonly #version: Version
+  readonly #entities: readonly Entity[]
+  readonly #complex = new Map<string, readonly Field[]>()
+  readonly #enums = new Map<string, readonly string[]>()
+
+  constructor(model: Model, name: string, version: Version) {
+    this.#model = model
+    this.#name = name
+    this.#version = version
+    this.#entities = model.entities.filter((entity) => entity.versions.includes(version))
+  }
+
+  document(): string {
+    const types = this.#entities.map((entity) => this.#entityType(entity))
+    const complex = this.#complexTypes()
+    const enums = [...this.#enums].map(([name, values]) => enumType(name, values))
+    const actions = this.#entities.flatMap((entity) => this.#actions(entity))
+    return [
+      '<?xml version="1.0" encoding="utf-8"?>',
+      '<edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx">',
+      '<edmx:DataServices>',
+      `<Schema Namespace="${this.#name}" xmlns="http://docs.oasis-open.org/odata/ns/edm">`,
+      ...enums,
+      ...complex,
+      ...types,
+      ...actions,
+      this.#container(),
+      '</Schema>',
+      '</edmx:DataServices>',
+      '</edmx:Edmx>',
+      '',
+    ].join('\n')
+  }
+
+  #entityType(entity: Entity): string {
+    const key = fieldNamed(entity, this.#version, entity.key)
+    const lines = fieldsIn(entity, this.#version).map((field) =>
+      this.#property(field, field === key),
+    )
+    const links = this.#navigations(entity).map((one) => this.#navigation(one))
+    const below =
+      entity.set === 'companies'
+        ? this.#entities
+            .filter((one) => one.scope === 'company')
+            .map(
+              (one) =>
+                `<NavigationProperty Name="${one.set}" Type="Collection(${this.#name}.${one.type})" ContainsTarget="true"/>`,
+            )
+        : []
+    return [
+      `<EntityType Name="${entity.type}">`,
+      `<Key><PropertyRef Name="${entity.key}"/></Key>`,
+      ...lines,
+      ...links,
+      ...below,
+      '</EntityType>',
+    ].join('\n')
+  }
+
+  #navigations(entity: Entity): readonly Navigation[] {
+    return entity.navigations.filter(
+      (one) =>
+        one.versions.includes(this.#version) &&
+        this.#model.find(one.target, this.#version) !== undefined,
+    )
+  }
+
+  #navigation(navigation: Navigation): string {
+    const target = this.#model.find(navigation.target, this.#version)
+    const type = `${this.#name}.${target?.type}`
+    const list = leadsToList(navigation, this.#version)
+    return list
+      ? `<NavigationProperty Name="${navigation.name}" Type="Collection(${type})"/>`
+      : `<NavigationProperty Name="${navigation.name}" Type="${type}"/>`
+  }
+
+  #property(field: Field, isKey: boolean): string {
+    const attributes = this.#typeOf(field)
+    // Only a key may not be null: what may be left out of a body is what clients know as nullable.
+    return `<Property Name="${field.name}" ${attributes}${isKey ? ' Nullable="false"' : ''}/>`
+  }
+
+  #typeOf({ type }: Field): string {
+    switch (type.kind) {
+      case 'guid':
+        return 'Type="Edm.Guid"'
+      case 'string':
+        return `Type="Edm.String" MaxLength="${type.lengthMax}"`
+      case 'integer':
+        return 'Type="Edm.Int32"'
+      case 'decimal':
+        return 'Type="Edm.Decimal" Scale="Variable"'
+      case 'boolean':
+        return 'Type="Edm.Boolean"'
+      case 'date':
+        return 'Type="Edm.Date"'
+      case 'moment':
+        return 'Type="Edm.DateTimeOffset" Precision="3"'
+      case 'nothing':
+        return 'Type="Edm.String"'
+      case 'enum':
+        if (this.#version === 'v1.0') return 'Type="Edm.String"'
+        this.#enums.set(type.name, type.values)
+        return `Type="${this.#name}.${type.name}"`
+      case 'complex':
+        this.#complex.set(type.name, type.fields)
+        return `Type="${this.#name}.${type.name}"`
+    }
+  }
+
+  /** Writing one may bring up others, which the map then holds too. */
+  #complexTypes(): readonly string[] {
+    const written: string[] = []
+    for (const [name, fields] of this.#complex) {
+      const lines = fields.map((field) => this.#property(field, false))
+      written.push([`<ComplexType Name="${name}">`, ...lines, '</ComplexType>'].join('\n'))
+    }
+    return written
+  }
+
+  #actions(entity: Entity): readonly string[] {
+    return entity.actions
+      .filter((one) => one.versions.includes(this.#version))
+      .map(
+        ({ name }) =>
+          `<Action Name="${name}" IsBound="true"><Parameter Name="bindingParameter" Type="${this.#name}.${entity.type}"/></Action>`,
+      )
+  }
+
+  #container(): string {
+    const sets = this.#entities.map((entity) => {
+      const bindings = this.#navigations(entity).map(
+        (one) => `<NavigationPropertyBinding Path="${one.name}" Target="${one.target}"/>`,
+      )
+      return [
+        `<EntitySet Name="${entity.set}" EntityType="${this.#name}.${entity.type}">`,
+        ...bindings,
+        '</EntitySet>',
+      ].join('\n')
+    })
+    return ['<EntityContainer Name="default">', ...sets, '</EntityContainer>'].join('\n')
+  }
+}
+
+function enumType(name: string, values: readonly string[]): string {
+  const members = values.map((one, at) => `<Member Name="${enumName(one)}" Value="${at}"/>`)
+  return [`<EnumType Name="${name}">`, ...members, '</EnumType>'].join('\n')
+}

@@ -1,0 +1,111 @@
+/**
+ * How the rows of an entity become JSON: which columns a statement must bring, and what each field writes out of
+ * them. Made once per level of a request; it asks no store.
+ */
+
+import type { SqlRow, SqlValue } from '#stores/store.ts'
+import type { Source } from '../compile/expression.ts'
+import type { SqlWriter } from '../compile/sql.ts'
+import {
+  type Column,
+  type ColumnIs,
+  decimalUnit,
+  type Field,
+  noDate,
+  noGuid,
+  type Version,
+} from '../entity.ts'
+import { enumName } from './enum-names.ts'
+
+type Write = (row: SqlRow) => unknown
+
+/** Columns by the name they have in the rows of the statement. */
+export class RowPlan {
+  readonly #names = new Map<string, string>()
+  readonly #columns: string[] = []
+  readonly #writer: SqlWriter
+  readonly #source: Source
+
+  constructor(writer: SqlWriter, source: Source) {
+    this.#writer = writer
+    this.#source = source
+  }
+
+  /** `t0.id as c0, …`: everything asked for so far. */
+  get columns(): string {
+    return this.#columns.join(', ')
+  }
+
+  /** The name of the column in the rows. */
+  column(place: Column): string {
+    const text = this.#writer.column(this.#source, place)
+    const known = this.#names.get(text)
+    if (known !== undefined) return known
+    const name = `c${this.#columns.length}`
+    this.#names.set(text, name)
+    this.#columns.push(`${text} as ${name}`)
+    return name
+  }
+
+  /** Reads the fields of a row into an object that may have entries already. */
+  fields(fields: readonly Field[]): (row: SqlRow, into: Record<string, unknown>) => void {
+    const writes = fields.map((field) => [field.name, this.write(field)] as const)
+    return (row, into) => {
+      for (const [name, write] of writes) into[name] = write(row)
+    }
+  }
+
+  write(field: Field): Write {
+    const { type } = field
+    if (type.kind === 'nothing') return () => null
+    if (type.kind === 'complex') {
+      const inner = this.fields(type.fields)
+      const absent = type.absent === undefined ? undefined : this.#is(type.absent)
+      return (row) => {
+        if (absent?.(row) === true) return null
+        const value: Record<string, unknown> = {}
+        inner(row, value)
+        return value
+      }
+    }
+    const name = this.column(field)
+    const { version } = this.#source
+    const { nullWhenEmpty } = field
+    return (row) => {
+      const value = wireValue(field, version, row[name] ?? null)
+      return nullWhenEmpty && value === '' ? null : value
+    }
+  }
+
+  #is(one: ColumnIs): (row: SqlRow) => boolean {
+    const name = this.column(one)
+    return (row) => (row[name] ?? null) === one.value
+  }
+}
+
+/** A cell as JSON; null, the cell of a join without a row, is the empty value of the type. */
+export function wireValue(field: Field, version: Version, cell: SqlValue): unknown {
+  switch (field.type.kind) {
+    case 'guid':
+      return cell ?? noGuid
+    case 'date':
+      return cell ?? noDate
+    case 'string':
+      return cell ?? ''
+    case 'enum':
+      return version === 'v1.0' ? (cell ?? '') : enumName(String(cell ?? ''))
+    case 'integer':
+      return cell ?? 0
+    case 'decimal':
+      return Number(cell ?? 0) / decimalUnit
+    case 'boolean':
+      return cell === 1
+    case 'moment':
+      return cell === null || cell === 0
+        ? `${noDate}T00:00:00Z`
+        : new Date(Number(cell)).toISOString()
+    case 'nothing':
+    case 'complex':
+      return null
+  }
+}

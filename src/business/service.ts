@@ -1,0 +1,211 @@
+/**
+ * The business application as one function from requests to answers. Ties address, access, reading and writing
+ * together; what each of them decides stands in their folders.
+ */
+
+import type { Clock, Ids } from '#kernel/ports.ts'
+import type { Sql, SqlTx } from '#stores/store.ts'
+import { type AccessParts, authorize, type Caller, callerOf, rightsOf } from './access.ts'
+import { act } from './documents/actions.ts'
+import type { Entity } from './entity.ts'
+import { refuse } from './errors.ts'
+import { answering } from './failure.ts'
+import { type BusinessAnswer, type BusinessRequest, jsonHeaders, type Reads } from './message.ts'
+import { businessModel as model } from './model.ts'
+import { answerBatch, type BatchRunner } from './odata/batch.ts'
+import { metadataOf, serviceDocument } from './odata/metadata.ts'
+import { createReader, type Reader, type ResolvedPath } from './odata/read.ts'
+import { type DataRequest, parseRequest } from './odata/request.ts'
+import type { WriteContext } from './write/rows.ts'
+import { change, create, notAllowed, type Place, remove } from './write/write.ts'
+
+export interface BusinessParts extends AccessParts {
+  readonly sql: Sql
+  readonly clock: Clock
+  readonly ids: Ids
+  /** The vendor word in names of types and actions. */
+  readonly namespace: string
+  /** Where clients reach the installation; known once it listens. */
+  publicUrl(): string
+  /** What a stale tag is answered with. */
+  readonly conflictStatus: 409 | 412
+}
+
+export interface Business {
+  /** Refusals are answers; rejects only with failures of the store and faults. */
+  handle(request: BusinessRequest): Promise<BusinessAnswer>
+}
+
+export function createBusiness(parts: BusinessParts): Business {
+  const { sql } = parts
+  let made: Reader | undefined
+  const root = (): string => `${parts.publicUrl()}/api`
+  const reader = (): Reader => {
+    made ??= createReader({
+      model,
+      namespace: parts.namespace,
+      publicUrl: root(),
+      dialect: sql.dialect,
+    })
+    return made
+  }
+
+  async function serve(
+    request: BusinessRequest,
+    caller: Caller,
+    within: SqlTx | undefined,
+  ): Promise<BusinessAnswer> {
+    const parsed = parseRequest(model, parts.namespace, request)
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    switch (parsed.kind) {
+      case 'service':
+        if (!isRead) throw onlyRead(request.method)
+        return json(200, serviceDocument(model, parsed.version, `${root()}/${parsed.version}`))
+      case 'metadata':
+        if (!isRead) throw onlyRead(request.method)
+        return {
+          status: 200,
+          headers: { ...jsonHeaders, 'Content-Type': 'application/xml; charset=utf-8' },
+          body: metadataOf(model, parts.namespace, parsed.version),
+        }
+      case 'batch':
+        return await batch(request, caller)
+      default: {
+        if (isRead) return await read(parsed, caller, within ?? sql)
+        const write = (tx: SqlTx): Promise<BusinessAnswer> => written(parsed, caller, tx)
+        return await (within === undefined ? sql.transact(write) : write(within))
+      }
+    }
+  }
+
+  async function batch(request: BusinessRequest, caller: Caller): Promise<BusinessAnswer> {
+    const runner: BatchRunner = {
+      serve: (one, within) =>
+        answering(one.correlationId, () => serve(one, caller, within), within !== undefined),
+      atomically: (work) => sql.transact(work),
+    }
+    return await answerBatch(request, runner, root())
+  }
+
+  async function read(parsed: DataRequest, caller: Caller, reads: Reads): Promise<BusinessAnswer> {
+    const companyId = await reader().companyId(reads, parsed)
+    const rights = await rightsOf(reads, caller)
+    authorize(rights, companyId, targetOf(parsed), false)
+    const visible = rights.isAdministrator ? undefined : [...rights.byCompany.keys()]
+    return await reader().read(reads, parsed, companyId, visible)
+  }
+
+  async function written(parsed: DataRequest, caller: Caller, tx: SqlTx): Promise<BusinessAnswer> {
+    const entity = targetOf(parsed)
+    const companyId = await reader().companyId(tx, parsed)
+    const isCreate = parsed.method === 'POST' && parsed.kind !== 'action'
+    const rights = await rightsOf(tx, caller)
+    const isOfCompany = entity.scope === 'company'
+    if (isOfCompany || isCreate) authorize(rights, companyId, entity, true)
+    const odd = isCreate && parsed.kind === 'row' ? 'last-key-ignored' : undefined
+    const resolved = await reader().resolve(tx, parsed, companyId, odd)
+    if (!isOfCompany && !isCreate) authorize(rights, resolved.id, entity, true)
+    const context: WriteContext = {
+      tx,
+      dialect: sql.dialect,
+      companyId: companyId ?? resolved.id ?? '',
+      version: parsed.version,
+      now: parts.clock.now(),
+      principalId: caller.principal.id,
+      ids: parts.ids,
+      conflictStatus: parts.conflictStatus,
+    }
+    if (isCreate && (parsed.kind === 'rows' || entity.table === 'business_lines')) {
+      const id = await create(context, model, entity, parsed.body ?? {}, placeOf(parsed, resolved))
+      return await shown(tx, parsed, companyId, entity, id, 201)
+    }
+    if (parsed.kind === 'action' && parsed.method === 'POST') {
+      const result = await act(context, entity, rowOf(resolved), parsed.action.name, parsed.ifMatch)
+      const led = model.find(result.set, parsed.version) ?? entity
+      const { location } = await reader().show(tx, parsed, companyId, led, result.id)
+      return {
+        status: 204,
+        headers: { 'OData-Version': '4.0', Location: location },
+        body: undefined,
+      }
+    }
+    if (parsed.kind !== 'row') throw notAllowed(entity, parsed.method)
+    if (parsed.method === 'PATCH') {
+      const id = rowOf(resolved)
+      await change(context, entity, id, parsed.body ?? {}, parsed.ifMatch)
+      return await shown(tx, parsed, companyId, entity, id, 200)
+    }
+    if (parsed.method === 'DELETE') {
+      await remove(context, model, entity, rowOf(resolved), parsed.ifMatch)
+      return { status: 204, headers: { 'OData-Version': '4.0' }, body: undefined }
+    }
+    throw notAllowed(entity, parsed.method)
+  }
+
+  /** The row as it stands after the write, as the client wants it. */
+  async function shown(
+    tx: SqlTx,
+    parsed: DataRequest,
+    companyId: string | undefined,
+    entity: Entity,
+    id: string,
+    status: 200 | 201,
+  ): Promise<BusinessAnswer> {
+    const { body, etag, location } = await reader().show(tx, parsed, companyId, entity, id)
+    const own = { ETag: etag, ...(status === 201 ? { Location: location } : {}) }
+    if (parsed.prefersMinimal) {
+      const headers = { 'OData-Version': '4.0', 'OData-EntityId': location, ...own }
+      return {
+        status: 204,
+        headers: { ...headers, 'Preference-Applied': 'return=minimal' },
+        body: undefined,
+      }
+    }
+    return json(status, body, own)
+  }
+
+  return {
+    handle: (request) =>
+      answering(request.correlationId, async () => {
+        const caller = await callerOf(parts, request.principal)
+        return await serve(request, caller, undefined)
+      }),
+  }
+}
+
+function json(
+  status: number,
+  body: object,
+  own: Readonly<Record<string, string>> = {},
+): BusinessAnswer {
+  return { status, headers: { ...jsonHeaders, ...own }, body: JSON.stringify(body) }
+}
+
+function targetOf(parsed: DataRequest): Entity {
+  const last = parsed.path.at(-1)
+  if (last === undefined) throw new Error('a request for rows has a path')
+  return last.entity
+}
+
+function rowOf(resolved: ResolvedPath): string {
+  if (resolved.id === undefined) throw new Error('a request for one row was resolved without it')
+  return resolved.id
+}
+
+function placeOf(parsed: DataRequest, resolved: ResolvedPath): Place {
+  const last = parsed.path.at(-1)
+  const parent = resolved.parents.at(-1)
+  const column = last?.navigation?.on.foreign
+  const owner = column === undefined || parent === undefined ? undefined : { column, id: parent }
+  const [key] = parsed.kind === 'row' ? (last?.key ?? []) : []
+  return {
+    owner,
+    documentId: owner?.column === 'document_id' ? owner.id : undefined,
+    key: key?.field.type.kind === 'guid' ? String(key.value) : undefined,
+  }
+}
+
+function onlyRead(method: string): Error {
+  const allow = 'GET'
+  return refuse.BadRequest_MethodNotAllowed({ method, allow }, { headers: { Allow: allow } })
+}

@@ -1,0 +1,162 @@
+/** A store with one furnished company, on either dialect, and the writers called by hand. Test support only. */
+
+import { randomUUID } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import { openPostgres } from '#stores/postgres/open.ts'
+import { openSqlite } from '#stores/sqlite/open.ts'
+import type { Sql, SqlRow } from '#stores/store.ts'
+import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
+import { requireOrSkip } from '../../../tests/require.ts'
+import { fromStored } from '../amounts/decimals.ts'
+import { act } from '../documents/actions.ts'
+import { type Entity, etagOf, noGuid, type Version } from '../entity.ts'
+import { businessMigrations } from '../migrations.ts'
+import { businessModel } from '../model.ts'
+import type { WriteContext } from '../write/rows.ts'
+import type { Body } from '../write/values.ts'
+import { change, create, remove } from '../write/write.ts'
+
+export interface Books extends AsyncDisposable {
+  readonly sql: Sql
+  readonly companyId: string
+  readonly customerId: string
+  readonly itemId: string
+  create(
+    set: string,
+    body: Body,
+    place?: { documentId?: string; key?: string; version?: Version },
+  ): Promise<string>
+  change(
+    set: string,
+    id: string,
+    body: Body,
+    ifMatch?: string | undefined,
+    version?: Version,
+  ): Promise<void>
+  remove(set: string, id: string): Promise<void>
+  act(set: string, id: string, action: string): Promise<string>
+  row(set: string, id: string): Promise<SqlRow>
+  /** The lines of a document, in order. */
+  lines(documentId: string): Promise<readonly SqlRow[]>
+  tag(set: string, id: string): Promise<string>
+}
+
+export type Dialect = 'sqlite' | 'postgres'
+export const dialects: readonly Dialect[] = ['sqlite', 'postgres']
+
+const options = {
+  migrations: businessMigrations,
+  words: { namespace: 'Vendor', brand: 'Vendor' },
+  transactionRetriesMax: 8,
+}
+
+/** Undefined when the test was skipped for lack of a server. */
+export async function openBooks(
+  t: TestContext,
+  dialect: Dialect,
+  given: {
+    readonly pricesIncludeTax?: boolean
+    readonly percents?: Readonly<Record<string, number>>
+  } = {},
+): Promise<Books | undefined> {
+  if (dialect === 'postgres' && !requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres))
+    return undefined
+  const server = dialect === 'postgres' ? await startPostgres({ fsync: false }) : undefined
+  const store =
+    server === undefined
+      ? await openSqlite({ path: ':memory:', ...options })
+      : await openPostgres({
+          url: await server.createDatabase(),
+          poolSize: 8,
+          clock: { now: () => Date.now() },
+          ...options,
+        })
+  const { sql } = store
+  let companyId = noGuid
+  const context = (tx: WriteContext['tx'], version: Version): WriteContext => ({
+    tx,
+    dialect,
+    companyId,
+    version,
+    now: Date.UTC(2026, 10, 21),
+    principalId: '11111111-1111-1111-1111-111111111111',
+    ids: { uuid: () => randomUUID(), secret: () => 'x' },
+    conflictStatus: 412,
+  })
+  const entityOf = (set: string, version: Version = 'v2.0'): Entity => {
+    const entity = businessModel.find(set, version)
+    if (entity === undefined) throw new Error(`no set ${set}`)
+    return entity
+  }
+  const rowOf = async (set: string, id: string): Promise<SqlRow> => {
+    const [row] = await sql.all(`select * from ${entityOf(set).table} where id = ?`, id)
+    if (row === undefined) throw new Error(`no row ${id}`)
+    return row
+  }
+  const books = {
+    sql,
+    create: (
+      set: string,
+      body: Body,
+      place: { documentId?: string; key?: string; version?: Version } = {},
+    ) => {
+      const { documentId, key, version = 'v2.0' } = place
+      return sql.transact((tx) =>
+        create(context(tx, version), businessModel, entityOf(set, version), body, {
+          documentId,
+          key,
+          owner: undefined,
+        }),
+      )
+    },
+    change: (set: string, id: string, body: Body, ifMatch?: string, version: Version = 'v2.0') =>
+      sql.transact((tx) => change(context(tx, version), entityOf(set, version), id, body, ifMatch)),
+    remove: (set: string, id: string) =>
+      sql.transact((tx) =>
+        remove(context(tx, 'v2.0'), businessModel, entityOf(set), id, undefined),
+      ),
+    act: async (set: string, id: string, action: string) =>
+      (await sql.transact((tx) => act(context(tx, 'v2.0'), entityOf(set), id, action, undefined)))
+        .id,
+    row: rowOf,
+    lines: (documentId: string) =>
+      sql.all('select * from business_lines where document_id = ? order by sequence', documentId),
+    tag: async (set: string, id: string) => etagOf(id, Number((await rowOf(set, id))['revision'])),
+  }
+  companyId = await books.create('companies', { name: 'Cronus' })
+  const areaId = await books.create('taxAreas', { code: 'HOME', displayName: 'Home' })
+  for (const [code, percent] of Object.entries(given.percents ?? { FURNITURE: 5 })) {
+    const groupId = await books.create('taxGroups', { code, displayName: code })
+    await books.create('taxRates', { taxAreaId: areaId, taxGroupId: groupId, taxPercent: percent })
+  }
+  await books.create('unitsOfMeasure', { code: 'PCS', displayName: 'Piece' })
+  const itemId = await books.create('items', {
+    number: '1996-S',
+    displayName: 'ATLANTA Whiteboard, base',
+    unitPrice: 100,
+    baseUnitOfMeasureCode: 'PCS',
+    taxGroupCode: Object.keys(given.percents ?? { FURNITURE: 5 })[0],
+  })
+  const customerId = await books.create('customers', {
+    displayName: 'Adatum',
+    email: 'a@example.com',
+    taxLiable: true,
+    taxAreaId: areaId,
+    pricesIncludeTax: given.pricesIncludeTax ?? false,
+  })
+  return {
+    ...books,
+    companyId,
+    customerId,
+    itemId,
+    async [Symbol.asyncDispose]() {
+      await store[Symbol.asyncDispose]()
+      await server?.stop()
+    },
+  }
+}
+
+/** A stored decimal as the number on the wire. */
+export function amount(row: SqlRow, column: string): number {
+  return fromStored(Number(row[column])).toNumber()
+}

@@ -1,0 +1,84 @@
+/** Companies come with a small ledger and with their maker's right to them, and go with everything in them. */
+
+import type { Model } from '../entity.ts'
+import { type Entity, noGuid } from '../entity.ts'
+import { ruleBroken } from '../errors.ts'
+import { createMaster, removeMaster } from './master.ts'
+import { insertRow, type WriteContext } from './rows.ts'
+import type { Body } from './values.ts'
+
+/** Accounts are only read through the interface, so a company is given the few that sales need. */
+const ledger = [
+  ['1000', 'Bank', 'Assets', 0],
+  ['1200', 'Receivables', 'Assets', 0],
+  ['4000', 'Sales of goods', 'Income', 1],
+  ['4100', 'Services', 'Income', 1],
+  ['4900', 'Freight charged', 'Income', 1],
+  ['6000', 'Purchases', 'Cost of Goods Sold', 1],
+] as const
+
+export async function createCompany(
+  context: WriteContext,
+  entity: Entity,
+  body: Body,
+): Promise<string> {
+  const id = await createMaster(context, entity, {
+    localCurrencyCode: 'USD',
+    ...(typeof body['name'] === 'string' ? { displayName: body['name'] } : {}),
+    ...body,
+  })
+  if (typeof body['name'] !== 'string' || body['name'] === '') {
+    throw ruleBroken("A company needs a 'name'.", 'name')
+  }
+  for (const [number, name, category, direct] of ledger) {
+    await insertRow(context.tx, 'business_accounts', {
+      id: context.ids.uuid(),
+      company_id: id,
+      revision: 1,
+      number,
+      display_name: name,
+      category,
+      account_type: 'Posting',
+      direct_posting: direct,
+      last_modified_date_time: context.now,
+    })
+  }
+  if (context.principalId !== noGuid) {
+    await insertRow(context.tx, 'business_access_rights', {
+      id: context.ids.uuid(),
+      company_id: id,
+      revision: 1,
+      principal_id: context.principalId,
+      role: 'full',
+      description: 'Made the company.',
+      last_modified_date_time: context.now,
+    })
+  }
+  return id
+}
+
+export async function removeCompany(
+  context: WriteContext,
+  model: Model,
+  entity: Entity,
+  id: string,
+  ifMatch: string | undefined,
+): Promise<void> {
+  const [posted] = await context.tx.all(
+    `select id from business_documents
+       where company_id = ? and kind <> 'quote' and status not in ('Draft', 'In Review') limit 1`,
+    id,
+  )
+  if (posted !== undefined) throw ruleBroken('The company has posted documents; it is kept.')
+  await removeMaster(context, entity, id, ifMatch)
+  await context.tx.run(
+    'delete from business_document_tax_groups where document_id in (select id from business_documents where company_id = ?)',
+    id,
+  )
+  const tables = new Set(
+    model.entities.filter(({ scope }) => scope === 'company').map(({ table }) => table),
+  )
+  for (const table of [...tables, 'business_counters']) {
+    await context.tx.run(`delete from ${table} where company_id = ?`, id)
+  }
+}

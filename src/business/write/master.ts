@@ -1,0 +1,202 @@
+/** Creates, changes and removes master data by the declarations and `master-rules.ts`. Documents are not its affair. */
+
+import type { SqlRow, SqlValue } from '#stores/store.ts'
+import { nextNumber } from '../documents/numbers.ts'
+import { type Entity, noGuid } from '../entity.ts'
+import { badValue, refuse, ruleBroken } from '../errors.ts'
+import { createLookups, reference } from './lookups.ts'
+import { type MasterRules, masterRules } from './master-rules.ts'
+import {
+  deleteRow,
+  findRow,
+  insertRow,
+  lockRow,
+  textOf,
+  updateRow,
+  type WriteContext,
+} from './rows.ts'
+import { checkTag } from './tag.ts'
+import { type Body, emptyValue, type GivenFields, readBody } from './values.ts'
+
+type DraftCells = Record<string, SqlValue>
+
+/** What a POST through a navigation says besides its body: the owner's column and id. */
+export interface Owner {
+  readonly column: string
+  readonly id: string
+}
+
+export async function createMaster(
+  context: WriteContext,
+  entity: Entity,
+  body: Body,
+  owner?: Owner,
+): Promise<string> {
+  const rules = masterRules[entity.set] ?? {}
+  const given = readBody(entity, context.version, withOwner(entity, body, owner))
+  const cells: DraftCells = {}
+  for (const field of entity.fields) {
+    if (field.join === undefined && field.column !== '') cells[field.column] = emptyValue(field)
+  }
+  Object.assign(cells, rules.defaults)
+  await applyGiven(context, cells, given, rules)
+  if (rules.series !== undefined && cells['number'] === '') {
+    cells['number'] = await nextNumber(context, rules.series)
+  }
+  for (const name of rules.required ?? []) {
+    const field = entity.fields.find((one) => one.name === name)
+    const cell = field === undefined ? '' : cells[field.column]
+    if (cell !== '' && cell !== noGuid) continue
+    throw refuse.BadRequest_RequiredParamNotProvided(
+      { name, reason: `every ${entity.type} has one.` },
+      { target: name },
+    )
+  }
+  const id = reference('id', 'id', given.get('id')?.value)?.value ?? context.ids.uuid()
+  const row = {
+    ...cells,
+    id,
+    revision: 1,
+    ...(entity.scope === 'company' ? { company_id: context.companyId } : {}),
+    ...touched(entity, context, true),
+  }
+  await refuseTaken(context, entity, row)
+  await insertRow(context.tx, entity.table, row)
+  return id
+}
+
+function withOwner(entity: Entity, body: Body, owner: Owner | undefined): Body {
+  const field = entity.fields.find(({ column }) => column === owner?.column)
+  if (owner === undefined || field === undefined) return body
+  return { ...body, [field.name]: owner.id }
+}
+
+export async function changeMaster(
+  context: WriteContext,
+  entity: Entity,
+  id: string,
+  body: Body,
+  ifMatch: string | undefined,
+): Promise<void> {
+  const given = readBody(entity, context.version, body)
+  const row = await lockMaster(context, entity, id)
+  checkTag(entity, row, ifMatch, true, context.conflictStatus)
+  for (const [name, { field, value }] of given) {
+    const isFixed = field.write === 'create' && value !== row[field.column]
+    if (isFixed && value !== '' && value !== noGuid)
+      throw ruleBroken(`'${name}' cannot be changed.`, name)
+  }
+  const cells: DraftCells = { ...row }
+  await applyGiven(context, cells, given, masterRules[entity.set] ?? {})
+  const changed = Object.fromEntries(
+    Object.entries(cells).filter(([column, cell]) => row[column] !== cell),
+  )
+  if (Object.keys(changed).length === 0) return
+  if (entity.set === 'companies' && changed['name'] !== undefined)
+    await refuseTaken(context, entity, cells)
+  await updateRow(context.tx, entity.table, id, { ...changed, ...touched(entity, context, false) })
+}
+
+export async function removeMaster(
+  context: WriteContext,
+  entity: Entity,
+  id: string,
+  ifMatch: string | undefined,
+): Promise<void> {
+  const row = await lockMaster(context, entity, id)
+  checkTag(entity, row, ifMatch, false, context.conflictStatus)
+  const rules = masterRules[entity.set] ?? {}
+  for (const { table, column, what } of rules.usedBy ?? []) {
+    const [user] = await context.tx.all(`select id from ${table} where ${column} = ? limit 1`, id)
+    if (user !== undefined) throw ruleBroken(`The ${entity.type} is in use by ${what}; it is kept.`)
+  }
+  for (const { table, column } of rules.owns ?? []) {
+    await context.tx.run(`delete from ${table} where ${column} = ?`, id)
+  }
+  await deleteRow(context.tx, entity.table, id)
+}
+
+async function lockMaster(context: WriteContext, entity: Entity, id: string): Promise<SqlRow> {
+  const cells = entity.scope === 'company' ? { id, company_id: context.companyId } : { id }
+  const row = await lockRow(context, entity.table, cells)
+  if (row !== undefined) return row
+  throw refuse.BadRequest_ResourceNotFound({ type: entity.type, key: `the id '${id}'` })
+}
+
+async function applyGiven(
+  context: WriteContext,
+  cells: DraftCells,
+  given: GivenFields,
+  rules: MasterRules,
+): Promise<void> {
+  for (const [name, { field, value }] of given) {
+    if (name === 'id' || typeof value === 'object') continue
+    const range = rules.ranges?.[name]
+    if (range !== undefined && (Number(value) < range[0] || Number(value) > range[1])) {
+      throw badValue(name, `between ${range[0] / 100_000} and ${range[1] / 100_000} is allowed.`)
+    }
+    cells[field.column] =
+      rules.upper?.includes(name) === true && typeof value === 'string'
+        ? value.toUpperCase()
+        : value
+  }
+  const lookups = createLookups(context)
+  for (const pair of rules.pairs ?? []) {
+    const byId = given.get(pair.id)
+    const byCode = given.get(pair.code)
+    if (byId === undefined && byCode === undefined) continue
+    const code = byCode?.value
+    const row = await lookups.agree(pair.table, pair.type, [
+      reference(pair.id, 'id', byId?.value),
+      reference(
+        pair.code,
+        pair.by,
+        typeof code === 'string' && pair.by === 'code' ? code.toUpperCase() : code,
+      ),
+    ])
+    const columns = [
+      byId?.field.column ?? snake(pair.id),
+      byCode?.field.column ?? snake(pair.code),
+    ] as const
+    if (Object.hasOwn(cells, columns[0]))
+      cells[columns[0]] = row === undefined ? noGuid : textOf(row, 'id')
+    if (Object.hasOwn(cells, columns[1]))
+      cells[columns[1]] = row === undefined ? '' : textOf(row, pair.by)
+  }
+}
+
+function snake(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** Said in words before the index would say it without. */
+async function refuseTaken(
+  context: WriteContext,
+  entity: Entity,
+  cells: DraftCells,
+): Promise<void> {
+  for (const key of [['id'], ...entity.alternateKeys]) {
+    const fields = key.flatMap((name) => entity.fields.find((field) => field.name === name) ?? [])
+    const columns = fields.map(({ column }) => column)
+    const wanted: DraftCells = Object.fromEntries(
+      columns.map((column) => [column, cells[column] ?? '']),
+    )
+    if (entity.scope === 'company' && key[0] !== 'id') wanted['company_id'] = context.companyId
+    if ((await findRow(context.tx, entity.table, wanted)) === undefined) continue
+    const property = key.at(-1) ?? 'id'
+    const value = String(cells[columns.at(-1) ?? 'id'])
+    throw refuse.Internal_EntityWithSameKeyExists(
+      { property, type: entity.type, value },
+      { target: property },
+    )
+  }
+}
+
+function touched(entity: Entity, context: WriteContext, isNew: boolean): DraftCells {
+  if (entity.set !== 'companies') return { last_modified_date_time: context.now }
+  return {
+    system_modified_at: context.now,
+    system_modified_by: context.principalId,
+    ...(isNew ? { system_created_at: context.now, system_created_by: context.principalId } : {}),
+  }
+}

@@ -1,0 +1,43 @@
+/** The check of `If-Match` against a row (facts 8): missing or malformed 400, stale 412 or 409, `*` always fits. */
+
+import { ApiError } from '#kernel/error.ts'
+import { matchesEtag } from '#kernel/etag.ts'
+import type { SqlRow } from '#stores/store.ts'
+import { type Entity, etagOf, revisionColumn } from '../entity.ts'
+import { refuse } from '../errors.ts'
+import { numberOf, textOf } from './rows.ts'
+
+const oneTag = '(?:W/)?"[^"]*"'
+const form = new RegExp(`^(?:\\*|${oneTag}(?:\\s*,\\s*${oneTag})*)$`)
+
+/** Weak and strong tags are compared alike. `required`: of PATCH; DELETE and actions check what was sent. */
+export function checkTag(
+  entity: Entity,
+  row: SqlRow,
+  ifMatch: string | undefined,
+  required: boolean,
+  conflictStatus: 409 | 412,
+): void {
+  if (ifMatch === undefined) {
+    if (!required) return
+    throw refuse.BadRequest_InvalidToken({ reason: 'is missing' }, { target: 'If-Match' })
+  }
+  if (!form.test(ifMatch.trim())) {
+    throw refuse.BadRequest_InvalidToken(
+      { reason: 'is not a list of tags (`W/"…"`, quotes included)' },
+      { target: 'If-Match' },
+    )
+  }
+  const tag = etagOf(textOf(row, 'id'), numberOf(row, revisionColumn))
+  if (matchesEtag(ifMatch, opaquePart(tag))) return
+  const { code, message, extra } = refuse.Request_EntityChanged(
+    { type: entity.type, etag: tag },
+    { target: 'If-Match', headers: { ETag: tag } },
+  )
+  throw new ApiError(code, conflictStatus, message, extra)
+}
+
+/** `W/"x"` → `x`: what `matchesEtag` compares with. */
+function opaquePart(tag: string): string {
+  return tag.slice(3, -1)
+}

@@ -1,0 +1,235 @@
+/**
+ * Values of a body, read into the shapes of their columns: type, length and range, each refused by the name of its
+ * property. What a value means together with others is decided elsewhere.
+ */
+
+import type { SqlValue } from '#stores/store.ts'
+import { Decimal, fits, roundFive } from '../amounts/decimals.ts'
+import {
+  decimalUnit,
+  type Entity,
+  type Field,
+  fieldsIn,
+  noDate,
+  noGuid,
+  type Version,
+} from '../entity.ts'
+import { badValue, refuse } from '../errors.ts'
+
+export type Body = Readonly<Record<string, unknown>>
+
+/** What a body says of one field. */
+export interface Given {
+  readonly field: Field
+  /** As its column holds it; for an object, its parts by the names of their fields. */
+  readonly value: SqlValue | Parts
+}
+
+export type Parts = ReadonlyMap<string, SqlValue>
+
+/** The properties of a body that may be written, by name, in the order of the declaration (facts 6). */
+export type GivenFields = ReadonlyMap<string, Given>
+
+const guidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const dateForm = /^(\d{4})-(\d{2})-(\d{2})$/
+const numberForm = /^-?\d{1,20}(?:\.\d{1,20})?$/
+const integerMax = 2_147_483_647
+
+/**
+ * Reads a body against an entity. Refuses names the entity does not have in this version; annotations (`@…`) and
+ * fields nobody may write are passed over. `nested` are the lists a deep insert brings, left to the caller.
+ */
+export function readBody(
+  entity: Entity,
+  version: Version,
+  body: Body,
+  nested: readonly string[] = [],
+): GivenFields {
+  const known = new Map(fieldsIn(entity, version).map((field) => [field.name, field]))
+  for (const name of Object.keys(body)) {
+    if (name.includes('@') || known.has(name) || nested.includes(name)) continue
+    throw refuse.BadRequest(
+      {
+        reason: `The property '${printable(name)}' does not exist on the type '${entity.type}' in ${version}.`,
+      },
+      { target: printable(name) },
+    )
+  }
+  const given = new Map<string, Given>()
+  for (const [name, field] of known) {
+    if (field.write === 'never' || !Object.hasOwn(body, name)) continue
+    given.set(name, { field, value: readField(field, body[name], name) })
+  }
+  return given
+}
+
+function readField(field: Field, value: unknown, path: string): SqlValue | Parts {
+  if (field.type.kind !== 'complex') return readValue(field, value, path)
+  const parts = new Map<string, SqlValue>()
+  if (value === null) return parts
+  if (!isObject(value)) throw badValue(path, 'an object or null was expected.')
+  for (const part of field.type.fields) {
+    const inner = value[part.name]
+    if (inner === undefined || inner === null || part.type.kind === 'complex') continue
+    if (part.type.kind === 'nothing') continue
+    parts.set(part.name, readValue(part, inner, `${path}/${part.name}`))
+  }
+  return parts
+}
+
+/** One value in the shape of its column. `null` is the empty value of its kind. */
+export function readValue(field: Field, value: unknown, path: string): SqlValue {
+  const { type } = field
+  if (value === null) return emptyValue(field)
+  switch (type.kind) {
+    case 'guid':
+      if (typeof value === 'string' && value === '') return noGuid
+      if (typeof value !== 'string' || !guidForm.test(value)) {
+        throw refuse.Application_InvalidGUID(
+          { property: path, value: shown(value) },
+          { target: path },
+        )
+      }
+      return value.toLowerCase()
+    case 'string':
+      return readText(value, type.lengthMax, path)
+    case 'integer':
+      if (!Number.isInteger(value) || Math.abs(Number(value)) > integerMax) {
+        throw badValue(
+          path,
+          `a whole number up to ${integerMax} was expected, not ${shown(value)}.`,
+        )
+      }
+      return Number(value)
+    case 'decimal':
+      return readDecimal(value, path)
+    case 'boolean':
+      if (typeof value !== 'boolean') {
+        throw badValue(path, `true or false was expected, not ${shown(value)}.`)
+      }
+      return value ? 1 : 0
+    case 'date':
+      return readDate(value, path)
+    case 'moment':
+      return readMoment(value, path)
+    case 'enum':
+      return readEnum(value, type.values, path)
+    case 'nothing':
+    case 'complex':
+      return ''
+    default:
+      return type satisfies never
+  }
+}
+
+function readText(value: unknown, lengthMax: number, path: string): string {
+  if (typeof value !== 'string') throw badValue(path, `a text was expected, not ${shown(value)}.`)
+  if (value.includes('\0')) throw badValue(path, 'a text holds no NUL character.')
+  if (!value.isWellFormed()) throw badValue(path, 'a text holds no half of a character.')
+  const { length } = [...value]
+  if (length > lengthMax) {
+    throw refuse.Application_StringExceededLength(
+      { property: path, length, lengthMax },
+      { target: path },
+    )
+  }
+  return value
+}
+
+/** A number, or its digits as text (`IEEE754Compatible=true` of JSON bodies). Rounded to five places. */
+function readDecimal(value: unknown, path: string): number {
+  const isNumber = typeof value === 'number' && Number.isFinite(value)
+  if (!isNumber && !(typeof value === 'string' && numberForm.test(value))) {
+    throw badValue(path, `a number was expected, not ${shown(value)}.`)
+  }
+  const number = new Decimal(isNumber ? String(value) : value)
+  if (!fits(number)) throw badValue(path, 'at most ten digits may stand before the point.')
+  return roundFive(number).times(decimalUnit).toNumber()
+}
+
+function readDate(value: unknown, path: string): string {
+  const parts = typeof value === 'string' ? dateForm.exec(value) : null
+  if (parts === null || !isDay(Number(parts[1]), Number(parts[2]), Number(parts[3]))) {
+    throw badValue(path, `a date as YYYY-MM-DD was expected, not ${shown(value)}.`)
+  }
+  return parts[0]
+}
+
+function isDay(year: number, month: number, day: number): boolean {
+  if (year < 1 || month < 1 || month > 12 || day < 1) return false
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+  return day <= (days[month - 1] ?? 0)
+}
+
+function readMoment(value: unknown, path: string): number {
+  const at =
+    typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN
+  if (Number.isNaN(at)) {
+    throw badValue(path, `a moment such as 2026-01-31T12:00:00Z was expected, not ${shown(value)}.`)
+  }
+  return at
+}
+
+/** Plain or escaped, whatever the version (facts 4): `In Review` and `In_x0020_Review`. */
+function readEnum(value: unknown, values: readonly string[], path: string): string {
+  const plain = typeof value === 'string' ? unescapeEnum(value) : undefined
+  const found = values.find((one) => one.toLowerCase() === plain?.toLowerCase())
+  if (found === undefined) {
+    const allowed = values.map((one) => `'${one}'`).join(', ')
+    throw refuse.Application_EvaluateException(
+      { property: path, value: printable(String(value)), allowed },
+      { target: path },
+    )
+  }
+  return found
+}
+
+/** `Fixed_x0020_Asset` → `Fixed Asset`. */
+export function unescapeEnum(text: string): string {
+  return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+}
+
+/** The value of a field nobody has given one, as its column holds it. */
+export function emptyValue(field: Field): SqlValue {
+  switch (field.type.kind) {
+    case 'guid':
+      return noGuid
+    case 'date':
+      return noDate
+    case 'enum':
+      return field.type.values[0] ?? ''
+    case 'string':
+    case 'nothing':
+    case 'complex':
+      return ''
+    case 'integer':
+    case 'decimal':
+    case 'boolean':
+    case 'moment':
+      return 0
+    default:
+      return field.type satisfies never
+  }
+}
+
+export function isObject(value: unknown): value is Body {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const shownMax = 60
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return `'${printable(value)}'`
+  if (typeof value === 'object' && value !== null)
+    return Array.isArray(value) ? 'a list' : 'an object'
+  return String(value)
+}
+
+/** What a caller sent, safe to be told back. */
+function printable(text: string): string {
+  const short = text.length > shownMax ? `${text.slice(0, shownMax)}…` : text
+  return short.toWellFormed().replace(/[\p{Cc}\p{Cf}]/gu, '?')
+}

@@ -1,0 +1,99 @@
+/** Sends a write to what knows its kind of entity: documents, their lines, companies, or master data. */
+
+import type { Entity, Model } from '../entity.ts'
+import { refuse } from '../errors.ts'
+import { createCompany, removeCompany } from './companies.ts'
+import { changeDocument, createDocument, removeDocument } from './documents.ts'
+import { changeLine, createLine, type LinePlace, removeLine } from './lines.ts'
+import { changeMaster, createMaster, type Owner, removeMaster } from './master.ts'
+import type { WriteContext } from './rows.ts'
+import type { Body } from './values.ts'
+
+type Kind = 'lines' | 'documents' | 'companies' | 'master'
+
+function kindOf(entity: Entity): Kind {
+  if (entity.table === 'business_lines') return 'lines'
+  if (entity.table === 'business_documents') return 'documents'
+  return entity.set === 'companies' ? 'companies' : 'master'
+}
+
+/** Where a create was sent: below a row, and for lines with the contract's odd key. */
+export interface Place extends LinePlace {
+  readonly owner: Owner | undefined
+}
+
+/** Creates; the new row's id. */
+export function create(
+  context: WriteContext,
+  model: Model,
+  entity: Entity,
+  body: Body,
+  place: Place,
+): Promise<string> {
+  if (!entity.allows.create) throw notAllowed(entity, 'POST')
+  switch (kindOf(entity)) {
+    case 'lines':
+      return createLine(context, entity, body, place)
+    case 'documents': {
+      const isOfCustomer = place.owner?.column === 'customer_id'
+      const whole = isOfCustomer ? { customerId: place.owner?.id, ...body } : body
+      return createDocument(context, model, entity, whole)
+    }
+    case 'companies':
+      return createCompany(context, entity, body)
+    default:
+      return createMaster(context, entity, body, place.owner)
+  }
+}
+
+export async function change(
+  context: WriteContext,
+  entity: Entity,
+  id: string,
+  body: Body,
+  ifMatch: string | undefined,
+): Promise<void> {
+  if (!entity.allows.change) throw notAllowed(entity, 'PATCH')
+  switch (kindOf(entity)) {
+    case 'lines':
+      return await changeLine(context, entity, id, body, ifMatch)
+    case 'documents':
+      return await changeDocument(context, entity, id, body, ifMatch)
+    default:
+      return await changeMaster(context, entity, id, body, ifMatch)
+  }
+}
+
+export async function remove(
+  context: WriteContext,
+  model: Model,
+  entity: Entity,
+  id: string,
+  ifMatch: string | undefined,
+): Promise<void> {
+  if (!entity.allows.delete) throw notAllowed(entity, 'DELETE')
+  switch (kindOf(entity)) {
+    case 'lines':
+      return await removeLine(context, entity, id, ifMatch)
+    case 'documents':
+      return await removeDocument(context, entity, id, ifMatch)
+    case 'companies':
+      return await removeCompany(context, model, entity, id, ifMatch)
+    default:
+      return await removeMaster(context, entity, id, ifMatch)
+  }
+}
+
+export function notAllowed(entity: Entity, method: string): Error {
+  const { create: post, change: patch, delete: del } = entity.allows
+  const allow = [
+    'GET',
+    ...(post ? ['POST'] : []),
+    ...(patch ? ['PATCH'] : []),
+    ...(del ? ['DELETE'] : []),
+  ]
+  return refuse.BadRequest_MethodNotAllowed(
+    { method, allow: allow.join(', ') },
+    { headers: { Allow: allow.join(', ') } },
+  )
+}

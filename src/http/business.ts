@@ -1,0 +1,95 @@
+/**
+ * The business application behind the edge: ids, identity, allowance and the bytes of the body are the edge's, all
+ * else is the application's, which is given plain data and gives plain data back.
+ */
+
+import type { Version } from '#business/entity.ts'
+import { businessErrors } from '#business/errors.ts'
+import type { Business } from '#business/service.ts'
+import { refuse } from '#kernel/error.ts'
+import { announcesBody, type Endpoint, type Exchange, principalOf } from './exchange.ts'
+import { readBytes } from './steps/read-body.ts'
+
+/** The endpoints of one version, by what a method counts as. */
+export function businessEndpoints(
+  business: Business,
+  version: Version,
+): { readonly byMethod: ReadonlyMap<string, Endpoint>; readonly other: Endpoint } {
+  const prefix = `/api/${version}`
+  const endpoint = (counts: Endpoint['counts']): Endpoint => ({
+    kind: 'business',
+    type: `business ${version}`,
+    body: 'optional',
+    counts,
+    authorize: () => {},
+    async run(exchange, edge) {
+      const answer = await business.handle({
+        method: exchange.method,
+        version,
+        path: exchange.path.slice(prefix.length).replace(/^\//, ''),
+        search: exchange.search,
+        headers: headersOf(exchange),
+        body: await bodyOf(exchange, edge.limits.bodyBytesMax),
+        principal: principalOf(exchange),
+        correlationId: exchange.correlationId,
+      })
+      const { status, headers, body } = answer
+      return { status, headers, ...(body === undefined ? {} : { body }) }
+    },
+  })
+  const other = endpoint('writes')
+  const reads = endpoint('reads')
+  return {
+    byMethod: new Map([
+      ['GET', reads],
+      ['HEAD', reads],
+      ['DELETE', endpoint('deletes')],
+    ]),
+    other,
+  }
+}
+
+/** `/api` beside the versions there are. */
+export const noSuchVersion: Endpoint = {
+  kind: 'business',
+  type: 'business',
+  body: 'none',
+  counts: 'reads',
+  authorize: () => {},
+  run(exchange) {
+    const name = exchange.path.split('/')[2] ?? ''
+    throw businessErrors.refuse.BadRequest_NotFound({ name: name.slice(0, 60) })
+  },
+}
+
+/** One value per name, as HTTP joins them. */
+function headersOf(exchange: Exchange): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(
+    Object.entries(exchange.request.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : value,
+    ]),
+  )
+}
+
+async function bodyOf(exchange: Exchange, limit: number): Promise<Uint8Array | undefined> {
+  const { request } = exchange
+  if (exchange.counts === 'reads' || !announcesBody(request)) return undefined
+  const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
+  if (encoding !== 'identity') {
+    throw refuse.UnsupportedMediaType({ type: `Content-Encoding: ${encoding.slice(0, 40)}` })
+  }
+  const type = (request.headers['content-type'] ?? 'application/json')
+    .split(';')[0]
+    ?.trim()
+    .toLowerCase()
+  if (!exchange.path.endsWith('/$batch') && type !== '' && type !== 'application/json') {
+    throw refuse.UnsupportedMediaType({ type: String(type).slice(0, 100) })
+  }
+  if (Number(request.headers['content-length'] ?? 0) > limit) {
+    throw refuse.RequestEntityTooLarge({ limit })
+  }
+  if (request.headers.expect !== undefined) exchange.response.writeContinue()
+  const bytes = await readBytes(request, limit)
+  return bytes.length === 0 ? undefined : bytes
+}

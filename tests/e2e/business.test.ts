@@ -1,0 +1,160 @@
+/** The business application through the launcher's server: an invoice from nothing, and a kill in the middle of it. */
+
+import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { test } from 'node:test'
+import { freshHome, type Installation, startInstallation } from './installation.ts'
+
+const root = '/api/v2.0'
+
+async function made(
+  server: Installation,
+  set: string,
+  body: object,
+): Promise<Readonly<Record<string, unknown>>> {
+  const answer = await server.request('POST', `${root}/${set}`, { body })
+  assert.equal(answer.status, 201, answer.text)
+  return answer.body as Readonly<Record<string, unknown>>
+}
+
+/** A company with a customer, an item and a tax of 5 %. */
+async function furnish(server: Installation) {
+  const company = await made(server, 'companies', { name: 'Paper & Sons' })
+  const at = `companies(${company['id']})`
+  const area = await made(server, `${at}/taxAreas`, { code: 'HOME', displayName: 'Home' })
+  await made(server, `${at}/taxGroups`, { code: 'FURNITURE', displayName: 'Furniture' })
+  await made(server, `${at}/taxRates`, {
+    taxAreaCode: 'HOME',
+    taxGroupCode: 'FURNITURE',
+    taxPercent: 5,
+  })
+  await made(server, `${at}/unitsOfMeasure`, { code: 'PCS', displayName: 'Piece' })
+  const item = await made(server, `${at}/items`, {
+    displayName: 'Chair',
+    unitPrice: 54.9,
+    baseUnitOfMeasureCode: 'PCS',
+    taxGroupCode: 'FURNITURE',
+  })
+  const customer = await made(server, `${at}/customers`, {
+    displayName: 'Adatum',
+    taxLiable: true,
+    taxAreaId: area['id'],
+  })
+  return { at, itemId: String(item['id']), customerId: String(customer['id']) }
+}
+
+test('an invoice from nothing, over HTTP', { timeout: 120_000 }, async () => {
+  await using server = await startInstallation()
+  const { at, itemId, customerId } = await furnish(server)
+  const invoice = await made(server, `${at}/salesInvoices`, { customerId })
+  const line = await made(server, `${at}/salesInvoices(${invoice['id']})/salesInvoiceLines`, {
+    itemId,
+    quantity: 3,
+  })
+  assert.equal(line['netAmountIncludingTax'], 172.94)
+  const own = `${root}/${at}/salesInvoices(${invoice['id']})`
+  const patched = await server.request('PATCH', own, {
+    body: { discountAmount: 10 },
+    headers: { 'if-match': '*' },
+  })
+  assert.equal(patched.status, 200, patched.text)
+  assert.equal(patched.at('totalAmountIncludingTax'), 162.44)
+  const old = await server.request(
+    'GET',
+    `/api/v1.0/${at}/salesInvoices(${invoice['id']})/salesInvoiceLines(${invoice['id']}-10000)`,
+  )
+  assert.equal(old.at('lineDetails.displayName'), 'Chair', old.text)
+  const etag = old.headers.get('etag') ?? ''
+  const v1 = `/api/v1.0/${at}/salesInvoices(${invoice['id']})/salesInvoiceLines(${invoice['id']}-10000)`
+  const changed = await server.request('PATCH', v1, {
+    body: { quantity: 4 },
+    headers: { 'if-match': etag },
+  })
+  assert.equal(changed.status, 200, changed.text)
+  assert.equal(
+    (await server.request('PATCH', v1, { body: { quantity: 5 }, headers: { 'if-match': etag } }))
+      .status,
+    412,
+  )
+  assert.equal((await server.request('POST', `${own}/Vendor.NAV.post`)).status, 204)
+  assert.equal((await server.request('GET', own)).at('status'), 'Open')
+  const corrected = await server.request('POST', `${own}/Vendor.NAV.makeCorrectiveCreditMemo`)
+  assert.equal(corrected.status, 204, corrected.text)
+  const memo = new URL(corrected.headers.get('location') ?? '').pathname
+  assert.equal((await server.request('POST', `${memo}/Vendor.NAV.post`)).status, 204)
+  assert.equal((await server.request('GET', own)).at('status'), 'Paid')
+  assert.equal((await server.request('HEAD', own)).status, 200)
+  const unknown = await server.request('GET', `${root}/companies`, { token: null })
+  assert.deepEqual(
+    [unknown.status, unknown.at('error.code')],
+    [401, 'Authentication_InvalidCredentials'],
+  )
+  assert.equal((await server.request('PUT', own, { body: {} })).status, 405)
+  assert.equal((await server.request('GET', '/api/v3.0/companies')).status, 404)
+})
+
+test('killed while writing and posting: totals equal lines', { timeout: 120_000 }, async () => {
+  const home = freshHome()
+  try {
+    let company = ''
+    for (let round = 0; round < 3; round++) {
+      const server = await startInstallation({ home })
+      if (round === 0) company = (await furnish(server)).at
+      const [item] = (await server.request('GET', `${root}/${company}/items`)).items()
+      const [customer] = (await server.request('GET', `${root}/${company}/customers`)).items()
+      const answered: string[] = []
+      let isOver = false
+      const writing = Array.from({ length: 4 }, async () => {
+        while (!isOver) {
+          const lines = Array.from({ length: 5 }, (_, n) => ({
+            itemId: item?.['id'],
+            quantity: 1,
+            unitPrice: 0.33 * (n + 1),
+          }))
+          const body = { customerId: customer?.['id'], salesInvoiceLines: lines }
+          const one = await server.request('POST', `${root}/${company}/salesInvoices`, { body })
+          const own = `${root}/${company}/salesInvoices(${one.at('id')})`
+          const posted = await server.request('POST', `${own}/Vendor.NAV.post`)
+          if (posted.status === 204) answered.push(own)
+          if (answered.length >= 6) isOver = true
+        }
+      })
+      // The kill falls among requests under way: theirs fail, which is what a kill looks like from outside.
+      const all = Promise.allSettled(writing)
+      while (!isOver) await new Promise((resolve) => setTimeout(resolve, 5))
+      await server.kill()
+      await all
+      await using again = await startInstallation({ home })
+      for (const own of answered) {
+        assert.equal(
+          (await again.request('GET', own)).at('status'),
+          'Open',
+          'what was answered is there',
+        )
+      }
+      const documents = (
+        await again.request('GET', `${root}/${company}/salesInvoices?$expand=salesInvoiceLines`)
+      ).items()
+      let balance = 0
+      for (const document of documents) {
+        // An expanded collection is a list of objects, by the interface.
+        const lines = document['salesInvoiceLines'] as readonly Readonly<Record<string, number>>[]
+        const sum = lines.reduce(
+          (total, line) => total + Math.round((line['netAmountIncludingTax'] ?? 0) * 100),
+          0,
+        )
+        assert.equal(Math.round(Number(document['totalAmountIncludingTax']) * 100), sum)
+        if (document['status'] === 'Open') balance += sum
+      }
+      const [after] = (await again.request('GET', `${root}/${company}/customers`)).items()
+      assert.equal(
+        Math.round(Number(after?.['balanceDue']) * 100),
+        balance,
+        'posting is whole or not at all',
+      )
+      await again.stop()
+    }
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
+})
