@@ -2,6 +2,9 @@
 
 import { defaultLimits } from '#kernel/limits.ts'
 import type { Provider } from '#plane/define.ts'
+import type { DeploymentParts } from './deployments/engine.ts'
+import { deploymentErrors } from './deployments/errors.ts'
+import { deployments } from './deployments/resource.ts'
 import { resourcesErrors } from './errors.ts'
 import { defaultLocations, type Location } from './locations/locations.ts'
 import { locations } from './locations/resource.ts'
@@ -21,6 +24,8 @@ export interface ResourcesProviderParts {
   /** The plane's: every route there is. */
   readonly describe: ProviderListParts['describe']
   readonly locations?: readonly Location[]
+  /** Without them there are no deployments. */
+  readonly deployments?: DeploymentParts
   /** Rows looked at for one page of a filtered list. */
   readonly scanRowsMax?: number
 }
@@ -31,7 +36,7 @@ export function resourcesProvider(parts: ResourcesProviderParts): Provider {
   return {
     namespace: 'Resources',
     description: 'Tenants, subscriptions, resource groups, and what is in them.',
-    errors: resourcesErrors.entries,
+    errors: { ...resourcesErrors.entries, ...deploymentErrors.entries },
     types: [
       tenants(tenantId),
       subscriptions({ tenantId, scanRowsMax }),
@@ -39,6 +44,7 @@ export function resourcesProvider(parts: ResourcesProviderParts): Provider {
       resourceGroups({ emptyScope, implicitLocation: all[0]?.name ?? 'local', scanRowsMax }),
       ...resourceLists({ listTracked, scanRowsMax }),
       ...providerLists({ describe, locations: all }),
+      ...(parts.deployments === undefined ? [] : deployments(parts.deployments)),
     ],
   }
 }

@@ -124,6 +124,8 @@ test('registering and unregistering answer with the namespace, which stays regis
         resource: undefined,
         query: new URLSearchParams(),
         version: '2021-04-01',
+        cursor: undefined,
+        pageSize: 100,
       },
       // These actions take no body.
       undefined as never,

@@ -107,6 +107,8 @@ for (const [name, body, change] of acts) {
       resource,
       query: new URLSearchParams(),
       version: '2019-11-01',
+      cursor: undefined,
+      pageSize: 100,
     }
     const outcome = await subscriptionActions[name]?.run(context, body as never)
     assert.equal(outcome?.status, 200)

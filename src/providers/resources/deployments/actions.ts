@@ -1,0 +1,219 @@
+/** cancel, validate, whatIf and exportTemplate. Only the first changes anything, and that only the deployment. */
+
+import Type from 'typebox'
+import { isTerminalState } from '#kernel/operation.ts'
+import { isJsonObject } from '#kernel/patch.ts'
+import { isWithin, nameOf, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import type { Action, ActionContext } from '#plane/define.ts'
+import type { PlanNode } from '#template/plan.ts'
+import { jsonOf } from './answers.ts'
+import { attempt } from './attempt.ts'
+import { comparable, deltaOf } from './delta.ts'
+import { type DeploymentParts, expandAt, modelOf, requestAt } from './engine.ts'
+import { refuseDeployment } from './errors.ts'
+import type { Deployment, DeploymentRequest } from './model.ts'
+import { type Preview, previewPlan, requireAccepted } from './preview.ts'
+import { redact } from './redact.ts'
+import { membersOf } from './run.ts'
+import { showDeployment } from './show.ts'
+import { deploymentBody } from './versions/2025-03-01.ts'
+
+interface Change {
+  readonly resourceId: string
+  readonly changeType: string
+  readonly before?: unknown
+  readonly after?: unknown
+  readonly delta?: readonly unknown[]
+  readonly unsupportedReason?: string
+}
+
+/** Deployments inside deployments are followed this deep in a preview. */
+const nestingMax = 8
+
+export function deploymentActions(
+  parts: DeploymentParts,
+): Readonly<Record<string, Action<Deployment>>> {
+  return {
+    cancel: {
+      method: 'POST',
+      description: 'Cancel a deployment that is running; what it has made stays',
+      writes: true,
+      whileRunning: true,
+      run({ resource, id }) {
+        if (resource === undefined || isTerminalState(resource.state)) {
+          const state = resource?.state ?? 'NotFound'
+          throw refuseDeployment.DeploymentNotActive({ name: nameOf(id), state })
+        }
+        return Promise.resolve({ status: 204, model: { ...resource.model, canceled: true } })
+      },
+    },
+    validate: {
+      method: 'POST',
+      description: 'Check a template and what would become of each of its resources',
+      body: deploymentBody,
+      answer: Type.Object({ properties: Type.Object({}) }),
+      unstored: true,
+      async run(context, body: unknown) {
+        const asked = await previewOf(parts, context, context.id, requestAt(context.id, body))
+        requireAccepted(asked.previews)
+        const shown = showDeployment(asked.model, 'Succeeded', undefined)
+        const { outputResources: _none, ...properties } = shown['properties'] as Record<
+          string,
+          unknown
+        >
+        const validatedResources = asked.previews.map(({ node }) => ({ id: node.id }))
+        return {
+          status: 200,
+          body: {
+            id: context.id.text,
+            name: nameOf(context.id),
+            type: `${parts.words.namespace}.Resources/deployments`,
+            ...shown,
+            properties: { ...properties, validatedResources },
+          },
+        }
+      },
+    },
+    whatIf: {
+      method: 'POST',
+      description: 'Show what a deployment would change, property by property',
+      body: deploymentBody,
+      answer: Type.Object({ status: Type.String(), properties: Type.Object({}) }),
+      unstored: true,
+      countsAsRead: true,
+      async run(context, body: unknown) {
+        const short = resultFormat(body) === 'ResourceIdOnly'
+        const request = requestAt(context.id, body)
+        const changes = await whatIf(parts, context, context.id, request, 0)
+        const shown = short
+          ? changes.map(({ resourceId, changeType }) => ({
+              resourceId,
+              changeType: ['Create', 'Modify', 'NoChange'].includes(changeType)
+                ? 'Deploy'
+                : changeType,
+            }))
+          : changes
+        return { status: 200, body: { status: 'Succeeded', properties: { changes: shown } } }
+      },
+    },
+    exportTemplate: {
+      method: 'POST',
+      description: 'The template of a deployment as it was given',
+      answer: Type.Object({ template: Type.Object({}) }),
+      countsAsRead: true,
+      run: ({ resource }) =>
+        Promise.resolve({ status: 200, body: { template: resource?.model.template ?? {} } }),
+    },
+  }
+}
+
+async function previewOf(
+  parts: DeploymentParts,
+  context: Pick<ActionContext<Deployment>, 'principal' | 'correlationId' | 'now'>,
+  id: ResourceId,
+  request: DeploymentRequest,
+): Promise<{ model: Deployment; previews: readonly Preview[]; secrets: readonly string[] }> {
+  const { principal, correlationId, now } = context
+  const at = { run: parts.ids.uuid(), startedAt: now }
+  const expanded = await expandAt(parts, request, { id, deployer: principal, ...at })
+  const model = modelOf(parts, id, request, expanded, { deployer: principal, correlationId }, at)
+  const { caller } = parts.services
+  const preview = await previewPlan({ caller, principal, correlationId }, expanded)
+  return { model, ...preview }
+}
+
+async function whatIf(
+  parts: DeploymentParts,
+  context: ActionContext<Deployment>,
+  id: ResourceId,
+  request: DeploymentRequest,
+  depth: number,
+): Promise<readonly Change[]> {
+  const { previews, secrets } = await previewOf(parts, context, id, request)
+  requireAccepted(previews)
+  const changes: Change[] = []
+  for (const preview of previews) {
+    if (preview.kind === 'existing' || preview.kind === 'refused') continue
+    const { node } = preview
+    if (preview.kind === 'unknown') {
+      const { reason } = preview
+      changes.push({ resourceId: node.id, changeType: 'Unsupported', unsupportedReason: reason })
+      continue
+    }
+    if (preview.kind === 'nested') {
+      const nested = parseResourceId(node.id)
+      if (nested === undefined || depth >= nestingMax) continue
+      changes.push(
+        ...(await whatIf(parts, context, nested, requestAt(nested, preview.body), depth + 1)),
+      )
+      continue
+    }
+    changes.push(await changeOf(parts, context, preview, secrets))
+  }
+  if (depth > 0) return changes
+  const planned = new Set(changes.map((change) => change.resourceId.toLowerCase()))
+  const kept = previews.map(({ node }) => node.id.toLowerCase())
+  if (scopeOf(id).segments[0]?.types.length !== 2) return changes
+  for await (const member of membersOf(parts.services.listTracked, scopeOf(id))) {
+    if (planned.has(member.key) || kept.some((key) => isWithin(key, member.key))) continue
+    const before = (await readAs(parts, context, member.text, member.version)).body
+    if (before === undefined) continue
+    const changeType = request.mode === 'Complete' ? 'Delete' : 'Ignore'
+    const same = changeType === 'Ignore' ? { after: before } : {}
+    changes.push({ resourceId: member.text, changeType, before, ...same })
+  }
+  return changes
+}
+
+async function changeOf(
+  parts: DeploymentParts,
+  context: ActionContext<Deployment>,
+  preview: Extract<Preview, { kind: 'ok' }>,
+  secrets: readonly string[],
+): Promise<Change> {
+  const { node } = preview
+  const after = comparable(preview.after)
+  if (preview.status === 201) return { resourceId: node.id, changeType: 'Create', after }
+  const seen = await readNode(parts, context, node)
+  const before = redact(comparable(seen.body), secrets)
+  if (seen.etag !== undefined && seen.etag === preview.etag) {
+    return { resourceId: node.id, changeType: 'NoChange', before, after: before }
+  }
+  const delta = deltaOf(before, after)
+  // Something changes that is never shown: it is said which of the secure values were given.
+  const hidden = preview.securePaths.map((path) => ({ path, propertyChangeType: 'Modify' }))
+  const shown = delta.length > 0 ? delta : hidden
+  return { resourceId: node.id, changeType: 'Modify', before, after, delta: shown }
+}
+
+function readNode(
+  parts: DeploymentParts,
+  context: ActionContext<Deployment>,
+  node: PlanNode,
+): Promise<Seen> {
+  return readAs(parts, context, node.id, node.apiVersion)
+}
+
+interface Seen {
+  readonly body?: unknown
+  readonly etag?: string | undefined
+}
+
+/** Nothing where the caller may not read it, or it is gone. */
+async function readAs(
+  parts: DeploymentParts,
+  { principal, correlationId }: ActionContext<Deployment>,
+  path: string,
+  version: string,
+): Promise<Seen> {
+  const request = { method: 'GET', path, version, principal, correlationId } as const
+  const seen = await attempt(() => parts.services.caller.call(request))
+  if (seen.kind === 'refused') return {}
+  return { body: jsonOf(seen.value.body), etag: seen.value.etag }
+}
+
+function resultFormat(body: unknown): unknown {
+  const properties = isJsonObject(body) ? body['properties'] : undefined
+  const settings = isJsonObject(properties) ? properties['whatIfSettings'] : undefined
+  return isJsonObject(settings) ? settings['resultFormat'] : undefined
+}

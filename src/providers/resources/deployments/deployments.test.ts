@@ -1,0 +1,311 @@
+/** Deployments as a client sees them: everything goes through the plane's own PUT, as the one who deploys. */
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { ApiError } from '#kernel/error.ts'
+import type { Outcome } from '#plane/plane.ts'
+import { memoryStore, nobody } from '#plane/testing/start.ts'
+import { group, type Started, startDeployments, subscription } from './testing/start.ts'
+
+/** Reader, facts 2.6. */
+const readerRoleId = 'acdd72a7-3385-48ef-bd42-f606fba81ae7'
+
+const at = (name: string, scope = group): string =>
+  `${scope}/providers/Vendor.Resources/deployments/${name}`
+const vault = { type: 'Vendor.Secrets/vaults', apiVersion: '2026-01-01', location: 'local' }
+const secret = { type: 'Vendor.Secrets/vaults/secrets', apiVersion: '2026-01-01' }
+const containers = {
+  type: 'Vendor.ContainerInstance/containerGroups',
+  apiVersion: '2025-09-01',
+  location: 'local',
+}
+
+function template(resources: readonly object[], more: object = {}): object {
+  return { $schema: 'deploymentTemplate.json#', contentVersion: '1.0.0.0', resources, ...more }
+}
+
+function body(resources: readonly object[], more: object = {}, properties: object = {}): object {
+  return { properties: { mode: 'Incremental', template: template(resources, more), ...properties } }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here, and only here.
+function json(outcome: Outcome): any {
+  return JSON.parse(JSON.stringify(outcome.body))
+}
+
+async function refusal(work: Promise<unknown>, code: string): Promise<ApiError> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  assert.ok(error instanceof ApiError, String(error))
+  assert.equal(error.code, code, error.message)
+  return error
+}
+
+function assignment(name: string, principalId: string): object {
+  const roleDefinitionId = `${subscription}/providers/Vendor.Authorization/roleDefinitions/${readerRoleId}`
+  return {
+    type: 'Vendor.Authorization/roleAssignments',
+    apiVersion: '2022-04-01',
+    name,
+    properties: { principalId, roleDefinitionId, principalType: 'User' },
+  }
+}
+
+function web(name: string, image = 'nginx'): object {
+  const resources = { requests: { cpu: 1, memoryInGB: 1 } }
+  return {
+    ...containers,
+    name,
+    properties: {
+      osType: 'Linux',
+      containers: [{ name: 'main', properties: { image, resources } }],
+    },
+  }
+}
+
+async function changesOf(started: Started, name: string, asked: object): Promise<string> {
+  const answer = json(await started.call('POST', `${at(name)}/whatIf`, asked))
+  assert.equal(answer.status, 'Succeeded')
+  return answer.properties.changes
+    .map((one: { resourceId: string; changeType: string }) =>
+      [one.resourceId.split('/').at(-1), one.changeType].join(':'),
+    )
+    .join(' ')
+}
+
+test('deploys in order, waits for engines, answers outputs, keeps secure values to itself', async () => {
+  await using started = await startDeployments()
+  const password = 'correct horse battery staple'
+  const asked = body(
+    [
+      { ...secret, name: 'v/pw', dependsOn: ['v'], properties: { value: "[parameters('pw')]" } },
+      { ...vault, name: 'v', properties: {} },
+      web('web'),
+      assignment(randomUUID(), randomUUID()),
+    ],
+    {
+      parameters: { pw: { type: 'securestring' }, plain: { type: 'string' } },
+      outputs: {
+        shown: { type: 'string', value: "[parameters('plain')]" },
+        hidden: { type: 'string', value: "[parameters('pw')]" },
+        whole: {
+          type: 'object',
+          value: `[reference('${group}/providers/Vendor.Secrets/vaults/v', '2026-01-01')]`,
+        },
+      },
+    },
+    { parameters: { pw: { value: password }, plain: { value: 'yes' } } },
+  )
+  const made = await started.call('PUT', at('first'), asked)
+  assert.equal(made.status, 201)
+  assert.ok(made.operation)
+  assert.equal(json(made).properties.provisioningState, 'Accepted')
+  await started.settle()
+  const read = json(await started.call('GET', at('first')))
+  assert.equal(read.properties.provisioningState, 'Succeeded', JSON.stringify(read))
+  assert.equal(read.properties.outputs.shown.value, 'yes')
+  assert.equal(read.properties.outputs.whole.value.name, 'v')
+  assert.deepEqual(Object.keys(read.properties.outputs.hidden), ['type'])
+  assert.equal(read.properties.outputResources.length, 4)
+  assert.deepEqual(read.properties.parameters.pw, { type: 'SecureString' })
+  const operations = json(await started.call('GET', `${group}/deployments/first/operations`))
+  assert.equal(operations.value.length, 4)
+  const one = operations.value[0]
+  assert.equal(one.properties.provisioningState, 'Succeeded')
+  const again = json(
+    await started.call('GET', `${group}/deployments/first/operations/${one.operationId}`),
+  )
+  assert.deepEqual(again, one)
+  const pod = `${group}/providers/Vendor.ContainerInstance/containerGroups/web`
+  const state = json(await started.call('GET', pod, undefined, { version: '2025-09-01' }))
+  assert.equal(state.properties.provisioningState, 'Succeeded')
+  const rows = await started.store.list({ under: '/', limit: 1000 })
+  for (const row of rows) assert.ok(!row.document.includes(password), row.key)
+  assert.equal((await started.call('HEAD', at('first'))).status, 204)
+  await refusal(started.call('HEAD', at('none')), 'ResourceNotFound')
+  const exported = json(await started.call('POST', `${at('first')}/exportTemplate`))
+  assert.equal(exported.template.resources.length, 4)
+  assert.equal(
+    await changesOf(started, 'first', asked),
+    'v:NoChange pw:NoChange web:NoChange ' +
+      `${(asked as { properties: { template: { resources: { name: string }[] } } }).properties.template.resources[3]?.name}:NoChange`,
+  )
+})
+
+test('what-if: Create, Modify with its delta, NoChange, Ignore, Delete; nothing is written', async () => {
+  await using started = await startDeployments()
+  const first = body([web('a'), web('b'), { ...vault, name: 'v' }])
+  assert.equal(await changesOf(started, 'd', first), 'a:Create b:Create v:Create')
+  assert.equal((await started.store.list({ under: `${group}/providers`, limit: 9 })).length, 0)
+  await started.call('PUT', at('d'), first)
+  await started.settle()
+  const changed = web('b', 'nginx:2')
+  const next = body([web('a'), changed, web('c')])
+  assert.equal(await changesOf(started, 'd', next), 'a:NoChange b:Modify c:Create v:Ignore')
+  const complete = body([web('a'), changed, web('c')], {}, { mode: 'Complete' })
+  assert.equal(await changesOf(started, 'd', complete), 'a:NoChange b:Modify c:Create v:Delete')
+  const answer = json(await started.call('POST', `${at('d')}/whatIf`, next))
+  const [delta] = answer.properties.changes[1].delta
+  assert.equal(delta.path, 'properties.containers')
+  assert.deepEqual(delta.children[0], {
+    path: '0.properties.image',
+    propertyChangeType: 'Modify',
+    before: 'nginx',
+    after: 'nginx:2',
+  })
+  await started.call('PUT', at('d'), complete)
+  await started.settle()
+  const read = json(await started.call('GET', at('d')))
+  assert.equal(read.properties.provisioningState, 'Succeeded', JSON.stringify(read.properties))
+  assert.equal(await changesOf(started, 'd', complete), 'a:NoChange b:NoChange c:NoChange')
+})
+
+test('what would be refused is refused before anything is written, every resource with its reason', async () => {
+  await using started = await startDeployments()
+  const someone = randomUUID()
+  const taken = assignment(randomUUID(), someone)
+  await started.call('PUT', at('one'), body([taken, web('a')]))
+  await started.settle()
+  const moved = { ...web('a'), location: 'elsewhere' }
+  const asked = body([assignment(randomUUID(), someone), moved, web('new')])
+  for (const work of [
+    started.call('PUT', at('two'), asked),
+    started.call('POST', `${at('two')}/validate`, asked),
+    started.call('POST', `${at('two')}/whatIf`, asked),
+  ]) {
+    const error = await refusal(work, 'InvalidTemplateDeployment')
+    const codes = error.extra.details?.map((one) => one.code).sort()
+    assert.deepEqual(codes, ['InvalidResourceLocation', 'RoleAssignmentExists'])
+  }
+  await refusal(started.call('GET', at('two')), 'ResourceNotFound')
+  const fine = json(await started.call('POST', `${at('two')}/validate`, body([web('new')])))
+  assert.equal(fine.properties.validatedResources.length, 1)
+  await refusal(started.call('PUT', at('x', '')), 'InvalidRequestContent')
+  await refusal(started.call('PUT', at('x', ''), body([])), 'InvalidDeploymentScope')
+  const linked = { properties: { templateLink: { uri: 'http://10.0.0.1/t.json' } } }
+  await refusal(started.call('PUT', at('x'), linked), 'InvalidContentLink')
+  const bad = { properties: { template: { resources: 1 } } }
+  const error = await refusal(started.call('PUT', at('x'), bad), 'InvalidTemplate')
+  assert.equal(error.extra.additionalInfo?.[0]?.type, 'TemplateViolation')
+})
+
+test('the one who deploys needs the right to each resource, as in a direct call', async () => {
+  await using started = await startDeployments()
+  const name = 'Vendor.Authorization/roleAssignments'
+  await started.call('PUT', at('seed'), body([{ ...vault, name: 'v' }]))
+  await started.settle()
+  await refusal(
+    started.call('PUT', at('his'), body([web('a')]), { as: nobody }),
+    'AuthorizationFailed',
+  )
+  const definition = randomUUID()
+  const roles = `${group}/providers/Vendor.Authorization/roleDefinitions/${definition}`
+  const actions = ['Vendor.Resources/deployments/*']
+  const properties = { roleName: 'd', type: 'CustomRole', permissions: [{ actions }] }
+  await started.call(
+    'PUT',
+    roles,
+    { properties: { ...properties, assignableScopes: [group] } },
+    { version: '2022-04-01' },
+  )
+  await started.call(
+    'PUT',
+    `${group}/providers/${name}/${randomUUID()}`,
+    { properties: { principalId: nobody.id, roleDefinitionId: roles, principalType: 'User' } },
+    { version: '2022-04-01' },
+  )
+  const error = await refusal(
+    started.call('PUT', at('his'), body([web('a')]), { as: nobody }),
+    'InvalidTemplateDeployment',
+  )
+  assert.equal(error.extra.details?.[0]?.code, 'AuthorizationFailed')
+})
+
+test('goes on after a restart; a cancel stops what was not sent; lists are of one scope', async () => {
+  await using store = await memoryStore()
+  {
+    await using asleep = await startDeployments({ store, asleep: true })
+    await asleep.call('PUT', at('d'), body([web('a'), { ...vault, name: 'v', dependsOn: ['a'] }]))
+    await asleep.call('PUT', at('c'), body([web('never')]))
+    assert.equal((await asleep.call('POST', `${at('c')}/cancel`)).status, 204)
+    await refusal(asleep.call('DELETE', at('d')), 'DeploymentActive')
+    await refusal(asleep.call('PUT', at('d'), body([])), 'DeploymentActive')
+  }
+  await using started = await startDeployments({ store })
+  await started.settle()
+  const read = json(await started.call('GET', at('d')))
+  assert.equal(read.properties.provisioningState, 'Succeeded', JSON.stringify(read))
+  const canceled = json(await started.call('GET', at('c')))
+  assert.equal(canceled.properties.provisioningState, 'Canceled')
+  await refusal(started.call('POST', `${at('c')}/cancel`), 'DeploymentNotActive')
+  const collection = 'providers/Vendor.Resources/deployments'
+  const listed = json(await started.call('GET', `${group}/${collection}`))
+  assert.equal(listed.value.length, 2)
+  const filter = encodeURIComponent("provisioningState eq 'Succeeded'")
+  const some = json(await started.call('GET', `${group}/${collection}?$filter=${filter}`))
+  assert.equal(some.value.length, 1)
+  const above = json(await started.call('GET', `${subscription}/${collection}`))
+  assert.equal(above.value.length, 0)
+  await started.call('DELETE', at('d'))
+  await started.settle()
+  await refusal(started.call('GET', at('d')), 'ResourceNotFound')
+})
+
+test('a failure names the resource and holds its error; what depends on it is not sent', async () => {
+  await using started = await startDeployments()
+  const nested = {
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2025-03-01',
+    name: 'inner',
+    properties: {
+      mode: 'Incremental',
+      template: template([{ ...vault, name: 'in', location: 'local' }]),
+    },
+  }
+  const second = {
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2025-03-01',
+    name: 'broken',
+    dependsOn: ['inner'],
+    properties: { template: { resources: 'none' } },
+  }
+  const last = { ...vault, name: 'later', dependsOn: ['broken'] }
+  await started.call('PUT', at('outer'), body([nested, second, last]))
+  await started.settle()
+  const read = json(await started.call('GET', at('outer')))
+  assert.equal(read.properties.provisioningState, 'Failed')
+  assert.equal(read.properties.error.code, 'DeploymentFailed')
+  assert.equal(read.properties.error.details.length, 1)
+  assert.equal(read.properties.error.details[0].code, 'InvalidTemplate')
+  assert.ok(read.properties.error.details[0].target.endsWith('/broken'))
+  const vaults = `${group}/providers/Vendor.Secrets/vaults`
+  const there = json(await started.call('GET', vaults, undefined, { version: '2026-01-01' }))
+  assert.deepEqual(
+    there.value.map((one: { name: string }) => one.name),
+    ['in'],
+  )
+})
+
+test('at a subscription: resources of its groups, its own list and operations, no complete mode', async () => {
+  await using started = await startDeployments()
+  const asked = body([{ ...vault, name: 'v', scope: group }])
+  const path = at('top', subscription)
+  assert.equal((await started.call('PUT', path, { location: 'local', ...asked })).status, 201)
+  await started.settle()
+  const read = json(await started.call('GET', path))
+  assert.equal(read.properties.provisioningState, 'Succeeded')
+  assert.equal(read.location, 'local')
+  const operations = json(await started.call('GET', `${subscription}/deployments/top/operations`))
+  assert.equal(operations.value[0].properties.targetResource.resourceType, 'Vendor.Secrets/vaults')
+  const listed = json(
+    await started.call('GET', `${subscription}/providers/Vendor.Resources/deployments`),
+  )
+  assert.equal(listed.value.length, 1)
+  await refusal(
+    started.call('PUT', path, body([], {}, { mode: 'Complete' })),
+    'InvalidDeploymentMode',
+  )
+})

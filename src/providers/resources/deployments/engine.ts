@@ -1,0 +1,91 @@
+/** What the parts of the deployment type share: from bodies and rows to expanded plans and previews. */
+
+import { createHash } from 'node:crypto'
+import type { Clock, Ids, Seal } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import type { PlaneServices } from '#plane/create-plane.ts'
+import type { JsonObject } from '#template/plan.ts'
+import type { TemplateLanguage } from '#template/template.ts'
+import { refuseDeployment } from './errors.ts'
+import { deploysTo, type Expanded, expandRequest, type Occasion } from './expand.ts'
+import { type Deployment, type DeploymentRequest, sealContext } from './model.ts'
+import { readRequest } from './request.ts'
+
+/** What deployments need of the installation. */
+export interface DeploymentParts {
+  readonly language: TemplateLanguage
+  readonly services: Pick<PlaneServices, 'caller' | 'reader' | 'listTracked' | 'onSettled'>
+  readonly seal: Seal
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly words: VendorWords
+  readonly tenantId: string
+  publicUrl(): string
+}
+
+/** Throws the refusals of the place and of the body. */
+export function requestAt(id: ResourceId, body: unknown): DeploymentRequest {
+  const place = deploysTo(id)
+  if (place === undefined) {
+    throw refuseDeployment.InvalidDeploymentScope({ scope: scopeOf(id).text })
+  }
+  return readRequest(body, place === 'group')
+}
+
+export function expandAt(
+  parts: DeploymentParts,
+  request: DeploymentRequest,
+  occasion: Occasion,
+): Promise<Expanded> {
+  const { language, words, tenantId, services } = parts
+  const { reader } = services
+  const publicUrl = (): string => parts.publicUrl()
+  return expandRequest({ language, words, tenantId, reader, publicUrl }, request, occasion)
+}
+
+/** The plan of a stored run, the same each time. */
+export function expandStored(
+  parts: DeploymentParts,
+  id: ResourceId,
+  model: Deployment,
+): Promise<Expanded> {
+  const opened = parts.seal.open(model.sealedParameters, sealContext(id.key, model.run))
+  if (opened === undefined) throw new Error(`the arguments of ${id.text} cannot be opened`)
+  const { mode, template, location, deployer, run, startedAt } = model
+  const request: DeploymentRequest = {
+    mode,
+    template,
+    // Sealed by `modelOf` alone.
+    parameters: JSON.parse(opened) as JsonObject,
+    ...(location === undefined ? {} : { location }),
+  }
+  return expandAt(parts, request, { id, deployer, run, startedAt })
+}
+
+export function modelOf(
+  parts: DeploymentParts,
+  id: ResourceId,
+  request: DeploymentRequest,
+  { plan }: Expanded,
+  by: { readonly deployer: Principal; readonly correlationId: string },
+  at: { readonly run: string; readonly startedAt: number },
+): Deployment {
+  const { mode, template, parameters, location } = request
+  return {
+    ...at,
+    ...by,
+    mode,
+    template,
+    templateHash: hashOf(template),
+    sealedParameters: parts.seal.seal(JSON.stringify(parameters), sealContext(id.key, at.run)),
+    parameters: plan.parameters,
+    ...(location === undefined ? {} : { location }),
+  }
+}
+
+export function hashOf(template: JsonObject): string {
+  const digest = createHash('sha256').update(JSON.stringify(template)).digest()
+  return digest.readBigUInt64BE().toString()
+}

@@ -1,0 +1,82 @@
+/** What deployments refuse, and how the problems of a template become one refusal (facts 6). */
+
+import { type ApiError, defineErrors, type ErrorDetail } from '#kernel/error.ts'
+import type { TemplateProblem } from '#template/plan.ts'
+
+export const deploymentErrors = defineErrors({
+  InvalidTemplate: {
+    status: 400,
+    message: 'Deployment template validation failed: {reason}',
+    advice: 'User: `additionalInfo` says where in the template.',
+  },
+  InvalidTemplateDeployment: {
+    status: 400,
+    message: 'The template is well formed, but {count} of its resources would be refused: {reason}',
+    advice: 'User: `details` holds the refusal of each resource; nothing was written.',
+  },
+  InvalidContentLink: {
+    status: 400,
+    message: "The content link '{uri}' cannot be followed: this installation follows none.",
+    advice: 'User: give the template itself.',
+  },
+  InvalidDeploymentScope: {
+    status: 400,
+    message: "Deployments live at a subscription or a resource group, not at '{scope}'.",
+    advice: 'User: deploy to a group or a subscription.',
+  },
+  InvalidDeploymentMode: {
+    status: 400,
+    message: "The mode 'Complete' is for resource groups only.",
+    advice: 'User: deploy to a resource group, or take the mode Incremental.',
+  },
+  DeploymentActive: {
+    status: 409,
+    message: "The deployment '{name}' is active; wait until it has ended, or cancel it.",
+    advice: 'User: `npx armature deployment watch` shows how far it is.',
+  },
+  DeploymentNotActive: {
+    status: 409,
+    message: "The deployment '{name}' has ended ('{state}') and cannot be canceled.",
+    advice: 'User: nothing is left to cancel.',
+  },
+  DeploymentQuotaExceeded: {
+    status: 409,
+    message: 'At most {limit} deployments are kept at one scope.',
+    advice: 'User: delete old ones.',
+  },
+})
+
+export const refuseDeployment: typeof deploymentErrors.refuse = deploymentErrors.refuse
+
+const violationsShownMax = 50
+
+export function refuseTemplate(problems: readonly TemplateProblem[]): ApiError {
+  const first = problems[0]
+  const reason = first === undefined ? 'unknown' : textOf(first)
+  const shown = problems.slice(0, violationsShownMax)
+  return refuseDeployment.InvalidTemplate(
+    { reason: problems.length > 1 ? `${reason} (and ${problems.length - 1} more)` : reason },
+    {
+      ...(first === undefined ? {} : { target: first.path }),
+      details: shown.map((problem) => ({
+        code: 'InvalidTemplate',
+        message: textOf(problem),
+        target: problem.path,
+      })),
+      additionalInfo: shown.map(({ line, column, path }) => ({
+        type: 'TemplateViolation',
+        info: { lineNumber: line, linePosition: column, path },
+      })),
+    },
+  )
+}
+
+export function refusePreflight(details: readonly ErrorDetail[]): ApiError {
+  const reason = details[0]?.message ?? ''
+  return refuseDeployment.InvalidTemplateDeployment({ count: details.length, reason }, { details })
+}
+
+function textOf({ line, column, path, message }: TemplateProblem): string {
+  const where = line > 0 ? ` (line ${line}, column ${column})` : ''
+  return `${path === '' ? 'template' : path}${where}: ${message}`
+}

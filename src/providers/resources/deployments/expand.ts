@@ -1,0 +1,136 @@
+/** From a request to a plan: parses, binds and expands with what this installation says of itself. Writes nothing. */
+
+import { createHash } from 'node:crypto'
+import type { Principal } from '#kernel/principal.ts'
+import {
+  nameOf,
+  type ResourceId,
+  resourceGroupIdOf,
+  resourceGroupOf,
+  scopeOf,
+  subscriptionIdOf,
+  subscriptionOf,
+} from '#kernel/resource-id.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import { qualify } from '#kernel/vendor.ts'
+import type { Reader } from '#plane/define.ts'
+import type { ExpansionContext, JsonObject, Plan } from '#template/plan.ts'
+import type { ParameterArgument, Read, TemplateLanguage } from '#template/template.ts'
+import { refuseTemplate } from './errors.ts'
+import type { DeploymentRequest } from './model.ts'
+import { secretsIn } from './redact.ts'
+
+export interface ExpandParts {
+  readonly language: TemplateLanguage
+  readonly reader: Reader
+  readonly words: VendorWords
+  readonly tenantId: string
+  publicUrl(): string
+}
+
+export interface Expanded {
+  readonly plan: Plan
+  /** Texts that came in as secure parameters. */
+  readonly secrets: readonly string[]
+}
+
+export interface Occasion {
+  readonly id: ResourceId
+  readonly deployer: Principal
+  /** Of the run: everything that chance or time decides comes of these two, also after a restart. */
+  readonly run: string
+  readonly startedAt: number
+}
+
+/** Throws `InvalidTemplate` with every problem there is. */
+export async function expandRequest(
+  parts: ExpandParts,
+  request: DeploymentRequest,
+  occasion: Occasion,
+): Promise<Expanded> {
+  const template = unwrap(parts.language.parseTemplate(request.template))
+  const given = unwrap(parts.language.parseParameters(request.parameters))
+  const context = await contextOf(parts, request, occasion)
+  const plan = unwrap(parts.language.expand(template, given, context))
+  const declared = new Map(
+    Object.entries(template.parameters).map(([name, one]) => [name.toLowerCase(), one.secure]),
+  )
+  const secrets = Object.entries(given).flatMap(([name, argument]) =>
+    declared.get(name.toLowerCase()) === true ? secretsIn(argumentOf(argument)) : [],
+  )
+  return { plan, secrets }
+}
+
+function argumentOf(argument: ParameterArgument): unknown {
+  return 'value' in argument ? argument.value : undefined
+}
+
+function unwrap<T>(read: Read<T>): T {
+  if (!read.ok) throw refuseTemplate(read.problems)
+  return read.value
+}
+
+async function contextOf(
+  parts: ExpandParts,
+  request: DeploymentRequest,
+  { id, deployer, run, startedAt }: Occasion,
+): Promise<ExpansionContext> {
+  const subscription = subscriptionOf(id) ?? ''
+  const group = resourceGroupOf(id)
+  const url = parts.publicUrl()
+  let drawn = 0
+  return {
+    scope: group === undefined ? 'subscription' : 'resourceGroup',
+    tenant: { tenantId: parts.tenantId },
+    subscription: {
+      id: subscriptionIdOf(subscription).text,
+      subscriptionId: subscription,
+      tenantId: parts.tenantId,
+      displayName: subscription,
+    },
+    ...(group === undefined ? {} : { resourceGroup: await groupOf(parts, subscription, group) }),
+    deploymentName: nameOf(id),
+    ...(request.location === undefined ? {} : { location: request.location }),
+    deployer: { objectId: deployer.id, tenantId: deployer.tenantId },
+    environment: {
+      name: parts.words.brand,
+      resourceManager: `${url}/`,
+      authentication: { loginEndpoint: `${url}/`, audiences: [url], tenant: parts.tenantId },
+    },
+    now: startedAt,
+    uuid: () => uuidOf(`${run} ${drawn++}`),
+    zones: () => [],
+  }
+}
+
+async function groupOf(
+  parts: ExpandParts,
+  subscription: string,
+  group: string,
+): Promise<JsonObject> {
+  const id = resourceGroupIdOf(subscription, group)
+  const stored = await parts.reader.get(id)
+  return {
+    id: stored?.id.text ?? id.text,
+    name: nameOf(stored?.id ?? id),
+    type: qualify(parts.words, 'Resources/resourceGroups'),
+    location: stored?.location ?? 'local',
+    tags: { ...stored?.tags },
+    properties: { provisioningState: stored?.state ?? 'Succeeded' },
+  }
+}
+
+/** The same for the same text, in the form of a random one. */
+export function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+/** Is the deployment at a place where one can be? */
+export function deploysTo(id: ResourceId): 'group' | 'subscription' | undefined {
+  const scope = scopeOf(id)
+  if (scope.segments.length !== 1 || subscriptionOf(id) === undefined) return undefined
+  const types = scope.segments[0]?.types ?? []
+  if (types.length === 1) return 'subscription'
+  return resourceGroupOf(id) !== undefined && types.length === 2 ? 'group' : undefined
+}

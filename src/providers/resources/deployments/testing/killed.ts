@@ -1,0 +1,46 @@
+/** A process that deploys on a store of its own and is killed by whoever started it: `killed.ts {file} {resources}`. */
+
+import { defaultLimits } from '#kernel/limits.ts'
+import type { Seal } from '#kernel/ports.ts'
+import { contractWords } from '#kernel/vendor.ts'
+import { openSqlite } from '#stores/sqlite/open.ts'
+import type { Store } from '#stores/store.ts'
+import { group, startDeployments } from './start.ts'
+
+/** Encrypts nothing: two processes have to open what one has sealed, and nothing here is a secret. */
+export const openSeal: Seal = {
+  seal: (text, context) => JSON.stringify([context, text]),
+  open(sealed, context) {
+    // Made by `seal` above.
+    const [bound, text] = JSON.parse(sealed) as readonly [string, string]
+    return bound === context ? text : undefined
+  },
+}
+
+export const deploymentPath = `${group}/providers/Vendor.Resources/deployments/d`
+
+export function openFile(path: string): Promise<Store> {
+  const { transactionRetriesMax } = defaultLimits
+  return openSqlite({ path, migrations: [], words: contractWords, transactionRetriesMax })
+}
+
+/** A chain in every ten, so that the graph has an order to keep. */
+export function manyResources(count: number): object {
+  const resources = Array.from({ length: count }, (_, at) => ({
+    type: 'Vendor.Secrets/vaults',
+    apiVersion: '2026-01-01',
+    name: `v${at}`,
+    location: 'local',
+    dependsOn: at % 10 === 0 ? [] : [`v${at - 1}`],
+  }))
+  return { properties: { mode: 'Incremental', template: { resources } } }
+}
+
+const [, script, file, count] = process.argv
+if (script === import.meta.filename && file !== undefined) {
+  const started = await startDeployments({ store: await openFile(file), seal: openSeal })
+  await started.call('PUT', deploymentPath, manyResources(Number(count)))
+  process.stdout.write('accepted\n')
+  await started.settle()
+  process.stdout.write('ended\n')
+}

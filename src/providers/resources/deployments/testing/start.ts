@@ -1,0 +1,157 @@
+/** Deployments on a real plane, store and authorizer, with the providers that the tests deploy to. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
+import { defaultLimits } from '#kernel/limits.ts'
+import { isTerminalState } from '#kernel/operation.ts'
+import { type Seal, silentLog } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { contractWords } from '#kernel/vendor.ts'
+import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
+import type { Method, Outcome } from '#plane/plane.ts'
+import { memoryStore, owner, realTimers } from '#plane/testing/start.ts'
+import { memoryWorkloads, realClock, realIds, testSeal } from '#plane/testing/world.ts'
+import type { Store } from '#stores/store.ts'
+import { createAuthorizer } from '../../../authorization/authorizer.ts'
+import { lockGuard } from '../../../authorization/locks/guard.ts'
+import { authorizationProvider } from '../../../authorization/provider.ts'
+import { ownerRoleId } from '../../../authorization/role-definitions/built-in-roles.ts'
+import { containerInstanceProvider } from '../../../container-instance/provider.ts'
+import { secretsProvider } from '../../../secrets/provider.ts'
+import { openSecretStore } from '../../../secrets/secret-store.ts'
+import { resourcesProvider } from '../../provider.ts'
+import { literalLanguage } from './literal-language.ts'
+
+export const subscription = '/subscriptions/11111111-2222-4333-8444-555555555555'
+export const group = `${subscription}/resourceGroups/rg`
+export const versionNow = '2025-03-01'
+
+export interface Started extends AsyncDisposable {
+  readonly plane: RunningPlane
+  readonly store: Store
+  call(
+    method: Method,
+    path: string,
+    body?: unknown,
+    options?: { readonly version?: string; readonly as?: Principal },
+  ): Promise<Outcome>
+  /** Resolves when no deployment is running any more. */
+  settle(): Promise<void>
+}
+
+export interface StartOptions {
+  /** Kept open at the end, for who starts again on it. */
+  readonly store?: Store
+  /** Background work is not begun: as if killed right after the answer. */
+  readonly asleep?: boolean
+  /** One that another process can open too. */
+  readonly seal?: Seal
+}
+
+export async function startDeployments(options: StartOptions = {}): Promise<Started> {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-deployments-'))
+  const store = options.store ?? (await memoryStore())
+  const engine = new SimulatedEngine({ folder, installation: 'test', clock: realClock })
+  const directory = { find: async () => undefined, groupsOf: async () => [] }
+  const authorizer = createAuthorizer({
+    words: contractWords,
+    feed: store.feed('authorization'),
+    directoryFeed: { position: () => 0 },
+    directory,
+    reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
+  })
+  const { tenantId } = owner
+  const world = { clock: realClock, ids: realIds, words: contractWords, tenantId }
+  const plane = createPlane({
+    ...world,
+    providers: (services) => [
+      resourcesProvider({
+        ...services,
+        tenantId,
+        deployments: {
+          ...world,
+          services,
+          language: literalLanguage,
+          seal: options.seal ?? testSeal,
+          publicUrl: () => 'http://armature.example',
+        },
+      }),
+      authorizationProvider({
+        words: contractWords,
+        directory,
+        isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
+      }),
+      secretsProvider({ seal: testSeal, ids: realIds }),
+      containerInstanceProvider({
+        ...world,
+        engine,
+        reader: services.reader,
+        seal: testSeal,
+        workloads: memoryWorkloads(),
+        timers: realTimers,
+        log: silentLog,
+        secrets: openSecretStore({ reader: services.reader, seal: testSeal }),
+      }),
+    ],
+    store,
+    access: authorizer,
+    log: silentLog,
+    limits: defaultLimits,
+    tokenKey: new Uint8Array(32),
+    scopes: 'implicit',
+    timers: realTimers,
+    guards: [lockGuard],
+  })
+  const send = async (
+    method: Method,
+    path: string,
+    body: unknown,
+    version: string,
+    principal: Principal,
+    isChecked: boolean,
+  ): Promise<Outcome> => {
+    const url = new URL(path, 'http://plane')
+    if (!url.searchParams.has('api-version')) url.searchParams.set('api-version', version)
+    const route = plane.locate(method, url.pathname, url.searchParams)
+    const pending = isChecked ? await plane.authorize(route, principal, 'c') : undefined
+    const query = url.searchParams
+    return plane.run(route, {
+      principal,
+      query,
+      body,
+      preconditions: {},
+      correlationId: 'c',
+      pending,
+    })
+  }
+  const roleDefinitionId = `${subscription}/providers/Vendor.Authorization/roleDefinitions/${ownerRoleId}`
+  const properties = { principalId: owner.id, roleDefinitionId, principalType: 'User' }
+  const first = `/providers/Vendor.Authorization/roleAssignments/${owner.id}`
+  // The first assignment of an installation is nobody's to allow.
+  await send('PUT', first, { properties }, '2022-04-01', owner, false)
+  if (options.asleep !== true) plane.reconciler.start()
+  return {
+    plane,
+    store,
+    call: (method, path, body, { version = versionNow, as = owner } = {}) =>
+      send(method, path, body, version, as, true),
+    async settle() {
+      for (;;) {
+        await plane.reconciler.idle()
+        const query = { type: 'Resources/deployments', under: '/', limit: 100 }
+        const rows = await plane.reader.list(query)
+        if (rows.every((row) => isTerminalState(row.state))) return
+        await new Promise<void>((resolve) => realTimers.after(20, resolve))
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await plane[Symbol.asyncDispose]()
+      await authorizer[Symbol.asyncDispose]()
+      await engine[Symbol.asyncDispose]()
+      if (options.store === undefined) await store[Symbol.asyncDispose]()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
