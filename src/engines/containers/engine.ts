@@ -198,6 +198,8 @@ export interface GroupContents {
   readonly files?: ReadonlyMap<string, readonly VolumeFile[]>
   /** For each `archive` volume; a fresh tar stream at each call, since a step may be repeated. */
   readonly archives?: ReadonlyMap<string, () => AsyncIterable<Uint8Array>>
+  /** For the registries of the group's images, where the engine `pullsByItself`; others are told at `pull`. */
+  readonly credentials?: readonly RegistryCredentials[]
 }
 
 /** For the registry an image names. Sent to the engine over its own connection, never stored. */
@@ -223,7 +225,12 @@ export type PartState =
   /** Made, never started. */
   | { readonly kind: 'created' }
   /** Ended or not yet up, and the engine will start it by itself. */
-  | { readonly kind: 'waiting'; readonly reason: string }
+  | {
+      readonly kind: 'waiting'
+      readonly reason: string
+      /** It waits for an image that was asked for in vain; the engine goes on asking. */
+      readonly imageMissing?: true
+    }
   | { readonly kind: 'running'; readonly startedAt: number }
   | ({ readonly kind: 'terminated' } & Termination)
 

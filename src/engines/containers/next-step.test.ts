@@ -153,3 +153,17 @@ test('next step: an engine that pulls and starts by itself is neither asked to',
   assert.equal(nextStep('running', spec(), nothing, kubelet, now).kind, 'create')
   assert.equal(nextStep('running', spec(), seen(allCreated), kubelet, now).kind, 'wait')
 })
+
+test('an image that is not to be had is nothing to wait for', () => {
+  const states = {
+    init: created,
+    web: { kind: 'waiting', reason: 'ImagePullBackOff', imageMissing: true } as const,
+    side: created,
+  }
+  assert.deepEqual(nextStep('running', spec(), seen(states), kubelet, now), {
+    kind: 'stuck',
+    part: 'web',
+    reason: 'ImagePullBackOff',
+    image: 'web:1',
+  })
+})

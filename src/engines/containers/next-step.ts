@@ -23,7 +23,13 @@ export type Step =
   /** Nothing to do until the engine has gone on: look again at a hint, or after a while. */
   | { readonly kind: 'wait'; readonly reason: string }
   /** A part can never start, or an init part has failed for good: only another spec helps. */
-  | { readonly kind: 'stuck'; readonly part: string; readonly reason: string }
+  | {
+      readonly kind: 'stuck'
+      readonly part: string
+      readonly reason: string
+      /** The image that is not to be had, where that is why. */
+      readonly image?: string
+    }
   /** The world is as desired. */
   | { readonly kind: 'settled' }
 
@@ -79,6 +85,12 @@ function nextPart(
   engine: Pick<EngineDescription, 'startsByItself'>,
   now: number,
 ): Step {
+  for (const { name, image } of spec.parts) {
+    const state = seen.get(name)?.state
+    if (state?.kind === 'waiting' && state.imageMissing === true) {
+      return { kind: 'stuck', part: name, reason: state.reason, image }
+    }
+  }
   for (const part of spec.parts.filter((each) => each.init)) {
     const state = seen.get(part.name)?.state
     if (state?.kind === 'terminated' && state.exitCode === 0) continue

@@ -3,6 +3,7 @@
 import type { ContainerEngine } from '#engines/containers/engine.ts'
 import type { Clock, Ids, Log, Seal } from '#kernel/ports.ts'
 import type { WorkloadIdentities } from '#kernel/principal.ts'
+import type { UsageMeter } from '#kernel/usage.ts'
 import type { Provider, Reader } from '#plane/define.ts'
 import type { Timers } from '#plane/reconciler.ts'
 import { containerGroupProfiles } from './container-group-profiles/resource.ts'
@@ -45,6 +46,8 @@ export interface ContainerInstanceParts {
   readonly workloads: WorkloadIdentities
   /** User-assigned identities; without it each is as one that is not there. */
   readonly identities?: LentIdentities
+  /** Told what ran, from when to when; without it nothing is charged. */
+  readonly meter?: UsageMeter
   readonly limits?: Partial<ContainerLimits>
 }
 
@@ -77,6 +80,7 @@ export function containerInstanceProvider(parts: ContainerInstanceParts): Provid
         cpusMax: parts.cpusMax,
         secrets: parts.secrets,
         repositories: parts.repositories,
+        meter: parts.meter,
         workloads: parts.workloads,
         identities: parts.identities,
       }),

@@ -51,12 +51,14 @@ function withTag(image: string): string {
   return last.includes(':') || last.includes('@') ? image : `${image}:latest`
 }
 
+/** In the alphabet for addresses, and padded: engines refuse the header otherwise. */
 function auth(credentials: RegistryCredentials): string {
-  return Buffer.from(
+  const text = Buffer.from(
     JSON.stringify({
       username: credentials.username,
       password: credentials.password,
       serveraddress: credentials.server,
     }),
-  ).toString('base64url')
+  ).toString('base64')
+  return text.replaceAll('+', '-').replaceAll('/', '_')
 }

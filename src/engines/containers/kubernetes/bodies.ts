@@ -51,14 +51,22 @@ export function podBody(
       enableServiceLinks: false,
       ...(spec.hostname === undefined ? {} : { hostname: spec.hostname }),
       ...dnsBody(spec),
-      ...(around.imagePullSecrets.length === 0
-        ? {}
-        : { imagePullSecrets: around.imagePullSecrets.map((name) => ({ name })) }),
+      ...pullSecretsBody(names, contents, around),
       initContainers: containers(true),
       containers: containers(false),
       volumes: spec.volumes.map((volume) => volumeBody(names, volume, contents)),
     },
   }
+}
+
+function pullSecretsBody(
+  names: Names,
+  { credentials = [] }: GroupContents,
+  around: PodSurroundings,
+): Readonly<Record<string, Json>> {
+  const own = credentials.length === 0 ? [] : [secretName(names, registries)]
+  const all = [...own, ...around.imagePullSecrets]
+  return all.length === 0 ? {} : { imagePullSecrets: all.map((name) => ({ name })) }
 }
 
 function dnsBody({ dns }: GroupSpec): Readonly<Record<string, Json>> {
@@ -186,7 +194,10 @@ function volumeBody(names: Names, volume: VolumeSpec, contents: GroupContents): 
   }
 }
 
-/** One Secret for the secret variables, and one for each volume of files; none where there is nothing. */
+/** No volume is called so: theirs are tokens, without a dot. */
+const registries = 'registry.credentials'
+
+/** One Secret for the secret variables, one for each volume of files, one for registries; none where there is nothing. */
 export function secretBodies(
   names: Names,
   spec: GroupSpec,
@@ -218,6 +229,33 @@ export function secretBodies(
         filesOf(contents, name).map((file, index) => [fileKey(index), file.bytes] as const),
       ),
     ),
+    ...registryBodies(names, spec, contents),
+  ]
+}
+
+function registryBodies(
+  names: Names,
+  spec: GroupSpec,
+  { credentials = [] }: GroupContents,
+): readonly { readonly name: string; readonly body: Json }[] {
+  if (credentials.length === 0) return []
+  const name = secretName(names, registries)
+  const auths = credentials.map(({ server, username, password }) => [
+    server,
+    { username, password, auth: Buffer.from(`${username}:${password}`).toString('base64') },
+  ])
+  const config = JSON.stringify({ auths: Object.fromEntries(auths) })
+  return [
+    {
+      name,
+      body: {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        type: 'kubernetes.io/dockerconfigjson',
+        metadata: metadataOf(names, spec.hash, name),
+        data: { '.dockerconfigjson': Buffer.from(config).toString('base64') },
+      },
+    },
   ]
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EngineHint, ObservedGroup } from '../engine.ts'
+import { at } from '../json.ts'
 import { nextStep } from '../next-step.ts'
 import { part, playedWorld, spec } from './testing/played-world.ts'
 
@@ -139,7 +140,11 @@ test('an image nobody has makes a part wait, with the cluster’s reason', async
   await engine.pull()
   await engine.create('g', spec([part('web', {}, { image: 'example/no-such:1' })]))
   const seen = await until('g', (observed) => stateOf(observed)?.kind === 'waiting')
-  assert.deepEqual(stateOf(seen), { kind: 'waiting', reason: 'ImagePullBackOff' })
+  assert.deepEqual(stateOf(seen), {
+    kind: 'waiting',
+    reason: 'ImagePullBackOff',
+    imageMissing: true,
+  })
 })
 
 test('a Service of its own: told once it has an address; a node port has one holder', async (t) => {
@@ -246,4 +251,23 @@ test('a wrong token is refused, a server that is not there unavailable', async (
   assert.throws(() => open({ target: { ...double.target, server: 'cluster' } }), {
     kind: 'refused',
   })
+})
+
+test('credentials of a group reach the nodes that pull, and go with the group', async (t) => {
+  const { engine, changes, double, until } = await playedWorld(t)
+  const credentials = [{ server: 'registry.test', username: 'ann', password: 'hush' }]
+  await engine.create('g', spec([part('web')]), { credentials })
+  await until('g', isRunning)
+  const [secret, pod] = changes()
+  const name = String(at(secret?.body, 'metadata', 'name'))
+  assert.equal(at(secret?.body, 'type'), 'kubernetes.io/dockerconfigjson')
+  const config = Buffer.from(String(at(secret?.body, 'data', '.dockerconfigjson')), 'base64')
+  assert.deepEqual(JSON.parse(String(config)), {
+    auths: {
+      'registry.test': { username: 'ann', password: 'hush', auth: btoa('ann:hush') },
+    },
+  })
+  assert.deepEqual(at(pod?.body, 'spec', 'imagePullSecrets'), [{ name }])
+  await engine.remove('g')
+  assert.deepEqual(double.objects.list('secrets'), [])
 })

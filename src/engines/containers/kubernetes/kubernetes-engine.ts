@@ -41,7 +41,7 @@ export interface KubernetesEngineOptions {
   readonly installation: string
   /** How published ports are reached. `LoadBalancer` unless said otherwise. */
   readonly serviceType?: ServiceType
-  /** Secrets of the namespace with registry credentials; the cluster pulls, and asks nobody. */
+  /** Secrets of the namespace with registry credentials, beside what groups bring: the cluster pulls by itself. */
   readonly imagePullSecrets?: readonly string[]
   /** Lets specs ask for `privileged`. Off unless the operator says so. */
   readonly allowPrivileged?: boolean
@@ -98,7 +98,7 @@ export class KubernetesEngine implements ContainerEngine {
     return readGroup(pods[0], services[0], secrets.length > 0)
   }
 
-  /** The nodes pull when a container is to start, with the credentials of `imagePullSecrets`. */
+  /** The nodes pull when a container is to start, with the credentials of the group and of `imagePullSecrets`. */
   async pull(): Promise<void> {}
 
   async create(group: string, spec: GroupSpec, contents: GroupContents = {}): Promise<void> {

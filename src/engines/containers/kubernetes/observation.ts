@@ -77,6 +77,8 @@ export function partsOf(pod: Json): readonly ObservedPart[] {
 
 /** What a kubelet says of containers it has not come to yet. */
 const notYet = new Set(['', 'ContainerCreating', 'PodInitializing'])
+/** The kubelet has tried, and tries again with growing pauses, or never will. */
+const noImage = new Set(['ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull'])
 const cannotStart = new Set(['StartError', 'ContainerCannotRun'])
 
 function stateOf(status: Json): PartState {
@@ -88,7 +90,11 @@ function stateOf(status: Json): PartState {
   if (ended !== undefined) return terminated(ended)
   const reason = textAt(status, 'state', 'waiting', 'reason')
   if (numberAt(status, 'restartCount') === 0 && notYet.has(reason)) return { kind: 'created' }
-  return { kind: 'waiting', reason: reason || 'Restarting' }
+  return {
+    kind: 'waiting',
+    reason: reason || 'Restarting',
+    ...(noImage.has(reason) ? { imageMissing: true } : {}),
+  }
 }
 
 function terminated(ended: Json): PartState {

@@ -51,14 +51,32 @@ export async function whyNoPodman(): Promise<string | undefined> {
     : 'the throwaway Podman has been made to work as root only'
 }
 
-/** Starts one and proves that a container runs in it; the reason as text where that fails. */
-export async function startPodman(): Promise<ThrowawayPodman | string> {
+/**
+ * Starts one and proves that a container runs in it; the reason as text where that fails. `plainRegistry`: a
+ * registry without TLS that it may pull from.
+ */
+export async function startPodman(
+  options: { readonly plainRegistry?: string } = {},
+): Promise<ThrowawayPodman | string> {
   const reason = await whyNoPodman()
   if (reason !== undefined) return reason
   const folder = await mkdtemp(join(tmpdir(), 'armature-podman-'))
   const settings = join(folder, 'containers.conf')
   await writeFile(settings, await settingsText())
-  const environment = { PATH: searchPath, HOME: folder, CONTAINERS_CONF: settings }
+  const registries = join(folder, 'registries.conf')
+  const { plainRegistry } = options
+  await writeFile(
+    registries,
+    plainRegistry === undefined
+      ? ''
+      : `[[registry]]\nlocation = "${plainRegistry}"\ninsecure = true\n`,
+  )
+  const environment = {
+    PATH: searchPath,
+    HOME: folder,
+    CONTAINERS_CONF: settings,
+    CONTAINERS_REGISTRIES_CONF: registries,
+  }
   const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'runroot')]
   const socket = join(folder, 'podman.sock')
   const server = spawn(

@@ -169,6 +169,21 @@ export async function credentialsOf(
   return { server, username, password }
 }
 
+/** One set of credentials for each registry that the group's images name. */
+export async function allCredentials(
+  model: ContainerGroup,
+  parts: ContentParts,
+): Promise<readonly RegistryCredentials[]> {
+  const images = new Map<string, string>()
+  for (const { properties } of allContainers(model)) {
+    if (properties.image !== undefined) images.set(registryOf(properties.image), properties.image)
+  }
+  const found = await Promise.all(
+    [...images.values()].map((image) => credentialsOf(model, image, parts)),
+  )
+  return found.filter((one) => one !== undefined)
+}
+
 /** An image without a host is of the hub that all engines know. */
 export function registryOf(image: string): string {
   const slash = image.indexOf('/')

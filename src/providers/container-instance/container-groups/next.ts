@@ -87,6 +87,11 @@ function follow(
     case 'wait':
       return { kind: 'wait', seconds: waitSeconds, ...working(state) }
     case 'stuck': {
+      const { image, reason } = step
+      if (image !== undefined) {
+        const { message } = refuseContainer.InaccessibleImage({ image, reason })
+        return { kind: 'fail', code: 'InaccessibleImage', message, observed }
+      }
       const { message } = refuseContainer.ContainerStartFailed({
         name: step.part,
         reason: step.reason,

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DockerEngine } from '#engines/containers/docker/docker-engine.ts'
-import { startPodman, testImage } from '#engines/containers/testing/podman.ts'
+import { startPodman, testImage, whyNoPodman } from '#engines/containers/testing/podman.ts'
+import { startRegistry } from '#engines/containers/testing/registry.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { base, type Shown, startContainers } from '../testing/start.ts'
 
@@ -149,3 +150,47 @@ async function heard(url: string): Promise<string> {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
+
+test('an image of a private registry: with the group’s credentials, and not without', async (t) => {
+  const lacking = await whyNoPodman()
+  if (!requireOrSkip(t, lacking === undefined, lacking ?? '')) return
+  await using registry = await startRegistry('ann', 'hush-registry')
+  const podman = await startPodman({ plainRegistry: registry.server })
+  const reason = typeof podman === 'string' ? podman : ''
+  if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
+  await using _podman = podman
+  await using started = await startContainers({
+    engine: () => new DockerEngine({ target: podman.target, installation: 'registry-test' }),
+  })
+  const body = (password: string) => ({
+    location: 'here',
+    properties: {
+      osType: 'Linux',
+      containers: [
+        {
+          name: 'one',
+          properties: {
+            image: registry.image,
+            command: ['sh', '-c', 'trap "exit 0" TERM; while true; do busybox sleep 1; done'],
+            resources: { requests: { cpu: 0.1, memoryInGB: 0.1 } },
+          },
+        },
+      ],
+      imageRegistryCredentials: [{ server: registry.server, username: 'ann', password }],
+    },
+  })
+  await started.call('PUT', path, body('wrong'))
+  const failed = await started.until('real', ended)
+  assert.equal(failed.properties.provisioningState, 'Failed')
+  assert.match(JSON.stringify(failed.properties.instanceView.events), /InaccessibleImage|Failed/)
+  assert.ok(registry.refused() > 0, JSON.stringify(failed))
+
+  assert.equal((await started.call('PUT', path, body('hush-registry'))).status, 200)
+  const running = await started.until('real', ended)
+  assert.equal(running.properties.provisioningState, 'Succeeded')
+  assert.equal(running.properties.instanceView.state, 'Running')
+  assert.ok(!JSON.stringify(running).includes('hush-registry'))
+  assert.ok(!(await podman.podman('ps', '-a', '--format', 'json')).includes('hush-registry'))
+  await started.call('DELETE', path)
+  await started.settle()
+})

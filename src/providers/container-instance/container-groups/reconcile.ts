@@ -9,6 +9,7 @@ import { performStep } from '#engines/containers/perform-step.ts'
 import type { Clock, Log } from '#kernel/ports.ts'
 import type { WorkloadIdentities } from '#kernel/principal.ts'
 import { nameOf } from '#kernel/resource-id.ts'
+import type { UsageMeter } from '#kernel/usage.ts'
 import {
   defineReconciler,
   type Reader,
@@ -21,7 +22,7 @@ import { type Attempt, attempt, type Failure } from '../engine-failure.ts'
 import { refuseContainer } from '../errors.ts'
 import type { ContainerLimits } from '../limits.ts'
 import { uuidOf } from '../services.ts'
-import { type ContentParts, contentsOf, credentialsOf } from './contents.ts'
+import { allCredentials, type ContentParts, contentsOf, credentialsOf } from './contents.ts'
 import { followHints, ToldEnds } from './follow-hints.ts'
 import { GroupIndex } from './group-index.ts'
 import { allContainers, type ContainerGroup, hashOf } from './model.ts'
@@ -29,8 +30,10 @@ import { type GroupStep, nextOf, resyncSeconds, stepKey } from './next.ts'
 import { fold, type Look, type Observed, type Seen, type Trouble } from './observed.ts'
 import { type PlannedProbe, ProbeBoard } from './probes.ts'
 import { restartOf, type Surroundings, scheduleOf, specOf, withAnyHostPort } from './spec.ts'
+import { usageTeller } from './usage.ts'
 
 export interface ReconcileParts extends ContentParts {
+  readonly meter?: UsageMeter | undefined
   readonly engine: ContainerEngine
   readonly reader: Reader
   readonly clock: Clock
@@ -62,6 +65,7 @@ export function reconcileWith(parts: ReconcileParts): Reconciler<ContainerGroup>
   const index = new GroupIndex(parts.reader)
   const ends = new ToldEnds()
   const troubles = new Map<string, Trouble>()
+  const tellUsage = usageTeller(parts.meter)
   let wakeKey: (key: string) => void = () => {}
   const probes = new ProbeBoard({
     engine,
@@ -150,6 +154,7 @@ export function reconcileWith(parts: ReconcileParts): Reconciler<ContainerGroup>
         eventsMax: limits.eventsMax,
       }
       const observed = fold(subject.last, look)
+      await tellUsage(subject, observed, subject.now)
       troubles.delete(token)
       if (described?.probesByItself !== true) probes.watch(token, plansOf(subject, observed))
       return observed
@@ -159,7 +164,8 @@ export function reconcileWith(parts: ReconcileParts): Reconciler<ContainerGroup>
       return nextOf(subject, observed, described, around)
     },
     async perform(subject, { step, fresh }) {
-      const tried = await attempt(() => performOn(parts, around, subject, step))
+      const pulls = described?.pullsByItself ?? false
+      const tried = await attempt(() => performOn(parts, around, subject, step, pulls))
       if (tried.ok) return
       if (step.kind === 'create' && fresh && tried.kind === 'busy') {
         if (await performElsewhere(parts, around, subject)) return
@@ -194,6 +200,7 @@ async function performOn(
   around: Surroundings,
   { token, desired }: GroupSubject,
   step: Step,
+  pullsByItself: boolean,
 ): Promise<void> {
   await using held = new AsyncDisposableStack()
   await performStep(parts.engine, token, step, {
@@ -202,7 +209,10 @@ async function performOn(
       ? {}
       : {
           spec: specOf(desired, around),
-          contents: () => contentsOf(desired, parts, held),
+          contents: async () => ({
+            ...(await contentsOf(desired, parts, held)),
+            ...(pullsByItself ? { credentials: await allCredentials(desired, parts) } : {}),
+          }),
           credentials: (image: string) => credentialsOf(desired, image, parts),
         }),
   })
