@@ -4,7 +4,7 @@
  */
 
 import { readFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import { type Limits, limitNotes } from '#kernel/limits.ts'
 import { isVendorWord, type VendorWords } from '#kernel/vendor.ts'
@@ -72,6 +72,10 @@ export interface Config {
   readonly containersPrivileged: boolean
   /** The folder of file shares that groups may mount, absolute. */
   readonly containersShares: string | undefined
+  /** The folder of storage accounts that are folders, absolute. */
+  readonly shareRoot: string
+  /** Of the business application’s answer to a stale tag. */
+  readonly businessConflictStatus: 412 | 409
   readonly logLevel: LogLevel
   readonly throttle: ThrottleConfig
   readonly limits: Limits
@@ -223,6 +227,16 @@ const settings = {
     default: none,
     description:
       'The folder of file shares on the engine’s machine: `{subscription}/{account}/{share}` below it. Empty is none: groups that mount a share fail.',
+  }),
+  shareRoot: text('empty, or a folder', (v) => !v.includes('\0'), {
+    default: none,
+    description:
+      'The folder that storage accounts of folders are in: `{account}/{container}` below it. Empty is `storage` in the home.',
+  }),
+  businessConflictStatus: choice(['412', '409'], {
+    default: '412',
+    description:
+      'The status of the business application’s answer to a tag in `If-Match` that is stale. `409` is for clients that expect it.',
   }),
   logLevel: choice(['silent', 'error', 'warn', 'info', 'debug'], {
     default: 'info',
@@ -379,6 +393,11 @@ function arrange(
     containersPrivileged: named.containersPrivileged,
     containersShares:
       named.containersShares === none ? undefined : resolve(directory, named.containersShares),
+    shareRoot: resolve(
+      directory,
+      named.shareRoot === none ? join(named.home, 'storage') : named.shareRoot,
+    ),
+    businessConflictStatus: named.businessConflictStatus === '409' ? 409 : 412,
     logLevel: named.logLevel,
     throttle: {
       enabled: named.throttle,

@@ -4,6 +4,9 @@
  */
 
 import { randomBytes, randomUUID } from 'node:crypto'
+import { businessMigrations } from '#business/migrations.ts'
+import { createBusiness } from '#business/service.ts'
+import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import { gitRepositories } from '#engines/repositories/git-repositories.ts'
 import { createHttpServer, type HttpServer } from '#http/server.ts'
 import { createStreams } from '#http/streams.ts'
@@ -140,6 +143,7 @@ export async function start(config: Config): Promise<Started> {
           ...(containers.cpusMax === undefined ? {} : { cpusMax: containers.cpusMax }),
           ...(config.containersShares === undefined ? {} : { shareRoot: config.containersShares }),
         },
+        copying: { engine: workerEngine(), root: config.shareRoot },
       }),
     store,
     access: authorizer,
@@ -162,7 +166,27 @@ export async function start(config: Config): Promise<Started> {
     await markFurnished(store.sql)
   }
 
+  const business = createBusiness({
+    sql: store.sql,
+    clock,
+    ids,
+    namespace: config.words.namespace,
+    publicUrl: () => listening,
+    conflictStatus: config.businessConflictStatus,
+    groupsOf: (id) => identity.directory.groupsOf(id),
+    administers: async (principal) =>
+      allowsBlind(
+        authorizer,
+        {
+          principal,
+          action: qualify(config.words, 'Business/companies/write'),
+          scope: rootId,
+        },
+        clock.now(),
+      ),
+  })
   const server = createHttpServer({
+    business,
     plane,
     authenticate: (header) => identity.authenticator.authenticate(header),
     oauth: (request, response) => identity.handleOAuth(request, response),
@@ -225,7 +249,12 @@ export async function start(config: Config): Promise<Started> {
 /** The drivers are loaded only where they serve: PostgreSQL's is no part of an embedded start. */
 async function openStore(config: Config, home: ServerHome): Promise<Store> {
   const options = {
-    migrations: [...installationMigrations, ...identityMigrations, ...providerMigrations],
+    migrations: [
+      ...installationMigrations,
+      ...identityMigrations,
+      ...businessMigrations,
+      ...providerMigrations,
+    ],
     words: config.words,
     transactionRetriesMax: config.limits.transactionRetriesMax,
   }

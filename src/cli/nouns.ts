@@ -2,6 +2,7 @@
 
 export const nounSummaries: Readonly<Record<string, string>> = {
   access: 'Who may do what, and why',
+  billing: 'What things cost: transactions, invoices, refunds, imports',
   'container-group': 'Groups of containers that run together',
   group: 'Who is in which group',
   key: 'The keys that sign access tokens',
@@ -11,6 +12,8 @@ export const nounSummaries: Readonly<Record<string, string>> = {
   role: 'Roles, and who has them where',
   'role assignment': 'Who has which role at which scope',
   'role definition': 'The roles there are',
+  share: 'What is shared between accounts, and where its copies go',
   secret: 'Secrets of vaults, which other resources refer to',
   subscription: 'Subscriptions: the topmost scopes',
+  synchronization: 'Copies of what was shared, and what each data set came to',
 }

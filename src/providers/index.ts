@@ -1,18 +1,28 @@
 /** The list of providers, one line each, and what they need besides the world: their engines. */
 
+import type { CopyEngine } from '#engines/copy/engine.ts'
 import type { Provider } from '#plane/define.ts'
 import type { World } from '#plane/world.ts'
 import type { Migration } from '#stores/store.ts'
+import { apiManagementProvider } from './api-management/provider.ts'
 import { authorizationProvider, type Inspection } from './authorization/provider.ts'
+import { billingMigrations } from './billing/migrations.ts'
+import { billingProvider, usageMeter } from './billing/provider.ts'
 import {
   type ContainerInstanceParts,
   containerInstanceProvider,
 } from './container-instance/provider.ts'
+import { dataShareMigrations } from './data-share/ledger/migrations.ts'
+import { dataShareProvider } from './data-share/provider.ts'
 import { openManagedIdentities } from './managed-identity/managed-identities.ts'
 import { managedIdentityProvider } from './managed-identity/provider.ts'
 import { resourcesProvider } from './resources/provider.ts'
 import { secretsProvider } from './secrets/provider.ts'
 import { openSecretStore } from './secrets/secret-store.ts'
+import { sqlProvider } from './sql/provider.ts'
+import { openSqlPlaces } from './sql/sql-places.ts'
+import { storageProvider } from './storage/provider.ts'
+import { openStoragePlaces } from './storage/storage-places.ts'
 
 /** The engine of containers and what goes with it: what the world does not have. */
 export type ContainerEngines = Omit<ContainerInstanceParts, keyof World | 'reader' | 'seal'>
@@ -25,6 +35,14 @@ export interface ProviderParts {
   readonly inspection?: Inspection
   /** Without it the namespace is not there. */
   readonly containers?: ContainerEngines
+  /** Without it the namespaces of data sharing, and of the stores it copies between, are not there. */
+  readonly copying?: Copying
+}
+
+export interface Copying {
+  readonly engine: CopyEngine
+  /** Absolute: the folder that storage accounts of folders are in. */
+  readonly root: string
 }
 
 export function providers(parts: ProviderParts): readonly Provider[] {
@@ -41,7 +59,10 @@ export function providers(parts: ProviderParts): readonly Provider[] {
       ...(inspection === undefined ? {} : { inspection }),
     }),
     secretsProvider(secrets),
+    apiManagementProvider(),
     managedIdentityProvider(world),
+    billingProvider(world),
+    ...(parts.copying === undefined ? [] : sharing(world, parts.copying)),
     ...(containers === undefined
       ? []
       : [
@@ -49,6 +70,7 @@ export function providers(parts: ProviderParts): readonly Provider[] {
             ...world,
             secrets: openSecretStore({ reader, seal: secrets.seal }),
             identities: openManagedIdentities({ reader, words }),
+            meter: usageMeter(world),
             ...containers,
             seal,
             reader,
@@ -57,5 +79,31 @@ export function providers(parts: ProviderParts): readonly Provider[] {
   ]
 }
 
+/** Data sharing, and the registered stores that its data sets name. */
+function sharing(world: World, { engine, root }: Copying): readonly Provider[] {
+  const { reader } = world.services
+  const stores = { seal: world.sealOf('storage'), reader, root }
+  const servers = { seal: world.sealOf('sql'), reader }
+  const storage = openStoragePlaces(stores)
+  const sql = openSqlPlaces(servers)
+  return [
+    storageProvider(stores),
+    sqlProvider(servers),
+    dataShareProvider({
+      ...world,
+      engine,
+      places: {
+        storageAction: storage.useAction,
+        storage: (id) => storage.find(id),
+        sqlAction: sql.useAction,
+        sql: (id) => sql.find(id),
+      },
+    }),
+  ]
+}
+
 /** The tables of the providers that own some. */
-export const providerMigrations: readonly Migration[] = []
+export const providerMigrations: readonly Migration[] = [
+  ...billingMigrations,
+  ...dataShareMigrations,
+]

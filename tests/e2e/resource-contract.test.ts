@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
+import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import { openIdentity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
 import { createSeal } from '#identity/seal.ts'
@@ -78,6 +79,7 @@ async function open(): Promise<Subject & AsyncDisposable> {
         },
         isRoleInUse: (id) => authorizer.isRoleInUse(id),
         containers: { engine },
+        copying: { engine: workerEngine(), root: folder },
       }),
     store,
     access: authorizer,
@@ -139,9 +141,22 @@ async function open(): Promise<Subject & AsyncDisposable> {
 
 const { types } = declaredTable().registry
 
+/** What the suite cannot make as many of as it likes; each has tests of its own beside it. */
+const apart = new Set([
+  // Always called `policy`.
+  'ApiManagement/service/apis/operations/policies',
+  'ApiManagement/service/workspaces/apis/operations/policies',
+  // Written only as the answer to somebody else.
+  'DataShare/accounts/shareSubscriptions',
+  'DataShare/accounts/shareSubscriptions/dataSetMappings',
+  'DataShare/accounts/shareSubscriptions/triggers',
+])
+
 test('every stored type has a sample, so that none escapes the contract', () => {
   const stored = types.filter((type) => type.versions.size > 0)
-  const escaping = stored.filter((type) => type.declaration.sample === undefined)
+  const escaping = stored.filter(
+    (type) => type.declaration.sample === undefined && !apart.has(type.declaration.type),
+  )
   assert.deepEqual(
     escaping.map((type) => type.fullType),
     [],

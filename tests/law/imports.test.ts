@@ -61,7 +61,9 @@ function ruleOf(area: string): readonly string[] | undefined {
 
 function broken(from: string, specifier: string): string | undefined {
   const area = areaOf(from)
-  const allowed = ruleOf(area)
+  // A provider may have a row of its own.
+  const provider = /^src\/(providers\/[a-z-]+)\//.exec(from)?.[1]
+  const allowed = law[provider ?? area] ?? ruleOf(area)
   if (allowed === undefined) return `${from}: the area '${area}' has no row in the import law`
   if (allowed.includes('*')) return undefined
   if (exceptions.some((one) => one.from.test(from) && one.to.test(specifier))) return undefined

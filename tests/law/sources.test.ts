@@ -27,6 +27,10 @@ const laws: readonly Law[] = [
       'src/main.ts': 'the real clock is made here',
       'src/client/timing.ts': 'the client’s own clock is made here',
       'src/cli/commands/serve.ts': 'tells two signals of one keystroke apart',
+      'src/engines/copy/ticks.ts':
+        'a process of its own paces itself by it; no moment comes from it',
+      'src/engines/databases/postgres/worker.ts':
+        'a process of its own: its composition root, and so its clock',
     },
     bad: 'const now = Date.now()',
   },
@@ -58,11 +62,23 @@ const laws: readonly Law[] = [
  * Inside the house, `catch` stands only here: anywhere else it hides something.
  */
 const catchers: Readonly<Record<string, string>> = {
+  'src/plane/caller.ts': 'a rehearsal answers refusals, and is rolled back by what it throws',
+  'src/providers/resources/deployments/attempt.ts': 'the refusal of one resource is news of it',
   'src/kernel/resource-id.ts': 'decodeURIComponent has no other way to say no',
   'src/plane/create-plane.ts': 'a denial is noted and goes on its way',
   'src/plane/verbs/write.ts': 'the store says so when a unique key is taken',
   'src/plane/reconciler.ts': 'the world fails; background work tries again',
   'src/providers/container-instance/engine-failure.ts': 'failures of the engine become values',
+  'src/business/failure.ts': 'refusals become answers, each by itself inside a batch',
+  'src/business/odata/address.ts': 'decodeURIComponent has no other way to say no',
+  'src/business/odata/batch.ts': 'a change set that is taken back is an answer',
+  'src/business/odata/paging.ts': 'a token that cannot be read is refused',
+  'src/business/odata/request.ts': 'the decoders of the platform have no other way to say no',
+  'src/providers/billing/imports/formats.ts':
+    'JSON.parse and the CSV parser have no other way to say no',
+  'src/providers/billing/metering/background.ts': 'the world fails; background work tries again',
+  'src/providers/data-share/plain-types.ts': 'a hint that is lost costs delay only',
+  'src/providers/data-share/runs/runner.ts': 'copies fail in the world: a record says so',
   'src/http/failure.ts': 'the one place that turns errors into answers',
   'src/http/streams.ts': 'what a stream talks with fails in the world; its client is told',
   'src/http/json.ts': 'JSON.parse has no other way to say no',

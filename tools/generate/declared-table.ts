@@ -1,6 +1,7 @@
 /** The table of resource types as the contract spells it, made without a store or an engine: nothing here is run. */
 
 import type { ContainerEngine } from '#engines/containers/engine.ts'
+import type { CopyEngine } from '#engines/copy/engine.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { contractWords, type VendorWords } from '#kernel/vendor.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
@@ -41,6 +42,7 @@ export function declaredTable(): DeclaredTable {
       isRoleInUse: never,
       inspection: undeclared<Inspection>(),
       containers: { engine: undeclared<ContainerEngine>() },
+      copying: { engine: undeclared<CopyEngine>(), root: '/' },
     }),
     contractWords,
   )

@@ -1,5 +1,6 @@
 /** The generated pages of the reference, as Markdown. */
 
+import { businessErrors } from '#business/errors.ts'
 import { edgeErrors } from '#http/edge-errors.ts'
 import { identityErrors } from '#identity/errors.ts'
 import { commonErrors, type ErrorEntry } from '#kernel/error.ts'
@@ -70,6 +71,8 @@ export function errorsPage(registry: Registry): string {
     rows({ ...commonErrors.entries, ...edgeErrors.entries }),
     '## The directory, `/directory/…`',
     rows(identityErrors.entries),
+    '## The business application, `/api/…`',
+    rows(businessErrors.entries),
     ...registry.providers.flatMap((provider) =>
       provider.errors === undefined || Object.keys(provider.errors).length === 0
         ? []

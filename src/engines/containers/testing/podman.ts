@@ -82,7 +82,8 @@ export async function startPodman(
   const server = spawn(
     'podman',
     [...storage, 'system', 'service', `--time=${idleSeconds}`, `unix://${socket}`],
-    { env: environment, stdio: ['ignore', 'ignore', 'pipe'] },
+    // The monitors of containers leave a file in the folder they were begun in.
+    { cwd: folder, env: environment, stdio: ['ignore', 'ignore', 'pipe'] },
   )
   let complaints = ''
   server.stderr.on('data', (chunk) => {
@@ -90,7 +91,7 @@ export async function startPodman(
   })
   const target: DockerTarget = { kind: 'socket', path: socket }
   const podman = async (...words: readonly string[]): Promise<string> =>
-    (await run('podman', [...storage, ...words], { env: environment })).stdout
+    (await run('podman', [...storage, ...words], { cwd: folder, env: environment })).stdout
   const started: ThrowawayPodman = {
     target,
     folder,
