@@ -34,7 +34,7 @@ export async function runAction(
     throw new Error(`the route of ${route.id.text} has no action`)
   }
   if (action.body !== undefined && (input.body !== undefined || action.bodyOptional !== true)) {
-    parts.checker.check(action.body, 'ignore', input.body)
+    parts.checker.check(action.body, 'ignore', input.body, compiled.refuseProblems)
   }
   if (action.writes !== true) {
     const resource = await resourceOf(parts, compiled, route, input, parts.store)
