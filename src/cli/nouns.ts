@@ -4,6 +4,7 @@ export const nounSummaries: Readonly<Record<string, string>> = {
   access: 'Who may do what, and why',
   billing: 'What things cost: transactions, invoices, refunds, imports',
   'container-group': 'Groups of containers that run together',
+  deployment: 'Templates carried out: many resources in one go',
   group: 'Who is in which group',
   key: 'The keys that sign access tokens',
   principal: 'Users, groups and service principals of the directory',

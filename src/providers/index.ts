@@ -4,6 +4,7 @@ import type { CopyEngine } from '#engines/copy/engine.ts'
 import type { Provider } from '#plane/define.ts'
 import type { World } from '#plane/world.ts'
 import type { Migration } from '#stores/store.ts'
+import { templateLanguage } from '#template/language.ts'
 import { apiManagementProvider } from './api-management/provider.ts'
 import { authorizationProvider, type Inspection } from './authorization/provider.ts'
 import { billingMigrations } from './billing/migrations.ts'
@@ -51,7 +52,11 @@ export function providers(parts: ProviderParts): readonly Provider[] {
   const secrets = { seal: world.sealOf('secrets'), ids: world.ids }
   const { seal, reader } = { seal: world.sealOf('containers'), reader: services.reader }
   return [
-    resourcesProvider({ tenantId, ...services }),
+    resourcesProvider({
+      tenantId,
+      ...services,
+      deployments: { ...world, language: templateLanguage, seal: world.sealOf('deployments') },
+    }),
     authorizationProvider({
       words,
       directory,

@@ -49,6 +49,10 @@ export interface ExpansionContext {
   uuid(): string
   /** Zones of a type in a location; empty when it has none. Called by `pickZones`. */
   zones(namespace: string, type: string, location: string): readonly string[]
+  /** What `providers()` answers: `{namespace, resourceTypes: [{resourceType, locations, apiVersions}]}`. */
+  provider?(namespace: string): JsonObject | undefined
+  /** What `roleDefinitions()` answers for the name of a built-in role: `{id, roleDefinitionId}`. */
+  roleDefinition?(name: string): JsonObject | undefined
 }
 
 /** Something a late expression asks of the world. `key` is the same for the same question. */

@@ -3,6 +3,7 @@
  * functions, and the template, which knows parameters, variables, loops and resources. It evaluates nothing.
  */
 import type { ExpansionContext, Json } from './plan.ts'
+import type { Work } from './work.ts'
 
 /** One user function of a template's `functions` section, bound to its own scope. */
 export interface UserFunction {
@@ -19,6 +20,11 @@ export interface UserFunction {
  */
 export interface Scope {
   readonly context: ExpansionContext
+  /**
+   * The budget that all expressions of one expansion share, so that user functions and variables called in
+   * loops count too. Absent: each expression has one of its own.
+   */
+  readonly work?: Work
   /** `parameters('name')`; names without regard to case. */
   parameter(name: string): Json
   /** `variables('name')`; evaluated on first use, cycles refused. */

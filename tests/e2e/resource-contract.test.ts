@@ -146,6 +146,8 @@ const apart = new Set([
   // Always called `policy`.
   'ApiManagement/service/apis/operations/policies',
   'ApiManagement/service/workspaces/apis/operations/policies',
+  // Every PUT deploys, the same one too: a deployment is never unchanged (decision 15).
+  'Resources/deployments',
   // Written only as the answer to somebody else.
   'DataShare/accounts/shareSubscriptions',
   'DataShare/accounts/shareSubscriptions/dataSetMappings',

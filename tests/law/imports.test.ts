@@ -31,7 +31,7 @@ const law: Readonly<Record<string, readonly string[]>> = {
   identity: ['kernel', 'stores'],
   http: ['kernel', 'plane', 'identity', 'business'],
   client: ['kernel'],
-  cli: ['kernel', 'client', 'config'],
+  cli: ['kernel', 'client', 'config', 'template'],
   config: ['kernel'],
   installation: ['kernel', 'stores'],
   log: ['kernel'],
@@ -50,6 +50,11 @@ const exceptions: readonly { readonly from: RegExp; readonly to: RegExp; readonl
       from: /^src\/providers\/index\.ts$/,
       to: /stores\/store\.ts$/,
       why: 'it lists the tables of the providers that own some',
+    },
+    {
+      from: /^src\/providers\/index\.ts$/,
+      to: /template\/language\.ts$/,
+      why: 'it gives deployments their language',
     },
   ]
 

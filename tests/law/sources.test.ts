@@ -64,6 +64,9 @@ const laws: readonly Law[] = [
 const catchers: Readonly<Record<string, string>> = {
   'src/plane/caller.ts': 'a rehearsal answers refusals, and is rolled back by what it throws',
   'src/providers/resources/deployments/attempt.ts': 'the refusal of one resource is news of it',
+  'src/template/evaluate.ts': 'a failure is told where in the expression it happened',
+  'src/template/attempt.ts': 'an expression that fails is one problem of several',
+  'src/template/compile.ts': 'an expression that is none is one problem of several',
   'src/kernel/resource-id.ts': 'decodeURIComponent has no other way to say no',
   'src/plane/create-plane.ts': 'a denial is noted and goes on its way',
   'src/plane/verbs/write.ts': 'the store says so when a unique key is taken',

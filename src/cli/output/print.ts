@@ -53,3 +53,11 @@ export function dim(terminal: Terminal, text: string): string {
 export function red(terminal: Terminal, text: string): string {
   return terminal.coloured ? `\u001b[31m${text}\u001b[39m` : text
 }
+
+export function green(terminal: Terminal, text: string): string {
+  return terminal.coloured ? `\u001b[32m${text}\u001b[39m` : text
+}
+
+export function yellow(terminal: Terminal, text: string): string {
+  return terminal.coloured ? `\u001b[33m${text}\u001b[39m` : text
+}

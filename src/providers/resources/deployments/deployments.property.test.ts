@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { memoryStore } from '#plane/testing/start.ts'
 import { deltaOf } from './delta.ts'
-import { group, startDeployments } from './testing/start.ts'
+import { group, startDeployments, templateFor } from './testing/start.ts'
 
 const path = `${group}/providers/Vendor.Resources/deployments/d`
 
@@ -31,14 +31,14 @@ function templateOf(list: readonly Shape[]): object {
     const tags = { tag }
     if (kind === 'vault') return { ...vault, name: nameOf(kind, at), tags, dependsOn }
     if (kind === 'nested') {
-      const template = { resources: [{ ...vault, name: `in${at}`, tags }] }
+      const template = templateFor([{ ...vault, name: `in${at}`, tags }])
       const type = 'Vendor.Resources/deployments'
       const name = nameOf(kind, at)
       return { type, apiVersion: '2025-03-01', name, dependsOn, properties: { template } }
     }
     return { ...vault, name: nameOf(kind, at), tags: { secret: tag }, dependsOn }
   })
-  return { properties: { mode: 'Incremental', template: { resources } } }
+  return { properties: { mode: 'Incremental', template: templateFor(resources) } }
 }
 
 function nameOf(kind: Shape['kind'] | undefined, at: number): string {

@@ -6,7 +6,13 @@ import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import type { Outcome } from '#plane/plane.ts'
 import { memoryStore, nobody } from '#plane/testing/start.ts'
-import { group, type Started, startDeployments, subscription } from './testing/start.ts'
+import {
+  group,
+  type Started,
+  startDeployments,
+  subscription,
+  templateFor,
+} from './testing/start.ts'
 
 /** Reader, facts 2.6. */
 const readerRoleId = 'acdd72a7-3385-48ef-bd42-f606fba81ae7'
@@ -21,12 +27,10 @@ const containers = {
   location: 'local',
 }
 
-function template(resources: readonly object[], more: object = {}): object {
-  return { $schema: 'deploymentTemplate.json#', contentVersion: '1.0.0.0', resources, ...more }
-}
-
 function body(resources: readonly object[], more: object = {}, properties: object = {}): object {
-  return { properties: { mode: 'Incremental', template: template(resources, more), ...properties } }
+  return {
+    properties: { mode: 'Incremental', template: templateFor(resources, more), ...properties },
+  }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here, and only here.
@@ -93,7 +97,7 @@ test('deploys in order, waits for engines, answers outputs, keeps secure values 
         hidden: { type: 'string', value: "[parameters('pw')]" },
         whole: {
           type: 'object',
-          value: `[reference('${group}/providers/Vendor.Secrets/vaults/v', '2026-01-01')]`,
+          value: `[reference('${group}/providers/Vendor.Secrets/vaults/v', '2026-01-01', 'Full')]`,
         },
       },
     },
@@ -262,7 +266,7 @@ test('a failure names the resource and holds its error; what depends on it is no
     name: 'inner',
     properties: {
       mode: 'Incremental',
-      template: template([{ ...vault, name: 'in', location: 'local' }]),
+      template: templateFor([{ ...vault, name: 'in', location: 'local' }]),
     },
   }
   const second = {
@@ -291,7 +295,8 @@ test('a failure names the resource and holds its error; what depends on it is no
 
 test('at a subscription: resources of its groups, its own list and operations, no complete mode', async () => {
   await using started = await startDeployments()
-  const asked = body([{ ...vault, name: 'v', scope: group }])
+  const schema = { $schema: 'subscriptionDeploymentTemplate.json#' }
+  const asked = body([{ ...vault, name: 'v', scope: group }], schema)
   const path = at('top', subscription)
   assert.equal((await started.call('PUT', path, { location: 'local', ...asked })).status, 201)
   await started.settle()
@@ -305,7 +310,7 @@ test('at a subscription: resources of its groups, its own list and operations, n
   )
   assert.equal(listed.value.length, 1)
   await refusal(
-    started.call('PUT', path, body([], {}, { mode: 'Complete' })),
+    started.call('PUT', path, body([], schema, { mode: 'Complete' })),
     'InvalidDeploymentMode',
   )
 })

@@ -6,7 +6,7 @@ import type { Principal } from '#kernel/principal.ts'
 import { type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
-import type { JsonObject } from '#template/plan.ts'
+import type { JsonObject, Plan } from '#template/plan.ts'
 import type { TemplateLanguage } from '#template/template.ts'
 import { refuseDeployment } from './errors.ts'
 import { deploysTo, type Expanded, expandRequest, type Occasion } from './expand.ts'
@@ -79,10 +79,24 @@ export function modelOf(
     mode,
     template,
     templateHash: hashOf(template),
+    dependencies: dependenciesOf(plan),
     sealedParameters: parts.seal.seal(JSON.stringify(parameters), sealContext(id.key, at.run)),
     parameters: plan.parameters,
     ...(location === undefined ? {} : { location }),
   }
+}
+
+/** Edges that are kept for showing; what the engine goes by is the plan itself. */
+const dependenciesMax = 4000
+
+function dependenciesOf(plan: Plan): Deployment['dependencies'] {
+  const idOf = new Map(plan.nodes.map((node) => [node.key, node.id]))
+  let left = dependenciesMax
+  return plan.nodes.flatMap(({ id, dependsOn }) => {
+    const ids = dependsOn.slice(0, left).flatMap((key) => idOf.get(key) ?? [])
+    left -= ids.length
+    return ids.length === 0 ? [] : [{ id, dependsOn: ids }]
+  })
 }
 
 export function hashOf(template: JsonObject): string {

@@ -28,7 +28,8 @@ test('killed while it deploys, the next one goes on and nothing is missing', asy
       child.stdout.on('data', (chunk) => {
         said += String(chunk)
       })
-      await once(child.stdout, 'data')
+      await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
+      assert.ok(said.includes('accepted'), 'the process ended before the deployment was accepted')
       await pause(round * 15)
       child.kill('SIGKILL')
       await once(child, 'exit')

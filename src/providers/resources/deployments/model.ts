@@ -22,6 +22,8 @@ export interface Deployment {
   readonly templateHash: string
   /** The arguments, sealed as a whole. */
   readonly sealedParameters: string
+  /** Ids of resources that wait for others, and of those they wait for; at most `dependenciesMax` edges. */
+  readonly dependencies: readonly { readonly id: string; readonly dependsOn: readonly string[] }[]
   /** The bound parameters as they may be shown. */
   readonly parameters: Readonly<Record<string, { readonly type: string; readonly value?: unknown }>>
   readonly location?: string

@@ -15,7 +15,7 @@ import {
 import type { VendorWords } from '#kernel/vendor.ts'
 import { type Context, defineResource, type Resource, type ResourceType } from '#plane/define.ts'
 import { uuidOf } from './expand.ts'
-import type { Deployment, Progress, StepRecord } from './model.ts'
+import type { Deployment, Progress } from './model.ts'
 import { showStep } from './show.ts'
 
 /** At a group and at a subscription: two paths of one thing. */
@@ -76,11 +76,6 @@ async function stepsOf(
   return progress.steps.map((step) => {
     const operationId = uuidOf(`${progress.run} ${step.key}`)
     const path = `${fromSegments(plain.segments).text}/operations/${operationId}`
-    return { operationId, item: showStep(step, path, operationId, typeOf(step), words) }
+    return { operationId, item: showStep(step, path, operationId, words) }
   })
-}
-
-function typeOf({ id }: StepRecord): string {
-  const last = id.split('/providers/').at(-1)?.split('/') ?? []
-  return [last[0], ...last.slice(1).filter((_, at) => at % 2 === 0)].join('/')
 }

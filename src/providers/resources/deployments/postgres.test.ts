@@ -11,7 +11,7 @@ import type { Store } from '#stores/store.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { deploymentPath, manyResources, openSeal } from './testing/killed.ts'
-import { group, startDeployments, subscription } from './testing/start.ts'
+import { group, startDeployments, subscription, templateFor } from './testing/start.ts'
 
 /** Reader, facts 2.6. */
 const readerRoleId = 'acdd72a7-3385-48ef-bd42-f606fba81ae7'
@@ -53,7 +53,7 @@ test('two replicas deploy; what-if knows of taken keys and of nothing to change'
     properties: { principalId, roleDefinitionId, principalType: 'User' },
   })
   const resources = [assignment(), assignment(), assignment()]
-  const twice = { properties: { template: { resources } } }
+  const twice = { properties: { template: templateFor(resources) } }
   const path = `${group}/providers/Vendor.Resources/deployments/twice`
   await assert.rejects(started.call('PUT', path, twice), (error) => {
     assert.ok(error instanceof ApiError, String(error))

@@ -24,7 +24,10 @@ export function showDeployment(
       templateHash: model.templateHash,
       parameters: model.parameters,
       providers: [],
-      dependencies: [],
+      dependencies: model.dependencies.map(({ id, dependsOn }) => ({
+        dependsOn: dependsOn.map(targetOf),
+        ...targetOf(id),
+      })),
       outputResources: made.map(({ id }) => ({ id })),
       ...(outputs === undefined ? {} : { outputs }),
       ...(seen?.error === undefined || state === 'Succeeded' ? {} : { error: seen.error }),
@@ -58,11 +61,9 @@ export function showStep(
   step: StepRecord,
   id: string,
   operationId: string,
-  type: string,
   words: VendorWords,
 ): object {
   const { verb, state, startedAt, endedAt = startedAt, status = 200, error } = step
-  const name = step.id.slice(step.id.lastIndexOf('/') + 1)
   const vendor = `${words.namespace}.Resources`
   return {
     id,
@@ -75,7 +76,13 @@ export function showStep(
       duration: durationOf(endedAt - startedAt),
       statusCode: statusWords[status] ?? String(status),
       ...(error === undefined ? {} : { statusMessage: { error } }),
-      targetResource: { id: step.id, resourceType: type, resourceName: name },
+      targetResource: targetOf(step.id),
     },
   }
+}
+
+function targetOf(id: string): object {
+  const last = id.split('/providers/').at(-1)?.split('/') ?? []
+  const resourceType = [last[0], ...last.slice(1).filter((_, at) => at % 2 === 0)].join('/')
+  return { id, resourceType, resourceName: id.slice(id.lastIndexOf('/') + 1) }
 }

@@ -5,7 +5,7 @@ import type { Seal } from '#kernel/ports.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
 import type { Store } from '#stores/store.ts'
-import { group, startDeployments } from './start.ts'
+import { group, startDeployments, templateFor } from './start.ts'
 
 /** Encrypts nothing: two processes have to open what one has sealed, and nothing here is a secret. */
 export const openSeal: Seal = {
@@ -33,7 +33,7 @@ export function manyResources(count: number): object {
     location: 'local',
     dependsOn: at % 10 === 0 ? [] : [`v${at - 1}`],
   }))
-  return { properties: { mode: 'Incremental', template: { resources } } }
+  return { properties: { mode: 'Incremental', template: templateFor(resources) } }
 }
 
 const [, script, file, count] = process.argv

@@ -14,6 +14,7 @@ import type { Method, Outcome } from '#plane/plane.ts'
 import { memoryStore, owner, realTimers } from '#plane/testing/start.ts'
 import { memoryWorkloads, realClock, realIds, testSeal } from '#plane/testing/world.ts'
 import type { Store } from '#stores/store.ts'
+import { templateLanguage } from '#template/language.ts'
 import { createAuthorizer } from '../../../authorization/authorizer.ts'
 import { lockGuard } from '../../../authorization/locks/guard.ts'
 import { authorizationProvider } from '../../../authorization/provider.ts'
@@ -22,11 +23,15 @@ import { containerInstanceProvider } from '../../../container-instance/provider.
 import { secretsProvider } from '../../../secrets/provider.ts'
 import { openSecretStore } from '../../../secrets/secret-store.ts'
 import { resourcesProvider } from '../../provider.ts'
-import { literalLanguage } from './literal-language.ts'
 
 export const subscription = '/subscriptions/11111111-2222-4333-8444-555555555555'
 export const group = `${subscription}/resourceGroups/rg`
 export const versionNow = '2025-03-01'
+
+/** A template of these resources, for a group. */
+export function templateFor(resources: readonly object[], sections: object = {}): object {
+  return { $schema: 'deploymentTemplate.json#', contentVersion: '1.0.0.0', resources, ...sections }
+}
 
 export interface Started extends AsyncDisposable {
   readonly plane: RunningPlane
@@ -73,7 +78,7 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
         deployments: {
           ...world,
           services,
-          language: literalLanguage,
+          language: templateLanguage,
           seal: options.seal ?? testSeal,
           publicUrl: () => 'http://armature.example',
         },

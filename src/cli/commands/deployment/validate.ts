@@ -1,0 +1,37 @@
+/** `deployment validate`: checks a template and each of its resources, and changes nothing. */
+
+import { isRecord, textOf } from '#client/answer.ts'
+import { type Command, defineCommand } from '../../command.ts'
+import {
+  deploymentBody,
+  deploymentPath,
+  deploymentVersion,
+  placeOptions,
+  templateOptions,
+} from '../../deployments.ts'
+import { apiOptions } from '../../options.ts'
+import { printRows } from '../../output/print.ts'
+
+export const command: Command = defineCommand({
+  name: 'deployment validate',
+  summary: 'Check a template and what would become of each of its resources',
+  arguments: [{ name: 'name', summary: 'The name it would be deployed by' }],
+  options: { ...placeOptions, ...templateOptions, ...apiOptions },
+  examples: ['deployment validate first -g demo -f main.json -p @main.parameters.json'],
+  async run(context, values) {
+    const { terminal } = context
+    const body = deploymentBody(terminal, values)
+    const connection = context.connect(values)
+    const path = await deploymentPath(connection, values, values.name)
+    const query = { 'api-version': deploymentVersion }
+    const accepted = await connection.client.request('POST', `${path}/validate`, { query, body })
+    const answer = (await connection.client.waitForOperation(accepted)).body
+    const properties = isRecord(answer) ? answer['properties'] : undefined
+    const list = isRecord(properties) ? properties['validatedResources'] : undefined
+    const rows = Array.isArray(list) ? list : []
+    printRows(terminal, values.json, rows, [
+      { title: 'VALID RESOURCE', of: (row) => textOf(row, 'id') ?? '' },
+    ])
+    return 0
+  },
+})

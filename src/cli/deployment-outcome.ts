@@ -1,0 +1,44 @@
+/** What a deployment came to, as it is printed: its state, its outputs, and what failed. */
+
+import { isRecord, textOf } from '#client/answer.ts'
+import type { Watched } from './deployment-progress.ts'
+import { stepColumns } from './deployment-progress.ts'
+import { exitFailed } from './failure.ts'
+import { printJson, printRecord, printRows, red } from './output/print.ts'
+import { printable } from './output/table.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The exit code says whether it succeeded. */
+export function printOutcome(terminal: Terminal, json: boolean, watched: Watched): number {
+  const { deployment, state, steps } = watched
+  if (!json && steps.length > 0) printRows(terminal, false, steps, stepColumns)
+  printDeployment(terminal, json, deployment)
+  if (state === 'Succeeded') return 0
+  const properties = isRecord(deployment) ? deployment['properties'] : undefined
+  const error = isRecord(properties) ? properties['error'] : undefined
+  const code = textOf(error, 'code') ?? state
+  const message = textOf(error, 'message') ?? `the deployment ended as ${state}`
+  terminal.error(`${red(terminal, printable(code))}: ${printable(message)}\n`)
+  return exitFailed
+}
+
+/** At first sight: name, state, how long it took, and the outputs. */
+export function printDeployment(terminal: Terminal, json: boolean, deployment: unknown): void {
+  if (json) {
+    printJson(terminal, deployment)
+    return
+  }
+  const properties = isRecord(deployment) ? deployment['properties'] : undefined
+  const outputs = isRecord(properties) ? properties['outputs'] : undefined
+  const shown = Object.entries(isRecord(outputs) ? outputs : {}).map(([name, output]) => [
+    `output ${name}`,
+    isRecord(output) && 'value' in output ? output['value'] : '(secure)',
+  ])
+  printRecord(terminal, false, {
+    name: textOf(deployment, 'name'),
+    provisioningState: textOf(properties, 'provisioningState'),
+    mode: textOf(properties, 'mode'),
+    duration: textOf(properties, 'duration'),
+    ...Object.fromEntries(shown),
+  })
+}

@@ -1,0 +1,122 @@
+/** Binds arguments to parameters and makes cells of parameters and variables. Every misfit is told, no value is. */
+
+import type { ParameterSection, VariableSection } from './document.ts'
+import { ValueEvaluation } from './evaluate-value.ts'
+import { type Cell, cellOf, type Expansion } from './expansion.ts'
+import { placeIn } from './place.ts'
+import type { Json, Plan } from './plan.ts'
+import type { ParameterArgument } from './template.ts'
+import { TemplateScope } from './template-scope.ts'
+import { checkValue, resolved, shownTypes } from './types.ts'
+
+/** By names in lower case. Arguments that nothing declares, and those given twice, become problems. */
+export function bindParameters(
+  expansion: Expansion,
+  given: Readonly<Record<string, ParameterArgument>>,
+): ReadonlyMap<string, Cell> {
+  const { document, problems } = expansion
+  const section = placeIn(undefined, 'parameters')
+  const arguments_ = new Map<string, ParameterArgument>()
+  for (const [name, argument] of Object.entries(given)) {
+    const lower = name.toLowerCase()
+    if (arguments_.has(lower)) problems.add(placeIn(section, name), 'the parameter is given twice')
+    if (!document.parameters.has(lower)) {
+      problems.add(placeIn(section, name), 'the template declares no parameter of this name')
+    }
+    arguments_.set(lower, argument)
+  }
+  return new Map(
+    [...document.parameters].map(([lower, parameter]) => [
+      lower,
+      cellOf(expansion, `the parameter '${parameter.name}'`, () =>
+        bind(expansion, parameter, arguments_.get(lower)),
+      ),
+    ]),
+  )
+}
+
+function bind(
+  expansion: Expansion,
+  parameter: ParameterSection,
+  argument: ParameterArgument | undefined,
+): { readonly value: Json; readonly secure: boolean } | undefined {
+  const { problems, document } = expansion
+  const { schema, secure, defaultValue, place } = parameter
+  if (argument !== undefined && !('value' in argument)) {
+    problems.add(place, 'its value is in a vault, and was not fetched')
+    return undefined
+  }
+  const nullable = resolved(schema, document.definitions)?.nullable === true
+  const isGiven = argument !== undefined && (argument.value !== null || defaultValue === undefined)
+  if (!isGiven && defaultValue === undefined) {
+    if (nullable) return { value: null, secure }
+    problems.add(place, `the parameter '${parameter.name}' is required, and has no default value`)
+    return undefined
+  }
+  const found = isGiven ? { value: argument.value, secure } : byDefault(expansion, parameter)
+  if (found === undefined) return undefined
+  let fits = true
+  checkValue(schema, found.value, document.definitions, (path, message) => {
+    fits = false
+    problems.add(place, path === '' ? message : `${path}: ${message}`)
+  })
+  return fits ? found : undefined
+}
+
+function byDefault(
+  expansion: Expansion,
+  { defaultValue, secure }: ParameterSection,
+): { readonly value: Json; readonly secure: boolean } | undefined {
+  if (defaultValue === undefined) return undefined
+  const { problems, valuesBudget: budget, defaultsContext: context } = expansion
+  const run = new ValueEvaluation({ problems, budget, needs: 'none' })
+  const late = 'in a default value'
+  const noVariables = 'in a default value'
+  const scope = new TemplateScope({ expansion, context, loops: [], late, noVariables })
+  const value = run.of(defaultValue, scope)
+  return run.isFailed ? undefined : { value, secure: secure || run.isSecure }
+}
+
+export function bindVariables(expansion: Expansion): ReadonlyMap<string, Cell> {
+  const { document } = expansion
+  return new Map(
+    [...document.variables].map(([lower, variable]) => [
+      lower,
+      cellOf(expansion, `the variable '${variable.name}'`, () => variableOf(expansion, variable)),
+    ]),
+  )
+}
+
+function variableOf(
+  expansion: Expansion,
+  { value, place }: VariableSection,
+): { readonly value: Json; readonly secure: boolean } | undefined {
+  const { problems, valuesBudget: budget, context } = expansion
+  const run = new ValueEvaluation({ problems, budget, needs: 'none' })
+  const scope = new TemplateScope({ expansion, context, loops: [], late: 'in a variable' })
+  const made =
+    value.kind === 'value'
+      ? run.of(value.value, scope)
+      : run.copies(
+          value.copy,
+          { name: String(nameOf(value.copy.name)).toLowerCase(), isMain: false },
+          scope,
+        )
+  if (run.isWaiting) run.fail(place, 'a variable cannot wait for a running resource')
+  return run.isFailed ? undefined : { value: made, secure: run.isSecure }
+}
+
+function nameOf(name: { readonly kind: string; readonly value?: unknown }): unknown {
+  return name.kind === 'static' ? name.value : ''
+}
+
+/** The bound parameters as they may be shown: without values that are secure, or made of secure ones. */
+export function shownParameters(expansion: Expansion): Plan['parameters'] {
+  const { document, parameters } = expansion
+  const shown = [...document.parameters].map(([lower, { name, schema }]) => {
+    const type = shownTypes[resolved(schema, document.definitions)?.type ?? 'any']
+    const { value, secure } = parameters.get(lower)?.read() ?? { value: null, secure: true }
+    return [name, { type, ...(secure ? {} : { value }) }] as const
+  })
+  return Object.fromEntries(shown)
+}

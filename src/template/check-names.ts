@@ -1,0 +1,47 @@
+/** Looks for names in expressions that are declared nowhere, before anything is evaluated. */
+import type { Expression } from './expression.ts'
+import { functionNamed } from './functions/catalogue.ts'
+import type { Place } from './place.ts'
+import type { Problems } from './problems.ts'
+
+/** Names in lower case. */
+export interface DeclaredNames {
+  readonly parameters: ReadonlySet<string>
+  readonly variables: ReadonlySet<string>
+  /** `namespace.name`. */
+  readonly functions: ReadonlySet<string>
+}
+
+export function nameChecker(
+  declared: DeclaredNames,
+  problems: Problems,
+): (expression: Expression, place: Place | undefined) => void {
+  return function check(expression, place) {
+    if (expression.kind === 'member') {
+      check(expression.of, place)
+      check(expression.index, place)
+    }
+    if (expression.kind !== 'call') return
+    for (const argument of expression.arguments) check(argument, place)
+    const { at, namespace } = expression
+    const name = expression.name.toLowerCase()
+    if (namespace !== undefined) {
+      const whole = `${namespace.toLowerCase()}.${name}`
+      if (declared.functions.has(whole)) return
+      problems.add(place, `the function '${namespace}.${expression.name}' is not declared`, at)
+      return
+    }
+    if (functionNamed(name) === undefined) {
+      problems.add(place, `there is no function '${expression.name}'`, at)
+      return
+    }
+    const [first] = expression.arguments
+    if (first?.kind !== 'string' || expression.arguments.length !== 1) return
+    const wanted = first.value.toLowerCase()
+    const what = name === 'parameters' ? 'parameter' : name === 'variables' ? 'variable' : undefined
+    if (what === undefined) return
+    const known = what === 'parameter' ? declared.parameters : declared.variables
+    if (!known.has(wanted))
+      problems.add(place, `the ${what} '${first.value}' is not declared`, first.at)
+  }
+}

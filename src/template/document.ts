@@ -1,0 +1,118 @@
+/** A template as it was read: its sections with every string compiled. Data only; nothing here is evaluated. */
+import type { Compiled, CompiledCopy, CompiledMember } from './compile.ts'
+import type { Place } from './place.ts'
+import type { Json } from './plan.ts'
+import type { Locate } from './problems.ts'
+import type { ParsedTemplate } from './template.ts'
+import type { Definitions, Schema } from './types.ts'
+
+export const templateLimits = {
+  parameters: 256,
+  variables: 256,
+  resources: 800,
+  outputs: 64,
+  /** Of one loop. */
+  copies: 800,
+  /** Of everything that is to be sent, as JSON. */
+  characters: 4 * 1024 * 1024,
+  /** Templates within templates. */
+  nesting: 8,
+} as const
+
+export interface ParameterSection {
+  readonly name: string
+  readonly schema: Schema
+  readonly secure: boolean
+  readonly defaultValue: Compiled | undefined
+  readonly place: Place
+}
+
+export interface VariableSection {
+  readonly name: string
+  readonly value: { readonly kind: 'value'; readonly value: Compiled } | VariableCopy
+  readonly place: Place
+}
+
+/** A variable made by an element of `variables.copy`. */
+export interface VariableCopy {
+  readonly kind: 'copy'
+  readonly copy: CompiledCopy
+}
+
+export interface FunctionSection {
+  /** `namespace.name` as written. */
+  readonly name: string
+  readonly parameters: readonly { readonly name: string; readonly schema: Schema }[]
+  readonly output: { readonly schema: Schema; readonly value: Compiled }
+  readonly place: Place
+}
+
+/** A deployment inside the template. */
+export interface NestedSection {
+  /** In the inner scope the template is data; in the outer one the parent evaluates it. */
+  readonly isInner: boolean
+  readonly template: { readonly raw: Json; readonly compiled: Compiled } | undefined
+  readonly parameters: Compiled | undefined
+  readonly subscriptionId: Compiled | undefined
+  readonly resourceGroup: Compiled | undefined
+}
+
+export interface ResourceCopy {
+  readonly name: Compiled
+  readonly count: Compiled
+  readonly isSerial: boolean
+  readonly batchSize: number
+  readonly place: Place
+}
+
+export interface ResourceSection {
+  readonly place: Place
+  readonly symbolicName: string | undefined
+  /** It stands in this one's `resources`. */
+  readonly parent: ResourceSection | undefined
+  /** Whole, also of a resource inside another. */
+  readonly type: string
+  readonly apiVersion: Compiled
+  readonly name: Compiled
+  readonly condition: Compiled | undefined
+  readonly scope: Compiled | undefined
+  readonly dependsOn: { readonly value: Compiled; readonly place: Place } | undefined
+  readonly copy: ResourceCopy | undefined
+  readonly existing: boolean
+  readonly nested: NestedSection | undefined
+  /** What is sent: every other member. Known before anything runs, or (the second) perhaps only then. */
+  readonly early: readonly CompiledMember[]
+  readonly late: readonly CompiledMember[]
+}
+
+export interface OutputSection {
+  readonly name: string
+  readonly schema: Schema
+  readonly secure: boolean
+  readonly condition: Compiled | undefined
+  readonly value:
+    | { readonly kind: 'value'; readonly value: Compiled }
+    | { readonly kind: 'copy'; readonly count: Compiled; readonly input: Compiled }
+  readonly place: Place
+}
+
+/** Maps go by names in lower case. */
+export interface TemplateDocument {
+  readonly locate: Locate
+  readonly definitions: Definitions
+  readonly parameters: ReadonlyMap<string, ParameterSection>
+  readonly variables: ReadonlyMap<string, VariableSection>
+  readonly functions: ReadonlyMap<string, FunctionSection>
+  /** Nested ones after their parents. */
+  readonly resources: readonly ResourceSection[]
+  readonly outputs: readonly OutputSection[]
+}
+
+/** What `parseTemplate` hands out, with what `expand` needs of it. */
+export interface ReadTemplate extends ParsedTemplate {
+  readonly document: TemplateDocument
+}
+
+export function isReadTemplate(template: ParsedTemplate): template is ReadTemplate {
+  return 'document' in template
+}

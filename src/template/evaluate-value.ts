@@ -1,0 +1,187 @@
+/**
+ * Evaluates a value of a template: every expression in it, the loops of its properties, and which of its parts
+ * hold secure values. One failure does not stop the rest, so that all of them are told at once.
+ */
+import { attempt } from './attempt.ts'
+import type { Compiled, CompiledCopy, CompiledExpression } from './compile.ts'
+import { templateLimits } from './document.ts'
+import { evaluate } from './evaluate.ts'
+import { type Budget, ReportedError } from './expansion.ts'
+import { objectOf } from './fields.ts'
+import { collectNeeds } from './late-calls.ts'
+import type { Place } from './place.ts'
+import type { Json, Need } from './plan.ts'
+import type { Problems } from './problems.ts'
+import type { TemplateScope } from './template-scope.ts'
+
+/** `all`: also what may turn out not to be needed. For the order of the graph. */
+export type NeedsWanted = 'none' | 'certain' | 'all'
+
+export interface Wanted {
+  readonly problems: Problems
+  readonly budget: Budget
+  readonly needs: NeedsWanted
+}
+
+/** Where something is in the value. Names that a path cannot hold end it: what is below counts as secure whole. */
+interface Spot {
+  readonly path: string
+  readonly isCut: boolean
+}
+
+const secureFailure = 'the expression fails; why is not shown, since it uses a secure value'
+
+const cutting = /[.[\]]|^$/
+
+function below({ path, isCut }: Spot, name: string | number): Spot {
+  if (isCut) return { path, isCut }
+  if (typeof name === 'number') return { path: `${path}[${name}]`, isCut }
+  if (cutting.test(name)) return { path, isCut: true }
+  return { path: path === '' ? name : `${path}.${name}`, isCut }
+}
+
+export class ValueEvaluation {
+  /** A secure value went into it. */
+  isSecure = false
+  /** Something has to be fetched first. */
+  isWaiting = false
+  /** It has no value; why is among the problems. */
+  isFailed = false
+  readonly securePaths = new Set<string>()
+  readonly needs = new Map<string, Need>()
+  readonly #wanted: Wanted
+
+  constructor(wanted: Wanted) {
+    this.#wanted = wanted
+  }
+
+  /** The value; null where it failed or waits. `name` is where it stands in what is made. */
+  of(compiled: Compiled, scope: TemplateScope, name = ''): Json {
+    return this.#of(compiled, scope, { path: name, isCut: false })
+  }
+
+  #of(compiled: Compiled, scope: TemplateScope, spot: Spot): Json {
+    switch (compiled.kind) {
+      case 'static':
+        this.#spend(compiled.value, undefined)
+        return compiled.value
+      case 'expression':
+        return this.#expression(compiled, scope, spot)
+      case 'array':
+        return compiled.items.map((one, at) => this.#of(one, scope, below(spot, at)))
+      case 'object': {
+        const entries: (readonly [string, Json])[] = []
+        for (const { name, value, place } of compiled.members) {
+          const key = typeof name === 'string' ? name : this.#name(name, scope, spot)
+          if (key === undefined) continue
+          this.#spend(key, place)
+          entries.push([key, this.#of(value, scope, below(spot, key))])
+        }
+        for (const copy of compiled.copies) {
+          const name = this.#of(copy.name, scope, spot)
+          if (typeof name !== 'string') {
+            if (!this.isFailed) this.fail(copy.place, "'name' has to be a string")
+            continue
+          }
+          entries.push([name, this.#copy(copy, name, scope, below(spot, name))])
+        }
+        return objectOf(entries)
+      }
+      default:
+        return compiled satisfies never
+    }
+  }
+
+  /** Names of properties may be expressions too. */
+  #name(compiled: CompiledExpression, scope: TemplateScope, spot: Spot): string | undefined {
+    const before = this.isFailed || this.isWaiting
+    const name = this.#expression(compiled, scope, spot)
+    if (typeof name === 'string') return name
+    if (before || !(this.isFailed || this.isWaiting)) {
+      this.fail(compiled.place, "a property's name has to be a string")
+    }
+    return undefined
+  }
+
+  #copy(copy: CompiledCopy, name: string, scope: TemplateScope, spot: Spot): Json {
+    const count = this.count(copy.count, scope, copy.place)
+    const made: Json[] = []
+    for (let index = 0; index < count; index += 1) {
+      const inside = scope.with({ loop: { name: name.toLowerCase(), index } })
+      made.push(this.#of(copy.input, inside, below(spot, index)))
+    }
+    return made
+  }
+
+  /** The array that a loop makes: of a variable (by its name) or of an output (unnamed). */
+  copies(
+    { count, input, place }: Pick<CompiledCopy, 'count' | 'input' | 'place'>,
+    loop: { readonly name: string; readonly isMain: boolean },
+    scope: TemplateScope,
+  ): Json {
+    const made: Json[] = []
+    for (let index = 0; index < this.count(count, scope, place); index += 1) {
+      made.push(this.of(input, scope.with({ loop: { ...loop, index } }), `[${index}]`))
+    }
+    return made
+  }
+
+  /** How often a loop runs; 0 when that is a problem. It may ask nothing of running resources. */
+  count(compiled: Compiled, scope: TemplateScope, place: Place): number {
+    const before = this.isFailed
+    const early = scope.with({ late: 'in the count of a loop' })
+    const count = this.#of(compiled, early, { path: '', isCut: true })
+    if (typeof count === 'number' && Number.isInteger(count) && count >= 0) {
+      if (count <= templateLimits.copies) return count
+    } else if (this.isFailed && !before) return 0
+    this.fail(place, `a loop runs from 0 to ${templateLimits.copies} times`)
+    return 0
+  }
+
+  fail(place: Place | undefined, message: string, at?: number): void {
+    this.isFailed = true
+    this.#wanted.problems.add(place, message, at)
+  }
+
+  #expression({ expression, place }: CompiledExpression, scope: TemplateScope, spot: Spot): Json {
+    const done = attempt(scope, () => evaluate(expression, scope))
+    if (done.notes.isSecure) {
+      this.isSecure = true
+      this.securePaths.add(spot.path)
+    }
+    for (const [key, need] of done.notes.needs) this.needs.set(key, need)
+    if (done.kind === 'value') {
+      this.#spend(done.value, place)
+      return done.value
+    }
+    if (done.kind === 'failed') {
+      this.isFailed = true
+      const { error } = done
+      if (error instanceof ReportedError) return null
+      // The message could quote what it failed on.
+      const message = done.notes.isSecure ? secureFailure : error.message
+      this.#wanted.problems.add(place, message, error.at)
+      return null
+    }
+    this.isWaiting = true
+    if (this.#wanted.needs !== 'none') {
+      const more = collectNeeds(expression, scope, this.#wanted.needs === 'all')
+      for (const [key, need] of more) this.needs.set(key, need)
+    }
+    return null
+  }
+
+  #spend(value: Json, place: Place | undefined): void {
+    const problem = this.#wanted.budget.spend(value)
+    if (problem === 'enough') return
+    this.isFailed = true
+    if (problem !== 'told') this.#wanted.problems.add(place, problem.message)
+  }
+
+  /** What was noticed elsewhere, in a part of this value. */
+  absorb(other: ValueEvaluation): void {
+    this.isFailed ||= other.isFailed
+    this.isWaiting ||= other.isWaiting
+    for (const [key, need] of other.needs) this.needs.set(key, need)
+  }
+}

@@ -1,0 +1,250 @@
+/**
+ * Evaluates one expression in a scope. It knows how nodes become values and functions find their arguments;
+ * what a function means is in `functions/`, what a name means is the scope's. It does a bounded amount of work.
+ */
+import type { Expression } from './expression.ts'
+import { isArray, isObject, kindOf } from './fields.ts'
+import { functionNamed } from './functions/catalogue.ts'
+import type { Call, FunctionDescription, Lambda, OpenCall } from './functions/define.ts'
+import { exactInteger, memberOf } from './functions/values.ts'
+import type { Json } from './plan.ts'
+import { EvaluationError, type Scope } from './scope.ts'
+import { Work } from './work.ts'
+
+/**
+ * The value. Throws `EvaluationError`, with the offset of the call that failed, and whatever the scope throws.
+ * The work counts against the scope's budget when it has one, else against one for this expression alone.
+ */
+export function evaluate(expression: Expression, scope: Scope): Json {
+  const evaluation = new Evaluation(scope, scope.work ?? new Work())
+  try {
+    return evaluation.value(expression, undefined)
+  } catch (error) {
+    // Functions and scopes do not know where in the text they are called. Other classes have meanings of their own.
+    if (error instanceof EvaluationError && error.constructor === EvaluationError) {
+      throw error.at === undefined ? new EvaluationError(error.message, evaluation.at) : error
+    }
+    throw error
+  }
+}
+
+/** The variables of the lambdas around, the innermost first. */
+interface Variables {
+  /** In lower case. */
+  readonly names: readonly string[]
+  readonly values: readonly Json[]
+  readonly outer: Variables | undefined
+}
+
+type CallNode = Extract<Expression, { kind: 'call' }>
+
+class Evaluation {
+  readonly scope: Scope
+  readonly work: Work
+  /** Where in the text the function stands that is at work. */
+  at = 0
+
+  constructor(scope: Scope, work: Work) {
+    this.scope = scope
+    this.work = work
+  }
+
+  value(node: Expression, variables: Variables | undefined): Json {
+    this.work.spend(1)
+    switch (node.kind) {
+      case 'string':
+        return node.value
+      case 'integer':
+        this.at = node.at
+        return exactInteger(node.value, 'the integer')
+      case 'member': {
+        const of = this.value(node.of, variables)
+        // What follows is only asked for when there is something to look it up in.
+        if (node.safe && of === null) return null
+        const index = this.value(node.index, variables)
+        this.at = node.at
+        return member(of, index, node.safe, this.work)
+      }
+      case 'call':
+        return node.namespace === undefined
+          ? this.#call(node, variables)
+          : this.#callUser(node, node.namespace, variables)
+      default:
+        return node satisfies never
+    }
+  }
+
+  #call(node: CallNode, variables: Variables | undefined): Json {
+    const found = functionNamed(node.name)
+    if (found === undefined) {
+      throw new EvaluationError(`there is no function '${node.name}'`, node.at)
+    }
+    if (node.arguments.length < found.least || node.arguments.length > (found.most ?? Infinity)) {
+      throw new EvaluationError(arity(node, found), node.at)
+    }
+    if ('open' in found) return found.open(new OpenNodeCall(this, node, variables))
+    const values = node.arguments.map((argument) => this.value(argument, variables))
+    this.at = node.at
+    for (const value of values) {
+      // Reading a long text costs time even when what is made of it is short.
+      if (typeof value === 'string' && value.length >= 64) this.work.spend(value.length >>> 4)
+    }
+    const made = found.apply(values, new NodeCall(this, node.name))
+    if (typeof made === 'string') this.work.produce(made.length)
+    else if (isArray(made)) this.work.produce(made.length)
+    return made
+  }
+
+  #callUser(node: CallNode, namespace: string, variables: Variables | undefined): Json {
+    const whole = `${namespace}.${node.name}`
+    this.at = node.at
+    const found = this.scope.userFunction(namespace, node.name)
+    if (found === undefined) {
+      throw new EvaluationError(`the function '${whole}' is not declared`, node.at)
+    }
+    const count = found.parameters.length
+    if (node.arguments.length !== count) {
+      throw new EvaluationError(
+        `${whole}() takes ${counted(count)}, not ${node.arguments.length}`,
+        node.at,
+      )
+    }
+    const values = node.arguments.map((argument) => this.value(argument, variables))
+    this.at = node.at
+    return found.call(values)
+  }
+}
+
+class NodeCall implements Call {
+  readonly name: string
+  readonly #evaluation: Evaluation
+
+  constructor(evaluation: Evaluation, name: string) {
+    this.#evaluation = evaluation
+    this.name = name
+  }
+
+  get scope(): Scope {
+    return this.#evaluation.scope
+  }
+
+  get work(): Work {
+    return this.#evaluation.work
+  }
+}
+
+class OpenNodeCall extends NodeCall implements OpenCall {
+  readonly #own: Evaluation
+  readonly #node: CallNode
+  readonly #variables: Variables | undefined
+
+  constructor(evaluation: Evaluation, node: CallNode, variables: Variables | undefined) {
+    super(evaluation, node.name)
+    this.#own = evaluation
+    this.#node = node
+    this.#variables = variables
+  }
+
+  get arguments(): readonly Expression[] {
+    return this.#node.arguments
+  }
+
+  value(index: number): Json {
+    const argument = this.#node.arguments[index]
+    if (argument === undefined) return null
+    const value = this.#own.value(argument, this.#variables)
+    this.#own.at = this.#node.at
+    return value
+  }
+
+  lambda(index: number, least: number, most: number): Lambda {
+    const node = this.#node.arguments[index]
+    const at = node?.at ?? this.#node.at
+    if (node?.kind !== 'call' || node.namespace !== undefined || !isLambda(node)) {
+      throw new EvaluationError(`${this.name}() expects a lambda here`, at)
+    }
+    const body = node.arguments.at(-1)
+    const names = node.arguments.slice(0, -1).map((one) => {
+      if (one.kind !== 'string') {
+        throw new EvaluationError('the variables of a lambda are named by strings', one.at)
+      }
+      return one.value.toLowerCase()
+    })
+    if (body === undefined || names.length < least || names.length > most) {
+      const count = least === most ? counted(least, 'variable') : `${least} to ${most} variables`
+      throw new EvaluationError(`the lambda of ${this.name}() names ${count}`, at)
+    }
+    if (new Set(names).size < names.length) {
+      throw new EvaluationError('a lambda names each of its variables once', at)
+    }
+    const own = this.#own
+    const outer = this.#variables
+    const back = this.#node.at
+    return {
+      arity: names.length,
+      call(...values) {
+        const value = own.value(body, { names, values, outer })
+        own.at = back
+        return value
+      },
+    }
+  }
+
+  variable(name: string): Json {
+    const lower = name.toLowerCase()
+    for (let frame = this.#variables; frame !== undefined; frame = frame.outer) {
+      const index = frame.names.indexOf(lower)
+      if (index >= 0) return frame.values[index] ?? null
+    }
+    throw new EvaluationError(`no lambda around names the variable '${name}'`, this.#node.at)
+  }
+}
+
+function isLambda(node: CallNode): boolean {
+  return node.name.toLowerCase() === 'lambda'
+}
+
+function counted(count: number, what = 'argument'): string {
+  if (count === 0) return `no ${what}s`
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}
+
+function arity(node: CallNode, { least, most }: FunctionDescription): string {
+  const wanted =
+    most === undefined
+      ? `at least ${counted(least)}`
+      : least === most
+        ? counted(least)
+        : `${least} to ${counted(most)}`
+  return `${node.name}() takes ${wanted}, not ${node.arguments.length}`
+}
+
+/** Own members only: names of prototypes are names like any other. */
+function member(of: Json, index: Json, safe: boolean, work: Work): Json {
+  if (isObject(of)) {
+    if (typeof index !== 'string') {
+      throw new EvaluationError(`a property is named by a string, not by ${kindOf(index)}`)
+    }
+    const value = memberOf(of, index, work)
+    if (value !== undefined) return value
+    if (safe) return null
+    throw new EvaluationError(`the object has no property '${index}'${known(of)}`)
+  }
+  if (isArray(of)) {
+    if (typeof index !== 'number' || !Number.isInteger(index)) {
+      throw new EvaluationError(`an element is named by an integer, not by ${kindOf(index)}`)
+    }
+    const value = of[index]
+    if (value !== undefined) return value
+    if (safe) return null
+    throw new EvaluationError(`the array has ${of.length} elements, none at ${index}`)
+  }
+  throw new EvaluationError(`${kindOf(of)} has no properties`)
+}
+
+function known(object: { readonly [name: string]: Json }): string {
+  const names = Object.keys(object)
+  if (names.length === 0) return '; it has none'
+  const shown = names.slice(0, 8).map((name) => `'${name.slice(0, 40)}'`)
+  return `; it has ${shown.join(', ')}${names.length > shown.length ? ' and others' : ''}`
+}

@@ -1,0 +1,272 @@
+/** From a read template and its arguments to a plan. It fetches nothing: what must be fetched, the plan says. */
+import { bindParameters, bindVariables, shownParameters } from './bind.ts'
+import { dependenciesOf } from './dependencies.ts'
+import type { OutputSection, ReadTemplate } from './document.ts'
+import { ValueEvaluation } from './evaluate-value.ts'
+import { Budget, type Cell, type Expansion } from './expansion.ts'
+import { objectOf } from './fields.ts'
+import { inOrder } from './graph.ts'
+import { conditionOf, type Instance, nameInstances } from './instances.ts'
+import { type MadeBody, makeBody } from './node-body.ts'
+import type {
+  ExpansionContext,
+  Json,
+  JsonObject,
+  Need,
+  Plan,
+  PlanNode,
+  PlanOutput,
+  Runtime,
+} from './plan.ts'
+import { TemplateRefusal } from './plan.ts'
+import { Problems } from './problems.ts'
+import { ResourceIndex } from './resource-index.ts'
+import { EvaluationError } from './scope.ts'
+import type { ParameterArgument, Read } from './template.ts'
+import { TemplateScope } from './template-scope.ts'
+import { checkValue, resolved, shownTypes } from './types.ts'
+import { Work } from './work.ts'
+
+const nothingYet: Runtime = { answer: () => undefined }
+
+export function expandTemplate(
+  template: ReadTemplate,
+  given: Readonly<Record<string, ParameterArgument>>,
+  context: ExpansionContext,
+): Read<Plan> {
+  const expansion = begin(template, given, context)
+  const { problems } = expansion
+  if (template.scope !== context.scope) {
+    const message = `the template is for the scope ${template.scope}, and deployed to ${context.scope}`
+    problems.add({ parent: undefined, key: '$schema' }, message)
+  }
+  // In the order they are declared, so that new ids are the same ones each time.
+  for (const cell of expansion.parameters.values()) cell.find()
+  const nodes = distinct(nameInstances(expansion), problems)
+  const made = new Map(
+    [...nodes].map(([key, instance]) => [
+      key,
+      instance.section.existing
+        ? undefined
+        : makeBody(instance, nothingYet, 'all', { problems, budget: expansion.budget }),
+    ]),
+  )
+  const needs = new Map([...made].map(([key, one]) => [key, one?.run.needs.values() ?? []]))
+  const dependencies = dependenciesOf(expansion, nodes, needs)
+  const { keys, circles } = inOrder(dependencies)
+  for (const circle of circles) {
+    const names = circle.map((key) => nodes.get(key)?.name ?? key).join(' → ')
+    const place = nodes.get(circle[0] ?? '')?.section.place
+    problems.add(place, `resources depend on each other in a circle: ${names}`)
+  }
+  const outputs = expansion.document.outputs.flatMap((section) => outputOf(expansion, section))
+  if (!problems.isEmpty) return { ok: false, problems: problems.list }
+  return {
+    ok: true,
+    value: {
+      nodes: keys.flatMap((key) => {
+        const instance = nodes.get(key)
+        if (instance === undefined) return []
+        return [nodeOf(key, instance, [...(dependencies.get(key) ?? [])], made.get(key))]
+      }),
+      outputs,
+      parameters: shownParameters(expansion),
+    },
+  }
+}
+
+function begin(
+  template: ReadTemplate,
+  given: Readonly<Record<string, ParameterArgument>>,
+  context: ExpansionContext,
+): Expansion {
+  const { document, languageVersion } = template
+  const parameters = new Map<string, Cell>()
+  const variables = new Map<string, Cell>()
+  const expansion: Expansion = {
+    document,
+    languageVersion,
+    context: withoutChance(context),
+    defaultsContext: context,
+    problems: new Problems(document.locate),
+    budget: new Budget(),
+    valuesBudget: new Budget(),
+    work: new Work(),
+    parameters,
+    variables,
+    deployment: deploymentOf(template, given, context),
+    resources: new ResourceIndex([], []),
+    notes: { isSecure: false, needs: new Map() },
+    reading: [],
+  }
+  for (const [name, cell] of bindParameters(expansion, given)) parameters.set(name, cell)
+  for (const [name, cell] of bindVariables(expansion)) variables.set(name, cell)
+  return expansion
+}
+
+/** The moment and new ids are for default values: what they give is the same wherever the parameter is used. */
+function withoutChance(context: ExpansionContext): ExpansionContext {
+  const refuse = (name: string): never => {
+    throw new EvaluationError(`${name}() is for default values of parameters`)
+  }
+  return {
+    ...context,
+    get now(): number {
+      return refuse('utcNow')
+    },
+    uuid: () => refuse('newGuid'),
+  }
+}
+
+function deploymentOf(
+  template: ReadTemplate,
+  given: Readonly<Record<string, ParameterArgument>>,
+  { deploymentName, location, scope }: ExpansionContext,
+): JsonObject {
+  const shown = Object.entries(given).flatMap(([name, argument]) => {
+    const section = template.document.parameters.get(name.toLowerCase())
+    if (section === undefined || section.secure || !('value' in argument)) return []
+    return [[name, objectOf([['value', argument.value]])] as const]
+  })
+  const properties = objectOf([
+    ['template', template.source],
+    ['parameters', objectOf(shown)],
+    ['mode', 'Incremental'],
+    ['provisioningState', 'Accepted'],
+  ])
+  const isLocated = scope !== 'resourceGroup' && location !== undefined
+  return objectOf([
+    ['name', deploymentName],
+    ...(isLocated ? [['location', location] as const] : []),
+    ['properties', properties],
+  ])
+}
+
+/** By key. What exists may be declared several times, and be deployed besides; it is one node then. */
+function distinct(
+  instances: readonly Instance[],
+  problems: Problems,
+): ReadonlyMap<string, Instance> {
+  const nodes = new Map<string, Instance>()
+  for (const instance of instances) {
+    const { nodeKey, section } = instance
+    if (nodeKey === undefined) continue
+    const before = nodes.get(nodeKey)
+    if (before === undefined || before.section.existing) nodes.set(nodeKey, instance)
+    else if (!section.existing) {
+      problems.add(section.place, `the resource is declared twice: ${instance.id}`)
+    }
+  }
+  return nodes
+}
+
+function nodeOf(
+  key: string,
+  instance: Instance,
+  dependsOn: readonly string[],
+  made: MadeBody | undefined,
+): PlanNode {
+  const { id, apiVersion, name, section, scope, loop } = instance
+  const { symbolicName, existing } = section
+  const early = made?.run.isWaiting === true ? undefined : (made?.body ?? objectOf([]))
+  return {
+    key,
+    id,
+    type: typeOf(instance),
+    apiVersion,
+    name,
+    ...(symbolicName === undefined ? {} : { symbolicName }),
+    ...(loop === undefined ? {} : { copy: loop }),
+    existing,
+    nested: section.nested !== undefined && !existing,
+    dependsOn,
+    position: scope.expansion.document.locate(section.place),
+    needs(runtime) {
+      if (early !== undefined) return []
+      const { run } = makeBody(instance, runtime, 'certain')
+      return run.isWaiting ? unanswered(run.needs, runtime) : []
+    },
+    evaluate(runtime) {
+      if (early !== undefined)
+        return { body: early, securePaths: [...(made?.run.securePaths ?? [])] }
+      const { body, run, problems } = makeBody(instance, runtime, 'none')
+      if (run.isFailed) throw refusalOf(problems, scope.expansion)
+      requireAnswers(run)
+      return { body, securePaths: [...run.securePaths] }
+    },
+  }
+}
+
+/** Old templates write extensions as `Namespace/type/providers/kind`; the id says what it is. */
+function typeOf({ id, type }: Instance): string {
+  if (!type.toLowerCase().includes('/providers/')) return type
+  const tail = id.slice(id.toLowerCase().lastIndexOf('/providers/') + '/providers/'.length)
+  const [namespace, ...rest] = tail.split('/')
+  return [namespace, ...rest.filter((_, at) => at % 2 === 0)].join('/')
+}
+
+function unanswered(needs: ReadonlyMap<string, Need>, runtime: Runtime): readonly Need[] {
+  return [...needs.values()].filter((need) => runtime.answer(need.key) === undefined)
+}
+
+/** A variable that is first read late tells its problems where all variables do. */
+function refusalOf(own: Problems, expansion: Expansion): TemplateRefusal {
+  return new TemplateRefusal(own.isEmpty ? expansion.problems.list : own.list)
+}
+
+function requireAnswers(run: ValueEvaluation): void {
+  if (run.isWaiting) throw new Error('evaluated before its needs were answered')
+}
+
+function outputOf(expansion: Expansion, section: OutputSection): readonly PlanOutput[] {
+  const { context, problems, budget } = expansion
+  const { name, secure, schema, condition, place } = section
+  const scope = new TemplateScope({ expansion, context, loops: [], late: nothingYet })
+  if (conditionOf(expansion, condition, scope, place) !== true) return []
+  const evaluate = (
+    runtime: Runtime,
+    own: Problems,
+    ownBudget: Budget,
+    work: Work,
+  ): { readonly value: Json; readonly run: ValueEvaluation } => {
+    const run = new ValueEvaluation({ problems: own, budget: ownBudget, needs: 'certain' })
+    const value = outputValue(section, scope.with({ late: runtime, work }), run)
+    if (!run.isFailed && !run.isWaiting) {
+      checkValue(schema, value, expansion.document.definitions, (path, message) => {
+        run.fail(place, path === '' ? message : `${path}: ${message}`)
+      })
+    }
+    return { value, run }
+  }
+  const early = evaluate(nothingYet, problems, budget, expansion.work)
+  const type = shownTypes[resolved(schema, expansion.document.definitions)?.type ?? 'any']
+  return [
+    {
+      name,
+      type,
+      secure,
+      needs(runtime) {
+        if (!early.run.isWaiting) return []
+        const { run } = evaluate(runtime, new Problems(problems.locate), new Budget(), new Work())
+        return run.isWaiting ? unanswered(run.needs, runtime) : []
+      },
+      evaluate(runtime) {
+        if (!early.run.isWaiting) return { value: early.value, secure: early.run.isSecure }
+        const own = new Problems(problems.locate)
+        const { value, run } = evaluate(runtime, own, new Budget(), new Work())
+        if (run.isFailed) throw refusalOf(own, expansion)
+        requireAnswers(run)
+        return { value, secure: run.isSecure }
+      },
+    },
+  ]
+}
+
+function outputValue(
+  { value, place }: OutputSection,
+  scope: TemplateScope,
+  run: ValueEvaluation,
+): Json {
+  if (value.kind === 'value') return run.of(value.value, scope, 'value')
+  return run.copies({ ...value, place }, { name: '', isMain: true }, scope)
+}

@@ -1,0 +1,136 @@
+/** What all parts of one expansion share: the document, where it is deployed, the problems found, the budget. */
+import { type TemplateDocument, templateLimits } from './document.ts'
+import type { ExpansionContext, Json, JsonObject, Need } from './plan.ts'
+import type { Problems } from './problems.ts'
+import type { ResourceIndex } from './resource-index.ts'
+import { EvaluationError } from './scope.ts'
+import type { Work } from './work.ts'
+
+/** What was noticed while an expression was evaluated. */
+export interface Notes {
+  /** A secure value was handed out. */
+  isSecure: boolean
+  readonly needs: Map<string, Need>
+}
+
+interface Held {
+  readonly value: Json
+  readonly secure: boolean
+}
+
+/** A parameter or a variable: evaluated when first asked for. */
+export interface Cell {
+  /** Throws `EvaluationError` when it has no value. */
+  read(): Held
+  /** Undefined when it has no value; why is among the problems. */
+  find(): Held | undefined
+}
+
+export interface Expansion {
+  readonly document: TemplateDocument
+  readonly languageVersion: '1.0' | '2.0'
+  /** Without a clock and chance: those are for default values of parameters. */
+  readonly context: ExpansionContext
+  readonly defaultsContext: ExpansionContext
+  readonly problems: Problems
+  /** Of what is to be sent, and of the values that it is made of. */
+  readonly budget: Budget
+  readonly valuesBudget: Budget
+  /** What all evaluations may cost together, until the plan is made. */
+  readonly work: Work
+  /** By names in lower case. */
+  readonly parameters: ReadonlyMap<string, Cell>
+  readonly variables: ReadonlyMap<string, Cell>
+  /** The answer of `deployment()`. */
+  readonly deployment: JsonObject
+  /** Empty until the resources have names. */
+  resources: ResourceIndex
+  notes: Notes
+  /** Cells that are being read, the outermost first. */
+  readonly reading: string[]
+}
+
+/** Its problem has been told already; whoever meets it only stops. */
+export class ReportedError extends EvaluationError {
+  constructor() {
+    super('a value that this needs has a problem of its own')
+    this.name = 'ReportedError'
+  }
+}
+
+/** How much may be made of one template, so that small templates do not become large plans. */
+export class Budget {
+  #characters: number
+  #isTold = false
+
+  constructor(characters: number = templateLimits.characters) {
+    this.#characters = characters
+  }
+
+  /** Whether there was enough left; that there was not is to be told once. */
+  spend(value: Json): 'enough' | 'told' | { readonly message: string } {
+    this.#characters -= sizeOf(value, this.#characters + 1)
+    if (this.#characters >= 0) return 'enough'
+    if (this.#isTold) return 'told'
+    this.#isTold = true
+    return {
+      message: `the template expands to more than ${templateLimits.characters} characters`,
+    }
+  }
+}
+
+/**
+ * A cell that computes its value once. What it is made of is told when it turns out to be made of itself: `what`
+ * names it in the message. A computation that fails has told its problems already.
+ */
+export function cellOf(expansion: Expansion, what: string, compute: () => Held | undefined): Cell {
+  let known: Held | undefined
+  let isFailed = false
+  const find = (): Held | undefined => {
+    if (known !== undefined || isFailed) return known
+    const { reading } = expansion
+    reading.push(what)
+    try {
+      known = compute()
+    } finally {
+      reading.pop()
+    }
+    isFailed = known === undefined
+    return known
+  }
+  return {
+    find,
+    read() {
+      const { reading } = expansion
+      const from = reading.indexOf(what)
+      if (from >= 0) {
+        const circle = [...reading.slice(from), what].join(' → ')
+        throw new EvaluationError(`${what} is made of itself: ${circle}`)
+      }
+      const found = find()
+      if (found === undefined) throw new ReportedError()
+      return found
+    },
+  }
+}
+
+/** Characters of the value as JSON, about; no further than `most`, whatever hangs together inside. */
+export function sizeOf(value: Json, most: number): number {
+  if (typeof value === 'string') return value.length + 3
+  if (typeof value !== 'object' || value === null) return 6
+  let size = 2
+  if (Array.isArray(value)) {
+    for (const one of value as readonly Json[]) {
+      size += sizeOf(one, most - size)
+      if (size > most) return size
+    }
+    return size
+  }
+  for (const [name, one] of Object.entries(value)) {
+    size += name.length + 3
+    if (size > most) return size
+    size += sizeOf(one as Json, most - size)
+    if (size > most) return size
+  }
+  return size
+}

@@ -1,0 +1,396 @@
+/** Functions of arrays, of which many take strings and objects too. They never change an argument. */
+import { isArray, isObject, objectOf } from '../fields.ts'
+import type { Json, JsonObject } from '../plan.ts'
+import { EvaluationError } from '../scope.ts'
+import type { Work } from '../work.ts'
+import type { Call, ValueFunction } from './define.ts'
+import {
+  areEqual,
+  arrayAt,
+  folded,
+  identityOf,
+  integerAt,
+  isInteger,
+  memberOf,
+  refuseKind,
+  textAt,
+  textOf,
+  textOrArrayAt,
+} from './values.ts'
+
+const group = 'array'
+const rangeMax = 10_000
+const rangeEnd = 2_147_483_647
+
+export const arrayFunctions: readonly ValueFunction[] = [
+  {
+    name: 'array',
+    group,
+    parameters: 'value',
+    least: 1,
+    most: 1,
+    doc: 'An array of the one value; an array stays as it is.',
+    apply: ([value = null]) => (isArray(value) ? value : [value]),
+  },
+  {
+    name: 'concat',
+    group,
+    parameters: 'values…',
+    least: 0,
+    doc: 'Strings joined to one string, or arrays joined to one array; never both.',
+    apply: concat,
+  },
+  {
+    name: 'contains',
+    group,
+    parameters: 'container, item',
+    least: 2,
+    most: 2,
+    doc: 'Whether a string has the part, an array the element, or an object the property, whose case does not matter.',
+    apply: contains,
+  },
+  {
+    name: 'createArray',
+    group,
+    parameters: 'values…',
+    least: 0,
+    doc: 'An array of the values.',
+    apply: (values) => values,
+  },
+  {
+    name: 'empty',
+    group,
+    parameters: 'value',
+    least: 1,
+    most: 1,
+    doc: 'Whether a string, an array or an object has nothing in it, or there is null.',
+    apply(values, call) {
+      const [value = null] = values
+      if (value === null) return true
+      if (typeof value === 'string' || isArray(value)) return value.length === 0
+      if (isObject(value)) return Object.keys(value).length === 0
+      return refuseKind(values, 0, call, 'a string, an array or an object')
+    },
+  },
+  {
+    name: 'first',
+    group,
+    parameters: 'value',
+    least: 1,
+    most: 1,
+    doc: 'The first element, or null; of a string the first character, or the empty string.',
+    apply: (values, call) => end(textOrArrayAt(values, 0, call), 0),
+  },
+  {
+    name: 'flatten',
+    group,
+    parameters: 'array',
+    least: 1,
+    most: 1,
+    doc: 'The elements of the arrays in an array, one level deep.',
+    apply(values, call) {
+      const made: Json[] = []
+      for (const one of arrayAt(values, 0, call)) {
+        if (!isArray(one)) made.push(one)
+        else {
+          call.work.spend(one.length)
+          for (const inner of one) made.push(inner)
+        }
+        call.work.produce(1)
+      }
+      return made
+    },
+  },
+  {
+    name: 'indexFromEnd',
+    group,
+    parameters: 'array, position',
+    least: 2,
+    most: 2,
+    doc: 'The element at a position counted from the end, where 1 is the last one.',
+    apply(values, call) {
+      const found = fromEnd(values, call)
+      if (found !== undefined) return found
+      const { length } = arrayAt(values, 0, call)
+      throw new EvaluationError(
+        `the array has ${length} elements, none at ${integerAt(values, 1, call)} from its end`,
+      )
+    },
+  },
+  {
+    name: 'indexOf',
+    group,
+    parameters: 'container, item',
+    least: 2,
+    most: 2,
+    doc: 'Where the item comes first, or −1; in a string without regard to case.',
+    apply(values, call) {
+      const [, item = null] = values
+      const container = textOrArrayAt(values, 0, call)
+      if (typeof container === 'string') {
+        return folded(container).indexOf(folded(textAt(values, 1, call)))
+      }
+      return container.findIndex((one) => areEqual(one, item, call.work))
+    },
+  },
+  {
+    name: 'intersection',
+    group,
+    parameters: 'value, values…',
+    least: 2,
+    doc: 'What all arrays have in common, each once, or the properties that all objects have with the same value.',
+    apply: intersection,
+  },
+  {
+    name: 'last',
+    group,
+    parameters: 'value',
+    least: 1,
+    most: 1,
+    doc: 'The last element, or null; of a string the last character, or the empty string.',
+    apply(values, call) {
+      const value = textOrArrayAt(values, 0, call)
+      return end(value, value.length - 1)
+    },
+  },
+  {
+    name: 'lastIndexOf',
+    group,
+    parameters: 'container, item',
+    least: 2,
+    most: 2,
+    doc: 'Where the item comes last, or −1; in a string without regard to case.',
+    apply(values, call) {
+      const [, item = null] = values
+      const container = textOrArrayAt(values, 0, call)
+      if (typeof container === 'string') {
+        return folded(container).lastIndexOf(folded(textAt(values, 1, call)))
+      }
+      return container.findLastIndex((one) => areEqual(one, item, call.work))
+    },
+  },
+  {
+    name: 'length',
+    group,
+    parameters: 'value',
+    least: 1,
+    most: 1,
+    doc: 'How many characters, elements or properties there are.',
+    apply(values, call) {
+      const [value = null] = values
+      if (typeof value === 'string' || isArray(value)) return value.length
+      if (isObject(value)) return Object.keys(value).length
+      return refuseKind(values, 0, call, 'a string, an array or an object')
+    },
+  },
+  {
+    name: 'max',
+    group,
+    parameters: 'integers…',
+    least: 1,
+    doc: 'The largest of the integers, or of an array of them.',
+    apply: (values, call) => extreme(values, call, Math.max),
+  },
+  {
+    name: 'min',
+    group,
+    parameters: 'integers…',
+    least: 1,
+    doc: 'The smallest of the integers, or of an array of them.',
+    apply: (values, call) => extreme(values, call, Math.min),
+  },
+  {
+    name: 'range',
+    group,
+    parameters: 'start, count',
+    least: 2,
+    most: 2,
+    doc: 'So many integers in a row, from the start on.',
+    apply: range,
+  },
+  {
+    name: 'skip',
+    group,
+    parameters: 'value, count',
+    least: 2,
+    most: 2,
+    doc: 'The elements or characters behind the first so many.',
+    apply: (values, call) =>
+      textOrArrayAt(values, 0, call).slice(Math.max(0, integerAt(values, 1, call))),
+  },
+  {
+    name: 'take',
+    group,
+    parameters: 'value, count',
+    least: 2,
+    most: 2,
+    doc: 'The first so many elements or characters.',
+    apply: (values, call) =>
+      textOrArrayAt(values, 0, call).slice(0, Math.max(0, integerAt(values, 1, call))),
+  },
+  {
+    name: 'tryGet',
+    group,
+    parameters: 'value, key, keys…',
+    least: 2,
+    doc: 'The element or property at the end of the keys, or null where one of them is not there.',
+    apply: tryGet,
+  },
+  {
+    name: 'tryIndexFromEnd',
+    group,
+    parameters: 'array, position',
+    least: 2,
+    most: 2,
+    doc: 'The element at a position counted from the end, or null where there is none.',
+    apply: (values, call) => fromEnd(values, call) ?? null,
+  },
+  {
+    name: 'union',
+    group,
+    parameters: 'value, values…',
+    least: 2,
+    doc: 'The elements of all arrays, each once, or one object of all objects, nested ones merged and later values winning.',
+    apply: union,
+  },
+]
+
+function concat(values: readonly Json[], call: Call): Json {
+  if (values.some(isArray)) {
+    const arrays = values.map((_, index) => arrayAt(values, index, call))
+    call.work.produce(arrays.reduce((sum, one) => sum + one.length, 0))
+    return arrays.flat()
+  }
+  const texts = values.map((value, index) =>
+    typeof value === 'object'
+      ? refuseKind(values, index, call, 'a string or an array')
+      : textOf(value, call.work),
+  )
+  call.work.produce(texts.reduce((sum, one) => sum + one.length, 0))
+  return texts.join('')
+}
+
+function contains(values: readonly Json[], call: Call): Json {
+  const [container = null, item = null] = values
+  if (typeof container === 'string') return container.includes(textAt(values, 1, call))
+  if (isArray(container)) return container.some((one) => areEqual(one, item, call.work))
+  if (isObject(container))
+    return memberOf(container, textAt(values, 1, call), call.work) !== undefined
+  return refuseKind(values, 0, call, 'a string, an array or an object')
+}
+
+/** Of a string the UTF-16 unit, as everywhere in the language. */
+function end(value: string | readonly Json[], index: number): Json {
+  if (typeof value === 'string') return value.charAt(index)
+  return value[index] ?? null
+}
+
+function fromEnd(values: readonly Json[], call: Call): Json | undefined {
+  const array = arrayAt(values, 0, call)
+  return array[array.length - integerAt(values, 1, call)]
+}
+
+function intersection(values: readonly Json[], call: Call): Json {
+  const { work } = call
+  if (isArray(values[0] ?? null)) {
+    const [own = [], ...others] = values.map((_, index) => arrayAt(values, index, call))
+    const sets = others.map((other) => new Set(other.map((one) => identityOf(one, work))))
+    return distinct([own], work).filter((one) => {
+      const identity = identityOf(one, work)
+      return sets.every((set) => set.has(identity))
+    })
+  }
+  const [own = objectOf([]), ...others] = objects(values, call)
+  return objectOf(
+    Object.entries(own).filter(([name, value]) =>
+      others.every((other) => {
+        const found = memberOf(other, name, work)
+        return found !== undefined && areEqual(found, value, work)
+      }),
+    ),
+  )
+}
+
+function union(values: readonly Json[], call: Call): Json {
+  if (isArray(values[0] ?? null)) {
+    const arrays = values.map((_, index) => arrayAt(values, index, call))
+    return distinct(arrays, call.work)
+  }
+  const [first = objectOf([]), ...others] = objects(values, call)
+  return others.reduce((made, other) => merge(made, other, call.work), first)
+}
+
+function objects(values: readonly Json[], call: Call): readonly JsonObject[] {
+  return values.map((value, index) =>
+    isObject(value) ? value : refuseKind(values, index, call, 'arrays only or objects only, not'),
+  )
+}
+
+function distinct(arrays: readonly (readonly Json[])[], work: Work): readonly Json[] {
+  const seen = new Map<string, Json>()
+  for (const array of arrays) {
+    for (const one of array) {
+      const identity = identityOf(one, work)
+      if (!seen.has(identity)) seen.set(identity, one)
+    }
+  }
+  return [...seen.values()]
+}
+
+/** The later object's values win; a property keeps the spelling and the place that it had first. */
+function merge(one: JsonObject, two: JsonObject, work: Work): JsonObject {
+  const spelled = new Map<string, string>()
+  const made = new Map<string, Json>()
+  for (const [name, value] of Object.entries(one)) {
+    spelled.set(name.toLowerCase(), name)
+    made.set(name, value)
+  }
+  for (const [name, value] of Object.entries(two)) {
+    const own = spelled.get(name.toLowerCase()) ?? name
+    const before = made.get(own)
+    const both = isObject(before) && isObject(value)
+    made.set(own, both ? merge(before, value, work) : value)
+  }
+  work.produce(made.size)
+  work.spend(made.size)
+  return objectOf(made)
+}
+
+function extreme(
+  values: readonly Json[],
+  call: Call,
+  choose: (one: number, two: number) => number,
+): Json {
+  const [only = null] = values
+  const integers = values.length === 1 && isArray(only) ? only : values
+  if (integers.length === 0) throw new EvaluationError(`${call.name}() of an empty array`)
+  call.work.spend(integers.length)
+  return integers.reduce<number>((found, one, index) => {
+    if (!isInteger(one)) return refuseKind(integers, index, call, 'integers')
+    return index === 0 ? one : choose(found, one)
+  }, 0)
+}
+
+function range(values: readonly Json[], call: Call): Json {
+  const start = integerAt(values, 0, call)
+  const count = integerAt(values, 1, call)
+  if (count < 0 || count > rangeMax) {
+    throw new EvaluationError(`range() makes 0 to ${rangeMax} integers, not ${count}`)
+  }
+  if (start + count > rangeEnd) {
+    throw new EvaluationError(`range() goes no further than ${rangeEnd}`)
+  }
+  return Array.from({ length: count }, (_, index) => start + index)
+}
+
+function tryGet(values: readonly Json[], call: Call): Json {
+  let [found = null] = values
+  for (const key of values.slice(1)) {
+    if (isObject(found) && typeof key === 'string') {
+      found = memberOf(found, key, call.work) ?? null
+    } else if (isArray(found) && isInteger(key)) {
+      found = found[key] ?? null
+    } else return null
+  }
+  return found
+}

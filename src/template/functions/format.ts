@@ -1,0 +1,71 @@
+/**
+ * Composite formatting: `{index,width:format}` in a text, with the number formats of the invariant culture.
+ * Everything it makes is bounded before it is made.
+ */
+import type { Json } from '../plan.ts'
+import { EvaluationError } from '../scope.ts'
+import type { Work } from '../work.ts'
+import { formatNumber } from './format-number.ts'
+import { textOf } from './values.ts'
+
+const itemPattern = /([0-9]{1,6})\s*(?:,\s*(-?[0-9]{1,9})\s*)?(?::((?:[^{}]|\{\{|\}\}){0,200}))?\}/y
+const widthMax = 1_000_000
+
+export function formatComposite(format: string, values: readonly Json[], work: Work): string {
+  const parts: string[] = []
+  let size = 0
+  let at = 0
+  const add = (part: string): void => {
+    size += part.length
+    work.produce(part.length)
+    parts.push(part)
+  }
+  while (at < format.length) {
+    const next = nextBrace(format, at)
+    if (next > at) add(format.slice(at, next))
+    if (next === format.length) break
+    const brace = format[next]
+    if (format[next + 1] === brace) {
+      add(brace ?? '')
+      at = next + 2
+    } else {
+      if (brace === '}') throw new EvaluationError(`the format has a single '}' at ${next}`)
+      itemPattern.lastIndex = next + 1
+      const found = itemPattern.exec(format)
+      if (found === null) {
+        throw new EvaluationError(`the format has no item like {0} at ${next}`)
+      }
+      add(item(found, values, work))
+      at = itemPattern.lastIndex
+    }
+  }
+  work.produce(size)
+  return parts.join('')
+}
+
+function nextBrace(format: string, at: number): number {
+  const open = format.indexOf('{', at)
+  const close = format.indexOf('}', at)
+  const ends = [open, close].filter((one) => one >= 0)
+  return Math.min(format.length, ...ends)
+}
+
+function item(
+  [, index, width, specifier]: RegExpExecArray,
+  values: readonly Json[],
+  work: Work,
+): string {
+  const value = values[Number(index)]
+  if (value === undefined) {
+    throw new EvaluationError(`the format asks for {${index}}; there are ${values.length} values`)
+  }
+  const plain = specifier?.replaceAll('{{', '{').replaceAll('}}', '}') ?? ''
+  const text =
+    typeof value === 'number' && plain !== '' ? formatNumber(value, plain) : textOf(value, work)
+  const wide = Number(width ?? 0)
+  if (Math.abs(wide) > widthMax) {
+    throw new EvaluationError(`the width of an item is at most ${widthMax}`)
+  }
+  work.produce(Math.abs(wide))
+  return wide < 0 ? text.padEnd(-wide) : text.padStart(wide)
+}

@@ -1,0 +1,180 @@
+/** What functions share: taking arguments of a kind or refusing them, comparing values, and texts of values. */
+import { isArray, isObject, kindOf } from '../fields.ts'
+import type { Json, JsonObject } from '../plan.ts'
+import { EvaluationError } from '../scope.ts'
+import type { Work } from '../work.ts'
+import type { Call } from './define.ts'
+
+const ordinals = ['first', 'second', 'third', 'fourth', 'fifth']
+
+function misfit(call: Call, index: number, wanted: string, value: Json): EvaluationError {
+  const which = ordinals[index] ?? `${index + 1}th`
+  return new EvaluationError(
+    `${call.name}() expects ${wanted} as its ${which} argument, not ${kindOf(value)}`,
+  )
+}
+
+export function textAt(values: readonly Json[], index: number, call: Call): string {
+  const value = values[index] ?? null
+  if (typeof value !== 'string') throw misfit(call, index, 'a string', value)
+  return value
+}
+
+/** A string, or an integer as text. */
+export function textOrIntegerAt(values: readonly Json[], index: number, call: Call): string {
+  const value = values[index] ?? null
+  if (isInteger(value)) return String(value)
+  if (typeof value !== 'string') throw misfit(call, index, 'a string or an integer', value)
+  return value
+}
+
+export function integerAt(values: readonly Json[], index: number, call: Call): number {
+  const value = values[index] ?? null
+  if (!isInteger(value)) throw misfit(call, index, 'an integer', value)
+  return value
+}
+
+export function booleanAt(values: readonly Json[], index: number, call: Call): boolean {
+  const value = values[index] ?? null
+  if (typeof value !== 'boolean') throw misfit(call, index, 'true or false', value)
+  return value
+}
+
+export function arrayAt(values: readonly Json[], index: number, call: Call): readonly Json[] {
+  const value = values[index] ?? null
+  if (!isArray(value)) throw misfit(call, index, 'an array', value)
+  return value
+}
+
+export function objectAt(values: readonly Json[], index: number, call: Call): JsonObject {
+  const value = values[index] ?? null
+  if (!isObject(value)) throw misfit(call, index, 'an object', value)
+  return value
+}
+
+export function textOrArrayAt(
+  values: readonly Json[],
+  index: number,
+  call: Call,
+): string | readonly Json[] {
+  const value = values[index] ?? null
+  if (typeof value === 'string' || isArray(value)) return value
+  throw misfit(call, index, 'a string or an array', value)
+}
+
+/** The refusal of an argument that is none of several kinds. */
+export function refuseKind(
+  values: readonly Json[],
+  index: number,
+  call: Call,
+  wanted: string,
+): never {
+  throw misfit(call, index, wanted, values[index] ?? null)
+}
+
+export function isInteger(value: Json): value is number {
+  return typeof value === 'number' && Number.isInteger(value)
+}
+
+/** Integers are exact or refused: JSON numbers hold them exactly up to 2^53 − 1 only. */
+export function exactInteger(value: bigint, what: string): number {
+  const made = Number(value)
+  if (!Number.isSafeInteger(made)) {
+    throw new EvaluationError(
+      `${what} is beyond ±${Number.MAX_SAFE_INTEGER}, the largest integer that is exact here`,
+    )
+  }
+  return made
+}
+
+/** Equal in kind and in value, however deep; strings and names with regard to case, members in any order. */
+export function areEqual(one: Json, two: Json, work: Work): boolean {
+  work.spend(1)
+  if (one === two) return true
+  if (typeof one !== 'object' || typeof two !== 'object' || one === null || two === null) {
+    return false
+  }
+  if (isArray(one)) {
+    if (!isArray(two) || one.length !== two.length) return false
+    return one.every((value, index) => areEqual(value, two[index] ?? null, work))
+  }
+  if (!isObject(one) || !isObject(two)) return false
+  const names = Object.keys(one)
+  if (names.length !== Object.keys(two).length) return false
+  return names.every(
+    (name) => Object.hasOwn(two, name) && areEqual(one[name] ?? null, two[name] ?? null, work),
+  )
+}
+
+/** The same text for equal values, another for different ones. */
+export function identityOf(value: Json, work: Work): string {
+  if (typeof value !== 'object' || value === null) return jsonText(value, work)
+  work.spend(1)
+  const parts = isArray(value)
+    ? value.map((one) => identityOf(one, work))
+    : Object.entries(value)
+        .sort(byName)
+        .map(([name, one]) => `${JSON.stringify(name)}:${identityOf(one, work)}`)
+  const text = isArray(value) ? `[${parts.join(',')}]` : `{${parts.join(',')}}`
+  work.produce(text.length)
+  return text
+}
+
+function byName([one]: readonly [string, Json], [two]: readonly [string, Json]): number {
+  return compareText(one, two)
+}
+
+/** By code units, as texts are ordered everywhere in the language. */
+export function compareText(one: string, two: string): number {
+  if (one === two) return 0
+  return one < two ? -1 : 1
+}
+
+/** JSON without spaces. Its size is counted while it is made: values may share parts many times over. */
+export function jsonText(value: Json, work: Work): string {
+  work.spend(1)
+  if (isArray(value)) {
+    const text = `[${value.map((one) => jsonText(one, work)).join(',')}]`
+    work.produce(text.length)
+    return text
+  }
+  if (isObject(value)) {
+    const parts = Object.entries(value).map(
+      ([name, one]) => `${JSON.stringify(name)}:${jsonText(one, work)}`,
+    )
+    const text = `{${parts.join(',')}}`
+    work.produce(text.length)
+    return text
+  }
+  const text = JSON.stringify(value)
+  work.produce(text.length)
+  return text
+}
+
+/** How a value looks inside of other text: texts as they stand, `True` and `False`, JSON for the rest. */
+export function textOf(value: Json, work: Work): string {
+  if (typeof value === 'string') return value
+  if (value === null) return ''
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  return jsonText(value, work)
+}
+
+/** Lower case that keeps every character's place, for comparing without regard to case. */
+export function folded(text: string): string {
+  const lower = text.toLowerCase()
+  if (lower.length === text.length) return lower
+  return Array.from(text, (character) => {
+    const one = character.toLowerCase()
+    return one.length === character.length ? one : character
+  }).join('')
+}
+
+/** The member's value: spelled so, else the first that differs in case only. */
+export function memberOf(object: JsonObject, name: string, work: Work): Json | undefined {
+  if (Object.hasOwn(object, name)) return object[name]
+  const names = Object.keys(object)
+  work.spend(names.length)
+  const lower = name.toLowerCase()
+  const found = names.find((one) => one.toLowerCase() === lower)
+  return found === undefined ? undefined : object[found]
+}

@@ -1,0 +1,46 @@
+/** The order of the nodes: every one after those it depends on. It knows keys only. */
+
+export interface Ordered {
+  /** Those in circles come in no particular place. */
+  readonly keys: readonly string[]
+  /** Each as the keys on the way round, the first one again at the end. */
+  readonly circles: readonly (readonly string[])[]
+}
+
+/** Keys keep the order given wherever the graph leaves it open. */
+export function inOrder(dependencies: ReadonlyMap<string, ReadonlySet<string>>): Ordered {
+  const keys: string[] = []
+  const circles: string[][] = []
+  const state = new Map<string, 'open' | 'done'>()
+  for (const root of dependencies.keys()) {
+    if (state.has(root)) continue
+    // A chain can be as long as there are resources, so the way is a list and not the stack.
+    const way = [{ key: root, rest: restOf(dependencies, root) }]
+    state.set(root, 'open')
+    for (let top = way.at(-1); top !== undefined; top = way.at(-1)) {
+      const next = top.rest.next()
+      if (next.done === true) {
+        state.set(top.key, 'done')
+        keys.push(top.key)
+        way.pop()
+        continue
+      }
+      const seen = state.get(next.value)
+      if (seen === undefined) {
+        state.set(next.value, 'open')
+        way.push({ key: next.value, rest: restOf(dependencies, next.value) })
+      } else if (seen === 'open') {
+        const from = way.findIndex((one) => one.key === next.value)
+        circles.push([...way.slice(from).map((one) => one.key), next.value])
+      }
+    }
+  }
+  return { keys, circles }
+}
+
+function restOf(
+  dependencies: ReadonlyMap<string, ReadonlySet<string>>,
+  key: string,
+): Iterator<string> {
+  return (dependencies.get(key) ?? new Set<string>()).values()
+}

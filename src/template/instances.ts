@@ -1,0 +1,217 @@
+/** Names the resources of a template: one instance for each turn of a loop, with its id, before anything is sent. */
+import type { Compiled } from './compile.ts'
+import { type ResourceSection, templateLimits } from './document.ts'
+import { ValueEvaluation } from './evaluate-value.ts'
+import { Budget, type Expansion } from './expansion.ts'
+import type { Place } from './place.ts'
+import { Problems, pathsOnly } from './problems.ts'
+import { type Known, ResourceIndex } from './resource-index.ts'
+import { type Loop, TemplateScope } from './template-scope.ts'
+
+/** One resource that the template declares. Without a `nodeKey` when its condition is false. */
+export interface Instance extends Known {
+  readonly section: ResourceSection
+  /** Where its expressions stand: in the loop it was made by. */
+  readonly scope: TemplateScope
+  readonly loop: { readonly name: string; readonly index: number } | undefined
+  /** What its id hangs on: `{base}/providers/…`. */
+  readonly base: string
+}
+
+/** Only what could be named; the rest is among the problems. */
+export function nameInstances(expansion: Expansion): readonly Instance[] {
+  const made = new Map<ResourceSection, readonly Instance[]>()
+  const loopNames: string[] = []
+  let count = 0
+  for (const section of expansion.document.resources) {
+    const instances: Instance[] = []
+    const parents = section.parent === undefined ? [undefined] : (made.get(section.parent) ?? [])
+    for (const parent of parents) {
+      for (const turn of turnsOf(expansion, section, parent, loopNames)) {
+        count += 1
+        if (count > templateLimits.resources) {
+          const message = `a template has at most ${templateLimits.resources} resources`
+          expansion.problems.add(section.place, message)
+          return [...made.values()].flat()
+        }
+        const instance = nameOne(expansion, section, parent, turn)
+        if (instance !== undefined) instances.push(instance)
+      }
+    }
+    made.set(section, instances)
+  }
+  const all = [...made.values()].flat()
+  expansion.resources = new ResourceIndex(
+    all.map((known) => ({
+      known,
+      ...(known.section.symbolicName === undefined
+        ? {}
+        : { symbolicName: known.section.symbolicName }),
+      ...(known.loop === undefined || known.section.parent !== undefined
+        ? {}
+        : { loop: known.loop }),
+      otherIds: otherIdsOf(known),
+    })),
+    loopNames,
+  )
+  return all
+}
+
+interface Turn {
+  readonly scope: TemplateScope
+  readonly loop: { readonly name: string; readonly index: number } | undefined
+}
+
+function turnsOf(
+  expansion: Expansion,
+  section: ResourceSection,
+  parent: Instance | undefined,
+  loopNames: string[],
+): readonly Turn[] {
+  if (parent !== undefined) return [{ scope: parent.scope, loop: parent.loop }]
+  const { context, problems, valuesBudget: budget } = expansion
+  const late = 'in the name of a resource'
+  const scope = new TemplateScope({ expansion, context, loops: [], late })
+  const { copy, symbolicName } = section
+  if (copy === undefined) return [{ scope, loop: undefined }]
+  const name = textOf(copy.name, scope, copy.place, problems, 'the name of the loop')
+  const run = new ValueEvaluation({ problems, budget, needs: 'none' })
+  const count = run.count(copy.count, scope, copy.place)
+  if (name === undefined) return []
+  loopNames.push(name, ...(symbolicName === undefined ? [] : [symbolicName]))
+  if (copy.isSerial && copy.batchSize > count && count > 0) {
+    problems.add(copy.place, `'batchSize' is larger than the ${count} turns of the loop`)
+  }
+  return Array.from({ length: count }, (_, index) => {
+    const loop: Loop = { name: name.toLowerCase(), index, isMain: true }
+    return { scope: scope.with({ loop }), loop: { name, index } }
+  })
+}
+
+function nameOne(
+  expansion: Expansion,
+  section: ResourceSection,
+  parent: Instance | undefined,
+  { scope, loop }: Turn,
+): Instance | undefined {
+  const { place, type } = section
+  const isPresent = conditionOf(expansion, section.condition, scope, place)
+  if (isPresent === undefined) return undefined
+  // What is not deployed may have a name that makes no sense.
+  const problems = isPresent ? expansion.problems : new Problems(pathsOnly)
+  const own = textOf(section.name, scope, place, problems, "'name'")
+  const apiVersion = textOf(section.apiVersion, scope, place, problems, "'apiVersion'")
+  const base = baseOf(expansion, section, parent, scope, problems)
+  if (own === undefined || apiVersion === undefined || base === undefined) return undefined
+  const name = parent === undefined ? own : `${parent.name}/${own}`
+  const id = idOf(base, type, name)
+  if (typeof id !== 'string') {
+    problems.add(place, id.message)
+    return undefined
+  }
+  const key = isPresent ? { nodeKey: id.toLowerCase() } : {}
+  return { section, scope, loop, base, id, name, type, apiVersion, ...key }
+}
+
+/** Undefined when that is a problem. */
+export function conditionOf(
+  { problems, valuesBudget: budget }: Expansion,
+  condition: Compiled | undefined,
+  scope: TemplateScope,
+  place: Place,
+): boolean | undefined {
+  if (condition === undefined) return true
+  const run = new ValueEvaluation({ problems, budget, needs: 'none' })
+  const value = run.of(condition, scope.with({ late: 'in a condition' }))
+  if (run.isFailed) return undefined
+  if (typeof value === 'boolean') return value
+  problems.add(place, "'condition' has to be true or false")
+  return undefined
+}
+
+function textOf(
+  compiled: Compiled,
+  scope: TemplateScope,
+  place: Place,
+  problems: Problems,
+  what: string,
+): string | undefined {
+  const run = new ValueEvaluation({ problems, budget: new Budget(), needs: 'none' })
+  const value = run.of(compiled, scope)
+  if (run.isFailed) return undefined
+  if (typeof value === 'string' && value !== '') return value
+  problems.add(place, `${what} has to be a string that is not empty`)
+  return undefined
+}
+
+/** What the id hangs on, without a slash at its end; the tenant is the empty text. */
+function baseOf(
+  expansion: Expansion,
+  section: ResourceSection,
+  parent: Instance | undefined,
+  scope: TemplateScope,
+  problems: Problems,
+): string | undefined {
+  const { place } = section
+  const here = placeOfContext(expansion)
+  if (section.scope !== undefined) {
+    const text = textOf(section.scope, scope, place, problems, "'scope'")
+    return text === undefined ? undefined : absolute(text, here)
+  }
+  if (parent !== undefined) return parent.base
+  const { subscriptionId, resourceGroup } = section.nested ?? {}
+  if (subscriptionId === undefined && resourceGroup === undefined) return here
+  const subscription =
+    subscriptionId === undefined
+      ? expansion.context.subscription?.['subscriptionId']
+      : textOf(subscriptionId, scope, place, problems, "'subscriptionId'")
+  if (typeof subscription !== 'string') {
+    problems.add(place, "here 'resourceGroup' needs a 'subscriptionId' beside it")
+    return undefined
+  }
+  if (resourceGroup === undefined) return `/subscriptions/${subscription}`
+  const group = textOf(resourceGroup, scope, place, problems, "'resourceGroup'")
+  return group === undefined ? undefined : `/subscriptions/${subscription}/resourceGroups/${group}`
+}
+
+/** The scope that is deployed to. */
+export function placeOfContext({ context }: Expansion): string {
+  const { resourceGroup, subscription, managementGroup } = context
+  const scopes = { resourceGroup, subscription, managementGroup, tenant: undefined }
+  const id = scopes[context.scope]?.['id']
+  return typeof id === 'string' ? id.replace(/\/$/, '') : ''
+}
+
+const managementGroup = /^[^/]*\.management\/managementgroups\/[^/]+$/i
+
+function absolute(text: string, here: string): string {
+  const trimmed = text.replace(/\/$/, '')
+  if (trimmed === '' || trimmed.startsWith('/')) return trimmed
+  if (managementGroup.test(trimmed)) return `/providers/${trimmed}`
+  return `${here}/providers/${trimmed}`
+}
+
+const groupType = /^[^/]*\.resources\/resourcegroups$/i
+
+function isGroup(base: string, type: string): boolean {
+  return groupType.test(type) && /^\/subscriptions\/[^/]+$/i.test(base)
+}
+
+function idOf(base: string, type: string, name: string): string | { readonly message: string } {
+  if (isGroup(base, type)) return `${base}/resourceGroups/${name}`
+  const [namespace, ...types] = type.split('/')
+  const names = name.split('/')
+  if (types.length !== names.length) {
+    const message = `the type '${type}' has ${types.length} segments after its namespace, so the name needs as many; it has ${names.length}`
+    return { message }
+  }
+  if (names.includes('') || types.includes('')) {
+    return { message: 'no segment of a type or a name may be empty' }
+  }
+  return `${base}/providers/${namespace}/${types.map((word, at) => `${word}/${names[at]}`).join('/')}`
+}
+
+/** Groups are also called by the form that subscriptionResourceId() gives. */
+function otherIdsOf({ base, type, name }: Instance): readonly string[] {
+  return isGroup(base, type) ? [`${base}/providers/${type}/${name}`] : []
+}

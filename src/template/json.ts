@@ -1,0 +1,315 @@
+/**
+ * Reads JSON text and remembers where everything stands. Comments are taken; a name given twice in one
+ * object, and texts too large or nested too deeply, are refused. It makes objects without a prototype.
+ */
+import type { Json } from './plan.ts'
+
+export const jsonLimits = { characters: 4 * 1024 * 1024, depth: 128 } as const
+
+/** A line and a column, counted from 1. */
+export interface LineColumn {
+  readonly line: number
+  readonly column: number
+}
+
+export interface JsonFault extends LineColumn {
+  /** From the root down. */
+  readonly keys: readonly (string | number)[]
+  readonly message: string
+}
+
+/** A text that was read: its value and the places in it. */
+export interface ReadText {
+  readonly value: Json
+  /**
+   * Where the value at the end of these keys stands, or else the last of its ancestors that is there. `within`
+   * counts the characters of a string's value.
+   */
+  locate(keys: readonly (string | number)[], within?: number): LineColumn
+}
+
+export type ReadJson =
+  | { readonly ok: true; readonly value: ReadText }
+  | { readonly ok: false; readonly faults: readonly JsonFault[] }
+
+export function readJson(text: string): ReadJson {
+  if (text.length > jsonLimits.characters) {
+    const message = `a template has at most ${jsonLimits.characters} characters; this has ${text.length}`
+    return { ok: false, faults: [{ line: 1, column: 1, keys: [], message }] }
+  }
+  const reader = new JsonReader(text, undefined)
+  const value = reader.read()
+  if (reader.faults.length > 0) {
+    const places = reader.faults.map(({ at, keys, message }) => ({
+      ...lineColumn(text, at),
+      keys,
+      message,
+    }))
+    return { ok: false, faults: places }
+  }
+  let offsets: Offsets | undefined
+  return {
+    ok: true,
+    value: {
+      value,
+      locate(keys, within = 0) {
+        offsets ??= offsetsOf(text)
+        return lineColumn(text, offsetAt(text, offsets, keys, within))
+      },
+    },
+  }
+}
+
+/** Of the members of every object and array. */
+type Offsets = Map<object | null, Map<string | number, readonly [at: number, value: Json]>>
+
+/** Places are asked for only when something is wrong, so only then is the text read once more for them. */
+function offsetsOf(text: string): Offsets {
+  const offsets: Offsets = new Map()
+  new JsonReader(text, offsets).read()
+  return offsets
+}
+
+function offsetAt(
+  text: string,
+  offsets: Offsets,
+  keys: readonly (string | number)[],
+  within: number,
+): number {
+  let [at, value] = offsets.get(null)?.get('') ?? [0, null]
+  for (const key of keys) {
+    const found =
+      typeof value === 'object' && value !== null ? offsets.get(value)?.get(key) : undefined
+    if (found === undefined) return at
+    ;[at, value] = found
+  }
+  return typeof value === 'string' && within > 0 ? insideString(text, at, within) : at
+}
+
+/** Escapes are longer in the text than in the value. */
+function insideString(text: string, start: number, within: number): number {
+  let at = start + 1
+  for (let left = within; left > 0 && text[at] !== '"'; left -= 1) {
+    if (text[at] === '\\') at += text[at + 1] === 'u' ? 6 : 2
+    else at += 1
+  }
+  return at
+}
+
+export function lineColumn(text: string, at: number): LineColumn {
+  let line = 1
+  let start = 0
+  for (;;) {
+    const end = text.indexOf('\n', start)
+    if (end === -1 || end >= at) return { line, column: at - start + 1 }
+    line += 1
+    start = end + 1
+  }
+}
+
+interface Fault {
+  readonly at: number
+  readonly keys: readonly (string | number)[]
+  readonly message: string
+}
+
+const faultsMax = 50
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what a string may not hold is what it looks for.
+const plainPattern = /[^"\\\u0000-\u001f]*/y
+const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+const spacePattern = /[ \t\r\n\ufeff]*/y
+const wordPattern = /[A-Za-z]+/y
+const escapes: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ['\\', '\\'],
+  ['/', '/'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+])
+
+/** A cursor over the text. The first thing that is no JSON stops it; names given twice do not. */
+class JsonReader {
+  readonly faults: Fault[] = []
+  readonly #text: string
+  readonly #offsets: Offsets | undefined
+  readonly #keys: (string | number)[] = []
+  #at = 0
+  #isStopped = false
+
+  constructor(text: string, offsets: Offsets | undefined) {
+    this.#text = text
+    this.#offsets = offsets
+  }
+
+  read(): Json {
+    this.#space()
+    const at = this.#at
+    const value = this.#value(0)
+    this.#offsets?.set(null, new Map([['', [at, value]]]))
+    this.#space()
+    if (this.#at < this.#text.length) this.#stop('expected the end of the text')
+    return value
+  }
+
+  #value(depth: number): Json {
+    if (depth > jsonLimits.depth) return this.#stop(`JSON nests at most ${jsonLimits.depth} deep`)
+    const character = this.#text[this.#at]
+    if (character === '{') return this.#object(depth)
+    if (character === '[') return this.#array(depth)
+    if (character === '"') return this.#string()
+    const digits = this.#match(numberPattern)
+    if (digits !== '') return this.#number(digits)
+    const at = this.#at
+    const word = this.#match(wordPattern)
+    if (word === 'true') return true
+    if (word === 'false') return false
+    if (word === 'null') return null
+    this.#at = at
+    return this.#stop('expected a value')
+  }
+
+  #number(digits: string): Json {
+    const value = Number(digits)
+    return Number.isFinite(value) ? value : this.#stop('the number is too large')
+  }
+
+  #object(depth: number): Json {
+    const made: Record<string, Json> = Object.create(null)
+    const offsets = this.#members(made)
+    const seen = new Set<string>()
+    this.#at += 1
+    this.#space()
+    if (this.#take('}')) return made
+    while (!this.#isStopped) {
+      const nameAt = this.#at
+      if (this.#text[nameAt] !== '"') return this.#stop("expected a property's name in quotes")
+      const name = this.#string()
+      this.#keys.push(name)
+      if (seen.has(name)) this.#fault(nameAt, `the property '${name.slice(0, 60)}' is given twice`)
+      seen.add(name)
+      this.#space()
+      if (!this.#take(':')) this.#stop("expected ':'")
+      this.#space()
+      const at = this.#at
+      const value = this.#isStopped ? null : this.#value(depth + 1)
+      made[name] = value
+      offsets?.set(name, [at, value])
+      this.#space()
+      const isLast = !this.#isStopped && this.#take('}')
+      if (!isLast && !this.#isStopped && !this.#take(',')) this.#stop("expected ',' or '}'")
+      this.#keys.pop()
+      if (isLast) return made
+      this.#space()
+    }
+    return made
+  }
+
+  #array(depth: number): Json {
+    const made: Json[] = []
+    const offsets = this.#members(made)
+    this.#at += 1
+    this.#space()
+    if (this.#take(']')) return made
+    while (!this.#isStopped) {
+      this.#keys.push(made.length)
+      const at = this.#at
+      const value = this.#value(depth + 1)
+      offsets?.set(made.length, [at, value])
+      made.push(value)
+      this.#space()
+      const isLast = !this.#isStopped && this.#take(']')
+      if (!isLast && !this.#isStopped && !this.#take(',')) this.#stop("expected ',' or ']'")
+      this.#keys.pop()
+      if (isLast) return made
+      this.#space()
+    }
+    return made
+  }
+
+  #members(made: object): Map<string | number, readonly [number, Json]> | undefined {
+    const members = this.#offsets === undefined ? undefined : new Map()
+    if (members !== undefined) this.#offsets?.set(made, members)
+    return members
+  }
+
+  /** Line breaks and tabs may stand in strings as they are: long expressions are written so. */
+  #string(): string {
+    const start = this.#at
+    this.#at += 1
+    let value = ''
+    for (;;) {
+      value += this.#match(plainPattern)
+      const character = this.#text[this.#at]
+      this.#at += 1
+      if (character === '"') return value
+      if (character === '\n' || character === '\r' || character === '\t') value += character
+      else if (character !== '\\') {
+        this.#at = character === undefined ? start : this.#at - 1
+        const isOpen = character === undefined
+        return this.#stop(
+          isOpen ? 'the string has no closing quote' : 'a control character in a string',
+          '',
+        )
+      } else {
+        const escaped = this.#escape()
+        if (escaped === undefined) return this.#stop('an escape that JSON does not know', '')
+        value += escaped
+      }
+    }
+  }
+
+  #escape(): string | undefined {
+    const letter = this.#text[this.#at]
+    if (letter === undefined) return undefined
+    this.#at += 1
+    if (letter !== 'u') return escapes.get(letter)
+    const hex = this.#text.slice(this.#at, this.#at + 4)
+    if (!/^[0-9a-fA-F]{4}$/.test(hex)) return undefined
+    this.#at += 4
+    return String.fromCharCode(Number.parseInt(hex, 16))
+  }
+
+  #space(): void {
+    for (;;) {
+      this.#match(spacePattern)
+      if (this.#text[this.#at] !== '/') return
+      const next = this.#text[this.#at + 1]
+      const close = next === '/' ? '\n' : next === '*' ? '*/' : undefined
+      if (close === undefined) return
+      const end = this.#text.indexOf(close, this.#at + 2)
+      if (end === -1 && next === '*') {
+        this.#stop('the comment has no end')
+        return
+      }
+      this.#at = end === -1 ? this.#text.length : end + close.length
+    }
+  }
+
+  #take(character: string): boolean {
+    if (this.#text[this.#at] !== character) return false
+    this.#at += 1
+    return true
+  }
+
+  #match(pattern: RegExp): string {
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#text)?.[0] ?? ''
+    this.#at += found.length
+    return found
+  }
+
+  #stop(message: string): null
+  #stop(message: string, value: string): string
+  #stop(message: string, value: string | null = null): string | null {
+    if (!this.#isStopped) this.#fault(this.#at, message)
+    this.#isStopped = true
+    return value
+  }
+
+  #fault(at: number, message: string): void {
+    if (this.faults.length < faultsMax) this.faults.push({ at, keys: [...this.#keys], message })
+  }
+}

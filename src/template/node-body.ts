@@ -1,0 +1,87 @@
+/** Makes what is sent for one resource: its members evaluated, and a nested deployment's template with them. */
+import { type NeedsWanted, ValueEvaluation, type Wanted } from './evaluate-value.ts'
+import { Budget } from './expansion.ts'
+import { isArray, isObject, objectOf } from './fields.ts'
+import type { Instance } from './instances.ts'
+import { outerTemplate } from './outer-template.ts'
+import { placeIn } from './place.ts'
+import type { Json, JsonObject, Runtime } from './plan.ts'
+import { Problems } from './problems.ts'
+import { Work } from './work.ts'
+
+export interface MadeBody {
+  readonly body: JsonObject
+  readonly run: ValueEvaluation
+  readonly problems: Problems
+}
+
+/** Before anything runs its problems are the template's, and it counts towards its size; later it has its own. */
+export function makeBody(
+  instance: Instance,
+  runtime: Runtime,
+  needs: NeedsWanted,
+  shared?: { readonly problems: Problems; readonly budget: Budget },
+): MadeBody {
+  const { section } = instance
+  const { problems = new Problems(instance.scope.expansion.document.locate) } = shared ?? {}
+  const { budget = new Budget() } = shared ?? {}
+  const scope = shared === undefined ? instance.scope.with({ work: new Work() }) : instance.scope
+  const wanted: Wanted = { problems, budget, needs }
+  const run = new ValueEvaluation(wanted)
+  const early = scope.with({ late: "in 'location'" })
+  const late = scope.with({ late: runtime })
+  const entries: (readonly [string, Json])[] = []
+  for (const { name, value } of section.early) {
+    entries.push([String(name), withoutNulls(run.of(value, early, String(name)))])
+  }
+  for (const { name, value } of section.late) {
+    const made = withoutNulls(run.of(value, late, String(name)))
+    if (made !== null) entries.push([String(name), made])
+  }
+  const body = objectOf(entries.filter(([, value]) => value !== null))
+  if (section.nested === undefined) return { body, run, problems }
+  return { body: withTemplate({ ...instance, scope }, body, runtime, wanted, run), run, problems }
+}
+
+function withTemplate(
+  { section, scope }: Instance,
+  body: JsonObject,
+  runtime: Runtime,
+  wanted: Wanted,
+  run: ValueEvaluation,
+): JsonObject {
+  const { nested, place } = section
+  const before = body['properties']
+  const entries: (readonly [string, Json])[] = isObject(before) ? Object.entries(before) : []
+  const late = scope.with({ late: runtime })
+  const { template, parameters, isInner = true } = nested ?? {}
+  if (template !== undefined && isObject(template.raw) && !isInner) {
+    const at = placeIn(placeIn(place, 'properties'), 'template')
+    const made = outerTemplate(template.raw, at, late, wanted, run)
+    entries.push(['template', made.template], ['parameters', made.parameters])
+    for (const name of Object.keys(made.parameters)) {
+      run.securePaths.add(`properties.parameters.${name}.value`)
+    }
+  } else {
+    if (template !== undefined) {
+      entries.push(['template', run.of(template.compiled, late, 'properties.template')])
+    }
+    if (parameters !== undefined) {
+      entries.push(['parameters', run.of(parameters, late, 'properties.parameters')])
+    }
+  }
+  return objectOf([...Object.entries(body), ['properties', objectOf(entries)]])
+}
+
+/** A property that is null is one that is not there. Elements of arrays stay, since the others would move. */
+function withoutNulls(value: Json): Json {
+  if (isArray(value)) {
+    const made = value.map(withoutNulls)
+    return made.every((one, at) => one === value[at]) ? value : made
+  }
+  if (!isObject(value)) return value
+  const entries = Object.entries(value)
+  const made = entries.map(([name, one]) => [name, withoutNulls(one)] as const)
+  const isSame = made.every(([, one], at) => one !== null && one === entries[at]?.[1])
+  return isSame ? value : objectOf(made.filter(([, one]) => one !== null))
+}

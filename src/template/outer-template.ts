@@ -1,0 +1,193 @@
+/**
+ * Evaluates a nested template in the scope of its parent, which is the outer one: what the parent knows becomes
+ * plain data, what only the nested deployment can know stays an expression. Secure values go in as parameters.
+ */
+import { ValueEvaluation, type Wanted } from './evaluate-value.ts'
+import { type Expression, parseTemplateString } from './expression.ts'
+import { fieldOf, isArray, isObject, objectOf } from './fields.ts'
+import { type Place, placeIn } from './place.ts'
+import type { Json, JsonObject } from './plan.ts'
+import { expressionOf, printExpression } from './print-expression.ts'
+import { isDeploymentType } from './read-resources.ts'
+import type { TemplateScope } from './template-scope.ts'
+
+export interface OuterTemplate {
+  readonly template: JsonObject
+  /** Arguments of the parameters that secure values became. */
+  readonly parameters: JsonObject
+}
+
+/** What it finds wrong, or must wait for, is noticed by `whole`. */
+export function outerTemplate(
+  raw: JsonObject,
+  place: Place | undefined,
+  scope: TemplateScope,
+  wanted: Wanted,
+  whole: ValueEvaluation,
+): OuterTemplate {
+  const outer = new Outer(scope, wanted, whole)
+  const dropped = new Set(['parameters', 'variables', 'functions'])
+  const kept = Object.entries(raw).filter(([name]) => !dropped.has(name.toLowerCase()))
+  const made = outer.value(objectOf(kept), place, false)
+  const sections = isObject(made) ? Object.entries(made) : []
+  const declared = objectOf(
+    [...outer.secrets].map(([name, { type }]) => [name, objectOf([['type', type]])]),
+  )
+  return {
+    template: objectOf([...sections, ['parameters', declared]]),
+    parameters: objectOf(
+      [...outer.secrets].map(([name, { value }]) => [name, objectOf([['value', value]])]),
+    ),
+  }
+}
+
+class Outer {
+  readonly secrets = new Map<string, { readonly type: string; readonly value: Json }>()
+  readonly #scope: TemplateScope
+  readonly #wanted: Wanted
+  readonly #whole: ValueEvaluation
+
+  constructor(scope: TemplateScope, wanted: Wanted, whole: ValueEvaluation) {
+    this.#scope = scope
+    this.#wanted = wanted
+    this.#whole = whole
+  }
+
+  value(value: Json, place: Place | undefined, isInLoop: boolean): Json {
+    if (typeof value === 'string') return this.#text(value, place, isInLoop)
+    if (isArray(value)) {
+      return value.map((one, at) => this.value(one, placeIn(place, at), isInLoop))
+    }
+    if (!isObject(value)) return value
+    const inLoop = isInLoop || fieldOf(value, place, 'copy') !== undefined
+    const entries = Object.entries(value).map(([name, one]) => {
+      const at = placeIn(place, name)
+      const key = this.#text(name, at, inLoop)
+      return [typeof key === 'string' ? key : name, this.value(one, at, inLoop)] as const
+    })
+    return this.#withInner(value, objectOf(entries))
+  }
+
+  /** A template in the inner scope, further inside, is still not this parent's to evaluate. */
+  #withInner(raw: JsonObject, made: JsonObject): JsonObject {
+    const type = fieldOf(raw, undefined, 'type')?.value
+    if (typeof type !== 'string' || !isDeploymentType(type)) return made
+    const properties = fieldOf(raw, undefined, 'properties')
+    const inside = properties?.value
+    if (properties === undefined || !isObject(inside)) return made
+    const options = fieldOf(inside, undefined, 'expressionEvaluationOptions')?.value
+    const scope = isObject(options) ? fieldOf(options, undefined, 'scope')?.value : undefined
+    const template = fieldOf(inside, undefined, 'template')
+    const evaluated = made[properties.place.key]
+    if (String(scope).toLowerCase() !== 'inner' || !template || !isObject(evaluated)) return made
+    const kept = objectOf([
+      ...Object.entries(evaluated),
+      [String(template.place.key), template.value],
+    ])
+    return objectOf([...Object.entries(made), [String(properties.place.key), kept]])
+  }
+
+  #text(text: string, place: Place | undefined, isInLoop: boolean): Json {
+    const read = parseTemplateString(text)
+    // Literals keep their escapes: the nested deployment reads them once more.
+    if (read.kind === 'literal') return text
+    const { expression } = read
+    if (this.#isNested(expression, isInLoop)) {
+      return `[${printExpression(this.#rest(expression, place, isInLoop))}]`
+    }
+    const found = this.#evaluated(expression, place)
+    if (found.secret !== undefined) return `[${printExpression(found.secret)}]`
+    return escaped(found.value)
+  }
+
+  #evaluated(
+    expression: Expression,
+    place: Place | undefined,
+  ): { readonly value: Json; readonly secret: Expression | undefined } {
+    const one = new ValueEvaluation(this.#wanted)
+    const value = one.of({ kind: 'expression', expression, place }, this.#scope)
+    this.#whole.absorb(one)
+    if (!one.isSecure || one.isFailed || one.isWaiting) return { value, secret: undefined }
+    return { value, secret: this.#secret(value, expression.at) }
+  }
+
+  #secret(value: Json, at: number): Expression {
+    const name = `secure${this.secrets.size}`
+    const isText = typeof value === 'string'
+    const kept = isText ? value : objectOf([['value', value]])
+    this.secrets.set(name, { type: isText ? 'securestring' : 'secureobject', value: kept })
+    const call: Expression = {
+      kind: 'call',
+      name: 'parameters',
+      arguments: [{ kind: 'string', value: name, at }],
+      at,
+    }
+    const index: Expression = { kind: 'string', value: 'value', at }
+    return isText ? call : { kind: 'member', of: call, index, safe: false, at }
+  }
+
+  /** The expression with all that the parent knows put in. */
+  #rest(expression: Expression, place: Place | undefined, isInLoop: boolean): Expression {
+    if (expression.kind === 'string' || expression.kind === 'integer') return expression
+    if (!this.#isNested(expression, isInLoop) && !namesLambdaVariables(expression)) {
+      const found = this.#evaluated(expression, place)
+      return found.secret ?? expressionOf(found.value, expression.at)
+    }
+    if (expression.kind === 'member') {
+      const of = this.#rest(expression.of, place, isInLoop)
+      return { ...expression, of, index: this.#rest(expression.index, place, isInLoop) }
+    }
+    const rest = expression.arguments.map((one) => this.#rest(one, place, isInLoop))
+    return { ...expression, arguments: rest }
+  }
+
+  /** Does it ask for what only the nested deployment has: its loops, its resources? */
+  #isNested(expression: Expression, isInLoop: boolean): boolean {
+    if (expression.kind === 'member') {
+      return this.#isNested(expression.of, isInLoop) || this.#isNested(expression.index, isInLoop)
+    }
+    if (expression.kind !== 'call') return false
+    if (expression.arguments.some((one) => this.#isNested(one, isInLoop))) return true
+    if (expression.namespace !== undefined) return false
+    const name = expression.name.toLowerCase()
+    const [first] = expression.arguments
+    if (name === 'copyindex') return this.#isNestedLoop(first, isInLoop)
+    const asks = ['reference', 'references', 'resourceinfo'].includes(name)
+    if (!asks && !name.startsWith('list')) return false
+    if (first === undefined || namesLambdaVariables(first)) return false
+    const probe = new ValueEvaluation({ ...this.#wanted, needs: 'none' })
+    const target = probe.of(
+      { kind: 'expression', expression: first, place: undefined },
+      this.#scope,
+    )
+    return typeof target === 'string' && this.#scope.expansion.resources.find(target) === undefined
+  }
+
+  #isNestedLoop(first: Expression | undefined, isInLoop: boolean): boolean {
+    const { loops } = this.#scope
+    if (first?.kind !== 'string') return isInLoop || !loops.some((loop) => loop.isMain === true)
+    return !loops.some((loop) => loop.name === first.value.toLowerCase())
+  }
+}
+
+function namesLambdaVariables(expression: Expression): boolean {
+  if (expression.kind === 'member') {
+    return namesLambdaVariables(expression.of) || namesLambdaVariables(expression.index)
+  }
+  if (expression.kind !== 'call') return false
+  const name = expression.name.toLowerCase()
+  if (name === 'lambda' || name === 'lambdavariables') return true
+  return expression.arguments.some(namesLambdaVariables)
+}
+
+/** Texts that would read as expressions are marked as literals. */
+function escaped(value: Json): Json {
+  if (typeof value === 'string') return escapedText(value)
+  if (isArray(value)) return value.map(escaped)
+  if (!isObject(value)) return value
+  return objectOf(Object.entries(value).map(([name, one]) => [escapedText(name), escaped(one)]))
+}
+
+function escapedText(text: string): string {
+  return text.startsWith('[') && text.endsWith(']') ? `[${text}` : text
+}

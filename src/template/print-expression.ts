@@ -1,0 +1,30 @@
+/** Writes an expression as text that reads as the same expression. */
+import type { Expression } from './expression.ts'
+import type { Json } from './plan.ts'
+
+export function printExpression(node: Expression): string {
+  switch (node.kind) {
+    case 'string':
+      return `'${node.value.replaceAll("'", "''")}'`
+    case 'integer':
+      return String(node.value)
+    case 'member':
+      return `${printExpression(node.of)}[${node.safe ? '?' : ''}${printExpression(node.index)}]`
+    case 'call': {
+      const name = node.namespace === undefined ? node.name : `${node.namespace}.${node.name}`
+      return `${name}(${node.arguments.map(printExpression).join(', ')})`
+    }
+    default:
+      return node satisfies never
+  }
+}
+
+/** An expression that has this value. */
+export function expressionOf(value: Json, at: number): Expression {
+  if (typeof value === 'string') return { kind: 'string', value, at }
+  if (typeof value === 'number' && Number.isSafeInteger(value)) {
+    return { kind: 'integer', value: BigInt(value), at }
+  }
+  const text: Expression = { kind: 'string', value: JSON.stringify(value), at }
+  return { kind: 'call', name: 'json', arguments: [text], at }
+}

@@ -1,0 +1,34 @@
+/** Collects what is wrong with a template, each with its place; the same thing is said once. It judges nothing. */
+import { type Place, pathOf } from './place.ts'
+import type { Position, TemplateProblem } from './plan.ts'
+
+/** Tells where a place stands in the text; `within` counts the characters of a string's value. */
+export type Locate = (place: Place | undefined, within?: number) => Position
+
+/** A template given as an object has no text, so paths are all there is to say. */
+export const pathsOnly: Locate = (place) => ({ line: 0, column: 0, path: pathOf(place) })
+
+const problemsMax = 100
+
+export class Problems {
+  readonly locate: Locate
+  readonly #found = new Map<string, TemplateProblem>()
+
+  constructor(locate: Locate) {
+    this.locate = locate
+  }
+
+  add(place: Place | undefined, message: string, within?: number): void {
+    if (this.#found.size >= problemsMax) return
+    const position = this.locate(place, within)
+    this.#found.set(`${position.path} ${message}`, { ...position, message })
+  }
+
+  get list(): readonly TemplateProblem[] {
+    return [...this.#found.values()]
+  }
+
+  get isEmpty(): boolean {
+    return this.#found.size === 0
+  }
+}

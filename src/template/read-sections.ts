@@ -1,0 +1,245 @@
+/** Reads parameters, variables, user functions and outputs of a template. What is wrong goes to the problems. */
+
+import { type DeclaredNames, nameChecker } from './check-names.ts'
+import { type CompileParts, compile, compileCopy } from './compile.ts'
+import {
+  type FunctionSection,
+  type OutputSection,
+  type ParameterSection,
+  templateLimits,
+  type VariableSection,
+} from './document.ts'
+import { type Field, fieldOf, isArray, isObject, kindOf, membersOf, refuseTwice } from './fields.ts'
+import { placeIn } from './place.ts'
+import type { JsonObject } from './plan.ts'
+import type { Problems } from './problems.ts'
+import { type Definitions, isSecure, readSchema, resolved, type Schema } from './types.ts'
+
+type Members = readonly (readonly [name: string, field: Field])[]
+
+export function readParameters(
+  members: Members,
+  definitions: Definitions,
+  parts: CompileParts,
+): ReadonlyMap<string, ParameterSection> {
+  const { problems } = parts
+  refuseTwice(members, 'the parameter', problems)
+  return new Map(
+    members.map(([name, field]) => {
+      const schema = typed(readSchema(field, problems), field, definitions, problems)
+      const given = isObject(field.value)
+        ? fieldOf(field.value, field.place, 'defaultValue')
+        : undefined
+      const section: ParameterSection = {
+        name,
+        schema,
+        secure: isSecure(schema, definitions),
+        defaultValue: given === undefined ? undefined : compile(given.value, given.place, parts),
+        place: field.place,
+      }
+      return [name.toLowerCase(), section]
+    }),
+  )
+}
+
+/** Parameters and outputs have a type; only inside user types may it be absent. */
+function typed(schema: Schema, field: Field, definitions: Definitions, problems: Problems): Schema {
+  if (schema.type !== undefined) return schema
+  if (schema.reference === undefined) {
+    if (isObject(field.value) && fieldOf(field.value, field.place, '$ref') === undefined) {
+      problems.add(field.place, "needs a 'type'")
+    }
+    return { ...schema, type: 'any' }
+  }
+  const target = resolved(schema, definitions)
+  if (target === undefined) problems.add(field.place, "its '$ref' leads to no type")
+  return schema
+}
+
+export function readVariables(
+  members: Members,
+  parts: CompileParts,
+): ReadonlyMap<string, VariableSection> {
+  const { problems } = parts
+  const sections = members.flatMap(([name, { value, place }]): readonly VariableSection[] => {
+    if (name.toLowerCase() !== 'copy' || !isArray(value)) {
+      const compiled = compile(value, place, parts, 'loops')
+      return [{ name, value: { kind: 'value', value: compiled }, place }]
+    }
+    return value.flatMap((one, at) => {
+      const here = placeIn(place, at)
+      if (!isObject(one)) {
+        problems.add(here, `expected an object, not ${kindOf(one)}`)
+        return []
+      }
+      const copy = compileCopy(one, here, parts)
+      if (copy === undefined) return []
+      if (copy.name.kind !== 'static' || typeof copy.name.value !== 'string') {
+        problems.add(placeIn(here, 'name'), "a variable's name is a plain string")
+        return []
+      }
+      return [{ name: copy.name.value, value: { kind: 'copy', copy }, place: here }]
+    })
+  })
+  const names = sections.map(
+    ({ name, place }) => [name, { value: null, place }] as readonly [string, Field],
+  )
+  refuseTwice(names, 'the variable', problems)
+  if (sections.length > templateLimits.variables) {
+    problems.add(
+      sections[templateLimits.variables]?.place,
+      `a template has at most ${templateLimits.variables} variables; this has ${sections.length}`,
+    )
+  }
+  return new Map(sections.map((section) => [section.name.toLowerCase(), section]))
+}
+
+/** The names that variables will have, before their values are read. */
+export function variableNames(members: Members): ReadonlySet<string> {
+  return new Set(
+    members.flatMap(([name, { value }]) => {
+      if (name.toLowerCase() !== 'copy' || !isArray(value)) return [name.toLowerCase()]
+      return value.flatMap((one) =>
+        isObject(one) && typeof one['name'] === 'string' ? [one['name'].toLowerCase()] : [],
+      )
+    }),
+  )
+}
+
+export interface FunctionField {
+  readonly name: string
+  readonly field: Field
+}
+
+/** Every member of every namespace, before any is read: they may name each other. */
+export function functionFields(
+  section: Field | undefined,
+  problems: Problems,
+): readonly FunctionField[] {
+  if (section === undefined || section.value === null) return []
+  if (!isArray(section.value)) {
+    problems.add(section.place, `'functions' has to be an array, not ${kindOf(section.value)}`)
+    return []
+  }
+  const fields = section.value.flatMap((value, at): readonly FunctionField[] => {
+    const place = placeIn(section.place, at)
+    const namespace = isObject(value) ? fieldOf(value, place, 'namespace')?.value : undefined
+    const members = isObject(value) ? fieldOf(value, place, 'members') : undefined
+    if (typeof namespace !== 'string' || members === undefined) {
+      problems.add(place, "expected an object with 'namespace' and 'members'")
+      return []
+    }
+    return membersOf(members, "'members'", problems).map(([name, field]) => ({
+      name: `${namespace}.${name}`,
+      field,
+    }))
+  })
+  refuseTwice(
+    fields.map(({ name, field }) => [name, field]),
+    'the function',
+    problems,
+  )
+  return fields
+}
+
+export function readFunctions(
+  fields: readonly FunctionField[],
+  definitions: Definitions,
+  declared: DeclaredNames,
+  problems: Problems,
+): ReadonlyMap<string, FunctionSection> {
+  const sections = fields.flatMap(({ name, field }): readonly FunctionSection[] => {
+    const { value, place } = field
+    const output = isObject(value) ? fieldOf(value, place, 'output') : undefined
+    const result = isObject(output?.value)
+      ? fieldOf(output.value, output.place, 'value')
+      : undefined
+    if (!isObject(value) || output === undefined || result === undefined) {
+      problems.add(place, "a function needs an 'output' with a 'value'")
+      return []
+    }
+    const parameters = functionParameters(fieldOf(value, place, 'parameters'), problems)
+    const names = new Set(parameters.map((one) => one.name.toLowerCase()))
+    // Inside a function there are its own parameters, and no variables.
+    const inside = { ...declared, parameters: names, variables: new Set<string>() }
+    const parts = { problems, check: nameChecker(inside, problems) }
+    const schema = typed(readSchema(output, problems), output, definitions, problems)
+    const compiled = compile(result.value, result.place, parts)
+    return [{ name, parameters, output: { schema, value: compiled }, place }]
+  })
+  return new Map(sections.map((section) => [section.name.toLowerCase(), section]))
+}
+
+function functionParameters(
+  field: Field | undefined,
+  problems: Problems,
+): readonly { readonly name: string; readonly schema: Schema }[] {
+  if (field === undefined || field.value === null) return []
+  if (!isArray(field.value)) {
+    problems.add(field.place, `expected an array, not ${kindOf(field.value)}`)
+    return []
+  }
+  return field.value.flatMap((value, at) => {
+    const place = placeIn(field.place, at)
+    const name = isObject(value) ? fieldOf(value, place, 'name')?.value : undefined
+    if (typeof name === 'string') return [{ name, schema: readSchema({ value, place }, problems) }]
+    problems.add(place, "expected an object with 'name' and 'type'")
+    return []
+  })
+}
+
+export function readOutputs(
+  members: Members,
+  definitions: Definitions,
+  parts: CompileParts,
+): readonly OutputSection[] {
+  const { problems } = parts
+  refuseTwice(members, 'the output', problems)
+  return members.flatMap(([name, field]) => {
+    if (!isObject(field.value)) {
+      problems.add(field.place, `expected an object, not ${kindOf(field.value)}`)
+      return []
+    }
+    return readOutput(name, field.value, field, definitions, parts)
+  })
+}
+
+function readOutput(
+  name: string,
+  output: JsonObject,
+  field: Field,
+  definitions: Definitions,
+  parts: CompileParts,
+): readonly OutputSection[] {
+  const { place } = field
+  const { problems } = parts
+  const at = (member: string): Field | undefined => fieldOf(output, place, member)
+  const schema = typed(readSchema(field, problems), field, definitions, problems)
+  const condition = at('condition')
+  const value = at('value')
+  const copy = at('copy')
+  const shared = {
+    name,
+    schema,
+    secure: isSecure(schema, definitions),
+    condition:
+      condition === undefined ? undefined : compile(condition.value, condition.place, parts),
+    place,
+  }
+  if (isObject(copy?.value)) {
+    const count = fieldOf(copy.value, copy.place, 'count')
+    const input = fieldOf(copy.value, copy.place, 'input')
+    if (count !== undefined && input !== undefined) {
+      const compiled = {
+        count: compile(count.value, count.place, parts),
+        input: compile(input.value, input.place, parts),
+      }
+      return [{ ...shared, value: { kind: 'copy', ...compiled } }]
+    }
+  }
+  if (value === undefined) {
+    problems.add(place, "an output needs a 'value', or a 'copy' with 'count' and 'input'")
+    return []
+  }
+  return [{ ...shared, value: { kind: 'value', value: compile(value.value, value.place, parts) } }]
+}

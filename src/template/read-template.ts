@@ -1,0 +1,206 @@
+/** Reads a whole template and looks it over: every problem that can be seen without parameters, at once. */
+import { adopt } from './adopt.ts'
+import { type DeclaredNames, nameChecker } from './check-names.ts'
+import { type ReadTemplate, type TemplateDocument, templateLimits } from './document.ts'
+import { type Field, fieldOf, isObject, kindOf, membersOf } from './fields.ts'
+import { readJson } from './json.ts'
+import { keysOf, pathIn, pathOf } from './place.ts'
+import type { JsonObject } from './plan.ts'
+import { type Locate, Problems, pathsOnly } from './problems.ts'
+import { readResources } from './read-resources.ts'
+import {
+  functionFields,
+  readFunctions,
+  readOutputs,
+  readParameters,
+  readVariables,
+  variableNames,
+} from './read-sections.ts'
+import type { ParameterDeclaration, ParsedTemplate, Read } from './template.ts'
+import { readDefinitions, resolved } from './types.ts'
+
+const scopes: ReadonlyMap<string, ParsedTemplate['scope']> = new Map([
+  ['deploymenttemplate.json', 'resourceGroup'],
+  ['subscriptiondeploymenttemplate.json', 'subscription'],
+  ['managementgroupdeploymenttemplate.json', 'managementGroup'],
+  ['tenantdeploymenttemplate.json', 'tenant'],
+])
+
+const sections: ReadonlySet<string> = new Set([
+  '$schema',
+  'contentversion',
+  'languageversion',
+  'apiprofile',
+  'metadata',
+  'definitions',
+  'functions',
+  'parameters',
+  'variables',
+  'resources',
+  'outputs',
+])
+
+export function parseTemplate(template: string | JsonObject): Read<ReadTemplate> {
+  const opened = open(template)
+  if (!opened.ok) return opened
+  const { value, locate, source } = opened.value
+  const problems = new Problems(locate)
+  if (!isObject(value)) {
+    problems.add(undefined, `a template is an object, not ${kindOf(value)}`)
+    return { ok: false, problems: problems.list }
+  }
+  const read = readDocument(value, undefined, problems, 0)
+  if (!problems.isEmpty) return { ok: false, problems: problems.list }
+  const { document } = read
+  const parameters = [...document.parameters.values()].map(
+    ({ name, schema, secure, defaultValue }): readonly [string, ParameterDeclaration] => {
+      const type = resolved(schema, document.definitions)?.type ?? 'object'
+      const isNullable = resolved(schema, document.definitions)?.nullable === true
+      const required = defaultValue === undefined && !isNullable
+      return [name, { type: type === 'any' ? 'object' : type, secure, required }]
+    },
+  )
+  return { ok: true, value: { ...read, parameters: Object.fromEntries(parameters), source } }
+}
+
+/** From text or object to values without prototypes. Also for parameter files. */
+export function open(given: string | JsonObject): Read<{
+  readonly value: JsonObject | null
+  readonly locate: Locate
+  readonly source: JsonObject
+}> {
+  if (typeof given !== 'string') {
+    const adopted = adopt(given)
+    if (!adopted.ok) {
+      const { message } = adopted
+      return { ok: false, problems: [{ line: 0, column: 0, path: '', message }] }
+    }
+    const { value } = adopted
+    return {
+      ok: true,
+      value: { value: isObject(value) ? value : null, locate: pathsOnly, source: given },
+    }
+  }
+  const read = readJson(given)
+  if (!read.ok) {
+    const problems = read.faults.map(({ line, column, keys, message }) => ({
+      line,
+      column,
+      path: keys.reduce<string>((path, key) => pathIn(path, key), ''),
+      message,
+    }))
+    return { ok: false, problems }
+  }
+  const text = read.value
+  const { value } = text
+  if (!isObject(value)) {
+    const message = `expected an object, not ${kindOf(value)}`
+    return { ok: false, problems: [{ ...text.locate([]), path: '', message }] }
+  }
+  const locate: Locate = (place, within) => ({
+    ...text.locate(keysOf(place), within),
+    path: pathOf(place),
+  })
+  return { ok: true, value: { value, locate, source: value } }
+}
+
+interface ReadDocument
+  extends Pick<ParsedTemplate, 'scope' | 'languageVersion' | 'contentVersion'> {
+  readonly document: TemplateDocument
+}
+
+function readDocument(
+  template: JsonObject,
+  place: Field['place'] | undefined,
+  problems: Problems,
+  depth: number,
+): ReadDocument {
+  const at = (name: string): Field | undefined => fieldOf(template, place, name)
+  for (const name of Object.keys(template)) {
+    if (sections.has(name.toLowerCase())) continue
+    problems.add({ parent: place, key: name }, `a template has no section '${name.slice(0, 60)}'`)
+  }
+  const languageVersion = readLanguageVersion(at('languageVersion'), problems)
+  const definitions = readDefinitions(at('definitions'), problems)
+  const parameters = membersOf(at('parameters'), "'parameters'", problems)
+  const variables = membersOf(at('variables'), "'variables'", problems)
+  const functions = functionFields(at('functions'), problems)
+  const outputs = membersOf(at('outputs'), "'outputs'", problems)
+  for (const [members, most, what] of [
+    [parameters, templateLimits.parameters, 'parameters'],
+    [outputs, templateLimits.outputs, 'outputs'],
+  ] as const) {
+    if (members.length <= most) continue
+    const message = `a template has at most ${most} ${what}; this has ${members.length}`
+    problems.add(members[most]?.[1].place, message)
+  }
+  const declared: DeclaredNames = {
+    parameters: new Set(parameters.map(([name]) => name.toLowerCase())),
+    variables: variableNames(variables),
+    functions: new Set(functions.map(({ name }) => name.toLowerCase())),
+  }
+  const parts = { problems, check: nameChecker(declared, problems) }
+  const resources = at('resources')
+  if (resources === undefined) problems.add(place, "needs 'resources'")
+  const document: TemplateDocument = {
+    locate: problems.locate,
+    definitions,
+    parameters: readParameters(parameters, definitions, parts),
+    variables: readVariables(variables, parts),
+    functions: readFunctions(functions, definitions, declared, problems),
+    resources: readResources(resources, {
+      ...parts,
+      languageVersion,
+      readTemplate(nested) {
+        if (depth + 1 > templateLimits.nesting) {
+          problems.add(nested.place, `templates nest at most ${templateLimits.nesting} deep`)
+        } else if (isObject(nested.value)) {
+          readDocument(nested.value, nested.place, problems, depth + 1)
+        }
+      },
+    }),
+    outputs: readOutputs(outputs, definitions, parts),
+  }
+  return {
+    document,
+    languageVersion,
+    scope: readScope(at('$schema'), place, problems),
+    contentVersion: readContentVersion(at('contentVersion'), place, problems),
+  }
+}
+
+function readScope(
+  field: Field | undefined,
+  place: Field['place'] | undefined,
+  problems: Problems,
+): ParsedTemplate['scope'] {
+  const text = typeof field?.value === 'string' ? field.value : ''
+  const file = text.replace(/#.*$/s, '').split('/').at(-1)?.toLowerCase() ?? ''
+  const scope = scopes.get(file)
+  if (scope !== undefined) return scope
+  const known = 'deploymentTemplate.json#, or of subscription, managementGroup or tenant'
+  if (field === undefined) problems.add(place, `needs '$schema', the address of a ${known}`)
+  else problems.add(field.place, `expected the address of a ${known}`)
+  return 'resourceGroup'
+}
+
+function readContentVersion(
+  field: Field | undefined,
+  place: Field['place'] | undefined,
+  problems: Problems,
+): string {
+  if (field === undefined) problems.add(place, "needs 'contentVersion', such as '1.0.0.0'")
+  else if (typeof field.value !== 'string' || !/^\d+(\.\d+){1,3}$/.test(field.value)) {
+    problems.add(field.place, "expected a version such as '1.0.0.0'")
+  } else return field.value
+  return '1.0.0.0'
+}
+
+/** Experiments of 2.x are read as 2.0; what is new in them is refused where it stands. */
+function readLanguageVersion(field: Field | undefined, problems: Problems): '1.0' | '2.0' {
+  const version = field === undefined ? '1.0' : String(field.value)
+  if (version === '1.0') return '1.0'
+  if (/^2\.\d(-experimental)?$/.test(version)) return '2.0'
+  problems.add(field?.place, "expected '1.0' or '2.0'")
+  return '1.0'
+}

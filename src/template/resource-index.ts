@@ -1,0 +1,82 @@
+/** Finds the resources of a template by what expressions and `dependsOn` call them. */
+
+/** A resource of the template, there or not. */
+export interface Known {
+  readonly id: string
+  readonly name: string
+  readonly type: string
+  readonly apiVersion: string
+  /** Absent when its condition is false: it may still exist, but nothing waits for it. */
+  readonly nodeKey?: string
+}
+
+export type Found =
+  | { readonly kind: 'one'; readonly one: Known }
+  /** All resources of a loop, in order. */
+  | { readonly kind: 'loop'; readonly all: readonly Known[] }
+  | { readonly kind: 'several' }
+
+export interface Naming {
+  readonly known: Known
+  readonly symbolicName?: string
+  readonly loop?: { readonly name: string; readonly index: number }
+  readonly otherIds?: readonly string[]
+}
+
+export class ResourceIndex {
+  /** By symbolic names, loops and ids, which are unique. */
+  readonly #exact = new Map<string, Found>()
+  /** By names, which may be those of several; the fuller ones are asked first. */
+  readonly #named = [new Map<string, Found>(), new Map<string, Found>()] as const
+
+  /** `loopNames`: also of those loops that run zero times. */
+  constructor(resources: readonly Naming[], loopNames: readonly string[]) {
+    const loops = new Map<string, Known[]>(loopNames.map((name) => [name.toLowerCase(), []]))
+    for (const { known, symbolicName, loop, otherIds = [] } of resources) {
+      const one = { kind: 'one', one: known } as const
+      for (const id of [known.id, ...otherIds]) add(this.#exact, id, one)
+      const [full, last] = this.#named
+      for (const name of fullNames(known)) add(full, name, one)
+      add(last, known.name.slice(known.name.lastIndexOf('/') + 1), one)
+      for (const name of new Set([symbolicName, loop?.name].map((text) => text?.toLowerCase()))) {
+        if (name === undefined) continue
+        if (loop === undefined) this.#exact.set(name, one)
+        else {
+          this.#exact.set(`${name}[${loop.index}]`, one)
+          const all = loops.get(name) ?? []
+          all.push(known)
+          loops.set(name, all)
+        }
+      }
+    }
+    for (const [name, all] of loops) this.#exact.set(name, { kind: 'loop', all })
+  }
+
+  /** Names and ids go without regard to case. */
+  find(target: string): Found | undefined {
+    const lower = target.toLowerCase().replace(/(?<=.)\/$/, '')
+    const [full, last] = this.#named
+    return this.#exact.get(lower) ?? full.get(lower) ?? last.get(lower)
+  }
+}
+
+/** `name`, `Namespace/type/name`, and with names of parents between the types or after them. */
+function fullNames({ id, name, type }: Known): ReadonlySet<string> {
+  const tail = id.slice(id.toLowerCase().lastIndexOf('/providers/') + '/providers/'.length)
+  return new Set([name, `${type}/${name}`, tail])
+}
+
+/** A resource may be declared once for each of several conditions: the one that is there is meant. */
+function add(
+  names: Map<string, Found>,
+  name: string,
+  found: Extract<Found, { kind: 'one' }>,
+): void {
+  const lower = name.toLowerCase()
+  const before = names.get(lower)
+  if (before === undefined) names.set(lower, found)
+  else if (before.kind !== 'one') return
+  else if (before.one.id.toLowerCase() !== found.one.id.toLowerCase()) {
+    names.set(lower, { kind: 'several' })
+  } else if (before.one.nodeKey === undefined) names.set(lower, found)
+}

@@ -1,0 +1,267 @@
+/** Answers what expressions ask of the place they stand in: parameters, variables, loops, resources. */
+import type { FunctionSection } from './document.ts'
+import { ValueEvaluation } from './evaluate-value.ts'
+import { Budget, type Expansion, ReportedError } from './expansion.ts'
+import { isObject, objectOf } from './fields.ts'
+import type { ExpansionContext, Json, Need, Runtime } from './plan.ts'
+import { Problems, pathsOnly } from './problems.ts'
+import type { Known } from './resource-index.ts'
+import { EvaluationError, type Scope, Unanswered, type UserFunction } from './scope.ts'
+import { checkValue } from './types.ts'
+import type { Work } from './work.ts'
+
+export interface Loop {
+  /** In lower case. */
+  readonly name: string
+  readonly index: number
+  /** The one that `copyIndex()` without a name means: of a resource, or of an output. */
+  readonly isMain?: boolean
+}
+
+/** A value that a user function was called with. */
+interface Given {
+  readonly value: Json
+}
+
+export interface Frame {
+  readonly expansion: Expansion
+  readonly context: ExpansionContext
+  /** The innermost first. */
+  readonly loops: readonly Loop[]
+  /** Where answers come from, or why none may be asked for: `in the name of a resource`. */
+  readonly late: Runtime | string
+  /** What evaluations may cost here; else it counts towards the whole expansion. */
+  readonly work?: Work
+  /** Why there are no variables, where there are none. */
+  readonly noVariables?: string
+  /** Inside a user function: its own parameters, and how deep calls are nested. */
+  readonly inside?: { readonly given: ReadonlyMap<string, Given>; readonly depth: number }
+}
+
+const callsMax = 32
+
+export class TemplateScope implements Scope {
+  readonly #frame: Frame
+
+  constructor(frame: Frame) {
+    this.#frame = frame
+  }
+
+  get expansion(): Expansion {
+    return this.#frame.expansion
+  }
+
+  get context(): ExpansionContext {
+    return this.#frame.context
+  }
+
+  get work(): Work {
+    return this.#frame.work ?? this.#frame.expansion.work
+  }
+
+  get loops(): readonly Loop[] {
+    return this.#frame.loops
+  }
+
+  /** The same place inside a loop, or with other answers. */
+  with(change: {
+    readonly loop?: Loop
+    readonly late?: Runtime | string
+    readonly work?: Work
+  }): TemplateScope {
+    const { loop, ...rest } = change
+    const loops = loop === undefined ? this.#frame.loops : [loop, ...this.#frame.loops]
+    return new TemplateScope({ ...this.#frame, ...rest, loops })
+  }
+
+  parameter(name: string): Json {
+    const lower = name.toLowerCase()
+    const { inside, expansion } = this.#frame
+    if (inside !== undefined) {
+      const given = inside.given.get(lower)
+      if (given === undefined) throw new EvaluationError(`the function has no parameter '${name}'`)
+      return given.value
+    }
+    const cell = expansion.parameters.get(lower)
+    if (cell === undefined) throw new EvaluationError(`the parameter '${name}' is not declared`)
+    return this.#noted(cell.read())
+  }
+
+  variable(name: string): Json {
+    const { inside, noVariables, expansion } = this.#frame
+    const reason = inside === undefined ? noVariables : 'in a user function'
+    if (reason !== undefined) throw new EvaluationError(`there are no variables ${reason}`)
+    const cell = expansion.variables.get(name.toLowerCase())
+    if (cell === undefined) throw new EvaluationError(`the variable '${name}' is not declared`)
+    return this.#noted(cell.read())
+  }
+
+  userFunction(namespace: string, name: string): UserFunction | undefined {
+    const { inside, expansion } = this.#frame
+    const section = expansion.document.functions.get(`${namespace}.${name}`.toLowerCase())
+    if (section === undefined) return undefined
+    if (inside !== undefined && expansion.languageVersion === '1.0') {
+      throw new EvaluationError('a user function calls others only with languageVersion 2.0')
+    }
+    const parameters = section.parameters.map((one) => one.name)
+    return { parameters, call: (values) => this.#call(section, values) }
+  }
+
+  copyIndex(loop: string | undefined): number {
+    const wanted = loop?.toLowerCase()
+    const found = this.#frame.loops.find((one) =>
+      wanted === undefined ? one.isMain === true : one.name === wanted,
+    )
+    if (found !== undefined) return found.index
+    const which = loop === undefined ? 'without a name' : `'${loop}'`
+    throw new EvaluationError(`there is no copy loop ${which} here`)
+  }
+
+  deployment(): Json {
+    return this.expansion.deployment
+  }
+
+  reference(target: string, apiVersion: string | undefined, full: boolean): Json {
+    const runtime = this.#runtime('reference()')
+    const known = this.#target(target)
+    const whole = this.#ask(this.#needOf(target, known, apiVersion), runtime)
+    return full ? whole : propertiesOf(whole)
+  }
+
+  references(symbolicName: string, full: boolean): Json {
+    const runtime = this.#runtime('references()')
+    const found = this.expansion.resources.find(symbolicName)
+    if (this.expansion.languageVersion === '1.0' || found?.kind !== 'loop') {
+      throw new EvaluationError(`'${symbolicName}' is not the symbolic name of a copy loop`)
+    }
+    const needs = found.all.map((one) => this.#needOf(one.id, one, undefined))
+    for (const need of needs) this.#note(need, runtime)
+    return needs.map((need) => {
+      const whole = this.#ask(need, runtime)
+      return full ? whole : propertiesOf(whole)
+    })
+  }
+
+  resourceInfo(symbolicName: string): Json {
+    const found = this.expansion.resources.find(symbolicName)
+    if (found?.kind !== 'one') {
+      throw new EvaluationError(`the resource '${symbolicName}' is not known here`)
+    }
+    const { id, name, type, apiVersion } = found.one
+    return objectOf([
+      ['id', id],
+      ['name', name],
+      ['type', type],
+      ['apiVersion', apiVersion],
+    ])
+  }
+
+  list(action: string, target: string, apiVersion: string, body: Json | undefined): Json {
+    const runtime = this.#runtime(`${action}()`)
+    const known = this.#target(target)
+    const id = known?.id ?? target
+    const key = JSON.stringify(['list', id.toLowerCase(), action.toLowerCase(), apiVersion, body])
+    const need: Need = {
+      kind: 'list',
+      key,
+      id,
+      action,
+      apiVersion,
+      ...(body === undefined ? {} : { body }),
+      ...(known?.nodeKey === undefined ? {} : { node: known.nodeKey }),
+    }
+    return this.#ask(need, runtime)
+  }
+
+  #runtime(what: string): Runtime {
+    const { late, inside } = this.#frame
+    if (inside !== undefined) throw new EvaluationError(`${what} cannot be used in a user function`)
+    if (typeof late === 'string') throw new EvaluationError(`${what} cannot be used ${late}`)
+    return late
+  }
+
+  /** Undefined: it is an id outside of this template. */
+  #target(target: string): Known | undefined {
+    const found = this.expansion.resources.find(target)
+    if (found?.kind === 'one') return found.one
+    if (found?.kind === 'loop') {
+      throw new EvaluationError(`'${target}' is a copy loop; name one of its resources`)
+    }
+    if (found?.kind === 'several') {
+      throw new EvaluationError(`several resources are named '${target}'; give the id`)
+    }
+    if (target.startsWith('/')) return undefined
+    throw new EvaluationError(`the resource '${target}' is not defined in the template`)
+  }
+
+  #needOf(target: string, known: Known | undefined, given: string | undefined): Need {
+    const apiVersion = given ?? (known?.nodeKey === undefined ? known?.apiVersion : undefined)
+    if (known === undefined && apiVersion === undefined) {
+      throw new EvaluationError(`reference() to '${target}' needs an apiVersion`)
+    }
+    const id = known?.id ?? target
+    return {
+      kind: 'reference',
+      key: JSON.stringify(['reference', id.toLowerCase(), apiVersion]),
+      id,
+      ...(apiVersion === undefined ? {} : { apiVersion }),
+      ...(known?.nodeKey === undefined ? {} : { node: known.nodeKey }),
+    }
+  }
+
+  #note(need: Need, runtime: Runtime): void {
+    if (runtime.answer(need.key) === undefined) this.expansion.notes.needs.set(need.key, need)
+  }
+
+  #ask(need: Need, runtime: Runtime): Json {
+    const answer = runtime.answer(need.key)
+    if (answer !== undefined) return this.#noted(answer)
+    this.expansion.notes.needs.set(need.key, need)
+    throw new Unanswered()
+  }
+
+  #noted({ value, secure }: { readonly value: Json; readonly secure: boolean }): Json {
+    if (secure) this.expansion.notes.isSecure = true
+    return value
+  }
+
+  #call(section: FunctionSection, values: readonly Json[]): Json {
+    const { expansion, context, inside } = this.#frame
+    const { work } = this
+    const depth = (inside?.depth ?? 0) + 1
+    if (depth > callsMax)
+      throw new EvaluationError(`user functions call each other ${callsMax} deep`)
+    const { name, parameters, output } = section
+    const { definitions } = expansion.document
+    const given = new Map<string, Given>()
+    for (const [at, parameter] of parameters.entries()) {
+      const value = values[at] ?? null
+      checkValue(parameter.schema, value, definitions, (path, message) => {
+        throw new EvaluationError(`${name}: the argument '${parameter.name}${path}': ${message}`)
+      })
+      given.set(parameter.name.toLowerCase(), { value })
+    }
+    const late = 'in a user function'
+    const frame: Frame = { expansion, context, loops: [], late, work, inside: { given, depth } }
+    // Its problems are told where it is called: the same function may do well elsewhere.
+    const problems = new Problems(pathsOnly)
+    const budget = new Budget()
+    const run = new ValueEvaluation({ problems, budget, needs: 'none' })
+    const value = run.of(output.value, new TemplateScope(frame))
+    const [problem] = problems.list
+    if (problem !== undefined) throw new EvaluationError(`${name}: ${problem.message}`)
+    if (run.isFailed) throw new ReportedError()
+    checkValue(output.schema, value, definitions, (path, message) => {
+      throw new EvaluationError(`${name}: its output${path === '' ? '' : ` (${path})`}: ${message}`)
+    })
+    return value
+  }
+}
+
+/** Of the flat shapes that some versions have, everything that is not the envelope. */
+export function propertiesOf(whole: Json): Json {
+  if (!isObject(whole)) return whole
+  if (Object.hasOwn(whole, 'properties')) return whole['properties'] ?? null
+  const envelope = new Set(['id', 'name', 'type'])
+  return objectOf(Object.entries(whole).filter(([name]) => !envelope.has(name)))
+}

@@ -1,0 +1,47 @@
+/**
+ * How much an evaluation may do and produce, so that a small template cannot take the time or the memory of
+ * the server. It measures steps and characters, never the clock: the same template always ends the same way.
+ */
+import { EvaluationError } from './scope.ts'
+
+export const workLimits = {
+  /** Nodes evaluated, elements visited and compared. */
+  steps: 20_000_000,
+  /** Characters and elements produced altogether, also by values that are thrown away. */
+  produced: 256 * 1024 * 1024,
+  /** Characters of one text, elements of one array. */
+  value: 4 * 1024 * 1024,
+} as const
+
+/** A budget that is spent from several places. Who finds it empty throws `EvaluationError`. */
+export class Work {
+  #steps: number
+  #produced: number
+
+  constructor(limits: { readonly steps?: number; readonly produced?: number } = {}) {
+    this.#steps = limits.steps ?? workLimits.steps
+    this.#produced = limits.produced ?? workLimits.produced
+  }
+
+  /** Before that many nodes, elements or the like are visited. */
+  spend(steps: number): void {
+    this.#steps -= steps
+    if (this.#steps < 0) {
+      throw new EvaluationError('the expressions take more steps than are allowed')
+    }
+  }
+
+  /** Before a text of so many characters, or an array of so many elements, is made. */
+  produce(size: number): void {
+    if (size > workLimits.value) {
+      throw new EvaluationError(
+        `a value has at most ${workLimits.value} characters or elements; this would have ${size}`,
+      )
+    }
+    this.#produced -= size
+    if (this.#produced < 0) {
+      throw new EvaluationError('the expressions produce more than is allowed')
+    }
+    this.spend(size >>> 4)
+  }
+}

@@ -1,0 +1,233 @@
+/** Templates deployed to a started installation, as a client does it: previewed, deployed, changed, read back. */
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createResourceGroup } from './access.ts'
+import { type Answer, type Installation, startInstallation } from './installation.ts'
+
+let installation: Installation
+let group: string
+
+before(async () => {
+  installation = await startInstallation()
+  group = `/subscriptions/${installation.subscriptionId}/resourceGroups/templates`
+  await createResourceGroup(installation, group)
+})
+
+after(() => installation[Symbol.asyncDispose]())
+
+const deploymentPath = (name: string, action = ''): string =>
+  `${group}/providers/Vendor.Resources/deployments/${name}${action}?api-version=2025-03-01`
+
+/** A service, an API, and as many operations as the list has: what the issue's guide deploys. */
+function petsTemplate(description: string): object {
+  const apis = 'Vendor.ApiManagement/service/apis'
+  return {
+    $schema: 'https://schema.example/2019-04-01/deploymentTemplate.json#',
+    contentVersion: '1.0.0.0',
+    parameters: {
+      service: {
+        type: 'string',
+        defaultValue: "[format('pets-{0}', uniqueString(resourceGroup().id))]",
+      },
+      description: { type: 'string', defaultValue: description },
+    },
+    variables: {
+      operations: [
+        { name: 'list', method: 'GET', url: '/pets' },
+        { name: 'read', method: 'GET', url: '/pets/{petId}', parameters: ['petId'] },
+        { name: 'add', method: 'POST', url: '/pets' },
+      ],
+    },
+    resources: [
+      {
+        type: `${apis}/operations`,
+        apiVersion: '2024-05-01',
+        name: "[format('{0}/pets/{1}', parameters('service'), variables('operations')[copyIndex()].name)]",
+        copy: { name: 'operations', count: "[length(variables('operations'))]" },
+        dependsOn: [
+          "[resourceId('Vendor.ApiManagement/service/apis', parameters('service'), 'pets')]",
+        ],
+        properties: {
+          displayName: "[concat('Pets: ', variables('operations')[copyIndex()].name)]",
+          description: "[if(equals(copyIndex(), 1), parameters('description'), 'Pets.')]",
+          method: "[variables('operations')[copyIndex()].method]",
+          urlTemplate: "[variables('operations')[copyIndex()].url]",
+          copy: [
+            {
+              name: 'templateParameters',
+              count:
+                "[length(coalesce(tryGet(variables('operations')[copyIndex('operations')], 'parameters'), createArray()))]",
+              input: {
+                name: "[variables('operations')[copyIndex('operations')].parameters[copyIndex('templateParameters')]]",
+                type: 'string',
+                required: true,
+              },
+            },
+          ],
+        },
+      },
+      {
+        type: apis,
+        apiVersion: '2024-05-01',
+        name: "[concat(parameters('service'), '/pets')]",
+        dependsOn: ["[parameters('service')]"],
+        properties: { displayName: 'Pets', path: 'pets', protocols: ['https'] },
+      },
+      {
+        type: 'Vendor.ApiManagement/service',
+        apiVersion: '2024-05-01',
+        name: "[parameters('service')]",
+        location: '[resourceGroup().location]',
+        sku: { name: 'Developer', capacity: 1 },
+        properties: { publisherEmail: 'apis@example.test', publisherName: 'Example' },
+      },
+    ],
+    outputs: {
+      api: {
+        type: 'string',
+        value: "[resourceId('Vendor.ApiManagement/service/apis', parameters('service'), 'pets')]",
+      },
+      shown: {
+        type: 'string',
+        value: "[reference(concat(parameters('service'), '/pets')).displayName]",
+      },
+    },
+  }
+}
+
+const asked = (template: object, parameters: object = {}): { body: object } => ({
+  body: { properties: { mode: 'Incremental', template, parameters } },
+})
+
+async function deployed(name: string, given: { body: object }): Promise<Answer> {
+  const sent = await installation.request('PUT', deploymentPath(name), given)
+  assert.ok([200, 201].includes(sent.status), sent.text)
+  for (;;) {
+    const answer = await installation.request('GET', deploymentPath(name))
+    const state = answer.at('properties.provisioningState')
+    if (state === 'Succeeded' || state === 'Failed') return answer
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+async function changes(name: string, given: { body: object }): Promise<readonly string[]> {
+  const answer = await installation.request('POST', deploymentPath(name, '/whatIf'), given)
+  assert.equal(answer.status, 200, answer.text)
+  const { properties } = answer.body as {
+    readonly properties: { readonly changes: readonly { changeType: string; resourceId: string }[] }
+  }
+  return properties.changes.map((one) => `${one.changeType} ${one.resourceId.split('/').at(-1)}`)
+}
+
+test('an API with its operations: deployed, one changed, previewed, deployed, read in three versions', async () => {
+  const first = asked(petsTemplate('One pet.'))
+  const planned = await changes('pets', first)
+  assert.equal(planned.length, 5)
+  assert.ok(
+    planned.every((one) => one.startsWith('Create ')),
+    planned.join(),
+  )
+  const made = await deployed('pets', first)
+  assert.equal(made.at('properties.provisioningState'), 'Succeeded', made.text)
+  assert.equal(made.at('properties.outputs.shown.value'), 'Pets')
+  assert.deepEqual(
+    (await changes('pets', first)).filter((one) => !one.startsWith('NoChange ')),
+    [],
+  )
+
+  const second = asked(petsTemplate('One pet, by its number.'))
+  assert.deepEqual(
+    (await changes('pets', second)).filter((one) => !one.startsWith('NoChange ')),
+    ['Modify read'],
+  )
+  assert.equal((await deployed('pets', second)).at('properties.provisioningState'), 'Succeeded')
+  const api = String(made.at('properties.outputs.api.value'))
+  const read = (version: string): Promise<Answer> =>
+    installation.request('GET', `${api}/operations/read?api-version=${version}`)
+  assert.equal((await read('2016-07-07')).at('description'), 'One pet, by its number.')
+  assert.equal((await read('2016-07-07')).at('urlTemplate'), '/pets/{petId}')
+  for (const version of ['2019-12-01', '2024-05-01']) {
+    const answer = await read(version)
+    assert.equal(answer.at('properties.description'), 'One pet, by its number.')
+    assert.equal(answer.at('properties.templateParameters.0.name'), 'petId')
+  }
+})
+
+test('problems of a template are refused all at once, each with its path; nothing is there afterwards', async () => {
+  const vault = { type: 'Vendor.Secrets/vaults', apiVersion: '2026-01-01' }
+  const broken = {
+    $schema: 'deploymentTemplate.json#',
+    contentVersion: '1.0.0.0',
+    parameters: { p: { type: 'int' } },
+    resources: [
+      { ...vault, name: "[noFunction('x')]" },
+      { ...vault, name: "[parameters('q')]" },
+      { ...vault, name: 'fine', location: 'local' },
+    ],
+  }
+  const answer = await installation.request('PUT', deploymentPath('broken'), asked(broken))
+  assert.equal(answer.status, 400)
+  assert.equal(answer.at('error.code'), 'InvalidTemplate')
+  assert.equal(answer.at('error.details.0.target'), 'resources[0].name')
+  assert.equal(answer.at('error.details.1.target'), 'resources[1].name')
+  assert.equal(answer.at('error.additionalInfo.0.type'), 'TemplateViolation')
+  assert.equal((await installation.request('GET', deploymentPath('broken'))).status, 404)
+})
+
+test('a nested deployment makes its group’s resources, and its outputs are read by the parent', async () => {
+  const inner = {
+    $schema: 'deploymentTemplate.json#',
+    contentVersion: '1.0.0.0',
+    parameters: { name: { type: 'string' }, value: { type: 'secureString' } },
+    resources: [
+      {
+        type: 'Vendor.Secrets/vaults',
+        apiVersion: '2026-01-01',
+        name: "[parameters('name')]",
+        location: 'local',
+      },
+      {
+        type: 'Vendor.Secrets/vaults/secrets',
+        apiVersion: '2026-01-01',
+        name: "[concat(parameters('name'), '/password')]",
+        properties: { value: "[parameters('value')]" },
+      },
+    ],
+    outputs: {
+      id: { type: 'string', value: "[resourceId('Vendor.Secrets/vaults', parameters('name'))]" },
+    },
+  }
+  const outer = {
+    $schema: 'deploymentTemplate.json#',
+    contentVersion: '1.0.0.0',
+    parameters: { value: { type: 'secureString' } },
+    resources: [
+      {
+        type: 'Vendor.Resources/deployments',
+        apiVersion: '2025-03-01',
+        name: 'inner',
+        properties: {
+          mode: 'Incremental',
+          expressionEvaluationOptions: { scope: 'inner' },
+          template: inner,
+          parameters: { name: { value: 'nested' }, value: { value: "[parameters('value')]" } },
+        },
+      },
+    ],
+    outputs: { id: { type: 'string', value: "[reference('inner').outputs.id.value]" } },
+  }
+  const secret = 'correct horse battery staple'
+  const given = asked(outer, { value: { value: secret } })
+  const answer = await deployed('outer', given)
+  assert.equal(answer.at('properties.provisioningState'), 'Succeeded', answer.text)
+  const id = `${group}/providers/Vendor.Secrets/vaults/nested`
+  assert.equal(answer.at('properties.outputs.id.value'), id)
+  const record = await installation.request('GET', deploymentPath('inner'))
+  const exported = await installation.request('POST', deploymentPath('outer', '/exportTemplate'))
+  for (const one of [answer, record, exported]) assert.ok(!one.text.includes(secret))
+  assert.deepEqual(
+    (await changes('outer', given)).filter((one) => !/^(NoChange|Ignore) /.test(one)),
+    [],
+  )
+})
