@@ -21,6 +21,7 @@ import {
   Wrong,
   whole,
 } from './config/setting.ts'
+import { templateLinksSetting } from './config/template-links.ts'
 
 /** A token bucket of throttling (facts 9.6). */
 export interface Bucket {
@@ -76,6 +77,8 @@ export interface Config {
   readonly shareRoot: string
   /** Of the business application’s answer to a stale tag. */
   readonly businessConflictStatus: 412 | 409
+  readonly templateLinks: readonly string[]
+  readonly templateLinksPrivate: boolean
   readonly logLevel: LogLevel
   readonly throttle: ThrottleConfig
   readonly limits: Limits
@@ -238,6 +241,14 @@ const settings = {
     description:
       'The status of the business application’s answer to a tag in `If-Match` that is stale. `409` is for clients that expect it.',
   }),
+  templateLinks: templateLinksSetting(
+    'Addresses below which linked templates and parameter files may be fetched. Empty is none: links are refused.',
+  ),
+  templateLinksPrivate: flag({
+    default: 'false',
+    description:
+      'Let `templateLinks` lead to loopback, private and link-local addresses: the installation’s own network.',
+  }),
   logLevel: choice(['silent', 'error', 'warn', 'info', 'debug'], {
     default: 'info',
     description: 'How much is logged, as JSON lines on standard error.',
@@ -398,6 +409,8 @@ function arrange(
       named.shareRoot === none ? join(named.home, 'storage') : named.shareRoot,
     ),
     businessConflictStatus: named.businessConflictStatus === '409' ? 409 : 412,
+    templateLinks: named.templateLinks,
+    templateLinksPrivate: named.templateLinksPrivate,
     logLevel: named.logLevel,
     throttle: {
       enabled: named.throttle,

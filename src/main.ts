@@ -42,6 +42,7 @@ import {
 } from './installation/record.ts'
 import { createLog } from './log.ts'
 import { chooseContainerEngine } from './main/container-engine.ts'
+import { openTemplateLinks } from './main/template-links.ts'
 
 export interface Started extends AsyncDisposable {
   readonly url: string
@@ -144,6 +145,14 @@ export async function start(config: Config): Promise<Started> {
           ...(config.containersShares === undefined ? {} : { shareRoot: config.containersShares }),
         },
         copying: { engine: workerEngine(), root: config.shareRoot },
+        ...(config.templateLinks.length === 0
+          ? {}
+          : {
+              templateLinks: openTemplateLinks({
+                allowed: config.templateLinks,
+                allowPrivate: config.templateLinksPrivate,
+              }),
+            }),
       }),
     store,
     access: authorizer,

@@ -49,6 +49,14 @@ test('the commands are these', () => {
       'group add-member',
       'group list-members',
       'group remove-member',
+      'health annotate',
+      'health list',
+      'health mitigate',
+      'health play',
+      'health publish',
+      'health resolve',
+      'health show',
+      'health update',
       'key rotate',
       'principal create',
       'principal delete',
@@ -93,6 +101,8 @@ test('the commands are these', () => {
       'synchronization show',
       'synchronization start',
       'synchronization watch',
+      'template evaluate',
+      'template functions',
     ],
   )
 })

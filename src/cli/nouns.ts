@@ -6,6 +6,7 @@ export const nounSummaries: Readonly<Record<string, string>> = {
   'container-group': 'Groups of containers that run together',
   deployment: 'Templates carried out: many resources in one go',
   group: 'Who is in which group',
+  health: 'What is out of order, and whom it touches',
   key: 'The keys that sign access tokens',
   principal: 'Users, groups and service principals of the directory',
   'principal secret': 'Secrets by which an application signs in',
@@ -17,4 +18,5 @@ export const nounSummaries: Readonly<Record<string, string>> = {
   secret: 'Secrets of vaults, which other resources refer to',
   subscription: 'Subscriptions: the topmost scopes',
   synchronization: 'Copies of what was shared, and what each data set came to',
+  template: 'The language of templates: expressions tried out',
 }

@@ -9,6 +9,7 @@ import { apiManagementProvider } from './api-management/provider.ts'
 import { authorizationProvider, type Inspection } from './authorization/provider.ts'
 import { billingMigrations } from './billing/migrations.ts'
 import { billingProvider, usageMeter } from './billing/provider.ts'
+import { sightingOf } from './container-instance/container-groups/sighting.ts'
 import {
   type ContainerInstanceParts,
   containerInstanceProvider,
@@ -17,7 +18,9 @@ import { dataShareMigrations } from './data-share/ledger/migrations.ts'
 import { dataShareProvider } from './data-share/provider.ts'
 import { openManagedIdentities } from './managed-identity/managed-identities.ts'
 import { managedIdentityProvider } from './managed-identity/provider.ts'
-import { resourcesProvider } from './resources/provider.ts'
+import { healthMigrations } from './resource-health/migrations.ts'
+import { resourceHealthProvider } from './resource-health/provider.ts'
+import { resourcesProvider, type TemplateLinks } from './resources/provider.ts'
 import { secretsProvider } from './secrets/provider.ts'
 import { openSecretStore } from './secrets/secret-store.ts'
 import { sqlProvider } from './sql/provider.ts'
@@ -36,6 +39,8 @@ export interface ProviderParts {
   readonly inspection?: Inspection
   /** Without it the namespace is not there. */
   readonly containers?: ContainerEngines
+  /** What links of templates may lead to. Without it none is followed. */
+  readonly templateLinks?: TemplateLinks
   /** Without it the namespaces of data sharing, and of the stores it copies between, are not there. */
   readonly copying?: Copying
 }
@@ -55,7 +60,12 @@ export function providers(parts: ProviderParts): readonly Provider[] {
     resourcesProvider({
       tenantId,
       ...services,
-      deployments: { ...world, language: templateLanguage, seal: world.sealOf('deployments') },
+      deployments: {
+        ...world,
+        language: templateLanguage,
+        seal: world.sealOf('deployments'),
+        ...(parts.templateLinks === undefined ? {} : { links: parts.templateLinks }),
+      },
     }),
     authorizationProvider({
       words,
@@ -67,6 +77,22 @@ export function providers(parts: ProviderParts): readonly Provider[] {
     apiManagementProvider(),
     managedIdentityProvider(world),
     billingProvider(world),
+    resourceHealthProvider({
+      ...world,
+      observers: { 'containerinstance/containergroups': sightingOf },
+      probes:
+        containers === undefined
+          ? []
+          : [
+              {
+                key: 'containers/engine',
+                service: 'Container Instances',
+                title: 'The container engine does not answer',
+                level: 'Critical',
+                check: () => containers.engine.describe(),
+              },
+            ],
+    }),
     ...(parts.copying === undefined ? [] : sharing(world, parts.copying)),
     ...(containers === undefined
       ? []
@@ -111,4 +137,5 @@ function sharing(world: World, { engine, root }: Copying): readonly Provider[] {
 export const providerMigrations: readonly Migration[] = [
   ...billingMigrations,
   ...dataShareMigrations,
+  ...healthMigrations,
 ]

@@ -1,6 +1,6 @@
-/** Looks for names in expressions that are declared nowhere, before anything is evaluated. */
+/** Looks for names in expressions that are declared nowhere, and for calls that cannot be, before anything is evaluated. */
 import type { Expression } from './expression.ts'
-import { functionNamed } from './functions/catalogue.ts'
+import { checkCall } from './functions/check-call.ts'
 import type { Place } from './place.ts'
 import type { Problems } from './problems.ts'
 
@@ -31,8 +31,9 @@ export function nameChecker(
       problems.add(place, `the function '${namespace}.${expression.name}' is not declared`, at)
       return
     }
-    if (functionNamed(name) === undefined) {
-      problems.add(place, `there is no function '${expression.name}'`, at)
+    const checked = checkCall(expression)
+    if (!checked.ok) {
+      problems.add(place, checked.message, at)
       return
     }
     const [first] = expression.arguments

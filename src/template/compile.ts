@@ -30,6 +30,8 @@ export interface CompiledMember {
 
 export type Compiled =
   | { readonly kind: 'static'; readonly value: Json }
+  /** It could not be read, and that has been told. */
+  | { readonly kind: 'broken' }
   | CompiledExpression
   | { readonly kind: 'array'; readonly items: readonly Compiled[] }
   | {
@@ -63,7 +65,7 @@ function compileString(
   text: string,
   place: Place | undefined,
   { problems, check }: CompileParts,
-): { readonly kind: 'static'; readonly value: Json } | CompiledExpression {
+): Extract<Compiled, { kind: 'static' | 'broken' }> | CompiledExpression {
   // Most strings are no expressions.
   if (text.charCodeAt(0) !== 91) return { kind: 'static', value: text }
   try {
@@ -74,7 +76,7 @@ function compileString(
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error
     problems.add(place, error.message, error.at)
-    return { kind: 'static', value: null }
+    return { kind: 'broken' }
   }
 }
 
@@ -111,11 +113,9 @@ function compileObject(
     }
     const key = compileString(name, at, parts)
     const compiled = compile(one, at, parts, loops)
-    members.push({
-      name: key.kind === 'expression' ? key : String(key.value),
-      value: compiled,
-      place: at,
-    })
+    if (key.kind === 'broken') members.push({ name, value: key, place: at })
+    else if (key.kind === 'expression') members.push({ name: key, value: compiled, place: at })
+    else members.push({ name: String(key.value), value: compiled, place: at })
   }
   const isStill = copies.length === 0 && members.every(isStatic)
   if (!isStill) return { kind: 'object', members, copies }

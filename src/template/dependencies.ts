@@ -55,9 +55,12 @@ function named(expansion: Expansion, name: Json, place: Place): readonly Known[]
   const found = resources.find(name)
   if (found?.kind === 'one') return [found.one]
   if (found?.kind === 'loop') return found.all
+  if (found?.kind === 'broken') return []
   if (found?.kind === 'several') {
     problems.add(place, `several resources are named '${name}'; give the id`)
-  } else problems.add(place, `the resource '${name}' is not defined in the template`)
+  } else if (!expansion.isPartial) {
+    problems.add(place, `the resource '${name}' is not defined in the template`)
+  }
   return []
 }
 

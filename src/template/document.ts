@@ -44,6 +44,8 @@ export interface FunctionSection {
   readonly name: string
   readonly parameters: readonly { readonly name: string; readonly schema: Schema }[]
   readonly output: { readonly schema: Schema; readonly value: Compiled }
+  /** Steps of work that a call costs before anything is evaluated: its types are gone through each time. */
+  readonly weight: number
   readonly place: Place
 }
 
@@ -53,6 +55,10 @@ export interface NestedSection {
   readonly isInner: boolean
   readonly template: { readonly raw: Json; readonly compiled: Compiled } | undefined
   readonly parameters: Compiled | undefined
+}
+
+/** Where a deployment goes, or what exists already is, when that is not the place that is deployed to. */
+export interface Elsewhere {
   readonly subscriptionId: Compiled | undefined
   readonly resourceGroup: Compiled | undefined
 }
@@ -66,6 +72,8 @@ export interface ResourceCopy {
 }
 
 export interface ResourceSection {
+  /** What it would become cannot be told; why has been. */
+  readonly isBroken: boolean
   readonly place: Place
   readonly symbolicName: string | undefined
   /** It stands in this one's `resources`. */
@@ -80,6 +88,7 @@ export interface ResourceSection {
   readonly copy: ResourceCopy | undefined
   readonly existing: boolean
   readonly nested: NestedSection | undefined
+  readonly elsewhere: Elsewhere
   /** What is sent: every other member. Known before anything runs, or (the second) perhaps only then. */
   readonly early: readonly CompiledMember[]
   readonly late: readonly CompiledMember[]
@@ -111,6 +120,10 @@ export interface TemplateDocument {
 /** What `parseTemplate` hands out, with what `expand` needs of it. */
 export interface ReadTemplate extends ParsedTemplate {
   readonly document: TemplateDocument
+  /** It has problems: expanding it can only find more of them. */
+  readonly isPartial: boolean
+  /** The schema could be read. */
+  readonly isScopeKnown: boolean
 }
 
 export function isReadTemplate(template: ParsedTemplate): template is ReadTemplate {

@@ -61,10 +61,18 @@ export class ValueEvaluation {
   }
 
   #of(compiled: Compiled, scope: TemplateScope, spot: Spot): Json {
+    // It has been told that it is too much.
+    if (this.#wanted.budget.isSpent) {
+      this.isFailed = true
+      return null
+    }
     switch (compiled.kind) {
       case 'static':
         this.#spend(compiled.value, undefined)
         return compiled.value
+      case 'broken':
+        this.isFailed = true
+        return null
       case 'expression':
         return this.#expression(compiled, scope, spot)
       case 'array':
@@ -106,7 +114,7 @@ export class ValueEvaluation {
   #copy(copy: CompiledCopy, name: string, scope: TemplateScope, spot: Spot): Json {
     const count = this.count(copy.count, scope, copy.place)
     const made: Json[] = []
-    for (let index = 0; index < count; index += 1) {
+    for (let index = 0; index < count && this.#mayGoOn(copy.place); index += 1) {
       const inside = scope.with({ loop: { name: name.toLowerCase(), index } })
       made.push(this.#of(copy.input, inside, below(spot, index)))
     }
@@ -120,10 +128,17 @@ export class ValueEvaluation {
     scope: TemplateScope,
   ): Json {
     const made: Json[] = []
-    for (let index = 0; index < this.count(count, scope, place); index += 1) {
+    const times = this.count(count, scope, place)
+    for (let index = 0; index < times && this.#mayGoOn(place); index += 1) {
       made.push(this.of(input, scope.with({ loop: { ...loop, index } }), `[${index}]`))
     }
     return made
+  }
+
+  /** A turn counts as something made, so that loops within loops come to an end even when they fail. */
+  #mayGoOn(place: Place): boolean {
+    this.#spend(null, place)
+    return !this.#wanted.budget.isSpent
   }
 
   /** How often a loop runs; 0 when that is a problem. It may ask nothing of running resources. */
@@ -151,11 +166,12 @@ export class ValueEvaluation {
     }
     for (const [key, need] of done.notes.needs) this.needs.set(key, need)
     if (done.kind === 'value') {
-      this.#spend(done.value, place)
-      return done.value
+      // What is too large or too deep is not handed on: others would have to follow it.
+      return this.#spend(done.value, place) ? done.value : null
     }
     if (done.kind === 'failed') {
       this.isFailed = true
+      this.#wanted.budget.spendOnFailure()
       const { error } = done
       if (error instanceof ReportedError) return null
       // The message could quote what it failed on.
@@ -171,11 +187,13 @@ export class ValueEvaluation {
     return null
   }
 
-  #spend(value: Json, place: Place | undefined): void {
+  /** Whether there was enough left for it. */
+  #spend(value: Json, place: Place | undefined): boolean {
     const problem = this.#wanted.budget.spend(value)
-    if (problem === 'enough') return
+    if (problem === 'enough') return true
     this.isFailed = true
     if (problem !== 'told') this.#wanted.problems.add(place, problem.message)
+    return false
   }
 
   /** What was noticed elsewhere, in a part of this value. */

@@ -4,8 +4,8 @@
  */
 import type { Expression } from './expression.ts'
 import { isArray, isObject, kindOf } from './fields.ts'
-import { functionNamed } from './functions/catalogue.ts'
-import type { Call, FunctionDescription, Lambda, OpenCall } from './functions/define.ts'
+import { checkCall, counted } from './functions/check-call.ts'
+import type { Call, Lambda, OpenCall } from './functions/define.ts'
 import { exactInteger, memberOf } from './functions/values.ts'
 import type { Json } from './plan.ts'
 import { EvaluationError, type Scope } from './scope.ts'
@@ -20,13 +20,22 @@ export function evaluate(expression: Expression, scope: Scope): Json {
   try {
     return evaluation.value(expression, undefined)
   } catch (error) {
+    // Values, lambdas and functions inside each other can exceed the stack together, each within its own bound.
+    if (error instanceof RangeError && error.message.includes('call stack')) {
+      throw new EvaluationError('this is nested too deeply', evaluation.at)
+    }
     // Functions and scopes do not know where in the text they are called. Other classes have meanings of their own.
     if (error instanceof EvaluationError && error.constructor === EvaluationError) {
-      throw error.at === undefined ? new EvaluationError(error.message, evaluation.at) : error
+      const { message, at = evaluation.at } = error
+      const isLong = message.length > messageMax
+      throw new EvaluationError(isLong ? `${message.slice(0, messageMax)}…` : message, at)
     }
     throw error
   }
 }
+
+/** Messages quote what they refuse, however long that is. */
+const messageMax = 1_000
 
 /** The variables of the lambdas around, the innermost first. */
 interface Variables {
@@ -75,13 +84,9 @@ class Evaluation {
   }
 
   #call(node: CallNode, variables: Variables | undefined): Json {
-    const found = functionNamed(node.name)
-    if (found === undefined) {
-      throw new EvaluationError(`there is no function '${node.name}'`, node.at)
-    }
-    if (node.arguments.length < found.least || node.arguments.length > (found.most ?? Infinity)) {
-      throw new EvaluationError(arity(node, found), node.at)
-    }
+    const checked = checkCall(node)
+    if (!checked.ok) throw new EvaluationError(checked.message, node.at)
+    const found = checked.called
     if ('open' in found) return found.open(new OpenNodeCall(this, node, variables))
     const values = node.arguments.map((argument) => this.value(argument, variables))
     this.at = node.at
@@ -91,7 +96,7 @@ class Evaluation {
     }
     const made = found.apply(values, new NodeCall(this, node.name))
     if (typeof made === 'string') this.work.produce(made.length)
-    else if (isArray(made)) this.work.produce(made.length)
+    else if (isArray(made)) this.work.produceElements(made.length)
     return made
   }
 
@@ -202,21 +207,6 @@ class OpenNodeCall extends NodeCall implements OpenCall {
 
 function isLambda(node: CallNode): boolean {
   return node.name.toLowerCase() === 'lambda'
-}
-
-function counted(count: number, what = 'argument'): string {
-  if (count === 0) return `no ${what}s`
-  return `${count} ${what}${count === 1 ? '' : 's'}`
-}
-
-function arity(node: CallNode, { least, most }: FunctionDescription): string {
-  const wanted =
-    most === undefined
-      ? `at least ${counted(least)}`
-      : least === most
-        ? counted(least)
-        : `${least} to ${counted(most)}`
-  return `${node.name}() takes ${wanted}, not ${node.arguments.length}`
 }
 
 /** Own members only: names of prototypes are names like any other. */

@@ -36,7 +36,7 @@ export function expandTemplate(
 ): Read<Plan> {
   const expansion = begin(template, given, context)
   const { problems } = expansion
-  if (template.scope !== context.scope) {
+  if (template.isScopeKnown && template.scope !== context.scope) {
     const message = `the template is for the scope ${template.scope}, and deployed to ${context.scope}`
     problems.add({ parent: undefined, key: '$schema' }, message)
   }
@@ -60,7 +60,7 @@ export function expandTemplate(
     problems.add(place, `resources depend on each other in a circle: ${names}`)
   }
   const outputs = expansion.document.outputs.flatMap((section) => outputOf(expansion, section))
-  if (!problems.isEmpty) return { ok: false, problems: problems.list }
+  if (!problems.isEmpty || template.isPartial) return { ok: false, problems: problems.list }
   return {
     ok: true,
     value: {
@@ -96,6 +96,7 @@ function begin(
     variables,
     deployment: deploymentOf(template, given, context),
     resources: new ResourceIndex([], []),
+    isPartial: template.isPartial,
     notes: { isSecure: false, needs: new Map() },
     reading: [],
   }
@@ -121,7 +122,7 @@ function withoutChance(context: ExpansionContext): ExpansionContext {
 function deploymentOf(
   template: ReadTemplate,
   given: Readonly<Record<string, ParameterArgument>>,
-  { deploymentName, location, scope }: ExpansionContext,
+  { deploymentName, location, scope, templateLink }: ExpansionContext,
 ): JsonObject {
   const shown = Object.entries(given).flatMap(([name, argument]) => {
     const section = template.document.parameters.get(name.toLowerCase())
@@ -129,7 +130,7 @@ function deploymentOf(
     return [[name, objectOf([['value', argument.value]])] as const]
   })
   const properties = objectOf([
-    ['template', template.source],
+    templateLink === undefined ? ['template', template.source] : ['templateLink', templateLink],
     ['parameters', objectOf(shown)],
     ['mode', 'Incremental'],
     ['provisioningState', 'Accepted'],
@@ -230,7 +231,11 @@ function outputOf(expansion: Expansion, section: OutputSection): readonly PlanOu
     work: Work,
   ): { readonly value: Json; readonly run: ValueEvaluation } => {
     const run = new ValueEvaluation({ problems: own, budget: ownBudget, needs: 'certain' })
-    const value = outputValue(section, scope.with({ late: runtime, work }), run)
+    const value = outputValue(
+      section,
+      scope.with({ late: runtime, work, valuesBudget: ownBudget }),
+      run,
+    )
     if (!run.isFailed && !run.isWaiting) {
       checkValue(schema, value, expansion.document.definitions, (path, message) => {
         run.fail(place, path === '' ? message : `${path}: ${message}`)

@@ -1,5 +1,6 @@
 /** What all parts of one expansion share: the document, where it is deployed, the problems found, the budget. */
 import { type TemplateDocument, templateLimits } from './document.ts'
+import { jsonLimits } from './json.ts'
 import type { ExpansionContext, Json, JsonObject, Need } from './plan.ts'
 import type { Problems } from './problems.ts'
 import type { ResourceIndex } from './resource-index.ts'
@@ -45,6 +46,8 @@ export interface Expansion {
   readonly deployment: JsonObject
   /** Empty until the resources have names. */
   resources: ResourceIndex
+  /** Not everything that is declared could be read or named, so what is not found need not be a problem. */
+  isPartial: boolean
   notes: Notes
   /** Cells that are being read, the outermost first. */
   readonly reading: string[]
@@ -58,6 +61,8 @@ export class ReportedError extends EvaluationError {
   }
 }
 
+const failureCharacters = 2_000
+
 /** How much may be made of one template, so that small templates do not become large plans. */
 export class Budget {
   #characters: number
@@ -67,9 +72,26 @@ export class Budget {
     this.#characters = characters
   }
 
+  /**
+   * What fails makes nothing, but costs time, and with thousands of failures there is no plan to be made: it counts
+   * as much as a page of text, so that loops of failures end soon.
+   */
+  spendOnFailure(): void {
+    this.#characters -= failureCharacters
+    if (this.#characters < 0) this.#isTold = true
+  }
+
+  get isSpent(): boolean {
+    return this.#characters < 0
+  }
+
   /** Whether there was enough left; that there was not is to be told once. */
   spend(value: Json): 'enough' | 'told' | { readonly message: string } {
-    this.#characters -= sizeOf(value, this.#characters + 1)
+    const size = sizeOf(value, this.#characters + 1)
+    if (size === Number.POSITIVE_INFINITY) {
+      return { message: `a value nests at most ${jsonLimits.depth} deep` }
+    }
+    this.#characters -= size
     if (this.#characters >= 0) return 'enough'
     if (this.#isTold) return 'told'
     this.#isTold = true
@@ -114,14 +136,18 @@ export function cellOf(expansion: Expansion, what: string, compute: () => Held |
   }
 }
 
-/** Characters of the value as JSON, about; no further than `most`, whatever hangs together inside. */
-export function sizeOf(value: Json, most: number): number {
+/**
+ * Characters of the value as JSON, about; no further than `most`, whatever hangs together inside. Infinite when it
+ * is nested too deeply.
+ */
+export function sizeOf(value: Json, most: number, depth = 0): number {
   if (typeof value === 'string') return value.length + 3
   if (typeof value !== 'object' || value === null) return 6
+  if (depth >= jsonLimits.depth) return Number.POSITIVE_INFINITY
   let size = 2
   if (Array.isArray(value)) {
     for (const one of value as readonly Json[]) {
-      size += sizeOf(one, most - size)
+      size += sizeOf(one, most - size, depth + 1)
       if (size > most) return size
     }
     return size
@@ -129,7 +155,7 @@ export function sizeOf(value: Json, most: number): number {
   for (const [name, one] of Object.entries(value)) {
     size += name.length + 3
     if (size > most) return size
-    size += sizeOf(one as Json, most - size)
+    size += sizeOf(one as Json, most - size, depth + 1)
     if (size > most) return size
   }
   return size

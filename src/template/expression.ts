@@ -74,8 +74,15 @@ function read(text: string, start: number, end: number): Expression {
 const wordPattern = /[A-Za-z_][A-Za-z0-9_]*/y
 const propertyPattern = /[A-Za-z_$][A-Za-z0-9_$]*/y
 const integerPattern = /-?[0-9]+/y
-const stringPattern = /'((?:[^']|'')*)'/y
 const spacePattern = /[ \t\r\n]*/y
+
+const quote = 0x27
+const minus = 0x2d
+const blank = 0x20
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
+}
 
 const smallest = -(2n ** 63n)
 const largest = 2n ** 63n - 1n
@@ -133,13 +140,12 @@ class Reader {
 
   #primary(depth: number): Expression {
     const at = this.#space()
-    const quoted = this.#match(stringPattern)
-    if (quoted !== undefined) {
-      return { kind: 'string', value: quoted.slice(1, -1).replaceAll("''", "'"), at }
+    const code = this.#text.charCodeAt(at)
+    if (code === quote) return { kind: 'string', value: this.#string(at), at }
+    if (code === minus || isDigit(code)) {
+      const digits = this.#match(integerPattern)
+      if (digits !== undefined) return { kind: 'integer', value: integer(digits, at), at }
     }
-    if (this.#text[at] === "'") throw new ExpressionError(at, 'the string has no closing quote')
-    const digits = this.#match(integerPattern)
-    if (digits !== undefined) return { kind: 'integer', value: integer(digits, at), at }
     const first = this.#match(wordPattern)
     if (first === undefined) throw this.#unexpected('a string, an integer or a function')
     this.#space()
@@ -166,8 +172,20 @@ class Reader {
     return namespace === undefined ? call : { ...call, namespace }
   }
 
+  #string(at: number): string {
+    for (let end = at + 1; ; end += 2) {
+      end = this.#text.indexOf("'", end)
+      if (end < 0) throw new ExpressionError(at, 'the string has no closing quote')
+      if (this.#text.charCodeAt(end + 1) === quote) continue
+      this.#at = end + 1
+      const inside = this.#text.slice(at + 1, end)
+      return inside.includes("'") ? inside.replaceAll("''", "'") : inside
+    }
+  }
+
+  /** Most often there is none, so it is looked for before it is matched. */
   #space(): number {
-    this.#match(spacePattern)
+    if (this.#text.charCodeAt(this.#at) <= blank) this.#match(spacePattern)
     return this.#at
   }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { templateLanguage } from './language.ts'
+import type { JsonObject } from './plan.ts'
 import type { Read } from './template.ts'
 import { groupContext, noAnswers } from './testing/context.ts'
 
@@ -268,9 +269,9 @@ const mild = fc
     outputs: { o: { type: 'object', value: { of: output } } },
   }))
 
-function requirePlaces(read: Read<unknown>, text: string): void {
+function requirePlaces(read: Read<unknown>, text: string, least = 1): void {
   if (read.ok) return
-  assert.ok(read.problems.length > 0 && read.problems.length <= 100)
+  assert.ok(read.problems.length >= least && read.problems.length <= 100)
   const lines = text.split('\n')
   for (const { line, column, message } of read.problems) {
     assert.ok(message.length > 0)
@@ -288,7 +289,13 @@ test('any template: a plan, or a refusal with its places', () => {
       requirePlaces(read, text)
       const asObject = templateLanguage.parseTemplate(JSON.parse(text))
       assert.equal(asObject.ok, read.ok)
-      if (!read.ok) return
+      if (!read.ok) {
+        if (read.partial === undefined) return
+        const further = templateLanguage.expand(read.partial, {}, groupContext())
+        assert.equal(further.ok, false)
+        requirePlaces(further, text, 0)
+        return
+      }
       const someValues = Object.fromEntries(
         Object.keys(read.value.parameters).map((name) => [name, { value: 'x' }]),
       )
@@ -347,3 +354,102 @@ test('what is nested without end is refused, not followed', () => {
   const plan = templateLanguage.expand(made.value, {}, groupContext())
   if (!plan.ok) assert.match(plan.problems.map((one) => one.message).join(), /too deeply/)
 })
+
+const resourceOf = (properties: object): object => ({
+  type: 'A.B/c',
+  apiVersion: '1',
+  name: 'x',
+  properties,
+})
+
+function loopsWithin(depth: number, inside: unknown): object {
+  if (depth === 0) return { inside }
+  return { copy: [{ name: `c${depth}`, count: 800, input: loopsWithin(depth - 1, inside) }] }
+}
+
+/** Small templates that ask for very much. Each would take hours, or all memory, if it were done. */
+const greedy: readonly (readonly [what: string, sections: object, message: RegExp])[] = [
+  ['loops within loops', { resources: [resourceOf(loopsWithin(6, 1))] }, /expands to more/],
+  [
+    'loops within loops that fail',
+    { resources: [resourceOf(loopsWithin(6, "[fail('no')]"))] },
+    /^no$/,
+  ],
+  [
+    'lambdas within lambdas',
+    {
+      resources: [
+        resourceOf({
+          a: "[length(map(range(0,10000), lambda('x', length(map(range(0,10000), lambda('y', add(lambdaVariables('x'), lambdaVariables('y'))))))))]",
+        }),
+      ],
+    },
+    /more steps/,
+  ],
+  [
+    'a function with very many allowed values, called very often',
+    {
+      functions: [
+        {
+          namespace: 'm',
+          members: {
+            f: {
+              parameters: [
+                {
+                  name: 'a',
+                  type: 'string',
+                  allowedValues: Array.from({ length: 100_000 }, (_, at) => `value ${at}`),
+                },
+              ],
+              output: { type: 'string', value: "[parameters('a')]" },
+            },
+          },
+        },
+      ],
+      resources: [resourceOf({ a: "[map(range(0,10000), lambda('x', m.f('value 1')))]" })],
+    },
+    /more steps/,
+  ],
+  [
+    'texts that double',
+    {
+      variables: Object.fromEntries(
+        Array.from({ length: 250 }, (_, at) => [
+          `v${at}`,
+          at === 0 ? 'x' : `[concat(variables('v${at - 1}'), variables('v${at - 1}'))]`,
+        ]),
+      ),
+      resources: [resourceOf({ a: "[variables('v249')]" })],
+    },
+    /more than|at most/,
+  ],
+  [
+    'a type that is its own variant',
+    {
+      definitions: {
+        a: {
+          type: 'object',
+          discriminator: { propertyName: 'k', mapping: { x: { $ref: '#/definitions/a' } } },
+        },
+      },
+      parameters: { p: { $ref: '#/definitions/a', defaultValue: { k: 'y' } } },
+      resources: [],
+    },
+    /expected one of/,
+  ],
+]
+for (const [what, sections, message] of greedy) {
+  test(`ends soon: ${what}`, () => {
+    const read = templateLanguage.parseTemplate({
+      $schema: 'deploymentTemplate.json',
+      contentVersion: '1.0.0.0',
+      // Of the test's own table.
+      ...(sections as JsonObject),
+    })
+    assert.ok(read.ok)
+    const made = templateLanguage.expand(read.value, {}, groupContext())
+    assert.ok(!made.ok)
+    assert.match(made.problems[0]?.message ?? '', message)
+    assert.ok(made.problems.length <= 100)
+  })
+}

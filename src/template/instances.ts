@@ -1,4 +1,5 @@
 /** Names the resources of a template: one instance for each turn of a loop, with its id, before anything is sent. */
+import { parsePath } from '#kernel/resource-id.ts'
 import type { Compiled } from './compile.ts'
 import { type ResourceSection, templateLimits } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
@@ -22,20 +23,27 @@ export interface Instance extends Known {
 export function nameInstances(expansion: Expansion): readonly Instance[] {
   const made = new Map<ResourceSection, readonly Instance[]>()
   const loopNames: string[] = []
+  const broken: string[] = []
   let count = 0
   for (const section of expansion.document.resources) {
     const instances: Instance[] = []
+    if (section.isBroken) {
+      noteBroken(expansion, section, broken)
+      continue
+    }
     const parents = section.parent === undefined ? [undefined] : (made.get(section.parent) ?? [])
     for (const parent of parents) {
-      for (const turn of turnsOf(expansion, section, parent, loopNames)) {
+      for (const turn of turnsOf(expansion, section, parent, loopNames, broken)) {
         count += 1
         if (count > templateLimits.resources) {
           const message = `a template has at most ${templateLimits.resources} resources`
           expansion.problems.add(section.place, message)
+          expansion.isPartial = true
           return [...made.values()].flat()
         }
         const instance = nameOne(expansion, section, parent, turn)
-        if (instance !== undefined) instances.push(instance)
+        if (instance === undefined) noteBroken(expansion, section, broken)
+        else instances.push(instance)
       }
     }
     made.set(section, instances)
@@ -53,8 +61,20 @@ export function nameInstances(expansion: Expansion): readonly Instance[] {
       otherIds: otherIdsOf(known),
     })),
     loopNames,
+    broken,
   )
   return all
+}
+
+/** Others may name it all the same. When its name is not known either, they may be right in any name. */
+function noteBroken(
+  expansion: Expansion,
+  { name, symbolicName }: ResourceSection,
+  broken: string[],
+): void {
+  if (symbolicName !== undefined) broken.push(symbolicName)
+  if (name.kind === 'static' && typeof name.value === 'string') broken.push(name.value)
+  else expansion.isPartial = true
 }
 
 interface Turn {
@@ -67,6 +87,7 @@ function turnsOf(
   section: ResourceSection,
   parent: Instance | undefined,
   loopNames: string[],
+  broken: string[],
 ): readonly Turn[] {
   if (parent !== undefined) return [{ scope: parent.scope, loop: parent.loop }]
   const { context, problems, valuesBudget: budget } = expansion
@@ -77,6 +98,7 @@ function turnsOf(
   const name = textOf(copy.name, scope, copy.place, problems, 'the name of the loop')
   const run = new ValueEvaluation({ problems, budget, needs: 'none' })
   const count = run.count(copy.count, scope, copy.place)
+  if (run.isFailed || name === undefined) noteBroken(expansion, section, broken)
   if (name === undefined) return []
   loopNames.push(name, ...(symbolicName === undefined ? [] : [symbolicName]))
   if (copy.isSerial && copy.batchSize > count && count > 0) {
@@ -107,6 +129,12 @@ function nameOne(
   const id = idOf(base, type, name)
   if (typeof id !== 'string') {
     problems.add(place, id.message)
+    return undefined
+  }
+  const parsed = isPresent ? parsePath(id) : undefined
+  if (parsed !== undefined && parsed.kind !== 'resource') {
+    const reason = parsed.kind === 'malformed' ? parsed.reason : 'it names no resource'
+    problems.add(place, `its id would be ${id.slice(0, 300)}: ${reason}`)
     return undefined
   }
   const key = isPresent ? { nodeKey: id.toLowerCase() } : {}
@@ -159,7 +187,7 @@ function baseOf(
     return text === undefined ? undefined : absolute(text, here)
   }
   if (parent !== undefined) return parent.base
-  const { subscriptionId, resourceGroup } = section.nested ?? {}
+  const { subscriptionId, resourceGroup } = section.elsewhere
   if (subscriptionId === undefined && resourceGroup === undefined) return here
   const subscription =
     subscriptionId === undefined

@@ -48,13 +48,15 @@ export function readJson(text: string): ReadJson {
     return { ok: false, faults: places }
   }
   let offsets: Offsets | undefined
+  let starts: readonly number[] | undefined
   return {
     ok: true,
     value: {
       value,
       locate(keys, within = 0) {
         offsets ??= offsetsOf(text)
-        return lineColumn(text, offsetAt(text, offsets, keys, within))
+        starts ??= lineStarts(text)
+        return inLines(starts, offsetAt(text, offsets, keys, within))
       },
     },
   }
@@ -97,14 +99,27 @@ function insideString(text: string, start: number, within: number): number {
 }
 
 export function lineColumn(text: string, at: number): LineColumn {
-  let line = 1
-  let start = 0
-  for (;;) {
-    const end = text.indexOf('\n', start)
-    if (end === -1 || end >= at) return { line, column: at - start + 1 }
-    line += 1
-    start = end + 1
+  return inLines(lineStarts(text), at)
+}
+
+function lineStarts(text: string): readonly number[] {
+  const starts = [0]
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) {
+    starts.push(end + 1)
   }
+  return starts
+}
+
+/** Every resource has a place, so they are found by halving. */
+function inLines(starts: readonly number[], at: number): LineColumn {
+  let low = 0
+  let high = starts.length
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if ((starts[middle] ?? 0) <= at) low = middle
+    else high = middle
+  }
+  return { line: low + 1, column: at - (starts[low] ?? 0) + 1 }
 }
 
 interface Fault {

@@ -548,6 +548,37 @@ test('symbolic names: dependsOn, references, loops, and what exists already', ()
   assert.equal(plan.nodes[3]?.needs(noAnswers).length, 4)
 })
 
+test('ids that could not be are refused where they are made; what exists may be in another group', () => {
+  const problems = problemsOf(
+    template({
+      resources: [
+        { ...vault, name: 'a?b' },
+        { ...vault, name: '..' },
+        { ...vault, name: 'x', scope: '/subscriptions/s/resourceGroups/g?api-version=1' },
+        { ...vault, name: 'y'.repeat(300) },
+        { ...vault, name: 'off?', condition: false },
+      ],
+    }),
+  )
+  assert.deepEqual(
+    problems.map((text) => text.slice(0, 12)),
+    ['resources[0]', 'resources[1]', 'resources[2]', 'resources[3]'],
+  )
+  const plan = planOf(
+    template({
+      languageVersion: '2.0',
+      resources: {
+        there: { ...vault, existing: true, name: 't', resourceGroup: 'other' },
+        far: { ...vault, existing: true, name: 't', subscriptionId: 's', resourceGroup: 'g' },
+      },
+    }),
+  )
+  assert.deepEqual(
+    plan.nodes.map((node) => node.id.split('/providers/')[0]),
+    [`/subscriptions/${subscriptionId}/resourceGroups/other`, '/subscriptions/s/resourceGroups/g'],
+  )
+})
+
 test('nested deployments: the inner scope is data, other places are other ids', () => {
   const inner = template({
     parameters: { pw: { type: 'securestring' }, none: { type: 'string', nullable: true } },
@@ -756,7 +787,6 @@ test('problems of an expansion come all at once too', () => {
         { ...vault, name: 'x/y' },
         { ...vault, name: 'A' },
         { ...vault, name: 'l', copy: { name: 'l', count: 801 } },
-        { ...vault, name: "[reference('a').x]" },
         {
           ...vault,
           name: 'p',
@@ -773,10 +803,9 @@ test('problems of an expansion come all at once too', () => {
     /resources\[3\].*the name needs as many; it has 2/,
     /resources\[4\].*declared twice/,
     /resources\[5\].*0 to 800 times/,
-    /resources\[6\]\.name.*cannot be used in the name of a resource/,
-    /resources\[7\]\.properties\.bad/,
-    /resources\[7\]\.properties\.ref.*not defined/,
-    /resources\[8\].*true or false/,
+    /resources\[6\]\.properties\.bad/,
+    /resources\[6\]\.properties\.ref.*not defined/,
+    /resources\[7\].*true or false/,
     /outputs\.o.*expected an int/,
   ]) {
     assert.ok(
@@ -784,6 +813,64 @@ test('problems of an expansion come all at once too', () => {
       `${wanted}\n${problems.join('\n')}`,
     )
   }
+})
+
+test('what fails because something else failed is not told again', () => {
+  const problems = problemsOf(
+    template({
+      parameters: { p: { type: 'int' } },
+      variables: { v: "[parameters('p')]" },
+      resources: [
+        { ...vault, name: "[concat('a', variables('v'))]" },
+        { ...vault, name: 'b', dependsOn: ['a7'], properties: { x: "[reference('a7').x]" } },
+        { ...vault, name: 'c', condition: 'yes' },
+        { ...vault, name: 'd', dependsOn: ['c'], tags: { v: "[variables('v')]" } },
+        { ...vault, name: "[reference('d').x]" },
+      ],
+    }),
+  )
+  assert.deepEqual(problems, [
+    "parameters.p: the parameter 'p' is required, and has no default value",
+    "resources[2]: 'condition' has to be true or false",
+    'resources[4].name: reference() cannot be used in the name of a resource',
+  ])
+})
+
+test('what could be read of a broken template shows its further problems, and no plan', () => {
+  const read = templateLanguage.parseTemplate(
+    template({
+      parameters: { p: { type: 'int' }, q: { type: 'text' } },
+      resources: [
+        { ...vault, name: "[noFunction('x')]" },
+        { ...vault, name: 'b', dependsOn: ['whatever'], properties: { q: "[parameters('q')]" } },
+        {
+          ...vault,
+          name: 'c',
+          properties: { bad: "[parameters('p').none.of.it]", more: '[broken(]' },
+        },
+      ],
+    }),
+  )
+  assert.ok(!read.ok)
+  assert.deepEqual(
+    read.problems.map((one) => one.path),
+    ['parameters.q.type', 'resources[0].name', 'resources[2].properties.more'],
+  )
+  assert.ok(read.partial)
+  const more = templateLanguage.expand(
+    read.partial,
+    { p: { value: 1 }, q: { value: 1 } },
+    groupContext(),
+  )
+  assert.ok(!more.ok)
+  assert.deepEqual(
+    more.problems.map((one) => one.path),
+    ['resources[0].name', 'resources[2].properties.bad'],
+  )
+  assert.equal(more.problems[0]?.message, read.problems[1]?.message)
+  const alone = templateLanguage.parseTemplate(template({ oops: 1 }))
+  assert.ok(!alone.ok && alone.partial)
+  assert.equal(templateLanguage.expand(alone.partial, {}, groupContext()).ok, false)
 })
 
 test('resources of opposite conditions may share a name', () => {

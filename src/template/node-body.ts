@@ -25,7 +25,10 @@ export function makeBody(
   const { section } = instance
   const { problems = new Problems(instance.scope.expansion.document.locate) } = shared ?? {}
   const { budget = new Budget() } = shared ?? {}
-  const scope = shared === undefined ? instance.scope.with({ work: new Work() }) : instance.scope
+  const scope =
+    shared === undefined
+      ? instance.scope.with({ work: new Work(), valuesBudget: new Budget() })
+      : instance.scope
   const wanted: Wanted = { problems, budget, needs }
   const run = new ValueEvaluation(wanted)
   const early = scope.with({ late: "in 'location'" })
@@ -51,7 +54,7 @@ function withTemplate(
   run: ValueEvaluation,
 ): JsonObject {
   const { nested, place } = section
-  const before = body['properties']
+  const before = withLink(body['properties'], scope.context.templateLink?.['uri'])
   const entries: (readonly [string, Json])[] = isObject(before) ? Object.entries(before) : []
   const late = scope.with({ late: runtime })
   const { template, parameters, isInner = true } = nested ?? {}
@@ -71,6 +74,17 @@ function withTemplate(
     }
   }
   return objectOf([...Object.entries(body), ['properties', objectOf(entries)]])
+}
+
+/** A relative link is one beside the template that was itself linked. */
+function withLink(properties: Json | undefined, base: Json | undefined): Json | undefined {
+  if (!isObject(properties) || typeof base !== 'string') return properties
+  const link = properties['templateLink']
+  if (!isObject(link) || typeof link['relativePath'] !== 'string') return properties
+  const { relativePath, ...rest } = link
+  const uri = `${base.slice(0, base.lastIndexOf('/') + 1)}${relativePath}`
+  const made = objectOf([...Object.entries(rest), ['uri', uri]])
+  return objectOf([...Object.entries(properties), ['templateLink', made]])
 }
 
 /** A property that is null is one that is not there. Elements of arrays stay, since the others would move. */

@@ -40,6 +40,8 @@ export interface ExpansionContext {
   readonly deploymentName: string
   /** Where the deployment's own record lives; part of `deployment()` outside group scope. */
   readonly location?: string
+  /** Where the template was found (`uri`, `contentVersion`), when it was linked; part of `deployment()`. */
+  readonly templateLink?: JsonObject
   readonly deployer: JsonObject
   /** The answer of `environment()`: endpoints of this installation. */
   readonly environment: JsonObject

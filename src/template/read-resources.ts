@@ -103,7 +103,7 @@ function readResource(
     else if (typeof found.value !== 'string' || found.value === '') {
       problems.add(found.place, 'expected a string that is not empty')
     } else return compile(found.value, found.place, parts)
-    return { kind: 'static', value: null }
+    return { kind: 'broken' }
   }
   const existing = at('existing')
   if (existing !== undefined && typeof existing.value !== 'boolean') {
@@ -119,14 +119,15 @@ function readResource(
   }
   const dependsOn = at('dependsOn')
   const type = readType(required('type'), at('type'), parent, parts)
-  const nested = isDeploymentType(type)
-    ? readNested(at('properties'), value, field, parts)
-    : undefined
+  const nested = isDeploymentType(type) ? readNested(at('properties'), field, parts) : undefined
+  const isElsewhere = nested !== undefined || existing?.value === true
   const copy = at('copy')
   if (copy !== undefined && parent !== undefined) {
     problems.add(copy.place, 'a resource inside another cannot have a copy loop')
   }
+  const loop = copy === undefined || parent !== undefined ? undefined : readCopy(copy, parts)
   const section: ResourceSection = {
+    isBroken: type === '' || (copy !== undefined && loop === undefined),
     place,
     symbolicName,
     parent,
@@ -139,9 +140,12 @@ function readResource(
       dependsOn === undefined
         ? undefined
         : { value: compile(dependsOn.value, dependsOn.place, parts), place: dependsOn.place },
-    copy: copy === undefined || parent !== undefined ? undefined : readCopy(copy, parts),
+    copy: loop,
     existing: existing?.value === true,
     nested,
+    elsewhere: isElsewhere
+      ? { subscriptionId: compiled('subscriptionId'), resourceGroup: compiled('resourceGroup') }
+      : { subscriptionId: undefined, resourceGroup: undefined },
     ...readBody(value, field, nested !== undefined, parts),
   }
   made.push(section)
@@ -156,6 +160,7 @@ function readType(
   parent: ResourceSection | undefined,
   { problems }: ResourceParts,
 ): string {
+  if (compiled.kind === 'broken') return ''
   if (compiled.kind !== 'static') {
     problems.add(field?.place, 'the type of a resource is a plain string, not an expression')
     return ''
@@ -181,8 +186,7 @@ function readBody(
     if (syntax.has(lower)) continue
     if (isNested && ['subscriptionid', 'resourcegroup', 'properties'].includes(lower)) continue
     const place = placeIn(field.place, name)
-    const loops = lower === 'properties' ? 'loops' : 'data'
-    const member = { name, value: compile(value, place, parts, loops), place }
+    const member = { name, value: compile(value, place, parts, 'loops'), place }
     if (lower === 'location') early.push(member)
     else late.push(member)
   }
@@ -211,7 +215,6 @@ function nestedRest(
 
 function readNested(
   properties: Field | undefined,
-  resource: JsonObject,
   field: Field,
   parts: ResourceParts,
 ): NestedSection {
@@ -237,18 +240,12 @@ function readNested(
     problems.add(scope?.place ?? inside?.place, message)
   }
   if (isInner && isObject(template?.value)) parts.readTemplate(template)
-  const outside = (name: string): Compiled | undefined => {
-    const found = fieldOf(resource, field.place, name)
-    return found === undefined ? undefined : compile(found.value, found.place, parts)
-  }
   const parameters = at('parameters')
   return {
     isInner,
     template: template === undefined ? undefined : readNestedTemplate(template, isInner, parts),
     parameters:
       parameters === undefined ? undefined : compile(parameters.value, parameters.place, parts),
-    subscriptionId: outside('subscriptionId'),
-    resourceGroup: outside('resourceGroup'),
   }
 }
 

@@ -9,6 +9,7 @@ import {
   templateLimits,
   type VariableSection,
 } from './document.ts'
+import { sizeOf } from './expansion.ts'
 import { type Field, fieldOf, isArray, isObject, kindOf, membersOf, refuseTwice } from './fields.ts'
 import { placeIn } from './place.ts'
 import type { JsonObject } from './plan.ts'
@@ -145,6 +146,7 @@ export function functionFields(
 export function readFunctions(
   fields: readonly FunctionField[],
   definitions: Definitions,
+  definitionsSize: number,
   declared: DeclaredNames,
   problems: Problems,
 ): ReadonlyMap<string, FunctionSection> {
@@ -165,7 +167,8 @@ export function readFunctions(
     const parts = { problems, check: nameChecker(inside, problems) }
     const schema = typed(readSchema(output, problems), output, definitions, problems)
     const compiled = compile(result.value, result.place, parts)
-    return [{ name, parameters, output: { schema, value: compiled }, place }]
+    const weight = (sizeOf(value, templateLimits.characters) + definitionsSize) >>> 4
+    return [{ name, parameters, output: { schema, value: compiled }, weight, place }]
   })
   return new Map(sections.map((section) => [section.name.toLowerCase(), section]))
 }

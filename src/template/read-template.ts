@@ -2,8 +2,9 @@
 import { adopt } from './adopt.ts'
 import { type DeclaredNames, nameChecker } from './check-names.ts'
 import { type ReadTemplate, type TemplateDocument, templateLimits } from './document.ts'
+import { sizeOf } from './expansion.ts'
 import { type Field, fieldOf, isObject, kindOf, membersOf } from './fields.ts'
-import { readJson } from './json.ts'
+import { jsonLimits, readJson } from './json.ts'
 import { keysOf, pathIn, pathOf } from './place.ts'
 import type { JsonObject } from './plan.ts'
 import { type Locate, Problems, pathsOnly } from './problems.ts'
@@ -16,7 +17,7 @@ import {
   readVariables,
   variableNames,
 } from './read-sections.ts'
-import type { ParameterDeclaration, ParsedTemplate, Read } from './template.ts'
+import type { ParameterDeclaration, ParsedTemplate, Read, Unreadable } from './template.ts'
 import { readDefinitions, resolved } from './types.ts'
 
 const scopes: ReadonlyMap<string, ParsedTemplate['scope']> = new Map([
@@ -40,7 +41,11 @@ const sections: ReadonlySet<string> = new Set([
   'outputs',
 ])
 
-export function parseTemplate(template: string | JsonObject): Read<ReadTemplate> {
+export type ParsedOrPartial =
+  | { readonly ok: true; readonly value: ReadTemplate }
+  | (Unreadable & { readonly partial?: ReadTemplate })
+
+export function parseTemplate(template: string | JsonObject): ParsedOrPartial {
   const opened = open(template)
   if (!opened.ok) return opened
   const { value, locate, source } = opened.value
@@ -50,7 +55,6 @@ export function parseTemplate(template: string | JsonObject): Read<ReadTemplate>
     return { ok: false, problems: problems.list }
   }
   const read = readDocument(value, undefined, problems, 0)
-  if (!problems.isEmpty) return { ok: false, problems: problems.list }
   const { document } = read
   const parameters = [...document.parameters.values()].map(
     ({ name, schema, secure, defaultValue }): readonly [string, ParameterDeclaration] => {
@@ -60,7 +64,11 @@ export function parseTemplate(template: string | JsonObject): Read<ReadTemplate>
       return [name, { type: type === 'any' ? 'object' : type, secure, required }]
     },
   )
-  return { ok: true, value: { ...read, parameters: Object.fromEntries(parameters), source } }
+  const isPartial = !problems.isEmpty
+  const made = { ...read, parameters: Object.fromEntries(parameters), source, isPartial }
+  return isPartial
+    ? { ok: false, problems: problems.list, partial: made }
+    : { ok: true, value: made }
 }
 
 /** From text or object to values without prototypes. Also for parameter files. */
@@ -107,6 +115,7 @@ export function open(given: string | JsonObject): Read<{
 interface ReadDocument
   extends Pick<ParsedTemplate, 'scope' | 'languageVersion' | 'contentVersion'> {
   readonly document: TemplateDocument
+  readonly isScopeKnown: boolean
 }
 
 function readDocument(
@@ -142,12 +151,19 @@ function readDocument(
   const parts = { problems, check: nameChecker(declared, problems) }
   const resources = at('resources')
   if (resources === undefined) problems.add(place, "needs 'resources'")
+  const scope = readScope(at('$schema'), place, problems)
   const document: TemplateDocument = {
     locate: problems.locate,
     definitions,
     parameters: readParameters(parameters, definitions, parts),
     variables: readVariables(variables, parts),
-    functions: readFunctions(functions, definitions, declared, problems),
+    functions: readFunctions(
+      functions,
+      definitions,
+      sizeOf(at('definitions')?.value ?? null, jsonLimits.characters),
+      declared,
+      problems,
+    ),
     resources: readResources(resources, {
       ...parts,
       languageVersion,
@@ -164,7 +180,8 @@ function readDocument(
   return {
     document,
     languageVersion,
-    scope: readScope(at('$schema'), place, problems),
+    scope: scope ?? 'resourceGroup',
+    isScopeKnown: scope !== undefined,
     contentVersion: readContentVersion(at('contentVersion'), place, problems),
   }
 }
@@ -173,7 +190,7 @@ function readScope(
   field: Field | undefined,
   place: Field['place'] | undefined,
   problems: Problems,
-): ParsedTemplate['scope'] {
+): ParsedTemplate['scope'] | undefined {
   const text = typeof field?.value === 'string' ? field.value : ''
   const file = text.replace(/#.*$/s, '').split('/').at(-1)?.toLowerCase() ?? ''
   const scope = scopes.get(file)
@@ -181,7 +198,7 @@ function readScope(
   const known = 'deploymentTemplate.json#, or of subscription, managementGroup or tenant'
   if (field === undefined) problems.add(place, `needs '$schema', the address of a ${known}`)
   else problems.add(field.place, `expected the address of a ${known}`)
-  return 'resourceGroup'
+  return undefined
 }
 
 function readContentVersion(

@@ -15,6 +15,8 @@ export type Found =
   /** All resources of a loop, in order. */
   | { readonly kind: 'loop'; readonly all: readonly Known[] }
   | { readonly kind: 'several' }
+  /** It has a problem of its own, which has been told. */
+  | { readonly kind: 'broken' }
 
 export interface Naming {
   readonly known: Known
@@ -29,8 +31,12 @@ export class ResourceIndex {
   /** By names, which may be those of several; the fuller ones are asked first. */
   readonly #named = [new Map<string, Found>(), new Map<string, Found>()] as const
 
-  /** `loopNames`: also of those loops that run zero times. */
-  constructor(resources: readonly Naming[], loopNames: readonly string[]) {
+  /** `loopNames`: also of those loops that run zero times. `broken`: names of what could not be made. */
+  constructor(
+    resources: readonly Naming[],
+    loopNames: readonly string[],
+    broken: readonly string[] = [],
+  ) {
     const loops = new Map<string, Known[]>(loopNames.map((name) => [name.toLowerCase(), []]))
     for (const { known, symbolicName, loop, otherIds = [] } of resources) {
       const one = { kind: 'one', one: known } as const
@@ -48,6 +54,10 @@ export class ResourceIndex {
           loops.set(name, all)
         }
       }
+    }
+    for (const name of broken) {
+      const lower = name.toLowerCase()
+      if (!this.#exact.has(lower)) this.#named[0].set(lower, { kind: 'broken' })
     }
     for (const [name, all] of loops) this.#exact.set(name, { kind: 'loop', all })
   }

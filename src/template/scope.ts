@@ -66,3 +66,6 @@ export class Unanswered extends Error {
     this.name = 'Unanswered'
   }
 }
+
+/** The one that is thrown. It carries nothing, and a stack for each question would cost more than evaluating it. */
+export const unanswered = new Unanswered()

@@ -1,12 +1,12 @@
 /** Answers what expressions ask of the place they stand in: parameters, variables, loops, resources. */
-import type { FunctionSection } from './document.ts'
+import { type FunctionSection, templateLimits } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
-import { Budget, type Expansion, ReportedError } from './expansion.ts'
+import { type Budget, type Expansion, ReportedError, sizeOf } from './expansion.ts'
 import { isObject, objectOf } from './fields.ts'
 import type { ExpansionContext, Json, Need, Runtime } from './plan.ts'
 import { Problems, pathsOnly } from './problems.ts'
 import type { Known } from './resource-index.ts'
-import { EvaluationError, type Scope, Unanswered, type UserFunction } from './scope.ts'
+import { EvaluationError, type Scope, type UserFunction, unanswered } from './scope.ts'
 import { checkValue } from './types.ts'
 import type { Work } from './work.ts'
 
@@ -32,6 +32,8 @@ export interface Frame {
   readonly late: Runtime | string
   /** What evaluations may cost here; else it counts towards the whole expansion. */
   readonly work?: Work
+  /** What user functions may make here; else it counts towards the values of the whole expansion. */
+  readonly valuesBudget?: Budget
   /** Why there are no variables, where there are none. */
   readonly noVariables?: string
   /** Inside a user function: its own parameters, and how deep calls are nested. */
@@ -68,6 +70,7 @@ export class TemplateScope implements Scope {
     readonly loop?: Loop
     readonly late?: Runtime | string
     readonly work?: Work
+    readonly valuesBudget?: Budget
   }): TemplateScope {
     const { loop, ...rest } = change
     const loops = loop === undefined ? this.#frame.loops : [loop, ...this.#frame.loops]
@@ -83,7 +86,7 @@ export class TemplateScope implements Scope {
       return given.value
     }
     const cell = expansion.parameters.get(lower)
-    if (cell === undefined) throw new EvaluationError(`the parameter '${name}' is not declared`)
+    if (cell === undefined) throw this.#absent(`the parameter '${name}' is not declared`)
     return this.#noted(cell.read())
   }
 
@@ -92,14 +95,17 @@ export class TemplateScope implements Scope {
     const reason = inside === undefined ? noVariables : 'in a user function'
     if (reason !== undefined) throw new EvaluationError(`there are no variables ${reason}`)
     const cell = expansion.variables.get(name.toLowerCase())
-    if (cell === undefined) throw new EvaluationError(`the variable '${name}' is not declared`)
+    if (cell === undefined) throw this.#absent(`the variable '${name}' is not declared`)
     return this.#noted(cell.read())
   }
 
   userFunction(namespace: string, name: string): UserFunction | undefined {
     const { inside, expansion } = this.#frame
     const section = expansion.document.functions.get(`${namespace}.${name}`.toLowerCase())
-    if (section === undefined) return undefined
+    if (section === undefined) {
+      if (expansion.isPartial) throw new ReportedError()
+      return undefined
+    }
     if (inside !== undefined && expansion.languageVersion === '1.0') {
       throw new EvaluationError('a user function calls others only with languageVersion 2.0')
     }
@@ -132,7 +138,7 @@ export class TemplateScope implements Scope {
     const runtime = this.#runtime('references()')
     const found = this.expansion.resources.find(symbolicName)
     if (this.expansion.languageVersion === '1.0' || found?.kind !== 'loop') {
-      throw new EvaluationError(`'${symbolicName}' is not the symbolic name of a copy loop`)
+      throw this.#absent(`'${symbolicName}' is not the symbolic name of a copy loop`)
     }
     const needs = found.all.map((one) => this.#needOf(one.id, one, undefined))
     for (const need of needs) this.#note(need, runtime)
@@ -145,7 +151,7 @@ export class TemplateScope implements Scope {
   resourceInfo(symbolicName: string): Json {
     const found = this.expansion.resources.find(symbolicName)
     if (found?.kind !== 'one') {
-      throw new EvaluationError(`the resource '${symbolicName}' is not known here`)
+      throw this.#absent(`the resource '${symbolicName}' is not known here`)
     }
     const { id, name, type, apiVersion } = found.one
     return objectOf([
@@ -180,10 +186,16 @@ export class TemplateScope implements Scope {
     return late
   }
 
+  /** What is not there need not be missed where not everything could be read. */
+  #absent(message: string): EvaluationError {
+    return this.expansion.isPartial ? new ReportedError() : new EvaluationError(message)
+  }
+
   /** Undefined: it is an id outside of this template. */
   #target(target: string): Known | undefined {
     const found = this.expansion.resources.find(target)
     if (found?.kind === 'one') return found.one
+    if (found?.kind === 'broken') throw new ReportedError()
     if (found?.kind === 'loop') {
       throw new EvaluationError(`'${target}' is a copy loop; name one of its resources`)
     }
@@ -191,7 +203,7 @@ export class TemplateScope implements Scope {
       throw new EvaluationError(`several resources are named '${target}'; give the id`)
     }
     if (target.startsWith('/')) return undefined
-    throw new EvaluationError(`the resource '${target}' is not defined in the template`)
+    throw this.#absent(`the resource '${target}' is not defined in the template`)
   }
 
   #needOf(target: string, known: Known | undefined, given: string | undefined): Need {
@@ -217,7 +229,7 @@ export class TemplateScope implements Scope {
     const answer = runtime.answer(need.key)
     if (answer !== undefined) return this.#noted(answer)
     this.expansion.notes.needs.set(need.key, need)
-    throw new Unanswered()
+    throw unanswered
   }
 
   #noted({ value, secure }: { readonly value: Json; readonly secure: boolean }): Json {
@@ -228,11 +240,14 @@ export class TemplateScope implements Scope {
   #call(section: FunctionSection, values: readonly Json[]): Json {
     const { expansion, context, inside } = this.#frame
     const { work } = this
+    const budget = this.#frame.valuesBudget ?? expansion.valuesBudget
     const depth = (inside?.depth ?? 0) + 1
     if (depth > callsMax)
       throw new EvaluationError(`user functions call each other ${callsMax} deep`)
     const { name, parameters, output } = section
     const { definitions } = expansion.document
+    work.spend(section.weight)
+    for (const value of values) work.spend(sizeOf(value, templateLimits.characters) >>> 4)
     const given = new Map<string, Given>()
     for (const [at, parameter] of parameters.entries()) {
       const value = values[at] ?? null
@@ -242,10 +257,17 @@ export class TemplateScope implements Scope {
       given.set(parameter.name.toLowerCase(), { value })
     }
     const late = 'in a user function'
-    const frame: Frame = { expansion, context, loops: [], late, work, inside: { given, depth } }
+    const frame: Frame = {
+      expansion,
+      context,
+      loops: [],
+      late,
+      work,
+      valuesBudget: budget,
+      inside: { given, depth },
+    }
     // Its problems are told where it is called: the same function may do well elsewhere.
     const problems = new Problems(pathsOnly)
-    const budget = new Budget()
     const run = new ValueEvaluation({ problems, budget, needs: 'none' })
     const value = run.of(output.value, new TemplateScope(frame))
     const [problem] = problems.list

@@ -34,15 +34,23 @@ export type ParameterArgument =
       }
     }
 
+export interface Unreadable {
+  readonly ok: false
+  readonly problems: readonly TemplateProblem[]
+}
+
 /** Either the thing asked for, or every independent reason why not. */
-export type Read<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly problems: readonly TemplateProblem[] }
+export type Read<T> = { readonly ok: true; readonly value: T } | Unreadable
+
+/** `partial` is what could be read nevertheless: expanding it finds the problems that reading alone does not. */
+export type ReadTemplateText =
+  | { readonly ok: true; readonly value: ParsedTemplate }
+  | (Unreadable & { readonly partial?: ParsedTemplate })
 
 /** The functions of the language, as the engine of deployments uses them. */
 export interface TemplateLanguage {
   /** A text gives lines and columns in problems; an object gives paths only. Never throws. */
-  parseTemplate(template: string | JsonObject): Read<ParsedTemplate>
+  parseTemplate(template: string | JsonObject): ReadTemplateText
   /** A parameter file (with `parameters`) or the bare map of arguments. Never throws. */
   parseParameters(
     parameters: string | JsonObject,

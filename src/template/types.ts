@@ -36,7 +36,7 @@ export interface Schema {
   /** The name of a user type, in lower case. */
   readonly reference?: string
   readonly nullable: boolean
-  readonly allowedValues?: readonly Json[]
+  readonly allowed?: Allowed
   readonly minValue?: number
   readonly maxValue?: number
   readonly minLength?: number
@@ -50,6 +50,13 @@ export interface Schema {
     readonly propertyName: string
     readonly mapping: ReadonlyMap<string, Schema>
   }
+}
+
+/** The values that are allowed, made ready once: there may be many, and many values to look up. */
+interface Allowed {
+  readonly texts: ReadonlySet<string>
+  /** For messages. */
+  readonly shown: string
 }
 
 /** The section `definitions`, by name in lower case. */
@@ -100,7 +107,7 @@ export function readSchema({ value, place }: Field, problems: Problems): Schema 
   return {
     ...readName(at('type'), at('$ref'), place, problems),
     nullable: nullable?.value === true,
-    ...(isArray(allowed?.value) ? { allowedValues: allowed.value } : {}),
+    ...(isArray(allowed?.value) ? { allowed: allowedOf(allowed.value) } : {}),
     ...(minValue === undefined ? {} : { minValue }),
     ...(maxValue === undefined ? {} : { maxValue }),
     ...(minLength === undefined ? {} : { minLength }),
@@ -231,8 +238,8 @@ export function checkValue(
     misfit(path, `expected ${named(schema)}, not ${kindOf(value)}`)
     return
   }
-  if (schema.allowedValues !== undefined && !isAllowed(value, schema.allowedValues)) {
-    misfit(path, `the value is not one of the allowed ones: ${shown(schema.allowedValues)}`)
+  if (schema.allowed !== undefined && !isAllowed(value, schema.allowed)) {
+    misfit(path, `the value is not one of the allowed ones: ${schema.allowed.shown}`)
   }
   checkBounds(schema, value, misfit, path)
   if (isArray(value)) checkItems(schema, value, definitions, misfit, path)
@@ -254,15 +261,24 @@ function isOfType(value: Json, type: TypeName | undefined): boolean {
 }
 
 /** Of an array every element may be one of the allowed values. */
-function isAllowed(value: Json, allowed: readonly Json[]): boolean {
-  const texts = new Set(allowed.map((one) => JSON.stringify(one)))
+function isAllowed(value: Json, { texts }: Allowed): boolean {
   const has = (one: Json): boolean => texts.has(JSON.stringify(one))
   return has(value) || (isArray(value) && value.every(has))
 }
 
+function allowedOf(values: readonly Json[]): Allowed {
+  return { texts: new Set(values.map((one) => JSON.stringify(one))), shown: shown(values) }
+}
+
+const shownMax = 30
+
 function shown(values: readonly Json[]): string {
-  const text = values.map((one) => JSON.stringify(one)).join(', ')
-  return text.length > 300 ? `${text.slice(0, 300)}…` : text
+  const text = values
+    .slice(0, shownMax)
+    .map((one) => JSON.stringify(one))
+    .join(', ')
+  const isWhole = values.length <= shownMax && text.length <= 300
+  return isWhole ? text : `${text.slice(0, 300)}…`
 }
 
 function checkBounds(schema: Schema, value: Json, misfit: Misfit, path: string): void {

@@ -7,9 +7,9 @@ import { EvaluationError } from './scope.ts'
 export const workLimits = {
   /** Nodes evaluated, elements visited and compared. */
   steps: 20_000_000,
-  /** Characters and elements produced altogether, also by values that are thrown away. */
-  produced: 256 * 1024 * 1024,
-  /** Characters of one text, elements of one array. */
+  /** Characters produced altogether, also by values that are thrown away. An element counts as eight. */
+  produced: 64 * 1024 * 1024,
+  /** Characters of one text; of one array an eighth as many elements. */
   value: 4 * 1024 * 1024,
 } as const
 
@@ -31,11 +31,11 @@ export class Work {
     }
   }
 
-  /** Before a text of so many characters, or an array of so many elements, is made. */
+  /** Before a text of so many characters is made. */
   produce(size: number): void {
     if (size > workLimits.value) {
       throw new EvaluationError(
-        `a value has at most ${workLimits.value} characters or elements; this would have ${size}`,
+        `a value has at most ${workLimits.value} characters; this would have ${size}`,
       )
     }
     this.#produced -= size
@@ -43,5 +43,15 @@ export class Work {
       throw new EvaluationError('the expressions produce more than is allowed')
     }
     this.spend(size >>> 4)
+  }
+
+  /** Before an array of so many elements, or an object of so many properties, is made. */
+  produceElements(count: number): void {
+    if (count * 8 > workLimits.value) {
+      throw new EvaluationError(
+        `a value has at most ${workLimits.value / 8} elements; this would have ${count}`,
+      )
+    }
+    this.produce(count * 8)
   }
 }

@@ -1,6 +1,8 @@
 /** Templates deployed to a started installation, as a client does it: previewed, deployed, changed, read back. */
 
 import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { createResourceGroup } from './access.ts'
 import { type Answer, type Installation, startInstallation } from './installation.ts'
@@ -163,16 +165,46 @@ test('problems of a template are refused all at once, each with its path; nothin
     resources: [
       { ...vault, name: "[noFunction('x')]" },
       { ...vault, name: "[parameters('q')]" },
-      { ...vault, name: 'fine', location: 'local' },
+      { ...vault, name: 'fine', location: 'local', tags: { id: '[resourceGroup().none]' } },
     ],
   }
-  const answer = await installation.request('PUT', deploymentPath('broken'), asked(broken))
+  const given = asked(broken, { p: { value: 'seven' } })
+  const answer = await installation.request('PUT', deploymentPath('broken'), given)
   assert.equal(answer.status, 400)
   assert.equal(answer.at('error.code'), 'InvalidTemplate')
   assert.equal(answer.at('error.details.0.target'), 'resources[0].name')
   assert.equal(answer.at('error.details.1.target'), 'resources[1].name')
+  assert.equal(answer.at('error.details.2.target'), 'parameters.p')
+  assert.equal(answer.at('error.details.3.target'), 'resources[2].tags.id')
   assert.equal(answer.at('error.additionalInfo.0.type'), 'TemplateViolation')
   assert.equal((await installation.request('GET', deploymentPath('broken'))).status, 404)
+})
+
+test('a linked template is fetched from where the operator allowed it, and from nowhere else', async () => {
+  const linked = JSON.stringify(petsTemplate('Linked.'))
+  const server = createServer((_, response) => response.end(linked))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // A server that listens on a port has an address of that form.
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const link = (uri: string): { body: object } => ({
+    body: { properties: { templateLink: { uri } } },
+  })
+  const refused = await installation.request('PUT', deploymentPath('link'), link(`${origin}/t/a`))
+  assert.equal(refused.at('error.code'), 'InvalidContentLink')
+  const environment = {
+    ARMATURE_TEMPLATE_LINKS: `${origin}/t/`,
+    ARMATURE_TEMPLATE_LINKS_PRIVATE: 'true',
+  }
+  await using other = await startInstallation({ environment })
+  const scope = `/subscriptions/${other.subscriptionId}/resourceGroups/links`
+  await createResourceGroup(other, scope)
+  const path = `${scope}/providers/Vendor.Resources/deployments/link/whatIf?api-version=2025-03-01`
+  const planned = await other.request('POST', path, link(`${origin}/t/pets.json`))
+  assert.equal(planned.status, 200, planned.text)
+  assert.equal(planned.text.split('"Create"').length - 1, 5)
+  const outside = await other.request('POST', path, link(`${origin}/other/pets.json`))
+  assert.equal(outside.at('error.code'), 'InvalidContentLink')
+  server.close()
 })
 
 test('a nested deployment makes its group’s resources, and its outputs are read by the parent', async () => {

@@ -8,12 +8,14 @@ import { deployments } from './deployments/resource.ts'
 import { resourcesErrors } from './errors.ts'
 import { defaultLocations, type Location } from './locations/locations.ts'
 import { locations } from './locations/resource.ts'
-import { type ProviderListParts, providerLists } from './provider-lists/resource.ts'
+import { offersOf, type ProviderListParts, providerLists } from './provider-lists/resource.ts'
 import type { EmptyScope } from './resource-groups/reconcile.ts'
 import { resourceGroups } from './resource-groups/resource.ts'
 import { type ListTracked, resourceLists } from './resource-lists/resource.ts'
 import { subscriptions } from './subscriptions/resource.ts'
 import { tenants } from './tenants/resource.ts'
+
+export type { LinkedText, TemplateLinks } from './deployments/links.ts'
 
 export interface ResourcesProviderParts {
   readonly tenantId: string
@@ -44,7 +46,12 @@ export function resourcesProvider(parts: ResourcesProviderParts): Provider {
       resourceGroups({ emptyScope, implicitLocation: all[0]?.name ?? 'local', scanRowsMax }),
       ...resourceLists({ listTracked, scanRowsMax }),
       ...providerLists({ describe, locations: all }),
-      ...(parts.deployments === undefined ? [] : deployments(parts.deployments)),
+      ...(parts.deployments === undefined
+        ? []
+        : deployments({
+            ...parts.deployments,
+            offers: offersOf({ describe, locations: all }),
+          })),
     ],
   }
 }

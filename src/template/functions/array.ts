@@ -96,7 +96,7 @@ export const arrayFunctions: readonly ValueFunction[] = [
           call.work.spend(one.length)
           for (const inner of one) made.push(inner)
         }
-        call.work.produce(1)
+        call.work.produceElements(1)
       }
       return made
     },
@@ -258,7 +258,7 @@ export const arrayFunctions: readonly ValueFunction[] = [
 function concat(values: readonly Json[], call: Call): Json {
   if (values.some(isArray)) {
     const arrays = values.map((_, index) => arrayAt(values, index, call))
-    call.work.produce(arrays.reduce((sum, one) => sum + one.length, 0))
+    call.work.produceElements(arrays.reduce((sum, one) => sum + one.length, 0))
     return arrays.flat()
   }
   const texts = values.map((value, index) =>
@@ -351,7 +351,7 @@ function merge(one: JsonObject, two: JsonObject, work: Work): JsonObject {
     const both = isObject(before) && isObject(value)
     made.set(own, both ? merge(before, value, work) : value)
   }
-  work.produce(made.size)
+  work.produceElements(made.size)
   work.spend(made.size)
   return objectOf(made)
 }
@@ -361,8 +361,7 @@ function extreme(
   call: Call,
   choose: (one: number, two: number) => number,
 ): Json {
-  const [only = null] = values
-  const integers = values.length === 1 && isArray(only) ? only : values
+  const integers = values.flat()
   if (integers.length === 0) throw new EvaluationError(`${call.name}() of an empty array`)
   call.work.spend(integers.length)
   return integers.reduce<number>((found, one, index) => {

@@ -80,6 +80,7 @@ function signed(
 
 function fixed(size: number, digits: number): string {
   if (size < 1e21) return size.toFixed(digits)
+  if (!Number.isFinite(size)) throw new EvaluationError('the number is too large for its format')
   const whole = BigInt(size).toString()
   return digits === 0 ? whole : `${whole}.${'0'.repeat(digits)}`
 }

@@ -9,6 +9,7 @@ import { formatNumber } from './format-number.ts'
 import { textOf } from './values.ts'
 
 const itemPattern = /([0-9]{1,6})\s*(?:,\s*(-?[0-9]{1,9})\s*)?(?::((?:[^{}]|\{\{|\}\}){0,200}))?\}/y
+const plainPattern = /[^{}]*/y
 const widthMax = 1_000_000
 
 export function formatComposite(format: string, values: readonly Json[], work: Work): string {
@@ -21,8 +22,10 @@ export function formatComposite(format: string, values: readonly Json[], work: W
     parts.push(part)
   }
   while (at < format.length) {
-    const next = nextBrace(format, at)
-    if (next > at) add(format.slice(at, next))
+    plainPattern.lastIndex = at
+    const plain = plainPattern.exec(format)?.[0] ?? ''
+    if (plain !== '') add(plain)
+    const next = at + plain.length
     if (next === format.length) break
     const brace = format[next]
     if (format[next + 1] === brace) {
@@ -41,13 +44,6 @@ export function formatComposite(format: string, values: readonly Json[], work: W
   }
   work.produce(size)
   return parts.join('')
-}
-
-function nextBrace(format: string, at: number): number {
-  const open = format.indexOf('{', at)
-  const close = format.indexOf('}', at)
-  const ends = [open, close].filter((one) => one >= 0)
-  return Math.min(format.length, ...ends)
 }
 
 function item(

@@ -83,7 +83,7 @@ export const lambdaFunctions: readonly OpenFunction[] = [
       const object = objectAt([call.value(0)], 0, call)
       const change = call.lambda(1, 1, 1)
       const entries = Object.entries(object)
-      call.work.produce(entries.length)
+      call.work.produceElements(entries.length)
       return objectOf(entries.map(([name, value]) => [name, change.call(value)]))
     },
   },
@@ -127,7 +127,7 @@ export const lambdaFunctions: readonly OpenFunction[] = [
 
 function arrayOf(call: OpenCall): readonly Json[] {
   const array = arrayAt([call.value(0)], 0, call)
-  call.work.produce(array.length)
+  call.work.produceElements(array.length)
   return array
 }
 

@@ -1,9 +1,10 @@
 /** Functions that make objects and take them apart. Objects have no prototype: every name is data. */
 import { isObject, objectOf } from '../fields.ts'
-import { readJson } from '../json.ts'
+import { lineColumn } from '../json.ts'
 import type { Json } from '../plan.ts'
 import { EvaluationError } from '../scope.ts'
 import type { Call, ValueFunction } from './define.ts'
+import { readLenientJson } from './read-json.ts'
 import { arrayAt, compareText, objectAt, refuseKind, textAt } from './values.ts'
 
 const group = 'object'
@@ -19,7 +20,7 @@ export const objectFunctions: readonly ValueFunction[] = [
       if (values.length % 2 === 1) {
         throw new EvaluationError(`${call.name}() takes keys and values in turns; one is missing`)
       }
-      call.work.produce(values.length)
+      call.work.produceElements(values.length)
       return objectOf(
         values.flatMap((value, index) =>
           index % 2 === 1 ? [[textAt(values, index - 1, call), value] as const] : [],
@@ -96,7 +97,7 @@ export const objectFunctions: readonly ValueFunction[] = [
           made.set(own, value)
         }
       }
-      call.work.produce(made.size)
+      call.work.produceElements(made.size)
       return objectOf(made)
     },
   },
@@ -110,11 +111,10 @@ function sortedKeys(object: { readonly [name: string]: Json }, call: Call): read
 
 /** For functions that read JSON out of other things too. */
 export function parsed(text: string, call: Call): Json {
-  const read = readJson(text)
-  if (!read.ok) {
-    const [fault] = read.faults
-    const where = fault === undefined ? '' : ` (line ${fault.line}, column ${fault.column})`
-    throw new EvaluationError(`${call.name}() got no JSON: ${fault?.message ?? ''}${where}`)
-  }
-  return read.value.value
+  const read = readLenientJson(text)
+  if (read.ok) return read.value
+  const { line, column } = lineColumn(text, read.at)
+  throw new EvaluationError(
+    `${call.name}() got no JSON: ${read.message} (line ${line}, column ${column})`,
+  )
 }

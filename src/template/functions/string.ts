@@ -65,14 +65,14 @@ export const stringFunctions: readonly ValueFunction[] = [
     most: 1,
     doc: 'Refuses the deployment with the message.',
     apply(values, call) {
-      throw new EvaluationError(textAt(values, 0, call))
+      throw new EvaluationError(textAt(values, 0, call) || 'the template refuses, without a reason')
     },
   },
   {
     name: 'format',
     group,
-    parameters: 'format, values…',
-    least: 1,
+    parameters: 'format, value, values…',
+    least: 2,
     doc: 'The format with its items {index,width:format} replaced by the values.',
     apply(values, call) {
       return formatComposite(textAt(values, 0, call), values.slice(1), call.work)
@@ -191,7 +191,7 @@ export const stringFunctions: readonly ValueFunction[] = [
     least: 1,
     most: 1,
     doc: 'The text in upper case.',
-    apply: (values, call) => textAt(values, 0, call).toUpperCase(),
+    apply: (values, call) => upperCase(textAt(values, 0, call)),
   },
   {
     name: 'trim',
@@ -211,6 +211,20 @@ export const stringFunctions: readonly ValueFunction[] = [
     apply: (values, call) => uniqueString(seeds(values, call)),
   },
 ]
+
+/** Letters that would become several stay as they are. */
+function upperCase(text: string): string {
+  const upper = text.toUpperCase()
+  if (upper.length === text.length) return upper
+  return text.replace(/\P{ASCII}+|\p{ASCII}+/gu, (run) => {
+    const made = run.toUpperCase()
+    if (made.length === run.length) return made
+    return Array.from(run, (one) => {
+      const other = one.toUpperCase()
+      return other.length === one.length ? other : one
+    }).join('')
+  })
+}
 
 /** Hashing visits every byte. */
 function seeds(values: readonly Json[], call: Call): readonly string[] {

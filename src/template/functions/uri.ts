@@ -4,7 +4,7 @@ import type { Json } from '../plan.ts'
 import { EvaluationError } from '../scope.ts'
 import { base64Of, textOfBase64, utf8Text } from './base64.ts'
 import type { Call, ValueFunction } from './define.ts'
-import { isInteger, memberOf, objectAt, textAt, textOf } from './values.ts'
+import { isInteger, memberOf, objectAt, textAt } from './values.ts'
 
 const group = 'string'
 
@@ -26,7 +26,7 @@ export const uriFunctions: readonly ValueFunction[] = [
     most: 1,
     doc: 'A data URI that holds the text.',
     apply: (values, call) =>
-      `data:text/plain;charset=utf8;base64,${base64Of(textOf(values[0] ?? null, call.work), call.work)}`,
+      `data:text/plain;charset=utf8;base64,${base64Of(textAt(values, 0, call), call.work)}`,
   },
   {
     name: 'dataUriToString',

@@ -159,14 +159,12 @@ export function textOf(value: Json, work: Work): string {
   return jsonText(value, work)
 }
 
-/** Lower case that keeps every character's place, for comparing without regard to case. */
+/**
+ * Lower case that keeps every character's place, for comparing without regard to case. One letter would become
+ * two, and one depends on where it stands.
+ */
 export function folded(text: string): string {
-  const lower = text.toLowerCase()
-  if (lower.length === text.length) return lower
-  return Array.from(text, (character) => {
-    const one = character.toLowerCase()
-    return one.length === character.length ? one : character
-  }).join('')
+  return text.replaceAll('İ', 'i').toLowerCase().replaceAll('ς', 'σ')
 }
 
 /** The member's value: spelled so, else the first that differs in case only. */

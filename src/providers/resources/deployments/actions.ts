@@ -54,7 +54,12 @@ export function deploymentActions(
       answer: Type.Object({ properties: Type.Object({}) }),
       unstored: true,
       async run(context, body: unknown) {
-        const asked = await previewOf(parts, context, context.id, requestAt(context.id, body))
+        const asked = await previewOf(
+          parts,
+          context,
+          context.id,
+          await requestAt(parts, context.id, body),
+        )
         requireAccepted(asked.previews)
         const shown = showDeployment(asked.model, 'Succeeded', undefined)
         const { outputResources: _none, ...properties } = shown['properties'] as Record<
@@ -83,7 +88,7 @@ export function deploymentActions(
       countsAsRead: true,
       async run(context, body: unknown) {
         const short = resultFormat(body) === 'ResourceIdOnly'
-        const request = requestAt(context.id, body)
+        const request = await requestAt(parts, context.id, body)
         const changes = await whatIf(parts, context, context.id, request, 0)
         const shown = short
           ? changes.map(({ resourceId, changeType }) => ({
@@ -144,7 +149,13 @@ async function whatIf(
       const nested = parseResourceId(node.id)
       if (nested === undefined || depth >= nestingMax) continue
       changes.push(
-        ...(await whatIf(parts, context, nested, requestAt(nested, preview.body), depth + 1)),
+        ...(await whatIf(
+          parts,
+          context,
+          nested,
+          await requestAt(parts, nested, preview.body),
+          depth + 1,
+        )),
       )
       continue
     }

@@ -10,14 +10,14 @@ import { group, startDeployments, templateFor } from './testing/start.ts'
 const path = `${group}/providers/Vendor.Resources/deployments/d`
 
 interface Shape {
-  readonly kind: 'vault' | 'secret' | 'nested'
+  readonly kind: 'vault' | 'secret' | 'nested' | 'loop' | 'late'
   readonly after: number
   readonly tag: string
 }
 
 const shapes = fc.array(
   fc.record<Shape>({
-    kind: fc.constantFrom('vault', 'vault', 'secret', 'nested'),
+    kind: fc.constantFrom('vault', 'vault', 'secret', 'nested', 'loop', 'late'),
     after: fc.nat(9),
     tag: fc.stringMatching(/^[a-z]{0,4}$/),
   }),
@@ -36,9 +36,30 @@ function templateOf(list: readonly Shape[]): object {
       const name = nameOf(kind, at)
       return { type, apiVersion: '2025-03-01', name, dependsOn, properties: { template } }
     }
-    return { ...vault, name: nameOf(kind, at), tags: { secret: tag }, dependsOn }
+    if (kind === 'loop') {
+      const copy = { name: nameOf(kind, at), count: 3, mode: 'serial', batchSize: 2 }
+      return { ...vault, name: `[format('in-loop-${at}-{0}', copyIndex())]`, tags, dependsOn, copy }
+    }
+    const other = after < at ? list[after]?.kind : undefined
+    if (kind === 'late' && (other === 'vault' || other === 'late')) {
+      const of = `[reference('${nameOf(other, after)}', '2026-01-01', 'Full').location]`
+      return { ...vault, name: nameOf(kind, at), tags: { of } }
+    }
+    return {
+      ...vault,
+      name: nameOf(kind, at),
+      tags: { secret: "[parameters('secret')]" },
+      dependsOn,
+    }
   })
-  return { properties: { mode: 'Incremental', template: templateFor(resources) } }
+  const template = templateFor(resources, { parameters: { secret: { type: 'securestring' } } })
+  return {
+    properties: {
+      mode: 'Incremental',
+      template,
+      parameters: { secret: { value: 'of the tests' } },
+    },
+  }
 }
 
 function nameOf(kind: Shape['kind'] | undefined, at: number): string {

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import type { Outcome } from '#plane/plane.ts'
 import { memoryStore, nobody } from '#plane/testing/start.ts'
+import type { TemplateLinks } from '../provider.ts'
 import {
   group,
   type Started,
@@ -313,4 +314,158 @@ test('at a subscription: resources of its groups, its own list and operations, n
     started.call('PUT', path, body([], schema, { mode: 'Complete' })),
     'InvalidDeploymentMode',
   )
+})
+
+test('links: followed where they are allowed, once; what is found is what is recorded', async () => {
+  const nested = templateFor([{ ...vault, name: 'n' }])
+  const inner = {
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2025-03-01',
+    name: 'inner',
+    properties: { mode: 'Incremental', templateLink: { relativePath: 'nested.json' } },
+  }
+  const outputs = {
+    from: { type: 'string', value: '[deployment().properties.templateLink.uri]' },
+  }
+  const main = templateFor([{ ...vault, name: "[parameters('name')]" }, inner], {
+    parameters: { name: { type: 'string' } },
+    outputs,
+  })
+  const files = new Map([
+    ['https://x.example/t/main.json?sig=hush', JSON.stringify(main)],
+    ['https://x.example/t/nested.json', JSON.stringify(nested)],
+    ['https://x.example/t/bad.json', '{\n  "resources": [,]\n}'],
+    ['https://x.example/t/values.json', '{"parameters": {"name": {"value": "linked"}}}'],
+  ])
+  const asked: string[] = []
+  const links: TemplateLinks = {
+    async read(uri) {
+      asked.push(uri)
+      const text = files.get(uri)
+      return text === undefined ? { ok: false, reason: 'it is not there' } : { ok: true, text }
+    },
+  }
+  await using started = await startDeployments({ links })
+  const uri = 'https://x.example/t/main.json?sig=hush'
+  const properties = {
+    templateLink: { uri, contentVersion: '1.0.0.0' },
+    parametersLink: { uri: 'https://x.example/t/values.json' },
+  }
+  await started.call('PUT', at('linked'), { properties })
+  await started.settle()
+  const read = json(await started.call('GET', at('linked')))
+  assert.equal(read.properties.provisioningState, 'Succeeded', JSON.stringify(read))
+  assert.equal(read.properties.outputs.from.value, 'https://x.example/t/main.json')
+  assert.deepEqual(read.properties.templateLink, {
+    uri: 'https://x.example/t/main.json',
+    contentVersion: '1.0.0.0',
+  })
+  assert.ok(!JSON.stringify(read).includes('hush'))
+  const vaults = `${group}/providers/Vendor.Secrets/vaults`
+  const there = json(await started.call('GET', vaults, undefined, { version: '2026-01-01' }))
+  assert.deepEqual(
+    there.value.map((one: { name: string }) => one.name),
+    ['linked', 'n'],
+  )
+  assert.equal(asked.filter((one) => one === uri).length, 1)
+  const other = { properties: { ...properties, templateLink: { uri, contentVersion: '2.0.0.0' } } }
+  await refusal(started.call('PUT', at('other'), other), 'InvalidContentLink')
+  const bad = { properties: { templateLink: { uri: 'https://x.example/t/bad.json' } } }
+  const error = await refusal(started.call('PUT', at('bad'), bad), 'InvalidTemplate')
+  assert.deepEqual(error.extra.additionalInfo?.[0]?.info, {
+    lineNumber: 2,
+    linePosition: 17,
+    path: 'resources[0]',
+  })
+  const spec = { properties: { templateLink: { id: '/subscriptions/s/x' } } }
+  await refusal(started.call('PUT', at('spec'), spec), 'InvalidContentLink')
+})
+
+test('secure values in the outer scope of a nested deployment are in no record either', async () => {
+  await using started = await startDeployments()
+  const password = 'correct horse battery staple'
+  const nested = {
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2025-03-01',
+    name: 'inner',
+    properties: {
+      mode: 'Incremental',
+      template: templateFor(
+        [
+          { ...vault, name: 'v' },
+          { ...secret, name: 'v/pw', properties: { value: "[parameters('pw')]" } },
+          {
+            ...secret,
+            name: "[concat('v/', copyIndex())]",
+            copy: { name: 'more', count: 2 },
+            properties: { value: "[concat(parameters('pw'), copyIndex())]" },
+          },
+        ],
+        { outputs: { leak: { type: 'string', value: "[parameters('pw')]" } } },
+      ),
+    },
+  }
+  const parameters = { pw: { type: 'securestring' } }
+  const outputs = { leak: { type: 'string', value: "[parameters('pw')]" } }
+  const given = { parameters: { pw: { value: password } } }
+  const asked = body([nested], { parameters, outputs }, given)
+  await started.call('PUT', at('outer'), asked)
+  await started.settle()
+  const read = json(await started.call('GET', at('outer')))
+  assert.equal(read.properties.provisioningState, 'Succeeded', JSON.stringify(read.properties))
+  const inner = json(await started.call('GET', at('inner')))
+  assert.equal(inner.properties.provisioningState, 'Succeeded', JSON.stringify(inner.properties))
+  const rows = await started.store.list({ under: '/', limit: 1000 })
+  assert.ok(rows.some((row) => row.key.endsWith('/secrets/1')))
+  for (const row of rows) assert.ok(!row.document.includes(password), row.key)
+  const whatIf = await started.call('POST', `${at('outer')}/whatIf`, asked)
+  assert.ok(!JSON.stringify(whatIf.body).includes(password))
+  assert.ok(!/"(Create|Modify)"/.test(JSON.stringify(whatIf.body)))
+})
+
+test('nested deployments to other groups, and on what their parent makes first: what-if and deployment agree', async () => {
+  await using started = await startDeployments()
+  const schema = { $schema: 'subscriptionDeploymentTemplate.json#' }
+  const deployment = { type: 'Vendor.Resources/deployments', apiVersion: '2025-03-01' }
+  const inner = (name: string, dependsOn: string[], resources: object[], more: object = {}) => ({
+    ...deployment,
+    name,
+    dependsOn,
+    ...more,
+    properties: {
+      mode: 'Incremental',
+      expressionEvaluationOptions: { scope: 'inner' },
+      template: templateFor(resources),
+    },
+  })
+  const fresh = 'fresh'
+  const asked = body(
+    [
+      inner('second', ['first'], [{ ...secret, name: 'v/s', properties: { value: 'x' } }], {
+        resourceGroup: fresh,
+      }),
+      inner('first', [fresh], [{ ...vault, name: 'v' }], { resourceGroup: fresh }),
+      {
+        type: 'Vendor.Resources/resourceGroups',
+        apiVersion: '2021-04-01',
+        name: fresh,
+        location: 'local',
+      },
+    ],
+    schema,
+  )
+  const path = at('top', subscription)
+  const kinds = async (): Promise<readonly string[]> => {
+    const answer = json(await started.call('POST', `${path}/whatIf`, asked))
+    return answer.properties.changes.map(
+      (one: { resourceId: string; changeType: string }) =>
+        `${one.resourceId.split('/').at(-1)}:${one.changeType}`,
+    )
+  }
+  assert.deepEqual(await kinds(), ['fresh:Create', 'v:Create', 's:Unsupported'])
+  await started.call('PUT', path, asked)
+  await started.settle()
+  const read = json(await started.call('GET', path))
+  assert.equal(read.properties.provisioningState, 'Succeeded', JSON.stringify(read.properties))
+  assert.deepEqual(await kinds(), ['fresh:NoChange', 'v:NoChange', 's:NoChange'])
 })

@@ -10,12 +10,15 @@ import type { JsonObject, Plan } from '#template/plan.ts'
 import type { TemplateLanguage } from '#template/template.ts'
 import { refuseDeployment } from './errors.ts'
 import { deploysTo, type Expanded, expandRequest, type Occasion } from './expand.ts'
+import type { TemplateLinks } from './links.ts'
 import { type Deployment, type DeploymentRequest, sealContext } from './model.ts'
 import { readRequest } from './request.ts'
 
 /** What deployments need of the installation. */
 export interface DeploymentParts {
   readonly language: TemplateLanguage
+  /** Without them no link is followed. */
+  readonly links?: TemplateLinks
   readonly services: Pick<PlaneServices, 'caller' | 'reader' | 'listTracked' | 'onSettled'>
   readonly seal: Seal
   readonly clock: Clock
@@ -23,15 +26,21 @@ export interface DeploymentParts {
   readonly words: VendorWords
   readonly tenantId: string
   publicUrl(): string
+  /** What a provider offers, for `providers()` in templates; undefined when there is none of the name. */
+  offers?(namespace: string): JsonObject | undefined
 }
 
 /** Throws the refusals of the place and of the body. */
-export function requestAt(id: ResourceId, body: unknown): DeploymentRequest {
+export async function requestAt(
+  parts: DeploymentParts,
+  id: ResourceId,
+  body: unknown,
+): Promise<DeploymentRequest> {
   const place = deploysTo(id)
   if (place === undefined) {
     throw refuseDeployment.InvalidDeploymentScope({ scope: scopeOf(id).text })
   }
-  return readRequest(body, place === 'group')
+  return readRequest(parts, body, place === 'group')
 }
 
 export function expandAt(
@@ -42,7 +51,8 @@ export function expandAt(
   const { language, words, tenantId, services } = parts
   const { reader } = services
   const publicUrl = (): string => parts.publicUrl()
-  return expandRequest({ language, words, tenantId, reader, publicUrl }, request, occasion)
+  const offers = (namespace: string): JsonObject | undefined => parts.offers?.(namespace)
+  return expandRequest({ language, words, tenantId, reader, publicUrl, offers }, request, occasion)
 }
 
 /** The plan of a stored run, the same each time. */
@@ -53,12 +63,13 @@ export function expandStored(
 ): Promise<Expanded> {
   const opened = parts.seal.open(model.sealedParameters, sealContext(id.key, model.run))
   if (opened === undefined) throw new Error(`the arguments of ${id.text} cannot be opened`)
-  const { mode, template, location, deployer, run, startedAt } = model
+  const { mode, template, templateLink, location, deployer, run, startedAt } = model
   const request: DeploymentRequest = {
     mode,
     template,
     // Sealed by `modelOf` alone.
     parameters: JSON.parse(opened) as JsonObject,
+    ...(templateLink === undefined ? {} : { templateLink }),
     ...(location === undefined ? {} : { location }),
   }
   return expandAt(parts, request, { id, deployer, run, startedAt })
@@ -72,12 +83,13 @@ export function modelOf(
   by: { readonly deployer: Principal; readonly correlationId: string },
   at: { readonly run: string; readonly startedAt: number },
 ): Deployment {
-  const { mode, template, parameters, location } = request
+  const { mode, template, templateLink, parameters, location } = request
   return {
     ...at,
     ...by,
     mode,
     template,
+    ...(templateLink === undefined ? {} : { templateLink }),
     templateHash: hashOf(template),
     dependencies: dependenciesOf(plan),
     sealedParameters: parts.seal.seal(JSON.stringify(parameters), sealContext(id.key, at.run)),

@@ -16,8 +16,9 @@ export const deploymentErrors = defineErrors({
   },
   InvalidContentLink: {
     status: 400,
-    message: "The content link '{uri}' cannot be followed: this installation follows none.",
-    advice: 'User: give the template itself.',
+    message: "The content link '{uri}' cannot be followed: {reason}.",
+    advice:
+      'User: give the template itself. Operator: ARMATURE_TEMPLATE_LINKS says what is followed.',
   },
   InvalidDeploymentScope: {
     status: 400,

@@ -14,7 +14,7 @@ import {
 import type { VendorWords } from '#kernel/vendor.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { Reader } from '#plane/define.ts'
-import type { ExpansionContext, JsonObject, Plan } from '#template/plan.ts'
+import type { ExpansionContext, JsonObject, Plan, TemplateProblem } from '#template/plan.ts'
 import type { ParameterArgument, Read, TemplateLanguage } from '#template/template.ts'
 import { refuseTemplate } from './errors.ts'
 import type { DeploymentRequest } from './model.ts'
@@ -26,6 +26,7 @@ export interface ExpandParts {
   readonly words: VendorWords
   readonly tenantId: string
   publicUrl(): string
+  offers(namespace: string): JsonObject | undefined
 }
 
 export interface Expanded {
@@ -48,14 +49,22 @@ export async function expandRequest(
   request: DeploymentRequest,
   occasion: Occasion,
 ): Promise<Expanded> {
-  const template = unwrap(parts.language.parseTemplate(request.template))
-  const given = unwrap(parts.language.parseParameters(request.parameters))
+  const { language } = parts
+  const read = language.parseTemplate(request.template)
+  const given = language.parseParameters(request.parameters)
+  // What could be read is expanded even so: it may have problems that reading alone does not find.
+  const template = read.ok ? read.value : read.partial
   const context = await contextOf(parts, request, occasion)
-  const plan = unwrap(parts.language.expand(template, given, context))
+  const expanded =
+    template !== undefined && given.ok ? language.expand(template, given.value, context) : undefined
+  if (!read.ok || !given.ok || expanded?.ok !== true) {
+    throw refuseTemplate(problemsOf([read, given, expanded]))
+  }
+  const plan = expanded.value
   const declared = new Map(
-    Object.entries(template.parameters).map(([name, one]) => [name.toLowerCase(), one.secure]),
+    Object.entries(read.value.parameters).map(([name, one]) => [name.toLowerCase(), one.secure]),
   )
-  const secrets = Object.entries(given).flatMap(([name, argument]) =>
+  const secrets = Object.entries(given.value).flatMap(([name, argument]) =>
     declared.get(name.toLowerCase()) === true ? secretsIn(argumentOf(argument)) : [],
   )
   return { plan, secrets }
@@ -65,9 +74,10 @@ function argumentOf(argument: ParameterArgument): unknown {
   return 'value' in argument ? argument.value : undefined
 }
 
-function unwrap<T>(read: Read<T>): T {
-  if (!read.ok) throw refuseTemplate(read.problems)
-  return read.value
+/** Each once, in the order they were found. */
+function problemsOf(reads: readonly (Read<unknown> | undefined)[]): readonly TemplateProblem[] {
+  const all = reads.flatMap((read) => (read === undefined || read.ok ? [] : read.problems))
+  return [...new Map(all.map((one) => [`${one.path} ${one.message}`, one])).values()]
 }
 
 async function contextOf(
@@ -91,6 +101,7 @@ async function contextOf(
     ...(group === undefined ? {} : { resourceGroup: await groupOf(parts, subscription, group) }),
     deploymentName: nameOf(id),
     ...(request.location === undefined ? {} : { location: request.location }),
+    ...(request.templateLink === undefined ? {} : { templateLink: { ...request.templateLink } }),
     deployer: { objectId: deployer.id, tenantId: deployer.tenantId },
     environment: {
       name: parts.words.brand,
@@ -100,6 +111,7 @@ async function contextOf(
     now: startedAt,
     uuid: () => uuidOf(`${run} ${drawn++}`),
     zones: () => [],
+    provider: (namespace) => parts.offers(namespace),
   }
 }
 

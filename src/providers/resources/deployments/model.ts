@@ -3,12 +3,15 @@
 import type { ErrorDetail } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { JsonObject } from '#template/plan.ts'
+import type { ShownLink } from './links.ts'
 
 export type DeploymentMode = 'Incremental' | 'Complete'
 
 /** What a caller asks for: the `properties` of a body, read leniently. */
 export interface DeploymentRequest {
   readonly mode: DeploymentMode
+  /** Where the template was found, when it was linked. */
+  readonly templateLink?: ShownLink
   readonly template: JsonObject
   readonly parameters: JsonObject
   readonly location?: string
@@ -19,6 +22,7 @@ export interface Deployment {
   readonly run: string
   readonly mode: DeploymentMode
   readonly template: JsonObject
+  readonly templateLink?: ShownLink
   readonly templateHash: string
   /** The arguments, sealed as a whole. */
   readonly sealedParameters: string

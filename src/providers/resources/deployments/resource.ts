@@ -18,6 +18,7 @@ import { scanPage } from '../scan-page.ts'
 import { deploymentActions } from './actions.ts'
 import { type DeploymentParts, expandAt, expandStored, modelOf, requestAt } from './engine.ts'
 import { refuseDeployment } from './errors.ts'
+import type { Expanded } from './expand.ts'
 import type { Deployment } from './model.ts'
 import { deploymentOperations } from './operations.ts'
 import { previewPlan, requireAccepted } from './preview.ts'
@@ -32,6 +33,7 @@ const scanRowsMax = 5000
 
 export function deployments(parts: DeploymentParts): readonly ResourceType[] {
   const { services, clock } = parts
+  const fresh = freshPlans()
   return [
     defineResource<Deployment>({
       type,
@@ -45,7 +47,7 @@ export function deployments(parts: DeploymentParts): readonly ResourceType[] {
       versions: deploymentVersions,
       verbs: ['get', 'list', 'put', 'delete'],
       async prepare({ id, principal, correlationId, now }, body: unknown): Promise<PreparedBody> {
-        const request = requestAt(id, body)
+        const request = await requestAt(parts, id, body)
         const at = { run: parts.ids.uuid(), startedAt: now }
         const expanded = await expandAt(parts, request, { id, deployer: principal, ...at })
         const { previews } = await previewPlan(
@@ -53,6 +55,7 @@ export function deployments(parts: DeploymentParts): readonly ResourceType[] {
           expanded,
         )
         requireAccepted(previews)
+        fresh.keep(at.run, expanded)
         const by = { deployer: principal, correlationId }
         return { deployment: modelOf(parts, id, request, expanded, by, at) }
       },
@@ -73,7 +76,7 @@ export function deployments(parts: DeploymentParts): readonly ResourceType[] {
         listTracked: (query) => services.listTracked(query),
         onSettled: (callback, signal) => services.onSettled(callback, signal),
         clock,
-        expand: (id, model) => expandStored(parts, id, model),
+        expand: async (id, model) => fresh.take(model.run) ?? expandStored(parts, id, model),
       }),
       actions: deploymentActions(parts),
       list: (context) => listDeployments(context),
@@ -83,6 +86,31 @@ export function deployments(parts: DeploymentParts): readonly ResourceType[] {
       deploymentVersions.map((version) => version.date),
     ),
   ]
+}
+
+/** As many as are likely to be taken up by this process right after they were accepted. */
+const freshMax = 8
+
+interface FreshPlans {
+  keep(run: string, plan: Expanded): void
+  take(run: string): Expanded | undefined
+}
+
+/** Plans that were just made for the request: whoever carries them out here need not make them once more. */
+function freshPlans(): FreshPlans {
+  const plans = new Map<string, Expanded>()
+  return {
+    keep(run, plan) {
+      plans.set(run, plan)
+      const [oldest] = plans.keys()
+      if (plans.size > freshMax && oldest !== undefined) plans.delete(oldest)
+    },
+    take(run) {
+      const plan = plans.get(run)
+      plans.delete(run)
+      return plan
+    },
+  }
 }
 
 const fields: FieldMap<Stored> = {

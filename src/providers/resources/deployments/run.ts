@@ -18,8 +18,11 @@ import type { Expanded } from './expand.ts'
 import type { Deployment, Progress, StepError, StepRecord } from './model.ts'
 import { redact, secretsIn } from './redact.ts'
 
-/** Requests under way at once. */
-const requestsAtOnceMax = 32
+/**
+ * Requests under way at once. Their writes are flushed together: bench `deployments`, 128 against 32, gave a
+ * fifth more on a disk that flushes in 0.2 ms.
+ */
+const requestsAtOnceMax = 128
 /** One step records what it has done after this long. */
 const stepSeconds = 1
 const sweepPageSize = 500

@@ -22,6 +22,7 @@ export function showDeployment(
       duration: durationOf(endedAt - model.startedAt),
       mode: model.mode,
       templateHash: model.templateHash,
+      ...(model.templateLink === undefined ? {} : { templateLink: model.templateLink }),
       parameters: model.parameters,
       providers: [],
       dependencies: model.dependencies.map(({ id, dependsOn }) => ({

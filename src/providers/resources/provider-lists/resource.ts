@@ -7,6 +7,7 @@ import { refuse } from '#kernel/error.ts'
 import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import { type Action, defineResource, type ResourceType } from '#plane/define.ts'
 import type { RouteDescription } from '#plane/plane.ts'
+import type { JsonObject } from '#template/plan.ts'
 import type { Location } from '../locations/locations.ts'
 import { pageOfArray } from '../page-of-array.ts'
 import { managerVersions } from '../versions.ts'
@@ -87,6 +88,27 @@ function registration(description: string, parts: ProviderListParts): Action<unk
 }
 
 /** The namespace an id ends in, shown; refuses one that is not installed. */
+/** What `providers()` in a template answers: a namespace with its types; undefined when there is none of the name. */
+export function offersOf({
+  describe,
+  locations,
+}: ProviderListParts): (namespace: string) => JsonObject | undefined {
+  let known: ReadonlyMap<string, JsonObject> | undefined
+  return (wanted) => {
+    known ??= offered({ describe, locations })
+    return known.get(wanted.toLowerCase())
+  }
+}
+
+function offered(parts: ProviderListParts): ReadonlyMap<string, JsonObject> {
+  return new Map(
+    namespacesOf(parts).map((namespace) => {
+      const resourceTypes = typesOf(namespace, parts).map((type): JsonObject => ({ ...type }))
+      return [namespace.toLowerCase(), { namespace, resourceTypes }]
+    }),
+  )
+}
+
 function find(id: ResourceId, parts: ProviderListParts): object {
   const wanted = nameOf(id).toLowerCase()
   const namespace = namespacesOf(parts).find((one) => one.toLowerCase() === wanted)

@@ -24,16 +24,22 @@ export function openFile(path: string): Promise<Store> {
   return openSqlite({ path, migrations: [], words: contractWords, transactionRetriesMax })
 }
 
-/** A chain in every ten, so that the graph has an order to keep. */
+/** An even number of them: half by a loop in chains of ten, half by a serial one that asks for the first half. */
 export function manyResources(count: number): object {
-  const resources = Array.from({ length: count }, (_, at) => ({
-    type: 'Vendor.Secrets/vaults',
-    apiVersion: '2026-01-01',
+  const vault = { type: 'Vendor.Secrets/vaults', apiVersion: '2026-01-01', location: 'local' }
+  const half = count / 2
+  const chained = Array.from({ length: half }, (_, at) => ({
+    ...vault,
     name: `v${at}`,
-    location: 'local',
     dependsOn: at % 10 === 0 ? [] : [`v${at - 1}`],
   }))
-  return { properties: { mode: 'Incremental', template: templateFor(resources) } }
+  const asking = {
+    ...vault,
+    name: "[format('w{0}', copyIndex())]",
+    copy: { name: 'asking', count: half, mode: 'serial', batchSize: Math.min(40, half) },
+    tags: { of: "[reference(format('v{0}', copyIndex()), '2026-01-01', 'Full').name]" },
+  }
+  return { properties: { mode: 'Incremental', template: templateFor([asking, ...chained]) } }
 }
 
 const [, script, file, count] = process.argv

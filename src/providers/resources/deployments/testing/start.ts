@@ -22,7 +22,7 @@ import { ownerRoleId } from '../../../authorization/role-definitions/built-in-ro
 import { containerInstanceProvider } from '../../../container-instance/provider.ts'
 import { secretsProvider } from '../../../secrets/provider.ts'
 import { openSecretStore } from '../../../secrets/secret-store.ts'
-import { resourcesProvider } from '../../provider.ts'
+import { resourcesProvider, type TemplateLinks } from '../../provider.ts'
 
 export const subscription = '/subscriptions/11111111-2222-4333-8444-555555555555'
 export const group = `${subscription}/resourceGroups/rg`
@@ -53,6 +53,7 @@ export interface StartOptions {
   readonly asleep?: boolean
   /** One that another process can open too. */
   readonly seal?: Seal
+  readonly links?: TemplateLinks
 }
 
 export async function startDeployments(options: StartOptions = {}): Promise<Started> {
@@ -80,6 +81,7 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
           services,
           language: templateLanguage,
           seal: options.seal ?? testSeal,
+          ...(options.links === undefined ? {} : { links: options.links }),
           publicUrl: () => 'http://armature.example',
         },
       }),

@@ -1,0 +1,83 @@
+/** Events for the benchmark of service health: written through the ledger itself into a stopped installation. */
+
+import { businessMigrations } from '../../src/business/migrations.ts'
+import { identityMigrations } from '../../src/identity/migrations.ts'
+import { installationMigrations } from '../../src/installation/record.ts'
+import { defaultLimits } from '../../src/kernel/limits.ts'
+import { contractWords } from '../../src/kernel/vendor.ts'
+import { providerMigrations } from '../../src/providers/index.ts'
+import { published } from '../../src/providers/resource-health/change.ts'
+import { writeEvent } from '../../src/providers/resource-health/ledger.ts'
+import { openSqlite } from '../../src/stores/sqlite/open.ts'
+
+const types = ['ServiceIssue', 'PlannedMaintenance', 'HealthAdvisory', 'RCA']
+const levels = ['Critical', 'Error', 'Warning', 'Informational']
+
+/** A GUID for each number. */
+export function subscriptionAt(at: number): string {
+  return `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`
+}
+
+export interface Seed {
+  readonly database: string
+  readonly events: number
+  readonly subscriptions: number
+  /** The subscription that is asked about; every fiftieth event names it beside others. */
+  readonly asked: string
+  readonly now: number
+}
+
+/** Of ten events one touches everybody; the others name up to five subscriptions. All are in the window. */
+export async function seedEvents(seed: Seed): Promise<void> {
+  await using store = await openSqlite({
+    path: seed.database,
+    migrations: [
+      ...installationMigrations,
+      ...identityMigrations,
+      ...providerMigrations,
+      ...businessMigrations,
+    ],
+    words: contractWords,
+    transactionRetriesMax: defaultLimits.transactionRetriesMax,
+  })
+  const atOnce = 2000
+  for (let from = 0; from < seed.events; from += atOnce) {
+    await store.sql.transact(async (tx) => {
+      for (let at = from; at < Math.min(from + atOnce, seed.events); at++) {
+        const id = `BENCH-${at}`
+        const named = Array.from({ length: 1 + (at % 5) }, (_, index) =>
+          subscriptionAt((at * 31 + index * 977) % seed.subscriptions),
+        )
+        const touched = at % 50 === 0 ? [...named, seed.asked] : named
+        const made = published(
+          id,
+          '/',
+          {
+            properties: {
+              eventType: types[at % 4],
+              eventLevel: levels[(at >> 2) % 4],
+              title: `Event ${at}`,
+              summary: 'Something takes longer than it should, and is being looked into. '.repeat(
+                4,
+              ),
+              impact: [
+                {
+                  impactedService: `Service ${at % 200}`,
+                  impactedRegions: [
+                    {
+                      impactedRegion: `Region ${at % 40}`,
+                      ...(at % 10 === 0 && at % 50 !== 0 ? {} : { impactedSubscriptions: touched }),
+                    },
+                  ],
+                },
+              ],
+            },
+          },
+          seed.now - (seed.events - at) * 2000,
+        )
+        if (!made.ok) throw new Error(JSON.stringify(made.problems))
+        await writeEvent(tx, id.toLowerCase(), made.event, true)
+      }
+    })
+  }
+}

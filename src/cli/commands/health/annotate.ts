@@ -1,0 +1,20 @@
+/** `health annotate`: tell those who follow an event something. */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { stepBody, stepOptions, summaryOf, takeStep } from '../../health.ts'
+import { apiOptions } from '../../options.ts'
+import { printRecord } from '../../output/print.ts'
+
+export const command: Command = defineCommand({
+  name: 'health annotate',
+  summary: 'Tell those who follow an event something',
+  arguments: [{ name: 'id', summary: 'The tracking id' }],
+  options: { ...stepOptions, ...apiOptions },
+  examples: ["health annotate AB12CD34 --summary 'We look into it.'"],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const event = await takeStep(connection, values, values.id, 'annotate', stepBody(values))
+    printRecord(context.terminal, values.json, values.json ? event : summaryOf(event))
+    return 0
+  },
+})

@@ -1,0 +1,20 @@
+/** `health mitigate`: the impact has ended, in some regions or in all. */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { stepBody, stepOptions, summaryOf, takeStep } from '../../health.ts'
+import { apiOptions } from '../../options.ts'
+import { printRecord } from '../../output/print.ts'
+
+export const command: Command = defineCommand({
+  name: 'health mitigate',
+  summary: 'The impact has ended, in some regions or in all',
+  arguments: [{ name: 'id', summary: 'The tracking id' }],
+  options: { ...stepOptions, ...apiOptions },
+  examples: ["health mitigate AB12CD34 --region 'West US' --summary 'Traffic was moved.'"],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const event = await takeStep(connection, values, values.id, 'mitigate', stepBody(values))
+    printRecord(context.terminal, values.json, values.json ? event : summaryOf(event))
+    return 0
+  },
+})

@@ -1,0 +1,27 @@
+/** `health show`: one event, with everything it says to those who may read that. */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { eventsPath, healthOptions, healthVersion, summaryOf } from '../../health.ts'
+import { apiOptions } from '../../options.ts'
+import { printRecord } from '../../output/print.ts'
+
+export const command: Command = defineCommand({
+  name: 'health show',
+  summary: 'Show one event',
+  arguments: [{ name: 'id', summary: 'The tracking id' }],
+  options: {
+    ...healthOptions,
+    details: { type: 'boolean', summary: 'Also what a sensitive event keeps back' },
+    ...apiOptions,
+  },
+  examples: ['health show AB12CD34', 'health show AB12CD34 --details --json'],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const at = (...below: readonly string[]) => eventsPath(connection, values, values.id, ...below)
+    const { body } = values.details
+      ? await connection.client.request('POST', at('fetchEventDetails'), { query: healthVersion })
+      : await connection.client.request('GET', at(), { query: healthVersion })
+    printRecord(context.terminal, values.json, values.json ? body : summaryOf(body))
+    return 0
+  },
+})

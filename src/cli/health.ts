@@ -1,0 +1,146 @@
+/** What the commands about service health share: paths, options, the version they speak, and the bodies they send. */
+
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { parse, YAMLParseError } from 'yaml'
+import { isRecord, textOf } from '#client/answer.ts'
+import { LocalProblem, UsageError } from './command.ts'
+import type { Connection } from './context.ts'
+import { subscriptionOption } from './options.ts'
+import type { Column } from './output/table.ts'
+import { extensionPath } from './resource-path.ts'
+
+export const healthVersion = { 'api-version': '2025-05-01' } as const
+
+export const healthOptions = {
+  subscription: {
+    ...subscriptionOption.subscription,
+    summary: 'Events of this subscription; of the whole installation when left out',
+  },
+} as const
+
+export const stepOptions = {
+  ...healthOptions,
+  region: {
+    type: 'string',
+    value: 'name',
+    multiple: true,
+    summary: 'Only this region of the event; all of them when left out',
+  },
+  summary: { type: 'string', value: 'text', summary: 'What those who follow the event read' },
+  tag: {
+    type: 'string',
+    value: 'tag',
+    multiple: true,
+    choices: ['Action Recommended', 'False Positive', 'Preliminary PIR', 'Final PIR'],
+    summary: 'A tag of the event',
+  },
+} as const
+
+export interface HealthPlace {
+  readonly subscription: string | undefined
+}
+
+/** `{scope}/providers/{Vendor}.ResourceHealth/events[/{id}[/{action}]]`. */
+export function eventsPath(
+  connection: Connection,
+  { subscription }: HealthPlace,
+  ...below: readonly string[]
+): string {
+  const scope =
+    subscription === undefined ? '/' : `/subscriptions/${encodeURIComponent(subscription)}`
+  const list = extensionPath(connection.words, scope, 'ResourceHealth/events')
+  return [list, ...below.map((one) => encodeURIComponent(one))].join('/')
+}
+
+export function newTrackingId(): string {
+  return randomUUID().slice(0, 8).toUpperCase()
+}
+
+export interface StepValues {
+  readonly region: readonly string[]
+  readonly summary: string | undefined
+  readonly tag: readonly string[]
+}
+
+export function stepBody({ region, summary, tag }: StepValues): object {
+  return {
+    ...(region.length === 0 ? {} : { regions: region }),
+    ...(summary === undefined ? {} : { summary }),
+    ...(tag.length === 0 ? {} : { eventTags: tag }),
+  }
+}
+
+export async function takeStep(
+  connection: Connection,
+  place: HealthPlace,
+  id: string,
+  step: string,
+  body: object,
+): Promise<unknown> {
+  const path = eventsPath(connection, place, id, step)
+  return (await connection.client.request('POST', path, { query: healthVersion, body })).body
+}
+
+/** `Secrets=West US,East US` as an impact. Throws `UsageError`. */
+export function impactOf(texts: readonly string[], subscriptions: readonly string[]): object[] {
+  return texts.map((text) => {
+    const [service = '', regions = 'Global'] = text.split('=')
+    if (service === '') throw new UsageError('`--impact` is of the form `service=region,region`')
+    const touched = subscriptions.length === 0 ? {} : { impactedSubscriptions: subscriptions }
+    const impactedRegions = regions
+      .split(',')
+      .map((region) => ({ impactedRegion: region.trim(), ...touched }))
+    return { impactedService: service.trim(), impactedRegions }
+  })
+}
+
+/** A YAML or JSON file. Throws `LocalProblem` with the line where it is neither. */
+export function readYaml(path: string): unknown {
+  try {
+    return parse(readFileSync(path, 'utf8'), { maxAliasCount: 100 })
+  } catch (error) {
+    // The adapter to the file system and the YAML reader.
+    const code = error instanceof YAMLParseError ? 'InvalidFile' : 'FileUnreadable'
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new LocalProblem(code, `${path} cannot be read: ${reason}`, { cause: error })
+  }
+}
+
+export const eventColumns: readonly Column<unknown>[] = [
+  { title: 'ID', of: (row) => textOf(row, 'name') ?? '' },
+  { title: 'TYPE', of: (row) => propertyOf(row, 'eventType') },
+  { title: 'LEVEL', of: (row) => propertyOf(row, 'eventLevel') },
+  { title: 'STATUS', of: (row) => propertyOf(row, 'status') },
+  { title: 'PRIORITY', of: (row) => propertyOf(row, 'priority') },
+  { title: 'UPDATED', of: (row) => propertyOf(row, 'lastUpdateTime') },
+  { title: 'TITLE', of: (row) => propertyOf(row, 'title') },
+]
+
+function propertyOf(event: unknown, name: string): string {
+  const properties = isRecord(event) ? event['properties'] : undefined
+  const value = isRecord(properties) ? properties[name] : undefined
+  return value === undefined ? '' : String(value)
+}
+
+/** At first sight; `--json` shows all of it. */
+export function summaryOf(event: unknown): Record<string, unknown> {
+  const properties = isRecord(event) && isRecord(event['properties']) ? event['properties'] : {}
+  const names = [
+    ...['eventType', 'eventLevel', 'status', 'priority', 'title', 'summary', 'impactStartTime'],
+    ...['impactMitigationTime', 'duration', 'lastUpdateTime'],
+  ]
+  const impact = properties['impact']
+  const regions = (Array.isArray(impact) ? impact : []).flatMap((one) => {
+    const list = isRecord(one) ? one['impactedRegions'] : undefined
+    return (Array.isArray(list) ? list : []).map((region) => [
+      `${textOf(one, 'impactedService') ?? ''} in ${textOf(region, 'impactedRegion') ?? ''}`,
+      textOf(region, 'status'),
+    ])
+  })
+  return {
+    trackingId: textOf(event, 'name'),
+    ...Object.fromEntries(names.map((name) => [name, properties[name]])),
+    ...Object.fromEntries(regions),
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * What goes on by itself: steps of timelines as they come due, and probes of what the installation depends on. Every
+ * replica does both; a step is taken in one transaction with its removal, and a signal is raised once.
+ */
+
+import { ApiError } from '#kernel/error.ts'
+import type { HealthSignal, HealthSignals } from '#kernel/health.ts'
+import type { Clock, Log } from '#kernel/ports.ts'
+import type { Timers } from '#plane/reconciler.ts'
+import type { Sql } from '#stores/store.ts'
+import type { Ledger } from './ledger.ts'
+import { takeStep } from './lifecycle.ts'
+import { type DueStep, nextStep } from './timeline.ts'
+
+/** Something the installation depends on. `check` throws what its adapter throws when it is out of order. */
+export interface Probe extends Omit<HealthSignal, 'summary'> {
+  check(): Promise<unknown>
+}
+
+export interface BackgroundParts {
+  readonly sql: Sql
+  readonly ledger: Ledger
+  readonly signals: HealthSignals
+  readonly probes: readonly Probe[]
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Log
+}
+
+const lookMilliseconds = 2000
+const probeMilliseconds = 10_000
+/** One failure may be a hiccup. */
+const failuresBeforeRaising = 2
+
+export interface Background extends AsyncDisposable {
+  /** Something may be due sooner than thought. */
+  wake(): void
+}
+
+export function startBackground(parts: BackgroundParts): Background {
+  let stopped = false
+  let timer: { cancel(): void } | undefined
+  let underway: Promise<void> = Promise.resolve()
+  let probedAt = Number.NEGATIVE_INFINITY
+  const failures = new Map<string, number>()
+  const look = async (): Promise<void> => {
+    const soon = await guarded(parts, () => takeDue(parts))
+    const now = parts.clock.now()
+    if (now - probedAt >= probeMilliseconds) {
+      probedAt = now
+      for (const probe of parts.probes) {
+        await guarded(parts, () => probeOnce(parts, probe, failures))
+      }
+    }
+    const wait = soon === undefined ? lookMilliseconds : Math.max(0, soon - parts.clock.now())
+    if (!stopped) timer = parts.timers.after(Math.min(wait, lookMilliseconds), next)
+  }
+  const next = (): void => {
+    timer = undefined
+    underway = look()
+  }
+  next()
+  return {
+    wake() {
+      // While a look is under way it plans the next one itself.
+      if (timer === undefined || stopped) return
+      timer.cancel()
+      next()
+    },
+    async [Symbol.asyncDispose]() {
+      stopped = true
+      await underway
+      timer?.cancel()
+    },
+  }
+}
+
+/** Takes every step that is due, in order; answers when the next one is. */
+export async function takeDue(
+  parts: Pick<BackgroundParts, 'sql' | 'ledger' | 'clock' | 'log'>,
+): Promise<number | undefined> {
+  for (;;) {
+    const due = await nextStep(parts.sql)
+    if (due === undefined || due.dueAt > parts.clock.now()) return due?.dueAt
+    await takeOne(parts, due)
+  }
+}
+
+/** A step that is refused is told in the log and dropped: what follows it may still make sense. */
+async function takeOne(
+  { sql, ledger, clock, log }: Pick<BackgroundParts, 'sql' | 'ledger' | 'clock' | 'log'>,
+  { id, trackingId, owner, by, step }: DueStep,
+): Promise<void> {
+  const drop = 'delete from health_steps where id = ?'
+  try {
+    await takeStep(ledger, { trackingId, owner, by, now: clock.now() }, step, async (tx) => {
+      // Another replica took it at the same time: then nothing of this is written.
+      if ((await tx.run(drop, id)) === 0) throw new StepTaken()
+    })
+  } catch (error) {
+    if (error instanceof StepTaken) return
+    if (!(error instanceof ApiError)) throw error
+    log.warn({ trackingId, step: step.name, reason: error.message }, 'a timeline’s step is dropped')
+    await sql.transact(async (tx) => {
+      await tx.run(drop, id)
+    })
+  }
+}
+
+class StepTaken extends Error {}
+
+async function probeOnce(
+  { signals }: BackgroundParts,
+  { check, ...signal }: Probe,
+  failures: Map<string, number>,
+): Promise<void> {
+  const reason = await failureOf(check)
+  if (reason === undefined) {
+    failures.delete(signal.key)
+    await signals.clear(signal.key, `${signal.service} answers again.`)
+    return
+  }
+  const count = (failures.get(signal.key) ?? 0) + 1
+  failures.set(signal.key, count)
+  if (count >= failuresBeforeRaising) await signals.raise({ ...signal, summary: reason })
+}
+
+async function failureOf(check: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await check()
+    return undefined
+  } catch (error) {
+    // That it fails is what a probe is asked for.
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** The world fails; the next look comes soon. */
+async function guarded<T>(
+  { log }: BackgroundParts,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    log.warn({ error: String(error) }, 'service health waits')
+    return undefined
+  }
+}

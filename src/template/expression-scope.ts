@@ -1,0 +1,79 @@
+/**
+ * A place for expressions that stand alone, outside of any template: a context, and if wanted parameters,
+ * variables and the turn of a loop. It knows no resources, so whatever asks for a running one is refused.
+ */
+import { isObject } from './fields.ts'
+import { memberOf } from './functions/values.ts'
+import type { ExpansionContext, Json, JsonObject } from './plan.ts'
+import { EvaluationError, type Scope, type UserFunction } from './scope.ts'
+import { Work } from './work.ts'
+
+export interface ExpressionPlace {
+  readonly context: ExpansionContext
+  readonly parameters?: JsonObject
+  readonly variables?: JsonObject
+  /** What `copyIndex()` answers, whatever the loop is called. Absent: there is no loop. */
+  readonly copyIndex?: number
+}
+
+export class ExpressionScope implements Scope {
+  readonly #place: ExpressionPlace
+
+  constructor(place: ExpressionPlace) {
+    this.#place = place
+  }
+
+  get context(): ExpansionContext {
+    return this.#place.context
+  }
+
+  parameter(name: string): Json {
+    return named(this.#place.parameters, name, 'parameter')
+  }
+
+  variable(name: string): Json {
+    return named(this.#place.variables, name, 'variable')
+  }
+
+  userFunction(): UserFunction | undefined {
+    return undefined
+  }
+
+  copyIndex(): number {
+    const { copyIndex } = this.#place
+    if (copyIndex === undefined) throw new EvaluationError('there is no copy loop here')
+    return copyIndex
+  }
+
+  deployment(): Json {
+    const { deploymentName, location, scope } = this.#place.context
+    const where = scope === 'resourceGroup' || location === undefined ? {} : { location }
+    return { name: deploymentName, ...where, properties: { mode: 'Incremental' } }
+  }
+
+  reference(target: string): Json {
+    return noResources(`reference('${target}')`)
+  }
+
+  references(symbolicName: string): Json {
+    return noResources(`references('${symbolicName}')`)
+  }
+
+  resourceInfo(symbolicName: string): Json {
+    return noResources(`resourceInfo('${symbolicName}')`)
+  }
+
+  list(action: string, target: string): Json {
+    return noResources(`${action}('${target}')`)
+  }
+}
+
+function named(values: JsonObject | undefined, name: string, what: string): Json {
+  const found = isObject(values) ? memberOf(values, name, new Work()) : undefined
+  if (found === undefined) throw new EvaluationError(`there is no ${what} '${name}' here`)
+  return found
+}
+
+function noResources(what: string): never {
+  throw new EvaluationError(`${what} asks for a resource of a deployment; there is none here`)
+}
