@@ -17,7 +17,8 @@ export function allocate(
   let carry = zero
   let left = amount
   return weights.map((weight, at) => {
-    if (at === last) return left
+    // Behind it, what was carried has gone already.
+    if (at >= last) return at === last ? left : zero
     carry = carry.plus(amount.times(weight).div(total))
     const share = roundTo(carry, precision)
     carry = carry.minus(share)

@@ -40,6 +40,12 @@ test('an allocation sums to its amount, exactly', () => {
   )
 })
 
+test('what is over goes to the last part that has a weight, and to none behind it', () => {
+  const weights = ['1004.25', '16778.55', '0'].map((text) => new Decimal(text))
+  const shares = allocate(new Decimal('8891.40'), weights, new Decimal('0.05'))
+  assert.deepEqual(shares.map(String), ['502.15', '8389.25', '0'])
+})
+
 test('totals do not depend on the order of lines, and the running way gives the same', () => {
   fc.assert(
     fc.property(
