@@ -10,6 +10,7 @@ import { type Limits, limitNotes } from '#kernel/limits.ts'
 import { isVendorWord, type VendorWords } from '#kernel/vendor.ts'
 import { claimNames, parseIssuers } from './config/issuers.ts'
 import { didYouMean } from './config/nearest-name.ts'
+import { type OutboundConfig, outboundSettings } from './config/outbound.ts'
 import {
   choice,
   flag,
@@ -21,7 +22,6 @@ import {
   Wrong,
   whole,
 } from './config/setting.ts'
-import { templateLinksSetting } from './config/template-links.ts'
 
 /** A token bucket of throttling (facts 9.6). */
 export interface Bucket {
@@ -44,7 +44,7 @@ export interface ThrottleConfig {
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug'
 
 /** The settings, checked and put in order. */
-export interface Config {
+export interface Config extends OutboundConfig {
   /** Absolute. */
   readonly home: string
   readonly host: string
@@ -77,8 +77,6 @@ export interface Config {
   readonly shareRoot: string
   /** Of the business application’s answer to a stale tag. */
   readonly businessConflictStatus: 412 | 409
-  readonly templateLinks: readonly string[]
-  readonly templateLinksPrivate: boolean
   readonly logLevel: LogLevel
   readonly throttle: ThrottleConfig
   readonly limits: Limits
@@ -223,8 +221,7 @@ const settings = {
   }),
   containersPrivileged: flag({
     default: 'false',
-    description:
-      'Let container groups ask to be privileged, for further capabilities or for a seccomp profile of their own: they then own the machine.',
+    description: 'Let groups be privileged or choose a seccomp profile: they own the machine then.',
   }),
   containersShares: text('empty, or a folder', (v) => !v.includes('\0'), {
     default: none,
@@ -241,14 +238,7 @@ const settings = {
     description:
       'The status of the business application’s answer to a tag in `If-Match` that is stale. `409` is for clients that expect it.',
   }),
-  templateLinks: templateLinksSetting(
-    'Addresses below which linked templates and parameter files may be fetched. Empty is none: links are refused.',
-  ),
-  templateLinksPrivate: flag({
-    default: 'false',
-    description:
-      'Let `templateLinks` lead to loopback, private and link-local addresses: the installation’s own network.',
-  }),
+  ...outboundSettings,
   logLevel: choice(['silent', 'error', 'warn', 'info', 'debug'], {
     default: 'info',
     description: 'How much is logged, as JSON lines on standard error.',
@@ -411,6 +401,8 @@ function arrange(
     businessConflictStatus: named.businessConflictStatus === '409' ? 409 : 412,
     templateLinks: named.templateLinks,
     templateLinksPrivate: named.templateLinksPrivate,
+    consentRedirects: named.consentRedirects,
+    consentPrivate: named.consentPrivate,
     logLevel: named.logLevel,
     throttle: {
       enabled: named.throttle,

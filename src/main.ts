@@ -21,12 +21,14 @@ import type { Principal } from '#kernel/principal.ts'
 import { rootId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { type Access, allowsBlind } from '#plane/access.ts'
-import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
+import { createPlane, type PlaneServices, type RunningPlane } from '#plane/create-plane.ts'
 import { openApiDocuments } from '#plane/openapi.ts'
 import type { Timers } from '#plane/reconciler.ts'
+import type { World } from '#plane/world.ts'
+import { openConsentFlow } from '#providers/api-management/authorizations/flow.ts'
 import { createAuthorizer } from '#providers/authorization/authorizer.ts'
 import { lockGuard } from '#providers/authorization/locks/guard.ts'
-import { providerMigrations, providers } from '#providers/index.ts'
+import { consentParts, providerMigrations, providers } from '#providers/index.ts'
 import type { Store } from '#stores/store.ts'
 import type { Config } from './config.ts'
 import { openDenials } from './installation/denials.ts'
@@ -41,8 +43,10 @@ import {
   openRecord,
 } from './installation/record.ts'
 import { createLog } from './log.ts'
+import { consentPages, consentPrefix } from './main/consent-pages.ts'
 import { chooseContainerEngine } from './main/container-engine.ts'
 import { openTemplateLinks } from './main/template-links.ts'
+import { openTokenEndpoint } from './main/token-endpoint.ts'
 
 export interface Started extends AsyncDisposable {
   readonly url: string
@@ -113,23 +117,32 @@ export async function start(config: Config): Promise<Started> {
     // Asked for at the first question, when the plane exists.
     reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
   })
+  const consent = {
+    tokens: openTokenEndpoint({
+      allowPrivate: config.consentPrivate,
+      publicUrl: () => listening,
+    }),
+    redirects: config.consentRedirects,
+  }
+  const worldOf = (services: PlaneServices): World => ({
+    words: config.words,
+    directory: identity.directory,
+    workloads: identity.directory,
+    tenantId: record.tenantId,
+    clock,
+    ids,
+    timers,
+    log,
+    sql: store.sql,
+    sealOf: (purpose) => createSeal(deriveKey(key, purpose)),
+    publicUrl: () => listening,
+    services,
+  })
   const plane = createPlane({
     providers: (services) =>
       providers({
-        world: {
-          words: config.words,
-          directory: identity.directory,
-          workloads: identity.directory,
-          tenantId: record.tenantId,
-          clock,
-          ids,
-          timers,
-          log,
-          sql: store.sql,
-          sealOf: (purpose) => createSeal(deriveKey(key, purpose)),
-          publicUrl: () => listening,
-          services,
-        },
+        world: worldOf(services),
+        consent,
         isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
         inspection: {
           explain: (asked) => authorizer.explain(asked),
@@ -220,6 +233,16 @@ export async function start(config: Config): Promise<Started> {
     readiness: async () => [await storeReadiness(store)],
     openapi: (path) => openApiAt(plane, config, path),
     upgrades: [streams],
+    mounts: [
+      {
+        prefix: consentPrefix,
+        handle: consentPages({
+          flow: openConsentFlow(consentParts(worldOf(plane.services), consent)),
+          log,
+          publicUrl: () => listening,
+        }),
+      },
+    ],
   })
   undo.use(server)
   const { url } = await server.listen({ host: config.host, port: config.port })

@@ -108,7 +108,7 @@ async function textOf(answer: IncomingMessage): Promise<LinkedText> {
 class PrivateAddress extends Error {}
 
 /** The addresses that are connected to are these very ones, so no second answer of a name server can differ. */
-const publicLookup: LookupFunction = (hostname, options, callback) => {
+export const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return callback(error, '', 4)
     const [first] = addresses

@@ -19,7 +19,7 @@ import {
 import { attributesOf, describedRow } from './attributes.ts'
 import { type Caller, createCaller } from './caller.ts'
 import { createChecker } from './check.ts'
-import type { Provider, Reader } from './define.ts'
+import type { Provider, Reader, Resource } from './define.ts'
 import { describe } from './describe.ts'
 import type { Guard } from './guard.ts'
 import { familyOfPath, type LocatedRoute, locate } from './locate.ts'
@@ -30,6 +30,7 @@ import type { Outcome, Plane, RunInput } from './plane.ts'
 import { createReconciler, type ReconcilerLoop, type Timers } from './reconciler.ts'
 import { createRegistry, type Registry } from './registry.ts'
 import { runAction } from './verbs/act.ts'
+import { amend } from './verbs/amend.ts'
 import { emptyScope, runDelete, type Swept } from './verbs/delete.ts'
 import { listTracked, runGet, runList, type TrackedPage } from './verbs/read.ts'
 import { runPatch, runPut } from './verbs/write.ts'
@@ -77,6 +78,8 @@ export interface PlaneServices {
   attributesOf(id: ResourceId): Promise<Attributes>
   /** PUTs, as the installation itself, what has to be there from the start; one that is there stays as it is. */
   furnish(path: string, version: string, body: object): Promise<void>
+  /** Changes what is stored in the installation's own name; what `change` answers is the new model. Was it written? */
+  amend(id: ResourceId | string, change: (resource: Resource) => unknown): Promise<boolean>
   /** Requests of a principal, without the edge: everything else is as if they had come over HTTP. */
   readonly caller: Caller
   /** Calls back with the key of each resource whose background work came to an end here. A hint: it may be lost. */
@@ -86,6 +89,8 @@ export interface PlaneServices {
 export interface RunningPlane extends Plane, AsyncDisposable {
   readonly registry: Registry
   readonly reader: Reader
+  /** What providers are given; for pages and the like that belong to one. */
+  readonly services: PlaneServices
   readonly reconciler: ReconcilerLoop
   /** Begins the work that needs no request: the reconciler's, and what providers do on their own. */
   start(): void
@@ -104,6 +109,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     emptyScope: (id) => emptyScope(parts, id, { principal: { id: 'system' }, correlationId: '' }),
     attributesOf: (id) => storedAttributes(parts, id),
     furnish: (path, version, body) => furnish(parts, path, version, body),
+    amend: (id, change) => amend(parts, id, change),
     caller: {
       call: (request) => caller.call(request),
       rehearse: (requests, principal, correlationId) =>
@@ -146,6 +152,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
   return {
     registry,
     reader: services.reader,
+    services,
     reconciler,
     start() {
       reconciler.start()

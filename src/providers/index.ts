@@ -5,6 +5,7 @@ import type { Provider } from '#plane/define.ts'
 import type { World } from '#plane/world.ts'
 import type { Migration } from '#stores/store.ts'
 import { templateLanguage } from '#template/language.ts'
+import type { ConsentParts } from './api-management/authorizations/parts.ts'
 import { apiManagementProvider } from './api-management/provider.ts'
 import { authorizationProvider, type Inspection } from './authorization/provider.ts'
 import { billingMigrations } from './billing/migrations.ts'
@@ -43,7 +44,12 @@ export interface ProviderParts {
   readonly templateLinks?: TemplateLinks
   /** Without it the namespaces of data sharing, and of the stores it copies between, are not there. */
   readonly copying?: Copying
+  /** Without it API management has no authorizations. */
+  readonly consent?: Consenting
 }
+
+/** How identity providers are reached, and where browsers may go back to. */
+export type Consenting = Pick<ConsentParts, 'tokens' | 'redirects'>
 
 export interface Copying {
   readonly engine: CopyEngine
@@ -64,6 +70,7 @@ export function providers(parts: ProviderParts): readonly Provider[] {
         ...world,
         language: templateLanguage,
         seal: world.sealOf('deployments'),
+        secrets: openSecretStore({ reader: services.reader, seal: secrets.seal }),
         ...(parts.templateLinks === undefined ? {} : { links: parts.templateLinks }),
       },
     }),
@@ -74,7 +81,9 @@ export function providers(parts: ProviderParts): readonly Provider[] {
       ...(inspection === undefined ? {} : { inspection }),
     }),
     secretsProvider(secrets),
-    apiManagementProvider(),
+    apiManagementProvider(
+      parts.consent === undefined ? undefined : consentParts(world, parts.consent),
+    ),
     managedIdentityProvider(world),
     billingProvider(world),
     resourceHealthProvider({
@@ -108,6 +117,11 @@ export function providers(parts: ProviderParts): readonly Provider[] {
           }),
         ]),
   ]
+}
+
+/** What authorizations of API management need; the pages of a consent need the same. */
+export function consentParts(world: World, consent: Consenting): ConsentParts {
+  return { ...world, ...consent, seal: world.sealOf('authorizations') }
 }
 
 /** Data sharing, and the registered stores that its data sets name. */

@@ -1,5 +1,6 @@
 /** Binds arguments to parameters and makes cells of parameters and variables. Every misfit is told, no value is. */
 
+import { checkValue } from './check-value.ts'
 import type { ParameterSection, VariableSection } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
 import { type Cell, cellOf, type Expansion } from './expansion.ts'
@@ -7,7 +8,7 @@ import { placeIn } from './place.ts'
 import type { Json, Plan } from './plan.ts'
 import type { ParameterArgument } from './template.ts'
 import { TemplateScope } from './template-scope.ts'
-import { checkValue, resolved, shownTypes } from './types.ts'
+import { resolved, shownTypes } from './types.ts'
 
 /** By names in lower case. Arguments that nothing declares, and those given twice, become problems. */
 export function bindParameters(
@@ -43,7 +44,10 @@ function bind(
   const { problems, document } = expansion
   const { schema, secure, defaultValue, place } = parameter
   if (argument !== undefined && !('value' in argument)) {
-    problems.add(place, 'its value is in a vault, and was not fetched')
+    const reason = secure
+      ? 'was not fetched'
+      : 'only parameters of a secure type take theirs from there'
+    problems.add(place, `its value is in a vault: ${reason}`)
     return undefined
   }
   const nullable = resolved(schema, document.definitions)?.nullable === true

@@ -1,5 +1,6 @@
 /** From a read template and its arguments to a plan. It fetches nothing: what must be fetched, the plan says. */
 import { bindParameters, bindVariables, shownParameters } from './bind.ts'
+import { checkValue } from './check-value.ts'
 import { dependenciesOf } from './dependencies.ts'
 import type { OutputSection, ReadTemplate } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
@@ -7,7 +8,7 @@ import { Budget, type Cell, type Expansion } from './expansion.ts'
 import { objectOf } from './fields.ts'
 import { inOrder } from './graph.ts'
 import { conditionOf, type Instance, nameInstances } from './instances.ts'
-import { type MadeBody, makeBody } from './node-body.ts'
+import { lateSteps, type MadeBody, makeBody } from './node-body.ts'
 import type {
   ExpansionContext,
   Json,
@@ -24,7 +25,7 @@ import { ResourceIndex } from './resource-index.ts'
 import { EvaluationError } from './scope.ts'
 import type { ParameterArgument, Read } from './template.ts'
 import { TemplateScope } from './template-scope.ts'
-import { checkValue, resolved, shownTypes } from './types.ts'
+import { resolved, shownTypes } from './types.ts'
 import { Work } from './work.ts'
 
 const nothingYet: Runtime = { answer: () => undefined }
@@ -252,19 +253,23 @@ function outputOf(expansion: Expansion, section: OutputSection): readonly PlanOu
       secure,
       needs(runtime) {
         if (!early.run.isWaiting) return []
-        const { run } = evaluate(runtime, new Problems(problems.locate), new Budget(), new Work())
+        const { run } = evaluate(runtime, new Problems(problems.locate), new Budget(), lateWork())
         return run.isWaiting ? unanswered(run.needs, runtime) : []
       },
       evaluate(runtime) {
         if (!early.run.isWaiting) return { value: early.value, secure: early.run.isSecure }
         const own = new Problems(problems.locate)
-        const { value, run } = evaluate(runtime, own, new Budget(), new Work())
+        const { value, run } = evaluate(runtime, own, new Budget(), lateWork())
         if (run.isFailed) throw refusalOf(own, expansion)
         requireAnswers(run)
         return { value, secure: run.isSecure }
       },
     },
   ]
+}
+
+function lateWork(): Work {
+  return new Work({ steps: lateSteps })
 }
 
 function outputValue(

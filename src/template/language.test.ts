@@ -2,33 +2,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { templateLanguage } from './language.ts'
-import type { Json, Runtime } from './plan.ts'
-import { TemplateRefusal } from './plan.ts'
+import type { Runtime } from './plan.ts'
 import {
   bodyOf,
   expandAll,
-  groupContext,
   groupId,
   noAnswers,
   planOf,
   problemsOf,
   shown,
-  subscriptionContext,
-  subscriptionId,
   template,
 } from './testing/context.ts'
 
 const vault = { type: 'Vendor.Secrets/vaults', apiVersion: '2026-01-01' }
-
-function answering(answers: Readonly<Record<string, Json>>): Runtime {
-  return {
-    answer(key) {
-      const id = JSON.parse(key)[1]
-      const value = answers[id]
-      return value === undefined ? undefined : { value, secure: false }
-    },
-  }
-}
 
 test('a resource becomes a node, with its id and its body', () => {
   const plan = planOf(
@@ -149,53 +135,6 @@ test('dependsOn: by name, type and name, id, and loops that run zero times; fals
   )
 })
 
-test('children: inside their parents or beside them, after what contains them', () => {
-  const plan = planOf(
-    template({
-      resources: [
-        { type: 'Vendor.Secrets/vaults/secrets', apiVersion: '2026-01-01', name: 'v/second' },
-        {
-          ...vault,
-          name: 'v',
-          resources: [
-            {
-              type: 'secrets',
-              apiVersion: '2026-01-01',
-              name: 'first',
-              resources: [
-                { type: 'parts', apiVersion: '2026-01-01', name: 'p', dependsOn: ['second'] },
-              ],
-            },
-          ],
-        },
-        {
-          type: 'Vendor.Authorization/locks',
-          apiVersion: '2020-05-01',
-          name: 'l',
-          scope: "[concat('Vendor.Secrets/vaults/', 'v')]",
-        },
-        {
-          type: 'Vendor.Secrets/vaults/providers/locks',
-          apiVersion: '2020-05-01',
-          name: 'v/Vendor.Authorization/m',
-        },
-      ],
-    }),
-  )
-  const id = `${groupId}/providers/Vendor.Secrets/vaults/v`
-  assert.deepEqual(
-    plan.nodes.map((node) => [node.id, node.type]),
-    [
-      [id, 'Vendor.Secrets/vaults'],
-      [`${id}/secrets/second`, 'Vendor.Secrets/vaults/secrets'],
-      [`${id}/secrets/first`, 'Vendor.Secrets/vaults/secrets'],
-      [`${id}/secrets/first/parts/p`, 'Vendor.Secrets/vaults/secrets/parts'],
-      [`${id}/providers/Vendor.Authorization/locks/l`, 'Vendor.Authorization/locks'],
-      [`${id}/providers/Vendor.Authorization/locks/m`, 'Vendor.Authorization/locks'],
-    ],
-  )
-})
-
 test('references wait for what they name, whole or by branch, and are evaluated when answered', () => {
   const plan = planOf(
     template({
@@ -252,57 +191,6 @@ test('references wait for what they name, whole or by branch, and are evaluated 
   assert.equal(plan.outputs[0]?.evaluate(runtime)?.value, 'A')
 })
 
-test('a late expression that fails is refused with its place', () => {
-  const text = JSON.stringify(
-    template({
-      resources: [
-        { ...vault, name: 'a' },
-        { ...vault, name: 'b', properties: { x: "[reference('a').none]" } },
-      ],
-    }),
-    null,
-    2,
-  )
-  const plan = planOf(text)
-  const node = plan.nodes[1]
-  const runtime = answering({
-    [`${groupId}/providers/Vendor.Secrets/vaults/a`.toLowerCase()]: { properties: {} },
-  })
-  assert.throws(
-    () => node?.evaluate(runtime),
-    (error) => {
-      assert.ok(error instanceof TemplateRefusal)
-      const [problem] = error.problems
-      assert.equal(problem?.path, 'resources[1].properties.x')
-      assert.ok((problem?.line ?? 0) > 10)
-      return true
-    },
-  )
-})
-
-test('a variable that is first read late tells what is wrong with it too', () => {
-  const plan = planOf(
-    template({
-      variables: { broken: "[json('{')]" },
-      resources: [
-        { ...vault, name: 'a' },
-        {
-          ...vault,
-          name: 'b',
-          properties: { x: "[if(reference('a').on, variables('broken'), 'no')]" },
-        },
-      ],
-    }),
-  )
-  const id = `${groupId}/providers/Vendor.Secrets/vaults/a`.toLowerCase()
-  const runtime = (on: boolean) => answering({ [id]: { properties: { on } } })
-  assert.deepEqual(bodyOf(plan.nodes[1], runtime(false)), { properties: { x: 'no' } })
-  assert.throws(
-    () => plan.nodes[1]?.evaluate(runtime(true)),
-    (error) => error instanceof TemplateRefusal && error.problems[0]?.path === 'variables.broken',
-  )
-})
-
 test('secure values: their paths are told, also through variables; they are shown nowhere', () => {
   const plan = planOf(
     template({
@@ -354,40 +242,6 @@ test('secure values: their paths are told, also through variables; they are show
   )
   assert.match(failing.join(), /not shown/)
   assert.ok(!failing.join().includes('hunter2'))
-})
-
-test('parameters: every misfit at once, none with its value', () => {
-  const declared = {
-    missing: { type: 'string' },
-    kind: { type: 'string', allowedValues: ['a', 'b'] },
-    size: { type: 'int', minValue: 1, maxValue: 3 },
-    text: { type: 'string', minLength: 3 },
-    list: { type: 'array', maxLength: 1 },
-    wrong: { type: 'bool' },
-    subset: { type: 'array', allowedValues: ['a', 'b', 'c'] },
-    nothing: { type: 'string', nullable: true },
-    fallback: { type: 'string', defaultValue: 'x' },
-  }
-  const problems = problemsOf(template({ parameters: declared }), {
-    kind: { value: 'SECRET' },
-    size: { value: 9 },
-    text: { value: 'x' },
-    list: { value: [1, 2] },
-    wrong: { value: 'SECRET' },
-    subset: { value: ['a', 'c'] },
-    fallback: { value: null },
-    extra: { value: 1 },
-  })
-  assert.deepEqual(problems.map((text) => text.split(':')[0]).sort(), [
-    'parameters.extra',
-    'parameters.kind',
-    'parameters.list',
-    'parameters.missing',
-    'parameters.size',
-    'parameters.text',
-    'parameters.wrong',
-  ])
-  assert.ok(!problems.join().includes('SECRET'))
 })
 
 test('user types: properties, arrays, unions by discriminator, references to themselves', () => {
@@ -513,223 +367,6 @@ test('user functions: own parameters only; 2.0 lets them call each other', () =>
   assert.match(problemsOf(template({ functions, outputs: wrong })).join(), /expected a string/)
 })
 
-test('symbolic names: dependsOn, references, loops, and what exists already', () => {
-  const plan = planOf(
-    template({
-      languageVersion: '2.0',
-      resources: {
-        old: { ...vault, existing: true, name: 'there' },
-        again: { ...vault, existing: true, name: 'there' },
-        loop: { ...vault, name: "[format('l{0}', copyIndex())]", copy: { name: 'loop', count: 2 } },
-        user: {
-          ...vault,
-          name: 'user',
-          dependsOn: ['loop[1]'],
-          properties: {
-            x: "[reference('old').x]",
-            y: "[references('loop')]",
-            z: "[reference('loop[0]', '2026-01-01').z]",
-          },
-        },
-        after: { ...vault, name: 'after', dependsOn: ['loop', 'again'] },
-      },
-    }),
-  )
-  assert.deepEqual(
-    plan.nodes.map((node) => [node.symbolicName, node.existing, node.dependsOn.length]),
-    [
-      ['again', true, 0],
-      ['loop', false, 0],
-      ['loop', false, 0],
-      ['user', false, 3],
-      ['after', false, 3],
-    ],
-  )
-  assert.equal(plan.nodes[3]?.needs(noAnswers).length, 4)
-})
-
-test('ids that could not be are refused where they are made; what exists may be in another group', () => {
-  const problems = problemsOf(
-    template({
-      resources: [
-        { ...vault, name: 'a?b' },
-        { ...vault, name: '..' },
-        { ...vault, name: 'x', scope: '/subscriptions/s/resourceGroups/g?api-version=1' },
-        { ...vault, name: 'y'.repeat(300) },
-        { ...vault, name: 'off?', condition: false },
-      ],
-    }),
-  )
-  assert.deepEqual(
-    problems.map((text) => text.slice(0, 12)),
-    ['resources[0]', 'resources[1]', 'resources[2]', 'resources[3]'],
-  )
-  const plan = planOf(
-    template({
-      languageVersion: '2.0',
-      resources: {
-        there: { ...vault, existing: true, name: 't', resourceGroup: 'other' },
-        far: { ...vault, existing: true, name: 't', subscriptionId: 's', resourceGroup: 'g' },
-      },
-    }),
-  )
-  assert.deepEqual(
-    plan.nodes.map((node) => node.id.split('/providers/')[0]),
-    [`/subscriptions/${subscriptionId}/resourceGroups/other`, '/subscriptions/s/resourceGroups/g'],
-  )
-})
-
-test('nested deployments: the inner scope is data, other places are other ids', () => {
-  const inner = template({
-    parameters: { pw: { type: 'securestring' }, none: { type: 'string', nullable: true } },
-    resources: [{ ...vault, name: "[parameters('pw')]", properties: { none: null } }],
-  })
-  const plan = planOf(
-    template({
-      parameters: { pw: { type: 'securestring' } },
-      resources: [
-        {
-          type: 'Vendor.Resources/deployments',
-          apiVersion: '2025-03-01',
-          name: 'in',
-          resourceGroup: 'other',
-          properties: {
-            mode: 'Incremental',
-            expressionEvaluationOptions: { scope: 'Inner' },
-            template: inner,
-            parameters: { pw: { value: "[parameters('pw')]" }, none: { value: null } },
-          },
-        },
-        {
-          type: 'Vendor.Resources/deployments',
-          apiVersion: '2025-03-01',
-          name: 'up',
-          subscriptionId: 's2',
-          location: 'local',
-          properties: { templateLink: { uri: 'https://x.example/t.json' } },
-        },
-      ],
-    }),
-    { pw: { value: 'hunter2' } },
-  )
-  const [first, second] = plan.nodes
-  assert.equal(first?.nested, true)
-  assert.equal(
-    first?.id,
-    `/subscriptions/${subscriptionId}/resourceGroups/other/providers/Vendor.Resources/deployments/in`,
-  )
-  assert.equal(second?.id, '/subscriptions/s2/providers/Vendor.Resources/deployments/up')
-  assert.deepEqual(bodyOf(first), {
-    properties: {
-      mode: 'Incremental',
-      template: inner,
-      parameters: { pw: { value: 'hunter2' }, none: { value: null } },
-    },
-  })
-  assert.deepEqual(first?.evaluate(noAnswers).securePaths, ['properties.parameters.pw.value'])
-  assert.deepEqual(bodyOf(second), {
-    location: 'local',
-    properties: { templateLink: { uri: 'https://x.example/t.json' } },
-  })
-})
-
-test('nested deployments in the outer scope: the parent fills in what it knows, secrets as parameters', () => {
-  const nested = template({
-    parameters: { ignored: { type: 'string' } },
-    variables: { ignored: 1 },
-    resources: [
-      {
-        ...vault,
-        name: "[concat(parameters('prefix'), copyIndex(), '-', variables('v'))]",
-        copy: { name: 'inside', count: "[parameters('n')]" },
-        properties: {
-          secret: "[parameters('pw')]",
-          mixed: "[concat(parameters('pw'), copyIndex('inside'))]",
-          looks: "[concat('[', 'x]')]",
-          kept: '[[as it is]',
-          of: "[reference('here').x]",
-        },
-      },
-      { ...vault, name: 'here' },
-    ],
-    outputs: { o: { type: 'string', value: '[deployment().name]' } },
-  })
-  const plan = planOf(
-    template({
-      parameters: { prefix: { type: 'string' }, n: { type: 'int' }, pw: { type: 'securestring' } },
-      variables: { v: 'vee' },
-      resources: [
-        {
-          type: 'Vendor.Resources/deployments',
-          apiVersion: '2025-03-01',
-          name: 'out',
-          properties: { mode: 'Incremental', template: nested },
-        },
-      ],
-    }),
-    { prefix: { value: 'p' }, n: { value: 2 }, pw: { value: 'hunter2' } },
-  )
-  const [node] = plan.nodes
-  const body = bodyOf(node) as {
-    readonly properties: {
-      readonly template: Record<string, never>
-      readonly parameters: Record<string, { value: string }>
-    }
-  }
-  const { template: made, parameters } = body.properties
-  assert.ok(!JSON.stringify(made).includes('hunter2'))
-  assert.deepEqual(Object.values(parameters), [{ value: 'hunter2' }, { value: 'hunter2' }])
-  assert.deepEqual(node?.evaluate(noAnswers).securePaths, [
-    'properties.parameters.secure0.value',
-    'properties.parameters.secure1.value',
-  ])
-  const inner = planOf(made, parameters, groupContext({ deploymentName: 'out' }))
-  assert.deepEqual(
-    inner.nodes.map((one) => one.name),
-    ['here', 'p0-vee', 'p1-vee'],
-  )
-  const runtime: Runtime = { answer: () => ({ value: { properties: { x: 'X' } }, secure: false }) }
-  assert.deepEqual(bodyOf(inner.nodes[2], runtime), {
-    properties: { secret: 'hunter2', mixed: 'hunter21', looks: '[x]', kept: '[as it is]', of: 'X' },
-  })
-  assert.equal(inner.outputs[0]?.evaluate(noAnswers)?.value, 'd')
-})
-
-test('at a subscription: groups, and what is deployed into them after them', () => {
-  const plan = planOf(
-    {
-      ...template({}),
-      $schema: 'https://schema.example/2018-05-01/subscriptionDeploymentTemplate.json#',
-      resources: [
-        {
-          type: 'Vendor.Resources/deployments',
-          apiVersion: '2025-03-01',
-          name: 'in',
-          resourceGroup: 'fresh',
-          dependsOn: ["[subscriptionResourceId('Vendor.Resources/resourceGroups', 'fresh')]"],
-          properties: { expressionEvaluationOptions: { scope: 'inner' }, template: template({}) },
-        },
-        {
-          type: 'Vendor.Resources/resourceGroups',
-          apiVersion: '2021-04-01',
-          name: 'fresh',
-          location: 'local',
-        },
-      ],
-    },
-    {},
-    subscriptionContext(),
-  )
-  assert.deepEqual(
-    plan.nodes.map((node) => node.id.replace(`/subscriptions/${subscriptionId}`, '')),
-    ['/resourceGroups/fresh', '/resourceGroups/fresh/providers/Vendor.Resources/deployments/in'],
-  )
-  assert.match(
-    problemsOf(template({}), {}, subscriptionContext()).join(),
-    /\$schema.*deployed to subscription/,
-  )
-})
-
 test('chance and time: in default values only, the same ones each time', () => {
   const text = template({
     parameters: {
@@ -752,145 +389,6 @@ test('chance and time: in default values only, the same ones each time', () => {
     ).join(),
     /default values/,
   )
-})
-
-test('all independent problems of a template, each with line, column and path', () => {
-  const text = `{
-  "$schema": "https://schema.example/2019-04-01/deploymentTemplate.json#",
-  "contentVersion": "1.0.0.0",
-  "parameters": { "p": { "type": "text" } },
-  "variables": { "v": "[parameters('q')]" },
-  "resources": [
-    { "type": "Vendor.Secrets/vaults", "name": "x" },
-    { "type": "Vendor.Secrets/vaults", "apiVersion": "1",
-      "name": "[concat('a'," },
-    { "type": "Vendor.Secrets/vaults", "apiVersion": "1", "name": "[concat('a' 'b')]" }
-  ],
-  "oops": 1
-}`
-  assert.deepEqual(problemsOf(text), [
-    "oops (12:11): a template has no section 'oops'",
-    'parameters.p.type (4:34): expected one of string, securestring, int, bool, object, secureObject, array',
-    "variables.v (5:36): the parameter 'q' is not declared",
-    "resources[0] (7:5): needs 'apiVersion'",
-    "resources[2].name (10:80): expected ',' or ')', found '''",
-  ])
-})
-
-test('problems of an expansion come all at once too', () => {
-  const problems = problemsOf(
-    template({
-      resources: [
-        { ...vault, name: 'a', dependsOn: ['b', 'nobody'] },
-        { ...vault, name: 'b', dependsOn: ['c'] },
-        { ...vault, name: 'c', dependsOn: ['a'] },
-        { ...vault, name: 'x/y' },
-        { ...vault, name: 'A' },
-        { ...vault, name: 'l', copy: { name: 'l', count: 801 } },
-        {
-          ...vault,
-          name: 'p',
-          properties: { bad: '[resourceGroup().none]', ref: "[reference('nobody')]" },
-        },
-        { ...vault, name: 'q', condition: 'yes' },
-      ],
-      outputs: { o: { type: 'int', value: 'text' } },
-    }),
-  )
-  for (const wanted of [
-    /'nobody' is not defined/,
-    /in a circle: a → b → c → a/,
-    /resources\[3\].*the name needs as many; it has 2/,
-    /resources\[4\].*declared twice/,
-    /resources\[5\].*0 to 800 times/,
-    /resources\[6\]\.properties\.bad/,
-    /resources\[6\]\.properties\.ref.*not defined/,
-    /resources\[7\].*true or false/,
-    /outputs\.o.*expected an int/,
-  ]) {
-    assert.ok(
-      problems.some((text) => wanted.test(text)),
-      `${wanted}\n${problems.join('\n')}`,
-    )
-  }
-})
-
-test('what fails because something else failed is not told again', () => {
-  const problems = problemsOf(
-    template({
-      parameters: { p: { type: 'int' } },
-      variables: { v: "[parameters('p')]" },
-      resources: [
-        { ...vault, name: "[concat('a', variables('v'))]" },
-        { ...vault, name: 'b', dependsOn: ['a7'], properties: { x: "[reference('a7').x]" } },
-        { ...vault, name: 'c', condition: 'yes' },
-        { ...vault, name: 'd', dependsOn: ['c'], tags: { v: "[variables('v')]" } },
-        { ...vault, name: "[reference('d').x]" },
-      ],
-    }),
-  )
-  assert.deepEqual(problems, [
-    "parameters.p: the parameter 'p' is required, and has no default value",
-    "resources[2]: 'condition' has to be true or false",
-    'resources[4].name: reference() cannot be used in the name of a resource',
-  ])
-})
-
-test('what could be read of a broken template shows its further problems, and no plan', () => {
-  const read = templateLanguage.parseTemplate(
-    template({
-      parameters: { p: { type: 'int' }, q: { type: 'text' } },
-      resources: [
-        { ...vault, name: "[noFunction('x')]" },
-        { ...vault, name: 'b', dependsOn: ['whatever'], properties: { q: "[parameters('q')]" } },
-        {
-          ...vault,
-          name: 'c',
-          properties: { bad: "[parameters('p').none.of.it]", more: '[broken(]' },
-        },
-      ],
-    }),
-  )
-  assert.ok(!read.ok)
-  assert.deepEqual(
-    read.problems.map((one) => one.path),
-    ['parameters.q.type', 'resources[0].name', 'resources[2].properties.more'],
-  )
-  assert.ok(read.partial)
-  const more = templateLanguage.expand(
-    read.partial,
-    { p: { value: 1 }, q: { value: 1 } },
-    groupContext(),
-  )
-  assert.ok(!more.ok)
-  assert.deepEqual(
-    more.problems.map((one) => one.path),
-    ['resources[0].name', 'resources[2].properties.bad'],
-  )
-  assert.equal(more.problems[0]?.message, read.problems[1]?.message)
-  const alone = templateLanguage.parseTemplate(template({ oops: 1 }))
-  assert.ok(!alone.ok && alone.partial)
-  assert.equal(templateLanguage.expand(alone.partial, {}, groupContext()).ok, false)
-})
-
-test('resources of opposite conditions may share a name', () => {
-  const plan = planOf(
-    template({
-      resources: [
-        { ...vault, name: 'v', condition: '[equals(1, 2)]', location: 'one' },
-        { ...vault, name: 'v', condition: '[equals(1, 1)]', location: 'two' },
-        { ...vault, name: 'w', dependsOn: ['v'] },
-      ],
-    }),
-  )
-  assert.deepEqual(
-    plan.nodes.map((node) => [node.name, node.dependsOn.length]),
-    [
-      ['v', 0],
-      ['w', 1],
-    ],
-  )
-  assert.deepEqual(bodyOf(plan.nodes[0]), { location: 'two' })
 })
 
 test('parameter files and bare maps; values in them are literal', () => {
@@ -921,6 +419,11 @@ test('parameter files and bare maps; values in them are literal', () => {
   )
   assert.ok(!made.ok)
   assert.match(made.problems.join(), /was not fetched/)
+  const plain = expandAll(template({ parameters: { s: { type: 'string' } } }), {
+    s: { reference: { keyVault: { id: '/v' }, secretName: 'n' } },
+  })
+  assert.ok(!plain.ok)
+  assert.match(plain.problems.join(), /only parameters of a secure type/)
 })
 
 test('names of prototypes are names like any other', () => {
@@ -942,35 +445,4 @@ test('names of prototypes are names like any other', () => {
   assert.deepEqual(Object.keys(plan.parameters), ['__proto__', 'constructor'])
   assert.equal(plan.outputs[0]?.name, '__proto__')
   assert.equal(({} as Record<string, unknown>)['x'], undefined)
-})
-
-test('what a template may become is bounded', () => {
-  const big = { variables: { v: 'x'.repeat(10_000) } }
-  const many = template({
-    ...big,
-    resources: [
-      {
-        ...vault,
-        name: "[concat('n', copyIndex())]",
-        copy: { name: 'l', count: 800 },
-        properties: { v: "[variables('v')]" },
-      },
-    ],
-  })
-  const problems = problemsOf(many)
-  assert.equal(problems.length, 1)
-  assert.match(problems[0] ?? '', /more than 4194304 characters/)
-  const doubling = Object.fromEntries(
-    Array.from({ length: 60 }, (_, at) => [
-      `v${at}`,
-      at === 0 ? 'x' : `[createArray(variables('v${at - 1}'), variables('v${at - 1}'))]`,
-    ]),
-  )
-  const doubled = template({
-    variables: doubling,
-    outputs: { o: { type: 'array', value: "[variables('v59')]" } },
-  })
-  assert.match(problemsOf(doubled).join(), /more than/)
-  const resources = Array.from({ length: 801 }, (_, at) => ({ ...vault, name: `r${at}` }))
-  assert.match(problemsOf(template({ resources })).join(), /at most 800 resources/)
 })

@@ -9,6 +9,9 @@ import type { Json, JsonObject, Runtime } from './plan.ts'
 import { Problems } from './problems.ts'
 import { Work } from './work.ts'
 
+/** Late evaluation is done for each resource, and once more after every answer: none may take long. */
+export const lateSteps = 2_000_000
+
 export interface MadeBody {
   readonly body: JsonObject
   readonly run: ValueEvaluation
@@ -27,7 +30,7 @@ export function makeBody(
   const { budget = new Budget() } = shared ?? {}
   const scope =
     shared === undefined
-      ? instance.scope.with({ work: new Work(), valuesBudget: new Budget() })
+      ? instance.scope.with({ work: new Work({ steps: lateSteps }), valuesBudget: new Budget() })
       : instance.scope
   const wanted: Wanted = { problems, budget, needs }
   const run = new ValueEvaluation(wanted)

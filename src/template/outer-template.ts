@@ -2,8 +2,9 @@
  * Evaluates a nested template in the scope of its parent, which is the outer one: what the parent knows becomes
  * plain data, what only the nested deployment can know stays an expression. Secure values go in as parameters.
  */
+import { compile } from './compile.ts'
 import { ValueEvaluation, type Wanted } from './evaluate-value.ts'
-import { type Expression, parseTemplateString } from './expression.ts'
+import type { Expression } from './expression.ts'
 import { fieldOf, isArray, isObject, objectOf } from './fields.ts'
 import { type Place, placeIn } from './place.ts'
 import type { Json, JsonObject } from './plan.ts'
@@ -88,9 +89,13 @@ class Outer {
   }
 
   #text(text: string, place: Place | undefined, isInLoop: boolean): Json {
-    const read = parseTemplateString(text)
+    const read = compile(text, place, { problems: this.#wanted.problems, check: () => undefined })
+    if (read.kind === 'broken') {
+      this.#whole.isFailed = true
+      return null
+    }
     // Literals keep their escapes: the nested deployment reads them once more.
-    if (read.kind === 'literal') return text
+    if (read.kind !== 'expression') return text
     const { expression } = read
     if (this.#isNested(expression, isInLoop)) {
       return `[${printExpression(this.#rest(expression, place, isInLoop))}]`

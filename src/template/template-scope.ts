@@ -1,4 +1,6 @@
 /** Answers what expressions ask of the place they stand in: parameters, variables, loops, resources. */
+
+import { checkValue } from './check-value.ts'
 import { type FunctionSection, templateLimits } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
 import { type Budget, type Expansion, ReportedError, sizeOf } from './expansion.ts'
@@ -7,7 +9,6 @@ import type { ExpansionContext, Json, Need, Runtime } from './plan.ts'
 import { Problems, pathsOnly } from './problems.ts'
 import type { Known } from './resource-index.ts'
 import { EvaluationError, type Scope, type UserFunction, unanswered } from './scope.ts'
-import { checkValue } from './types.ts'
 import type { Work } from './work.ts'
 
 export interface Loop {

@@ -21,6 +21,7 @@ import { realTimers } from '#plane/testing/start.ts'
 import { createAuthorizer } from '#providers/authorization/authorizer.ts'
 import { providerMigrations, providers } from '#providers/index.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
+import { unasked } from '../../src/providers/api-management/testing/unasked.ts'
 import { declaredTable } from '../../tools/generate/declared-table.ts'
 import { roleId, roles } from './access.ts'
 
@@ -78,6 +79,7 @@ async function open(): Promise<Subject & AsyncDisposable> {
           services,
         },
         isRoleInUse: (id) => authorizer.isRoleInUse(id),
+        consent: unasked,
         containers: { engine },
         copying: { engine: workerEngine(), root: folder },
       }),

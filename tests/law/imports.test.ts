@@ -87,6 +87,9 @@ function broken(from: string, specifier: string): string | undefined {
   if (area === 'kernel' && specifier !== 'typebox') {
     return `${from}: the kernel imports nothing from outside but TypeBox, not ${specifier}`
   }
+  if (area === 'template') {
+    return `${from}: the template language is pure: no package and nothing of Node, so not ${specifier}`
+  }
   if (area === 'client' && specifier.startsWith('node:')) {
     return `${from}: the client runs wherever fetch does, so it may not import ${specifier}`
   }

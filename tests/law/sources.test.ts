@@ -80,6 +80,8 @@ const catchers: Readonly<Record<string, string>> = {
   'src/providers/billing/imports/formats.ts':
     'JSON.parse and the CSV parser have no other way to say no',
   'src/providers/billing/metering/background.ts': 'the world fails; background work tries again',
+  'src/providers/api-management/authorizations/background.ts':
+    'the world fails; background work tries again',
   'src/providers/resource-health/background.ts': 'the world fails: that is what a probe tells',
   'src/providers/data-share/plain-types.ts': 'a hint that is lost costs delay only',
   'src/providers/data-share/runs/runner.ts': 'copies fail in the world: a record says so',

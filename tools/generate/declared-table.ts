@@ -42,6 +42,7 @@ export function declaredTable(): DeclaredTable {
       isRoleInUse: never,
       inspection: undeclared<Inspection>(),
       containers: { engine: undeclared<ContainerEngine>() },
+      consent: { tokens: { ask: never }, redirects: [] },
       copying: { engine: undeclared<CopyEngine>(), root: '/' },
     }),
     contractWords,

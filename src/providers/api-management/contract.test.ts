@@ -1,9 +1,6 @@
-/** Services, workspaces, APIs and operations under the contract that every type is put through. */
+/** Every type of the namespace under the contract that all are put through. */
 
-import { contractWords } from '#kernel/vendor.ts'
-import { createRegistry } from '#plane/registry.ts'
 import { resourceContract } from '#plane/testing/resource-contract.ts'
-import { apiManagementProvider } from './provider.ts'
-import { startApis } from './testing/start.ts'
+import { declaredTypes, startApis } from './testing/start.ts'
 
-resourceContract(createRegistry([apiManagementProvider()], contractWords).types, startApis)
+resourceContract(declaredTypes(), startApis)

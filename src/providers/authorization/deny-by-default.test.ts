@@ -16,6 +16,8 @@ const open = new Set([
   'POST /{scope}/providers/Vendor.Authorization/checkAccess',
   // Either of two permissions will do (facts 7.4): the action itself refuses who has neither.
   'POST /{scope}/providers/Vendor.ResourceHealth/events/{eventName}/fetchEventDetails',
+  // Access policies decide, and no role.
+  'POST /subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ApiManagement/service/{serviceName}/authorizationProviders/{authorizationProviderName}/authorizations/{authorizationName}/getToken',
 ])
 
 test('every route refuses a principal without any role', async () => {

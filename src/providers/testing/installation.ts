@@ -13,6 +13,7 @@ import type { Subject, SubjectOptions } from '#plane/testing/resource-contract.t
 import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
 import { realClock, realIds, testWorld } from '#plane/testing/world.ts'
 import type { Store } from '#stores/store.ts'
+import { unasked } from '../api-management/testing/unasked.ts'
 import { createAuthorizer } from '../authorization/authorizer.ts'
 import { lockGuard } from '../authorization/locks/guard.ts'
 import { ownerRoleId } from '../authorization/role-definitions/built-in-roles.ts'
@@ -60,6 +61,7 @@ export async function openInstallation(
       providers({
         world: testWorld(store, services, { directory }),
         isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
+        consent: unasked,
         inspection: {
           explain: (asked) => authorizer.explain(asked),
           permissionsAt: (principal, scope) => authorizer.permissionsAt(principal, scope),

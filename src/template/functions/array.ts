@@ -1,14 +1,13 @@
 /** Functions of arrays, of which many take strings and objects too. They never change an argument. */
-import { isArray, isObject, objectOf } from '../fields.ts'
-import type { Json, JsonObject } from '../plan.ts'
+import { isArray, isObject } from '../fields.ts'
+import type { Json } from '../plan.ts'
 import { EvaluationError } from '../scope.ts'
-import type { Work } from '../work.ts'
 import type { Call, ValueFunction } from './define.ts'
+import { intersection, union } from './sets.ts'
 import {
   areEqual,
   arrayAt,
   folded,
-  identityOf,
   integerAt,
   isInteger,
   memberOf,
@@ -288,72 +287,6 @@ function end(value: string | readonly Json[], index: number): Json {
 function fromEnd(values: readonly Json[], call: Call): Json | undefined {
   const array = arrayAt(values, 0, call)
   return array[array.length - integerAt(values, 1, call)]
-}
-
-function intersection(values: readonly Json[], call: Call): Json {
-  const { work } = call
-  if (isArray(values[0] ?? null)) {
-    const [own = [], ...others] = values.map((_, index) => arrayAt(values, index, call))
-    const sets = others.map((other) => new Set(other.map((one) => identityOf(one, work))))
-    return distinct([own], work).filter((one) => {
-      const identity = identityOf(one, work)
-      return sets.every((set) => set.has(identity))
-    })
-  }
-  const [own = objectOf([]), ...others] = objects(values, call)
-  return objectOf(
-    Object.entries(own).filter(([name, value]) =>
-      others.every((other) => {
-        const found = memberOf(other, name, work)
-        return found !== undefined && areEqual(found, value, work)
-      }),
-    ),
-  )
-}
-
-function union(values: readonly Json[], call: Call): Json {
-  if (isArray(values[0] ?? null)) {
-    const arrays = values.map((_, index) => arrayAt(values, index, call))
-    return distinct(arrays, call.work)
-  }
-  const [first = objectOf([]), ...others] = objects(values, call)
-  return others.reduce((made, other) => merge(made, other, call.work), first)
-}
-
-function objects(values: readonly Json[], call: Call): readonly JsonObject[] {
-  return values.map((value, index) =>
-    isObject(value) ? value : refuseKind(values, index, call, 'arrays only or objects only, not'),
-  )
-}
-
-function distinct(arrays: readonly (readonly Json[])[], work: Work): readonly Json[] {
-  const seen = new Map<string, Json>()
-  for (const array of arrays) {
-    for (const one of array) {
-      const identity = identityOf(one, work)
-      if (!seen.has(identity)) seen.set(identity, one)
-    }
-  }
-  return [...seen.values()]
-}
-
-/** The later object's values win; a property keeps the spelling and the place that it had first. */
-function merge(one: JsonObject, two: JsonObject, work: Work): JsonObject {
-  const spelled = new Map<string, string>()
-  const made = new Map<string, Json>()
-  for (const [name, value] of Object.entries(one)) {
-    spelled.set(name.toLowerCase(), name)
-    made.set(name, value)
-  }
-  for (const [name, value] of Object.entries(two)) {
-    const own = spelled.get(name.toLowerCase()) ?? name
-    const before = made.get(own)
-    const both = isObject(before) && isObject(value)
-    made.set(own, both ? merge(before, value, work) : value)
-  }
-  work.produceElements(made.size)
-  work.spend(made.size)
-  return objectOf(made)
 }
 
 function extreme(

@@ -5,13 +5,15 @@ import { ApiError } from '#kernel/error.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { contractWords } from '#kernel/vendor.ts'
-import { createPlane } from '#plane/create-plane.ts'
+import { createPlane, type PlaneServices } from '#plane/create-plane.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
+import { createRegistry } from '#plane/registry.ts'
 import type { Subject, SubjectOptions } from '#plane/testing/resource-contract.ts'
 import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
-import { realClock, realIds } from '#plane/testing/world.ts'
+import { realClock, realIds, testSeal, testWorld } from '#plane/testing/world.ts'
 import { resourcesProvider } from '../../resources/provider.ts'
 import { apiManagementProvider } from '../provider.ts'
+import { unasked } from './unasked.ts'
 
 export const service =
   '/subscriptions/11111111-2222-4333-8444-555555555555/resourceGroups/rg/providers/Vendor.ApiManagement/service/one'
@@ -21,12 +23,36 @@ export const newest = '2024-05-01'
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here, and only here.
 export type Wire = any
 
+/** The types that are declared, with parts that nothing here uses. */
+export function declaredTypes() {
+  const never = (): never => {
+    throw new Error('declarations only')
+  }
+  const services = new Proxy({} as PlaneServices, { get: () => never })
+  const provider = apiManagementProvider({
+    seal: testSeal,
+    clock: realClock,
+    ids: realIds,
+    log: silentLog,
+    timers: realTimers,
+    directory: { groupsOf: never },
+    ...unasked,
+    services,
+    publicUrl: () => 'http://armature.example',
+  })
+  return createRegistry([provider], contractWords).types
+}
+
 export async function startApis(): Promise<Subject & AsyncDisposable> {
   const store = await memoryStore()
   const plane = createPlane({
     providers: (services) => [
       resourcesProvider({ tenantId: owner.tenantId, ...services }),
-      apiManagementProvider(),
+      apiManagementProvider({
+        ...testWorld(store, services),
+        seal: testSeal,
+        ...unasked,
+      }),
     ],
     store,
     access: { allows: ({ principal }) => principal.id === owner.id },

@@ -12,7 +12,7 @@ import { comparable, deltaOf } from './delta.ts'
 import { type DeploymentParts, expandAt, modelOf, requestAt } from './engine.ts'
 import { refuseDeployment } from './errors.ts'
 import type { Deployment, DeploymentRequest } from './model.ts'
-import { type Preview, previewPlan, requireAccepted } from './preview.ts'
+import { asTentative, type Preview, previewPlan, requireAccepted } from './preview.ts'
 import { redact } from './redact.ts'
 import { membersOf } from './run.ts'
 import { showDeployment } from './show.ts'
@@ -58,7 +58,7 @@ export function deploymentActions(
           parts,
           context,
           context.id,
-          await requestAt(parts, context.id, body),
+          await requestAt(parts, context.id, body, context),
         )
         requireAccepted(asked.previews)
         const shown = showDeployment(asked.model, 'Succeeded', undefined)
@@ -88,8 +88,11 @@ export function deploymentActions(
       countsAsRead: true,
       async run(context, body: unknown) {
         const short = resultFormat(body) === 'ResourceIdOnly'
-        const request = await requestAt(parts, context.id, body)
-        const changes = await whatIf(parts, context, context.id, request, 0)
+        const request = await requestAt(parts, context.id, body, context)
+        const changes = await whatIf(parts, context, context.id, request, {
+          depth: 0,
+          isTentative: false,
+        })
         const shown = short
           ? changes.map(({ resourceId, changeType }) => ({
               resourceId,
@@ -127,14 +130,22 @@ async function previewOf(
   return { model, ...preview }
 }
 
+/** How far inside, and whether something that is made first could still change what is said. */
+interface Level {
+  readonly depth: number
+  readonly isTentative: boolean
+}
+
 async function whatIf(
   parts: DeploymentParts,
   context: ActionContext<Deployment>,
   id: ResourceId,
   request: DeploymentRequest,
-  depth: number,
+  { depth, isTentative }: Level,
 ): Promise<readonly Change[]> {
-  const { previews, secrets } = await previewOf(parts, context, id, request)
+  const seen = await previewOf(parts, context, id, request)
+  const { secrets } = seen
+  const previews = isTentative ? asTentative(seen.previews) : seen.previews
   requireAccepted(previews)
   const changes: Change[] = []
   for (const preview of previews) {
@@ -153,8 +164,11 @@ async function whatIf(
           parts,
           context,
           nested,
-          await requestAt(parts, nested, preview.body),
-          depth + 1,
+          await requestAt(parts, nested, preview.body, context),
+          {
+            depth: depth + 1,
+            isTentative: isTentative || node.dependsOn.length > 0,
+          },
         )),
       )
       continue

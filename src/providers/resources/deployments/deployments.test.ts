@@ -469,3 +469,55 @@ test('nested deployments to other groups, and on what their parent makes first: 
   assert.equal(read.properties.provisioningState, 'Succeeded', JSON.stringify(read.properties))
   assert.deepEqual(await kinds(), ['fresh:NoChange', 'v:NoChange', 's:NoChange'])
 })
+
+test('a secure parameter takes its value from a vault, for who may use the secret there', async () => {
+  await using started = await startDeployments()
+  const password = 'correct horse battery staple'
+  const version = vault.apiVersion
+  const id = `${group}/providers/Vendor.Secrets/vaults/keys`
+  await started.call('PUT', id, { location: 'local' }, { version })
+  await started.call('PUT', `${id}/secrets/pw`, { properties: { value: password } }, { version })
+  const reference = (secretName: string, vaultId = id): object => ({
+    parameters: { pw: { reference: { keyVault: { id: vaultId }, secretName } } },
+  })
+  const resources = [
+    { ...vault, name: 'copy' },
+    { ...secret, name: 'copy/pw', properties: { value: "[parameters('pw')]" } },
+  ]
+  const secure = { parameters: { pw: { type: 'secureString' } } }
+  const asked = body(resources, secure, reference('pw'))
+  await started.call('PUT', at('taken'), asked)
+  await started.settle()
+  const read = json(await started.call('GET', at('taken')))
+  assert.equal(read.properties.provisioningState, 'Succeeded', JSON.stringify(read.properties))
+  const rows = await started.store.list({ under: '/', limit: 1000 })
+  for (const row of rows) assert.ok(!row.document.includes(password), row.key)
+  // The value is the same one, so what it was put into is unchanged by the value itself.
+  const literal = body(resources, secure, { parameters: { pw: { value: password } } })
+  assert.equal(await changesOf(started, 'taken', literal), 'copy:NoChange pw:NoChange keys:Ignore')
+  for (const one of [
+    reference('none'),
+    reference('pw', `${group}/providers/Vendor.Secrets/vaults/x`),
+  ]) {
+    const missing = body(resources, secure, one)
+    await refusal(started.call('PUT', at('missing'), missing), 'ParameterSecretNotFound')
+  }
+  const plain = body(resources, { parameters: { pw: { type: 'string' } } }, reference('pw'))
+  await refusal(started.call('PUT', at('plain'), plain), 'InvalidTemplate')
+  const definition = randomUUID()
+  const roles = `${group}/providers/Vendor.Authorization/roleDefinitions/${definition}`
+  const permissions = [
+    { actions: ['*'], notActions: ['Vendor.Secrets/vaults/secrets/getValue/action'] },
+  ]
+  const properties = { roleName: 'd', type: 'CustomRole', permissions, assignableScopes: [group] }
+  await started.call('PUT', roles, { properties }, { version: '2022-04-01' })
+  await started.call(
+    'PUT',
+    `${group}/providers/Vendor.Authorization/roleAssignments/${randomUUID()}`,
+    { properties: { principalId: nobody.id, roleDefinitionId: roles, principalType: 'User' } },
+    { version: '2022-04-01' },
+  )
+  for (const one of [asked, body(resources, secure, reference('none'))]) {
+    await refusal(started.call('PUT', at('his'), one, { as: nobody }), 'LinkedAuthorizationFailed')
+  }
+})

@@ -6,6 +6,7 @@ import type { Principal } from '#kernel/principal.ts'
 import { type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
+import type { Context } from '#plane/define.ts'
 import type { JsonObject, Plan } from '#template/plan.ts'
 import type { TemplateLanguage } from '#template/template.ts'
 import { refuseDeployment } from './errors.ts'
@@ -13,10 +14,13 @@ import { deploysTo, type Expanded, expandRequest, type Occasion } from './expand
 import type { TemplateLinks } from './links.ts'
 import { type Deployment, type DeploymentRequest, sealContext } from './model.ts'
 import { readRequest } from './request.ts'
+import { type VaultSecrets, withVaultValues } from './vault-values.ts'
 
 /** What deployments need of the installation. */
 export interface DeploymentParts {
   readonly language: TemplateLanguage
+  /** Without them no parameter takes its value from a vault. */
+  readonly secrets?: VaultSecrets
   /** Without them no link is followed. */
   readonly links?: TemplateLinks
   readonly services: Pick<PlaneServices, 'caller' | 'reader' | 'listTracked' | 'onSettled'>
@@ -35,12 +39,13 @@ export async function requestAt(
   parts: DeploymentParts,
   id: ResourceId,
   body: unknown,
+  context: Context,
 ): Promise<DeploymentRequest> {
   const place = deploysTo(id)
   if (place === undefined) {
     throw refuseDeployment.InvalidDeploymentScope({ scope: scopeOf(id).text })
   }
-  return readRequest(parts, body, place === 'group')
+  return withVaultValues(parts, await readRequest(parts, body, place === 'group'), context)
 }
 
 export function expandAt(

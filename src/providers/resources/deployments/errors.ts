@@ -20,6 +20,18 @@ export const deploymentErrors = defineErrors({
     advice:
       'User: give the template itself. Operator: ARMATURE_TEMPLATE_LINKS says what is followed.',
   },
+  ParameterSecretNotFound: {
+    status: 400,
+    message:
+      "The parameter '{name}' refers to a secret that is not there, or not enabled: '{secret}'.",
+    advice: 'User: check the id of the vault, the name of the secret and its version.',
+  },
+  LinkedAuthorizationFailed: {
+    status: 403,
+    message:
+      "The principal '{principalId}' may deploy, but not use the secret: '{linkedAction}' is missing on '{linkedScope}'.",
+    advice: 'User: ask for a role that holds the action there.',
+  },
   InvalidDeploymentScope: {
     status: 400,
     message: "Deployments live at a subscription or a resource group, not at '{scope}'.",

@@ -148,6 +148,15 @@ async function prepareNode(
   return { kind: 'refused', node, error: { ...error, target: node.id } }
 }
 
+/** Where others are made first, only what none of them can mend is a refusal; the rest is not known yet. */
+export function asTentative(previews: readonly Preview[]): readonly Preview[] {
+  return previews.map((one) =>
+    one.kind === 'refused' && !certain.has(one.error.code)
+      ? { kind: 'unknown', node: one.node, reason: one.error.message }
+      : one,
+  )
+}
+
 /** Throws `InvalidTemplateDeployment` with the refusals of all resources. */
 export function requireAccepted(previews: readonly Preview[]): void {
   const refused = previews.flatMap((one) => (one.kind === 'refused' ? [one.error] : []))

@@ -46,8 +46,9 @@ export function deployments(parts: DeploymentParts): readonly ResourceType[] {
       },
       versions: deploymentVersions,
       verbs: ['get', 'list', 'put', 'delete'],
-      async prepare({ id, principal, correlationId, now }, body: unknown): Promise<PreparedBody> {
-        const request = await requestAt(parts, id, body)
+      async prepare(context, body: unknown): Promise<PreparedBody> {
+        const { id, principal, correlationId, now } = context
+        const request = await requestAt(parts, id, body, context)
         const at = { run: parts.ids.uuid(), startedAt: now }
         const expanded = await expandAt(parts, request, { id, deployer: principal, ...at })
         const { previews } = await previewPlan(

@@ -81,6 +81,7 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
           services,
           language: templateLanguage,
           seal: options.seal ?? testSeal,
+          secrets: openSecretStore({ reader: services.reader, seal: testSeal }),
           ...(options.links === undefined ? {} : { links: options.links }),
           publicUrl: () => 'http://armature.example',
         },

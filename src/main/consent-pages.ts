@@ -1,0 +1,149 @@
+/**
+ * The pages of a consent: what stands between a login link and the identity provider's own pages. It only shows what
+ * the flow says and carries the browser on.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { html } from '#identity/pages/html.ts'
+import { type Page, renderPage, securityHeaders } from '#identity/pages/layout.ts'
+import type { Log } from '#kernel/ports.ts'
+import type { ConsentFlow, Question, Step } from '#providers/api-management/authorizations/flow.ts'
+
+export const consentPrefix = '/consent'
+const loginPrefix = `${consentPrefix}/login/`
+const callback = `${consentPrefix}/callback`
+const cookie = 'armature-consent'
+const bodyBytesMax = 4096
+
+export interface ConsentPagesOptions {
+  readonly flow: ConsentFlow
+  readonly log: Log
+  publicUrl(): string
+}
+
+export function consentPages(
+  options: ConsentPagesOptions,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    void serve(options, request).then(
+      (page) => write(response, page),
+      (error: unknown) => {
+        options.log.error({ error: String(error) }, 'a consent page failed')
+        write(response, stopPage('Something went wrong here. Begin again.', 500))
+      },
+    )
+  }
+}
+
+async function serve(options: ConsentPagesOptions, request: IncomingMessage): Promise<Page> {
+  const url = new URL(request.url ?? '/', 'http://here')
+  const { flow } = options
+  if (url.pathname === callback && request.method === 'GET') {
+    const step = await flow.back({
+      state: (url.searchParams.get('state') ?? '').slice(0, 8192),
+      code: url.searchParams.get('code')?.slice(0, 8192),
+      error: url.searchParams.get('error')?.slice(0, 200),
+      browser: cookieOf(request),
+    })
+    return pageOf(options, step, '')
+  }
+  if (url.pathname.startsWith(loginPrefix)) {
+    const link = url.pathname.slice(loginPrefix.length)
+    if (link.length > 8192) return stopPage('This link is not valid.', 400)
+    if (request.method === 'GET') return pageOf(options, await flow.open(link), url.pathname)
+    if (request.method === 'POST') {
+      // A form of another site must not carry anybody on.
+      const origin = request.headers.origin
+      if (origin !== undefined && origin !== 'null' && origin !== ownOrigin(options)) {
+        return stopPage('This form was not sent from the page of this installation.', 403)
+      }
+      const choice = new URLSearchParams(await bodyOf(request)).get('do')
+      const step = choice === 'continue' ? await flow.proceed(link) : await flow.leave(link)
+      return pageOf(options, step, url.pathname)
+    }
+  }
+  return stopPage('There is nothing here.', 404)
+}
+
+function ownOrigin({ publicUrl }: ConsentPagesOptions): string | undefined {
+  return URL.parse(publicUrl())?.origin
+}
+
+function pageOf(options: ConsentPagesOptions, step: Step, action: string): Page {
+  if (step.kind === 'ask') return askPage(step.question, action)
+  if (step.kind === 'stop') return stopPage(step.reason, 400)
+  const secure = options.publicUrl().startsWith('https:') ? '; Secure' : ''
+  const kept =
+    step.browser === undefined
+      ? `${cookie}=; Path=${consentPrefix}; Max-Age=0`
+      : `${cookie}=${step.browser}; Path=${consentPrefix}; Max-Age=3600; HttpOnly; SameSite=Lax${secure}`
+  return {
+    status: 303,
+    headers: {
+      ...securityHeaders,
+      Location: step.to,
+      'Set-Cookie': kept,
+      'Cache-Control': 'no-store',
+    },
+    body: '',
+  }
+}
+
+/** The anti-phishing page: who asks, for what, where the sign-in is, and where the browser goes in the end. */
+function askPage(question: Question, action: string): Page {
+  return renderPage({
+    title: 'Before you sign in',
+    content: html`<h1>Do you know who sent you this link?</h1>
+<p>Somebody who manages the service <strong>${question.service}</strong> asks you to sign in, so that the connection <strong>${question.authorization}</strong> can act for you.</p>
+<dl class="soft">
+<dt>Identity provider</dt><dd>${question.provider}</dd>
+<dt>You sign in at</dt><dd>${question.signInHost}</dd>
+<dt>Then you go to</dt><dd>${question.returnsTo}</dd>
+</dl>
+<p class="soft">Go on only if you expected this. Check the address of the page you sign in at.</p>
+<form method="post" action="${action}">
+<div class="actions">
+<button type="submit" name="do" value="continue">Continue</button>
+<button type="submit" name="do" value="leave" class="plain">Leave</button>
+</div>
+</form>`,
+  })
+}
+
+function stopPage(reason: string, status: number): Page {
+  return renderPage({
+    title: 'That did not work',
+    status,
+    content: html`<h1>That did not work</h1>
+<p role="alert">${reason}</p>`,
+  })
+}
+
+function cookieOf(request: IncomingMessage): string | undefined {
+  const found = (request.headers.cookie ?? '')
+    .split(';')
+    .map((one) => one.trim())
+    .find((one) => one.startsWith(`${cookie}=`))
+  return found?.slice(cookie.length + 1)
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request) {
+    // Without an encoding a request gives buffers.
+    const buffer = chunk as Buffer
+    bytes += buffer.length
+    if (bytes > bodyBytesMax) return ''
+    chunks.push(buffer)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function write(response: ServerResponse, page: Page): void {
+  response.writeHead(page.status, {
+    ...page.headers,
+    'Content-Length': Buffer.byteLength(page.body),
+  })
+  response.end(page.body)
+}

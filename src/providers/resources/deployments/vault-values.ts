@@ -1,0 +1,83 @@
+/** Takes values of secure parameters from vaults, for those who may use them there. Shows no value to anybody. */
+
+import { childOf, nameOf, parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
+import type { Context } from '#plane/define.ts'
+import type { JsonObject } from '#template/plan.ts'
+import type { ParameterArgument, TemplateLanguage } from '#template/template.ts'
+import { refuseDeployment } from './errors.ts'
+import type { DeploymentRequest } from './model.ts'
+
+/** The secrets of the installation. It asks nobody for permission. */
+export interface VaultSecrets {
+  /** The action that using a secret takes, on the id that `locate` gives; without the vendor word. */
+  readonly useAction: string
+  locate(uri: string): Promise<ResourceId | undefined>
+  read(uri: string): Promise<string | undefined>
+}
+
+export interface VaultParts {
+  readonly language: TemplateLanguage
+  readonly secrets?: VaultSecrets
+}
+
+/**
+ * The request with values in the place of references. Only of secure parameters: the language refuses the others,
+ * since their values are shown. Throws when a secret is not there, or not the caller's to use.
+ */
+export async function withVaultValues(
+  { language, secrets }: VaultParts,
+  request: DeploymentRequest,
+  context: Context,
+): Promise<DeploymentRequest> {
+  const given = language.parseParameters(request.parameters)
+  if (secrets === undefined || !given.ok) return request
+  const references = Object.entries(given.value).filter(([, one]) => 'reference' in one)
+  if (references.length === 0) return request
+  const read = language.parseTemplate(request.template)
+  const declared = (read.ok ? read.value : read.partial)?.parameters ?? {}
+  const secure = new Set(
+    Object.entries(declared).flatMap(([name, one]) => (one.secure ? [name.toLowerCase()] : [])),
+  )
+  const values = new Map<string, JsonObject>()
+  for (const [name, argument] of references) {
+    if (!secure.has(name.toLowerCase()) || !('reference' in argument)) continue
+    values.set(name, { value: await secretOf(secrets, name, argument.reference, context) })
+  }
+  const parameters = Object.entries(given.value).map(([name, argument]) => [
+    name,
+    values.get(name) ?? { ...argument },
+  ])
+  // Each is an argument as it was read, or a value.
+  return { ...request, parameters: Object.fromEntries(parameters) as JsonObject }
+}
+
+type Reference = Extract<ParameterArgument, { readonly reference: unknown }>['reference']
+
+async function secretOf(
+  secrets: VaultSecrets,
+  name: string,
+  { keyVault, secretName, secretVersion }: Reference,
+  context: Context,
+): Promise<string> {
+  const shown = `${keyVault.id}/secrets/${secretName}`.slice(0, 500)
+  const absent = (): Error => refuseDeployment.ParameterSecretNotFound({ name, secret: shown })
+  const vault = parseResourceId(keyVault.id)
+  if (vault === undefined) throw absent()
+  const id = childOf(vault, 'secrets', secretName)
+  // Asked first, so that nobody learns by the refusal what is there.
+  if (!(await context.may(secrets.useAction, id))) {
+    throw refuseDeployment.LinkedAuthorizationFailed({
+      principalId: context.principal.id,
+      linkedAction: qualify(context.words, secrets.useAction),
+      linkedScope: shown,
+    })
+  }
+  const version = secretVersion === undefined ? '' : `/${secretVersion}`
+  const uri = `armature://${nameOf(vault)}/secrets/${secretName}${version}`
+  // Vaults are found by name: one of that name elsewhere is another.
+  const located = await secrets.locate(uri)
+  const value = located?.key === id.key ? await secrets.read(uri) : undefined
+  if (value === undefined) throw absent()
+  return value
+}

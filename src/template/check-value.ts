@@ -1,0 +1,135 @@
+/** Whether a value fits its type. Every way in which it does not is told; no message ever holds a value. */
+import { isArray, isObject, kindOf } from './fields.ts'
+import { pathIn } from './place.ts'
+import type { Json } from './plan.ts'
+import {
+  type Allowed,
+  type Definitions,
+  resolved,
+  type Schema,
+  shown,
+  type TypeName,
+} from './types.ts'
+
+/** Does the value fit? Every way in which it does not is told, with the path inside the value. */
+export type Misfit = (path: string, message: string) => void
+
+export function checkValue(
+  given: Schema,
+  value: Json,
+  definitions: Definitions,
+  misfit: Misfit,
+  path = '',
+): void {
+  const schema = resolved(given, definitions)
+  if (schema === undefined) return
+  if (value === null) {
+    if (!schema.nullable && schema.type !== undefined)
+      misfit(path, `expected ${named(schema)}, not null`)
+    return
+  }
+  if (!isOfType(value, schema.type)) {
+    misfit(path, `expected ${named(schema)}, not ${kindOf(value)}`)
+    return
+  }
+  if (schema.allowed !== undefined && !isAllowed(value, schema.allowed)) {
+    misfit(path, `the value is not one of the allowed ones: ${schema.allowed.shown}`)
+  }
+  checkBounds(schema, value, misfit, path)
+  if (isArray(value)) checkItems(schema, value, definitions, misfit, path)
+  if (isObject(value)) checkMembers(schema, value, definitions, misfit, path)
+}
+
+function named({ type = 'any' }: Schema): string {
+  const article = type === 'int' || type === 'object' || type === 'array' ? 'an' : 'a'
+  return `${article} ${type.replace('secure', 'secure ')}`
+}
+
+function isOfType(value: Json, type: TypeName | undefined): boolean {
+  if (type === 'string' || type === 'securestring') return typeof value === 'string'
+  if (type === 'int') return typeof value === 'number' && Number.isInteger(value)
+  if (type === 'bool') return typeof value === 'boolean'
+  if (type === 'array') return isArray(value)
+  if (type === 'object' || type === 'secureobject') return isObject(value)
+  return true
+}
+
+/** Of an array every element may be one of the allowed values. */
+function isAllowed(value: Json, { texts }: Allowed): boolean {
+  const has = (one: Json): boolean => texts.has(JSON.stringify(one))
+  return has(value) || (isArray(value) && value.every(has))
+}
+
+function checkBounds(schema: Schema, value: Json, misfit: Misfit, path: string): void {
+  const { minValue, maxValue, minLength, maxLength } = schema
+  if (typeof value === 'number') {
+    if (minValue !== undefined && value < minValue)
+      misfit(path, `the value is less than ${minValue}`)
+    if (maxValue !== undefined && value > maxValue)
+      misfit(path, `the value is more than ${maxValue}`)
+  }
+  if (typeof value !== 'string' && !isArray(value)) return
+  const what = typeof value === 'string' ? 'characters' : 'elements'
+  if (minLength !== undefined && value.length < minLength) {
+    misfit(path, `expected at least ${minLength} ${what}, not ${value.length}`)
+  }
+  if (maxLength !== undefined && value.length > maxLength) {
+    misfit(path, `expected at most ${maxLength} ${what}, not ${value.length}`)
+  }
+}
+
+function checkItems(
+  { items, prefixItems = [] }: Schema,
+  value: readonly Json[],
+  definitions: Definitions,
+  misfit: Misfit,
+  path: string,
+): void {
+  for (const [at, one] of value.entries()) {
+    const schema = prefixItems[at] ?? items
+    if (schema !== undefined) checkValue(schema, one, definitions, misfit, pathIn(path, at))
+  }
+  for (let at = value.length; at < prefixItems.length; at += 1) {
+    if (prefixItems[at]?.nullable !== true) misfit(pathIn(path, at), 'is required')
+  }
+}
+
+function checkMembers(
+  schema: Schema,
+  value: { readonly [name: string]: Json },
+  definitions: Definitions,
+  misfit: Misfit,
+  path: string,
+): void {
+  const { properties, additionalProperties, discriminator } = schema
+  const given = new Map(Object.entries(value).map(([name, one]) => [name.toLowerCase(), one]))
+  if (discriminator !== undefined) {
+    const { propertyName, mapping } = discriminator
+    const kind = given.get(propertyName.toLowerCase())
+    const chosen = typeof kind === 'string' ? mapping.get(kind) : undefined
+    const variant = chosen === undefined ? undefined : resolved(chosen, definitions)
+    if (variant !== undefined) {
+      // A variant that chooses once more could choose itself for ever.
+      const { discriminator: _again, ...rest } = variant
+      checkValue(rest, value, definitions, misfit, path)
+      return
+    }
+    misfit(pathIn(path, propertyName), `expected one of ${shown([...mapping.keys()])}`)
+    return
+  }
+  const declared = new Set<string>()
+  for (const [name, inner] of properties ?? []) {
+    declared.add(name.toLowerCase())
+    const one = given.get(name.toLowerCase())
+    const at = pathIn(path, name)
+    if (one !== undefined) checkValue(inner, one, definitions, misfit, at)
+    else if (resolved(inner, definitions)?.nullable !== true) misfit(at, 'is required')
+  }
+  if (additionalProperties === undefined) return
+  for (const [name, one] of Object.entries(value)) {
+    if (declared.has(name.toLowerCase())) continue
+    const at = pathIn(path, name)
+    if (additionalProperties === false) misfit(at, 'is not a property of this type')
+    else checkValue(additionalProperties, one, definitions, misfit, at)
+  }
+}

@@ -1,0 +1,293 @@
+/** What is wrong with templates and their arguments: all of it at once, each with its place, none with a value. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { templateLanguage } from './language.ts'
+import type { Json, Runtime } from './plan.ts'
+import { TemplateRefusal } from './plan.ts'
+import {
+  bodyOf,
+  groupContext,
+  groupId,
+  planOf,
+  problemsOf,
+  subscriptionId,
+  template,
+} from './testing/context.ts'
+
+const vault = { type: 'Vendor.Secrets/vaults', apiVersion: '2026-01-01' }
+
+function answering(answers: Readonly<Record<string, Json>>): Runtime {
+  return {
+    answer(key) {
+      const id = JSON.parse(key)[1]
+      const value = answers[id]
+      return value === undefined ? undefined : { value, secure: false }
+    },
+  }
+}
+
+test('a late expression that fails is refused with its place', () => {
+  const text = JSON.stringify(
+    template({
+      resources: [
+        { ...vault, name: 'a' },
+        { ...vault, name: 'b', properties: { x: "[reference('a').none]" } },
+      ],
+    }),
+    null,
+    2,
+  )
+  const plan = planOf(text)
+  const node = plan.nodes[1]
+  const runtime = answering({
+    [`${groupId}/providers/Vendor.Secrets/vaults/a`.toLowerCase()]: { properties: {} },
+  })
+  assert.throws(
+    () => node?.evaluate(runtime),
+    (error) => {
+      assert.ok(error instanceof TemplateRefusal)
+      const [problem] = error.problems
+      assert.equal(problem?.path, 'resources[1].properties.x')
+      assert.ok((problem?.line ?? 0) > 10)
+      return true
+    },
+  )
+})
+
+test('a variable that is first read late tells what is wrong with it too', () => {
+  const plan = planOf(
+    template({
+      variables: { broken: "[json('{')]" },
+      resources: [
+        { ...vault, name: 'a' },
+        {
+          ...vault,
+          name: 'b',
+          properties: { x: "[if(reference('a').on, variables('broken'), 'no')]" },
+        },
+      ],
+    }),
+  )
+  const id = `${groupId}/providers/Vendor.Secrets/vaults/a`.toLowerCase()
+  const runtime = (on: boolean) => answering({ [id]: { properties: { on } } })
+  assert.deepEqual(bodyOf(plan.nodes[1], runtime(false)), { properties: { x: 'no' } })
+  assert.throws(
+    () => plan.nodes[1]?.evaluate(runtime(true)),
+    (error) => error instanceof TemplateRefusal && error.problems[0]?.path === 'variables.broken',
+  )
+})
+
+test('parameters: every misfit at once, none with its value', () => {
+  const declared = {
+    missing: { type: 'string' },
+    kind: { type: 'string', allowedValues: ['a', 'b'] },
+    size: { type: 'int', minValue: 1, maxValue: 3 },
+    text: { type: 'string', minLength: 3 },
+    list: { type: 'array', maxLength: 1 },
+    wrong: { type: 'bool' },
+    subset: { type: 'array', allowedValues: ['a', 'b', 'c'] },
+    nothing: { type: 'string', nullable: true },
+    fallback: { type: 'string', defaultValue: 'x' },
+  }
+  const problems = problemsOf(template({ parameters: declared }), {
+    kind: { value: 'SECRET' },
+    size: { value: 9 },
+    text: { value: 'x' },
+    list: { value: [1, 2] },
+    wrong: { value: 'SECRET' },
+    subset: { value: ['a', 'c'] },
+    fallback: { value: null },
+    extra: { value: 1 },
+  })
+  assert.deepEqual(problems.map((text) => text.split(':')[0]).sort(), [
+    'parameters.extra',
+    'parameters.kind',
+    'parameters.list',
+    'parameters.missing',
+    'parameters.size',
+    'parameters.text',
+    'parameters.wrong',
+  ])
+  assert.ok(!problems.join().includes('SECRET'))
+})
+
+test('ids that could not be are refused where they are made; what exists may be in another group', () => {
+  const problems = problemsOf(
+    template({
+      resources: [
+        { ...vault, name: 'a?b' },
+        { ...vault, name: '..' },
+        { ...vault, name: 'x', scope: '/subscriptions/s/resourceGroups/g?api-version=1' },
+        { ...vault, name: 'y'.repeat(300) },
+        { ...vault, name: 'off?', condition: false },
+      ],
+    }),
+  )
+  assert.deepEqual(
+    problems.map((text) => text.slice(0, 12)),
+    ['resources[0]', 'resources[1]', 'resources[2]', 'resources[3]'],
+  )
+  const plan = planOf(
+    template({
+      languageVersion: '2.0',
+      resources: {
+        there: { ...vault, existing: true, name: 't', resourceGroup: 'other' },
+        far: { ...vault, existing: true, name: 't', subscriptionId: 's', resourceGroup: 'g' },
+      },
+    }),
+  )
+  assert.deepEqual(
+    plan.nodes.map((node) => node.id.split('/providers/')[0]),
+    [`/subscriptions/${subscriptionId}/resourceGroups/other`, '/subscriptions/s/resourceGroups/g'],
+  )
+})
+
+test('all independent problems of a template, each with line, column and path', () => {
+  const text = `{
+  "$schema": "https://schema.example/2019-04-01/deploymentTemplate.json#",
+  "contentVersion": "1.0.0.0",
+  "parameters": { "p": { "type": "text" } },
+  "variables": { "v": "[parameters('q')]" },
+  "resources": [
+    { "type": "Vendor.Secrets/vaults", "name": "x" },
+    { "type": "Vendor.Secrets/vaults", "apiVersion": "1",
+      "name": "[concat('a'," },
+    { "type": "Vendor.Secrets/vaults", "apiVersion": "1", "name": "[concat('a' 'b')]" }
+  ],
+  "oops": 1
+}`
+  assert.deepEqual(problemsOf(text), [
+    "oops (12:11): a template has no section 'oops'",
+    'parameters.p.type (4:34): expected one of string, securestring, int, bool, object, secureObject, array',
+    "variables.v (5:36): the parameter 'q' is not declared",
+    "resources[0] (7:5): needs 'apiVersion'",
+    "resources[2].name (10:80): expected ',' or ')', found '''",
+  ])
+})
+
+test('problems of an expansion come all at once too', () => {
+  const problems = problemsOf(
+    template({
+      resources: [
+        { ...vault, name: 'a', dependsOn: ['b', 'nobody'] },
+        { ...vault, name: 'b', dependsOn: ['c'] },
+        { ...vault, name: 'c', dependsOn: ['a'] },
+        { ...vault, name: 'x/y' },
+        { ...vault, name: 'A' },
+        { ...vault, name: 'l', copy: { name: 'l', count: 801 } },
+        {
+          ...vault,
+          name: 'p',
+          properties: { bad: '[resourceGroup().none]', ref: "[reference('nobody')]" },
+        },
+        { ...vault, name: 'q', condition: 'yes' },
+      ],
+      outputs: { o: { type: 'int', value: 'text' } },
+    }),
+  )
+  for (const wanted of [
+    /'nobody' is not defined/,
+    /in a circle: a → b → c → a/,
+    /resources\[3\].*the name needs as many; it has 2/,
+    /resources\[4\].*declared twice/,
+    /resources\[5\].*0 to 800 times/,
+    /resources\[6\]\.properties\.bad/,
+    /resources\[6\]\.properties\.ref.*not defined/,
+    /resources\[7\].*true or false/,
+    /outputs\.o.*expected an int/,
+  ]) {
+    assert.ok(
+      problems.some((text) => wanted.test(text)),
+      `${wanted}\n${problems.join('\n')}`,
+    )
+  }
+})
+
+test('what fails because something else failed is not told again', () => {
+  const problems = problemsOf(
+    template({
+      parameters: { p: { type: 'int' } },
+      variables: { v: "[parameters('p')]" },
+      resources: [
+        { ...vault, name: "[concat('a', variables('v'))]" },
+        { ...vault, name: 'b', dependsOn: ['a7'], properties: { x: "[reference('a7').x]" } },
+        { ...vault, name: 'c', condition: 'yes' },
+        { ...vault, name: 'd', dependsOn: ['c'], tags: { v: "[variables('v')]" } },
+        { ...vault, name: "[reference('d').x]" },
+      ],
+    }),
+  )
+  assert.deepEqual(problems, [
+    "parameters.p: the parameter 'p' is required, and has no default value",
+    "resources[2]: 'condition' has to be true or false",
+    'resources[4].name: reference() cannot be used in the name of a resource',
+  ])
+})
+
+test('what could be read of a broken template shows its further problems, and no plan', () => {
+  const read = templateLanguage.parseTemplate(
+    template({
+      parameters: { p: { type: 'int' }, q: { type: 'text' } },
+      resources: [
+        { ...vault, name: "[noFunction('x')]" },
+        { ...vault, name: 'b', dependsOn: ['whatever'], properties: { q: "[parameters('q')]" } },
+        {
+          ...vault,
+          name: 'c',
+          properties: { bad: "[parameters('p').none.of.it]", more: '[broken(]' },
+        },
+      ],
+    }),
+  )
+  assert.ok(!read.ok)
+  assert.deepEqual(
+    read.problems.map((one) => one.path),
+    ['parameters.q.type', 'resources[0].name', 'resources[2].properties.more'],
+  )
+  assert.ok(read.partial)
+  const more = templateLanguage.expand(
+    read.partial,
+    { p: { value: 1 }, q: { value: 1 } },
+    groupContext(),
+  )
+  assert.ok(!more.ok)
+  assert.deepEqual(
+    more.problems.map((one) => one.path),
+    ['resources[0].name', 'resources[2].properties.bad'],
+  )
+  assert.equal(more.problems[0]?.message, read.problems[1]?.message)
+  const alone = templateLanguage.parseTemplate(template({ oops: 1 }))
+  assert.ok(!alone.ok && alone.partial)
+  assert.equal(templateLanguage.expand(alone.partial, {}, groupContext()).ok, false)
+})
+
+test('what a template may become is bounded', () => {
+  const big = { variables: { v: 'x'.repeat(10_000) } }
+  const many = template({
+    ...big,
+    resources: [
+      {
+        ...vault,
+        name: "[concat('n', copyIndex())]",
+        copy: { name: 'l', count: 800 },
+        properties: { v: "[variables('v')]" },
+      },
+    ],
+  })
+  const problems = problemsOf(many)
+  assert.equal(problems.length, 1)
+  assert.match(problems[0] ?? '', /more than 4194304 characters/)
+  const doubling = Object.fromEntries(
+    Array.from({ length: 60 }, (_, at) => [
+      `v${at}`,
+      at === 0 ? 'x' : `[createArray(variables('v${at - 1}'), variables('v${at - 1}'))]`,
+    ]),
+  )
+  const doubled = template({
+    variables: doubling,
+    outputs: { o: { type: 'array', value: "[variables('v59')]" } },
+  })
+  assert.match(problemsOf(doubled).join(), /more than/)
+  const resources = Array.from({ length: 801 }, (_, at) => ({ ...vault, name: `r${at}` }))
+  assert.match(problemsOf(template({ resources })).join(), /at most 800 resources/)
+})
