@@ -3,6 +3,7 @@
 export const nounSummaries: Readonly<Record<string, string>> = {
   access: 'Who may do what, and why',
   billing: 'What things cost: transactions, invoices, refunds, imports',
+  consent: 'Consents of people, by which authorizations get their tokens',
   'container-group': 'Groups of containers that run together',
   deployment: 'Templates carried out: many resources in one go',
   group: 'Who is in which group',

@@ -7,6 +7,12 @@ import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { type Browser, createBrowser, type Visit } from '../../src/identity/testing/browser.ts'
+import {
+  findPostgres,
+  howToGetPostgres,
+  startPostgres,
+} from '../../src/stores/testing/postgres-server.ts'
+import { requireOrSkip } from '../require.ts'
 import { createResourceGroup } from './access.ts'
 import { type Answer, freshHome, type Installation, startInstallation } from './installation.ts'
 
@@ -153,7 +159,7 @@ test('from a login link to a confirmed code: connected, once, and no page the ne
   assert.equal(there.origin, theirs.url)
   assert.equal(there.searchParams.get('code_challenge_method'), 'S256')
   const consentCode = consentCodeAt(await browser.open((await answerThere(there, 'allow')).href))
-  assert.match(consentCode, /^[A-Za-z0-9_-]{43}$/)
+  assert.match(consentCode, /^c[A-Za-z0-9_-]{43}$/)
   assert.equal(await stateOf(path), 'Error')
   const confirmed = await confirm(path, consentCode)
   assert.equal(confirmed.status, 200, confirmed.text)
@@ -341,14 +347,24 @@ test('a private address is asked only where the operator allows it; the own one 
   }
 })
 
-test('killed between any two steps, the flow goes on', async () => {
+for (const kind of ['SQLite', 'PostgreSQL'] as const) {
+  test(`killed between any two steps on ${kind}, the flow goes on`, async (t) => {
+    if (kind === 'SQLite') return killedBetweenSteps(undefined)
+    if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+    await using server = await startPostgres({ fsync: false })
+    await killedBetweenSteps(await server.createDatabase())
+  })
+}
+
+async function killedBetweenSteps(store: string | undefined): Promise<void> {
   const home = freshHome()
+  const stored = store === undefined ? {} : { store }
   const address = 'https://consent.example'
   const environment = { ...open.environment, ARMATURE_PUBLIC_URL: address }
-  let mine = await startInstallation({ home, environment })
+  let mine = await startInstallation({ home, environment, ...stored })
   const again = async (): Promise<void> => {
     await mine.kill()
-    mine = await startInstallation({ home, environment })
+    mine = await startInstallation({ home, environment, ...stored })
   }
   const request = (method: string, path: string, body?: object): Promise<Answer> =>
     mine.request(method, `${path}?${version}`, body === undefined ? {} : { body })
@@ -405,4 +421,4 @@ test('killed between any two steps, the flow goes on', async () => {
     await mine[Symbol.asyncDispose]()
     rmSync(home, { recursive: true, force: true })
   }
-})
+}

@@ -35,6 +35,7 @@ run finds it and makes nothing twice. Delete it with \`armature resource-group d
       connection,
       await subscriptionOf(connection, values.subscription),
       secretsIn(context.home().folder),
+      connection.running === undefined ? undefined : context.home().owner(),
     )
     const shown: Shown[] = []
     for (const area of areas) {

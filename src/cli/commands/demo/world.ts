@@ -1,10 +1,11 @@
 /** What the areas of the demo share: the sample group, principals by name, and notes on what was prepared. */
 
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isRecord, textOf } from '#client/answer.ts'
 import type { Client } from '#client/client.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
+import type { Person } from '../../consent.ts'
 import type { Connection } from '../../context.ts'
 import { idOf } from '../../directory.ts'
 import { apiVersions, resourceGroupPath } from '../../resource-path.ts'
@@ -14,12 +15,18 @@ export interface DemoWorld {
   readonly client: Client
   readonly words: VendorWords
   readonly subscriptionId: string
+  /** Where browsers reach the installation. */
+  readonly url: string
+  /** The owner, where the installation runs on this machine. */
+  readonly owner: Person | undefined
   /** The path of the resource group `demo`, which exists when this answers. */
   group(): Promise<string>
   /** The object id of the service principal of that name, which exists when this answers. */
   servicePrincipal(displayName: string): Promise<string>
   /** As `servicePrincipal`, with a secret of its own that is kept in the home folder. */
   caller(displayName: string): Promise<DemoCaller>
+  /** The secret that `caller` has kept. */
+  secretOf(caller: DemoCaller): string
   /** Puts a file into a storage account of a folder, where the installation runs on this machine. */
   sample(path: string, text: string): void
   /** The name of a location of the installation. */
@@ -38,6 +45,7 @@ const groupName = 'demo'
 export interface DemoSecrets {
   fileOf(displayName: string, clientId: string): string
   has(file: string): boolean
+  read(file: string): string
   /** Readable by its owner alone. */
   write(file: string, secret: string): void
   /** A file below the installation's own storage folder, for an installation that runs on this machine. */
@@ -49,6 +57,7 @@ export function secretsIn(folder: string): DemoSecrets {
     // The client id is in the name: another installation's application of that name is another.
     fileOf: (displayName, clientId) => join(folder, `${displayName}-${clientId}.secret`),
     has: existsSync,
+    read: (file) => readFileSync(file, 'utf8').trim(),
     write(file, secret) {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       writeFileSync(file, `${secret}\n`, { mode: 0o600 })
@@ -65,6 +74,7 @@ export function createWorld(
   connection: Connection,
   subscriptionId: string,
   secrets: DemoSecrets,
+  owner?: Person,
 ): DemoWorld {
   const { client, words } = connection
   let notes: string[] = []
@@ -72,6 +82,9 @@ export function createWorld(
     client,
     words,
     subscriptionId,
+    url: connection.running?.url ?? connection.url,
+    owner,
+    secretOf: ({ secretFile }) => secrets.read(secretFile),
     async group() {
       const path = resourceGroupPath(subscriptionId, groupName)
       const query = { 'api-version': apiVersions.resourceGroups }

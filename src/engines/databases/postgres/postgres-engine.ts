@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '#kernel/ports.ts'
@@ -159,7 +160,12 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
     async forget(migration) {
       const folder = folderOf(migration)
       if (folder.readSpec() === undefined) return folder.remove()
-      if (workerRuns(folder) || folder.readState()?.ended !== true) {
+      const isEnded = folder.readState()?.ended === true
+      // It has said that it is at its end, and is about to leave.
+      for (let look = 0; isEnded && workerRuns(folder) && look < leavingLooksMax; look++) {
+        await pause(leavingMilliseconds)
+      }
+      if (!isEnded || workerRuns(folder)) {
         throw new DatabaseEngineError('busy', `The migration '${migration}' is not at its end.`)
       }
       folder.remove()
@@ -173,6 +179,9 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
     async [Symbol.asyncDispose]() {},
   }
 }
+
+const leavingMilliseconds = 20
+const leavingLooksMax = 250
 
 const unknown: ObservedMigration = {
   worker: 'none',

@@ -186,7 +186,8 @@ export function openConsentFlow(parts: ConsentParts): ConsentFlow {
         )
         return { kind: 'go', to: returned(login, { error: known(obtained.code) }) }
       }
-      const consentCode = ids.secret(32)
+      // A letter first: it stands on command lines, where a dash would begin an option.
+      const consentCode = `c${ids.secret(32)}`
       const written = await amendLogin(parts, ref, (now) => ({
         ...now,
         returned: {

@@ -1,0 +1,66 @@
+/** `consent give`: the whole of a consent without a browser, from a login link to a confirmed code. */
+
+import { type Command, defineCommand, UsageError } from '../../command.ts'
+import {
+  authorizationPath,
+  backOption,
+  consentOptions,
+  consentVersion,
+  loginLink,
+  walkConsent,
+} from '../../consent.ts'
+import { apiOptions } from '../../options.ts'
+import { printRecord } from '../../output/print.ts'
+import { propertyOf } from '../../sharing.ts'
+
+export const command: Command = defineCommand({
+  name: 'consent give',
+  summary: 'Sign in, consent and confirm for an authorization, without a browser',
+  notes:
+    () => `For identity providers that are an installation, this one or another: its sign-in form is filled in.
+Without a name it is the owner of the installation that runs here.`,
+  arguments: [{ name: 'authorization', summary: 'The authorization' }],
+  options: {
+    ...consentOptions,
+    'sign-in-name': { type: 'string', value: 'name', summary: 'Who signs in' },
+    password: {
+      type: 'string',
+      value: 'text',
+      summary: 'The password: `@file`, or `-` for standard input',
+    },
+    'code-only': { type: 'boolean', summary: 'Print the consent code, and do not confirm it' },
+    ...backOption,
+    ...apiOptions,
+  },
+  examples: [
+    'consent give me -g demo -s pets -p own',
+    'consent give me -g demo -s pets -p other --sign-in-name ada --password @ada.txt',
+  ],
+  async run(context, values) {
+    const owner = context.home().owner()
+    const given =
+      values.password === undefined ? undefined : await context.readText(values.password)
+    const signInName = values['sign-in-name'] ?? owner?.signInName
+    const password =
+      given?.replace(/\r?\n$/, '') ??
+      (values['sign-in-name'] === undefined ? owner?.password : undefined)
+    if (signInName === undefined || password === undefined) {
+      throw new UsageError('give `--sign-in-name` and `--password`: there is no owner’s file here')
+    }
+    const connection = context.connect(values)
+    const path = await authorizationPath(connection, values, values.authorization)
+    const link = await loginLink(connection, path, values['back-to'])
+    const consentCode = await walkConsent(link, { signInName, password })
+    if (values['code-only']) {
+      context.terminal.out(`${consentCode}\n`)
+      return 0
+    }
+    const query = consentVersion
+    const body = { consentCode }
+    await connection.client.request('POST', `${path}/confirmConsentCode`, { query, body })
+    const shown = (await connection.client.request('GET', path, { query })).body
+    const status = propertyOf(shown, 'status')
+    printRecord(context.terminal, values.json, values.json ? shown : { status })
+    return status === 'Connected' ? 0 : 1
+  },
+})

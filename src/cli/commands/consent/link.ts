@@ -1,0 +1,19 @@
+/** `consent link`: a login link, for a person to open in a browser. */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { authorizationPath, backOption, consentOptions, loginLink } from '../../consent.ts'
+import { connectionOptions } from '../../options.ts'
+
+export const command: Command = defineCommand({
+  name: 'consent link',
+  summary: 'Print a login link for a person to open in a browser',
+  arguments: [{ name: 'authorization', summary: 'The authorization' }],
+  options: { ...consentOptions, ...backOption, ...connectionOptions },
+  examples: ['consent link me -g demo -s pets -p own --back-to http://127.0.0.1:3000/done'],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const path = await authorizationPath(connection, values, values.authorization)
+    context.terminal.out(`${await loginLink(connection, path, values['back-to'])}\n`)
+    return 0
+  },
+})

@@ -1,0 +1,157 @@
+/**
+ * What the commands about consent share: paths, options, and the way of a browser done without one, for identity
+ * providers whose sign-in is the form of an installation.
+ */
+
+import { textOf } from '#client/answer.ts'
+import { LocalProblem } from './command.ts'
+import type { Connection } from './context.ts'
+import { subscriptionOption } from './options.ts'
+import { extensionPath, resourceGroupPath, subscriptionOf } from './resource-path.ts'
+
+export const consentVersion = { 'api-version': '2024-05-01' } as const
+
+export const consentOptions = {
+  'resource-group': {
+    type: 'string',
+    short: 'g',
+    value: 'name',
+    required: true,
+    summary: 'The resource group it is in',
+  },
+  service: {
+    type: 'string',
+    short: 's',
+    value: 'name',
+    required: true,
+    summary: 'The API management service',
+  },
+  provider: {
+    type: 'string',
+    short: 'p',
+    value: 'name',
+    required: true,
+    summary: 'The authorization provider',
+  },
+  ...subscriptionOption,
+} as const
+
+export const backOption = {
+  'back-to': {
+    type: 'string',
+    value: 'address',
+    summary: 'Where the browser goes with the code; http://127.0.0.1/ when left out',
+  },
+} as const
+
+export interface ConsentPlace {
+  readonly 'resource-group': string
+  readonly service: string
+  readonly provider: string
+  readonly subscription: string | undefined
+}
+
+export async function authorizationPath(
+  connection: Connection,
+  place: ConsentPlace,
+  name: string,
+): Promise<string> {
+  const scope = resourceGroupPath(
+    await subscriptionOf(connection, place.subscription),
+    place['resource-group'],
+  )
+  const services = extensionPath(connection.words, scope, 'ApiManagement/service')
+  const below = [place.service, 'authorizationProviders', place.provider, 'authorizations', name]
+  return `${services}/${below.map((one) => encodeURIComponent(one)).join('/')}`
+}
+
+export async function loginLink(
+  connection: Pick<Connection, 'client'>,
+  path: string,
+  backTo = 'http://127.0.0.1/',
+): Promise<string> {
+  const answer = await connection.client.request('POST', `${path}/getLoginLinks`, {
+    query: consentVersion,
+    body: { postLoginRedirectUrl: backTo },
+  })
+  return textOf(answer.body, 'loginLink') ?? ''
+}
+
+export interface Person {
+  readonly signInName: string
+  readonly password: string
+}
+
+const pagesMax = 20
+
+/** Follows a login link to its end as that person, and answers the consent code. Throws `LocalProblem`. */
+export async function walkConsent(link: string, person: Person): Promise<string> {
+  const cookies = new Map<string, Map<string, string>>()
+  let url = new URL(link)
+  let form: URLSearchParams | undefined
+  for (let page = 0; page < pagesMax; page++) {
+    const known = cookies.get(url.origin) ?? new Map<string, string>()
+    cookies.set(url.origin, known)
+    const response = await fetch(url, {
+      method: form === undefined ? 'GET' : 'POST',
+      redirect: 'manual',
+      headers: { accept: 'text/html', cookie: [...known].map((pair) => pair.join('=')).join('; ') },
+      ...(form === undefined ? {} : { body: form }),
+    })
+    for (const line of response.headers.getSetCookie()) {
+      const pair = line.split(';')[0] ?? ''
+      const equals = pair.indexOf('=')
+      const value = pair.slice(equals + 1)
+      if (value === '') known.delete(pair.slice(0, equals))
+      else known.set(pair.slice(0, equals), value)
+    }
+    const location = response.headers.get('location')
+    if (location !== null) {
+      url = new URL(location, url)
+      form = undefined
+      const consentCode = url.searchParams.get('consentCode')
+      if (consentCode !== null) return consentCode
+      const error = url.searchParams.get('error')
+      if (error !== null && !url.pathname.endsWith('/consent/callback')) {
+        throw new LocalProblem('ConsentRefused', `The way ended without a code: ${error}.`)
+      }
+      continue
+    }
+    const filled = filledForm(await response.text(), person)
+    url = new URL(filled.action, url)
+    form = filled.fields
+  }
+  throw new LocalProblem('ConsentLost', 'The pages lead in a circle.')
+}
+
+/** The form of a page as that person fills it in; a page without one is where the way ends. */
+function filledForm(page: string, { signInName, password }: Person) {
+  const action = /<form[^>]* action="([^"]*)"/.exec(page)?.[1]
+  const problem = /role="alert"[^>]*>([^<]*)</.exec(page)?.[1]
+  if (action === undefined || problem !== undefined) {
+    const reason = problem === undefined ? 'a page without a form' : plainText(problem)
+    throw new LocalProblem('ConsentStopped', `The way ended at a page: ${reason}`)
+  }
+  const fields = new URLSearchParams()
+  for (const [, name = '', value = ''] of page.matchAll(
+    /<input type="hidden" name="([^"]*)" value="([^"]*)"/g,
+  )) {
+    fields.set(name, plainText(value))
+  }
+  if (/<input type="password"/.test(page)) {
+    fields.set('name', signInName)
+    fields.set('password', password)
+  }
+  const button = /<button type="submit" name="do" value="([^"]*)"/.exec(page)?.[1]
+  if (button !== undefined) fields.set('do', plainText(button))
+  return { action: plainText(action), fields }
+}
+
+function plainText(html: string): string {
+  return html
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+}
