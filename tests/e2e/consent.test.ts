@@ -119,6 +119,8 @@ async function answerThere(address: URL, choice: 'allow' | 'cancel'): Promise<UR
 /** Follows the link past the anti-phishing page; where the identity provider is asked. */
 async function goOn(browser: Browser, link: string): Promise<URL> {
   const page = await browser.open(link)
+  // Once consent was confirmed, there is no page.
+  if (page.url.origin !== ours.url) return page.url
   assert.match(page.body, /Do you know who sent you this link\?/)
   return (await browser.submit(page, { do: 'continue' })).url
 }
@@ -248,6 +250,24 @@ test('a state of another browser, one replayed and one made up are refused', asy
   const made = await mine.open('/consent/callback?state=abc&code=x')
   assert.equal(made.status, 400)
   assert.equal((await confirm(path, consentCode)).status, 200)
+})
+
+test('two authorizations at once: each browser comes back with the code of its own', async () => {
+  const paths = [await connection('first'), await connection('second')]
+  const codes = await Promise.all(paths.map((path) => codeOf(path)))
+  const [first = '', second = ''] = paths
+  const crossed = await confirm(first, codes[1])
+  assert.equal(crossed.at('error.code'), 'ConsentCodeInvalid')
+  const confirmed = await Promise.all(paths.map((path, at) => confirm(path, codes[at])))
+  assert.deepEqual(
+    confirmed.map(({ status }) => status),
+    [200, 200],
+  )
+  assert.equal(await stateOf(second), 'Connected')
+  // One code, confirmed by many at once, works once.
+  const again = await codeOf(first)
+  const many = await Promise.all([1, 2, 3].map(() => confirm(first, again)))
+  assert.deepEqual(many.map(({ status }) => status).toSorted(), [200, 400, 400])
 })
 
 test('browsers go back to allowed addresses alone', async () => {

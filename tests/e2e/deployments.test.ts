@@ -263,3 +263,36 @@ test('a nested deployment makes its group’s resources, and its outputs are rea
     [],
   )
 })
+
+test('problems of a template in a body are placed: line, column and path of each', async () => {
+  const template = {
+    $schema: 'https://schema.example/2019-04-01/deploymentTemplate.json#',
+    contentVersion: '1.0.0.0',
+    parameters: { count: { type: 'number' } },
+    resources: [
+      {
+        type: 'Vendor.Secrets/vaults',
+        apiVersion: '2026-01-01',
+        name: "[unknown('x')]",
+        location: 'local',
+      },
+    ],
+  }
+  const answer = await installation.request('PUT', deploymentPath('wrong'), asked(template))
+  assert.equal(answer.status, 400)
+  assert.equal(answer.at('error.code'), 'InvalidTemplate')
+  const lines = JSON.stringify(template, undefined, 2).split('\n')
+  for (const [at, path, text] of [
+    [0, 'parameters.count.type', '"number"'],
+    [1, 'resources[0].name', "[unknown('x')]"],
+  ] as const) {
+    const info = answer.at(`error.additionalInfo.${at}.info`)
+    const { lineNumber, linePosition, ...rest } = info as {
+      readonly lineNumber: number
+      readonly linePosition: number
+    }
+    assert.deepEqual(rest, { path })
+    assert.ok(lines[lineNumber - 1]?.includes(text), `${lineNumber}: ${lines[lineNumber - 1]}`)
+    assert.ok(linePosition > 0)
+  }
+})

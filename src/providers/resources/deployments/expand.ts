@@ -49,16 +49,15 @@ export async function expandRequest(
   request: DeploymentRequest,
   occasion: Occasion,
 ): Promise<Expanded> {
-  const { language } = parts
-  const read = language.parseTemplate(request.template)
-  const given = language.parseParameters(request.parameters)
-  // What could be read is expanded even so: it may have problems that reading alone does not find.
-  const template = read.ok ? read.value : read.partial
   const context = await contextOf(parts, request, occasion)
-  const expanded =
-    template !== undefined && given.ok ? language.expand(template, given.value, context) : undefined
+  const { read, given, expanded } = attempted(parts.language, request.template, request, context)
   if (!read.ok || !given.ok || expanded?.ok !== true) {
-    throw refuseTemplate(problemsOf([read, given, expanded]))
+    // A body holds a template as an object: its problems are placed in its text as it is commonly printed.
+    const text = JSON.stringify(request.template, undefined, 2)
+    const placed = attempted(parts.language, text, request, context)
+    throw refuseTemplate(
+      problemsOf([placed.read, placed.given, placed.expanded, read, given, expanded]),
+    )
   }
   const plan = expanded.value
   const declared = new Map(
@@ -70,14 +69,34 @@ export async function expandRequest(
   return { plan, secrets }
 }
 
+/** What could be read is expanded even so: it may have problems that reading alone does not find. */
+function attempted(
+  language: TemplateLanguage,
+  text: string | JsonObject,
+  request: DeploymentRequest,
+  context: ExpansionContext,
+) {
+  const read = language.parseTemplate(text)
+  const given = language.parseParameters(request.parameters)
+  const template = read.ok ? read.value : read.partial
+  const expanded =
+    template !== undefined && given.ok ? language.expand(template, given.value, context) : undefined
+  return { read, given, expanded }
+}
+
 function argumentOf(argument: ParameterArgument): unknown {
   return 'value' in argument ? argument.value : undefined
 }
 
-/** Each once, in the order they were found. */
+/** Each once, as it was found first. */
 function problemsOf(reads: readonly (Read<unknown> | undefined)[]): readonly TemplateProblem[] {
   const all = reads.flatMap((read) => (read === undefined || read.ok ? [] : read.problems))
-  return [...new Map(all.map((one) => [`${one.path} ${one.message}`, one])).values()]
+  const first = new Map<string, TemplateProblem>()
+  for (const one of all) {
+    const key = `${one.path} ${one.message}`
+    if (!first.has(key)) first.set(key, one)
+  }
+  return [...first.values()]
 }
 
 async function contextOf(
