@@ -43,7 +43,7 @@ async function serve(options: ConsentPagesOptions, request: IncomingMessage): Pr
       state: (url.searchParams.get('state') ?? '').slice(0, 8192),
       code: url.searchParams.get('code')?.slice(0, 8192),
       error: url.searchParams.get('error')?.slice(0, 200),
-      browser: cookieOf(request),
+      kept: (login) => cookieOf(request, login),
     })
     return pageOf(options, step, '')
   }
@@ -74,15 +74,17 @@ function pageOf(options: ConsentPagesOptions, step: Step, action: string): Page 
   if (step.kind === 'stop') return stopPage(step.reason, 400)
   const secure = options.publicUrl().startsWith('https:') ? '; Secure' : ''
   const kept =
-    step.browser === undefined
-      ? `${cookie}=; Path=${consentPrefix}; Max-Age=0`
-      : `${cookie}=${step.browser}; Path=${consentPrefix}; Max-Age=3600; HttpOnly; SameSite=Lax${secure}`
+    step.keep === undefined
+      ? {}
+      : {
+          'Set-Cookie': `${cookie}-${step.keep.login}=${step.keep.value}; Path=${consentPrefix}; Max-Age=3600; HttpOnly; SameSite=Lax${secure}`,
+        }
   return {
     status: 303,
     headers: {
       ...securityHeaders,
       Location: step.to,
-      'Set-Cookie': kept,
+      ...kept,
       'Cache-Control': 'no-store',
     },
     body: '',
@@ -119,12 +121,13 @@ function stopPage(reason: string, status: number): Page {
   })
 }
 
-function cookieOf(request: IncomingMessage): string | undefined {
+function cookieOf(request: IncomingMessage, login: string): string | undefined {
+  const name = `${cookie}-${login}=`
   const found = (request.headers.cookie ?? '')
     .split(';')
     .map((one) => one.trim())
-    .find((one) => one.startsWith(`${cookie}=`))
-  return found?.slice(cookie.length + 1)
+    .find((one) => one.startsWith(name))
+  return found?.slice(name.length)
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

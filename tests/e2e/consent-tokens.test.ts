@@ -138,7 +138,7 @@ async function open() {
         state: at.searchParams.get('state') ?? '',
         code: at.searchParams.get('code') ?? undefined,
         error: undefined,
-        browser: step.browser,
+        kept: () => step.keep?.value,
       })
       return back.kind === 'go' ? (new URL(back.to).searchParams.get('consentCode') ?? '') : ''
     },
@@ -211,4 +211,33 @@ test('a refusal of the identity provider shows as an error, with its reason', as
   assert.equal(error.code, 'RefreshFailed')
   assert.match(error.message, /refused/)
   await theirs.cli(['principal', 'enable', client.principalId])
+})
+
+test('a provider that leads elsewhere gets neither the tokens nor the secret that were for another', async () => {
+  await using world = await open()
+  const consentCode = await world.consentCode()
+  await world.call('POST', `${connection}/confirmConsentCode`, { consentCode })
+  const grant = {
+    clientId: client.clientId,
+    scopes: 'user_impersonation offline_access',
+    authorizationUrl: `${theirs.url}/common/oauth2/authorize`,
+    tokenUrl: 'http://127.0.0.1:9/elsewhere',
+  }
+  const bodyOf = (parameters: object): object => ({
+    properties: {
+      identityProvider: 'oauth2',
+      oauth2: { redirectUrl: callback, grantTypes: { authorizationCode: parameters } },
+    },
+  })
+  const any = { ifMatch: '*' }
+  await assert.rejects(() => world.call('PUT', provider, bodyOf(grant), any), {
+    code: 'ValidationError',
+    message: /clientSecret/,
+  })
+  await world.call('PUT', provider, bodyOf({ ...grant, clientSecret: 'another' }), any)
+  world.pass(56 * 60_000)
+  await refreshDue(world.parts)
+  const { status, error } = await world.properties()
+  assert.equal(status, 'Error')
+  assert.equal(error.code, 'ProviderChanged')
 })

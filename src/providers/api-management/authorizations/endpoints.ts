@@ -48,6 +48,12 @@ export function endpointsOf({
   return { authorization: parameters['authorizationUrl'] ?? '', token, refresh, extra: {} }
 }
 
+/** Where secrets of this provider are sent, and as whom: another text is another receiver. */
+export function receiverOf(provider: AuthorizationProvider): string {
+  const { token, refresh } = endpointsOf(provider)
+  return JSON.stringify([token, refresh, provider.parameters['clientId']])
+}
+
 /** What is asked for: the scopes given, and for a kind that knows resources, the resource. */
 export function scopeOf({
   identityProvider,

@@ -37,8 +37,12 @@ export interface Question {
 
 export type Step =
   | { readonly kind: 'ask'; readonly question: Question }
-  /** `browser` is to be kept by the browser until it is back. */
-  | { readonly kind: 'go'; readonly to: string; readonly browser?: string }
+  /** `keep` is to be kept by the browser, under the name of the login, until it is back. */
+  | {
+      readonly kind: 'go'
+      readonly to: string
+      readonly keep?: { readonly login: string; readonly value: string }
+    }
   | { readonly kind: 'stop'; readonly reason: string }
 
 export interface ConsentFlow {
@@ -48,12 +52,12 @@ export interface ConsentFlow {
   proceed(link: string): Promise<Step>
   /** The person leaves: back, without a code. */
   leave(link: string): Promise<Step>
-  /** The identity provider sends the browser back. `browser` is what it was given to keep. */
+  /** The identity provider sends the browser back. `kept` answers what it was given to keep for a login. */
   back(answer: {
     readonly state: string
     readonly code: string | undefined
     readonly error: string | undefined
-    readonly browser: string | undefined
+    kept(login: string): string | undefined
   }): Promise<Step>
 }
 
@@ -115,7 +119,7 @@ export function openConsentFlow(parts: ConsentParts): ConsentFlow {
       code_challenge_method: 'S256',
     }
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-    return { kind: 'go', to: url.href, browser }
+    return { kind: 'go', to: url.href, keep: { login: ref.login, value: browser } }
   }
 
   return {
@@ -143,13 +147,14 @@ export function openConsentFlow(parts: ConsentParts): ConsentFlow {
       if (found === undefined || found.login.returned !== undefined) return gone
       return { kind: 'go', to: returned(found.login, { error: 'access_denied' }) }
     },
-    async back({ state, code, error, browser }) {
+    async back({ state, code, error, kept }) {
       const found = await find(sealedFor.state, state)
       const sent = found?.login.sent
       if (found === undefined || sent === undefined || found.login.returned !== undefined) {
         return gone
       }
       const { ref, login } = found
+      const browser = kept(ref.login)
       const isOurs =
         sameHash(hashOf(ref.nonce ?? ''), sent.stateHash) &&
         browser !== undefined &&

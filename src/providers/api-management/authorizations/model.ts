@@ -27,6 +27,8 @@ export interface KeptTokens {
   readonly sealed: string
   /** Milliseconds. */
   readonly expiresAt: number
+  /** Of the identity provider that gave them: nobody else is sent what is in there. */
+  readonly provider: string
   /** There is a way to get fresh ones without a person. */
   readonly refreshable: boolean
 }

@@ -6,7 +6,7 @@ import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import { defineResource, type Resource, type ResourceType } from '#plane/define.ts'
 import { countedList } from '../list.ts'
 import { idRule } from '../names.ts'
-import { grantProblems, isWebAddress, withDefaults } from './endpoints.ts'
+import { grantProblems, isWebAddress, receiverOf, withDefaults } from './endpoints.ts'
 import {
   type AuthorizationProvider,
   type GrantType,
@@ -119,6 +119,16 @@ export function authorizationProviders(parts: ConsentParts): ResourceType {
       ...given,
       key: id.key,
     }),
+    rules({ previous, desired }) {
+      // A secret that was given for one receiver is not sent to another.
+      const isKept =
+        previous?.sealedSecret !== undefined && previous.sealedSecret === desired.sealedSecret
+      if (!isKept || receiverOf(previous) === receiverOf(desired)) return []
+      const name =
+        desired.grantType === 'AuthorizationCode' ? 'authorizationCode' : 'clientCredentials'
+      const message = 'is required where the client or an address of the identity provider changes'
+      return [{ path: `${base}.grantTypes.${name}.clientSecret`, message }]
+    },
     list: countedList<AuthorizationProvider>(types.providers, {
       name: { type: 'string', read: ({ id }: Stored) => nameOf(id), ignoreCase: true },
       displayName: { type: 'string', read: ({ model }) => model.displayName },

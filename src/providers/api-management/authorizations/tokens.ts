@@ -1,7 +1,7 @@
 /** Getting tokens: by a code, by credentials, by a refresh token. Keeps them sealed, and never writes one anywhere. */
 
 import type { Seal } from '#kernel/ports.ts'
-import { endpointsOf, scopeOf } from './endpoints.ts'
+import { endpointsOf, receiverOf, scopeOf } from './endpoints.ts'
 import {
   type Authorization,
   type AuthorizationProvider,
@@ -10,7 +10,7 @@ import {
   type Texts,
   type Tokens,
 } from './model.ts'
-import { type ConsentParts, parentKey } from './parts.ts'
+import { type ConsentParts, hashOf, parentKey } from './parts.ts'
 
 export type Obtained =
   | { readonly ok: true; readonly tokens: KeptTokens }
@@ -70,6 +70,7 @@ export async function obtain(parts: ConsentParts, asked: Asked): Promise<Obtaine
       expiresAt:
         parts.clock.now() +
         (Number.isFinite(seconds) && seconds > 0 ? seconds : lifeSeconds) * 1000,
+      provider: hashOf(receiverOf(provider)),
       refreshable: refreshToken !== undefined || provider.grantType === 'ClientCredentials',
     },
   }
@@ -128,6 +129,15 @@ export async function refresh(parts: ConsentParts, key: string): Promise<void> {
     | undefined
   if (!taken || kept === undefined || provider === undefined) return
   const tokens = openTokens(parts.seal, key, kept)
+  if (kept.provider !== hashOf(receiverOf(provider))) {
+    await services.amend(key, (resource) => {
+      const { refreshingUntil: _done, ...now } = resource.model as Authorization
+      const message =
+        'The authorization provider leads elsewhere now: consent has to be given anew.'
+      return { ...now, status: 'Error', error: { code: 'ProviderChanged', message } }
+    })
+    return
+  }
   const obtained =
     provider.grantType === 'ClientCredentials'
       ? await byCredentials(parts, key, provider)
