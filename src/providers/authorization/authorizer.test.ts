@@ -11,6 +11,7 @@ const sub = '/subscriptions/11111111-1111-4111-8111-111111111111'
 const reader = 'acdd72a7-3385-48ef-bd42-f606fba81ae7'
 const contributor = 'b24988ac-6180-42a0-ab88-20f7382dd24c'
 const access = '18d7d88d-d35e-4fb5-a5c3-7773c20a72d9'
+const billing = '1b8f4c1e-52d3-4c0b-9a6e-3d6c5f0b7e21'
 const ann = '33333333-3333-4333-8333-333333333333'
 const team = '66666666-6666-4666-8666-666666666666'
 const name = '22222222-2222-4222-8222-222222222222'
@@ -57,6 +58,8 @@ const builtIn: readonly [role: string, action: string, allowed: boolean][] = [
   [reader, write, false],
   [access, write, true],
   [access, 'Vendor.ContainerInstance/containerGroups/write', false],
+  [billing, 'Vendor.Billing/billingAccounts/billingProfiles/recordPurchase/action', true],
+  [billing, 'Vendor.ContainerInstance/containerGroups/write', false],
 ]
 for (const [role, action, allowed] of builtIn) {
   test(`the built-in role ${role} ${allowed ? 'allows' : 'does not allow'} ${action}`, async () => {

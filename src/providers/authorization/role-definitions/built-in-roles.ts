@@ -101,6 +101,13 @@ const table: readonly BuiltIn[] = [
     ],
   },
   {
+    // Ours: the facts list none of that name.
+    id: '1b8f4c1e-52d3-4c0b-9a6e-3d6c5f0b7e21',
+    name: 'Billing Contributor',
+    description: 'Reads billing data, records, refunds, imports and invoices.',
+    actions: ['Authorization/*/read', 'Billing/*', 'Support/*'],
+  },
+  {
     id: '72fafb9e-0641-4937-9268-a91bfd8191a3',
     name: 'Cost Management Reader',
     description: 'Reads cost data and its configuration.',
