@@ -10,7 +10,7 @@ import { fuzzRequests } from '../fuzz/requests.ts'
 import { startInstallation } from './installation.ts'
 
 const seed = Number(process.env['ARMATURE_TEST_FUZZ_SEED'] ?? Date.now() % 1_000_000)
-const count = Number(process.env['ARMATURE_TEST_FUZZ_COUNT'] ?? 2000)
+const count = Number(process.env['ARMATURE_TEST_FUZZ_COUNT'] ?? 6000)
 
 test(`no request makes a started server fail (seed ${seed})`, { timeout: 600_000 }, async (t) => {
   await using installation = await startInstallation({
@@ -28,7 +28,9 @@ test(`no request makes a started server fail (seed ${seed})`, { timeout: 600_000
   t.diagnostic(`seed ${seed}: ${report.sent} requests, ${JSON.stringify(report.statuses)}`)
   assert.deepEqual(report.findings, [])
   assert.equal(installation.log(), '', 'a fault was logged')
-  for (const status of ['200', '201', '400', '401', '404', '405']) {
-    assert.ok(count < 1000 || (report.statuses[status] ?? 0) > 0, `no answer was ${status}`)
+  // Of all sorts, writes that succeeded among them: most made-up ones are refused.
+  for (const sort of [['200'], ['201', '204'], ['400'], ['401'], ['404'], ['405']]) {
+    const answers = sort.reduce((sum, status) => sum + (report.statuses[status] ?? 0), 0)
+    assert.ok(count < 1000 || answers > 0, `no answer was ${sort.join(' or ')}`)
   }
 })
