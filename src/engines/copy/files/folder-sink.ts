@@ -53,6 +53,7 @@ export class FolderSink implements ObjectSink {
     mkdirSync(stages, { recursive: true })
     for (const name of readdirSync(stages)) {
       if (name.startsWith(`${this.#task.token}-`) && join(stages, name) !== this.#stage) {
+        this.#putBack(join(stages, name, 'old'))
         rmSync(join(stages, name), { recursive: true, force: true })
       }
     }
@@ -68,6 +69,13 @@ export class FolderSink implements ObjectSink {
       renameSync(fresh, this.#stage)
     }
     return 'ready'
+  }
+
+  /** A run that was cut off between the two renames of its publishing, and never taken up, left the target away. */
+  #putBack(old: string): void {
+    if (existsSync(this.#at.path) || !existsSync(old)) return
+    mkdirSync(dirname(this.#at.path), { recursive: true })
+    renameSync(old, this.#at.path)
   }
 
   has(item: ListedItem): boolean {

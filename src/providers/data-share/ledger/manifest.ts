@@ -147,6 +147,11 @@ export function openManifest(parts: ManifestParts): Ledger {
           token,
           known.stage,
         )
+        await tx.run(
+          'update share_details set publishing = 1 where run_id = ? and place = ?',
+          run.id,
+          detail.place,
+        )
       })
     },
     async done(after, limit) {

@@ -108,6 +108,11 @@ const first: readonly string[] = [
   )`,
 ]
 
+/** From when on a target may hold what the run wrote: what was begun there is seen to its end, also when cancelled. */
+const second: readonly string[] = [
+  'alter table share_details add column publishing bigint not null default 0',
+]
+
 /** Keys of items are compared byte by byte, in both. */
 const postgres = first.map((text) =>
   text.replace('item text not null', 'item text collate "C" not null'),
@@ -115,4 +120,5 @@ const postgres = first.map((text) =>
 
 export const dataShareMigrations: readonly Migration[] = [
   { area: 'data-share', number: 1, sqlite: first, postgres },
+  { area: 'data-share', number: 2, sqlite: second, postgres: second },
 ]

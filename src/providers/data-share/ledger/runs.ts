@@ -35,6 +35,8 @@ export interface Detail {
   readonly name: string
   readonly status: DetailStatus
   readonly message: string | null
+  /** Its target may hold part of what the run wrote. */
+  readonly publishing: boolean
   readonly startedAt: number | null
   readonly endedAt: number | null
   readonly filesRead: number
@@ -325,6 +327,7 @@ export function toDetail(row: SqlRow): Detail {
     name: String(row['name']),
     status: String(row['status']) as DetailStatus,
     message: textOrNull(row['message']),
+    publishing: n('publishing') === 1,
     startedAt: numberOrNull(row['started_at']),
     endedAt: numberOrNull(row['ended_at']),
     filesRead: n('files_read'),

@@ -133,8 +133,10 @@ async function workOn(parts: ShareParts, run: Run, stop: AbortSignal): Promise<v
   try {
     await using session = parts.engine.open()
     if (!end.signal.aborted && !run.planned) await plan(parts, run)
-    if (!end.signal.aborted) await copyAll(parts, run, session, end.signal)
-    if (ends[0] === 'released') return
+    // Cancelled while nobody had it: what had begun to change its target is seen to its end first.
+    if (run.cancelled) await copyAll(parts, run, session, stop, ({ publishing }) => publishing)
+    else if (!end.signal.aborted) await copyAll(parts, run, session, end.signal)
+    if (ends[0] === 'released' || (run.cancelled && stop.aborted)) return
     if (ends[0] === 'cancelled') await runs.end(run, 'Cancelled', 'Cancelled.')
     else await conclude(parts, run)
   } catch (error) {
@@ -187,6 +189,7 @@ async function copyAll(
   run: Run,
   session: CopySession,
   signal: AbortSignal,
+  chosen: (detail: Detail) => boolean = () => true,
 ): Promise<void> {
   let after = 0
   for (;;) {
@@ -195,7 +198,8 @@ async function copyAll(
     const lane = async (): Promise<void> => {
       while (next < details.length && !signal.aborted) {
         const detail = details[next++]
-        if (detail !== undefined) await copyOne(parts, run, detail, session, signal)
+        if (detail !== undefined && chosen(detail))
+          await copyOne(parts, run, detail, session, signal)
       }
     }
     await Promise.all(Array.from({ length: dataSetsAtOnce }, lane))

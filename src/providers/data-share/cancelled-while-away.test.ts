@@ -1,0 +1,117 @@
+/**
+ * A process dies while it publishes, and the run is cancelled before anybody takes it up: what had begun to change its
+ * target is seen to its end, and a copy that was set aside is never lost.
+ */
+
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type Sharing, sharingStore, startSharing } from './testing/start.ts'
+
+/** As it is right after the first of the two renames of a full run's publishing: the target is set aside. */
+async function cutShort(started: Sharing, run: string): Promise<void> {
+  const { store, root } = started
+  const [manifest] = await store.sql.all('select token from share_manifests')
+  const stage = join(
+    root,
+    'taker',
+    '.armature',
+    `${manifest?.['token']}-${run.replaceAll('-', '')}`,
+  )
+  const target = join(root, 'taker', 'got', 'all')
+  mkdirSync(join(stage, 'old'), { recursive: true })
+  writeFileSync(join(stage, 'old', 'a.txt'), 'what was there before')
+  renameSync(target, join(stage, 'data'))
+  await store.sql.transact(async (tx) => {
+    const [row] = await tx.all('select subscription_key from share_runs where id = ?', run)
+    await tx.run(
+      `update share_runs set status = 'InProgress', ended_at = null, cancelled = 1, lease_owner = null,
+        lease_until = 0 where id = ?`,
+      run,
+    )
+    await tx.run(
+      'insert into share_active (subscription_key, run_id) values (?, ?)',
+      String(row?.['subscription_key']),
+      run,
+    )
+    await tx.run(
+      "update share_details set status = 'InProgress', ended_at = null, publishing = 1 where run_id = ?",
+      run,
+    )
+    // The manifest points at what was in force before: nothing of this run yet.
+    await tx.run("update share_manifests set stage = ''")
+  })
+}
+
+async function world(work: (open: () => Promise<Sharing>, root: string) => Promise<void>) {
+  const root = mkdtempSync(join(tmpdir(), 'armature-share-'))
+  const store = await sharingStore()
+  try {
+    await work(() => startSharing({ store, root }), root)
+  } finally {
+    await store[Symbol.asyncDispose]()
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
+async function copied(started: Sharing): Promise<string> {
+  await started.prepare()
+  started.write('giver', 'data/in/a.txt', 'one')
+  started.write('giver', 'data/in/b.txt', 'two')
+  const folder = await started.share('folder', 'BlobFolder', {
+    containerName: 'data',
+    prefix: 'in',
+  })
+  await started.map('m', 'BlobFolder', { dataSetId: folder, containerName: 'got', prefix: 'all' })
+  const run = await started.synchronize('FullSync')
+  assert.equal((await started.ended(run)).status, 'Succeeded')
+  return run
+}
+
+test('what was publishing is published, and the run is cancelled', async () => {
+  await world(async (open, root) => {
+    let run = ''
+    {
+      await using started = await open()
+      run = await copied(started)
+      await cutShort(started, run)
+    }
+    assert.ok(!existsSync(join(root, 'taker/got/all')))
+    await using started = await open()
+    const ended = await started.ended(run)
+    assert.equal(ended.status, 'Cancelled', JSON.stringify(ended))
+    assert.equal(started.read('taker', 'got/all/a.txt'), 'one')
+    const [detail] = await started.details(run)
+    assert.equal(detail.status, 'Succeeded')
+    // And the next one adds to it.
+    started.write('giver', 'data/in/c.txt', 'three')
+    const next = await started.synchronize('Incremental')
+    assert.equal((await started.ended(next)).status, 'Succeeded')
+    assert.equal(started.read('taker', 'got/all/b.txt'), 'two')
+    assert.equal(started.read('taker', 'got/all/c.txt'), 'three')
+  })
+})
+
+test('a copy set aside by a run that nobody takes up is put back by the next', async () => {
+  await world(async (open, root) => {
+    await using started = await open()
+    const run = await copied(started)
+    const [manifest] = await started.store.sql.all('select token from share_manifests')
+    const stage = join(
+      root,
+      'taker',
+      '.armature',
+      `${manifest?.['token']}-${run.replaceAll('-', '')}x`,
+    )
+    mkdirSync(stage, { recursive: true })
+    renameSync(join(root, 'taker/got/all'), join(stage, 'old'))
+    started.write('giver', 'data/in/c.txt', 'three')
+    const next = await started.synchronize('Incremental')
+    assert.equal((await started.ended(next)).status, 'Succeeded')
+    assert.equal(started.read('taker', 'got/all/a.txt'), 'one')
+    assert.equal(started.read('taker', 'got/all/c.txt'), 'three')
+    assert.ok(!existsSync(stage))
+  })
+})
