@@ -16,6 +16,8 @@ import { memoryStore, owner, realTimers } from '../../src/plane/testing/start.ts
 import { realIds, testSeal, testWorld } from '../../src/plane/testing/world.ts'
 import { refreshDue } from '../../src/providers/api-management/authorizations/background.ts'
 import { openConsentFlow } from '../../src/providers/api-management/authorizations/flow.ts'
+import type { Authorization } from '../../src/providers/api-management/authorizations/model.ts'
+import { openTokens } from '../../src/providers/api-management/authorizations/tokens.ts'
 import { apiManagementProvider } from '../../src/providers/api-management/provider.ts'
 import { resourcesProvider } from '../../src/providers/resources/provider.ts'
 import { type Installation, startInstallation } from './installation.ts'
@@ -211,6 +213,31 @@ test('a refusal of the identity provider shows as an error, with its reason', as
   assert.equal(error.code, 'RefreshFailed')
   assert.match(error.message, /refused/)
   await theirs.cli(['principal', 'enable', client.principalId])
+})
+
+test('a refresh token that was revoked shows as an error too', async () => {
+  await using world = await open()
+  const consentCode = await world.consentCode()
+  await world.call('POST', `${connection}/confirmConsentCode`, { consentCode })
+  const stored = await world.parts.services.reader.get(connection)
+  assert.ok(stored !== undefined)
+  const { tokens } = stored.model as Authorization
+  assert.ok(tokens !== undefined)
+  const { refreshToken = '' } = openTokens(testSeal, connection.toLowerCase(), tokens)
+  const revoked = await fetch(`${theirs.url}/common/oauth2/revoke`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      token: refreshToken,
+      client_id: client.clientId,
+      client_secret: client.clientSecret,
+    }),
+  })
+  assert.equal(revoked.status, 200, await revoked.text())
+  world.pass(56 * 60_000)
+  await refreshDue(world.parts)
+  const { status, error } = await world.properties()
+  assert.equal(status, 'Error')
+  assert.match(error.message, /invalid_grant/)
 })
 
 test('a provider that leads elsewhere gets neither the tokens nor the secret that were for another', async () => {

@@ -270,6 +270,26 @@ test('two authorizations at once: each browser comes back with the code of its o
   assert.deepEqual(many.map(({ status }) => status).toSorted(), [200, 400, 400])
 })
 
+test('a pipeline without a browser consents by one command, at another installation too', async () => {
+  const path = await connection('pipeline')
+  const { signInName, password } = theirs.owner
+  const place = ['-g', 'consent', '-s', 'one', '-p', 'pipeline']
+  const person = ['--sign-in-name', signInName, '--password', '-']
+  const wrong = await ours.cli(['consent', 'give', 'me', ...place, ...person], 'wrong')
+  assert.equal(wrong.code, 1)
+  assert.match(wrong.error, /ConsentStopped/)
+  assert.equal(await stateOf(path), 'Error')
+  const given = await ours.cli(['consent', 'give', 'me', ...place, ...person], `${password}\n`)
+  assert.equal(given.code, 0, given.error)
+  assert.match(given.out, /Connected/)
+  const link = await ours.cli(['consent', 'link', 'me', ...place])
+  assert.match(link.out, /\/consent\/login\//)
+  const words = ['consent', 'give', 'me', ...place, ...person, '--code-only']
+  const code = (await ours.cli(words, password)).out.trim()
+  const confirmed = await ours.cli(['consent', 'confirm', 'me', code, ...place])
+  assert.equal(confirmed.code, 0, confirmed.error)
+})
+
 test('browsers go back to allowed addresses alone', async () => {
   const path = await connection('redirects')
   for (const address of [
