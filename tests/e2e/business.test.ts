@@ -3,6 +3,12 @@
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { test } from 'node:test'
+import {
+  findPostgres,
+  howToGetPostgres,
+  startPostgres,
+} from '../../src/stores/testing/postgres-server.ts'
+import { requireOrSkip } from '../require.ts'
 import { freshHome, type Installation, startInstallation } from './installation.ts'
 
 const root = '/api/v2.0'
@@ -93,68 +99,156 @@ test('an invoice from nothing, over HTTP', { timeout: 120_000 }, async () => {
   assert.equal((await server.request('GET', '/api/v3.0/companies')).status, 404)
 })
 
-test('killed while writing and posting: totals equal lines', { timeout: 120_000 }, async () => {
-  const home = freshHome()
-  try {
-    let company = ''
-    for (let round = 0; round < 3; round++) {
-      const server = await startInstallation({ home })
-      if (round === 0) company = (await furnish(server)).at
-      const [item] = (await server.request('GET', `${root}/${company}/items`)).items()
-      const [customer] = (await server.request('GET', `${root}/${company}/customers`)).items()
-      const answered: string[] = []
-      let isOver = false
-      const writing = Array.from({ length: 4 }, async () => {
-        while (!isOver) {
-          const lines = Array.from({ length: 5 }, (_, n) => ({
-            itemId: item?.['id'],
-            quantity: 1,
-            unitPrice: 0.33 * (n + 1),
-          }))
-          const body = { customerId: customer?.['id'], salesInvoiceLines: lines }
-          const one = await server.request('POST', `${root}/${company}/salesInvoices`, { body })
-          const own = `${root}/${company}/salesInvoices(${one.at('id')})`
-          const posted = await server.request('POST', `${own}/Vendor.NAV.post`)
-          if (posted.status === 204) answered.push(own)
-          if (answered.length >= 6) isOver = true
-        }
-      })
-      // The kill falls among requests under way: theirs fail, which is what a kill looks like from outside.
-      const all = Promise.allSettled(writing)
-      while (!isOver) await new Promise((resolve) => setTimeout(resolve, 5))
-      await server.kill()
-      await all
-      await using again = await startInstallation({ home })
-      for (const own of answered) {
-        assert.equal(
-          (await again.request('GET', own)).at('status'),
-          'Open',
-          'what was answered is there',
-        )
+/** Runs the work on both stores; each time with a home, and the settings that lead to its store. */
+function onBothStores(
+  name: string,
+  work: (settings: { readonly home: string; readonly store?: string }) => Promise<void>,
+): void {
+  for (const kind of ['SQLite', 'PostgreSQL'] as const) {
+    test(`${name}, on ${kind}`, { timeout: 180_000 }, async (t) => {
+      const home = freshHome()
+      try {
+        if (kind === 'SQLite') return await work({ home })
+        if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+        await using server = await startPostgres({ fsync: false })
+        await work({ home, store: await server.createDatabase() })
+      } finally {
+        rmSync(home, { recursive: true, force: true })
       }
-      const documents = (
-        await again.request('GET', `${root}/${company}/salesInvoices?$expand=salesInvoiceLines`)
-      ).items()
-      let balance = 0
-      for (const document of documents) {
-        // An expanded collection is a list of objects, by the interface.
-        const lines = document['salesInvoiceLines'] as readonly Readonly<Record<string, number>>[]
-        const sum = lines.reduce(
-          (total, line) => total + Math.round((line['netAmountIncludingTax'] ?? 0) * 100),
-          0,
-        )
-        assert.equal(Math.round(Number(document['totalAmountIncludingTax']) * 100), sum)
-        if (document['status'] === 'Open') balance += sum
+    })
+  }
+}
+
+onBothStores('killed while writing and posting: totals equal lines', async (settings) => {
+  let company = ''
+  for (let round = 0; round < 3; round++) {
+    const server = await startInstallation(settings)
+    if (round === 0) company = (await furnish(server)).at
+    const [item] = (await server.request('GET', `${root}/${company}/items`)).items()
+    const [customer] = (await server.request('GET', `${root}/${company}/customers`)).items()
+    const answered: string[] = []
+    let isOver = false
+    const writing = Array.from({ length: 4 }, async () => {
+      while (!isOver) {
+        const lines = Array.from({ length: 5 }, (_, n) => ({
+          itemId: item?.['id'],
+          quantity: 1,
+          unitPrice: 0.33 * (n + 1),
+        }))
+        const body = { customerId: customer?.['id'], salesInvoiceLines: lines }
+        const one = await server.request('POST', `${root}/${company}/salesInvoices`, { body })
+        const own = `${root}/${company}/salesInvoices(${one.at('id')})`
+        const posted = await server.request('POST', `${own}/Vendor.NAV.post`)
+        if (posted.status === 204) answered.push(own)
+        if (answered.length >= 6) isOver = true
       }
-      const [after] = (await again.request('GET', `${root}/${company}/customers`)).items()
+    })
+    // The kill falls among requests under way: theirs fail, which is what a kill looks like from outside.
+    const all = Promise.allSettled(writing)
+    while (!isOver) await new Promise((resolve) => setTimeout(resolve, 5))
+    await server.kill()
+    await all
+    await using again = await startInstallation(settings)
+    for (const own of answered) {
       assert.equal(
-        Math.round(Number(after?.['balanceDue']) * 100),
-        balance,
-        'posting is whole or not at all',
+        (await again.request('GET', own)).at('status'),
+        'Open',
+        'what was answered is there',
       )
-      await again.stop()
     }
-  } finally {
-    rmSync(home, { recursive: true, force: true })
+    const documents = (
+      await again.request('GET', `${root}/${company}/salesInvoices?$expand=salesInvoiceLines`)
+    ).items()
+    let balance = 0
+    for (const document of documents) {
+      // An expanded collection is a list of objects, by the interface.
+      const lines = document['salesInvoiceLines'] as readonly Readonly<Record<string, number>>[]
+      const sum = lines.reduce(
+        (total, line) => total + Math.round((line['netAmountIncludingTax'] ?? 0) * 100),
+        0,
+      )
+      assert.equal(Math.round(Number(document['totalAmountIncludingTax']) * 100), sum)
+      if (document['status'] === 'Open') balance += sum
+    }
+    const [after] = (await again.request('GET', `${root}/${company}/customers`)).items()
+    assert.equal(
+      Math.round(Number(after?.['balanceDue']) * 100),
+      balance,
+      'posting is whole or not at all',
+    )
+    await again.stop()
+  }
+})
+
+/** Three lines of one document in one change set: all of them, or none. */
+function jsonBatch(at: string, itemId: unknown): { readonly body: object } {
+  const requests = [1, 2, 3].map((id) => ({
+    id: String(id),
+    atomicityGroup: 'g',
+    method: 'POST',
+    url: `${at}/salesInvoiceLines`,
+    headers: { 'content-type': 'application/json' },
+    body: { itemId, quantity: id, unitPrice: 0.37 },
+  }))
+  return { body: { requests } }
+}
+
+function multipartBatch(at: string, itemId: unknown) {
+  const parts = [1, 2, 3].map((id) =>
+    [
+      '--set',
+      'Content-Type: application/http',
+      'Content-Transfer-Encoding: binary',
+      `Content-ID: ${id}`,
+      '',
+      `POST ${at}/salesInvoiceLines HTTP/1.1`,
+      'Content-Type: application/json',
+      '',
+      JSON.stringify({ itemId, quantity: id, unitPrice: 0.37 }),
+    ].join('\r\n'),
+  )
+  const set = ['--all', 'Content-Type: multipart/mixed; boundary=set', '', ...parts, '--set--']
+  return {
+    headers: { 'content-type': 'multipart/mixed; boundary=all' },
+    body: [...set, '--all--', ''].join('\r\n'),
+  }
+}
+
+onBothStores('killed in the middle of batches: change sets are whole', async (settings) => {
+  let at = ''
+  let answered = 0
+  for (let round = 0; round < 3; round++) {
+    const server = await startInstallation(settings)
+    if (round === 0) {
+      const { at: company, customerId } = await furnish(server)
+      const invoice = await made(server, `${company}/salesInvoices`, { customerId })
+      at = `${company}/salesInvoices(${invoice['id']})`
+    }
+    const company = at.slice(0, at.indexOf('/'))
+    const [item] = (await server.request('GET', `${root}/${company}/items`)).items()
+    const before = answered
+    const writing = [jsonBatch, multipartBatch].map(async (batchOf) => {
+      for (;;) {
+        const answer = await server.request('POST', `${root}/$batch`, batchOf(at, item?.['id']))
+        assert.equal(answer.status, 200, answer.text)
+        assert.match(answer.text, /201/)
+        answered++
+      }
+    })
+    const all = Promise.allSettled(writing)
+    while (answered < before + 4) await new Promise((resolve) => setTimeout(resolve, 3))
+    await server.kill()
+    await all
+    await using again = await startInstallation(settings)
+    const document = await again.request('GET', `${root}/${at}?$expand=salesInvoiceLines`)
+    const lines = document.at('salesInvoiceLines') as readonly Readonly<Record<string, number>>[]
+    assert.equal(lines.length % 3, 0, `${lines.length} lines`)
+    assert.ok(lines.length >= answered * 3, 'what was answered is there')
+    const cents = (value: unknown): number => Math.round(Number(value) * 100)
+    assert.equal(
+      cents(document.at('totalAmountIncludingTax')),
+      lines.reduce((sum, line) => sum + cents(line['netAmountIncludingTax']), 0),
+    )
+    await again.stop()
   }
 })
