@@ -9,6 +9,11 @@ import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import { type Limits, limitNotes } from '#kernel/limits.ts'
 import { isVendorWord, type VendorWords } from '#kernel/vendor.ts'
 import { claimNames, parseIssuers } from './config/issuers.ts'
+import {
+  arrangeMigrations,
+  type MigrationsConfig,
+  migrationsSettings,
+} from './config/migrations.ts'
 import { didYouMean } from './config/nearest-name.ts'
 import { type OutboundConfig, outboundSettings } from './config/outbound.ts'
 import {
@@ -44,7 +49,7 @@ export interface ThrottleConfig {
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug'
 
 /** The settings, checked and put in order. */
-export interface Config extends OutboundConfig {
+export interface Config extends OutboundConfig, MigrationsConfig {
   /** Absolute. */
   readonly home: string
   readonly host: string
@@ -239,6 +244,7 @@ const settings = {
       'The status of the business application’s answer to a tag in `If-Match` that is stale. `409` is for clients that expect it.',
   }),
   ...outboundSettings,
+  ...migrationsSettings,
   logLevel: choice(['silent', 'error', 'warn', 'info', 'debug'], {
     default: 'info',
     description: 'How much is logged, as JSON lines on standard error.',
@@ -394,11 +400,9 @@ function arrange(
     containersPrivileged: named.containersPrivileged,
     containersShares:
       named.containersShares === none ? undefined : resolve(directory, named.containersShares),
-    shareRoot: resolve(
-      directory,
-      named.shareRoot === none ? join(named.home, 'storage') : named.shareRoot,
-    ),
+    shareRoot: resolve(directory, named.shareRoot || join(named.home, 'storage')),
     businessConflictStatus: named.businessConflictStatus === '409' ? 409 : 412,
+    ...arrangeMigrations(named, directory),
     templateLinks: named.templateLinks,
     templateLinksPrivate: named.templateLinksPrivate,
     consentRedirects: named.consentRedirects,
@@ -493,6 +497,11 @@ function findWarnings(environment: Environment): string[] {
 
 function shorten(value: string): string {
   return value.length > 80 ? `${value.slice(0, 80)}…` : value
+}
+
+/** A variable that an operator named, such as one that holds a password. */
+export function readVariable(name: string, from: Environment = process.env): string | undefined {
+  return from[name]
 }
 
 /** What the terminal's user asked of colours (https://no-color.org): `undefined` leaves it to the terminal. */

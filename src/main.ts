@@ -45,6 +45,7 @@ import {
 import { createLog } from './log.ts'
 import { consentPages, consentPrefix } from './main/consent-pages.ts'
 import { chooseContainerEngine } from './main/container-engine.ts'
+import { openMigrating } from './main/migration-engine.ts'
 import { openTemplateLinks } from './main/template-links.ts'
 import { openTokenEndpoint } from './main/token-endpoint.ts'
 
@@ -107,6 +108,8 @@ export async function start(config: Config): Promise<Started> {
   const containers = await chooseContainerEngine(config, record.tenantId, clock)
   undo.use(containers.engine)
   log.debug({ engine: containers.title }, 'container engine')
+  const migrating = openMigrating(config, clock)
+  undo.use(migrating.engine)
   const streams = createStreams({ ids, clock, log, publicUrl: () => listening })
   const denials = openDenials(store.sql, clock, log)
   const authorizer = createAuthorizer({
@@ -158,6 +161,7 @@ export async function start(config: Config): Promise<Started> {
           ...(config.containersShares === undefined ? {} : { shareRoot: config.containersShares }),
         },
         copying: { engine: workerEngine(), root: config.shareRoot },
+        migrating,
         ...(config.templateLinks.length === 0
           ? {}
           : {

@@ -255,11 +255,21 @@ export interface Reconciler<M, O = unknown, S = unknown> {
     readonly updating: string
     readonly deleting: string
   }
+  /**
+   * Its work is no operation: PUT, PATCH and DELETE answer at once, the state stays `Succeeded`, and what is recorded
+   * of it changes no tag. There is no deadline then, and `next` does not fail: it shows in what is observed.
+   */
+  readonly background?: Background<M>
   observe(subject: Subject<M, O>): Promise<O>
   next(subject: Subject<M, O>, observed: O): Next<S, O>
   perform(subject: Subject<M, O>, step: S): Promise<void>
   /** Calls back with ids worth a look now (an engine's event). A hint. */
   hints?(wake: (key: string) => void, signal: AbortSignal): void
+}
+
+export interface Background<M> {
+  /** What a DELETE stores instead: the order to end. Undefined where nothing is under way; then the resource goes. */
+  endInstead?(resource: Resource<M>): M | undefined
 }
 
 /** Thrown by `observe` and `perform` for the world's failures. `never` fails the operation at once. */
@@ -327,10 +337,10 @@ export interface ResourceType<M = unknown> {
    * so rules must see to it that nothing beyond the path's scope is touched.
    */
   storedAt?(id: ResourceId): ResourceId
-  /** Two rows with the same key cannot be: taken → `uniqueRefusal`. */
-  uniqueKey?(id: ResourceId, model: M): string
+  /** Two rows with the same key cannot be: taken → `uniqueRefusal`. Undefined: as many as there may be. */
+  uniqueKey?(id: ResourceId, model: M, observed: unknown): string | undefined
   uniqueRefusal?(id: ResourceId, existing: ResourceId | undefined): ApiError
-  /** Its presence is what makes PUT and DELETE long-running. */
+  /** Its presence is what makes PUT and DELETE long-running, unless it works in the background. */
   readonly reconcile?: Reconciler<M>
   readonly actions?: Readonly<Record<string, Action<M>>>
   /** A path word below a scope that is an action and no collection (`checkAccess`). */
@@ -381,6 +391,8 @@ export interface Sample {
   body(seed: number, version: string): object
   /** A body that is valid and differs from `body(seed)`; updates are tried with it. */
   changed(seed: number, version: string): object
+  /** Of one parent there is one at a time: that pages joined are the list is its provider's to test. */
+  readonly isAlone?: true
   /** Strings that must never come back in an answer. */
   readonly secrets?: readonly string[]
 }
@@ -409,6 +421,11 @@ export interface Provider {
  */
 export function defineResource<M>(type: ResourceType<M>): ResourceType {
   return type as unknown as ResourceType
+}
+
+/** Do its writes open operations? */
+export function isLongRunning({ reconcile }: Pick<ResourceType, 'reconcile'>): boolean {
+  return reconcile !== undefined && reconcile.background === undefined
 }
 
 /** Declares a reconciler; what it observes and the steps it takes are its own, erased likewise. */

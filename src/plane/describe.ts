@@ -1,6 +1,6 @@
 /** The table as data: every route, for OpenAPI, for `GET /providers/{ns}/operations`, for tests that walk it all. */
 
-import type { Action, StoredVerb, Version } from './define.ts'
+import { type Action, isLongRunning, type StoredVerb, type Version } from './define.ts'
 import type { Method, RouteDescription } from './plane.ts'
 import type { CompiledType, Registry } from './registry.ts'
 
@@ -68,7 +68,7 @@ function ofVerb(
           }
         : {}),
       answer: (version: string) => shape(version)?.answer,
-      longRunning: type.declaration.reconcile !== undefined && needs !== 'read',
+      longRunning: isLongRunning(type.declaration) && needs !== 'read',
     },
   ]
 }
@@ -103,7 +103,7 @@ function ofAction(
     operationName: `${type.words.map(capital).join('')}_${capital(name)}`,
     ...(body === undefined ? {} : { body: () => body }),
     ...(answer === undefined ? {} : { answer: () => answer }),
-    longRunning: action.writes === true && type.declaration.reconcile !== undefined,
+    longRunning: action.writes === true && isLongRunning(type.declaration),
   }
 }
 

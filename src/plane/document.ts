@@ -66,7 +66,7 @@ export function writeRow(compiled: CompiledType, resource: StoredResource): Reso
     id: resource.id.text,
     type: compiled.key,
     tracked: declaration.tracked,
-    uniqueKey: declaration.uniqueKey?.(resource.id, resource.model) ?? null,
+    uniqueKey: declaration.uniqueKey?.(resource.id, resource.model, resource.observed) ?? null,
     etag: resource.etag,
     generation: resource.generation,
     document: JSON.stringify(document),

@@ -4,9 +4,7 @@
  * share the work without doing a step twice.
  */
 
-import { createHash } from 'node:crypto'
 import { isTerminalState, type Operation, type OperationError } from '#kernel/operation.ts'
-import type { ResourceId } from '#kernel/resource-id.ts'
 import {
   type Claim,
   type ResourceRow,
@@ -19,6 +17,7 @@ import { readRow, type StoredResource, writeRow } from './document.ts'
 import { readOperation, writeOperation } from './operations.ts'
 import { type Parts, recordEvent } from './parts.ts'
 import type { CompiledType } from './registry.ts'
+import { subjectOf } from './subject.ts'
 import { emptyScope } from './verbs/delete.ts'
 
 /** Steps done under one claim before it is given back, so that one resource cannot hold a worker for good. */
@@ -256,27 +255,6 @@ interface Work {
   readonly resource: StoredResource
 }
 
-function subjectOf(parts: Parts, resource: StoredResource): Subject<unknown, unknown> {
-  return {
-    id: resource.id,
-    desired: resource.deleting ? undefined : resource.model,
-    model: resource.model,
-    location: resource.location,
-    tags: resource.tags,
-    last: resource.observed,
-    generation: resource.generation,
-    token: tokenOf(resource.id, resource.systemData.createdAt),
-    state: resource.state,
-    now: parts.clock.now(),
-    log: parts.log,
-  }
-}
-
-/** The engine's name for a resource: the same for its whole life, another after it was made anew. */
-export function tokenOf(id: ResourceId, createdAt: string): string {
-  return createHash('sha256').update(`${id.key}\n${createdAt}`).digest('hex').slice(0, 26)
-}
-
 async function follow(
   work: Work,
   subject: Subject<unknown, unknown>,
@@ -330,11 +308,16 @@ async function recordLook(
         ...current,
         state: stateNow,
         observed,
-        etag: work.parts.ids.uuid(),
+        etag: tagAfter(work, row),
       }),
       row.etag,
     )
   })
+}
+
+/** What is recorded of background work is no change of the resource. */
+function tagAfter({ reconcile, parts }: Work, row: ResourceRow): string {
+  return reconcile.background === undefined ? parts.ids.uuid() : row.etag
 }
 
 /** A write under the claim, on the row as it is now; nothing when the row is gone. */
@@ -393,7 +376,7 @@ async function finish(
             ...current,
             state: 'Succeeded',
             observed,
-            etag: parts.ids.uuid(),
+            etag: tagAfter(work, row),
           }),
           row.etag,
         )

@@ -1,6 +1,7 @@
 /** The list of providers, one line each, and what they need besides the world: their engines. */
 
 import type { CopyEngine } from '#engines/copy/engine.ts'
+import type { DatabaseEngine } from '#engines/databases/engine.ts'
 import type { Provider } from '#plane/define.ts'
 import type { World } from '#plane/world.ts'
 import type { Migration } from '#stores/store.ts'
@@ -17,10 +18,12 @@ import {
 } from './container-instance/provider.ts'
 import { dataShareMigrations } from './data-share/ledger/migrations.ts'
 import { dataShareProvider } from './data-share/provider.ts'
+import type { MigrationSettings } from './db-for-postgresql/parts.ts'
+import { postgresProvider } from './db-for-postgresql/provider.ts'
 import { openManagedIdentities } from './managed-identity/managed-identities.ts'
 import { managedIdentityProvider } from './managed-identity/provider.ts'
 import { healthMigrations } from './resource-health/migrations.ts'
-import { resourceHealthProvider } from './resource-health/provider.ts'
+import { healthSignals, resourceHealthProvider } from './resource-health/provider.ts'
 import { resourcesProvider, type TemplateLinks } from './resources/provider.ts'
 import { secretsProvider } from './secrets/provider.ts'
 import { openSecretStore } from './secrets/secret-store.ts'
@@ -44,12 +47,19 @@ export interface ProviderParts {
   readonly templateLinks?: TemplateLinks
   /** Without it the namespaces of data sharing, and of the stores it copies between, are not there. */
   readonly copying?: Copying
+  /** Without it the namespace of database migrations is not there. */
+  readonly migrating?: Migrating
   /** Without it API management has no authorizations. */
   readonly consent?: Consenting
 }
 
 /** How identity providers are reached, and where browsers may go back to. */
 export type Consenting = Pick<ConsentParts, 'tokens' | 'redirects'>
+
+export interface Migrating {
+  readonly engine: DatabaseEngine
+  readonly settings: MigrationSettings
+}
 
 export interface Copying {
   readonly engine: CopyEngine
@@ -103,6 +113,9 @@ export function providers(parts: ProviderParts): readonly Provider[] {
             ],
     }),
     ...(parts.copying === undefined ? [] : sharing(world, parts.copying)),
+    ...(parts.migrating === undefined
+      ? []
+      : [postgresProvider({ ...world, ...parts.migrating, signals: healthSignals(world) })]),
     ...(containers === undefined
       ? []
       : [

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
+import { createPostgresEngine } from '#engines/databases/postgres/postgres-engine.ts'
 import { openIdentity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
 import { createSeal } from '#identity/seal.ts'
@@ -81,6 +82,10 @@ async function open(): Promise<Subject & AsyncDisposable> {
         isRoleInUse: (id) => authorizer.isRoleInUse(id),
         consent: unasked,
         containers: { engine },
+        migrating: {
+          engine: createPostgresEngine({ clock, folder: join(folder, 'migrations') }),
+          settings: { fence: true, verify: 'counts', tablesAtOnce: 1, databasesAtOnce: 1 },
+        },
         copying: { engine: workerEngine(), root: folder },
       }),
     store,

@@ -85,6 +85,7 @@ const catchers: Readonly<Record<string, string>> = {
   'src/providers/resource-health/background.ts': 'the world fails: that is what a probe tells',
   'src/providers/data-share/plain-types.ts': 'a hint that is lost costs delay only',
   'src/providers/data-share/runs/runner.ts': 'copies fail in the world: a record says so',
+  'src/providers/db-for-postgresql/engine-failure.ts': 'failures of the engine become values',
   'src/http/failure.ts': 'the one place that turns errors into answers',
   'src/http/streams.ts': 'what a stream talks with fails in the world; its client is told',
   'src/http/json.ts': 'JSON.parse has no other way to say no',

@@ -2,6 +2,7 @@
 
 import type { ContainerEngine } from '#engines/containers/engine.ts'
 import type { CopyEngine } from '#engines/copy/engine.ts'
+import type { DatabaseEngine } from '#engines/databases/engine.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { contractWords, type VendorWords } from '#kernel/vendor.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
@@ -43,6 +44,10 @@ export function declaredTable(): DeclaredTable {
       inspection: undeclared<Inspection>(),
       containers: { engine: undeclared<ContainerEngine>() },
       consent: { tokens: { ask: never }, redirects: [] },
+      migrating: {
+        engine: undeclared<DatabaseEngine>(),
+        settings: { fence: true, verify: 'counts', tablesAtOnce: 1, databasesAtOnce: 1 },
+      },
       copying: { engine: undeclared<CopyEngine>(), root: '/' },
     }),
     contractWords,

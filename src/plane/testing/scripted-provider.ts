@@ -18,7 +18,9 @@ export interface Valve {
 
 export interface ValveScript
   extends Pick<Reconciler<Valve, unknown, string>, 'observe' | 'next'>,
-    Partial<Pick<Reconciler<Valve, unknown, string>, 'perform' | 'hints' | 'resyncSeconds'>> {}
+    Partial<
+      Pick<Reconciler<Valve, unknown, string>, 'perform' | 'hints' | 'resyncSeconds' | 'background'>
+    > {}
 
 export const valveDeadlineSeconds = 60
 

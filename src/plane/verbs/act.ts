@@ -10,7 +10,7 @@ import { stampSystemData } from '#kernel/system-data.ts'
 import type { Reads, Tx } from '#stores/store.ts'
 import { noAttributes } from '../access.ts'
 import { attributesOf } from '../attributes.ts'
-import type { Action, ActionOutcome, Resource } from '../define.ts'
+import { type Action, type ActionOutcome, isLongRunning, type Resource } from '../define.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
 import { askGuards } from '../guard.ts'
 import type { LocatedRoute } from '../locate.ts'
@@ -43,7 +43,7 @@ export async function runAction(
     return shown(await run(parts, route, action, input, parts.store, resource))
   }
   const outcome = await parts.store.transact((tx) => actInside(parts, tx, route, action, input))
-  if (outcome.operation !== undefined || action.whileRunning === true) parts.wake()
+  parts.wake()
   return outcome
 }
 
@@ -180,11 +180,12 @@ async function actInside(
   const now = parts.clock.now()
   const trail = { principal: input.principal, correlationId: input.correlationId }
   const { reconcile } = declaration
+  const opensNone = goesOn || !isLongRunning(declaration)
   const next: StoredResource = {
     ...current,
     model: outcome.model,
     systemData: stampSystemData(current.systemData, input.principal, now),
-    state: goesOn ? current.state : (reconcile?.states.updating ?? current.state),
+    state: reconcile === undefined || opensNone ? current.state : reconcile.states.updating,
     etag: parts.ids.uuid(),
     generation: current.generation + 1,
   }
@@ -194,7 +195,7 @@ async function actInside(
     await recordEvent(tx, now, trail, id.key, route.action, null)
     return { ...shown(outcome), etag: next.etag }
   }
-  if (goesOn) {
+  if (opensNone) {
     await tx.schedule(id.key, now)
     await recordEvent(tx, now, trail, id.key, route.action, null)
     return { ...shown(outcome), etag: next.etag }

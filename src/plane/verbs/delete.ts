@@ -1,15 +1,16 @@
 /**
- * DELETE. A type without a reconciler goes at once, with all that hangs below it; one with a reconciler is
+ * DELETE. A type without long-running work goes at once, with all that hangs below it; one that has some is
  * marked, and goes when its engine has nothing left of it. `emptyScope` is the same for a whole group.
  */
 
 import { refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
+import { stampSystemData } from '#kernel/system-data.ts'
 import type { ResourceRow, Tx } from '#stores/store.ts'
 import { noAttributes } from '../access.ts'
 import { attributesOf, describedRow } from '../attributes.ts'
-import type { Version } from '../define.ts'
+import { isLongRunning, type Version } from '../define.ts'
 import { readRow, type StoredResource, show, writeRow } from '../document.ts'
 import { askGuards } from '../guard.ts'
 import type { LocatedRoute } from '../locate.ts'
@@ -40,7 +41,7 @@ export async function runDelete(
   do {
     outcome = await parts.store.transact((tx) => deleteInside(request, tx))
   } while (outcome === undefined)
-  if (outcome.operation !== undefined) parts.wake()
+  if (compiled.declaration.reconcile !== undefined) parts.wake()
   return outcome
 }
 
@@ -87,12 +88,15 @@ async function deleteInside(request: DeleteRequest, tx: Tx): Promise<Outcome | u
   const { reader, words } = asked
   await askGuards(parts.guards, { id, type: declaration.type, effect: 'delete', words, reader })
   await declaration.deleteRules?.({ ...asked, resource: current })
-  if (declaration.reconcile === undefined) {
+  const ordered = declaration.reconcile?.background?.endInstead?.(current)
+  if (ordered !== undefined) return endInstead(request, tx, current, ordered)
+  if (!isLongRunning(declaration)) {
     const { remaining } = await sweepBelow(parts, tx, id, trail, (below) => {
       throw refuse.Conflict({ id: below.id })
     })
     if (remaining > 0) return undefined
     await removeRow(tx, compiled, row)
+    if (declaration.reconcile !== undefined) await tx.unschedule(row.key)
     await recordEvent(tx, now, trail, id.key, route.action, null)
     return { status: 200, body: show(compiled, version, current, parts.registry.words) }
   }
@@ -114,6 +118,28 @@ async function deleteInside(request: DeleteRequest, tx: Tx): Promise<Outcome | u
   await markDeleting(parts, tx, compiled, row, current, now)
   await recordEvent(tx, now, trail, id.key, route.action, operation.id)
   return { status: 202, operation: linkOf(operation, compiled) }
+}
+
+/** Work in the background is told to end; the resource stays, to show how that goes. */
+async function endInstead(
+  { parts, compiled, version, route, input }: DeleteRequest,
+  tx: Tx,
+  current: StoredResource,
+  model: unknown,
+): Promise<Outcome> {
+  const now = parts.clock.now()
+  const next: StoredResource = {
+    ...current,
+    model,
+    systemData: stampSystemData(current.systemData, input.principal, now),
+    etag: parts.ids.uuid(),
+    generation: current.generation + 1,
+  }
+  await tx.update(writeRow(compiled, next), current.etag)
+  await tx.schedule(current.id.key, now)
+  const trail = { principal: input.principal, correlationId: input.correlationId }
+  await recordEvent(tx, now, trail, current.id.key, route.action, null)
+  return { status: 200, body: show(compiled, version, next, parts.registry.words), etag: next.etag }
 }
 
 async function markDeleting(

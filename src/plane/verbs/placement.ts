@@ -1,7 +1,9 @@
-/** Where a resource lies: the envelope's location, by the rule of its type. Decides nothing else. */
+/** What a write gives the envelope: where the resource lies by the rule of its type, and what state it is in. */
 
 import { refuse } from '#kernel/error.ts'
+import { sameJson } from '#kernel/patch.ts'
 import { nameOf, type ResourceId, resourceGroupOf } from '#kernel/resource-id.ts'
+import { isLongRunning, type ResourceType } from '../define.ts'
 import type { StoredResource } from '../document.ts'
 import type { CompiledType } from '../registry.ts'
 
@@ -48,4 +50,17 @@ export function defaultLocation(id: ResourceId): string {
 export function sameLocation(a: string | undefined, b: string | undefined): boolean {
   const plain = (text: string): string => text.replace(/\s/g, '').toLowerCase()
   return plain(a ?? '') === plain(b ?? '')
+}
+
+/** A change of tags alone gives the engine nothing to do. */
+export function stateAfter(
+  declaration: ResourceType,
+  current: StoredResource | undefined,
+  desired: Desired,
+): string {
+  const { reconcile } = declaration
+  if (reconcile === undefined || !isLongRunning(declaration)) return 'Succeeded'
+  if (current === undefined) return reconcile.states.creating
+  const needsWork = current.state !== 'Succeeded' || !sameJson(current.model, desired.model)
+  return needsWork ? reconcile.states.updating : current.state
 }

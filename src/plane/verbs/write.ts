@@ -30,7 +30,7 @@ import {
   mayDeclareScopes,
   missingScope,
 } from '../scopes.ts'
-import { type Desired, defaultLocation, placed } from './placement.ts'
+import { type Desired, defaultLocation, placed, stateAfter } from './placement.ts'
 
 /** What a request asks for, given what is stored. Pure, so it may be asked more than once. */
 type Make = (current: StoredResource | undefined, context: Context) => Desired
@@ -200,7 +200,7 @@ async function write(
     ),
   )
   if (written.kind === 'unique') throw await uniqueRefusal(parts, route, written.key)
-  if (written.outcome.operation !== undefined) parts.wake()
+  if (typeOf(route).compiled.declaration.reconcile !== undefined) parts.wake()
   return written.outcome
 }
 
@@ -325,14 +325,7 @@ async function writeInside(
     ...(desired.location === undefined ? {} : { location: desired.location }),
     ...(desired.tags === undefined ? {} : { tags: desired.tags }),
     systemData: stampSystemData(current?.systemData, input.principal, now),
-    state:
-      reconcile === undefined
-        ? 'Succeeded'
-        : current === undefined
-          ? reconcile.states.creating
-          : needsWork(current, desired)
-            ? reconcile.states.updating
-            : current.state,
+    state: stateAfter(declaration, current, desired),
     model: desired.model,
     ...(current?.observed === undefined ? {} : { observed: current.observed }),
     etag: parts.ids.uuid(),
@@ -356,15 +349,10 @@ async function writeInside(
       resultStatus: status,
     })
     await tx.schedule(id.key, now)
-  }
+  } else if (reconcile?.background !== undefined) await tx.schedule(id.key, now)
   await recordEvent(tx, now, trail, id.key, route.action, operation?.id ?? null)
   if (declaration.feed !== undefined) await tx.follow(declaration.feed, id.key)
   return answer(parts, compiled, version, next, status, operation)
-}
-
-/** A change of tags alone gives the engine nothing to do. */
-function needsWork(current: StoredResource, desired: Desired): boolean {
-  return current.state !== 'Succeeded' || !sameJson(current.model, desired.model)
 }
 
 /** Names show the case of the latest write (facts 9.2). */

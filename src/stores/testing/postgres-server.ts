@@ -31,6 +31,10 @@ export interface PostgresServer extends AsyncDisposable {
   url(database: string): string
   /** Makes an empty database; its address. */
   createDatabase(): Promise<string>
+  /** Ends all sessions and starts anew, as an operator would after settings were changed. */
+  restart(): Promise<void>
+  /** Ends the server, which answers nobody until the answer of this is called. */
+  suspend(): Promise<() => Promise<void>>
   /** Stops the server at once, as a crash would, and removes its folder. */
   stop(): Promise<void>
 }
@@ -97,7 +101,8 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
       const port = await freePort()
       const keeper = launch({ binaries, folder, data, port, owner, options })
       const version = await ready(keeper.child, port, password)
-      if (version !== undefined) return server(keeper.child, port, password, version)
+      if (version !== undefined)
+        return server(keeper.child, { folder, data, port, password, version })
       // Another process may have taken the port between the look and the start.
       if (tries === startTriesMax || !existsSync(folder)) {
         throw new Error(`PostgreSQL did not start; its last words: ${keeper.words()}`)
@@ -218,13 +223,18 @@ interface Launch {
 const keeperScript = `
 folder=$1; shift
 exec 3<&0 4>"$folder/log"
-"$@" </dev/null 3<&- >&4 2>&4 &
-server=$!
-{ read -r _ <&3; kill -QUIT "$server"; } 2>/dev/null &
-watch=$!
-wait "$server"
-code=$?
-kill "$watch" 2>/dev/null
+while :; do
+  rm -f -- "$folder/again"
+  "$@" </dev/null 3<&- >&4 2>&4 &
+  server=$!
+  { read -r _ <&3; rm -f -- "$folder/wait" "$folder/again"; kill -QUIT "$server"; } 2>/dev/null &
+  watch=$!
+  wait "$server"
+  code=$?
+  while [ -e "$folder/wait" ]; do sleep 0.05; done
+  kill "$watch" 2>/dev/null
+  [ -e "$folder/again" ] || break
+done
 tail -c 2000 "$folder/log" >&2
 [ "$code" = 1 ] || rm -rf -- "$folder"
 exit "$code"
@@ -299,10 +309,12 @@ async function ask(url: string, text: string): Promise<string> {
 
 function server(
   child: ChildProcess,
-  port: number,
-  password: string,
-  version: string,
+  facts: Pick<Launch, 'folder' | 'data' | 'port'> & {
+    readonly password: string
+    readonly version: string
+  },
 ): PostgresServer {
+  const { folder, data, port, password, version } = facts
   let databases = 0
   const url = (database: string): string => address(port, password, database)
   const stop = async (): Promise<void> => {
@@ -311,6 +323,29 @@ function server(
     const ended = new Promise<void>((done) => child.once('exit', () => done()))
     child.stdin?.end()
     await ended
+  }
+  const answers = (): Promise<boolean> =>
+    ask(url('postgres'), 'SELECT 1').then(
+      () => true,
+      () => false,
+    )
+  const until = async (isUp: boolean): Promise<void> => {
+    for (let tries = 0; tries < readyTriesMax; tries++) {
+      if ((await answers()) === isUp) return
+      await sleep(25)
+    }
+    throw new Error(`PostgreSQL did not ${isUp ? 'come back' : 'go away'} in a minute.`)
+  }
+  const suspend = async (): Promise<() => Promise<void>> => {
+    for (const name of ['wait', 'again']) writeFileSync(join(folder, name), '')
+    const [pid] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')
+    // Its fast shutdown: sessions are ended, and what is committed is on the disk.
+    process.kill(Number(pid), 'SIGINT')
+    await until(false)
+    return async () => {
+      rmSync(join(folder, 'wait'))
+      await until(true)
+    }
   }
   return {
     port,
@@ -322,6 +357,8 @@ function server(
       await ask(url('postgres'), `CREATE DATABASE ${name}`)
       return url(name)
     },
+    restart: async () => (await suspend())(),
+    suspend,
     stop,
     [Symbol.asyncDispose]: stop,
   }

@@ -41,25 +41,26 @@ export interface TestServer extends AsyncDisposable {
   readonly password: string
 }
 
-/** Ready for logical replication unless `settings` say otherwise. */
+/** Ready for logical replication unless `settings` say otherwise; an empty setting is left to the server's own files. */
 export async function startServer(
   major: Major,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<TestServer> {
   const binaries = findServer(major)
   if (binaries === undefined) throw new Error(howToGetServers)
+  const all: Readonly<Record<string, string>> = {
+    wal_level: 'logical',
+    max_wal_senders: '20',
+    max_replication_slots: '20',
+    max_logical_replication_workers: '12',
+    max_worker_processes: '20',
+    wal_retrieve_retry_interval: '200ms',
+    ...settings,
+  }
   const server = await startPostgres({
     binaries,
     fsync: false,
-    settings: {
-      wal_level: 'logical',
-      max_wal_senders: '20',
-      max_replication_slots: '20',
-      max_logical_replication_workers: '12',
-      max_worker_processes: '20',
-      wal_retrieve_retry_interval: '200ms',
-      ...settings,
-    },
+    settings: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== '')),
   })
   return {
     server,

@@ -4,7 +4,7 @@
  */
 
 import type { Reader, Resource } from '#plane/define.ts'
-import { tokenOf } from '#plane/reconciler.ts'
+import { tokenOf } from '#plane/subject.ts'
 
 const pageRows = 500
 export const groupType = 'ContainerInstance/containerGroups'

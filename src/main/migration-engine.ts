@@ -1,0 +1,44 @@
+/** The engine of database migrations, loaded at its first use: its driver is no part of a start. */
+
+import type { DatabaseEngine } from '#engines/databases/engine.ts'
+import type { Clock } from '#kernel/ports.ts'
+import type { Migrating } from '#providers/index.ts'
+import type { Config } from '../config.ts'
+
+/** Each has connections of its own; more databases at once would only share the source's disk. */
+const databasesAtOnce = 2
+
+export function openMigrating(config: Config, clock: Clock): Migrating {
+  const { folder, client, ...settings } = config.migrations
+  let loaded: Promise<DatabaseEngine> | undefined
+  const load = async (): Promise<DatabaseEngine> => {
+    const { createPostgresEngine } = await import('#engines/databases/postgres/postgres-engine.ts')
+    return createPostgresEngine({
+      clock,
+      folder,
+      ...(client === undefined ? {} : { clientFolder: client }),
+    })
+  }
+  const engine = (): Promise<DatabaseEngine> => {
+    loaded ??= load()
+    return loaded
+  }
+  return {
+    settings: { ...settings, databasesAtOnce },
+    engine: {
+      describe: async () => (await engine()).describe(),
+      inspect: async (server) => (await engine()).inspect(server),
+      survey: async (...asked) => (await engine()).survey(...asked),
+      validate: async (...asked) => (await engine()).validate(...asked),
+      setUpReplication: async (source) => (await engine()).setUpReplication(source),
+      run: async (...asked) => (await engine()).run(...asked),
+      observe: async (migration) => (await engine()).observe(migration),
+      cutover: async (...asked) => (await engine()).cutover(...asked),
+      cancel: async (...asked) => (await engine()).cancel(...asked),
+      traces: async (...asked) => (await engine()).traces(...asked),
+      forget: async (migration) => (await engine()).forget(migration),
+      list: async () => (await engine()).list(),
+      [Symbol.asyncDispose]: async () => (await loaded)?.[Symbol.asyncDispose](),
+    },
+  }
+}

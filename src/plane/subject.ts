@@ -1,0 +1,28 @@
+/** What a reconciler is given of a resource, and the name its engine knows it by. */
+
+import { createHash } from 'node:crypto'
+import type { ResourceId } from '#kernel/resource-id.ts'
+import type { Subject } from './define.ts'
+import type { StoredResource } from './document.ts'
+import type { Parts } from './parts.ts'
+
+export function subjectOf(parts: Parts, resource: StoredResource): Subject<unknown, unknown> {
+  return {
+    id: resource.id,
+    desired: resource.deleting ? undefined : resource.model,
+    model: resource.model,
+    location: resource.location,
+    tags: resource.tags,
+    last: resource.observed,
+    generation: resource.generation,
+    token: tokenOf(resource.id, resource.systemData.createdAt),
+    state: resource.state,
+    now: parts.clock.now(),
+    log: parts.log,
+  }
+}
+
+/** The engine's name for a resource: the same for its whole life, another after it was made anew. */
+export function tokenOf(id: ResourceId, createdAt: string): string {
+  return createHash('sha256').update(`${id.key}\n${createdAt}`).digest('hex').slice(0, 26)
+}

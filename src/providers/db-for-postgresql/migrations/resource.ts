@@ -1,0 +1,101 @@
+/** Migrations: databases of a source, moved into a registered server (contract, operation 8). */
+
+import { refuse } from '#kernel/error.ts'
+import { parentOf } from '#kernel/resource-id.ts'
+import {
+  defineResource,
+  type ListContext,
+  type Resource,
+  type ResourceType,
+} from '#plane/define.ts'
+import { refusePostgres } from '../errors.ts'
+import { type PostgresParts, types } from '../parts.ts'
+import { isActive, type Migration, migrationOf, type Progress } from './model.ts'
+import { migrationName } from './name.ts'
+import { migrationProgress } from './progress.ts'
+import { migrationReconciler } from './reconcile.ts'
+import { migrationRules } from './rules.ts'
+import { migrationVersion } from './shape.ts'
+
+export function migrations(parts: PostgresParts): ResourceType {
+  const body = (mode: string) => ({
+    location: 'here',
+    properties: {
+      sourceType: 'OnPremises',
+      sourceDbServerResourceId: 'db.example:5432@sample',
+      migrationMode: mode,
+      migrationOption: 'Migrate',
+      // Without databases it waits for them, and asks no server.
+      secretParameters: {
+        adminCredentials: {
+          sourceServerPassword: 'hush-source',
+          targetServerPassword: 'hush-target',
+        },
+      },
+    },
+  })
+  return defineResource<Migration>({
+    type: types.migrations,
+    description: 'Databases of a source, moved into the server.',
+    scope: 'resource-group',
+    listBySubscription: false,
+    tracked: true,
+    location: 'optional',
+    name: migrationName,
+    versions: [migrationVersion(parts.seal, parts.ids.uuid)],
+    prepare: async ({ id }, given: object) => ({ ...given, place: id.key }),
+    rules: (context) => migrationRules(parts, context),
+    uniqueKey: (id, _model, observed) =>
+      // Written by the reconciler of this type alone.
+      isActive((observed ?? undefined) as Progress | undefined)
+        ? `migration-target|${parentOf(id).key}`
+        : undefined,
+    uniqueRefusal: (id, existing) =>
+      refusePostgres.MigrationInProgress({ id: (existing ?? parentOf(id)).text }),
+    reconcile: migrationReconciler(parts),
+    actions: { progress: migrationProgress(parts.engine) },
+    list: listMigrations,
+    sample: {
+      name: (seed) => `migration${seed}`,
+      body: () => body('Offline'),
+      changed: () => body('Online'),
+      isAlone: true,
+      secrets: ['hush-source', 'hush-target'],
+    },
+  })
+}
+
+const scanRows = 200
+
+/** `migrationListFilter`: `Active` (default) or `All`. */
+async function listMigrations({ reader, parent, query, cursor, limit }: ListContext): Promise<{
+  readonly items: readonly Resource<Migration>[]
+  readonly next?: string
+}> {
+  const filter = query.get('migrationListFilter') ?? 'Active'
+  if (filter !== 'Active' && filter !== 'All') {
+    throw refuse.InvalidQueryParameter({
+      name: 'migrationListFilter',
+      reason: "expected 'Active' or 'All'",
+    })
+  }
+  const items: Resource<Migration>[] = []
+  let after = cursor
+  for (;;) {
+    const rows = await reader.list({
+      type: types.migrations,
+      under: parent,
+      ...(after === undefined ? {} : { after }),
+      limit: scanRows,
+    })
+    for (const row of rows) {
+      if (filter === 'Active' && !isActive(migrationOf(row).progress)) continue
+      if (items.length === limit) return { items, ...(after === undefined ? {} : { next: after }) }
+      // Rows of this type hold this model.
+      items.push(row as Resource<Migration>)
+      after = row.id.key
+    }
+    if (rows.length < scanRows) return { items }
+    after = rows.at(-1)?.id.key
+  }
+}

@@ -1,0 +1,298 @@
+/** Migrations on the wire: every field of the contract's table, and PATCH with exactly the contract's list. */
+
+import Type from 'typebox'
+import type { Problem } from '#kernel/error.ts'
+import type { Seal } from '#kernel/ports.ts'
+import type { Context, Version } from '#plane/define.ts'
+import type { SslModeWord } from '../flexible-servers/model.ts'
+import { sslModes } from '../flexible-servers/model.ts'
+import { version } from '../parts.ts'
+import { askedAfter, nothingAsked } from './asked.ts'
+import {
+  type Flag,
+  type Migration,
+  modes,
+  openPasswords,
+  options,
+  type Progress,
+  registeredSourceType,
+  sealPasswords,
+  sourceTypes,
+} from './model.ts'
+import { showStatus } from './status.ts'
+
+export const databasesMax = 50
+const nameBytesMax = 63
+
+const flag = Type.Optional(Type.Union([Type.Literal('True'), Type.Literal('False')]))
+const text = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength }))
+const names = Type.Optional(
+  Type.Array(Type.String({ minLength: 1, maxLength: nameBytesMax }), {
+    maxItems: databasesMax,
+    uniqueItems: true,
+  }),
+)
+// Its form is the schema's; that such a day exists is `problemsOf`'s to say.
+const moment = Type.Optional(
+  Type.String({
+    maxLength: 40,
+    pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?(Z|[+-]\\d{2}:\\d{2})$',
+  }),
+)
+const host = Type.Optional(
+  Type.String({
+    maxLength: 255,
+    pattern: '^[A-Za-z0-9._:-]+$',
+    description: 'A host name or an address.',
+  }),
+)
+const password = Type.Optional(Type.String({ maxLength: 500, writeOnly: true, format: 'password' }))
+
+const secretParameters = Type.Object({
+  adminCredentials: Type.Optional(
+    Type.Object({ sourceServerPassword: password, targetServerPassword: password }),
+  ),
+  sourceServerUsername: text(128),
+  targetServerUsername: text(128),
+})
+
+/** What PATCH takes, and PUT as well. */
+const changeable = {
+  cancel: flag,
+  dbsToCancelMigrationOn: names,
+  dbsToMigrate: names,
+  dbsToTriggerCutoverOn: names,
+  migrateRoles: flag,
+  migrationMode: Type.Optional(Type.Union(modes.map((one) => Type.Literal(one)))),
+  migrationWindowStartTimeInUtc: moment,
+  overwriteDbsInTarget: flag,
+  secretParameters: Type.Optional(secretParameters),
+  setupLogicalReplicationOnSourceDbIfNeeded: flag,
+  sourceDbServerFullyQualifiedDomainName: host,
+  sourceDbServerResourceId: text(1024),
+  startDataMigration: flag,
+  targetDbServerFullyQualifiedDomainName: host,
+  triggerCutover: flag,
+}
+
+const creatable = {
+  ...changeable,
+  migrationInstanceResourceId: text(1024),
+  migrationOption: Type.Optional(Type.Union(options.map((one) => Type.Literal(one)))),
+  migrationWindowEndTimeInUtc: moment,
+  sourceDbServerResourceId: Type.String({ minLength: 1, maxLength: 1024 }),
+  sourceType: Type.Optional(Type.Union(sourceTypes.map((one) => Type.Literal(one)))),
+  sslMode: Type.Optional(Type.Union(sslModes.map((one) => Type.Literal(one)))),
+}
+
+interface Changes {
+  readonly cancel?: Flag
+  readonly dbsToCancelMigrationOn?: readonly string[]
+  readonly dbsToMigrate?: readonly string[]
+  readonly dbsToTriggerCutoverOn?: readonly string[]
+  readonly migrateRoles?: Flag
+  readonly migrationMode?: Migration['mode']
+  readonly migrationWindowStartTimeInUtc?: string
+  readonly overwriteDbsInTarget?: Flag
+  readonly secretParameters?: {
+    readonly adminCredentials?: {
+      readonly sourceServerPassword?: string
+      readonly targetServerPassword?: string
+    }
+    readonly sourceServerUsername?: string
+    readonly targetServerUsername?: string
+  }
+  readonly setupLogicalReplicationOnSourceDbIfNeeded?: Flag
+  readonly sourceDbServerFullyQualifiedDomainName?: string
+  readonly sourceDbServerResourceId?: string
+  readonly startDataMigration?: Flag
+  readonly targetDbServerFullyQualifiedDomainName?: string
+  readonly triggerCutover?: Flag
+}
+
+interface Creation extends Changes {
+  readonly migrationInstanceResourceId?: string
+  readonly migrationOption?: Migration['option']
+  readonly migrationWindowEndTimeInUtc?: string
+  readonly sourceDbServerResourceId: string
+  readonly sourceType?: Migration['sourceType']
+  readonly sslMode?: SslModeWord
+}
+
+interface Body {
+  /** Put in by `prepare`. */
+  readonly place?: string
+  readonly properties: Creation
+}
+
+interface PatchBody {
+  readonly properties?: Changes
+}
+
+export function migrationVersion(seal: Seal, newId: () => string): Version<Migration> {
+  return {
+    date: version,
+    body: Type.Object({ properties: Type.Object(creatable) }),
+    problems: (body: Body) => problemsOf(body.properties),
+    answer: Type.Object({
+      properties: Type.Object({
+        ...creatable,
+        secretParameters: Type.Optional(Type.Never()),
+        migrationId: Type.String(),
+        targetDbServerResourceId: Type.String(),
+        sourceDbServerMetadata: Type.Optional(metadataShape),
+        targetDbServerMetadata: Type.Optional(metadataShape),
+        currentStatus: statusShape,
+      }),
+    }),
+    unknownProperties: 'ignore',
+    toModel({ properties: given, place }: Body, previous) {
+      const sourceType = given.sourceType ?? registeredSourceType
+      const fresh = {
+        place: previous?.place ?? place ?? '',
+        migrationId: previous?.migrationId ?? newId(),
+        mode: given.migrationMode ?? 'Offline',
+        option: given.migrationOption ?? 'ValidateAndMigrate',
+        sourceType,
+        sslMode: given.sslMode ?? (sourceType === registeredSourceType ? 'VerifyFull' : 'Prefer'),
+        ...optional('instanceResourceId', given.migrationInstanceResourceId),
+        ...optional('windowEnd', given.migrationWindowEndTimeInUtc),
+        sourceId: given.sourceDbServerResourceId,
+      } as const
+      return changed(seal, { ...fresh, asked: previous?.asked ?? nothingAsked }, given, previous)
+    },
+    fromModel: (model, view) => ({
+      // Written by the reconciler of this type alone.
+      properties: show(model, view.observed as Progress | undefined, view.id.text),
+    }),
+    patch: {
+      body: Type.Object({ properties: Type.Optional(Type.Object(changeable)) }),
+      apply({ properties = {} }: PatchBody, previous, _context: Context) {
+        return changed(seal, previous, properties, previous)
+      },
+    },
+  }
+}
+
+/** `base` with what the body says; `previous` is whose passwords and orders it takes up. */
+function changed(
+  seal: Seal,
+  base: Migration,
+  given: Changes,
+  previous: Migration | undefined,
+): Migration {
+  const { secretParameters: secrets } = given
+  const orders = {
+    ...optional('triggerCutover', given.triggerCutover),
+    ...optional('cancel', given.cancel),
+    ...optional('cutoverOn', given.dbsToTriggerCutoverOn),
+    ...optional('cancelOn', given.dbsToCancelMigrationOn),
+  }
+  return {
+    ...base,
+    ...orders,
+    ...optional('mode', given.migrationMode),
+    ...optional('windowStart', given.migrationWindowStartTimeInUtc),
+    ...optional('sourceId', given.sourceDbServerResourceId),
+    ...optional('sourceHost', given.sourceDbServerFullyQualifiedDomainName),
+    ...optional('targetHost', given.targetDbServerFullyQualifiedDomainName),
+    ...optional('databases', given.dbsToMigrate),
+    ...optional('migrateRoles', given.migrateRoles),
+    ...optional('setUpReplication', given.setupLogicalReplicationOnSourceDbIfNeeded),
+    ...optional('startDataMigration', given.startDataMigration),
+    ...optional('overwrite', given.overwriteDbsInTarget),
+    ...optional('sourceUser', secrets?.sourceServerUsername ?? previous?.sourceUser),
+    ...optional('targetUser', secrets?.targetServerUsername ?? previous?.targetUser),
+    ...optional(
+      'sealedPasswords',
+      passwordsAfter(seal, base.place, previous, secrets?.adminCredentials),
+    ),
+    asked: askedAfter(base.asked, previous ?? {}, orders),
+  }
+}
+
+/** Sealed anew only where a password is another: a body that changes nothing must change nothing. */
+function passwordsAfter(
+  seal: Seal,
+  place: string,
+  previous: Migration | undefined,
+  given: NonNullable<Changes['secretParameters']>['adminCredentials'],
+): string | undefined {
+  const known = previous === undefined ? undefined : openPasswords(seal, previous)
+  const source = given?.sourceServerPassword ?? known?.source
+  const target = given?.targetServerPassword ?? known?.target
+  if (source === undefined || target === undefined) return undefined
+  if (source === known?.source && target === known.target) return previous?.sealedPasswords
+  return sealPasswords(seal, place, { source, target })
+}
+
+function problemsOf(given: Creation): readonly Problem[] {
+  const start = given.migrationWindowStartTimeInUtc
+  const end = given.migrationWindowEndTimeInUtc
+  const problems: Problem[] = []
+  for (const [name, value] of [
+    ['migrationWindowStartTimeInUtc', start],
+    ['migrationWindowEndTimeInUtc', end],
+  ] as const) {
+    if (value === undefined || !Number.isNaN(Date.parse(value))) continue
+    problems.push({ path: `properties.${name}`, message: 'expected a moment that exists' })
+  }
+  const credentials = given.secretParameters?.adminCredentials
+  // The rules ask for those that a PUT of one that is there may leave out.
+  if (credentials !== undefined && Object.values(credentials).includes('')) {
+    const path = 'properties.secretParameters.adminCredentials'
+    problems.push({ path, message: 'a password may not be empty' })
+  }
+  return problems
+}
+
+function show(model: Migration, progress: Progress | undefined, id: string): object {
+  return {
+    migrationId: model.migrationId,
+    currentStatus: showStatus(progress),
+    ...optional('migrationInstanceResourceId', model.instanceResourceId),
+    migrationMode: model.mode,
+    migrationOption: model.option,
+    sourceType: model.sourceType,
+    sslMode: model.sslMode,
+    ...optional('sourceDbServerMetadata', progress?.source),
+    ...optional('targetDbServerMetadata', progress?.target),
+    sourceDbServerResourceId: model.sourceId,
+    ...optional('sourceDbServerFullyQualifiedDomainName', model.sourceHost),
+    targetDbServerResourceId: id.slice(0, id.toLowerCase().lastIndexOf('/migrations/')),
+    ...optional('targetDbServerFullyQualifiedDomainName', model.targetHost),
+    ...optional('dbsToMigrate', model.databases),
+    ...optional('setupLogicalReplicationOnSourceDbIfNeeded', model.setUpReplication),
+    ...optional('overwriteDbsInTarget', model.overwrite),
+    ...optional('migrationWindowStartTimeInUtc', model.windowStart),
+    ...optional('migrationWindowEndTimeInUtc', model.windowEnd),
+    ...optional('migrateRoles', model.migrateRoles),
+    ...optional('startDataMigration', model.startDataMigration),
+    ...optional('triggerCutover', model.triggerCutover),
+    ...optional('dbsToTriggerCutoverOn', model.cutoverOn),
+    ...optional('cancel', model.cancel),
+    ...optional('dbsToCancelMigrationOn', model.cancelOn),
+  }
+}
+
+function optional<K extends string, V>(name: K, value: V | undefined): { readonly [P in K]?: V } {
+  // One member, or none: the type says no more.
+  return (value === undefined ? {} : { [name]: value }) as { readonly [P in K]?: V }
+}
+
+const metadataShape = Type.Object({
+  location: Type.String(),
+  sku: Type.Object({ name: Type.Optional(Type.String()), tier: Type.Optional(Type.String()) }),
+  storageMb: Type.Integer(),
+  version: Type.String(),
+})
+
+const statusShape = Type.Object({
+  state: Type.String(),
+  error: Type.Optional(Type.String()),
+  currentSubStateDetails: Type.Object({
+    currentSubState: Type.String(),
+    dbDetails: Type.Optional(Type.Record(Type.String(), Type.Object({}))),
+    validationDetails: Type.Optional(Type.Object({})),
+  }),
+})

@@ -1,0 +1,36 @@
+/** What the types of this provider are made with, and their names. */
+
+import type { DatabaseEngine, Verification } from '#engines/databases/engine.ts'
+import type { HealthSignals } from '#kernel/health.ts'
+import type { Seal } from '#kernel/ports.ts'
+import type { World } from '#plane/world.ts'
+
+export const types = {
+  servers: 'DBforPostgreSQL/flexibleServers',
+  databases: 'DBforPostgreSQL/flexibleServers/databases',
+  migrations: 'DBforPostgreSQL/flexibleServers/migrations',
+} as const
+
+export const version = '2025-08-01'
+
+/** How migrations are done here: the operator's choice, since the contract has no field for it. */
+export interface MigrationSettings {
+  /** Cutover keeps writers out of the source while it drains. */
+  readonly fence: boolean
+  readonly verify: Verification
+  readonly tablesAtOnce: number
+  readonly databasesAtOnce: number
+}
+
+export interface PostgresParts extends Pick<World, 'words' | 'clock' | 'ids' | 'log'> {
+  readonly reader: World['services']['reader']
+  readonly seal: Seal
+  readonly engine: DatabaseEngine
+  readonly settings: MigrationSettings
+  /** Told when a server that is being migrated to does not answer. */
+  readonly signals: HealthSignals
+}
+
+export function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}

@@ -1,0 +1,301 @@
+/**
+ * kill -9 of the server at every state a migration shows, and of its worker at moments a seed picks, while an
+ * application writes: afterwards the databases are the same, and nothing of the migration is left on either server.
+ */
+
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect, type Session } from '#engines/databases/postgres/connect.ts'
+import {
+  findServer,
+  howToGetServers,
+  startServer,
+  type TestServer,
+} from '#engines/databases/testing/servers.ts'
+import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
+import { freshHome, type Installation, startInstallation } from '../e2e/installation.ts'
+import { requireOrSkip } from '../require.ts'
+
+const seed = Number(process.env['ARMATURE_SIMULATE_SEED'] ?? Date.now() % 1_000_000)
+const looksMax = 1500
+const version = 'api-version=2025-08-01'
+
+/** A small generator: the same seed, the same choices. */
+function random(from: number): () => number {
+  let state = from >>> 0
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+interface World {
+  readonly source: TestServer
+  readonly target: TestServer
+  readonly home: string
+  readonly next: () => number
+  readonly store: string | undefined
+  server: Installation
+  /** Where it was killed. */
+  readonly kills: Set<string>
+  workerKills: number
+}
+
+function open(server: TestServer, database: string): Promise<Session> {
+  const { address, password } = server
+  return connect({ address, password }, { database, applicationName: 'simulate' })
+}
+
+async function restart(world: World): Promise<void> {
+  await world.server.kill()
+  world.server = await start(world)
+}
+
+function start({ home, store }: Pick<World, 'home' | 'store'>): Promise<Installation> {
+  return startInstallation({
+    home,
+    ...(store === undefined ? {} : { store }),
+    // What a killed process held is free the sooner.
+    environment: { ARMATURE_LIMIT_LEASE_SECONDS: '2' },
+  })
+}
+
+/** The worker of the only migration under way; false where none is. */
+function killWorker(home: string): boolean {
+  const folder = join(home, 'migrations')
+  try {
+    for (const name of readdirSync(folder)) {
+      const { pid } = JSON.parse(readFileSync(join(folder, name, 'worker.json'), 'utf8')) as {
+        readonly pid: number
+      }
+      process.kill(pid, 'SIGKILL')
+      return true
+    }
+  } catch {
+    // It has not begun, or has ended: then there is none to kill.
+  }
+  return false
+}
+
+function path(world: World, name: string): string {
+  const group = `/subscriptions/${world.server.subscriptionId}/resourceGroups/rg`
+  return `${group}/providers/Vendor.DBforPostgreSQL/flexibleServers/target${name}?${version}`
+}
+
+interface Seen {
+  readonly state: string
+  readonly subState: string
+  readonly error: string
+}
+
+async function statusOf(world: World, name: string): Promise<Seen> {
+  const answer = await world.server.request('GET', path(world, `/migrations/${name}`))
+  assert.equal(answer.status, 200, answer.text)
+  const status = 'properties.currentStatus'
+  return {
+    state: String(answer.at(`${status}.state`)),
+    subState: String(answer.at(`${status}.currentSubStateDetails.currentSubState`)),
+    error: String(answer.at(`${status}.error`) ?? ''),
+  }
+}
+
+/** Follows a migration to its end, kills the server in each state it has not been killed in, and answers what waits. */
+async function follow(
+  world: World,
+  name: string,
+  answers: Readonly<Record<string, object>>,
+): Promise<Seen> {
+  for (let looks = 0; looks < looksMax; looks++) {
+    const seen = await statusOf(world, name)
+    const at = `${name} ${seen.subState}`
+    if (seen.subState === 'Completed') return seen
+    if (!world.kills.has(at)) {
+      world.kills.add(at)
+      if (world.next() < 0.5 && killWorker(world.home)) world.workerKills++
+      await restart(world)
+      continue
+    }
+    const answer = seen.state === 'WaitingForUserAction' ? answers[seen.subState] : undefined
+    if (answer !== undefined) {
+      const patched = await world.server.request('PATCH', path(world, `/migrations/${name}`), {
+        body: { properties: answer },
+      })
+      assert.ok([200, 409].includes(patched.status), patched.text)
+      // Right after it was asked: the order is stored, and nobody may have heard of it yet.
+      if (world.next() < 0.5) await restart(world)
+    }
+    await sleep(20 + world.next() * 150)
+  }
+  throw new Error(`seed ${seed}: the migration never ended`)
+}
+
+async function make(server: TestServer, database: string): Promise<void> {
+  {
+    await using maintenance = await open(server, 'postgres')
+    await maintenance.run(`CREATE DATABASE ${database}`)
+  }
+  await using inside = await open(server, database)
+  await inside.run(`
+    CREATE TABLE public.note (id serial PRIMARY KEY, t text);
+    CREATE TABLE public.no_key (a int);
+    INSERT INTO public.note (t) SELECT repeat('x', 200) || i FROM generate_series(1, 30000) i;
+    INSERT INTO public.no_key SELECT i FROM generate_series(1, 100) i`)
+}
+
+async function contentOf(server: TestServer, database: string): Promise<string> {
+  await using inside = await open(server, database)
+  const text = await inside.value(
+    `SELECT (SELECT count(*) || ' ' || md5(string_agg(n::text, ',' ORDER BY id)) FROM public.note n)
+      || (SELECT md5(string_agg(a::text, ',' ORDER BY a)) FROM public.no_key)`,
+  )
+  return String(text)
+}
+
+/** Slots, publications, subscriptions, settings of databases, sessions and half-made databases on a server. */
+async function tracesAt(server: TestServer): Promise<readonly string[]> {
+  await using maintenance = await open(server, 'postgres')
+  const rows = await maintenance.rows<{ name: string }>(`
+    SELECT 'slot ' || slot_name AS name FROM pg_replication_slots
+    UNION ALL SELECT 'setting ' || d.datname FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase
+    UNION ALL SELECT 'subscription ' || subname FROM pg_subscription
+    UNION ALL SELECT 'database ' || datname FROM pg_database WHERE datname ~ 'armature'
+    UNION ALL SELECT 'session ' || application_name FROM pg_stat_activity WHERE application_name ~ 'armature|migrat'`)
+  const found = rows.map(({ name }) => name)
+  for (const database of ['online', 'called']) {
+    const there = await maintenance.value('SELECT 1 FROM pg_database WHERE datname = $1', [
+      database,
+    ])
+    if (there === undefined) continue
+    await using inside = await open(server, database)
+    const publications = await inside.rows<{ name: string }>(
+      `SELECT 'publication ' || pubname AS name FROM pg_publication
+       UNION ALL SELECT 'identity ' || oid::regclass FROM pg_class
+         WHERE relkind = 'r' AND relreplident <> 'd' AND relnamespace = 'public'::regnamespace`,
+    )
+    found.push(...publications.map(({ name }) => name))
+  }
+  return found
+}
+
+/** Sessions end a moment after the last word of their process. */
+async function assertClean(world: World): Promise<void> {
+  let left: readonly string[] = []
+  for (let looks = 0; looks < 100; looks++) {
+    left = [...(await tracesAt(world.source)), ...(await tracesAt(world.target))]
+    if (left.length === 0) return
+    await sleep(50)
+  }
+  assert.deepEqual(left, [], `seed ${seed}`)
+}
+
+for (const kind of ['SQLite', 'PostgreSQL'] as const) {
+  test(`${kind}: killed in every state, a migration ends well (seed ${seed})`, {
+    timeout: 600_000,
+  }, async (t) => {
+    if (!requireOrSkip(t, findServer(15) !== undefined, howToGetServers)) return
+    if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+    await using stack = new AsyncDisposableStack()
+    const home = freshHome()
+    stack.defer(() => rmSync(home, { recursive: true, force: true }))
+    const source = stack.use(await startServer(15))
+    const target = stack.use(await startServer(15))
+    const store =
+      kind === 'SQLite'
+        ? undefined
+        : await stack.use(await startPostgres({ fsync: false })).createDatabase()
+    const world: World = {
+      source,
+      target,
+      home,
+      store,
+      next: random(seed),
+      kills: new Set(),
+      workerKills: 0,
+      server: await start({ home, store }),
+    }
+    stack.defer(() => world.server[Symbol.asyncDispose]())
+    await world.server.request('PUT', path(world, ''), {
+      body: {
+        location: 'here',
+        properties: {
+          fullyQualifiedDomainName: '127.0.0.1',
+          port: target.address.port,
+          administratorLogin: 'postgres',
+          administratorLoginPassword: target.password,
+        },
+      },
+    })
+    const put = async (name: string): Promise<void> => {
+      await make(source, name)
+      const made = await world.server.request('PUT', path(world, `/migrations/${name}`), {
+        body: {
+          location: 'here',
+          properties: {
+            sourceType: 'OnPremises',
+            sourceDbServerResourceId: `127.0.0.1:${source.address.port}@postgres`,
+            migrationMode: 'Online',
+            migrationOption: 'ValidateAndMigrate',
+            dbsToMigrate: [name],
+            startDataMigration: 'False',
+            setupLogicalReplicationOnSourceDbIfNeeded: 'False',
+            secretParameters: {
+              adminCredentials: {
+                sourceServerPassword: source.password,
+                targetServerPassword: target.password,
+              },
+            },
+          },
+        },
+      })
+      assert.equal(made.status, 201, made.text)
+    }
+    const consents = {
+      WaitingForLogicalReplicationSetupRequestOnSourceDB: {
+        setupLogicalReplicationOnSourceDbIfNeeded: 'True',
+      },
+      WaitingForDataMigrationScheduling: { startDataMigration: 'True' },
+    }
+
+    await put('online')
+    let writes = true
+    const writing = (async () => {
+      while (writes) {
+        await using inside = await open(source, 'online')
+        await inside.run(`INSERT INTO public.note (t) VALUES ('late ' || clock_timestamp());
+          UPDATE public.note SET t = t || '+' WHERE id = 1 + (random() * 1000)::int;
+          UPDATE public.no_key SET a = a + 1000 WHERE a = (random() * 100)::int`)
+        await sleep(20)
+      }
+    })()
+    // Shut out by the fence, as an application is: it ends.
+    const stopped = writing.catch(() => undefined)
+    const done = await follow(world, 'online', {
+      ...consents,
+      WaitingForCutoverTrigger: { triggerCutover: 'True' },
+    })
+    assert.equal(done.state, 'Succeeded', `seed ${seed}: ${done.error}`)
+    writes = false
+    await stopped
+    const counted = await contentOf(target, 'online')
+    // What was written after the fence was lifted is the source's alone.
+    assert.ok(Number(counted.split(' ')[0]) >= 30_000)
+    await assertClean(world)
+
+    await put('called')
+    const called = await follow(world, 'called', {
+      ...consents,
+      WaitingForCutoverTrigger: { cancel: 'True' },
+    })
+    assert.equal(called.state, 'Canceled', `seed ${seed}: ${called.error}`)
+    assert.equal(await contentOf(target, 'called'), await contentOf(source, 'called'))
+    await assertClean(world)
+    const states = [...world.kills].map((one) => one.split(' ')[1])
+    for (const one of ['WaitingForDataMigrationScheduling', 'WaitingForCutoverTrigger']) {
+      assert.ok(states.includes(one), `seed ${seed}: never killed at ${one}`)
+    }
+    t.diagnostic(`killed at ${[...world.kills].join(', ')}; workers ${world.workerKills}`)
+  })
+}
