@@ -169,6 +169,26 @@ test('issuers are taken from JSON text and from the file, with the usual claim f
   })
 })
 
+test('where targets reach sources is a list of pairs', () => {
+  withFolder((directory) => {
+    const environment = {
+      ARMATURE_MIGRATIONS_SOURCES_FROM_TARGETS: '127.0.0.1:5433=db:5432, Other:1=x:2',
+    }
+    const { migrations } = readConfig({ environment, directory })
+    assert.deepEqual(
+      [...migrations.sourcesFromTargets],
+      [
+        ['127.0.0.1:5433', { host: 'db', port: 5432 }],
+        ['other:1', { host: 'x', port: 2 }],
+      ],
+    )
+  })
+  for (const bad of ['a=b', 'a:1', 'a:1=b:0', 'a:1=b:99999', 'a b:1=c:1']) {
+    const problems = problemsOf({ ARMATURE_MIGRATIONS_SOURCES_FROM_TARGETS: bad })
+    assert.match(problems['ARMATURE_MIGRATIONS_SOURCES_FROM_TARGETS'] ?? '', /host:port=host:port/)
+  }
+})
+
 test('a variable that is no setting is a warning with a suggestion', () => {
   withFolder((directory) => {
     const environment = { ARMATURE_PROT: '1', ARMATURE_TEST_REQUIRE: 'all', OTHER: 'x' }

@@ -31,12 +31,12 @@ export function oneTable(megabytes: number): Shape {
   }
 }
 
-export function thousandTables(megabytes: number): Shape {
-  const rows = Math.round((megabytes * 1e6) / rowBytes / 1000)
+export function manyTables(megabytes: number, tables: number): Shape {
+  const rows = Math.round((megabytes * 1e6) / rowBytes / tables)
   return {
-    name: `a thousand tables, ${megabytes} MB`,
+    name: `${tables} tables of ${megabytes} MB in all`,
     statements: [
-      `DO $$ BEGIN FOR i IN 1..1000 LOOP
+      `DO $$ BEGIN FOR i IN 1..${tables} LOOP
          EXECUTE format('CREATE TABLE public.t%s (id int PRIMARY KEY, account int, note text)', i);
          EXECUTE format('INSERT INTO public.t%s SELECT g, g %% 97, md5(g::text) || md5((g + 1)::text) FROM generate_series(1, ${rows}) g', i);
          EXECUTE format('CREATE INDEX ON public.t%s (account)', i);
@@ -90,7 +90,7 @@ async function copyByArmature(pair: Pair, folder: string): Promise<void> {
       overwrite: false,
       roles: false,
       setUpReplication: false,
-      fence: false,
+      fence: 'none',
       verify: 'none',
       analyze: false,
       tablesAtOnce: 2,

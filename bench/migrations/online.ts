@@ -25,6 +25,7 @@ export async function measureOnline(
   const pauses: number[] = []
   const lags: number[] = []
   const rates: number[] = []
+  const backlogs: number[] = []
   for (let round = 0; round < measuring.rounds; round++) {
     for (const server of [pair.source, pair.target]) {
       await run(server, 'postgres', [`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`])
@@ -52,6 +53,7 @@ export async function measureOnline(
       pauses.push(one.pauseMilliseconds)
       lags.push(one.lagSeconds)
       rates.push(one.changesPerSecond)
+      backlogs.push(one.bytesBehindMax / 1024)
       measuring.progress(`${name}: online: paused ${one.pauseMilliseconds} ms`)
     } finally {
       load.kill()
@@ -63,6 +65,7 @@ export async function measureOnline(
   return [
     row(`cutover at ${transactionsPerSecond} transactions a second, pause in ms`, pauses, 0),
     row('largest lag seen, seconds', lags, 2),
+    row('largest backlog seen, KiB of log', backlogs, 0),
     row('row changes applied a second', rates, 0),
   ]
 }
@@ -70,6 +73,7 @@ export async function measureOnline(
 interface Online {
   readonly pauseMilliseconds: number
   readonly lagSeconds: number
+  readonly bytesBehindMax: number
   readonly changesPerSecond: number
 }
 
@@ -85,7 +89,7 @@ async function migrate(pair: Pair, folder: string): Promise<Online> {
       overwrite: false,
       roles: false,
       setUpReplication: true,
-      fence: true,
+      fence: 'cutover',
       verify: 'counts',
       analyze: false,
       tablesAtOnce: 2,
@@ -93,8 +97,10 @@ async function migrate(pair: Pair, folder: string): Promise<Online> {
     },
     { sourcePassword: pair.source.password, targetPassword: pair.target.password },
   )
-  let since: number | undefined
+  // What was applied before the first look made up for the copy: it is no rate.
+  let first: { readonly at: number; readonly applied: number } | undefined
   let lagSeconds = 0
+  let bytesBehindMax = 0
   let changesPerSecond = 0
   let asked = false
   for (;;) {
@@ -103,14 +109,19 @@ async function migrate(pair: Pair, folder: string): Promise<Online> {
     if (observed.worker === 'lost') throw new Error('the worker was lost')
     if (observed.worker === 'ended') {
       if (one?.phase !== 'succeeded') throw new Error(one?.message ?? 'nothing was copied')
-      return { pauseMilliseconds: one.pauseMilliseconds ?? 0, lagSeconds, changesPerSecond }
+      const pauseMilliseconds = one.pauseMilliseconds ?? 0
+      return { pauseMilliseconds, lagSeconds, bytesBehindMax, changesPerSecond }
     }
-    if (one?.phase === 'replicating' && !asked) {
-      since ??= Date.now()
-      const seconds = (Date.now() - since) / 1000
-      lagSeconds = Math.max(lagSeconds, one.counters.latencySeconds ?? 0)
-      if (seconds > watchedSeconds) {
-        changesPerSecond = one.counters.appliedChanges / seconds
+    // Counters come once a second, so the time that counts is theirs.
+    const { updatedAt: at } = observed
+    if (one?.phase === 'replicating' && !asked && at !== undefined) {
+      const { appliedChanges: applied, latencySeconds } = one.counters
+      first ??= applied > 0 ? { at, applied } : undefined
+      lagSeconds = Math.max(lagSeconds, latencySeconds ?? 0)
+      bytesBehindMax = Math.max(bytesBehindMax, one.bytesBehind ?? 0)
+      const seconds = first === undefined ? 0 : (at - first.at) / 1000
+      if (first !== undefined && seconds > watchedSeconds) {
+        changesPerSecond = (applied - first.applied) / seconds
         asked = true
         await engine.cutover('online', [database])
       }

@@ -9,6 +9,8 @@ export const nounSummaries: Readonly<Record<string, string>> = {
   group: 'Who is in which group',
   health: 'What is out of order, and whom it touches',
   key: 'The keys that sign access tokens',
+  migration: 'Databases brought from one PostgreSQL server to another',
+  'migration server': 'The PostgreSQL servers that databases are brought to',
   principal: 'Users, groups and service principals of the directory',
   'principal secret': 'Secrets by which an application signs in',
   'resource-group': 'Resource groups: what is created and deleted together',

@@ -1,7 +1,7 @@
 /** Settings of database migrations: what the contract has no field for, so the operator says it. */
 
 import { join, resolve } from 'node:path'
-import { choice, flag, text, whole } from './setting.ts'
+import { choice, type Setting, text, Wrong, whole } from './setting.ts'
 
 export interface MigrationsConfig {
   readonly migrations: {
@@ -9,10 +9,42 @@ export interface MigrationsConfig {
     readonly folder: string
     /** Where `pg_dump` and `pg_restore` are; the usual places are searched when undefined. */
     readonly client: string | undefined
-    readonly fence: boolean
+    readonly fence: 'none' | 'cutover' | 'stay'
     readonly verify: 'none' | 'counts' | 'checksums'
     readonly tablesAtOnce: number
+    /** By `host:port` as we reach a source: where target servers reach it, where that differs. */
+    readonly sourcesFromTargets: ReadonlyMap<string, SourceFromTarget>
   }
+}
+
+export interface SourceFromTarget {
+  readonly host: string
+  readonly port: number
+}
+
+const pairsMax = 100
+const pairForm = /^([A-Za-z0-9._-]{1,255}:\d{1,5})=([A-Za-z0-9._-]{1,255}):(\d{1,5})$/
+
+/** `127.0.0.1:5433=db:5432`, several with commas between them. */
+const sourcesFromTargets: Setting<ReadonlyMap<string, SourceFromTarget>> = {
+  expected: '`host:port=host:port`, several with commas between them',
+  default: '',
+  description:
+    'For online migrations, where target servers reach a source under another name than this server does (containers): `127.0.0.1:5433=db:5432`.',
+  parse(raw) {
+    const list = typeof raw === 'string' ? raw.split(',').map((one) => one.trim()) : raw
+    if (!Array.isArray(list) || list.length > pairsMax) return new Wrong()
+    const pairs = new Map<string, SourceFromTarget>()
+    for (const one of list) {
+      if (one === '') continue
+      const [, ours, host, port] = pairForm.exec(String(one)) ?? []
+      if (ours === undefined || host === undefined || Number(port) < 1 || Number(port) > 65_535) {
+        return new Wrong(`${JSON.stringify(one)} is no \`host:port=host:port\``)
+      }
+      pairs.set(ours.toLowerCase(), { host, port: Number(port) })
+    }
+    return pairs
+  },
 }
 
 export const migrationsSettings = {
@@ -26,10 +58,10 @@ export const migrationsSettings = {
     description:
       'The folder of `pg_dump` and `pg_restore`, at least as new as every source. Empty searches the usual places.',
   }),
-  migrationsFence: flag({
-    default: 'true',
+  migrationsFence: choice(['stay', 'cutover', 'none'], {
+    default: 'stay',
     description:
-      'While a database is cut over, end its sessions at the source and let new ones only read. Without it whoever writes must be stopped first.',
+      'When a database is cut over, its sessions at the source are ended and new ones may only read. `stay`: for good, so that nobody writes to the old one; `cutover`: until it is done; `none`: whoever writes must be stopped first.',
   }),
   migrationsVerify: choice(['none', 'counts', 'checksums'], {
     default: 'counts',
@@ -39,6 +71,7 @@ export const migrationsSettings = {
     default: '4',
     description: 'Tables of a database that are copied at the same time.',
   }),
+  migrationsSourcesFromTargets: sourcesFromTargets,
 } as const
 
 export function arrangeMigrations(
@@ -46,9 +79,10 @@ export function arrangeMigrations(
     readonly home: string
     readonly migrationsFolder: string
     readonly migrationsClient: string
-    readonly migrationsFence: boolean
+    readonly migrationsFence: 'none' | 'cutover' | 'stay'
     readonly migrationsVerify: 'none' | 'counts' | 'checksums'
     readonly migrationsTablesAtOnce: number
+    readonly migrationsSourcesFromTargets: ReadonlyMap<string, SourceFromTarget>
   },
   directory: string,
 ): MigrationsConfig {
@@ -60,6 +94,7 @@ export function arrangeMigrations(
       fence: named.migrationsFence,
       verify: named.migrationsVerify,
       tablesAtOnce: named.migrationsTablesAtOnce,
+      sourcesFromTargets: named.migrationsSourcesFromTargets,
     },
   }
 }

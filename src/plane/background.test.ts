@@ -39,6 +39,8 @@ test('writes open no operation, tags stay while it works, and a DELETE ends it f
   assert.deepEqual(looks, ['working 9'])
   const now = await t.call('GET', valve)
   assert.equal(now.etag, made.etag, 'what was recorded is no change of the resource')
+  const again = await t.call('GET', valve, undefined, { ifNoneMatch: now.etag ?? '' })
+  assert.equal(again.status, 200, 'what came of the work may be news')
   // While it works a change is taken at once, and looked at at once.
   const tagged = await t.call('PATCH', valve, { tags: { a: 'b' } }, { ifMatch: now.etag ?? '' })
   assert.equal(tagged.status, 200)

@@ -18,6 +18,7 @@ import {
 } from './container-instance/provider.ts'
 import { dataShareMigrations } from './data-share/ledger/migrations.ts'
 import { dataShareProvider } from './data-share/provider.ts'
+import { serverSighting } from './db-for-postgresql/flexible-servers/sighting.ts'
 import type { MigrationSettings } from './db-for-postgresql/parts.ts'
 import { postgresProvider } from './db-for-postgresql/provider.ts'
 import { openManagedIdentities } from './managed-identity/managed-identities.ts'
@@ -98,7 +99,10 @@ export function providers(parts: ProviderParts): readonly Provider[] {
     billingProvider(world),
     resourceHealthProvider({
       ...world,
-      observers: { 'containerinstance/containergroups': sightingOf },
+      observers: {
+        'containerinstance/containergroups': sightingOf,
+        'dbforpostgresql/flexibleservers': serverSighting,
+      },
       probes:
         containers === undefined
           ? []

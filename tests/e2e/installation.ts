@@ -9,6 +9,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+/** Those that end with us, however we do. */
+const children = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL')
+})
+
 const launcher = fileURLToPath(new URL('../../bin/armature.mjs', import.meta.url))
 
 export interface InstallationOptions {
@@ -111,8 +117,7 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const endWithUs = (): void => void child.kill('SIGKILL')
-  process.once('exit', endWithUs)
+  children.add(child)
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
   let output = ''
   let log = ''
@@ -122,7 +127,7 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
   const dispose = async (): Promise<void> => {
     child.kill('SIGKILL')
     await ended
-    process.off('exit', endWithUs)
+    children.delete(child)
     if (options.home === undefined) rmSync(home, { recursive: true, force: true })
   }
   try {

@@ -84,7 +84,7 @@ async function open(): Promise<Subject & AsyncDisposable> {
         containers: { engine },
         migrating: {
           engine: createPostgresEngine({ clock, folder: join(folder, 'migrations') }),
-          settings: { fence: true, verify: 'counts', tablesAtOnce: 1, databasesAtOnce: 1 },
+          settings: { fence: 'stay', verify: 'counts', tablesAtOnce: 1, databasesAtOnce: 1 },
         },
         copying: { engine: workerEngine(), root: folder },
       }),

@@ -111,7 +111,9 @@ function judge(one: FuzzCase, answer: RawAnswer | undefined): readonly string[] 
       `${status} in the wrong family, not ${[...one.families].join(' or ')}: ${body.slice(0, 300)}`,
     ]
   }
-  return /node:|file:\/\/|\n {4}at |SQLITE|postgres/i.test(body)
+  // A namespace of the contract has the name of what may stand inside.
+  const told = body.replaceAll(/\.DBforPostgreSQL\b/gi, '')
+  return /node:|file:\/\/|\n {4}at |SQLITE|postgres/i.test(told)
     ? [`shows its inside: ${body.slice(0, 300)}`]
     : []
 }

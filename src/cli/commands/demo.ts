@@ -9,6 +9,7 @@ import { exitFailed } from '../failure.ts'
 import { connectionOptions, jsonOption, subscriptionOption } from '../options.ts'
 import { bold, dim, printJson } from '../output/print.ts'
 import { subscriptionOf } from '../resource-path.ts'
+import type { Terminal } from '../terminal.ts'
 import { areaNames, type DemoArea, type DemoCall, loadArea } from './demo/area.ts'
 import { formatCurl, formatRest } from './demo/format-call.ts'
 import { createWorld, secretsIn } from './demo/world.ts'
@@ -17,8 +18,9 @@ export const command: Command = defineCommand({
   name: 'demo',
   summary: 'Prepare a small sample world, and print calls to paste that work on it',
   notes:
-    () => `Areas: ${areaNames().join(', ')}. All of them when none is named. What is prepared is kept; a second
-run finds it and makes nothing twice. Delete it with \`armature resource-group delete demo\`.`,
+    () => `Areas: ${areaNames().join(', ')}. When none is named all of them but migrations, which runs
+servers of its own until it is ended. What is prepared is kept; a second run finds it and makes nothing twice.
+Delete it with \`armature resource-group delete demo\`.`,
   arguments: [{ name: 'area', required: false, summary: 'Only this part of the contract' }],
   options: {
     run: { type: 'boolean', summary: 'Run the printed calls too, and show their answers' },
@@ -28,15 +30,25 @@ run finds it and makes nothing twice. Delete it with \`armature resource-group d
   },
   examples: ['demo', 'demo access', 'demo access --run'],
   async run(context, values) {
-    const areas = await Promise.all(chooseAreas(values.area).map(loadArea))
+    const areas = (await Promise.all(chooseAreas(values.area).map(loadArea))).filter(
+      ({ stays }) => stays !== true || values.area !== undefined,
+    )
     areas.sort((a, b) => (a.operations[0] ?? 0) - (b.operations[0] ?? 0))
     const connection = context.connect(values)
+    const { folder } = context.home()
+    await using kept = new AsyncDisposableStack()
     const world = createWorld(
       connection,
       await subscriptionOf(connection, values.subscription),
-      secretsIn(context.home().folder),
-      connection.running === undefined ? undefined : context.home().owner(),
+      secretsIn(folder),
+      {
+        home: folder,
+        kept,
+        owner: connection.running === undefined ? undefined : context.home().owner(),
+        say: (text) => context.terminal.error(`${text}\n`),
+      },
     )
+    const ended = areas.some(({ stays }) => stays === true) ? endOf(context.terminal) : undefined
     const shown: Shown[] = []
     for (const area of areas) {
       const calls = await area.prepare(world)
@@ -49,6 +61,7 @@ run finds it and makes nothing twice. Delete it with \`armature resource-group d
       }
     }
     if (values.json) printJson(context.terminal, shown)
+    await ended
     const failed = shown.some(({ status, expect }) =>
       expect === undefined ? status !== undefined && status >= 300 : (status ?? expect) !== expect,
     )
@@ -61,6 +74,23 @@ interface Shown extends DemoCall {
   readonly url: string
   readonly status?: number
   readonly answer?: unknown
+}
+
+/** One keystroke can come as two signals, since `npx` passes it on. */
+const keystrokeMilliseconds = 1_000
+
+/** Resolves at the first signal to stop; another one ends the process at once. */
+function endOf(terminal: Terminal): Promise<void> {
+  return new Promise((resolve) => {
+    let isImpatient = false
+    terminal.onStop(() => {
+      if (isImpatient) terminal.exit(exitFailed)
+      setTimeout(() => {
+        isImpatient = true
+      }, keystrokeMilliseconds).unref()
+      resolve()
+    })
+  })
 }
 
 function chooseAreas(named: string | undefined): readonly string[] {

@@ -119,6 +119,13 @@ export interface ServerFacts {
   readonly databases: readonly ServerDatabase[]
 }
 
+/**
+ * Does cutover keep writers out of the source? `none`: the user has stopped them. `cutover`: while it drains; then the
+ * source is as it was, and an application that comes back to it writes what the target will not have. `stay`: from
+ * then on, until its owner opens it; a cutover that is broken off opens it in any case.
+ */
+export type Fence = 'none' | 'cutover' | 'stay'
+
 /** How much is compared before a database counts as migrated. A difference fails the database. */
 export type Verification =
   | 'none'
@@ -148,8 +155,7 @@ export interface MigrationSpec {
   readonly roles: boolean
   /** Online: tables without a replica identity may get one for as long as the migration lasts. */
   readonly setUpReplication: boolean
-  /** Cutover keeps writers out of the source while it drains; without it the user has stopped them. */
-  readonly fence: boolean
+  readonly fence: Fence
   readonly verify: Verification
   /** Gather the target's planner statistics after the copy. */
   readonly analyze: boolean

@@ -49,7 +49,9 @@ export async function runGet(parts: Parts, route: LocatedRoute, input: RunInput)
     return { status: compiled.declaration.headStatus ?? 204, etag: row.etag }
   }
   const verdict = checkPreconditions('GET', input.preconditions, row.etag)
-  if (verdict.kind === 'not-modified') return { status: 304, etag: row.etag }
+  // The tag is of what was asked for; of what work in the background has come to it says nothing.
+  const isWhole = compiled.declaration.reconcile?.background === undefined
+  if (isWhole && verdict.kind === 'not-modified') return { status: 304, etag: row.etag }
   return { status: 200, body: shownRow(parts, compiled, version, row), etag: row.etag }
 }
 

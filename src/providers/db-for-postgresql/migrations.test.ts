@@ -163,6 +163,14 @@ describe('migrations', () => {
     await w.until('online', waitsFor('WaitingForCutoverTrigger'))
     const waiting = await w.call('GET', at('online'))
     {
+      await using inside = await w.session('target', 'postgres')
+      const reached = await inside.rows<{ text: string }>(
+        'SELECT subconninfo AS text FROM pg_subscription',
+      )
+      assert.equal(reached.length, 3)
+      for (const { text } of reached) assert.match(text, /localhost/)
+    }
+    {
       await using inside = await w.session('source', 'first')
       await inside.run(`INSERT INTO public.parent VALUES (1001, 'late'); UPDATE public.parent SET t = 'x' WHERE id = 1;
         DELETE FROM public.child WHERE id = 7`)
@@ -208,6 +216,9 @@ describe('migrations', () => {
       dbsToTriggerCutoverOn: ['first'],
     })
     assert.equal(cut.status, 200)
+    const shown = statusOf(cut)
+    assert.equal(shown.databases['first'].migrationState, 'InProgress')
+    assert.equal(shown.subState, 'WaitingForCutoverTrigger', 'the others wait')
     assert.deepEqual(cut.body.properties.dbsToTriggerCutoverOn, ['first'])
     await w.until('online', ({ databases }) => databases['first'].migrationState === 'Succeeded')
     assert.equal(await w.contentOf('target', 'first'), await w.contentOf('source', 'first'))
@@ -227,6 +238,18 @@ describe('migrations', () => {
     assert.deepEqual(await w.tracesAtSource(), [])
   })
 
+  row('of two that begin at once one does, and the other is told of it', async (w) => {
+    const outcomes = await Promise.allSettled([w.put('racea', []), w.put('raceb', [])])
+    const made = outcomes.filter(({ status }) => status === 'fulfilled')
+    assert.equal(made.length, 1)
+    const lost = outcomes.find(({ status }) => status === 'rejected')
+    assert.ok(lost?.status === 'rejected' && lost.reason instanceof ApiError)
+    assert.equal(lost.reason.code, 'MigrationInProgress')
+    for (const name of ['racea', 'raceb']) {
+      if ((await w.call('DELETE', at(name))).status === 200) await w.until(name, isSettled)
+    }
+  })
+
   row(
     'cancel wins over cutover, keeps what was copied, and leaves the source as it was',
     async (w) => {
@@ -238,7 +261,10 @@ describe('migrations', () => {
       await refused(w.patch('called', { triggerCutover: 'True' }), 'MigrationStateConflict', 409)
       await w.until('called', waitsFor('WaitingForCutoverTrigger'))
       assert.notDeepEqual(await w.tracesAtSource(), [])
-      await w.patch('called', { triggerCutover: 'True', cancel: 'True' })
+      const called = statusOf(await w.patch('called', { triggerCutover: 'True', cancel: 'True' }))
+      // The answer knows of it already.
+      assert.equal(called.subState, 'CancelingRequestedDBMigrations')
+      assert.equal(called.databases['kept'].migrationState, 'Canceling')
       const done = await w.until('called', isSettled)
       assert.equal(done.state, 'Canceled')
       assert.equal(done.subState, 'Completed')
@@ -269,7 +295,8 @@ describe('migrations', () => {
     const later = new Date(Date.now() + 3_600_000).toISOString()
     await w.put('steps', [], { startDataMigration: 'False' })
     await w.until('steps', waitsFor('WaitingForDBsToMigrateSpecification'))
-    await w.patch('steps', { dbsToMigrate: ['timed'] })
+    const named = statusOf(await w.patch('steps', { dbsToMigrate: ['timed'] }))
+    assert.deepEqual([named.state, named.subState], ['InProgress', 'PerformingPreRequisiteSteps'])
     await w.until('steps', waitsFor('WaitingForDataMigrationScheduling'))
     await w.patch('steps', { migrationWindowStartTimeInUtc: later })
     const waiting = await w.until('steps', waitsFor('WaitingForDataMigrationWindow'))
@@ -319,12 +346,16 @@ describe('migrations', () => {
     await w.put('judge', ['judged'], { migrationOption: 'Validate' })
     const clean = await w.until('judge', isSettled)
     assert.equal(clean.state, 'Succeeded', clean.error)
+    assert.equal(clean.databases['judged'].migrationState, 'Succeeded')
+    assert.equal(clean.databases['judged'].migrationOperation, 'Validated')
     assert.equal(await w.contentOf('target', 'judged'), undefined)
     await w.put('lacking', ['judged', 'missing'], { migrationOption: 'ValidateAndMigrate' })
     const failed = await w.until('lacking', isSettled)
     assert.equal(failed.state, 'ValidationFailed')
     assert.equal(failed.subState, 'Completed')
     assert.match(failed.error ?? '', /missing/)
+    assert.equal(failed.databases['missing'].migrationState, 'Failed')
+    assert.equal(failed.databases['judged'].migrationState, 'Succeeded')
     assert.equal(failed.validation.status, 'Failed')
     await w.put('unjudged', ['judged', 'missing'])
     const plain = await w.until('unjudged', isSettled)

@@ -1,6 +1,6 @@
 /** What the types of this provider are made with, and their names. */
 
-import type { DatabaseEngine, Verification } from '#engines/databases/engine.ts'
+import type { DatabaseEngine, Fence, Verification } from '#engines/databases/engine.ts'
 import type { HealthSignals } from '#kernel/health.ts'
 import type { Seal } from '#kernel/ports.ts'
 import type { World } from '#plane/world.ts'
@@ -15,11 +15,15 @@ export const version = '2025-08-01'
 
 /** How migrations are done here: the operator's choice, since the contract has no field for it. */
 export interface MigrationSettings {
-  /** Cutover keeps writers out of the source while it drains. */
-  readonly fence: boolean
+  readonly fence: Fence
   readonly verify: Verification
   readonly tablesAtOnce: number
   readonly databasesAtOnce: number
+  /** By `host:port` as we reach a source: where targets reach it, where that differs. */
+  readonly sourcesFromTargets?: ReadonlyMap<
+    string,
+    { readonly host: string; readonly port: number }
+  >
 }
 
 export interface PostgresParts extends Pick<World, 'words' | 'clock' | 'ids' | 'log'> {

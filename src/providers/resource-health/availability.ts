@@ -9,7 +9,7 @@ import type { VendorWords } from '#kernel/vendor.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 import { defineResource, type Resource, type ResourceType } from '#plane/define.ts'
 import type { HealthEvent } from './event.ts'
-import { everybody, type Ledger } from './ledger.ts'
+import { beginningOfTime, everybody, type Ledger } from './ledger.ts'
 import { isReached } from './reach.ts'
 
 export interface Sighting {
@@ -96,7 +96,7 @@ async function currentEvents(
     audiences.map((audience) =>
       ledger.places({
         audience,
-        since: Number.MIN_SAFE_INTEGER / 2,
+        since: beginningOfTime,
         after: undefined,
         narrowing: { text: 'status = ?', values: ['active'] },
         limit: eventsMax,

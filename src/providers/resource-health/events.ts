@@ -21,7 +21,7 @@ import type { Sql } from '#stores/store.ts'
 import { refuseHealth } from './errors.ts'
 import { eventBody, type HealthEvent, type StepName, stepBody } from './event.ts'
 import type { ImpactedResources } from './impacted-resources.ts'
-import type { Ledger } from './ledger.ts'
+import { beginningOfTime, type Ledger } from './ledger.ts'
 import { type Step, takeStep } from './lifecycle.ts'
 import { readPage } from './pages.ts'
 import { parseQuestion, startOf } from './question.ts'
@@ -196,9 +196,7 @@ async function listEvents(
   const sight = sightOf(parts, asked)
   // One resource has no window: what touches it now may have begun long ago.
   const since =
-    asked.kind === 'resource'
-      ? Number.MIN_SAFE_INTEGER / 2
-      : startOf(query.get('queryStartTime'), now)
+    asked.kind === 'resource' ? beginningOfTime : startOf(query.get('queryStartTime'), now)
   const active = { text: 'status = ?', values: ['active'] }
   const { narrowing } = question
   return readPage(parts.ledger, {

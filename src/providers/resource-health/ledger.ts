@@ -48,6 +48,9 @@ export interface Ledger {
   ): Promise<HealthEvent>
 }
 
+/** Before every moment there is. Whole: times are whole numbers in the tables. */
+export const beginningOfTime = -(2 ** 52)
+
 export function openLedger(sql: Sql): Ledger {
   return {
     async find(trackingId) {

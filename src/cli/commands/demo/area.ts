@@ -9,6 +9,8 @@ export interface DemoArea {
   readonly summary: string
   /** Of the contract's list; the first decides the order of areas. */
   readonly operations: readonly number[]
+  /** It runs things of its own until it is ended: only for those who name it. */
+  readonly stays?: true
   /** Makes what is missing, through the public API alone; twice is the same as once. */
   prepare(world: DemoWorld): Promise<readonly DemoCall[]>
 }

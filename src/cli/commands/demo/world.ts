@@ -19,6 +19,14 @@ export interface DemoWorld {
   readonly url: string
   /** The owner, where the installation runs on this machine. */
   readonly owner: Person | undefined
+  /** The home folder, where a demo may keep what it needs to go on another time. */
+  readonly home: string
+  /** True where the installation runs on this machine. */
+  readonly isHere: boolean
+  /** What is to be ended with the demo, in the reverse order. */
+  readonly kept: AsyncDisposableStack
+  /** Tells the reader what happens, also after the calls are printed. */
+  say(text: string): void
   /** The path of the resource group `demo`, which exists when this answers. */
   group(): Promise<string>
   /** The object id of the service principal of that name, which exists when this answers. */
@@ -70,11 +78,19 @@ export function secretsIn(folder: string): DemoSecrets {
   }
 }
 
+/** What the demo has beside the installation. */
+export interface DemoSurroundings {
+  readonly home: string
+  readonly kept: AsyncDisposableStack
+  readonly owner: Person | undefined
+  say(text: string): void
+}
+
 export function createWorld(
   connection: Connection,
   subscriptionId: string,
   secrets: DemoSecrets,
-  owner?: Person,
+  surroundings: DemoSurroundings,
 ): DemoWorld {
   const { client, words } = connection
   let notes: string[] = []
@@ -83,7 +99,8 @@ export function createWorld(
     words,
     subscriptionId,
     url: connection.running?.url ?? connection.url,
-    owner,
+    isHere: connection.running !== undefined,
+    ...surroundings,
     secretOf: ({ secretFile }) => secrets.read(secretFile),
     async group() {
       const path = resourceGroupPath(subscriptionId, groupName)

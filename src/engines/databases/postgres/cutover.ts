@@ -82,7 +82,7 @@ const othersQuery = `FROM pg_catalog.pg_stat_activity
 
 /** New sessions are read-only and old ones are ended. What the setting was is written down first. */
 async function fence(task: DatabaseTask, source: Session): Promise<void> {
-  if (!task.spec.fence) return
+  if (task.spec.fence === 'none') return
   if (task.record.fence === undefined) {
     task.record.fence = { previous: (await readOnlySetting(source)) ?? null }
     task.save()
@@ -224,5 +224,5 @@ async function takeDown(task: DatabaseTask, source: Session, server: Session): P
   await restoreIdentities(target, task.record.identities)
   await finishTargetDatabase(task, source, server)
   task.onBoundary('finished')
-  await unfence(task, source)
+  if (task.spec.fence !== 'stay') await unfence(task, source)
 }

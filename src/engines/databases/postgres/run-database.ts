@@ -5,7 +5,7 @@
 
 import { DatabaseEngineError, type DatabasePhase, isEnd } from '../engine.ts'
 import { cleanUpDatabase } from './clean-up.ts'
-import { isTransient } from './connect.ts'
+import { isTransient, quoteName } from './connect.ts'
 import { cutOver, unfence } from './cutover.ts'
 import { type DatabaseTask, enter, openSource, tell } from './database-task.ts'
 import { completeOffline, finishOffline } from './finish-offline.ts'
@@ -85,10 +85,17 @@ async function step(task: DatabaseTask, cleaning: DatabaseTask, run: DatabaseRun
 }
 
 function succeed(task: DatabaseTask): void {
+  const isShut = task.record.fence !== undefined && task.spec.fence === 'stay'
   task.record.identities = []
   task.record.fence = undefined
   tell(task, { endedAt: task.clock.now() })
-  enter(task, 'succeeded', 'Migrated.')
+  enter(
+    task,
+    'succeeded',
+    isShut
+      ? `Migrated. The database of the source only reads now: ALTER DATABASE ${quoteName(task.name)} RESET default_transaction_read_only opens it again.`
+      : 'Migrated.',
+  )
 }
 
 async function recover(error: unknown, task: DatabaseTask, run: DatabaseRun): Promise<void> {

@@ -26,6 +26,13 @@ WHERE s.name IN ('wal_level', 'max_replication_slots', 'max_wal_senders')`
 /** Without the right to read the files, what is pending cannot be seen. */
 const plainQuery = settingsQuery.replace(/\(SELECT f[\s\S]*LIMIT 1\)/, 'NULL::text')
 
+/** Facts 8.5. */
+const numbers: Readonly<Record<string, number>> = {
+  max_replication_slots: 603105,
+  max_wal_senders: 603106,
+  wal_level: 603107,
+}
+
 export interface ReplicationSettings {
   readonly wrong: readonly string[]
   /** Names and the values they need. */
@@ -62,7 +69,7 @@ export async function replicationSettings(
     if (fits(value)) continue
     wanted[name] = least === undefined ? 'logical' : String(least + spare)
     wrong.push(
-      `${name} is ${value} and must be ${least === undefined ? 'logical' : `at least ${least}`}`,
+      `${numbers[name] === undefined ? '' : `${numbers[name]}: `}${name} is ${value} and must be ${least === undefined ? 'logical' : `at least ${least}`}`,
     )
     written = written && file !== null && fits(file)
   }

@@ -191,7 +191,7 @@ async function checkReplicationSettings({ validation, source, target, findings }
       'LogicalReplication',
       // A caller may still ask for consent to mend it; a server that only waits for a restart too.
       'Warning',
-      `At the source, ${wrong}: change the setting and restart the server${settings.written ? ' (it is written already)' : ''}.`,
+      `${wrong}, at the source: change the setting and restart the server${settings.written ? ' (it is written already)' : ''}.`,
     )
   }
   const may = await source.value(

@@ -49,12 +49,7 @@ export function startLoad(
       const seconds = Number(process.hrtime.bigint() - started) / 1e9
       const due = Math.floor(seconds * options.perSecond)
       try {
-        session ??= await connect(
-          { address: server.address, password: server.password },
-          { database, applicationName: 'load' },
-        )
-        // As an application's own session: a fence must hold for it.
-        if (made === 0) await session.run('RESET default_transaction_read_only')
+        session ??= await openAsApplication(server, database)
         while (made < due && !stopping) {
           await session.run(statements[made % statements.length] ?? 'SELECT 1')
           made += 1
@@ -78,4 +73,14 @@ export function startLoad(
       await working
     },
   }
+}
+
+/** A session that a fence holds for, as it does for an application's own. */
+async function openAsApplication(server: TestServer, database: string): Promise<Session> {
+  const session = await connect(
+    { address: server.address, password: server.password },
+    { database, applicationName: 'load' },
+  )
+  await session.run('RESET default_transaction_read_only')
+  return session
 }

@@ -80,7 +80,7 @@ export async function openWorld(
       overwrite: false,
       roles: true,
       setUpReplication: true,
-      fence: true,
+      fence: 'cutover',
       verify: 'checksums',
       analyze: false,
       tablesAtOnce: 2,

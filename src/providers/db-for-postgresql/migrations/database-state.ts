@@ -54,7 +54,8 @@ export function showDatabase(
     states[phase] === 'Succeeded' || states[phase] === 'Canceled' || phase === 'failed'
   const cancels = orders.cancel.includes(name) && !isEnded && phase !== 'cleaning-up'
   const cuts = phase === 'replicating' && orders.cutover.includes(name)
-  const message = number === undefined ? one.message : `${number}: ${one.message}`
+  const told = cuts ? 'The cutover was asked for.' : one.message
+  const message = number === undefined ? told : `${number}: ${told}`
   return {
     databaseName: name,
     migrationState: cancels ? 'Canceling' : cuts ? 'InProgress' : states[phase],
@@ -93,6 +94,19 @@ export function unstarted(names: readonly string[], asked: Asked): readonly Data
     fullLoadLoadingTables: 0,
     fullLoadQueuedTables: 0,
   }))
+}
+
+/** Those that nothing has been done for, when the whole ends without beginning with them. */
+export function concluded(
+  databases: readonly DatabaseState[],
+  of: (name: string) => 'Succeeded' | 'Failed',
+  operation: string,
+): readonly DatabaseState[] {
+  return databases.map((one) =>
+    one.migrationState === 'InProgress'
+      ? { ...one, migrationState: of(one.databaseName), migrationOperation: operation }
+      : one,
+  )
 }
 
 /** The whole at its end: failed if one failed; called off if all were, or it was called off as a whole. */

@@ -52,7 +52,7 @@ const specOf = ({ databases = [], asked, mode }: Migration): MigrationSpec => {
     overwrite: false,
     roles: false,
     setUpReplication: false,
-    fence: true,
+    fence: 'cutover',
     verify: 'none',
     analyze: false,
     tablesAtOnce: 1,

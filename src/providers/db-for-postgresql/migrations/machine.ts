@@ -13,7 +13,7 @@ import {
 } from '#engines/databases/engine.ts'
 import { type Failure, failureText } from '../engine-failure.ts'
 import { ordersFor } from './asked.ts'
-import { endedState, endsInErrors, showDatabase, unstarted } from './database-state.ts'
+import { concluded, endedState, endsInErrors, showDatabase, unstarted } from './database-state.ts'
 import type { Migration, Progress, ServerMetadata, SubState } from './model.ts'
 
 /** What there is to look at before anything can be said. */
@@ -33,12 +33,19 @@ export type Seen =
   | { readonly kind: 'worker'; readonly observed: ObservedMigration }
   | Failure
 
-const workerLookSeconds = 1
+/** With what the worker needs to see and to write down, counters are two seconds old at the most. */
+const workerLookSeconds = 0.5
 const surveyLookSeconds = 5
 const troubleLookSeconds = 2
 /** A server that does not answer before anything was begun may be starting. */
 const troubleSecondsMax = 60
 const windowLookSecondsMax = 60
+
+/** What the answers to its waits were: a wait that has been answered since is over, though nobody has looked. */
+export function answersOf(model: Migration): string {
+  const { databases, setUpReplication, overwrite, startDataMigration, windowStart } = model
+  return JSON.stringify([databases, setUpReplication, overwrite, startDataMigration, windowStart])
+}
 
 const start: Progress = {
   state: 'InProgress',
@@ -63,7 +70,7 @@ export function advance(
   seen: Seen,
   now: number,
 ): Progress {
-  const { todo: _done, lookInSeconds: _when, ...last } = before ?? start
+  const { todo: _done, lookInSeconds: _when, answers: _given, ...last } = before ?? start
   if (last.isSettled) return seen.kind === 'worker' ? afterEnd(last, seen.observed) : last
   if (last.plan !== undefined) return withWorker(model, { ...last, plan: last.plan }, seen, now)
   return beforeWorker(model, last, seen, now)
@@ -97,7 +104,13 @@ function beforeWorker(model: Migration, last: Progress, seen: Seen, now: number)
   const databases = model.databases ?? []
   if (model.asked.cancel === 'all') return settled(last, 'Canceled', canceled(databases))
   if (databases.length === 0) {
-    return waiting(last, 'WaitingForDBsToMigrateSpecification', [], 'name the databases to migrate')
+    return waiting(
+      last,
+      'WaitingForDBsToMigrateSpecification',
+      [],
+      'name the databases to migrate',
+      answersOf(model),
+    )
   }
   if (remaining(model).length === 0) return settled(last, 'Canceled', canceled(databases))
   const shown = unstarted(databases, model.asked)
@@ -122,9 +135,22 @@ function judge(model: Migration, last: Progress, report: ValidationReport): Prog
       .filter(({ state }) => state === 'Failed')
       .map(({ message }) => message)
     const error = failed.slice(0, 3).join(' ')
-    return { ...settled(next, 'ValidationFailed', last.databases), error }
+    const isSound = (name: string): boolean =>
+      report.server.every(({ state }) => state !== 'Failed') &&
+      report.databases.some(
+        (one) => one.name === name && one.findings.every(({ state }) => state !== 'Failed'),
+      )
+    const judgedAll = concluded(
+      last.databases,
+      (name) => (isSound(name) ? 'Succeeded' : 'Failed'),
+      'Validated',
+    )
+    return { ...settled(next, 'ValidationFailed', judgedAll), error }
   }
-  if (model.option === 'Validate') return settled(next, 'Succeeded', last.databases)
+  if (model.option === 'Validate') {
+    const judgedAll = concluded(last.databases, () => 'Succeeded', 'Validated')
+    return settled(next, 'Succeeded', judgedAll)
+  }
   return goOn(next, 'PerformingPreRequisiteSteps', 0)
 }
 
@@ -136,9 +162,10 @@ function prepare(
   now: number,
 ): Progress {
   const { replication, targetDatabases, missing } = survey
+  const answers = answersOf(model)
   if (missing.length > 0) {
     const error = `603102: the source has no database ${missing.map((name) => `'${name}'`).join(', ')}`
-    return { ...settled(last, 'Failed', last.databases), error }
+    return { ...settled(last, 'Failed', unbegun(last)), error }
   }
   if (replication.kind !== 'ready') {
     const reasons = replication.reasons.join('; ')
@@ -150,16 +177,22 @@ function prepare(
       replication.kind === 'restart-needed'
         ? `the settings are written: restart the source server (${reasons})`
         : `allow setupLogicalReplicationOnSourceDbIfNeeded, or change it yourself: ${reasons}`
-    return waiting(last, 'WaitingForLogicalReplicationSetupRequestOnSourceDB', spec.databases, what)
+    return waiting(
+      last,
+      'WaitingForLogicalReplicationSetupRequestOnSourceDB',
+      spec.databases,
+      what,
+      answers,
+    )
   }
   const taken = targetDatabases.filter(({ made }) => !made).map(({ name }) => name)
   if (taken.length > 0 && model.overwrite !== 'True') {
     const what = 'the target has a database of this name: allow overwriteDbsInTarget, or remove it'
-    return waiting(last, 'WaitingForTargetDBOverwriteConfirmation', taken, what)
+    return waiting(last, 'WaitingForTargetDBOverwriteConfirmation', taken, what, answers)
   }
   const later = timeToWait(model, now)
   if (later !== undefined) {
-    const wait = waiting(last, later.subState, spec.databases, later.what)
+    const wait = waiting(last, later.subState, spec.databases, later.what, answers)
     return { ...wait, lookInSeconds: later.seconds }
   }
   return { ...goOn(last, 'MigratingData', 0), plan: spec }
@@ -296,6 +329,7 @@ function waiting(
   subState: SubState,
   about: readonly string[],
   message: string,
+  answers: string,
 ): Progress {
   return {
     ...last,
@@ -305,6 +339,7 @@ function waiting(
       about.includes(one.databaseName) ? { ...one, message } : one,
     ),
     lookInSeconds: surveyLookSeconds,
+    answers,
   }
 }
 
@@ -320,11 +355,15 @@ function canceled(names: readonly string[]): Progress['databases'] {
   return unstarted(names, { cutover: [], cancel: 'all' })
 }
 
+function unbegun({ databases }: Progress): Progress['databases'] {
+  return concluded(databases, () => 'Failed', 'Failed')
+}
+
 function inTrouble(last: Progress, failure: Failure, now: number): Progress {
   const error = failureText(failure)
   const troubleSince = last.troubleSince ?? now
   if (!failure.passes || now - troubleSince >= troubleSecondsMax * 1000) {
-    return { ...settled(last, 'Failed', last.databases), error }
+    return { ...settled(last, 'Failed', unbegun(last)), error }
   }
   const { todo: _given, ...again } = last
   return { ...again, error, troubleSince, lookInSeconds: troubleLookSeconds }

@@ -179,6 +179,8 @@ export interface Progress {
   readonly target?: ServerMetadata
   /** What the worker is given. From here on nothing of it can be changed. */
   readonly plan?: MigrationSpec
+  /** Of a wait before the worker: what had been answered when it began. */
+  readonly answers?: string
   /** Since when looks fail, before the worker has begun. */
   readonly troubleSince?: number
   readonly todo?: Todo

@@ -94,11 +94,14 @@ async function sourceOf(
 export function specOf(model: Migration, ends: Ends, settings: MigrationSettings): MigrationSpec {
   const databases = model.databases ?? []
   const { cancel } = ordersFor(model.asked, databases)
-  const { fence, verify, tablesAtOnce, databasesAtOnce } = settings
+  const { fence, verify, tablesAtOnce, databasesAtOnce, sourcesFromTargets } = settings
+  const { host, port } = ends.source
+  const seenAs = sourcesFromTargets?.get(`${host}:${port}`.toLowerCase())
   return {
     mode: model.mode === 'Online' ? 'online' : 'offline',
     source: ends.source,
     target: ends.target,
+    ...(seenAs === undefined ? {} : { sourceFromTarget: seenAs }),
     databases: databases.filter((name) => !cancel.includes(name)),
     overwrite: model.overwrite === 'True',
     roles: model.migrateRoles === 'True',

@@ -122,7 +122,14 @@ async function act(parts: Parts, subject: Asking, todo: Todo): Promise<Failure |
       const plan = last?.plan
       if (plan === undefined) throw new Error('a worker is begun with a plan')
       // Where the servers are may have changed since; what is done there may not.
-      await engine.run(token, { ...plan, source, target }, credentials)
+      const { sourceFromTarget: _before, ...lasting } = plan
+      const { sourceFromTarget } = specOf(model, ends, parts.settings)
+      const places = {
+        source,
+        target,
+        ...(sourceFromTarget === undefined ? {} : { sourceFromTarget }),
+      }
+      await engine.run(token, { ...lasting, ...places }, credentials)
       return undefined
     }
   }

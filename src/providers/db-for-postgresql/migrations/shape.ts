@@ -19,7 +19,7 @@ import {
   sealPasswords,
   sourceTypes,
 } from './model.ts'
-import { showStatus } from './status.ts'
+import { afterAnswers, showStatus } from './status.ts'
 
 export const databasesMax = 50
 const nameBytesMax = 63
@@ -249,7 +249,7 @@ function problemsOf(given: Creation): readonly Problem[] {
 function show(model: Migration, progress: Progress | undefined, id: string): object {
   return {
     migrationId: model.migrationId,
-    currentStatus: showStatus(progress),
+    currentStatus: showStatus(afterAnswers(model, progress)),
     ...optional('migrationInstanceResourceId', model.instanceResourceId),
     migrationMode: model.mode,
     migrationOption: model.option,

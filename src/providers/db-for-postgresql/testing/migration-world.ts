@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { DatabaseEngine } from '#engines/databases/engine.ts'
+import type { DatabaseEngine, Fence } from '#engines/databases/engine.ts'
 import { connect, type Session } from '#engines/databases/postgres/connect.ts'
 import { createPostgresEngine } from '#engines/databases/postgres/postgres-engine.ts'
 import { type Major, startServer, type TestServer } from '#engines/databases/testing/servers.ts'
@@ -82,7 +82,7 @@ export interface WorldOptions {
   /** Of the source server. */
   readonly settings?: Readonly<Record<string, string>>
   readonly store?: Store
-  readonly fence?: boolean
+  readonly fence?: Fence
   readonly allows?: (question: AccessQuestion) => boolean
   /** The boundary at which workers kill themselves, asked at each start of one. */
   readonly engine?: (folder: string) => DatabaseEngine
@@ -120,10 +120,17 @@ export async function openMigrationWorld(options: WorldOptions = {}): Promise<Mi
             ...world,
             engine,
             settings: {
-              fence: options.fence ?? true,
+              fence: options.fence ?? 'cutover',
               verify: 'counts',
               tablesAtOnce: 2,
               databasesAtOnce: 2,
+              // As if they were in containers: targets know the source by another name.
+              sourcesFromTargets: new Map([
+                [
+                  `127.0.0.1:${source.address.port}`,
+                  { host: 'localhost', port: source.address.port },
+                ],
+              ]),
             },
             signals: healthSignals(world),
           }),

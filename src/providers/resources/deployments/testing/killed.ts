@@ -44,7 +44,11 @@ export function manyResources(count: number): object {
 
 const [, script, file, count] = process.argv
 if (script === import.meta.filename && file !== undefined) {
-  const started = await startDeployments({ store: await openFile(file), seal: openSeal })
+  const started = await startDeployments({
+    store: await openFile(file),
+    seal: openSeal,
+    folder: `${file}-containers`,
+  })
   await started.call('PUT', deploymentPath, manyResources(Number(count)))
   process.stdout.write('accepted\n')
   await started.settle()

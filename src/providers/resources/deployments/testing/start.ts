@@ -54,10 +54,12 @@ export interface StartOptions {
   /** One that another process can open too. */
   readonly seal?: Seal
   readonly links?: TemplateLinks
+  /** Of the simulated containers, for a process that is killed; the caller removes it. */
+  readonly folder?: string
 }
 
 export async function startDeployments(options: StartOptions = {}): Promise<Started> {
-  const folder = mkdtempSync(join(tmpdir(), 'armature-deployments-'))
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'armature-deployments-'))
   const store = options.store ?? (await memoryStore())
   const engine = new SimulatedEngine({ folder, installation: 'test', clock: realClock })
   const directory = { find: async () => undefined, groupsOf: async () => [] }
@@ -159,7 +161,7 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
       await authorizer[Symbol.asyncDispose]()
       await engine[Symbol.asyncDispose]()
       if (options.store === undefined) await store[Symbol.asyncDispose]()
-      rmSync(folder, { recursive: true, force: true })
+      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
     },
   }
 }

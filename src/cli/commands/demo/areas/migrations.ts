@@ -1,0 +1,237 @@
+/**
+ * The demo of migrations: two PostgreSQL servers on this machine, a shop that writes to one of them, and an online
+ * migration to the other that waits for its cutover. It goes on until it is ended, and takes everything down then.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ConnectionFailure } from '#client/client-error.ts'
+import { LocalProblem } from '../../../command.ts'
+import {
+  hasEnded,
+  type MigrationStatus,
+  migrationQuery,
+  migrationVersion,
+  statusOf,
+} from '../../../migrations.ts'
+import { extensionPath } from '../../../resource-path.ts'
+import type { DemoArea } from '../area.ts'
+import { findPair, makePair, type ServerPair } from '../migration-servers.ts'
+import { openSession } from '../postgres-session.ts'
+import {
+  openShop,
+  shopDatabase,
+  shopSchema,
+  stockDatabase,
+  stockSchema,
+  type Whereabouts,
+} from '../shop.ts'
+import type { DemoWorld } from '../world.ts'
+
+const migrationName = 'shop'
+const version = `api-version=${migrationVersion}`
+const lookMilliseconds = 200
+const looksMax = 600
+const namesMax = 20
+
+export const area: DemoArea = {
+  name: 'migrations',
+  summary: 'an online migration, waiting for its cutover',
+  operations: [8],
+  stays: true,
+  async prepare(world) {
+    if (!world.isHere) {
+      throw new LocalProblem(
+        'NotHere',
+        'The demo’s servers can be reached from this machine only, and the installation runs elsewhere.',
+      )
+    }
+    const servers = `${extensionPath(world.words, await world.group(), 'DBforPostgreSQL/flexibleServers')}`
+    const { pair, isOld } = await servePair(world, servers)
+    const target = `${servers}/${pair.name}`
+    const migration = `${target}/migrations/${migrationName}`
+    await register(world, `${servers}/demo-source`, pair.source.port, pair.source.password)
+    await register(world, target, pair.target.port, pair.target.password)
+    world.note(
+      `Servers demo-source (PostgreSQL ${pair.sourceMajor}, port ${pair.source.port}) and ${pair.name} (PostgreSQL ${pair.targetMajor}, port ${pair.target.port})`,
+    )
+    if (!isOld) await begin(world, migration, pair)
+    world.kept.defer(() => takeDown(world, servers, migration, pair))
+    const whereabouts = (): Promise<Whereabouts> => whereaboutsOf(world, migration)
+    const { source, target: there } = pair
+    const shop = openShop({
+      source: { ...source, database: shopDatabase },
+      target: { ...there, database: shopDatabase },
+      whereabouts,
+      say: world.say,
+    })
+    world.kept.use(shop)
+    await waitForCutover(world, migration)
+    world.note(
+      'A shop that writes some twenty orders a second to its database at the source, meanwhile',
+    )
+    world.note(`An online migration of that database, which waits for its cutover`)
+    world.note(`The password of both servers: ${pair.passwordFile}`)
+    const place = `-g demo -s ${pair.name}`
+    world.note(`Watch it:    npx armature migration watch ${migrationName} ${place}`)
+    world.note(`Cut it over: npx armature migration cutover ${migrationName} ${place}`)
+    world.note('The servers run until this command is ended (Ctrl-C)')
+    const path = `${migration}?${version}`
+    return [
+      {
+        operation: 8,
+        title: 'cut the database over',
+        method: 'PATCH',
+        path,
+        body: { properties: { triggerCutover: 'True', dbsToTriggerCutoverOn: [shopDatabase] } },
+      },
+      { operation: 8, title: 'the migration, as it stands', method: 'GET', path },
+    ]
+  },
+}
+
+/** The servers of a demo that was killed, if their migration is still under way; else new ones. */
+async function servePair(
+  world: DemoWorld,
+  servers: string,
+): Promise<{ readonly pair: ServerPair; readonly isOld: boolean }> {
+  await using old = new AsyncDisposableStack()
+  const found = await findPair(world.home, old)
+  if (found !== undefined && (await activeOf(world, `${servers}/${found.name}`)) !== undefined) {
+    world.kept.use(old.move())
+    return { pair: found, isOld: true }
+  }
+  await old.disposeAsync()
+  // A migration whose servers are gone for good has its target's name for itself.
+  for (let at = 1; at <= namesMax; at++) {
+    const name = at === 1 ? 'demo-target' : `demo-target-${at}`
+    if ((await activeOf(world, `${servers}/${name}`)) !== undefined) continue
+    return { pair: await makePair(world.home, name, world.kept), isOld: false }
+  }
+  throw new LocalProblem('TooManyDemos', 'Too many demos of migrations were left in the middle.')
+}
+
+async function activeOf({ client }: DemoWorld, target: string): Promise<unknown> {
+  const answer = await client.send('GET', target, { query: migrationQuery })
+  if (answer.status === 404) return undefined
+  return (await client.list(`${target}/migrations`, { query: migrationQuery }))[0]
+}
+
+async function register(
+  world: DemoWorld,
+  path: string,
+  port: number,
+  administratorLoginPassword: string,
+): Promise<void> {
+  const body = {
+    location: await world.location(),
+    properties: {
+      fullyQualifiedDomainName: '127.0.0.1',
+      port,
+      administratorLogin: 'postgres',
+      administratorLoginPassword,
+    },
+  }
+  const { client } = world
+  await client.waitForOperation(await client.request('PUT', path, { query: migrationQuery, body }))
+}
+
+/** The sample database, and the migration of it. */
+async function begin(
+  { client }: DemoWorld,
+  migration: string,
+  { source, target }: ServerPair,
+): Promise<void> {
+  for (const [database, text] of [
+    ['postgres', `CREATE DATABASE ${shopDatabase}`],
+    ['postgres', `CREATE DATABASE ${stockDatabase}`],
+    [shopDatabase, shopSchema],
+    [stockDatabase, stockSchema],
+  ] as const) {
+    const session = await openSession({ ...source, database })
+    await session?.run(text)
+    await session?.end()
+  }
+  // One that has ended goes, so that this one is new.
+  await client.send('DELETE', migration, { query: migrationQuery })
+  const properties = {
+    sourceType: 'OnPremises',
+    sourceDbServerResourceId: `127.0.0.1:${source.port}@postgres`,
+    migrationMode: 'Online',
+    dbsToMigrate: [shopDatabase],
+    setupLogicalReplicationOnSourceDbIfNeeded: 'True',
+    secretParameters: {
+      adminCredentials: {
+        sourceServerPassword: source.password,
+        targetServerPassword: target.password,
+      },
+    },
+  }
+  await client.request('PUT', migration, { query: migrationQuery, body: { properties } })
+}
+
+async function look({ client }: DemoWorld, migration: string): Promise<MigrationStatus> {
+  return statusOf((await client.request('GET', migration, { query: migrationQuery })).body)
+}
+
+async function waitForCutover(world: DemoWorld, migration: string): Promise<void> {
+  for (let looks = 0; looks < looksMax; looks++) {
+    const status = await look(world, migration)
+    if (hasEnded(status)) {
+      throw new LocalProblem(
+        'MigrationFailed',
+        `The migration ended ${status.state}. ${status.error}`,
+      )
+    }
+    if (status.subState === 'WaitingForCutoverTrigger') return
+    await sleep(lookMilliseconds)
+  }
+  throw new LocalProblem(
+    'MigrationStuck',
+    'The migration did not come to its cutover in two minutes.',
+  )
+}
+
+/** Where the shop's database is. An installation that does not answer says nothing, so nothing is done. */
+async function whereaboutsOf(world: DemoWorld, migration: string): Promise<Whereabouts> {
+  try {
+    const { databases } = await look(world, migration)
+    const state = databases.find(({ name }) => name === shopDatabase)?.state
+    if (state === 'Succeeded') return 'target'
+    return state === 'InProgress' || state === undefined ? 'moving' : 'source'
+  } catch (error) {
+    if (error instanceof ConnectionFailure) return 'moving'
+    throw error
+  }
+}
+
+/** Calls the migration off if it has not ended, and removes what the demo has made. */
+async function takeDown(
+  world: DemoWorld,
+  servers: string,
+  migration: string,
+  pair: ServerPair,
+): Promise<void> {
+  const { client } = world
+  world.say('Ending: the servers, their data and what is registered of them go …')
+  try {
+    if (!hasEnded(await look(world, migration))) {
+      world.say('Calling the migration off …')
+      const body = { properties: { cancel: 'True' } }
+      await client.request('PATCH', migration, { query: migrationQuery, body })
+    }
+    for (let looks = 0; looks < looksMax; looks++) {
+      if (hasEnded(await look(world, migration))) break
+      await sleep(lookMilliseconds)
+    }
+    for (const path of [`${servers}/${pair.name}`, `${servers}/demo-source`]) {
+      await client.waitForOperation(await client.send('DELETE', path, { query: migrationQuery }))
+    }
+  } catch (error) {
+    if (!(error instanceof ConnectionFailure)) throw error
+    world.say(
+      'The installation does not answer: the next demo of migrations goes on with this one.',
+    )
+    return
+  }
+  pair.discard()
+}

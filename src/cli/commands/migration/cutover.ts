@@ -1,0 +1,35 @@
+/** `migration cutover`: ends the online phase, of all databases or of some (contract, operation 8). */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { printMigration } from '../../migration-outcome.ts'
+import {
+  databasesOption,
+  migrationPath,
+  namesIn,
+  patchMigration,
+  targetOptions,
+} from '../../migrations.ts'
+import { apiOptions } from '../../options.ts'
+
+export const command: Command = defineCommand({
+  name: 'migration cutover',
+  summary: 'Cut databases over that wait for it: the target has them from then on',
+  notes: () => 'It returns when that is asked for; `migration watch` waits for its end.',
+  arguments: [{ name: 'name', summary: 'The migration' }],
+  options: { ...targetOptions, ...databasesOption, ...apiOptions },
+  examples: [
+    'migration cutover move -g demo -s shop',
+    'migration cutover move -g demo -s shop --databases orders,stock',
+  ],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const path = await migrationPath(connection, values, values.name)
+    const names = namesIn(values.databases)
+    const answer = await patchMigration(connection, path, {
+      triggerCutover: 'True',
+      ...(names.length === 0 ? {} : { dbsToTriggerCutoverOn: names }),
+    })
+    printMigration(context.terminal, values.json, answer)
+    return 0
+  },
+})

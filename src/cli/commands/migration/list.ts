@@ -1,0 +1,39 @@
+/** `migration list`: the migrations to a server. */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { migrationQuery, migrationsPath, statusOf, targetOptions } from '../../migrations.ts'
+import { apiOptions } from '../../options.ts'
+import { printRows } from '../../output/print.ts'
+
+export const command: Command = defineCommand({
+  name: 'migration list',
+  summary: 'List the migrations to a server that are under way',
+  arguments: [],
+  options: {
+    ...targetOptions,
+    all: { type: 'boolean', summary: 'Those that have ended too' },
+    ...apiOptions,
+  },
+  examples: ['migration list -g demo -s shop', 'migration list -g demo -s shop --all'],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const path = await migrationsPath(connection, values)
+    const rows = await connection.client.list(path, {
+      query: { ...migrationQuery, migrationListFilter: values.all ? 'All' : 'Active' },
+    })
+    printRows(context.terminal, values.json, rows, [
+      { title: 'NAME', of: (row) => statusOf(row).name },
+      { title: 'MODE', of: (row) => statusOf(row).mode },
+      { title: 'STATE', of: (row) => statusOf(row).state },
+      { title: 'SUBSTATE', of: (row) => statusOf(row).subState },
+      {
+        title: 'DATABASES',
+        of: (row) =>
+          statusOf(row)
+            .databases.map(({ name }) => name)
+            .join(', '),
+      },
+    ])
+    return 0
+  },
+})

@@ -1,0 +1,38 @@
+/** `migration server list`: the PostgreSQL servers registered in a resource group. */
+
+import { type Command, defineCommand } from '../../../command.ts'
+import { member } from '../../../directory.ts'
+import { migrationQuery, numberAt } from '../../../migrations.ts'
+import { apiOptions } from '../../../options.ts'
+import { printRows } from '../../../output/print.ts'
+import { extensionPath, resourceGroupPath, subscriptionOf } from '../../../resource-path.ts'
+import { groupOptions, propertyOf } from '../../../sharing.ts'
+
+export const command: Command = defineCommand({
+  name: 'migration server list',
+  summary: 'List registered PostgreSQL servers',
+  arguments: [],
+  options: { ...groupOptions, ...apiOptions },
+  examples: ['migration server list -g demo'],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const subscription = await subscriptionOf(connection, values.subscription)
+    const scope = resourceGroupPath(subscription, values['resource-group'])
+    const path = extensionPath(connection.words, scope, 'DBforPostgreSQL/flexibleServers')
+    const rows = await connection.client.list(path, { query: migrationQuery })
+    printRows(context.terminal, values.json, rows, [
+      { title: 'NAME', of: member('name') },
+      { title: 'STATE', of: (row) => propertyOf(row, 'state') },
+      { title: 'VERSION', of: (row) => propertyOf(row, 'version') },
+      { title: 'HOST', of: (row) => propertyOf(row, 'fullyQualifiedDomainName') },
+      { title: 'PORT', of: portOf },
+    ])
+    return 0
+  },
+})
+
+function portOf(row: unknown): string {
+  // What the server lists are records.
+  const { properties } = row as { readonly properties?: unknown }
+  return String(numberAt(properties, 'port'))
+}

@@ -1,0 +1,40 @@
+/** `migration server show`: what is known of a registered server, and its databases. */
+
+import { isRecord } from '#client/answer.ts'
+import { type Command, defineCommand } from '../../../command.ts'
+import { member } from '../../../directory.ts'
+import { migrationQuery, serverPath } from '../../../migrations.ts'
+import { apiOptions } from '../../../options.ts'
+import { printRecord } from '../../../output/print.ts'
+import { groupOptions, propertyOf } from '../../../sharing.ts'
+
+export const command: Command = defineCommand({
+  name: 'migration server show',
+  summary: 'Show a registered PostgreSQL server and its databases',
+  arguments: [{ name: 'name', summary: 'The name of the server' }],
+  options: { ...groupOptions, ...apiOptions },
+  examples: ['migration server show shop -g demo'],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const { client } = connection
+    const path = await serverPath(connection, values, values.name)
+    const { body } = await client.request('GET', path, { query: migrationQuery })
+    if (values.json || !isRecord(body)) {
+      printRecord(context.terminal, values.json, body)
+      return 0
+    }
+    // One that does not answer has databases nobody can tell.
+    const isReady = propertyOf(body, 'state') === 'Ready'
+    const databases = isReady
+      ? await client.list(`${path}/databases`, { query: migrationQuery })
+      : []
+    const { name, sku, properties } = body
+    printRecord(context.terminal, false, {
+      name,
+      sku,
+      ...(isRecord(properties) ? properties : {}),
+      databases: isReady ? databases.map(member('name')).join(', ') : undefined,
+    })
+    return 0
+  },
+})

@@ -1,0 +1,238 @@
+/** What the commands about migrations share: paths, options, the one version they speak, and what an answer says. */
+
+import { isRecord, textOf } from '#client/answer.ts'
+import type { Connection } from './context.ts'
+import type { Column } from './output/table.ts'
+import { type GroupPlace, groupOptions, inGroup } from './sharing.ts'
+
+export const migrationVersion = '2025-08-01'
+export const migrationQuery = { 'api-version': migrationVersion } as const
+
+const serverType = 'DBforPostgreSQL/flexibleServers'
+
+export const sslModes = ['Prefer', 'Require', 'VerifyCA', 'VerifyFull'] as const
+
+/** Where migrations are: below the server that they bring databases to. */
+export const targetOptions = {
+  server: {
+    type: 'string',
+    short: 's',
+    value: 'name',
+    required: true,
+    summary: 'The registered server that databases are brought to',
+  },
+  ...groupOptions,
+} as const
+
+export const databasesOption = {
+  databases: {
+    type: 'string',
+    short: 'd',
+    value: 'names',
+    summary: 'Only these, with commas between them; all of them when left out',
+  },
+} as const
+
+export interface TargetPlace extends GroupPlace {
+  readonly server: string
+}
+
+export function serverPath(
+  connection: Connection,
+  place: GroupPlace,
+  name: string,
+): Promise<string> {
+  return inGroup(connection, place, serverType, name)
+}
+
+export async function migrationsPath(connection: Connection, place: TargetPlace): Promise<string> {
+  return `${await serverPath(connection, place, place.server)}/migrations`
+}
+
+export async function migrationPath(
+  connection: Connection,
+  place: TargetPlace,
+  name: string,
+): Promise<string> {
+  return `${await migrationsPath(connection, place)}/${encodeURIComponent(name)}`
+}
+
+/** The contract's operation 8. */
+export async function patchMigration(
+  { client }: Pick<Connection, 'client'>,
+  path: string,
+  properties: object,
+): Promise<unknown> {
+  return (await client.request('PATCH', path, { query: migrationQuery, body: { properties } })).body
+}
+
+export function namesIn(list: string | undefined): readonly string[] {
+  return (list ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}
+
+/** One database of `currentStatus`. */
+export interface DatabaseStatus {
+  readonly name: string
+  readonly state: string
+  readonly operation: string
+  readonly message: string
+  readonly startedOn: string
+  readonly endedOn: string
+  readonly latency: number | undefined
+  readonly incomingChanges: number
+  readonly appliedChanges: number
+  readonly tablesDone: number
+  readonly tables: number
+}
+
+/** What a migration says of itself. */
+export interface MigrationStatus {
+  readonly name: string
+  readonly mode: string
+  readonly state: string
+  readonly subState: string
+  readonly error: string
+  readonly databases: readonly DatabaseStatus[]
+  readonly findings: readonly Finding[]
+  /** Setting up the source has been allowed: what is missing is its operator's. */
+  readonly mayBeSetUp: boolean
+  /** Substates whose question has been answered already, and which will be left at the next look. */
+  readonly answered: readonly string[]
+}
+
+/** One message of a validation. */
+export interface Finding {
+  /** Empty for the server. */
+  readonly database: string
+  readonly check: string
+  readonly state: string
+  readonly message: string
+}
+
+const ends: readonly string[] = ['Succeeded', 'Failed', 'Canceled', 'ValidationFailed']
+
+export function hasEnded({ state }: Pick<MigrationStatus, 'state'>): boolean {
+  return ends.includes(state)
+}
+
+/** Databases whose changes flow, and that may be cut over now. */
+export function readyForCutover({ databases }: MigrationStatus): readonly string[] {
+  return databases
+    .filter(({ state }) => state === 'WaitingForCutoverTrigger')
+    .map(({ name }) => name)
+}
+
+/** Databases that are not at an end. */
+export function openDatabases({ databases }: MigrationStatus): readonly string[] {
+  return databases.filter(({ state }) => !ends.includes(state)).map(({ name }) => name)
+}
+
+export function statusOf(migration: unknown): MigrationStatus {
+  const properties = recordAt(migration, 'properties')
+  const status = recordAt(properties, 'currentStatus')
+  const details = recordAt(status, 'currentSubStateDetails')
+  return {
+    name: textOf(migration, 'name') ?? '',
+    mode: textOf(properties, 'migrationMode') ?? '',
+    state: textOf(status, 'state') ?? '',
+    subState: textOf(details, 'currentSubState') ?? '',
+    error: textOf(status, 'error') ?? '',
+    databases: Object.values(recordAt(details, 'dbDetails')).map(databaseOf),
+    findings: findingsOf(recordAt(details, 'validationDetails')),
+    mayBeSetUp: textOf(properties, 'setupLogicalReplicationOnSourceDbIfNeeded') === 'True',
+    answered: answeredOf(properties),
+  }
+}
+
+function answeredOf(properties: Readonly<Record<string, unknown>>): readonly string[] {
+  const isTrue = (name: string): boolean => textOf(properties, name) === 'True'
+  const hasTime = textOf(properties, 'migrationWindowStartTimeInUtc') !== undefined
+  return [
+    ...(isTrue('cancel') ? ['WaitingForCutoverTrigger'] : []),
+    ...(isTrue('overwriteDbsInTarget') ? ['WaitingForTargetDBOverwriteConfirmation'] : []),
+    ...(isTrue('startDataMigration') || hasTime ? ['WaitingForDataMigrationScheduling'] : []),
+    ...(listAt(properties, 'dbsToMigrate').length > 0
+      ? ['WaitingForDBsToMigrateSpecification']
+      : []),
+  ]
+}
+
+function databaseOf(one: unknown): DatabaseStatus {
+  const tables = ['Completed', 'Errored', 'Loading', 'Queued'].map((state) =>
+    numberAt(one, `fullLoad${state}Tables`),
+  )
+  const [tablesDone = 0] = tables
+  return {
+    name: textOf(one, 'databaseName') ?? '',
+    state: textOf(one, 'migrationState') ?? '',
+    operation: textOf(one, 'migrationOperation') ?? '',
+    message: textOf(one, 'message') ?? '',
+    startedOn: textOf(one, 'startedOn') ?? '',
+    endedOn: textOf(one, 'endedOn') ?? '',
+    latency: isRecord(one) && typeof one['latency'] === 'number' ? one['latency'] : undefined,
+    incomingChanges: numberAt(one, 'incomingChanges'),
+    appliedChanges: numberAt(one, 'appliedChanges'),
+    tablesDone,
+    tables: tables.reduce((sum, count) => sum + count, 0),
+  }
+}
+
+function findingsOf(details: Readonly<Record<string, unknown>>): readonly Finding[] {
+  const ofServer = listAt(details, 'serverLevelValidationDetails').flatMap((item) =>
+    messagesOf('', item),
+  )
+  const ofDatabases = listAt(details, 'dbLevelValidationDetails').flatMap((one) =>
+    listAt(one, 'summary').flatMap((item) => messagesOf(textOf(one, 'databaseName') ?? '', item)),
+  )
+  return [...ofServer, ...ofDatabases]
+}
+
+function messagesOf(database: string, item: unknown): readonly Finding[] {
+  const check = textOf(item, 'type') ?? ''
+  const messages = listAt(item, 'messages')
+  // A check without messages found nothing wrong.
+  if (messages.length === 0) {
+    return [{ database, check, state: textOf(item, 'state') ?? '', message: '' }]
+  }
+  return messages.map((one) => ({
+    database,
+    check,
+    state: textOf(one, 'state') ?? '',
+    message: textOf(one, 'message') ?? '',
+  }))
+}
+
+export const databaseColumns: readonly Column<DatabaseStatus>[] = [
+  { title: 'DATABASE', of: ({ name }) => name },
+  { title: 'STATE', of: ({ state }) => state },
+  { title: 'OPERATION', of: ({ operation }) => operation },
+  { title: 'TABLES', of: ({ tablesDone, tables }) => `${tablesDone} of ${tables}` },
+  { title: 'APPLIED', of: ({ appliedChanges }) => String(appliedChanges) },
+  { title: 'LATENCY', of: ({ latency }) => (latency === undefined ? '' : `${latency} s`) },
+  { title: 'MESSAGE', of: ({ message }) => message },
+]
+
+export const findingColumns: readonly Column<Finding>[] = [
+  { title: 'DATABASE', of: ({ database }) => database || '(server)' },
+  { title: 'CHECK', of: ({ check }) => check },
+  { title: 'STATE', of: ({ state }) => state },
+  { title: 'MESSAGE', of: ({ message }) => message },
+]
+
+function recordAt(value: unknown, name: string): Readonly<Record<string, unknown>> {
+  const found = isRecord(value) ? value[name] : undefined
+  return isRecord(found) ? found : {}
+}
+
+function listAt(value: unknown, name: string): readonly unknown[] {
+  const found = isRecord(value) ? value[name] : undefined
+  return Array.isArray(found) ? found : []
+}
+
+export function numberAt(value: unknown, name: string): number {
+  const found = isRecord(value) ? value[name] : undefined
+  return typeof found === 'number' ? found : 0
+}
