@@ -1,7 +1,9 @@
 /** The contestants of the business scenario: started, given what a document needs, and asked in their own words. */
 
 import { execFileSync } from 'node:child_process'
-import { cp, symlink } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -16,23 +18,36 @@ export type Json = Readonly<Record<string, unknown>>
 export interface Books extends AsyncDisposable {
   readonly name: string
   readonly note: string
+  /** Amounts come of quantity and price; where not, there is nothing to check. */
+  readonly calculates: boolean
   /** Where documents are made, below the origin. */
   readonly documents: string
   /** The body of a document with so many lines of 3 pieces at 54.90 and 5 % tax. */
   document(lines: number): object
-  readonly line: object
-  idOf(json: Json): string
+  /** A document with so many lines. */
+  open(lines: number): Promise<OpenDocument>
   call(method: string, path: string, body: object | undefined, expects: number): Promise<Json>
   cpuMicroseconds(): number
 }
 
-function caller(
-  origin: string,
-  headers: Readonly<Record<string, string>>,
-): (method: string, path: string, body: object | undefined, expects: number) => Promise<Json> {
+export interface OpenDocument {
+  readonly path: string
+  /** Where lines are added, and the body of one. */
+  readonly lines: string
+  readonly line: object
+  /** The address of a line that was added. */
+  lineAt(added: Json): string
+}
+
+type Call = Books['call']
+
+/** One connection, kept, as any client has it. */
+function caller(origin: string, headers: Readonly<Record<string, string>>): Call {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   return async (method, path, body, expects) => {
     const answer = await ask(`${origin}/${path}`, {
       method,
+      agent,
       headers: {
         ...headers,
         'content-type': 'application/json',
@@ -46,6 +61,8 @@ function caller(
 }
 
 const cpuOf = (child: Child) => (): number => child.figures()?.cpuMicroseconds ?? 0
+
+const manyOf = (count: number, line: object): object[] => Array.from({ length: count }, () => line)
 
 export async function openArmature(place: Place): Promise<Books> {
   const child = new Child(commandOf(place))
@@ -70,31 +87,52 @@ export async function openArmature(place: Place): Promise<Books> {
     taxAreaId: area['id'],
   })
   const line = { itemId: item['id'], quantity: 3 }
+  const documents = `${company}/salesInvoices`
+  const document = (count: number): object => ({
+    customerId: customer['id'],
+    salesInvoiceLines: manyOf(count, line),
+  })
   return {
     name: 'Armature',
     note: 'token checked, caller authorized, every request; SQLite, flushed before the answer; item, tax and discount rules looked up',
-    documents: `${company}/salesInvoices`,
-    document: (count) => ({
-      customerId: customer['id'],
-      salesInvoiceLines: Array.from({ length: count }, () => line),
-    }),
-    line,
-    idOf: (json) => String(json['id']),
+    calculates: true,
+    documents,
+    document,
+    async open(count) {
+      const { id } = await call('POST', documents, document(count), 201)
+      const path = `${documents}(${id})`
+      const lines = `${path}/salesInvoiceLines`
+      return { path, lines, line, lineAt: (added) => `${lines}(${added['id']})` }
+    },
     call,
     cpuMicroseconds: cpuOf(child),
     [Symbol.asyncDispose]: () => child.stop(),
   }
 }
 
-const modules = fileURLToPath(new URL('../node_modules', import.meta.url))
-const project = fileURLToPath(new URL('cap', import.meta.url))
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+const modules = here('../node_modules')
 const startTries = 100
 const startWaitMilliseconds = 100
+
+async function untilAnswers(child: Child, call: Call, path: string): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    child.assertRunning()
+    try {
+      await call('GET', path, undefined, 200)
+      return
+    } catch (error) {
+      // Not listening yet.
+      if (tries >= startTries) throw error
+      await sleep(startWaitMilliseconds)
+    }
+  }
+}
 
 /** SAP CAP with the same document and lines, on its SQLite service; amounts by the handlers in `cap/srv`. */
 export async function openCap(place: Place): Promise<Books> {
   const folder = join(place.folder, 'cap')
-  await cp(project, folder, { recursive: true })
+  await cp(here('cap'), folder, { recursive: true })
   await symlink(modules, join(folder, 'node_modules'))
   const bin = (name: string): string => join(modules, '@sap/cds/bin', name)
   execFileSync(process.execPath, [bin('deploy.js')], { cwd: folder, stdio: 'ignore' })
@@ -104,25 +142,67 @@ export async function openCap(place: Place): Promise<Books> {
     folder,
   })
   const call = caller(`${place.origin}/odata/v4/bench`, {})
-  for (let tries = 0; ; tries++) {
-    child.assertRunning()
-    try {
-      await call('GET', 'SalesInvoices?$top=1', undefined, 200)
-      break
-    } catch (error) {
-      // Not listening yet.
-      if (tries >= startTries) throw error
-      await sleep(startWaitMilliseconds)
-    }
-  }
+  await untilAnswers(child, call, 'SalesInvoices?$top=1')
   const line = { quantity: 3 }
+  const documents = 'SalesInvoices'
+  const document = (count: number): object => ({ salesInvoiceLines: manyOf(count, line) })
   return {
     name: 'SAP CAP',
-    note: 'no token, no caller; SQLite in WAL mode with its default flush; the least of handlers that gives right amounts, no rules',
+    note: 'no token, no caller; SQLite, flushed before the answer; the least of handlers that gives right amounts, no rules',
+    calculates: true,
+    documents,
+    document,
+    async open(count) {
+      const { ID: id } = await call('POST', documents, document(count), 201)
+      const path = `${documents}(${id})`
+      const lines = `${path}/salesInvoiceLines`
+      return { path, lines, line, lineAt: (added) => `${lines}(${added['ID']})` }
+    },
+    call,
+    cpuMicroseconds: cpuOf(child),
+    [Symbol.asyncDispose]: () => child.stop(),
+  }
+}
+
+/** The Fiori elements mock server: the same entities in memory, documents of these many lines there beforehand. */
+export async function openMockServer(place: Place, sizes: readonly number[]): Promise<Books> {
+  const data = join(place.folder, 'data')
+  await mkdir(data)
+  const ids = new Map(sizes.map((size) => [size, randomUUID()]))
+  const lineOf = (id: string): object => ({ document_ID: id, unitPrice: 54.9, quantity: 3 })
+  const write = (name: string, rows: readonly object[]): Promise<void> =>
+    writeFile(join(data, `${name}.json`), JSON.stringify(rows))
+  await write(
+    'SalesInvoices',
+    [...ids.values()].map((ID) => ({ ID })),
+  )
+  await write(
+    'SalesInvoiceLines',
+    [...ids].flatMap(([size, id]) =>
+      Array.from({ length: size }, () => ({ ID: randomUUID(), ...lineOf(id) })),
+    ),
+  )
+  const child = new Child({
+    command: [process.execPath, here('fe-mockserver/serve.ts')],
+    environment: { PORT: String(place.port), MOCK_DATA: data, NODE_ENV: 'production' },
+  })
+  const call = caller(`${place.origin}/odata/v4/bench`, {})
+  await untilAnswers(child, call, 'SalesInvoices?$top=1')
+  return {
+    name: 'Fiori mock server',
+    note: 'all in memory, no token, no caller, no amounts; keeps the lines that come with a document inside of it, and changes lines by their set alone',
+    calculates: false,
     documents: 'SalesInvoices',
-    document: (count) => ({ salesInvoiceLines: Array.from({ length: count }, () => line) }),
-    line,
-    idOf: (json) => String(json['ID']),
+    document: (count) => ({ salesInvoiceLines: manyOf(count, { quantity: 3 }) }),
+    async open(size) {
+      const id = String(ids.get(size))
+      return {
+        path: `SalesInvoices(${id})`,
+        lines: 'SalesInvoiceLines',
+        line: lineOf(id),
+        lineAt: (added) => `SalesInvoiceLines(${added['ID']})`,
+      }
+    },
     call,
     cpuMicroseconds: cpuOf(child),
     [Symbol.asyncDispose]: () => child.stop(),

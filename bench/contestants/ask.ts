@@ -1,6 +1,6 @@
-/** One request over a fresh connection, as a first user of a server just started makes it. */
+/** One request, if not told otherwise over a fresh connection, as a first user of a server just started makes it. */
 
-import { request } from 'node:http'
+import { type Agent, request } from 'node:http'
 
 export interface Answer {
   readonly status: number
@@ -11,13 +11,15 @@ export interface Question {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
+  /** Keeps connections; without it each request has its own. */
+  readonly agent?: Agent
 }
 
 /** Rejects while nothing listens there. */
 export function ask(url: string, question: Question = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const { method = 'GET', headers = {}, body } = question
-    const sent = request(url, { method, headers, agent: false }, (response) => {
+    const { method = 'GET', headers = {}, body, agent = false } = question
+    const sent = request(url, { method, headers, agent }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', reject)

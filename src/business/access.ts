@@ -56,6 +56,11 @@ export async function rightsOf(reads: Reads, caller: Caller): Promise<Rights> {
   return { isAdministrator, byCompany }
 }
 
+/** May the caller do in the company what `full` is for? */
+export function isFull(rights: Rights, companyId: string | undefined): boolean {
+  return rights.isAdministrator || rights.byCompany.get(companyId ?? '') === 'full'
+}
+
 /** More groups than this are not looked at. */
 const groupsMax = 500
 
@@ -67,6 +72,7 @@ const salesSets: ReadonlySet<string> = new Set([
   'salesQuoteLines',
   'salesCreditMemos',
   'salesCreditMemoLines',
+  'customerPayments',
 ])
 
 /** Throws 403. `companyId` is undefined only for the set of companies itself. */

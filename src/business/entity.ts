@@ -112,6 +112,12 @@ export interface BoundAction {
   readonly versions: readonly Version[]
 }
 
+export interface View {
+  /** Has every column of the table. */
+  readonly select: string
+  readonly columns: ReadonlySet<string>
+}
+
 export interface Entity {
   /** Name of the set, as in addresses: `salesInvoiceLines`. Unique. */
   readonly set: string
@@ -123,6 +129,8 @@ export interface Entity {
    */
   readonly scope: 'company' | 'installation'
   readonly table: string
+  /** Where some columns are worked out at reading: which, and a select to read them from in place of the table. */
+  readonly view?: View
   /** Several sets may live in one table: the rows of this one have this value there. */
   readonly discriminator?: { readonly column: string; readonly value: string }
   /**

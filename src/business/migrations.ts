@@ -346,6 +346,85 @@ const indexes: readonly string[] = [
   `create index business_lines_by_item on business_lines (item_id)`,
 ]
 
+/**
+ * Of a document with an invoice discount: the sums of its lines before each line, in blocks, so that a line in the
+ * middle moves its block and not the document. Where there is no discount they are not kept.
+ */
+function runningSums(text: string): readonly string[] {
+  const number = 'bigint not null default 0'
+  return [
+    ...['run_block', 'run_line_amount', 'run_eligible'].map(
+      (name) => `alter table business_lines add column ${name} ${number}`,
+    ),
+    ...['eligible', 'extent', 'spread', 'amount_precision', 'prices_include_tax'].map(
+      (name) => `alter table business_document_tax_groups add column ${name} ${number}`,
+    ),
+    `create table business_line_blocks (
+      document_id ${text} not null,
+      tax_key ${text} not null,
+      block bigint not null,
+      line_count bigint not null,
+      line_amount bigint not null,
+      eligible bigint not null,
+      primary key (document_id, tax_key, block)
+    )`,
+  ]
+}
+
+/** As the store gives it to the other dialect (`stores/sqlite/functions.ts`). */
+const shareOf = `create function share_of(amount bigint, part bigint, whole bigint, unit bigint)
+  returns bigint language plpgsql immutable strict parallel safe as '
+    declare
+      above constant numeric := amount::numeric * part;
+      below constant numeric := whole::numeric * unit;
+    begin
+      if below = 0 then return 0; end if;
+      return sign(above) * sign(below) * div(2 * abs(above) + abs(below), 2 * abs(below)) * unit;
+    end'`
+
+/** What customers paid. */
+function payments(text: string): readonly string[] {
+  const words = `${text} not null default ''`
+  const guid = `${text} not null default '${noGuid}'`
+  const number = 'bigint not null default 0'
+  return [
+    `create table business_customer_payments (
+      id ${text} not null primary key,
+      company_id ${text} not null,
+      revision bigint not null,
+      document_number ${words},
+      customer_id ${guid},
+      customer_number ${words},
+      posting_date ${text} not null default '${noDate}',
+      external_document_number ${words},
+      amount ${number},
+      applies_to_invoice_id ${guid},
+      applies_to_invoice_number ${words},
+      description ${words},
+      comment ${words},
+      last_modified_date_time ${number}
+    )`,
+    `create unique index business_customer_payments_by_number
+      on business_customer_payments (company_id, document_number)`,
+    `create index business_customer_payments_by_customer on business_customer_payments (customer_id)`,
+    `create index business_customer_payments_by_invoice
+      on business_customer_payments (applies_to_invoice_id)`,
+    `create index business_documents_by_payer on business_documents (bill_to_customer_id)`,
+  ]
+}
+
 export const businessMigrations: readonly Migration[] = [
   { area: 'business', number: 1, sqlite: tables('text'), postgres: tables('text collate "C"') },
+  {
+    area: 'business',
+    number: 2,
+    sqlite: runningSums('text'),
+    postgres: [...runningSums('text collate "C"'), shareOf],
+  },
+  {
+    area: 'business',
+    number: 3,
+    sqlite: payments('text'),
+    postgres: payments('text collate "C"'),
+  },
 ]

@@ -4,6 +4,7 @@ import { accessRights } from './entities/access-rights.ts'
 import { accounts } from './entities/accounts.ts'
 import { companies } from './entities/companies.ts'
 import { currencies } from './entities/currencies.ts'
+import { customerPayments } from './entities/customer-payments.ts'
 import { customers } from './entities/customers.ts'
 import { items, itemUnitsOfMeasure, itemVariants } from './entities/items.ts'
 import { locations } from './entities/locations.ts'
@@ -32,5 +33,6 @@ export const businessModel: Model = createModel([
   salesQuoteLines,
   salesCreditMemos,
   salesCreditMemoLines,
+  customerPayments,
   accessRights,
 ])

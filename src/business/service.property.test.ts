@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { businessModel } from './model.ts'
 import { createBusiness } from './service.ts'
@@ -30,8 +30,14 @@ const names = [
   ...new Set(businessModel.entities.flatMap(({ fields }) => fields.map(({ name }) => name))),
 ]
 
-test('fuzzed lines: never a fault, and totals are the sums of the lines', async (t) => {
-  await using books = await openBooks(t, 'sqlite', { percents: { A: 5, B: 19 } })
+for (const pricesIncludeTax of [false, true]) {
+  const kind = pricesIncludeTax ? 'prices with tax' : 'prices without tax'
+  test(`fuzzed lines, ${kind}: never a fault, totals are the sums of the lines`, (t) =>
+    fuzz(t, pricesIncludeTax))
+}
+
+async function fuzz(t: TestContext, pricesIncludeTax: boolean): Promise<void> {
+  await using books = await openBooks(t, 'sqlite', { percents: { A: 5, B: 19 }, pricesIncludeTax })
   if (books === undefined) return
   const business = createBusiness({
     sql: books.sql,
@@ -82,8 +88,18 @@ test('fuzzed lines: never a fault, and totals are the sums of the lines', async 
     { arbitrary: likely, weight: 3 },
     { arbitrary: fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 5 }), weight: 1 },
   )
-  const place = fc.constantFrom('line', 'list', 'document', 'delete', 'batch', 'filter')
+  const place = fc.constantFrom(
+    'line',
+    'list',
+    'document',
+    'discount',
+    'delete',
+    'batch',
+    'group',
+    'filter',
+  )
   let accepted = 0
+  let discounted = 0
   await fc.assert(
     fc.asyncProperty(
       place,
@@ -95,44 +111,47 @@ test('fuzzed lines: never a fault, and totals are the sums of the lines', async 
         const lines = await books.lines(documentId)
         const line = `${at}/salesInvoiceLines(${lines[pick % Math.max(lines.length, 1)]?.['id'] ?? randomUUID()})`
         const list = `${at}/salesInvoices(${documentId})/salesInvoiceLines`
-        const [method, path, search] =
-          kind === 'list'
-            ? ['POST', list, '']
-            : kind === 'document'
-              ? ['PATCH', `${at}/salesInvoices(${documentId})`, '']
-              : kind === 'delete'
-                ? ['DELETE', line, '']
-                : kind === 'batch'
-                  ? ['POST', '$batch', '']
-                  : kind === 'filter'
-                    ? [
-                        'GET',
-                        list,
-                        `$filter=${encodeURIComponent(text)}&$orderby=${encodeURIComponent(text)}`,
-                      ]
-                    : ['PATCH', line, '']
-        const whole =
-          kind === 'batch'
-            ? {
-                requests: [
-                  {
-                    method: 'POST',
-                    id: '1',
-                    url: list,
-                    headers: { 'content-type': 'application/json' },
-                    body: sent,
-                  },
-                  sent,
-                ],
-              }
-            : sent
+        const document = `${at}/salesInvoices(${documentId})`
+        const wholeText = encodeURIComponent(text)
+        const post = (id: string, own: unknown, group: object) => ({
+          method: 'POST',
+          id,
+          url: list,
+          headers: { 'content-type': 'application/json' },
+          body: own,
+          ...group,
+        })
+        const asked: Record<typeof kind, [string, string, unknown, string?]> = {
+          line: ['PATCH', line, sent],
+          list: ['POST', list, sent],
+          document: ['PATCH', document, sent],
+          discount: ['PATCH', document, { discountAmount: pick % 1_000 }],
+          delete: ['DELETE', line, undefined],
+          batch: ['POST', '$batch', { requests: [post('1', sent, {}), sent] }],
+          group: [
+            'POST',
+            '$batch',
+            {
+              requests: [
+                post(
+                  '1',
+                  { itemId: books.itemId, quantity: 1, unitPrice: 0.07 },
+                  { atomicityGroup: 'a' },
+                ),
+                post('2', sent, { atomicityGroup: 'a' }),
+              ],
+            },
+          ],
+          filter: ['GET', list, undefined, `$filter=${wholeText}&$orderby=${wholeText}`],
+        }
+        const [method, path, whole, search = ''] = asked[kind]
         const answer = await business.handle({
           method,
           version: pick % 2 === 0 ? 'v2.0' : 'v1.0',
           path,
           search,
           headers: { 'if-match': '*', 'content-type': 'application/json' },
-          body: method === 'GET' ? undefined : new TextEncoder().encode(JSON.stringify(whole)),
+          body: whole === undefined ? undefined : new TextEncoder().encode(JSON.stringify(whole)),
           principal: {
             id: randomUUID(),
             type: 'User',
@@ -145,6 +164,7 @@ test('fuzzed lines: never a fault, and totals are the sums of the lines', async 
         })
         assert.ok(answer.status < 500, `${method} ${path} ${JSON.stringify(whole)}: ${answer.body}`)
         if (answer.status < 300) accepted++
+        if (kind === 'discount' && answer.status === 200) discounted++
         const header = await books.row('salesInvoices', documentId)
         const rows = await books.lines(documentId)
         const sum = (column: string) => rows.reduce((total, row) => total + Number(row[column]), 0)
@@ -156,4 +176,5 @@ test('fuzzed lines: never a fault, and totals are the sums of the lines', async 
     { numRuns: 600 },
   )
   assert.ok(accepted > 100, `${accepted} were accepted`)
-})
+  assert.ok(discounted > 10, `${discounted} discounts were set`)
+}

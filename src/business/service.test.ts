@@ -325,6 +325,24 @@ for (const dialect of dialects) {
       assert.deepEqual(seen.json['value'], [])
     })
 
+    await t.test('a method that is not allowed is told which are', async () => {
+      const id = await newDocument('salesQuotes')
+      const { json } = await call('POST', `${company}/salesQuotes(${id})/salesQuoteLines`, {
+        body: { itemId, quantity: 1 },
+      })
+      for (const [method, address, allow] of [
+        ['DELETE', 'salesQuotes', 'GET, POST'],
+        ['PUT', `salesQuotes(${id})`, 'GET, PATCH, DELETE'],
+        ['PUT', `salesQuoteLines(${json['id']})`, 'GET, POST, PATCH, DELETE'],
+        ['PATCH', 'salesQuotes/$count', 'GET'],
+        ['POST', 'accounts', 'GET'],
+      ] as const) {
+        const answer = await call(method, `${company}/${address}`, { body: {} })
+        assert.equal(answer.status, 405, answer.body)
+        assert.equal(answer.headers['Allow'], allow, `${method} ${address}`)
+      }
+    })
+
     await t.test('service document, metadata, and bodies that are none', async () => {
       assert.equal((await call('GET', '')).status, 200)
       assert.match(

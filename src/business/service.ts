@@ -5,7 +5,7 @@
 
 import type { Clock, Ids } from '#kernel/ports.ts'
 import type { Sql, SqlTx } from '#stores/store.ts'
-import { type AccessParts, authorize, type Caller, callerOf, rightsOf } from './access.ts'
+import { type AccessParts, authorize, type Caller, callerOf, isFull, rightsOf } from './access.ts'
 import { act } from './documents/actions.ts'
 import type { Entity } from './entity.ts'
 import { refuse } from './errors.ts'
@@ -14,7 +14,8 @@ import { type BusinessAnswer, type BusinessRequest, jsonHeaders, type Reads } fr
 import { businessModel as model } from './model.ts'
 import { answerBatch, type BatchRunner } from './odata/batch.ts'
 import { metadataOf, serviceDocument } from './odata/metadata.ts'
-import { createReader, type Reader, type ResolvedPath } from './odata/read.ts'
+import type { ResolvedPath } from './odata/path-rows.ts'
+import { createReader, type Reader } from './odata/read.ts'
 import { type DataRequest, parseRequest } from './odata/request.ts'
 import type { WriteContext } from './write/rows.ts'
 import { change, create, notAllowed, type Place, remove } from './write/write.ts'
@@ -120,7 +121,14 @@ export function createBusiness(parts: BusinessParts): Business {
       return await shown(tx, parsed, companyId, entity, id, 201)
     }
     if (parsed.kind === 'action' && parsed.method === 'POST') {
-      const result = await act(context, entity, rowOf(resolved), parsed.action.name, parsed.ifMatch)
+      const result = await act(
+        context,
+        entity,
+        rowOf(resolved),
+        parsed.action.name,
+        parsed.ifMatch,
+        isFull(rights, companyId),
+      )
       const led = model.find(result.set, parsed.version) ?? entity
       const { location } = await reader().show(tx, parsed, companyId, led, result.id)
       return {
@@ -129,7 +137,9 @@ export function createBusiness(parts: BusinessParts): Business {
         body: undefined,
       }
     }
-    if (parsed.kind !== 'row') throw notAllowed(entity, parsed.method)
+    if (parsed.kind !== 'row') {
+      throw notAllowed(entity, parsed.method, parsed.kind === 'rows' ? 'set' : 'other')
+    }
     if (parsed.method === 'PATCH') {
       const id = rowOf(resolved)
       await change(context, entity, id, parsed.body ?? {}, parsed.ifMatch)

@@ -6,6 +6,9 @@ import { openPostgres } from '#stores/postgres/open.ts'
 import type { Store } from '#stores/store.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../tests/require.ts'
+import { defaultIdentityLimits } from './limits.ts'
+import { createSeal } from './seal.ts'
+import { createSignIn } from './sign-in.ts'
 import { createBrowser } from './testing/browser.ts'
 import { addAlice, alice, askToken, authorizeAddress, fragmentOf, signIn } from './testing/flows.ts'
 import { openWorld, testStoreOptions } from './testing/world.ts'
@@ -84,4 +87,37 @@ test('two replicas: sign-in, tokens, groups, disabling, rotation', async (t) => 
     Array.from({ length: 12 }, () => directory.addSecret(app.principal.id)),
   )
   assert.equal(added.filter(({ status }) => status === 'fulfilled').length, 9, 'ten with the first')
+})
+
+test('of many wrong passwords at the same moment five are tried, whichever replica they reach', async (t) => {
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+  await using server = await startPostgres({ fsync: false })
+  const url = await server.createDatabase()
+  const open = (): Promise<Store> =>
+    openPostgres({ url, poolSize: 4, clock: Date, ...testStoreOptions })
+  await using one = await open()
+  await using two = await open()
+  const installationKey = Buffer.alloc(32, 5)
+  await using world = await openWorld({}, { store: one, installationKey })
+  await using replica = await openWorld({}, { store: two, installationKey, url: world.url })
+  await addAlice(world)
+  const signIns = [world, replica].map(({ store, identity, now }) =>
+    createSignIn({
+      sql: store.sql,
+      directory: identity.directory,
+      clock: { now },
+      seal: createSeal(installationKey),
+      limits: defaultIdentityLimits,
+    }),
+  )
+  const outcomes = await Promise.all(
+    Array.from({ length: 40 }, (_, index) =>
+      signIns[index % 2]?.attempt({
+        signInName: 'alice',
+        password: 'wrong password',
+        address: '192.0.2.1',
+      }),
+    ),
+  )
+  assert.equal(outcomes.filter((one) => one?.kind === 'refused').length, 5)
 })

@@ -47,6 +47,13 @@ export function createSignIn(options: {
   function reserve(id: string): Promise<number> {
     return sql.transact(async (tx) => {
       const now = clock.now()
+      // The row is there, and ours until the end: whoever attempts at the same moment reads what we write.
+      await tx.run(
+        `insert into identity_sign_in_failures (id, failures, locked_until, forget_at)
+          values (?, 0, 0, 0) on conflict (id) do nothing`,
+        id,
+      )
+      await tx.run('update identity_sign_in_failures set failures = failures where id = ?', id)
       const [row] = await tx.all(
         'select failures, locked_until, forget_at from identity_sign_in_failures where id = ?',
         id,
@@ -57,13 +64,11 @@ export function createSignIn(options: {
       const failures = (known ? Number(row['failures']) : 0) + 1
       const until = now + delaySeconds(failures, limits) * 1000
       await tx.run(
-        `insert into identity_sign_in_failures (id, failures, locked_until, forget_at)
-          values (?, ?, ?, ?) on conflict (id) do update set failures = excluded.failures,
-          locked_until = excluded.locked_until, forget_at = excluded.forget_at`,
-        id,
+        'update identity_sign_in_failures set failures = ?, locked_until = ?, forget_at = ? where id = ?',
         failures,
         until,
         until + forgetSeconds * 1000,
+        id,
       )
       // One row comes in, some old ones go: the table stays as small as an hour's failures.
       await tx.run(

@@ -168,7 +168,10 @@ export interface Store extends Reads, AsyncDisposable {
 export type SqlValue = string | number | null | Uint8Array
 export type SqlRow = Readonly<Record<string, SqlValue>>
 
-/** Statements in the common subset of both dialects, with `?` for parameters. */
+/**
+ * Statements in the common subset of both dialects, with `?` for parameters. Where integers of 64 bits are too small,
+ * one dialect has `numeric`, and the other is given the function `share_of` (`sqlite/functions.ts`).
+ */
 export interface SqlTx {
   all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>
   /** The number of rows changed. */

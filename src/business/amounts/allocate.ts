@@ -1,28 +1,26 @@
 /** An amount over parts, each rounded, with the remainder carried on: the parts sum to the amount, exactly. */
 
-import { type Decimal, roundTo, zero } from './decimals.ts'
+import { ratio } from './units.ts'
 
 /**
- * Shares of `amount` in proportion to `weights`, in their order (facts 5.5). What is over after the last weight
- * that is not zero, is that one's: with weights of both signs the carry alone would not see to it.
+ * Shares of `amount`, a multiple of `unit`, in proportion to `weights`, in their order (facts 5.5). What has been
+ * given out up to a weight is the rounded share of all weights up to it: that is the carry, kept in no variable, so
+ * that the share of any one weight can be told from the sum before it. All of nothing is nothing.
  */
 export function allocate(
-  amount: Decimal,
-  weights: readonly Decimal[],
-  precision: Decimal,
-): readonly Decimal[] {
-  const total = weights.reduce((sum, weight) => sum.plus(weight), zero)
-  if (total.isZero() || amount.isZero()) return weights.map(() => zero)
-  const last = weights.findLastIndex((weight) => !weight.isZero())
-  let carry = zero
-  let left = amount
-  return weights.map((weight, at) => {
-    // Behind it, what was carried has gone already.
-    if (at >= last) return at === last ? left : zero
-    carry = carry.plus(amount.times(weight).div(total))
-    const share = roundTo(carry, precision)
-    carry = carry.minus(share)
-    left = left.minus(share)
+  amount: number,
+  weights: readonly number[],
+  unit: number,
+): readonly number[] {
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  if (total === 0) return weights.map(() => 0)
+  let upto = 0
+  let given = 0
+  return weights.map((weight) => {
+    upto += weight
+    const until = ratio(amount, upto, total, unit)
+    const share = until - given
+    given = until
     return share
   })
 }

@@ -4,14 +4,13 @@
  */
 
 import { allocate } from './allocate.ts'
-import { type Decimal, hundred, roundTo, zero } from './decimals.ts'
-import { type Terms, taxFactor } from './line.ts'
-import { emptyGroup, plus, type Share, type TaxGroup } from './tax-group.ts'
+import type { Terms } from './line.ts'
+import { emptyGroup, plus, type Share, settled, type TaxGroup } from './tax-group.ts'
 
 /** A line as far as the document's amounts depend on it. */
 export interface DocumentLine {
-  readonly lineAmount: Decimal
-  readonly taxPercent: Decimal
+  readonly lineAmount: number
+  readonly taxPercent: number
   /** Lines with the same text are taxed as one sum. */
   readonly taxKey: string
   readonly allowsInvoiceDiscount: boolean
@@ -24,24 +23,21 @@ export interface DocumentAmounts {
 }
 
 export interface Totals {
-  readonly discountAmount: Decimal
-  readonly totalAmountExcludingTax: Decimal
-  readonly totalTaxAmount: Decimal
-  readonly totalAmountIncludingTax: Decimal
+  readonly discountAmount: number
+  readonly totalAmountExcludingTax: number
+  readonly totalTaxAmount: number
+  readonly totalAmountIncludingTax: number
 }
 
 /** What a discount may be taken of: the lines that allow it. */
-export function discountBase(lines: readonly DocumentLine[]): Decimal {
-  return lines.reduce(
-    (sum, line) => (line.allowsInvoiceDiscount ? sum.plus(line.lineAmount) : sum),
-    zero,
-  )
+export function discountBase(lines: readonly DocumentLine[]): number {
+  return lines.reduce((sum, line) => (line.allowsInvoiceDiscount ? sum + line.lineAmount : sum), 0)
 }
 
 /** `lines` in the order of their sequences; `discount` is at most the base, which the caller has seen to. */
 export function documentAmounts(
   lines: readonly DocumentLine[],
-  discount: Decimal,
+  discount: number,
   terms: Terms,
 ): DocumentAmounts {
   const byKey = new Map<string, number[]>()
@@ -50,17 +46,19 @@ export function documentAmounts(
     if (members === undefined) byKey.set(line.taxKey, [at])
     else members.push(at)
   }
-  const eligible = (at: number): Decimal => {
+  const eligible = (at: number): number => {
     const line = lines[at]
-    return line?.allowsInvoiceDiscount === true ? line.lineAmount : zero
+    return line?.allowsInvoiceDiscount === true ? line.lineAmount : 0
   }
-  const members = [...byKey.values()]
-  const bases = members.map((ats) => ats.reduce((sum, at) => sum.plus(eligible(at)), zero))
+  // By their keys: which group comes first must not depend on which line did.
+  const ordered = [...byKey].sort(([left], [right]) => (left < right ? -1 : 1))
+  const members = ordered.map(([, ats]) => ats)
+  const bases = members.map((ats) => ats.reduce((sum, at) => sum + eligible(at), 0))
   const ofGroups = allocate(discount, bases, terms.precision)
   const shares = new Array<Share>(lines.length)
   const groups = new Map<string, TaxGroup>()
-  for (const [index, [key, ats]] of [...byKey].entries()) {
-    const discounts = allocate(ofGroups[index] ?? zero, ats.map(eligible), terms.precision)
+  for (const [index, [key, ats]] of ordered.entries()) {
+    const discounts = allocate(ofGroups[index] ?? 0, ats.map(eligible), terms.precision)
     const own = ats.flatMap((at) => lines[at] ?? [])
     const given = sharesOfGroup(own, discounts, terms)
     for (const [position, at] of ats.entries()) shares[at] = given[position] ?? emptyGroup
@@ -72,24 +70,22 @@ export function documentAmounts(
 /** The tax of the group's sum, spread over its lines in proportion to what is taxed of them. */
 function sharesOfGroup(
   lines: readonly DocumentLine[],
-  discounts: readonly Decimal[],
+  discounts: readonly number[],
   terms: Terms,
 ): readonly Share[] {
-  const percent = lines[0]?.taxPercent ?? zero
-  const left = lines.map((line, at) => line.lineAmount.minus(discounts[at] ?? zero))
-  const sum = left.reduce((total, one) => total.plus(one), zero)
-  const tax = terms.pricesIncludeTax
-    ? sum.minus(roundTo(sum.div(taxFactor(percent)), terms.precision))
-    : roundTo(sum.times(percent).div(hundred), terms.precision)
-  const taxes = allocate(tax, left, terms.precision)
+  const percent = lines[0]?.taxPercent ?? 0
+  const left = lines.map((line, at) => line.lineAmount - (discounts[at] ?? 0))
+  const sum = left.reduce((total, one) => total + one, 0)
+  const whole = settled({ net: sum, including: sum }, percent, terms)
+  const taxes = allocate(whole.including - whole.net, left, terms.precision)
   return lines.map(({ lineAmount }, at) => {
-    const own = left[at] ?? zero
-    const ownTax = taxes[at] ?? zero
+    const own = left[at] ?? 0
+    const tax = taxes[at] ?? 0
     return {
       lineAmount,
-      invoiceDiscount: discounts[at] ?? zero,
-      net: terms.pricesIncludeTax ? own.minus(ownTax) : own,
-      including: terms.pricesIncludeTax ? own : own.plus(ownTax),
+      invoiceDiscount: discounts[at] ?? 0,
+      net: terms.pricesIncludeTax ? own - tax : own,
+      including: terms.pricesIncludeTax ? own : own + tax,
     }
   })
 }
@@ -100,7 +96,7 @@ export function totalsOf(groups: Iterable<TaxGroup>): Totals {
   return {
     discountAmount: sum.invoiceDiscount,
     totalAmountExcludingTax: sum.net,
-    totalTaxAmount: sum.including.minus(sum.net),
+    totalTaxAmount: sum.including - sum.net,
     totalAmountIncludingTax: sum.including,
   }
 }
@@ -109,7 +105,7 @@ export function totalsOf(groups: Iterable<TaxGroup>): Totals {
  * `invoiceDiscountAllocation` of a line (facts 5.5): with prices including tax, told without the tax. A line that
  * carries no discount shows none, though its net amount may have taken a cent.
  */
-export function allocationShown(share: Share, amountExcludingTax: Decimal, terms: Terms): Decimal {
-  if (share.invoiceDiscount.isZero()) return zero
-  return terms.pricesIncludeTax ? amountExcludingTax.minus(share.net) : share.invoiceDiscount
+export function allocationShown(share: Share, amountExcludingTax: number, terms: Terms): number {
+  if (share.invoiceDiscount === 0) return 0
+  return terms.pricesIncludeTax ? amountExcludingTax - share.net : share.invoiceDiscount
 }

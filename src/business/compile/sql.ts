@@ -79,6 +79,8 @@ const unit = '100000.0'
 export class SqlWriter {
   readonly #dialect: Dialect
   readonly #joins = new Map<number, Set<string>>()
+  /** Sources of which a column is asked that only their view has. */
+  readonly #viewed = new Set<number>()
 
   constructor(dialect: Dialect) {
     this.#dialect = dialect
@@ -90,14 +92,17 @@ export class SqlWriter {
   }
 
   column(source: Source, { column, join }: Column): string {
-    if (join === undefined) return `${this.alias(source)}.${column}`
+    if (join === undefined) {
+      if (source.entity.view?.columns.has(column) === true) this.#viewed.add(source.number)
+      return `${this.alias(source)}.${column}`
+    }
     const used = this.#joins.get(source.number) ?? new Set()
     used.add(join)
     this.#joins.set(source.number, used)
     return `${this.alias(source)}_${join}.${column}`
   }
 
-  /** `table as t0 left join …`, with every join used so far; so it is to be called last. */
+  /** `table as t0 left join …`, with every join and column used so far; so it is to be called last. */
   from(source: Source): string {
     const needed = neededJoins(source.entity, this.#joins.get(source.number) ?? new Set())
     const name = this.alias(source)
@@ -109,7 +114,10 @@ export class SqlWriter {
         .join(' and ')
       return ` left join ${join.table} as ${name}_${join.name} on ${on}`
     })
-    return `${source.entity.table} as ${name}${parts.join('')}`
+    const { table, view } = source.entity
+    const isViewed = view !== undefined && this.#viewed.has(source.number)
+    const rows = isViewed ? `(${view.select})` : table
+    return `${rows} as ${name}${parts.join('')}`
   }
 
   /** Rows of the source's own set. */

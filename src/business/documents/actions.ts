@@ -4,7 +4,7 @@
  */
 
 import type { SqlRow } from '#stores/store.ts'
-import { fromStored, toStored } from '../amounts/decimals.ts'
+import { one, ratio } from '../amounts/units.ts'
 import { type Entity, noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
 import { dropDocument, lockDocument } from '../write/documents.ts'
@@ -12,13 +12,16 @@ import { kindOf } from '../write/lines.ts'
 import {
   insertRow,
   lockRow,
+  newId,
   numberOf,
+  openInserter,
   textOf,
   today,
   updateRow,
   type WriteContext,
 } from '../write/rows.ts'
 import { checkTag } from '../write/tag.ts'
+import { amountMax, moveBalance } from './balance.ts'
 import { isPosted } from './life.ts'
 import { nextNumber } from './numbers.ts'
 
@@ -28,16 +31,25 @@ export interface ActionResult {
   readonly id: string
 }
 
+/** `mayRelease`: the caller may post what was sent to review. */
 export async function act(
   context: WriteContext,
   entity: Entity,
   id: string,
   action: string,
   ifMatch: string | undefined,
+  mayRelease: boolean,
 ): Promise<ActionResult> {
   const row = await lockDocument(context, entity, id)
   checkTag(entity, row, ifMatch, false, context.conflictStatus)
   const self = { set: entity.set, id }
+  if (action.startsWith('post') && row['status'] === 'In Review' && !mayRelease) {
+    throw refuse.Authorization_RequestDenied({
+      what: 'post a document that is in review',
+      company: context.companyId,
+      needs: 'full',
+    })
+  }
   switch (action) {
     case 'post':
       await post(context, row)
@@ -50,6 +62,15 @@ export async function act(
     case 'send':
       needEmail(row)
       await noteSent(context, id, textOf(row, 'kind') === 'quote' ? 'Sent' : undefined)
+      return self
+    case 'sendToReview':
+      if (row['status'] !== 'Draft') throw notInState(row, 'Draft')
+      await linesToPost(context, id)
+      await setStatus(context, id, 'In Review')
+      return self
+    case 'reopen':
+      if (row['status'] !== 'In Review') throw notInState(row, 'In Review')
+      await setStatus(context, id, 'Draft')
       return self
     case 'cancel':
       await cancel(context, row)
@@ -95,6 +116,21 @@ async function post(context: WriteContext, row: SqlRow): Promise<void> {
       'status',
     )
   const id = textOf(row, 'id')
+  const lines = await linesToPost(context, id)
+  const total = numberOf(row, 'total_amount_including_tax')
+  const isInvoice = textOf(row, 'kind') === 'invoice'
+  const applied = isInvoice ? 0 : await applyTo(context, row, total)
+  const open = total - applied
+  await finishPosting(context, row, {
+    status: textOf(row, 'invoice_id') === noGuid ? (open === 0 ? 'Paid' : 'Open') : 'Corrective',
+    open,
+  })
+  await moveStock(context, lines, isInvoice ? -1 : 1)
+  await moveBalance(context, textOf(row, 'bill_to_customer_id'), isInvoice ? total : -total)
+}
+
+/** Refused when there is nothing to post, or something that cannot be. */
+async function linesToPost(context: WriteContext, id: string): Promise<readonly SqlRow[]> {
   const lines = await context.tx.all(
     "select * from business_lines where document_id = ? and line_type <> 'Comment' order by sequence",
     id,
@@ -106,16 +142,21 @@ async function post(context: WriteContext, row: SqlRow): Promise<void> {
   if (bare !== undefined) {
     throw ruleBroken(`The line ${numberOf(bare, 'sequence')} names no item and no account.`)
   }
-  const total = numberOf(row, 'total_amount_including_tax')
-  const isInvoice = textOf(row, 'kind') === 'invoice'
-  const applied = isInvoice ? 0 : await applyTo(context, row, total)
-  const open = total - applied
-  await finishPosting(context, row, {
-    status: textOf(row, 'invoice_id') === noGuid ? (open === 0 ? 'Paid' : 'Open') : 'Corrective',
-    open,
+  return lines
+}
+
+function notInState(row: SqlRow, wanted: string): Error {
+  return ruleBroken(
+    `The document is '${textOf(row, 'status')}'; one that is '${wanted}' was expected.`,
+    'status',
+  )
+}
+
+function setStatus(context: WriteContext, id: string, status: string): Promise<void> {
+  return updateRow(context.tx, 'business_documents', id, {
+    status,
+    last_modified_date_time: context.now,
   })
-  await moveStock(context, lines, isInvoice ? -1 : 1)
-  await moveBalance(context, textOf(row, 'bill_to_customer_id'), isInvoice ? total : -total)
 }
 
 /** The posted series, the state, and what is still open. */
@@ -152,14 +193,6 @@ async function applyTo(context: WriteContext, memo: SqlRow, total: number): Prom
   return applied
 }
 
-async function moveBalance(context: WriteContext, customerId: string, by: number): Promise<void> {
-  await context.tx.run(
-    'update business_customers set balance_due = balance_due + ?, revision = revision + 1 where id = ?',
-    by,
-    customerId,
-  )
-}
-
 /** Items in the order of their ids, so that two postings wait for each other in one order only. */
 async function moveStock(
   context: WriteContext,
@@ -175,16 +208,20 @@ async function moveStock(
       itemId,
       textOf(line, 'unit_of_measure_id'),
     )
-    const factor = unit === undefined ? 1 : numberOf(unit, 'quantity_per_unit') / 100_000
-    const quantity = toStored(fromStored(numberOf(line, 'quantity')).times(factor))
+    const factor = unit === undefined ? one : numberOf(unit, 'quantity_per_unit')
+    const quantity = ratio(numberOf(line, 'quantity'), factor, one, 1)
     moved.set(itemId, (moved.get(itemId) ?? 0) + quantity)
   }
   for (const [itemId, quantity] of [...moved].sort(([left], [right]) => (left < right ? -1 : 1))) {
-    await context.tx.run(
-      "update business_items set inventory = inventory + ?, revision = revision + 1 where id = ? and type = 'Inventory'",
+    const moved = await context.tx.run(
+      `update business_items set inventory = case when type = 'Inventory' then inventory + ? else inventory end,
+         revision = revision + case when type = 'Inventory' then 1 else 0 end
+         where id = ? and abs(inventory + ?) <= ${amountMax}`,
       sign * quantity,
       itemId,
+      sign * quantity,
     )
+    if (moved === 0) throw ruleBroken('The stock of an item would have more than ten digits.')
   }
 }
 
@@ -260,7 +297,7 @@ async function copyDocument(
   kind: 'invoice' | 'creditMemo',
   own: Readonly<Record<string, string | number>>,
 ): Promise<string> {
-  const id = context.ids.uuid()
+  const id = newId(context)
   const day = today(context)
   await insertRow(context.tx, 'business_documents', {
     ...row,
@@ -282,25 +319,55 @@ async function copyDocument(
     ...own,
   })
   const source = textOf(row, 'id')
+  const inserter = openInserter(context.tx, 'business_lines')
   for (const line of await context.tx.all(
     'select * from business_lines where document_id = ? order by sequence',
     source,
   )) {
-    await insertRow(context.tx, 'business_lines', {
+    await inserter.add({
       ...line,
-      id: context.ids.uuid(),
+      id: newId(context),
       document_id: id,
       kind,
       legacy_id: `${id}-${numberOf(line, 'sequence')}`,
       revision: 1,
     })
   }
+  await inserter.flush()
+  for (const [table, columns] of copiedSums) {
+    await context.tx.run(
+      `insert into ${table} (document_id, ${columns.join(', ')})
+         select cast(? as text), ${columns.join(', ')} from ${table} where document_id = ?`,
+      id,
+      source,
+    )
+  }
+  // Counted anew from the copy's own first revision, as it will go on to be.
   await context.tx.run(
-    `insert into business_document_tax_groups (document_id, tax_key, tax_percent, line_count, line_amount, invoice_discount, net, including)
-       select cast(? as text), tax_key, tax_percent, line_count, line_amount, invoice_discount, net, including
-       from business_document_tax_groups where document_id = ?`,
+    'update business_document_tax_groups set spread = 1 where document_id = ? and spread > 0',
     id,
-    source,
   )
   return id
 }
+
+/** The sums that stand beside a document, but for whose they are. */
+const copiedSums: readonly (readonly [table: string, columns: readonly string[]])[] = [
+  [
+    'business_document_tax_groups',
+    [
+      'tax_key',
+      'tax_percent',
+      'line_count',
+      'line_amount',
+      'invoice_discount',
+      'net',
+      'including',
+      'eligible',
+      'extent',
+      'spread',
+      'amount_precision',
+      'prices_include_tax',
+    ],
+  ],
+  ['business_line_blocks', ['tax_key', 'block', 'line_count', 'line_amount', 'eligible']],
+]

@@ -11,6 +11,7 @@ export const series = {
   postedCreditMemo: 'PS-CR1',
   customer: 'C',
   item: 'I',
+  payment: 'PAY',
 } as const
 
 const digits = 5

@@ -68,6 +68,7 @@ export const customers: Entity = defineEntity({
     toMany('salesInvoices', 'salesInvoices', 'customer_id'),
     toMany('salesQuotes', 'salesQuotes', 'customer_id'),
     toMany('salesCreditMemos', 'salesCreditMemos', 'customer_id'),
+    toMany('customerPayments', 'customerPayments', 'customer_id'),
   ],
   allows: editable,
   defaultOrder: ['number'],

@@ -153,6 +153,8 @@ export const salesInvoices: Entity = salesDocuments({
     'cancel',
     'cancelAndSend',
     'makeCorrectiveCreditMemo',
+    'sendToReview',
+    'reopen',
   ),
 })
 
@@ -186,5 +188,13 @@ export const salesCreditMemos: Entity = salesDocuments({
     [' ', ...invoiceStatuses],
     calculated,
   ),
-  actions: actions('post', 'postAndSend', 'send', 'cancel', 'cancelAndSend'),
+  actions: actions(
+    'post',
+    'postAndSend',
+    'send',
+    'cancel',
+    'cancelAndSend',
+    'sendToReview',
+    'reopen',
+  ),
 })

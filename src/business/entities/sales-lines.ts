@@ -21,6 +21,7 @@ import {
   text,
   toOne,
 } from '../entity.ts'
+import { lineView } from './line-view.ts'
 
 /** The kinds a document may have, as its rows and those of its lines carry them in the column `kind`. */
 export const documentKinds = ['invoice', 'quote', 'creditMemo'] as const
@@ -136,6 +137,7 @@ function salesLines(kind: DocumentKind, set: string, type: string, document: str
     set,
     type,
     table: 'business_lines',
+    view: lineView,
     discriminator: { column: 'kind', value: kind },
     fields: lineFields(kind),
     joins,

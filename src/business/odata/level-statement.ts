@@ -77,7 +77,7 @@ export class LevelStatement {
     return joined('select ', columns, ` from ${from}`, where, ' order by ', order, limit)
   }
 
-  /** A page for each value of a column, in one statement. */
+  /** A page for each value of a column, in one statement; before it may stand a row that only tells the count. */
   pages(conditions: Conditions, column: string, page: number): Fragment {
     const { skip, count } = this.#options
     const where = whereOf(this.#writer, this.#source, this.#options, conditions)
@@ -99,7 +99,9 @@ export class LevelStatement {
       ` from ${from}`,
       where,
     )
-    const range = `place > ${skip} and place <= ${skip + page + 1}`
+    // The first row tells how many there are, though all of them may be skipped.
+    const first = count && skip > 0 ? ' or place = 1' : ''
+    const range = `(place > ${skip} and place <= ${skip + page + 1})${first}`
     return joined('select * from (', inner, `) as ranked where ${range} order by place`)
   }
 

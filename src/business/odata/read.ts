@@ -3,21 +3,13 @@
  * One query per level of `$expand`, however many rows there are. It writes nothing and decides nothing about rights.
  */
 
-import type { SqlRow } from '#stores/store.ts'
+import type { SqlValue } from '#stores/store.ts'
 import { leadsToList, rootSource } from '../compile/check.ts'
-import { between, type Dialect, type Fragment, joined, SqlWriter } from '../compile/sql.ts'
-import { type Entity, fieldNamed, type Model, type Version } from '../entity.ts'
+import { type Dialect, joined, SqlWriter } from '../compile/sql.ts'
+import type { Entity, Model, Version } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import { type BusinessAnswer, jsonHeaders, namesTag, type Reads, textAnswer } from '../message.ts'
-import {
-  absent,
-  belongs,
-  below,
-  describeKey,
-  keyConditions,
-  ofCompany,
-  writtenPart,
-} from './addressed-row.ts'
+import { absent, below, ofCompany, writtenPart } from './addressed-row.ts'
 import {
   type Budget,
   type Conditions,
@@ -29,6 +21,7 @@ import {
 import { odataLimits } from './limits.ts'
 import { lastOf, requireNarrowing, searchAfter, searchOf } from './narrowing.ts'
 import { type ExpandOption, plainOptions, type QueryOptions } from './options.ts'
+import { among, type Bounds, PathRows, type ResolvedPath } from './path-rows.ts'
 import type { DataRequest } from './request.ts'
 
 export interface ReaderOptions {
@@ -40,14 +33,6 @@ export interface ReaderOptions {
   readonly dialect: 'sqlite' | 'postgres'
   /** Rows of a page when the client says nothing; at most the limit of `odata/limits.ts`. */
   readonly pageSize?: number
-}
-
-/** Where a request leads, found in the store. */
-export interface ResolvedPath {
-  /** The id of the row of each segment but the last, in order. */
-  readonly parents: readonly string[]
-  /** The row of the last segment, when it names one. */
-  readonly id: string | undefined
 }
 
 export interface ShownRow {
@@ -95,35 +80,51 @@ export function createReader(options: ReaderOptions): Reader {
   return new SqlReader(options)
 }
 
-/** Conditions on the rows of a level, besides those of its options. */
-
 interface Level {
   readonly rows: readonly ReadRow[]
   /** Where the page ended, when there are more rows. */
   readonly token: string | undefined
 }
 
+interface WholeRow {
+  readonly read: LevelStatement
+  readonly text: string
+  /** The values behind the id and the company. */
+  readonly values: readonly SqlValue[]
+}
+
+const nothingThere: BusinessAnswer = {
+  status: 204,
+  headers: { 'OData-Version': '4.0' },
+  body: undefined,
+}
+
+function withId(entity: Entity, id: string, companyId: string | undefined): Conditions {
+  return (writer) => [
+    joined('t0.id = ', writer.parameter('text', id)),
+    ...ofCompany(entity, companyId)(writer),
+  ]
+}
+
+/** What an address of one row says of more than one is passed over. */
+function ofOneRow(options: QueryOptions): QueryOptions {
+  const none = { filter: undefined, orderBy: [], top: undefined, skip: 0, skipToken: undefined }
+  return { ...options, ...none }
+}
+
 class SqlReader implements Reader {
   readonly #dialect: Dialect
   readonly #pageSize: number
   readonly #publicUrl: string
-  readonly #model: Model
+  readonly #paths: PathRows
+  /** What reads a whole row by its id, by set and version: the answer to nearly every write. */
+  readonly #wholeRows = new Map<string, WholeRow>()
 
   constructor({ dialect, pageSize, publicUrl, model }: ReaderOptions) {
     this.#dialect = dialect
     this.#publicUrl = publicUrl
-    this.#model = model
+    this.#paths = new PathRows(dialect, model)
     this.#pageSize = Math.min(pageSize ?? odataLimits.pageSizeMax, odataLimits.pageSizeMax)
-  }
-
-  async companyId(reads: Reads, request: DataRequest): Promise<string | undefined> {
-    const { company, version } = request
-    if (company === undefined) return undefined
-    const companies = this.#model.find('companies', version)
-    if (companies === undefined) throw new Error('The model has no companies.')
-    const row = await this.#one(reads, companies, version, keyConditions(company))
-    if (row === undefined) throw refuse.Internal_CompanyNotFound({ key: describeKey(company) })
-    return String(row['id'])
   }
 
   async read(
@@ -137,31 +138,19 @@ class SqlReader implements Reader {
         return this.#rows(reads, request, companyId, visible)
       case 'count': {
         const { entity } = lastOf(request)
-        const conditions = await this.#ofPath(reads, request, companyId, visible)
+        const conditions = await this.#paths.ofPath(reads, request, { companyId, visible })
         const count = await this.#count(reads, entity, request.version, request.options, conditions)
         return textAnswer(String(count))
       }
       case 'row': {
-        const path = await this.#walk(reads, request, companyId, visible, 'whole')
-        const row = path.at(-1)
-        if (row === undefined)
-          return { status: 204, headers: { 'OData-Version': '4.0' }, body: undefined }
-        const shown = await this.show(
-          reads,
-          request,
-          companyId,
-          lastOf(request).entity,
-          String(row['id']),
-        )
-        if (namesTag(request.ifNoneMatch, shown.etag)) {
-          return {
-            status: 304,
-            headers: { ETag: shown.etag, 'OData-Version': '4.0' },
-            body: undefined,
-          }
+        const found = await this.#row(reads, request, { companyId, visible }, request.options)
+        if (found === undefined) return nothingThere
+        const { etag } = found
+        if (namesTag(request.ifNoneMatch, etag)) {
+          return { status: 304, headers: { ETag: etag, 'OData-Version': '4.0' }, body: undefined }
         }
-        const headers = { ...jsonHeaders, ETag: shown.etag }
-        return { status: 200, headers, body: JSON.stringify(shown.body) }
+        const body = { '@odata.context': this.#contextOf(request, companyId), ...found.body }
+        return { status: 200, headers: { ...jsonHeaders, ETag: etag }, body: JSON.stringify(body) }
       }
       case 'property':
         return this.#property(reads, request, companyId, visible)
@@ -170,22 +159,17 @@ class SqlReader implements Reader {
     }
   }
 
-  async resolve(
+  companyId(reads: Reads, request: DataRequest): Promise<string | undefined> {
+    return this.#paths.companyId(reads, request)
+  }
+
+  resolve(
     reads: Reads,
     request: DataRequest,
     companyId: string | undefined,
     odd?: 'last-key-ignored',
   ): Promise<ResolvedPath> {
-    const { key, navigation } = lastOf(request)
-    const single =
-      key !== undefined || (navigation !== undefined && !leadsToList(navigation, request.version))
-    const whole = single && odd === undefined
-    const rows = await this.#walk(reads, request, companyId, undefined, whole ? 'whole' : 'parents')
-    const ids = rows.map((row) => (row === undefined ? undefined : String(row['id'])))
-    if (whole && ids.at(-1) === undefined) throw absent(lastOf(request))
-    // Parents that are not there were refused on the way.
-    const parents = (whole ? ids.slice(0, -1) : ids) as string[]
-    return { parents, id: whole ? ids.at(-1) : undefined }
+    return this.#paths.resolve(reads, request, companyId, odd)
   }
 
   async show(
@@ -195,49 +179,105 @@ class SqlReader implements Reader {
     entity: Entity,
     id: string,
   ): Promise<ShownRow> {
-    const { version, options } = request
+    const { version } = request
     const isLast = entity === lastOf(request).entity
-    const shown: QueryOptions = isLast
-      ? {
-          ...options,
-          filter: undefined,
-          orderBy: [],
-          top: undefined,
-          skip: 0,
-          skipToken: undefined,
-        }
-      : plainOptions(entity, version)
-    const conditions: Conditions = (writer) => [
-      joined('t0.id = ', writer.parameter('text', id)),
-      ...ofCompany(entity, companyId)(writer),
-    ]
-    const budget = { rows: odataLimits.answerRowsMax }
-    const level = await this.#level(reads, entity, version, shown, conditions, companyId, 1, budget)
-    const row = level.rows[0]
+    const shown = isLast ? ofOneRow(request.options) : plainOptions(entity, version)
+    const isPlain = shown.expand.length === 0 && shown.selected === undefined
+    const row = isPlain
+      ? await this.#wholeRow(reads, entity, version, id, companyId)
+      : await this.#rowOf(reads, entity, version, shown, id, companyId)
     if (row === undefined)
       throw refuse.BadRequest_ResourceNotFound({ type: entity.type, key: `id ${id}` })
-    const place = this.#contextPath(request, companyId)
-    const select = shown.selected === undefined ? '' : `(${shown.selected})`
-    const context = `${this.#root(version)}/$metadata#${isLast ? place : `${below(companyId)}${entity.set}`}${select}/$entity`
+    const own = `${this.#root(version)}/$metadata#${below(companyId)}${entity.set}/$entity`
+    const context = isLast ? this.#contextOf(request, companyId) : own
+    const key = await this.#paths.wireKey(reads, entity, version, id)
     return {
       body: { '@odata.context': context, ...row.body },
       etag: row.etag,
-      location: `${this.#root(version)}/${below(companyId)}${entity.set}(${await this.#wireKey(reads, entity, version, id)})`,
+      location: `${this.#root(version)}/${below(companyId)}${entity.set}(${key})`,
     }
+  }
+
+  async #wholeRow(
+    reads: Reads,
+    entity: Entity,
+    version: Version,
+    id: string,
+    companyId: string | undefined,
+  ): Promise<ReadRow | undefined> {
+    const own = entity.scope === 'installation' || companyId === undefined ? [id] : [id, companyId]
+    const key = `${version} ${entity.set}`
+    let known = this.#wholeRows.get(key)
+    if (known === undefined) {
+      const read = new LevelStatement(this.#dialect, entity, version, plainOptions(entity, version))
+      const { text, values } = read.page(withId(entity, id, companyId), 1)
+      known = { read, text, values: values.slice(own.length) }
+      this.#wholeRows.set(key, known)
+    }
+    const { read, text, values } = known
+    const [row] = await reads.all(text, ...own, ...values)
+    return row === undefined ? undefined : read.row(row)
+  }
+
+  async #rowOf(
+    reads: Reads,
+    entity: Entity,
+    version: Version,
+    options: QueryOptions,
+    id: string,
+    companyId: string | undefined,
+  ): Promise<ReadRow | undefined> {
+    const conditions = withId(entity, id, companyId)
+    const budget = { rows: odataLimits.answerRowsMax }
+    const { rows } = await this.#level(
+      reads,
+      entity,
+      version,
+      options,
+      conditions,
+      companyId,
+      1,
+      budget,
+    )
+    return rows[0]
+  }
+
+  /** The row an address names. Refused where a key names none; undefined where a navigation leads to none. */
+  async #row(
+    reads: Reads,
+    request: DataRequest,
+    bounds: Bounds,
+    options: QueryOptions,
+  ): Promise<ReadRow | undefined> {
+    const { version } = request
+    const last = lastOf(request)
+    const { companyId } = bounds
+    const conditions = await this.#paths.ofPath(reads, request, bounds)
+    const budget = { rows: odataLimits.answerRowsMax }
+    const { rows } = await this.#level(
+      reads,
+      last.entity,
+      version,
+      ofOneRow(options),
+      conditions,
+      companyId,
+      1,
+      budget,
+    )
+    if (rows[0] === undefined && last.key !== undefined) throw absent(last)
+    return rows[0]
+  }
+
+  /** Of one row, below the path of the request. */
+  #contextOf(request: DataRequest, companyId: string | undefined): string {
+    const { selected } = request.options
+    const select = selected === undefined ? '' : `(${selected})`
+    const place = this.#contextPath(request, companyId)
+    return `${this.#root(request.version)}/$metadata#${place}${select}/$entity`
   }
 
   #root(version: Version): string {
     return `${this.#publicUrl}/${version}`
-  }
-
-  /** The key as the version writes it in addresses: a GUID bare, text in quotes. */
-  async #wireKey(reads: Reads, entity: Entity, version: Version, id: string): Promise<string> {
-    const field = fieldNamed(entity, version, entity.key)
-    if (field === undefined || field.type.kind !== 'string') return id
-    const row = await this.#one(reads, entity, version, (writer) => [
-      joined('t0.id = ', writer.parameter('text', id)),
-    ])
-    return `'${encodeURIComponent(String(row?.[field.column] ?? id))}'`
   }
 
   /** `companies(…)/salesInvoices(…)/salesInvoiceLines`, keys as in the address. */
@@ -259,7 +299,7 @@ class SqlReader implements Reader {
     const { version, options } = request
     const { entity } = lastOf(request)
     requireNarrowing(request)
-    const conditions = await this.#ofPath(reads, request, companyId, visible)
+    const conditions = await this.#paths.ofPath(reads, request, { companyId, visible })
     const hangsLists = options.expand.some((one) => leadsToList(one.navigation, version))
     const usual = hangsLists
       ? Math.min(this.#pageSize, odataLimits.expandedPageSize)
@@ -297,30 +337,12 @@ class SqlReader implements Reader {
     visible: readonly string[] | undefined,
   ): Promise<BusinessAnswer> {
     const { version, field } = request
-    const path = await this.#walk(reads, request, companyId, visible, 'whole')
-    const row = path.at(-1)
-    const headers = { 'OData-Version': '4.0' }
-    if (row === undefined) return { status: 204, headers, body: undefined }
     const options = { ...plainOptions(lastOf(request).entity, version), fields: [field] }
-    const conditions: Conditions = (writer) => [
-      joined('t0.id = ', writer.parameter('text', String(row['id']))),
-    ]
-    const { entity } = lastOf(request)
-    const budget = { rows: 1 }
-    const level = await this.#level(
-      reads,
-      entity,
-      version,
-      options,
-      conditions,
-      companyId,
-      1,
-      budget,
-    )
-    const value = level.rows[0]?.body[field.name] ?? null
-    if (value === null) return { status: 204, headers, body: undefined }
+    const row = await this.#row(reads, request, { companyId, visible }, options)
+    const value = row?.body[field.name] ?? null
+    if (row === undefined || value === null) return nothingThere
     if (request.raw) return textAnswer(String(value))
-    const place = `${this.#contextPath(request, companyId)}(${String(row['id'])})/${field.name}`
+    const place = `${this.#contextPath(request, companyId)}(${row.id})/${field.name}`
     const context = `${this.#root(version)}/$metadata#${place}`
     const body =
       field.type.kind === 'complex'
@@ -328,73 +350,6 @@ class SqlReader implements Reader {
           { '@odata.context': context, ...(value as object) }
         : { '@odata.context': context, value }
     return { status: 200, headers: jsonHeaders, body: JSON.stringify(body) }
-  }
-
-  /** Conditions for the rows of the last segment; the rows on the way must be there. */
-  async #ofPath(
-    reads: Reads,
-    request: DataRequest,
-    companyId: string | undefined,
-    visible: readonly string[] | undefined,
-  ): Promise<Conditions> {
-    const parents = await this.#walk(reads, request, companyId, visible, 'parents')
-    const { entity, navigation } = lastOf(request)
-    const parent = parents.at(-1)
-    return (writer) => [
-      ...ofCompany(entity, companyId)(writer),
-      ...(navigation === undefined || parent === undefined
-        ? []
-        : [belongs(writer, navigation.on.foreign, parent[navigation.on.local] ?? null)]),
-      ...(entity.scope === 'installation' && visible !== undefined
-        ? [this.#among(writer, 'id', visible)]
-        : []),
-    ]
-  }
-
-  /** The rows of the segments. Those on the way must be there; the last may be null behind a navigation. */
-  async #walk(
-    reads: Reads,
-    request: DataRequest,
-    companyId: string | undefined,
-    visible: readonly string[] | undefined,
-    how: 'whole' | 'parents',
-  ): Promise<readonly (SqlRow | undefined)[]> {
-    const { path, version } = request
-    const steps = how === 'whole' ? path : path.slice(0, -1)
-    const rows: (SqlRow | undefined)[] = []
-    for (const step of steps) {
-      const { entity, key, navigation } = step
-      const before = rows.at(-1)
-      const conditions: Conditions = (writer, source) => [
-        ...ofCompany(entity, companyId)(writer),
-        ...(key === undefined ? [] : keyConditions(key)(writer, source)),
-        ...(navigation === undefined || before === undefined
-          ? []
-          : [belongs(writer, navigation.on.foreign, before[navigation.on.local] ?? null)]),
-        ...(entity.scope === 'installation' && visible !== undefined
-          ? [this.#among(writer, 'id', visible)]
-          : []),
-      ]
-      const row = await this.#one(reads, entity, version, conditions)
-      const isLast = rows.length === path.length - 1
-      if (row === undefined && (key !== undefined || !isLast)) throw absent(step)
-      rows.push(row)
-    }
-    return rows
-  }
-
-  /** Every column of one row. */
-  async #one(
-    reads: Reads,
-    entity: Entity,
-    version: Version,
-    conditions: Conditions,
-  ): Promise<SqlRow | undefined> {
-    const writer = new SqlWriter(this.#dialect)
-    const source = rootSource(entity, version)
-    const where = between(' and ', [...conditions(writer, source), ...writer.ofSet(source)])
-    const text = joined(`select t0.* from ${writer.from(source)} where `, where, ' limit 1')
-    return (await reads.all(text.text, ...text.values))[0]
   }
 
   async #count(
@@ -410,21 +365,6 @@ class SqlReader implements Reader {
     const text = joined(`select count(*) as n from ${writer.from(source)}`, where)
     const rows = await reads.all(text.text, ...text.values)
     return Number(rows[0]?.['n'] ?? 0)
-  }
-
-  #among(writer: SqlWriter, column: string, values: readonly string[]): Fragment {
-    const list = JSON.stringify(values)
-    return this.#dialect === 'postgres'
-      ? joined(
-          `t0.${column} in (select json_array_elements_text(`,
-          writer.parameter('text', list),
-          '::json))',
-        )
-      : joined(
-          `t0.${column} in (select value from json_each(`,
-          writer.parameter('text', list),
-          '))',
-        )
   }
 
   /** One page of rows with everything expanded below them. */
@@ -481,12 +421,14 @@ class SqlReader implements Reader {
     const hanging: Hanging = { column: navigation.on.foreign, values }
     const conditions: Conditions = (writer) => [
       ...ofCompany(one.entity, companyId)(writer),
-      this.#among(writer, hanging.column, hanging.values),
+      among(this.#dialect, writer, hanging.column, hanging.values),
     ]
     const read = new LevelStatement(this.#dialect, one.entity, version, options)
     const text = read.pages(conditions, hanging.column, page)
     const found = await reads.all(text.text, ...text.values)
-    const byValue = Map.groupBy(found, (row) => String(row['hanging']))
+    const totals = new Map(found.map((row) => [String(row['hanging']), Number(row['total'] ?? 0)]))
+    const paged = found.filter((row) => Number(row['place']) > options.skip)
+    const byValue = Map.groupBy(paged, (row) => String(row['hanging']))
     const shown: ReadRow[] = []
     const lists = new Map<string, readonly ReadRow[]>()
     for (const [value, group] of byValue) {
@@ -503,8 +445,7 @@ class SqlReader implements Reader {
         row.body[navigation.name] = list[0]?.body ?? null
         continue
       }
-      if (options.count)
-        row.body[`${navigation.name}@odata.count`] = Number(group[0]?.['total'] ?? 0)
+      if (options.count) row.body[`${navigation.name}@odata.count`] = totals.get(hangsOn(row)) ?? 0
       row.body[navigation.name] = list.map((entry) => entry.body)
       const left = options.top === undefined ? undefined : options.top - list.length
       const last = group[page - 1]

@@ -7,9 +7,9 @@ import { openSqlite } from '#stores/sqlite/open.ts'
 import type { Sql, SqlRow } from '#stores/store.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
-import { fromStored } from '../amounts/decimals.ts'
 import { act } from '../documents/actions.ts'
-import { type Entity, etagOf, noGuid, type Version } from '../entity.ts'
+import { lineView } from '../entities/line-view.ts'
+import { decimalUnit, type Entity, etagOf, noGuid, type Version } from '../entity.ts'
 import { businessMigrations } from '../migrations.ts'
 import { businessModel } from '../model.ts'
 import type { WriteContext } from '../write/rows.ts'
@@ -34,7 +34,7 @@ export interface Books extends AsyncDisposable {
     version?: Version,
   ): Promise<void>
   remove(set: string, id: string): Promise<void>
-  act(set: string, id: string, action: string): Promise<string>
+  act(set: string, id: string, action: string, mayRelease?: boolean): Promise<string>
   row(set: string, id: string): Promise<SqlRow>
   /** The lines of a document, in order. */
   lines(documentId: string): Promise<readonly SqlRow[]>
@@ -89,7 +89,9 @@ export async function openBooks(
     return entity
   }
   const rowOf = async (set: string, id: string): Promise<SqlRow> => {
-    const [row] = await sql.all(`select * from ${entityOf(set).table} where id = ?`, id)
+    const { table, view } = entityOf(set)
+    const rows = view === undefined ? table : `(${view.select}) as lines`
+    const [row] = await sql.all(`select * from ${rows} where id = ?`, id)
     if (row === undefined) throw new Error(`no row ${id}`)
     return row
   }
@@ -115,12 +117,18 @@ export async function openBooks(
       sql.transact((tx) =>
         remove(context(tx, 'v2.0'), businessModel, entityOf(set), id, undefined),
       ),
-    act: async (set: string, id: string, action: string) =>
-      (await sql.transact((tx) => act(context(tx, 'v2.0'), entityOf(set), id, action, undefined)))
-        .id,
+    act: async (set: string, id: string, action: string, mayRelease = true) =>
+      (
+        await sql.transact((tx) =>
+          act(context(tx, 'v2.0'), entityOf(set), id, action, undefined, mayRelease),
+        )
+      ).id,
     row: rowOf,
     lines: (documentId: string) =>
-      sql.all('select * from business_lines where document_id = ? order by sequence', documentId),
+      sql.all(
+        `select * from (${lineView.select}) as lines where document_id = ? order by sequence`,
+        documentId,
+      ),
     tag: async (set: string, id: string) => etagOf(id, Number((await rowOf(set, id))['revision'])),
   }
   companyId = await books.create('companies', { name: 'Cronus' })
@@ -158,5 +166,5 @@ export async function openBooks(
 
 /** A stored decimal as the number on the wire. */
 export function amount(row: SqlRow, column: string): number {
-  return fromStored(Number(row[column])).toNumber()
+  return Number(row[column]) / decimalUnit
 }

@@ -71,10 +71,12 @@ export async function removeCompany(
   )
   if (posted !== undefined) throw ruleBroken('The company has posted documents; it is kept.')
   await removeMaster(context, entity, id, ifMatch)
-  await context.tx.run(
-    'delete from business_document_tax_groups where document_id in (select id from business_documents where company_id = ?)',
-    id,
-  )
+  for (const table of ['business_document_tax_groups', 'business_line_blocks']) {
+    await context.tx.run(
+      `delete from ${table} where document_id in (select id from business_documents where company_id = ?)`,
+      id,
+    )
+  }
   const tables = new Set(
     model.entities.filter(({ scope }) => scope === 'company').map(({ table }) => table),
   )

@@ -4,7 +4,6 @@
  */
 
 import type { SqlRow, SqlValue } from '#stores/store.ts'
-import { fromStored, toStored } from '../amounts/decimals.ts'
 import { isPosted, linesAreOpen } from '../documents/life.ts'
 import { nextNumber } from '../documents/numbers.ts'
 import { type Entity, type Model, noDate, noGuid } from '../entity.ts'
@@ -12,7 +11,7 @@ import { badValue, refuse, ruleBroken } from '../errors.ts'
 import { openLedger, termsOf } from './ledger.ts'
 import { applyAmounts } from './line-figures.ts'
 import type { LineDraft } from './line-object.ts'
-import { addLine, factsOf, kindOf, openDocument } from './lines.ts'
+import { addLine, closeDocument, factsOf, kindOf, openDocument } from './lines.ts'
 import { createLookups, type Lookups, reference } from './lookups.ts'
 import {
   deleteRow,
@@ -20,6 +19,7 @@ import {
   flagOf,
   insertRow,
   lockRow,
+  newId,
   numberOf,
   textOf,
   today,
@@ -45,7 +45,7 @@ export async function createDocument(
   for (const field of entity.fields) {
     if (field.join === undefined && field.column !== '') cells[field.column] = emptyValue(field)
   }
-  const id = reference('id', 'id', given.get('id')?.value)?.value ?? context.ids.uuid()
+  const id = reference('id', 'id', given.get('id')?.value)?.value ?? newId(context)
   if ((await findRow(context.tx, 'business_documents', { id })) !== undefined) {
     throw refuse.Internal_EntityWithSameKeyExists(
       { property: 'id', type: entity.type, value: id },
@@ -80,17 +80,12 @@ export async function createDocument(
   const discount = given.get('discountAmount')?.value
   if (nested !== undefined || discount) {
     const document = await openDocument(context, kind, id)
+    const lines = lineEntity(model, entity, context)
     for (const line of nestedLines(nested, lineSet)) {
-      await addLine(
-        context,
-        document,
-        readBody(lineEntity(model, entity, context), context.version, line),
-        undefined,
-      )
+      await addLine(context, document, readBody(lines, context.version, line), undefined)
     }
-    if (typeof discount === 'number' && discount !== 0)
-      document.ledger.setDiscount(fromStored(discount))
-    await document.ledger.finish()
+    if (typeof discount === 'number' && discount !== 0) document.ledger.setDiscount(discount)
+    await closeDocument(document)
   }
   return id
 }
@@ -188,7 +183,7 @@ export async function changeDocument(
   if (isReckoned) await reckonLines(context, after, lookups)
   const ledger = openLedger(context, after)
   if (isReckoned) ledger.recomputeAll()
-  if (isDiscounted) ledger.setDiscount(fromStored(asked))
+  if (isDiscounted) ledger.setDiscount(asked)
   await ledger.finish(plainCells(changed))
 }
 
@@ -216,7 +211,7 @@ async function reckonLines(
   )
   for (const row of rows) {
     const draft: LineDraft = { ...row }
-    draft['tax_percent'] = toStored(await lookups.taxPercent(area, textOf(row, 'tax_code')))
+    draft['tax_percent'] = await lookups.taxPercent(area, textOf(row, 'tax_code'))
     applyAmounts(draft, termsOf(document))
     await updateRow(context.tx, 'business_lines', textOf(row, 'id'), {
       tax_percent: draft['tax_percent'],
@@ -243,12 +238,16 @@ export async function removeDocument(
       'status',
     )
   }
+  if (row['status'] === 'In Review') {
+    throw ruleBroken("The document is 'In Review': reopen it before it is deleted.", 'status')
+  }
   await dropDocument(context, id)
 }
 
 export async function dropDocument(context: WriteContext, id: string): Promise<void> {
   await context.tx.run('delete from business_lines where document_id = ?', id)
   await context.tx.run('delete from business_document_tax_groups where document_id = ?', id)
+  await context.tx.run('delete from business_line_blocks where document_id = ?', id)
   await deleteRow(context.tx, 'business_documents', id)
 }
 

@@ -4,7 +4,7 @@
  */
 
 import type { SqlRow } from '#stores/store.ts'
-import { Decimal, fits, fromStored, hundred, roundFive, toStored } from '../amounts/decimals.ts'
+import { shown } from '../amounts/decimals.ts'
 import {
   convertPrice,
   discountAmountOf,
@@ -12,14 +12,14 @@ import {
   grossOf,
   lineAmountsOf,
   type Terms,
-  taxFactor,
 } from '../amounts/line.ts'
+import { hundredPercent, one, ratio, roundTo } from '../amounts/units.ts'
 import { noGuid } from '../entity.ts'
 import { badValue, refuse } from '../errors.ts'
 import type { DocumentFacts, LineDraft } from './line-object.ts'
 import { type Lookups, reference } from './lookups.ts'
 import { flagOf, numberOf, textOf } from './rows.ts'
-import type { GivenFields, Parts } from './values.ts'
+import { type GivenFields, inRange, type Parts } from './values.ts'
 
 export async function applyFigures(
   draft: LineDraft,
@@ -63,8 +63,8 @@ function numberGiven(given: GivenFields, name: string): number {
 }
 
 /** The cell of a draft that holds a decimal. */
-function figure(draft: LineDraft, column: string): Decimal {
-  return fromStored(Number(draft[column] ?? 0))
+function figure(draft: LineDraft, column: string): number {
+  return Number(draft[column] ?? 0)
 }
 
 async function applyUnit(
@@ -91,9 +91,7 @@ async function applyUnit(
       value: itemId,
     })
     const factor =
-      item['base_unit_of_measure_id'] === unitId
-        ? new Decimal(1)
-        : await lookups.unitFactor(itemId, unitId)
+      item['base_unit_of_measure_id'] === unitId ? one : await lookups.unitFactor(itemId, unitId)
     if (factor === undefined) {
       throw refuse.Internal_InvalidTableRelation(
         {
@@ -103,19 +101,15 @@ async function applyUnit(
         { target: 'unitOfMeasureId' },
       )
     }
-    draft['unit_price'] = toStored(
-      checked(
-        'unitPrice',
-        roundFive((await basePrice(draft, item, document, lookups)).times(factor)),
-      ),
-    )
+    const price = await basePrice(draft, item, document, lookups)
+    draft['unit_price'] = inRange('unitPrice', ratio(price, factor, one, 1))
   }
   draft['unit_of_measure_id'] = unitId
   draft['unit_of_measure_code'] = code
 }
 
-function upper<T extends { readonly value: string }>(one: T | undefined): T | undefined {
-  return one === undefined ? undefined : { ...one, value: one.value.toUpperCase() }
+function upper<T extends { readonly value: string }>(by: T | undefined): T | undefined {
+  return by === undefined ? undefined : { ...by, value: by.value.toUpperCase() }
 }
 
 async function basePrice(
@@ -123,14 +117,14 @@ async function basePrice(
   item: SqlRow,
   document: DocumentFacts,
   lookups: Lookups,
-): Promise<Decimal> {
+): Promise<number> {
   const percent = await rateOf(String(draft['tax_code']), document, lookups)
-  const price = fromStored(numberOf(item, 'unit_price'))
+  const price = numberOf(item, 'unit_price')
   const includes = flagOf(item, 'price_includes_tax')
   return convertPrice(price, includes, document.pricesIncludeTax, percent)
 }
 
-function rateOf(code: string, document: DocumentFacts, lookups: Lookups): Promise<Decimal> {
+function rateOf(code: string, document: DocumentFacts, lookups: Lookups): Promise<number> {
   return lookups.taxPercent(document.taxLiable ? document.taxAreaId : noGuid, code)
 }
 
@@ -144,7 +138,6 @@ async function applyTax(
   lookups: Lookups,
 ): Promise<void> {
   if (draft['line_type'] === 'Comment') return
-  const before = figure(draft, 'tax_percent')
   const told = given.get('taxCode')?.value
   if (typeof told === 'string' && told !== '') {
     const code = told.slice(0, taxCodeLength).toUpperCase()
@@ -152,16 +145,16 @@ async function applyTax(
     const old = await rateOf(String(draft['tax_code']), document, lookups)
     draft['tax_code'] = code
     const percent = await rateOf(code, document, lookups)
-    draft['tax_percent'] = toStored(percent)
+    draft['tax_percent'] = percent
     // With prices that include the tax the price without it stays (facts 5.4).
     if (isChanged && document.pricesIncludeTax && draft['item_id'] !== noGuid) {
-      const price = figure(draft, 'unit_price').times(taxFactor(percent)).div(taxFactor(old))
-      draft['unit_price'] = toStored(checked('unitPrice', roundFive(price)))
+      const price = figure(draft, 'unit_price')
+      const [before, after] = [hundredPercent + old, hundredPercent + percent]
+      draft['unit_price'] = inRange('unitPrice', ratio(price, after, before, 1))
     }
     return
   }
-  const percent = await rateOf(String(draft['tax_code']), document, lookups)
-  if (!percent.eq(before)) draft['tax_percent'] = toStored(percent)
+  draft['tax_percent'] = await rateOf(String(draft['tax_code']), document, lookups)
 }
 
 /**
@@ -169,10 +162,8 @@ async function applyTax(
  * says something new counts; where both do, the percent, unless it is nothing but a zero beside an amount.
  */
 function applyDiscount(draft: LineDraft, given: GivenFields, terms: Terms): void {
-  const gross = checked(
-    'quantity',
-    grossOf({ quantity: figure(draft, 'quantity'), unitPrice: figure(draft, 'unit_price') }, terms),
-  )
+  const quantity = figure(draft, 'quantity')
+  const gross = inRange('quantity', grossOf(quantity, figure(draft, 'unit_price'), terms))
   const hasAmount =
     given.has('discountAmount') && numberGiven(given, 'discountAmount') !== draft['discount_amount']
   const hasPercent =
@@ -180,31 +171,29 @@ function applyDiscount(draft: LineDraft, given: GivenFields, terms: Terms): void
     numberGiven(given, 'discountPercent') !== draft['discount_percent']
   const isBareZero = hasPercent && numberGiven(given, 'discountPercent') === 0 && hasAmount
   if (hasAmount && (!hasPercent || isBareZero)) {
-    const amount = fromStored(numberGiven(given, 'discountAmount'))
-    const rounded = amount.div(terms.precision).toDecimalPlaces(0).times(terms.precision)
-    if (!rounded.isZero() && figure(draft, 'quantity').isZero()) {
+    const amount = roundTo(numberGiven(given, 'discountAmount'), terms.precision)
+    if (amount !== 0 && quantity === 0) {
       throw badValue('discountAmount', "needs a 'quantity' other than 0.")
     }
-    const percent = discountPercentOf(gross, rounded)
-    if (percent.isNegative() || percent.gt(hundred) || (gross.isZero() && !rounded.isZero())) {
+    const percent = discountPercentOf(gross, amount)
+    if (percent < 0 || percent > hundredPercent || (gross === 0 && amount !== 0)) {
       throw badValue(
         'discountAmount',
-        `comes to ${percent} % of ${gross}; between 0 and 100 % is allowed.`,
+        `comes to ${shown(percent)} % of ${shown(gross)}; between 0 and 100 % is allowed.`,
       )
     }
-    draft['discount_amount'] = toStored(rounded)
-    draft['discount_percent'] = toStored(percent)
+    draft['discount_amount'] = amount
+    draft['discount_percent'] = percent
     return
   }
   if (hasPercent) draft['discount_percent'] = numberGiven(given, 'discountPercent')
   const percent = figure(draft, 'discount_percent')
-  if (percent.isNegative() || percent.gt(hundred)) {
-    throw badValue('discountPercent', `between 0 and 100 is allowed, not ${percent}.`)
+  if (percent < 0 || percent > hundredPercent) {
+    throw badValue('discountPercent', `between 0 and 100 is allowed, not ${shown(percent)}.`)
   }
   // An amount given by itself has a percent that may not lead back to it; untouched figures keep it.
-  const isUntouched =
-    !hasPercent && draft['gross'] !== undefined && fromStored(Number(draft['gross'])).eq(gross)
-  if (!isUntouched) draft['discount_amount'] = toStored(discountAmountOf(gross, percent, terms))
+  const isUntouched = !hasPercent && draft['gross'] === gross
+  if (!isUntouched) draft['discount_amount'] = discountAmountOf(gross, percent, terms)
 }
 
 /** Fills the calculated columns that depend on the line alone. */
@@ -213,20 +202,13 @@ export function applyAmounts(draft: LineDraft, terms: Terms): void {
     {
       quantity: figure(draft, 'quantity'),
       unitPrice: figure(draft, 'unit_price'),
-      discountPercent: figure(draft, 'discount_percent'),
       discountAmount: figure(draft, 'discount_amount'),
       taxPercent: figure(draft, 'tax_percent'),
     },
     terms,
   )
-  checked('quantity', amounts.amountIncludingTax)
-  draft['line_amount'] = toStored(amounts.lineAmount)
-  draft['amount_excluding_tax'] = toStored(amounts.amountExcludingTax)
-  draft['total_tax_amount'] = toStored(amounts.totalTaxAmount)
-  draft['amount_including_tax'] = toStored(amounts.amountIncludingTax)
-}
-
-function checked(property: string, amount: Decimal): Decimal {
-  if (fits(amount)) return amount
-  throw badValue(property, 'the amounts that come of it have more than ten digits.')
+  draft['line_amount'] = amounts.lineAmount
+  draft['amount_excluding_tax'] = amounts.amountExcludingTax
+  draft['total_tax_amount'] = amounts.totalTaxAmount
+  draft['amount_including_tax'] = inRange('quantity', amounts.amountIncludingTax)
 }

@@ -4,14 +4,13 @@
  */
 
 import type { SqlRow, SqlValue } from '#stores/store.ts'
-import { fromStored, toStored } from '../amounts/decimals.ts'
 import { convertPrice } from '../amounts/line.ts'
 import type { LineType } from '../entities/sales-lines.ts'
 import { noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
 import { type Lookups, reference } from './lookups.ts'
 import { flagOf, numberOf, textOf } from './rows.ts'
-import type { GivenFields, Parts } from './values.ts'
+import { type GivenFields, inRange, type Parts } from './values.ts'
 
 /** A line being made or changed: cells by column. */
 export type LineDraft = Record<string, SqlValue>
@@ -177,7 +176,7 @@ async function takeItem(
   const code = textOf(item, 'tax_group_code')
   const percent = await lookups.taxPercent(document.taxLiable ? document.taxAreaId : noGuid, code)
   const price = convertPrice(
-    fromStored(numberOf(item, 'unit_price')),
+    numberOf(item, 'unit_price'),
     flagOf(item, 'price_includes_tax'),
     document.pricesIncludeTax,
     percent,
@@ -190,7 +189,7 @@ async function takeItem(
     description_2: textOf(item, 'display_name_2'),
     unit_of_measure_id: textOf(item, 'base_unit_of_measure_id'),
     unit_of_measure_code: textOf(item, 'base_unit_of_measure_code'),
-    unit_price: toStored(price),
+    unit_price: inRange('unitPrice', price),
     tax_code: code,
     shipment_date: document.kind === 'quote' ? noDate : document.documentDate,
     allows_invoice_discount: numberOf(item, 'allow_invoice_discount'),

@@ -4,12 +4,12 @@
  */
 
 import type { SqlRow } from '#stores/store.ts'
-import { fromStored } from '../amounts/decimals.ts'
 import { grossOf } from '../amounts/line.ts'
 import { linesAreOpen } from '../documents/life.ts'
+import { lineView } from '../entities/line-view.ts'
 import { type Entity, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
-import { type Ledger, type LedgerLine, netCells, openLedger, termsOf } from './ledger.ts'
+import { type Ledger, type LedgerLine, openLedger, termsOf } from './ledger.ts'
 import { applyFigures } from './line-figures.ts'
 import { applyObject, bareLine, type DocumentFacts, type LineDraft } from './line-object.ts'
 import { createLookups, type Lookups, reference } from './lookups.ts'
@@ -17,9 +17,12 @@ import {
   deleteRow,
   findRow,
   flagOf,
-  insertRow,
   lockRow,
+  newId,
   numberOf,
+  openInserter,
+  type RowInserter,
+  raiseRevision,
   textOf,
   updateRow,
   type WriteContext,
@@ -39,7 +42,10 @@ export interface OpenDocument {
   readonly facts: DocumentFacts
   readonly ledger: Ledger
   readonly lookups: Lookups
-  lastSequence: number
+  /** Takes the rows of new lines. */
+  readonly inserter: RowInserter
+  /** Read when the first line is added. */
+  lastSequence: number | undefined
   lineCount: number
 }
 
@@ -60,16 +66,13 @@ export async function openDocument(
       { target: 'documentId' },
     )
   }
-  const [last] = await context.tx.all(
-    'select sequence from business_lines where document_id = ? order by sequence desc limit 1',
-    documentId,
-  )
   return {
     row,
     facts: factsOf(row),
     ledger: openLedger(context, row),
     lookups: createLookups(context),
-    lastSequence: last === undefined ? 0 : numberOf(last, 'sequence'),
+    inserter: openInserter(context.tx, 'business_lines'),
+    lastSequence: undefined,
     lineCount: numberOf(row, 'line_count'),
   }
 }
@@ -104,11 +107,17 @@ export async function createLine(
   const { documentId, id } = await placeOf(context, kind, given, place)
   const document = await openDocument(context, kind, documentId)
   const made = await addLine(context, document, given, id)
-  await document.ledger.finish()
+  await closeDocument(document)
   return made
 }
 
-/** Adds a line to an open document; the ledger is finished by the caller, once for many lines. */
+/** After the last line: their rows are written, then the document's sums. */
+export async function closeDocument({ inserter, ledger }: OpenDocument): Promise<void> {
+  await inserter.flush()
+  await ledger.finish()
+}
+
+/** Adds a line to an open document, which the caller closes, once for many lines. */
 export async function addLine(
   context: WriteContext,
   document: OpenDocument,
@@ -125,13 +134,18 @@ export async function addLine(
   if (!linesAreOpen(row, String(draft['line_type']))) throw closed(row)
   if (document.lineCount >= linesMax) throw ruleBroken(`A document has at most ${linesMax} lines.`)
   document.lineCount++
-  const sequence = await sequenceOf(context, document, given)
-  const id = wantedId ?? context.ids.uuid()
+  const last = await lastSequenceOf(context, document)
+  const sequence = await sequenceOf(context, document, given, last)
+  document.lastSequence = Math.max(last, sequence)
+  const id = wantedId ?? newId(context)
   const documentId = textOf(row, 'id')
-  const share = await ledger.put(ledgerLineOf(draft))
-  await insertRow(context.tx, 'business_lines', {
+  const cells = await ledger.put(ledgerLineOf(draft), Number(draft['amount_excluding_tax']), {
+    sequence,
+    isLast: sequence > last,
+  })
+  await document.inserter.add({
     ...draft,
-    ...netCells({ amount_excluding_tax: draft['amount_excluding_tax'] ?? 0 }, share, ledger.terms),
+    ...cells,
     id,
     company_id: context.companyId,
     kind: facts.kind,
@@ -175,20 +189,27 @@ export async function changeLine(
     before !== draft['tax_key'] ||
     row['line_amount'] !== draft['line_amount'] ||
     row['allows_invoice_discount'] !== draft['allows_invoice_discount']
-  const excluding = { amount_excluding_tax: draft['amount_excluding_tax'] ?? 0 }
   if (!isReckoned) {
-    await updateRow(context.tx, 'business_lines', id, draft)
+    await updateRow(context.tx, 'business_lines', id, changedCells(row, draft))
     await ledger.finish()
     return
   }
   await ledger.take(row)
   ledger.giveUp(row)
-  const share = await ledger.put(ledgerLineOf(draft))
-  await updateRow(context.tx, 'business_lines', id, {
-    ...draft,
-    ...netCells(excluding, share, ledger.terms),
+  const cells = await ledger.put(ledgerLineOf(draft), Number(draft['amount_excluding_tax']), {
+    sequence: numberOf(row, 'sequence'),
+    isLast: false,
   })
+  // The row was read with its shares worked out: what it holds itself of those columns is not known.
+  await updateRow(context.tx, 'business_lines', id, { ...changedCells(row, draft), ...cells })
+  // A line that leaves the shares of a discount must not go back to a tag it had before it had one.
+  if (draft['tax_key'] === '') await raiseRevision(context.tx, id, numberOf(row, 'revision') + 1)
   await ledger.finish()
+}
+
+/** A column that is set to what it holds would still be written into its indexes. */
+function changedCells(row: SqlRow, cells: LineDraft): LineDraft {
+  return Object.fromEntries(Object.entries(cells).filter(([column, cell]) => row[column] !== cell))
 }
 
 export async function removeLine(
@@ -209,9 +230,14 @@ export async function removeLine(
 async function openLine(context: WriteContext, entity: Entity, id: string) {
   const kind = kindOf(entity)
   const cells = { id, company_id: context.companyId, kind }
-  const seen = await findRow(context.tx, 'business_lines', cells)
+  const [seen] = await context.tx.all(
+    'select document_id from business_lines where id = ? and company_id = ? and kind = ?',
+    id,
+    context.companyId,
+    kind,
+  )
   const document = seen && (await openDocument(context, kind, textOf(seen, 'document_id')))
-  const row = document && (await findRow(context.tx, 'business_lines', cells))
+  const row = document && (await findRow(context.tx, `(${lineView.select}) as lines`, cells))
   if (document === undefined || row === undefined) {
     throw refuse.BadRequest_ResourceNotFound({ type: entity.type, key: `the id '${id}'` })
   }
@@ -219,11 +245,7 @@ async function openLine(context: WriteContext, entity: Entity, id: string) {
 }
 
 function grossStored(row: SqlRow, document: OpenDocument): number {
-  const figures = {
-    quantity: fromStored(numberOf(row, 'quantity')),
-    unitPrice: fromStored(numberOf(row, 'unit_price')),
-  }
-  return grossOf(figures, termsOf(document.row)).times(100_000).toNumber()
+  return grossOf(numberOf(row, 'quantity'), numberOf(row, 'unit_price'), termsOf(document.row))
 }
 
 async function finishDraft(
@@ -267,22 +289,33 @@ async function finishDraft(
 
 function ledgerLineOf(draft: LineDraft): LedgerLine {
   return {
-    lineAmount: fromStored(Number(draft['line_amount'])),
+    lineAmount: Number(draft['line_amount']),
     taxKey: String(draft['tax_key']),
-    taxPercent: fromStored(Number(draft['tax_percent'])),
+    taxPercent: Number(draft['tax_percent']),
     allowsInvoiceDiscount: draft['allows_invoice_discount'] !== 0,
   }
+}
+
+async function lastSequenceOf(context: WriteContext, document: OpenDocument): Promise<number> {
+  if (document.lastSequence !== undefined) return document.lastSequence
+  const [last] = await context.tx.all(
+    'select sequence from business_lines where document_id = ? order by sequence desc limit 1',
+    textOf(document.row, 'id'),
+  )
+  return last === undefined ? 0 : numberOf(last, 'sequence')
 }
 
 async function sequenceOf(
   context: WriteContext,
   document: OpenDocument,
   given: GivenFields,
+  last: number,
 ): Promise<number> {
   const told = Number(given.get('sequence')?.value ?? 0)
   if (told < 0) throw badValue('sequence', 'a number above 0 was expected.')
   if (told > 0) {
     const documentId = textOf(document.row, 'id')
+    await document.inserter.flush()
     const taken = await findRow(context.tx, 'business_lines', {
       document_id: documentId,
       sequence: told,
@@ -290,13 +323,11 @@ async function sequenceOf(
     if (taken !== undefined) {
       throw ruleBroken(`The sequence ${told} is taken by another line of the document.`, 'sequence')
     }
-    document.lastSequence = Math.max(document.lastSequence, told)
     return told
   }
-  const next = document.lastSequence + sequenceStep
+  const next = last + sequenceStep
   if (next > sequenceMax)
     throw ruleBroken('The sequences of the document are used up; give one.', 'sequence')
-  document.lastSequence = next
   return next
 }
 

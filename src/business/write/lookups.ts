@@ -4,7 +4,6 @@
  */
 
 import type { SqlRow } from '#stores/store.ts'
-import { type Decimal, fromStored, zero } from '../amounts/decimals.ts'
 import { noGuid } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import { numberOf, type WriteContext } from './rows.ts'
@@ -25,10 +24,10 @@ export interface Lookups {
     type: string,
     references: readonly (Reference | undefined)[],
   ): Promise<SqlRow | undefined>
-  /** The rate where a tax area and the group of a code meet; 0 where none is set up (facts 5.6). */
-  taxPercent(areaId: string, code: string): Promise<Decimal>
-  /** How many base units are in one of the item's other units; undefined when the item has no such unit. */
-  unitFactor(itemId: string, unitId: string): Promise<Decimal | undefined>
+  /** As stored: the rate where a tax area and the group of a code meet; 0 where none is set up (facts 5.6). */
+  taxPercent(areaId: string, code: string): Promise<number>
+  /** As stored: how many base units are in one of the item's other units; undefined when the item has no such unit. */
+  unitFactor(itemId: string, unitId: string): Promise<number | undefined>
 }
 
 /** No value: the zero GUID, or the empty code. */
@@ -88,7 +87,7 @@ export function createLookups(context: WriteContext): Lookups {
       return first?.row
     },
     async taxPercent(areaId, code) {
-      if (areaId === noGuid || code === '') return zero
+      if (areaId === noGuid || code === '') return 0
       const row = await once(
         `rate ${areaId} ${code}`,
         `select tax_percent from business_tax_rates
@@ -97,7 +96,7 @@ export function createLookups(context: WriteContext): Lookups {
         areaId,
         code,
       )
-      return row === undefined ? zero : fromStored(numberOf(row, 'tax_percent'))
+      return row === undefined ? 0 : numberOf(row, 'tax_percent')
     },
     async unitFactor(itemId, unitId) {
       const row = await once(
@@ -107,7 +106,7 @@ export function createLookups(context: WriteContext): Lookups {
         itemId,
         unitId,
       )
-      return row === undefined ? undefined : fromStored(numberOf(row, 'quantity_per_unit'))
+      return row === undefined ? undefined : numberOf(row, 'quantity_per_unit')
     },
   }
 }

@@ -70,7 +70,11 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
     required: ['displayName'],
     series: 'customer',
     pairs: [currency, taxArea],
-    usedBy: [{ table: 'business_documents', column: 'customer_id', what: 'a document' }],
+    usedBy: [
+      { table: 'business_documents', column: 'customer_id', what: 'a document' },
+      { table: 'business_documents', column: 'bill_to_customer_id', what: 'a document' },
+      { table: 'business_customer_payments', column: 'customer_id', what: 'a payment' },
+    ],
   },
   items: {
     required: ['displayName'],

@@ -4,16 +4,8 @@
  */
 
 import type { SqlValue } from '#stores/store.ts'
-import { Decimal, fits, roundFive } from '../amounts/decimals.ts'
-import {
-  decimalUnit,
-  type Entity,
-  type Field,
-  fieldsIn,
-  noDate,
-  noGuid,
-  type Version,
-} from '../entity.ts'
+import { fits, toStored } from '../amounts/decimals.ts'
+import { type Entity, type Field, fieldNamed, noDate, noGuid, type Version } from '../entity.ts'
 import { badValue, refuse } from '../errors.ts'
 
 export type Body = Readonly<Record<string, unknown>>
@@ -45,9 +37,29 @@ export function readBody(
   body: Body,
   nested: readonly string[] = [],
 ): GivenFields {
-  const known = new Map(fieldsIn(entity, version).map((field) => [field.name, field]))
-  for (const name of Object.keys(body)) {
-    if (name.includes('@') || known.has(name) || nested.includes(name)) continue
+  const known = entity.fields.filter(
+    ({ name, versions }) => Object.hasOwn(body, name) && versions.includes(version),
+  )
+  const names = Object.keys(body)
+  if (names.length !== known.length) refuseUnknown(entity, version, names, nested)
+  const given = new Map<string, Given>()
+  for (const field of known) {
+    const { name, write } = field
+    if (write !== 'never') given.set(name, { field, value: readField(field, body[name], name) })
+  }
+  return given
+}
+
+/** Throws for a name the entity does not have. */
+function refuseUnknown(
+  entity: Entity,
+  version: Version,
+  names: readonly string[],
+  nested: readonly string[],
+): void {
+  for (const name of names) {
+    if (name.includes('@') || nested.includes(name)) continue
+    if (fieldNamed(entity, version, name) !== undefined) continue
     throw refuse.BadRequest(
       {
         reason: `The property '${printable(name)}' does not exist on the type '${entity.type}' in ${version}.`,
@@ -55,12 +67,6 @@ export function readBody(
       { target: printable(name) },
     )
   }
-  const given = new Map<string, Given>()
-  for (const [name, field] of known) {
-    if (field.write === 'never' || !Object.hasOwn(body, name)) continue
-    given.set(name, { field, value: readField(field, body[name], name) })
-  }
-  return given
 }
 
 function readField(field: Field, value: unknown, path: string): SqlValue | Parts {
@@ -138,13 +144,19 @@ function readText(value: unknown, lengthMax: number, path: string): string {
 
 /** A number, or its digits as text (`IEEE754Compatible=true` of JSON bodies). Rounded to five places. */
 function readDecimal(value: unknown, path: string): number {
-  const isNumber = typeof value === 'number' && Number.isFinite(value)
-  if (!isNumber && !(typeof value === 'string' && numberForm.test(value))) {
+  const isDigits = typeof value === 'string' && numberForm.test(value)
+  if (!isDigits && !(typeof value === 'number' && Number.isFinite(value))) {
     throw badValue(path, `a number was expected, not ${shown(value)}.`)
   }
-  const number = new Decimal(isNumber ? String(value) : value)
-  if (!fits(number)) throw badValue(path, 'at most ten digits may stand before the point.')
-  return roundFive(number).times(decimalUnit).toNumber()
+  const stored = toStored(value)
+  if (stored === undefined) throw badValue(path, 'at most ten digits may stand before the point.')
+  return stored
+}
+
+/** An amount that a column can hold; refused by the property it comes of. */
+export function inRange(property: string, amount: number): number {
+  if (fits(amount)) return amount
+  throw badValue(property, 'the amounts that come of it have more than ten digits.')
 }
 
 function readDate(value: unknown, path: string): string {

@@ -6,14 +6,16 @@ import { createCompany, removeCompany } from './companies.ts'
 import { changeDocument, createDocument, removeDocument } from './documents.ts'
 import { changeLine, createLine, type LinePlace, removeLine } from './lines.ts'
 import { changeMaster, createMaster, type Owner, removeMaster } from './master.ts'
+import { createPayment } from './payments.ts'
 import type { WriteContext } from './rows.ts'
 import type { Body } from './values.ts'
 
-type Kind = 'lines' | 'documents' | 'companies' | 'master'
+type Kind = 'lines' | 'documents' | 'payments' | 'companies' | 'master'
 
 function kindOf(entity: Entity): Kind {
   if (entity.table === 'business_lines') return 'lines'
   if (entity.table === 'business_documents') return 'documents'
+  if (entity.table === 'business_customer_payments') return 'payments'
   return entity.set === 'companies' ? 'companies' : 'master'
 }
 
@@ -30,7 +32,7 @@ export function create(
   body: Body,
   place: Place,
 ): Promise<string> {
-  if (!entity.allows.create) throw notAllowed(entity, 'POST')
+  if (!entity.allows.create) throw notAllowed(entity, 'POST', 'set')
   switch (kindOf(entity)) {
     case 'lines':
       return createLine(context, entity, body, place)
@@ -38,6 +40,14 @@ export function create(
       const isOfCustomer = place.owner?.column === 'customer_id'
       const whole = isOfCustomer ? { customerId: place.owner?.id, ...body } : body
       return createDocument(context, model, entity, whole)
+    }
+    case 'payments': {
+      const isOfCustomer = place.owner?.column === 'customer_id'
+      return createPayment(
+        context,
+        entity,
+        isOfCustomer ? { customerId: place.owner?.id, ...body } : body,
+      )
     }
     case 'companies':
       return createCompany(context, entity, body)
@@ -84,16 +94,20 @@ export async function remove(
   }
 }
 
-export function notAllowed(entity: Entity, method: string): Error {
+/** `address`: what the methods allowed are those of. */
+export function notAllowed(
+  entity: Entity,
+  method: string,
+  address: 'set' | 'row' | 'other' = 'row',
+): Error {
   const { create: post, change: patch, delete: del } = entity.allows
+  // Lines are also made at the address of a line (contract, rule 3).
+  const isMadeHere = address === 'set' || (address === 'row' && kindOf(entity) === 'lines')
   const allow = [
     'GET',
-    ...(post ? ['POST'] : []),
-    ...(patch ? ['PATCH'] : []),
-    ...(del ? ['DELETE'] : []),
-  ]
-  return refuse.BadRequest_MethodNotAllowed(
-    { method, allow: allow.join(', ') },
-    { headers: { Allow: allow.join(', ') } },
-  )
+    ...(post && isMadeHere ? ['POST'] : []),
+    ...(patch && address === 'row' ? ['PATCH'] : []),
+    ...(del && address === 'row' ? ['DELETE'] : []),
+  ].join(', ')
+  return refuse.BadRequest_MethodNotAllowed({ method, allow }, { headers: { Allow: allow } })
 }

@@ -9,6 +9,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { assertWords, pendingMigrations, wordSettings } from '../migrate.ts'
 import { type Store, type StoreOptions, StoreUnavailable } from '../store.ts'
 import { translate } from './failure.ts'
+import { defineFunctions } from './functions.ts'
 import { initial } from './migrations/0001-initial.ts'
 import { opening } from './statements.ts'
 import { SqliteStore } from './store.ts'
@@ -26,6 +27,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     const db = new DatabaseSync(file, { readOnly })
     opened.push(db)
     for (const setting of settings) db.exec(setting)
+    defineFunctions(db)
     return db
   }
   try {

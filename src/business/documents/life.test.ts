@@ -1,0 +1,129 @@
+/** What happens to a document after its lines, on both stores: review, payments, and what closes it. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from '#kernel/error.ts'
+import { amount, type Books, dialects, openBooks } from '../testing/books.ts'
+
+const code = (wanted: string) => (error: unknown) =>
+  error instanceof ApiError &&
+  (error.code === wanted || assert.fail(`${error.code}: ${error.message}`))
+
+async function invoice(books: Books, quantity = 1): Promise<string> {
+  return await books.create('salesInvoices', {
+    customerId: books.customerId,
+    salesInvoiceLines: [{ itemId: books.itemId, quantity }],
+  })
+}
+
+for (const dialect of dialects) {
+  test(`${dialect}: payments close an invoice`, async (t) => {
+    await using books = await openBooks(t, dialect)
+    if (books === undefined) return
+    const { customerId } = books
+    const owed = async () => amount(await books.row('customers', customerId), 'balance_due')
+    const state = async (id: string) => {
+      const row = await books.row('salesInvoices', id)
+      return [row['status'], amount(row, 'remaining_amount')]
+    }
+    const pay = (id: string, sum: number) =>
+      books.create('customerPayments', { appliesToInvoiceId: id, amount: sum })
+    const id = await invoice(books)
+    await assert.rejects(pay(id, 5), code('Application_DialogException'), 'a draft is not paid')
+    await books.act('salesInvoices', id, 'post')
+    assert.deepEqual(await state(id), ['Open', 105])
+    assert.equal(await owed(), 105)
+
+    const first = await books.row('customerPayments', await pay(id, 5.25))
+    assert.equal(first['customer_id'], customerId)
+    assert.equal(first['document_number'], 'PAY00001')
+    assert.deepEqual(await state(id), ['Open', 99.75])
+    await assert.rejects(pay(id, 99.76), code('Application_FieldValidationException'))
+    await assert.rejects(pay(id, 0.001), code('Application_FieldValidationException'))
+    await assert.rejects(pay(id, 0), code('BadRequest_RequiredParamNotProvided'))
+    await assert.rejects(pay(id, -5.26), code('Application_FieldValidationException'))
+    await pay(id, 99.75)
+    assert.deepEqual(await state(id), ['Paid', 0])
+    assert.equal(await owed(), 0)
+    await assert.rejects(
+      books.act('salesInvoices', id, 'cancel'),
+      code('Application_DialogException'),
+    )
+
+    // It went back.
+    await pay(id, -105)
+    assert.deepEqual(await state(id), ['Open', 105])
+    assert.equal(await owed(), 105)
+    const memoId = await books.act('salesInvoices', id, 'makeCorrectiveCreditMemo')
+    await books.act('salesCreditMemos', memoId, 'post')
+    assert.deepEqual(await state(id), ['Paid', 0])
+    const other = await books.create('customers', { displayName: 'Other' })
+    await assert.rejects(
+      books.create('customerPayments', {
+        appliesToInvoiceId: id,
+        customerId: other,
+        amount: 1,
+      }),
+      code('Application_FieldValidationException'),
+    )
+    // On account, for no invoice.
+    await books.create('customerPayments', { customerId: other, amount: 7 })
+    assert.equal(amount(await books.row('customers', other), 'balance_due'), -7)
+    await assert.rejects(books.remove('customers', other), code('Application_DialogException'))
+  })
+
+  test(`${dialect}: of payments at once no more goes through than is open`, async (t) => {
+    await using books = await openBooks(t, dialect)
+    if (books === undefined) return
+    const id = await invoice(books)
+    await books.act('salesInvoices', id, 'post')
+    const tries = Array.from({ length: 8 }, () =>
+      books.create('customerPayments', { appliesToInvoiceId: id, amount: 30 }),
+    )
+    const done = (await Promise.allSettled(tries)).filter(({ status }) => status === 'fulfilled')
+    assert.equal(done.length, 3)
+    assert.equal(amount(await books.row('salesInvoices', id), 'remaining_amount'), 15)
+    assert.equal(amount(await books.row('customers', books.customerId), 'balance_due'), 15)
+  })
+
+  test(`${dialect}: a document in review`, async (t) => {
+    await using books = await openBooks(t, dialect)
+    if (books === undefined) return
+    const { itemId } = books
+    const empty = await books.create('salesInvoices', { customerId: books.customerId })
+    await assert.rejects(
+      books.act('salesInvoices', empty, 'sendToReview'),
+      code('Application_DialogException'),
+    )
+    const id = await invoice(books)
+    await books.act('salesInvoices', id, 'sendToReview')
+    assert.equal((await books.row('salesInvoices', id))['status'], 'In Review')
+    const [line] = await books.lines(id)
+    const lineId = String(line?.['id'])
+    const closed = code('Application_FieldValidationException')
+    await assert.rejects(books.change('salesInvoiceLines', lineId, { quantity: 2 }, '*'), closed)
+    await assert.rejects(books.create('salesInvoiceLines', { itemId }, { documentId: id }), closed)
+    await assert.rejects(books.remove('salesInvoiceLines', lineId), closed)
+    // Comments stay open (facts 9.2).
+    const said = { description: 'Please look at the price.' }
+    const comment = await books.create('salesInvoiceLines', said, { documentId: id })
+    await books.change('salesInvoiceLines', comment, { description: 'It is fine.' }, '*')
+    await assert.rejects(books.change('salesInvoiceLines', comment, { itemId }, '*'), closed)
+    await assert.rejects(books.remove('salesInvoices', id), code('Application_DialogException'))
+    await assert.rejects(
+      books.act('salesInvoices', id, 'post', false),
+      code('Authorization_RequestDenied'),
+    )
+
+    await books.act('salesInvoices', id, 'reopen')
+    await books.change('salesInvoiceLines', lineId, { quantity: 2 }, '*')
+    await books.act('salesInvoices', id, 'sendToReview')
+    await books.act('salesInvoices', id, 'post')
+    const posted = await books.row('salesInvoices', id)
+    assert.deepEqual([posted['status'], amount(posted, 'remaining_amount')], ['Open', 210])
+    await assert.rejects(
+      books.act('salesInvoices', id, 'reopen'),
+      code('Application_DialogException'),
+    )
+  })
+}

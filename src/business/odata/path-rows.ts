@@ -1,0 +1,148 @@
+/**
+ * Finds the rows that the segments of an address name, one after the other. Reads of each what the next step needs,
+ * and decides nothing about rights.
+ */
+
+import type { SqlRow } from '#stores/store.ts'
+import { leadsToList, rootSource } from '../compile/check.ts'
+import { between, type Dialect, type Fragment, joined, SqlWriter } from '../compile/sql.ts'
+import { type Entity, fieldNamed, type Model, type Version } from '../entity.ts'
+import { refuse } from '../errors.ts'
+import type { Reads } from '../message.ts'
+import { absent, belongs, describeKey, keyConditions, ofCompany } from './addressed-row.ts'
+import type { Conditions } from './level-statement.ts'
+import { lastOf } from './narrowing.ts'
+import type { DataRequest, Segment } from './request.ts'
+
+/** Where a request leads, found in the store. */
+export interface ResolvedPath {
+  /** The id of the row of each segment but the last, in order. */
+  readonly parents: readonly string[]
+  /** The row of the last segment, when it names one. */
+  readonly id: string | undefined
+}
+
+/** What narrows every step: the company's rows, and of companies those the caller may see (undefined: all). */
+export interface Bounds {
+  readonly companyId: string | undefined
+  readonly visible: readonly string[] | undefined
+}
+
+export class PathRows {
+  readonly #dialect: Dialect
+  readonly #model: Model
+
+  constructor(dialect: Dialect, model: Model) {
+    this.#dialect = dialect
+    this.#model = model
+  }
+
+  /** The id of a company by the request's key; 404 `Internal_CompanyNotFound`. */
+  async companyId(reads: Reads, request: DataRequest): Promise<string | undefined> {
+    const { company, version } = request
+    if (company === undefined) return undefined
+    const companies = this.#model.find('companies', version)
+    if (companies === undefined) throw new Error('The model has no companies.')
+    const row = await this.#one(reads, companies, version, keyConditions(company), [])
+    if (row === undefined) throw refuse.Internal_CompanyNotFound({ key: describeKey(company) })
+    return String(row['id'])
+  }
+
+  async resolve(
+    reads: Reads,
+    request: DataRequest,
+    companyId: string | undefined,
+    odd?: 'last-key-ignored',
+  ): Promise<ResolvedPath> {
+    const { key, navigation } = lastOf(request)
+    const single =
+      key !== undefined || (navigation !== undefined && !leadsToList(navigation, request.version))
+    const whole = single && odd === undefined
+    const bounds = { companyId, visible: undefined }
+    const rows = await this.#walk(reads, request, bounds, whole ? 'whole' : 'parents')
+    const ids = rows.map((row) => (row === undefined ? undefined : String(row['id'])))
+    if (whole && ids.at(-1) === undefined) throw absent(lastOf(request))
+    // Parents that are not there were refused on the way.
+    const parents = (whole ? ids.slice(0, -1) : ids) as string[]
+    return { parents, id: whole ? ids.at(-1) : undefined }
+  }
+
+  /** What the rows of the last segment have to meet. 404 for a row on the way that is not there. */
+  async ofPath(reads: Reads, request: DataRequest, bounds: Bounds): Promise<Conditions> {
+    const parents = await this.#walk(reads, request, bounds, 'parents')
+    return this.#ofStep(lastOf(request), parents.at(-1), bounds)
+  }
+
+  /** The key of a row as addresses of the version have it: a GUID bare, text in quotes. */
+  async wireKey(reads: Reads, entity: Entity, version: Version, id: string): Promise<string> {
+    const field = fieldNamed(entity, version, entity.key)
+    if (field === undefined || field.type.kind !== 'string') return id
+    const own: Conditions = (writer) => [joined('t0.id = ', writer.parameter('text', id))]
+    const row = await this.#one(reads, entity, version, own, [field.column])
+    return `'${encodeURIComponent(String(row?.[field.column] ?? id))}'`
+  }
+
+  /** The rows of the segments. Those on the way must be there; the last may be missing behind a navigation. */
+  async #walk(
+    reads: Reads,
+    { path, version }: DataRequest,
+    bounds: Bounds,
+    how: 'whole' | 'parents',
+  ): Promise<readonly (SqlRow | undefined)[]> {
+    const steps = how === 'whole' ? path : path.slice(0, -1)
+    const rows: (SqlRow | undefined)[] = []
+    for (const [at, step] of steps.entries()) {
+      const next = path[at + 1]?.navigation?.on.local
+      const conditions = this.#ofStep(step, rows.at(-1), bounds)
+      const columns = next === undefined ? [] : [next]
+      const row = await this.#one(reads, step.entity, version, conditions, columns)
+      const isLast = at === path.length - 1
+      if (row === undefined && (step.key !== undefined || !isLast)) throw absent(step)
+      rows.push(row)
+    }
+    return rows
+  }
+
+  #ofStep(step: Segment, before: SqlRow | undefined, { companyId, visible }: Bounds): Conditions {
+    const { entity, key, navigation } = step
+    return (writer, source) => [
+      ...(key === undefined ? [] : keyConditions(key)(writer, source)),
+      ...ofCompany(entity, companyId)(writer),
+      ...(navigation === undefined || before === undefined
+        ? []
+        : [belongs(writer, navigation.on.foreign, before[navigation.on.local] ?? null)]),
+      ...(entity.scope === 'installation' && visible !== undefined
+        ? [among(this.#dialect, writer, 'id', visible)]
+        : []),
+    ]
+  }
+
+  /** One row: its id, and the columns asked for. */
+  async #one(
+    reads: Reads,
+    entity: Entity,
+    version: Version,
+    conditions: Conditions,
+    columns: readonly string[],
+  ): Promise<SqlRow | undefined> {
+    const writer = new SqlWriter(this.#dialect)
+    const source = rootSource(entity, version)
+    const where = between(' and ', [...conditions(writer, source), ...writer.ofSet(source)])
+    const what = [...new Set(['id', ...columns])].map((column) => `t0.${column}`).join(', ')
+    const text = joined(`select ${what} from ${writer.from(source)} where `, where, ' limit 1')
+    return (await reads.all(text.text, ...text.values))[0]
+  }
+}
+
+/** A column of the rows asked for is one of many values. */
+export function among(
+  dialect: Dialect,
+  writer: SqlWriter,
+  column: string,
+  values: readonly string[],
+): Fragment {
+  const list = writer.parameter('text', JSON.stringify(values))
+  return dialect === 'postgres'
+    ? joined(`t0.${column} in (select json_array_elements_text(`, list, '::json))')
+    : joined(`t0.${column} in (select value from json_each(`, list, '))')
+}

@@ -1,0 +1,143 @@
+/**
+ * A payment of a customer, booked at once: it lowers what the customer owes and, where it names an invoice, what is
+ * open of it; an invoice of which nothing is open is Paid. A negative one takes back what was paid before.
+ */
+
+import type { SqlRow } from '#stores/store.ts'
+import { shown } from '../amounts/decimals.ts'
+import { roundTo } from '../amounts/units.ts'
+import { moveBalance } from '../documents/balance.ts'
+import { nextNumber } from '../documents/numbers.ts'
+import { type Entity, noDate, noGuid } from '../entity.ts'
+import { badValue, refuse, ruleBroken } from '../errors.ts'
+import { createLookups, reference } from './lookups.ts'
+import {
+  findRow,
+  insertRow,
+  lockRow,
+  newId,
+  numberOf,
+  textOf,
+  today,
+  updateRow,
+  type WriteContext,
+} from './rows.ts'
+import { type Body, type GivenFields, readBody } from './values.ts'
+
+export async function createPayment(
+  context: WriteContext,
+  entity: Entity,
+  body: Body,
+): Promise<string> {
+  const given = readBody(entity, context.version, body)
+  const amount = Number(given.get('amount')?.value ?? 0)
+  if (amount === 0) {
+    throw refuse.BadRequest_RequiredParamNotProvided(
+      { name: 'amount', reason: 'it is what was paid; negative when it went back.' },
+      { target: 'amount' },
+    )
+  }
+  const lookups = createLookups(context)
+  const named = await lookups.agree('business_documents', 'invoice', [
+    reference('appliesToInvoiceId', 'id', given.get('appliesToInvoiceId')?.value),
+    reference('appliesToInvoiceNumber', 'number', given.get('appliesToInvoiceNumber')?.value),
+  ])
+  const asked = await lookups.agree('business_customers', 'customer', [
+    reference('customerId', 'id', given.get('customerId')?.value),
+    reference('customerNumber', 'number', given.get('customerNumber')?.value),
+  ])
+  const payerId = named === undefined ? undefined : textOf(named, 'bill_to_customer_id')
+  if (asked !== undefined && payerId !== undefined && asked['id'] !== payerId) {
+    throw badValue('customerId', 'the invoice is another customer’s to pay.')
+  }
+  const customerId = asked === undefined ? payerId : textOf(asked, 'id')
+  const customer =
+    customerId === undefined
+      ? undefined
+      : await findRow(context.tx, 'business_customers', { id: customerId })
+  if (customerId === undefined || customer === undefined) {
+    throw refuse.BadRequest_RequiredParamNotProvided(
+      { name: 'customerId', reason: 'a payment is a customer’s; name one, or an invoice.' },
+      { target: 'customerId' },
+    )
+  }
+  const id = reference('id', 'id', given.get('id')?.value)?.value ?? newId(context)
+  if ((await findRow(context.tx, 'business_customer_payments', { id })) !== undefined) {
+    throw refuse.Internal_EntityWithSameKeyExists(
+      { property: 'id', type: entity.type, value: id },
+      { target: 'id' },
+    )
+  }
+  const invoice = named === undefined ? undefined : await apply(context, named, amount)
+  const number = await nextNumber(context, 'payment')
+  await moveBalance(context, customerId, -amount)
+  await insertRow(context.tx, 'business_customer_payments', {
+    id,
+    company_id: context.companyId,
+    revision: 1,
+    document_number: number,
+    customer_id: customerId,
+    customer_number: textOf(customer, 'number'),
+    posting_date: dateGiven(given, context),
+    external_document_number: textGiven(given, 'externalDocumentNumber'),
+    amount,
+    applies_to_invoice_id: invoice === undefined ? noGuid : textOf(invoice, 'id'),
+    applies_to_invoice_number: invoice === undefined ? '' : textOf(invoice, 'number'),
+    description: textGiven(given, 'description') || textOf(customer, 'display_name'),
+    comment: textGiven(given, 'comment'),
+    last_modified_date_time: context.now,
+  })
+  return id
+}
+
+/** Moves what is open of the invoice; the invoice. */
+async function apply(context: WriteContext, named: SqlRow, amount: number): Promise<SqlRow> {
+  const id = textOf(named, 'id')
+  const invoice = await lockRow(context, 'business_documents', { id })
+  if (invoice === undefined || invoice['kind'] !== 'invoice') {
+    throw badValue('appliesToInvoiceId', 'an invoice was expected.')
+  }
+  const status = textOf(invoice, 'status')
+  if (status !== 'Open' && status !== 'Paid') {
+    throw ruleBroken(
+      `The invoice is '${status}'; one that is 'Open' can be paid.`,
+      'appliesToInvoiceId',
+    )
+  }
+  const unit = numberOf(invoice, 'amount_precision')
+  if (roundTo(amount, unit) !== amount) {
+    throw badValue('amount', `a multiple of ${shown(unit)} was expected, as its currency has it.`)
+  }
+  const open = numberOf(invoice, 'remaining_amount')
+  const paid = await paidOf(context, id)
+  if (amount > Math.max(open, 0) || -amount > paid) {
+    throw badValue(
+      'amount',
+      `of the invoice ${shown(open)} is open and ${shown(paid)} was paid; no more can be paid or taken back.`,
+    )
+  }
+  await updateRow(context.tx, 'business_documents', id, {
+    remaining_amount: open - amount,
+    status: open === amount ? 'Paid' : 'Open',
+    last_modified_date_time: context.now,
+  })
+  return invoice
+}
+
+async function paidOf(context: WriteContext, invoiceId: string): Promise<number> {
+  const [row] = await context.tx.all(
+    'select cast(coalesce(sum(amount), 0) as bigint) as paid from business_customer_payments where applies_to_invoice_id = ?',
+    invoiceId,
+  )
+  return row === undefined ? 0 : numberOf(row, 'paid')
+}
+
+function textGiven(given: GivenFields, name: string): string {
+  const value = given.get(name)?.value
+  return typeof value === 'string' ? value : ''
+}
+
+function dateGiven(given: GivenFields, context: WriteContext): string {
+  const value = textGiven(given, 'postingDate')
+  return value === '' || value === noDate ? today(context) : value
+}

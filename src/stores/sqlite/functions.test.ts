@@ -1,0 +1,30 @@
+/** The function that SQLite is given: exact where 64 bits are not, halves away from zero. */
+
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { defineFunctions } from './functions.ts'
+
+test('share_of is exact, rounds halves away from zero, and gives 0 of nothing', () => {
+  const db = new DatabaseSync(':memory:')
+  defineFunctions(db)
+  const statement = db.prepare(
+    'select share_of(cast(? as int), cast(? as int), cast(? as int), cast(? as int)) as share',
+  )
+  const cases = [
+    [[10, 1, 3, 1], 3],
+    [[1, 1, 2, 1], 1],
+    [[-1, 1, 2, 1], -1],
+    [[1, -1, 2, 1], -1],
+    [[-1, -1, 2, 1], 1],
+    [[1, 1, -2, 1], -1],
+    [[1500, 1, 1, 1000], 2000],
+    [[1499, 1, 1, 1000], 1000],
+    [[999_999_999_999_999, 999_999_999_999_997, 999_999_999_999_998, 1], 999_999_999_999_998],
+    [[5, 5, 0, 1], 0],
+    [[null, 5, 1, 1], null],
+  ] as const
+  for (const [given, wanted] of cases)
+    assert.deepEqual({ ...statement.get(...given) }, { share: wanted })
+  db.close()
+})
