@@ -78,8 +78,9 @@ export interface Config extends OutboundConfig, MigrationsConfig {
   readonly containersPrivileged: boolean
   /** The folder of file shares that groups may mount, absolute. */
   readonly containersShares: string | undefined
-  /** The folder of storage accounts that are folders, absolute. */
+  /** The folders of storage accounts that are folders, and of SQL servers that are DuckDB files, absolute. */
   readonly shareRoot: string
+  readonly shareDatabases: string
   /** Of the business application’s answer to a stale tag. */
   readonly businessConflictStatus: 412 | 409
   readonly logLevel: LogLevel
@@ -237,6 +238,11 @@ const settings = {
     default: none,
     description:
       'The folder that storage accounts of folders are in: `{account}/{container}` below it. Empty is `storage` in the home.',
+  }),
+  shareDatabases: text('empty, or a folder', (v) => !v.includes('\0'), {
+    default: none,
+    description:
+      'The folder that SQL servers of DuckDB files are in: `{server}/{database}.duckdb` below it. Empty is `databases` in the home.',
   }),
   businessConflictStatus: choice(['412', '409'], {
     default: '412',
@@ -401,6 +407,7 @@ function arrange(
     containersShares:
       named.containersShares === none ? undefined : resolve(directory, named.containersShares),
     shareRoot: resolve(directory, named.shareRoot || join(named.home, 'storage')),
+    shareDatabases: resolve(directory, named.shareDatabases || join(named.home, 'databases')),
     businessConflictStatus: named.businessConflictStatus === '409' ? 409 : 412,
     ...arrangeMigrations(named, directory),
     templateLinks: named.templateLinks,

@@ -160,7 +160,11 @@ export async function start(config: Config): Promise<Started> {
           ...(containers.cpusMax === undefined ? {} : { cpusMax: containers.cpusMax }),
           ...(config.containersShares === undefined ? {} : { shareRoot: config.containersShares }),
         },
-        copying: { engine: workerEngine(), root: config.shareRoot },
+        copying: {
+          engine: workerEngine(),
+          root: config.shareRoot,
+          databasesRoot: config.shareDatabases,
+        },
         migrating,
         ...(config.templateLinks.length === 0
           ? {}

@@ -35,6 +35,7 @@ export const statements: Readonly<Record<string, readonly string[]>> = {
   'filter: half of all': [page('where quantity > 25')],
   'order: largest first': [page('', 'amount desc, id desc')],
   'order: product, then date': [page('', 'product, date')],
+  'order: amount, then quantity, then date': [page('', 'amount desc, quantity, date')],
   'search: two words': [
     page(`where ${words} like '%product%' and ${words} like '%13%' and ${words} like '%customer%'`),
   ],
@@ -44,6 +45,8 @@ export interface Peer extends AsyncDisposable {
   ask(texts: readonly string[]): Promise<void>
   /** By offset, as most clients of a database page. */
   askPage(number: number): Promise<void>
+  /** By the key of the last row, as ours: the milliseconds of each of so many pages, from the first on. */
+  followPages(count: number): Promise<readonly number[]>
 }
 
 /** Undefined where this machine has no PostgreSQL. */
@@ -59,6 +62,20 @@ export async function startPeer(rows: number): Promise<Peer | undefined> {
     },
     async askPage(number) {
       JSON.stringify((await client.query(`${page()} offset ${number * 50}`)).rows)
+    },
+    async followPages(count) {
+      const times: number[] = []
+      let last: Readonly<Record<string, unknown>> | undefined
+      for (let number = 0; number < count; number++) {
+        const began = performance.now()
+        const { rows: found } = await (last === undefined
+          ? client.query(page())
+          : client.query(page('where (date, id) < ($1, $2)'), [last['date'], last['id']]))
+        JSON.stringify(found)
+        times.push(performance.now() - began)
+        last = found.at(-1)
+      }
+      return times
     },
     async [Symbol.asyncDispose]() {
       await client.end()

@@ -1,5 +1,6 @@
 /** Transactions for the benchmark of billing: recorded through the ledger itself into a stopped installation. */
 
+import { hash } from 'node:crypto'
 import { businessMigrations } from '../../src/business/migrations.ts'
 import { identityMigrations } from '../../src/identity/migrations.ts'
 import { installationMigrations } from '../../src/installation/record.ts'
@@ -8,41 +9,80 @@ import { contractWords } from '../../src/kernel/vendor.ts'
 import type { NewEntry } from '../../src/providers/billing/ledger/entry.ts'
 import { openLedger } from '../../src/providers/billing/ledger/ledger.ts'
 import { defaultBillingLimits } from '../../src/providers/billing/limits.ts'
-import { guidOf } from '../../src/providers/billing/transactions/read-transaction.ts'
 import { providerMigrations } from '../../src/providers/index.ts'
 import { openSqlite } from '../../src/stores/sqlite/open.ts'
 
 export const invoice = 'G123456789'
 const rowsAtOnce = 5000
 
-export function entryAt(at: number): NewEntry {
+/** Without order: the dearer kind of name to an index. */
+function nameAt(at: number): string {
+  const hex = hash('sha256', `bench ${at}`)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+/** One row as a database or a file has it; money in major units. */
+export interface PlainRow {
+  readonly id: number
+  readonly date: number
+  readonly quantity: number
+  readonly price: number
+  readonly subTotal: number
+  readonly tax: number
+  readonly amount: number
+  readonly product: string
+  readonly family: string
+  readonly customer: string
+  readonly section: string
+}
+
+export function plainRow(at: number): PlainRow {
   const product = at % 97
   const quantity = 1 + ((at * 7919) % 50)
-  const subTotal = quantity * (product + 1) * 1300
-  const tax = Math.round(subTotal * 0.0019) * 100
+  const subTotal = quantity * (product + 1) * 13
+  const tax = Math.round(subTotal * 0.19)
+  return {
+    id: at,
+    date: Date.UTC(2026, 8, 1) + ((at * 37) % 2_592_000) * 1000,
+    quantity,
+    price: ((product + 1) * 13) / 100,
+    subTotal: subTotal / 100,
+    tax: tax / 100,
+    amount: (subTotal + tax) / 100,
+    product: `Product ${product} of the catalogue`,
+    family: `Family ${product % 9}`,
+    customer: `Customer ${at % 40}`,
+    section: `Section ${at % 5}`,
+  }
+}
+
+const minor = (amount: number): number => Math.round(amount * 10_000)
+
+export function entryAt(at: number): NewEntry {
+  const row = plainRow(at)
   return {
     invoice,
     dimension: {
       billingCurrency: 'USD',
       billingProfileDisplayName: 'Default',
-      customerDisplayName: `Customer ${at % 40}`,
-      invoiceSectionDisplayName: `Section ${at % 5}`,
-      productDescription: `Product ${product} of the catalogue`,
-      productFamily: `Family ${product % 9}`,
+      customerDisplayName: row.customer,
+      invoiceSectionDisplayName: row.section,
+      productDescription: row.product,
+      productFamily: row.family,
       transactionType: 'Purchase',
       recordedBy: 'Application|bench',
     },
     measures: {
-      name: guidOf(`bench ${at}`),
-      date: Date.UTC(2026, 8, 1) + ((at * 37) % 2_592_000) * 1000,
-      quantity,
-      units: quantity,
-      effectivePrice: (product + 1) * 0.13,
+      name: nameAt(at),
+      date: row.date,
+      quantity: row.quantity,
+      units: row.quantity,
+      effectivePrice: row.price,
       marketPrice: null,
       exchangeRate: 1,
-      subTotal,
-      tax,
-      amount: subTotal + tax,
+      subTotal: minor(row.subTotal),
+      tax: minor(row.tax),
+      amount: minor(row.amount),
       credit: null,
       commitment: null,
       refunded: null,

@@ -4,7 +4,10 @@
  */
 
 import { readFileSync } from 'node:fs'
+import { Agent } from 'node:http'
 import { join } from 'node:path'
+import { importRate } from '../billing/import-rate.ts'
+import { type JsonServer, queries, startJsonServer } from '../billing/json-server.ts'
 import { type Peer, startPeer, statements } from '../billing/postgres.ts'
 import { invoice, seedLedger } from '../billing/seed.ts'
 import { commandOf, waitForAccess } from '../contestants/armature.ts'
@@ -13,11 +16,17 @@ import { Child } from '../harness/child.ts'
 import { figureRow } from '../harness/measure-figures.ts'
 import type { Measuring } from '../harness/measure-load.ts'
 import { makePlace } from '../harness/place.ts'
-import type { Figures } from '../harness/results.ts'
-import type { FigureScenario } from '../scenario.ts'
+import type { FigureRow, Figures } from '../harness/results.ts'
+import type { FigureScenario, Place } from '../scenario.ts'
 
 const rows = Number(process.env['ARMATURE_BENCH_ROWS'] ?? 100_000)
+const rowsImported = Math.min(rows, 200_000)
 const asked = 200
+/** A peer that looks through everything for an answer is asked for so long, and at least so often. */
+const askedMilliseconds = 5000
+const askedLeast = 2
+const warmAsked = 30
+const warmMilliseconds = 500
 
 /** What is asked, by how the table calls it. */
 const questions: Readonly<Record<string, string>> = {
@@ -28,6 +37,7 @@ const questions: Readonly<Record<string, string>> = {
   'filter: half of all': `&filter=${encodeURIComponent('quantity gt 25')}`,
   'order: largest first': `&orderBy=${encodeURIComponent('transactionAmount/value desc')}`,
   'order: product, then date': `&orderBy=${encodeURIComponent('productDescription, date')}`,
+  'order: amount, then quantity, then date': `&orderBy=${encodeURIComponent('transactionAmount/value desc, quantity, date')}`,
   'search: two words': `&search=${encodeURIComponent('product 13 customer')}`,
 }
 
@@ -39,6 +49,8 @@ export const scenario: FigureScenario = {
 }
 
 async function measure(name: string, measuring: Measuring): Promise<Figures> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const imported = await measureImports(name, measuring)
   const place = await makePlace(measuring.dataFolder, name)
   const home = join(place.folder, 'home')
   const first = new Child(commandOf(place))
@@ -51,7 +63,12 @@ async function measure(name: string, measuring: Measuring): Promise<Figures> {
   const { headers } = await waitForAccess(place, child)
   const list = `${place.origin}/providers/Vendor.Billing/billingAccounts/${tenantId}/invoices/${invoice}/transactions?api-version=2024-04-01`
   const figures = [
-    figureRow({ figure: 'recorded, rows a second', contestant: 'Armature', values: [rate] }),
+    ...imported,
+    figureRow({
+      figure: 'recorded by the ledger itself, rows a second',
+      contestant: 'Armature',
+      values: [rate],
+    }),
   ]
   const note = (figure: string, times: readonly number[], contestant = 'Armature'): void => {
     const sorted = times.toSorted((a, b) => a - b)
@@ -69,61 +86,112 @@ async function measure(name: string, measuring: Measuring): Promise<Figures> {
     url: string,
   ): Promise<{ milliseconds: number; next: string | undefined }> => {
     const began = performance.now()
-    const { status, body } = await ask(url, { headers })
+    const { status, body } = await ask(url, { headers, agent })
     const milliseconds = performance.now() - began
     if (status !== 200) throw new Error(`${status} ${body}`)
     return { milliseconds, next: JSON.parse(body).nextLink }
   }
   for (const [figure, query] of Object.entries(questions)) {
     measuring.progress(`${name}: ${figure}`)
-    const times: number[] = []
-    for (let at = 0; at < asked; at++) times.push((await timed(list + query)).milliseconds)
-    note(figure, times)
+    const answered = await times(async () => void (await timed(list + query)))
+    note(figure, answered)
   }
   // Beside ours, so that both meet the same neighbours on the machine.
-  await using peer = await startPeer(rows)
-  if (peer !== undefined) await measurePeer(peer, note)
+  measuring.progress(`${name}: the same, asked of PostgreSQL`)
+  const isPeer = await measurePostgres(note)
+  measuring.progress(`${name}: the same, asked of json-server`)
+  await measureJsonServer(await makePlace(measuring.dataFolder, `${name}-json-server`), note)
   measuring.progress(`${name}: following links`)
-  const times: number[] = []
-  const pagesMax = Math.min(10_000, Math.floor(rows / 50))
+  const followed: number[] = []
   let next: string | undefined = list
   for (let page = 0; page < pagesMax && next !== undefined; page++) {
     const answer: Awaited<ReturnType<typeof timed>> = await timed(next)
-    times.push(answer.milliseconds)
+    followed.push(answer.milliseconds)
     next = answer.next
   }
-  note('by links, pages 1 to 200', times.slice(0, 200))
-  note(`by links, the last 200 up to page ${times.length}`, times.slice(-200))
+  note('by links, pages 1 to 200', followed.slice(0, 200))
+  note(`by links, the last 200 up to page ${followed.length}`, followed.slice(-200))
+  agent.destroy()
   return {
     rows: figures,
     notes: [
       {
         contestant: direct,
-        note: 'SQL over one connection: no HTTP, no token, no caller; one flat table, an index for each order',
+        note: 'SQL over one connection: no HTTP, no token, no caller; one flat table, an index for each order but the one of three fields',
+      },
+      {
+        contestant: inMemory,
+        note: `no token, no caller; all rows in memory, looked through at every request, so it is asked each question for ${askedMilliseconds / 1000} seconds at the most, ${askedLeast} times at least; its links name pages by number`,
       },
     ],
-    skipped: peer === undefined ? ['PostgreSQL: none was found on this machine'] : [],
+    skipped: !isPeer ? ['PostgreSQL: none was found on this machine'] : [],
   }
 }
 
 const direct = 'PostgreSQL, directly'
+const inMemory = 'json-server'
+const pagesMax = Math.min(10_000, Math.floor(rows / 50))
 
-async function measurePeer(
-  peer: Peer,
-  note: (figure: string, times: readonly number[], contestant: string) => void,
-): Promise<void> {
-  const timed = async (work: () => Promise<void>): Promise<readonly number[]> => {
-    const times: number[] = []
-    for (let at = 0; at < asked; at++) {
-      const began = performance.now()
-      await work()
-      times.push(performance.now() - began)
-    }
-    return times
+type Note = (figure: string, times: readonly number[], contestant: string) => void
+
+/** Into an installation of its own, so that the pages meet one invoice alone. */
+async function measureImports(
+  name: string,
+  { dataFolder, progress }: Measuring,
+): Promise<readonly FigureRow[]> {
+  const place = await makePlace(dataFolder, `${name}-import`)
+  await using child = new Child(commandOf(place))
+  const access = await waitForAccess(place, child)
+  const { tenantId } = JSON.parse(readFileSync(join(place.folder, 'home', 'running.json'), 'utf8'))
+  const profile = `${place.origin}/providers/Vendor.Billing/billingAccounts/${tenantId}/billingProfiles/default`
+  const figures: FigureRow[] = []
+  for (const format of ['csv', 'ndjson'] as const) {
+    progress(`${name}: ${rowsImported} rows as ${format}`)
+    const rate = await importRate(profile, access, format, rowsImported)
+    const figure = `imported by HTTP as ${format}, rows a second of ${rowsImported.toLocaleString('en')}`
+    figures.push(figureRow({ figure, contestant: 'Armature', values: [rate] }))
   }
+  return figures
+}
+
+async function times(work: () => Promise<void>, milliseconds = Infinity): Promise<number[]> {
+  const found: number[] = []
+  // Not counted, for all alike: what is asked for the first time is compiled and read from the disk.
+  const warm = performance.now() + warmMilliseconds
+  for (let at = 0; at < warmAsked && performance.now() < warm; at++) await work()
+  const until = performance.now() + milliseconds
+  while (found.length < asked && (found.length < askedLeast || performance.now() < until)) {
+    const began = performance.now()
+    await work()
+    found.push(performance.now() - began)
+  }
+  return found
+}
+
+/** False where this machine has none. */
+async function measurePostgres(note: Note): Promise<boolean> {
+  await using peer: Peer | undefined = await startPeer(rows)
+  if (peer === undefined) return false
   for (const [figure, texts] of Object.entries(statements)) {
-    note(figure, await timed(() => peer.ask(texts)), direct)
+    note(figure, await times(() => peer.ask(texts), askedMilliseconds), direct)
   }
-  const last = Math.min(10_000, Math.floor(rows / 50)) - 1
-  note(`by offset, page ${last + 1}`, await timed(() => peer.askPage(last)), direct)
+  const followed = await peer.followPages(pagesMax)
+  note('by links, pages 1 to 200', followed.slice(0, 200), direct)
+  note(`by links, the last 200 up to page ${pagesMax}`, followed.slice(-200), direct)
+  const offset = await times(() => peer.askPage(pagesMax - 1), askedMilliseconds)
+  note(`by offset, page ${pagesMax}`, offset, direct)
+  return true
+}
+
+async function measureJsonServer(place: Place, note: Note): Promise<void> {
+  await using peer: JsonServer = await startJsonServer(place, rows)
+  for (const [figure, query] of Object.entries(queries)) {
+    note(figure, await times(() => peer.ask(query), askedMilliseconds), inMemory)
+  }
+  let page = 0
+  const first = await times(() => peer.askPage(++page), askedMilliseconds)
+  note('by links, pages 1 to 200', first, inMemory)
+  page = pagesMax
+  const last = await times(() => peer.askPage(page--), askedMilliseconds)
+  note(`by links, the last 200 up to page ${pagesMax}`, last, inMemory)
 }

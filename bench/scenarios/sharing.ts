@@ -1,6 +1,7 @@
 /** The copying behind data shares, beside `rclone`, `cp` and `psql` on the same folders, service and servers. */
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 import {
   hasAzurite,
@@ -21,18 +22,23 @@ import {
   blobWays,
   fillFolder,
   folderWays,
+  largeMegabytes,
+  listedDetails,
   smallFiles,
   tableRows,
   tableWays,
+  unchangedFiles,
   type Way,
 } from '../sharing/copies.ts'
+import { listedPages, unchangedRuns } from '../sharing/whole.ts'
 
 export const scenario: Scenario = {
   kind: 'figures',
   title: 'Data shares: copying',
   about:
     'Seconds, in turns; ratios are to rclone (to psql for the table), less is better. The engine runs in its own ' +
-    'process, started for every copy, as the server runs it; the ledger is in memory.',
+    'process, started for every copy, as the server runs it; its ledger is in memory but for what says otherwise. ' +
+    'ARMATURE_BENCH_SHARING=full takes the sizes of the aims: 1 GiB, 10,000 blobs, a million rows, 100,000 objects.',
   async measure(name, measuring) {
     mkdirSync(measuring.dataFolder, { recursive: true })
     const folder = mkdtempSync(join(measuring.dataFolder, 'sharing-'))
@@ -51,7 +57,10 @@ const notes = [
     contestant: 'Armature',
     note: 'full copies are staged and swapped; SHA-256 of every file, MD5 of every blob; the start of its process counts',
   },
-  { contestant: 'rclone', note: 'as it is by default; blobs are copied by the service itself' },
+  {
+    contestant: 'rclone',
+    note: 'as it is by default; the service copies blobs by itself, as it does for Armature',
+  },
   { contestant: 'cp -r', note: 'no checksum, no manifest; the second time `cp -ru`' },
   { contestant: 'psql | psql', note: 'COPY piped into COPY, then the primary key' },
 ]
@@ -62,6 +71,8 @@ async function all(
   skipped: string[],
   measuring: Measuring,
 ): Promise<readonly FigureRow[]> {
+  // As `npx armature` does, for the processes that the engine starts.
+  enableCompileCache(join(folder, 'compiled'))
   fillFolder(folder)
   const folders = folderWays(folder)
   const first: Record<string, Way> = {}
@@ -71,7 +82,7 @@ async function all(
     again[contestant] = two
   }
   const rows: FigureRow[] = []
-  const files = `${smallFiles} files of 4 KB and a large one`
+  const files = `${smallFiles} files of 4 KB and one of ${largeMegabytes} MB`
   rows.push(...(await turns(name, `${files}, folder to folder, s`, first, 'rclone', measuring)))
   rows.push(...(await turns(name, `${files}, nothing changed, s`, again, 'rclone', measuring)))
   if (hasAzurite()) {
@@ -86,6 +97,29 @@ async function all(
     const ways = await tableWays(server)
     const figure = `${tableRows} rows, PostgreSQL to PostgreSQL, s`
     rows.push(...(await turns(name, figure, ways, 'psql | psql', measuring)))
+  }
+  measuring.progress(`${name}: ${unchangedFiles} objects, nothing changed`)
+  const unchanged = await unchangedRuns(folder, unchangedFiles, measuring.rounds)
+  rows.push(
+    figureRow({
+      figure: `${unchangedFiles} objects, nothing changed, with the ledger in SQLite, s`,
+      contestant: 'Armature',
+      values: unchanged,
+      digits: 2,
+    }),
+  )
+  measuring.progress(`${name}: pages of ${listedDetails} details`)
+  for (const { title, pages } of await listedPages(folder, listedDetails)) {
+    const sorted = [...pages].sort((left, right) => left - right)
+    const p99 = sorted[Math.floor(sorted.length * 0.99)] ?? 0
+    rows.push(
+      figureRow({
+        figure: `A page of ${listedDetails} details, ${title}, p99, ms`,
+        contestant: 'Armature',
+        values: [p99],
+        digits: 2,
+      }),
+    )
   }
   return rows
 }

@@ -13,11 +13,16 @@ import type { PostgresServer } from '../../src/stores/testing/postgres-server.ts
 
 const run = promisify(execFile)
 
+/** `full` is what the aims are about; else it is as much as tells the difference within a minute. */
+const isFull = process.env['ARMATURE_BENCH_SHARING'] === 'full'
+
 export const smallFiles = 10_000
 export const smallBytes = 4096
-const largeMegabytes = 128
-export const tableRows = 200_000
-export const blobs = 500
+export const largeMegabytes = isFull ? 1024 : 128
+export const tableRows = isFull ? 1_000_000 : 200_000
+export const blobs = isFull ? 10_000 : 1000
+export const unchangedFiles = isFull ? 100_000 : 20_000
+export const listedDetails = isFull ? 100_000 : 20_000
 
 /** One way to copy: seconds of each turn. */
 export type Way = () => Promise<void>
@@ -100,7 +105,7 @@ export async function blobWays(
     RCLONE_CONFIG_B_USE_EMULATOR: 'true',
   }
   const rclone = (...words: readonly string[]): Promise<unknown> =>
-    run('rclone', ['copy', ...words, '-q', '--config', '/dev/null'], { env, timeout: 60_000 })
+    run('rclone', ['copy', ...words, '-q', '--config', '/dev/null'], { env, timeout: 300_000 })
   const from = join(folder, 'blobs')
   mkdirSync(from)
   for (let at = 0; at < blobs; at++)

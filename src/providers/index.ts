@@ -66,6 +66,8 @@ export interface Copying {
   readonly engine: CopyEngine
   /** Absolute: the folder that storage accounts of folders are in. */
   readonly root: string
+  /** Absolute: the folder that servers of DuckDB files are in. */
+  readonly databasesRoot: string
 }
 
 export function providers(parts: ProviderParts): readonly Provider[] {
@@ -142,10 +144,10 @@ export function consentParts(world: World, consent: Consenting): ConsentParts {
 }
 
 /** Data sharing, and the registered stores that its data sets name. */
-function sharing(world: World, { engine, root }: Copying): readonly Provider[] {
+function sharing(world: World, { engine, root, databasesRoot }: Copying): readonly Provider[] {
   const { reader } = world.services
   const stores = { seal: world.sealOf('storage'), reader, root }
-  const servers = { seal: world.sealOf('sql'), reader }
+  const servers = { seal: world.sealOf('sql'), reader, root: databasesRoot }
   const storage = openStoragePlaces(stores)
   const sql = openSqlPlaces(servers)
   return [

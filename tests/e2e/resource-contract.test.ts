@@ -86,7 +86,7 @@ async function open(): Promise<Subject & AsyncDisposable> {
           engine: createPostgresEngine({ clock, folder: join(folder, 'migrations') }),
           settings: { fence: 'stay', verify: 'counts', tablesAtOnce: 1, databasesAtOnce: 1 },
         },
-        copying: { engine: workerEngine(), root: folder },
+        copying: { engine: workerEngine(), root: folder, databasesRoot: join(folder, 'databases') },
       }),
     store,
     access: authorizer,

@@ -48,7 +48,7 @@ export function declaredTable(): DeclaredTable {
         engine: undeclared<DatabaseEngine>(),
         settings: { fence: 'stay', verify: 'counts', tablesAtOnce: 1, databasesAtOnce: 1 },
       },
-      copying: { engine: undeclared<CopyEngine>(), root: '/' },
+      copying: { engine: undeclared<CopyEngine>(), root: '/', databasesRoot: '/' },
     }),
     contractWords,
   )

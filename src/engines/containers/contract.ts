@@ -358,6 +358,9 @@ function promiseLives({ test }: World): void {
     const loop = partOf(await until(world, group, again), 'loop')
     assert.ok(loop.state.kind === 'running' && loop.previous !== undefined)
     assert.ok(loop.previous.finishedAt <= loop.state.startedAt)
+    // Not every engine keeps it; one that does tells the beginning of the same run.
+    const { startedAt, finishedAt } = loop.previous
+    assert.ok(startedAt === undefined || startedAt <= finishedAt)
     await drive(world, group, undefined, { desired: 'absent' })
   })
 

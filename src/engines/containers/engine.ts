@@ -240,8 +240,12 @@ export interface ObservedPart {
   readonly state: PartState
   /** Restarts made by the engine since the part was created. */
   readonly restartCount: number
-  /** The end before the present run, as far as the engine still knows: the exit code may be unknown. */
-  readonly previous?: { readonly finishedAt: number; readonly exitCode?: number }
+  /** The run before the present one, as far as the engine still knows: all but its end may be unknown. */
+  readonly previous?: {
+    readonly startedAt?: number
+    readonly finishedAt: number
+    readonly exitCode?: number
+  }
   /** The image's own id, as it was when the part was created. */
   readonly imageId: string
 }

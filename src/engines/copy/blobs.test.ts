@@ -1,10 +1,11 @@
 /** Blobs to blobs and blobs to a folder, against azurite, under the contract of objects. */
 
+import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after } from 'node:test'
+import { after, test } from 'node:test'
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob'
 import { requireOrSkip } from '../../../tests/require.ts'
-import { type ObjectsPair, objectsContract } from './contract.ts'
+import { failure, type ObjectsPair, objectsContract, runTask, taskOf } from './contract.ts'
 import type { BlobPlace } from './engine.ts'
 import {
   type BlobServer,
@@ -15,6 +16,8 @@ import {
 } from './testing/azurite.ts'
 import { folderPair } from './testing/folder-pair.ts'
 import { inlineEngine } from './testing/inline-engine.ts'
+import { MemoryManifest } from './testing/memory-ledger.ts'
+import { stubbornService } from './testing/stubborn-service.ts'
 
 let server: Promise<BlobServer> | undefined
 after(async () => (await server)?.[Symbol.asyncDispose]())
@@ -75,7 +78,111 @@ async function blobPair(t: Test): Promise<ObjectsPair | undefined> {
   }
 }
 
-objectsContract('blob to blob', inlineEngine, (t) => blobPair(t as Test))
+objectsContract('blob to blob of one service', inlineEngine, async (t) => {
+  const pair = await blobPair(t as Test)
+  return pair === undefined ? undefined : { ...pair, pulls: true }
+})
+
+/** By another name the same service is another one. */
+function elsewhere(pair: ObjectsPair): ObjectsPair {
+  // Both are places of blobs.
+  const source = pair.source as BlobPlace
+  return {
+    ...pair,
+    source: { ...source, endpoint: source.endpoint.replace('127.0.0.1', 'localhost') },
+  }
+}
+
+objectsContract(
+  'blob to blob of a service that copies nothing by itself',
+  inlineEngine,
+  async (t) => {
+    const pair = await blobPair(t as Test)
+    if (pair === undefined || server === undefined) return undefined
+    const stubborn = await stubbornService(await server)
+    const at = (place: ObjectsPair['source']) =>
+      // Both are places of blobs.
+      ({ ...(place as BlobPlace), endpoint: stubborn.endpoint })
+    return {
+      ...pair,
+      source: at(pair.source),
+      target: at(pair.target),
+      pulls: true,
+      async [Symbol.asyncDispose]() {
+        await stubborn[Symbol.asyncDispose]()
+        await pair[Symbol.asyncDispose]()
+      },
+    }
+  },
+)
+
+test('within one service: what changes while it is published is copied as it is then; what is gone fails alone', async (t) => {
+  await using pair = await blobPair(t)
+  if (pair === undefined) return
+  const names = Array.from({ length: 10 }, (_, n) => `f${n}`)
+  for (const name of names) await pair.write(name, Buffer.from('one'))
+  const manifest = new MemoryManifest()
+  const task = taskOf(pair, 'full', manifest)
+  const meanwhile = (work: () => Promise<void>) => {
+    const ledger = manifest.ledger(task)
+    return {
+      ...ledger,
+      publishing: async () => {
+        await work()
+        await ledger.publishing()
+      },
+    }
+  }
+  await using session = inlineEngine().open()
+  const { signal } = new AbortController()
+  const changing = meanwhile(() => pair.write('f3', Buffer.from('changed')))
+  await session.copy(task, changing, signal)
+  const seen = await pair.seen()
+  assert.equal(Buffer.from(seen.get('f3') ?? []).toString(), 'changed')
+  assert.deepEqual([manifest.countsOf(task.run).filesWritten, seen.size], [10, 10])
+  assert.equal(manifest.countsOf(task.run).sizeWritten, 9 * 3 + 7)
+
+  const next = taskOf(pair, 'full', manifest)
+  for (const name of names) await pair.write(name, Buffer.from('two'))
+  const removing = {
+    ...manifest.ledger(next),
+    publishing: async () => {
+      await pair.remove('f5')
+      await manifest.ledger(next).publishing()
+    },
+  }
+  const failed = await failure(session.copy(next, removing, signal))
+  assert.deepEqual([failed.code, failed.message.includes("'f5'")], ['SourceChanged', true])
+  const after = await pair.seen()
+  const isNew = names.filter((name) => Buffer.from(after.get(name) ?? []).toString() === 'two')
+  assert.deepEqual(
+    isNew,
+    names.filter((name) => name !== 'f5'),
+  )
+  await runTask(inlineEngine(), taskOf(pair, 'full', manifest), manifest)
+  assert.ok(!(await pair.seen()).has('f5'))
+})
+
+objectsContract('blob to blob of another service', inlineEngine, async (t) => {
+  const pair = await blobPair(t as Test)
+  return pair === undefined ? undefined : elsewhere(pair)
+})
+
+objectsContract('folder to blob', inlineEngine, async (t) => {
+  const blobs = await blobPair(t as Test)
+  if (blobs === undefined) return undefined
+  const folders = folderPair()
+  return {
+    ...blobs,
+    source: folders.source,
+    write: folders.write,
+    remove: folders.remove,
+    async [Symbol.asyncDispose]() {
+      await folders[Symbol.asyncDispose]()
+      await blobs[Symbol.asyncDispose]()
+    },
+  }
+})
 
 objectsContract('blob to folder', inlineEngine, async (t) => {
   const blobs = await blobPair(t as Test)

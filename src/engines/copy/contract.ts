@@ -18,6 +18,8 @@ import { LedgerDead, MemoryManifest } from './testing/memory-ledger.ts'
 export interface ObjectsPair extends AsyncDisposable {
   readonly source: ObjectsPlace
   readonly target: ObjectsPlace
+  /** The service copies by itself, and while publishing only: nothing is committed before. */
+  readonly pulls?: boolean
   write(key: string, bytes: Uint8Array): Promise<void>
   remove(key: string): Promise<void>
   /** Puts something into the target that no copy wrote. */
@@ -44,6 +46,7 @@ export function taskOf(
     token: 'abcdef0123456789',
     run,
     owned: manifest.owned,
+    published: false,
     ...(watermark === undefined ? {} : { watermark }),
   }
 }
@@ -154,6 +157,19 @@ export function objectsContract(
       }
     })
 
+    test('cut off after it had published and cleaned up: nothing is copied, and nothing lost', async (t) => {
+      await using pair = await open(t)
+      if (pair === undefined) return
+      await fill(pair)
+      const manifest = new MemoryManifest()
+      const task = taskOf(pair, 'full', manifest)
+      await runTask(engine(), task, manifest)
+      const before = manifest.calls.length
+      await runTask(engine(), { ...task, owned: true, published: true }, manifest)
+      assertSeen(await pair.seen(), contents)
+      assert.equal(manifest.calls.length, before)
+    })
+
     test('cancelled: what was there is as it was', async (t) => {
       await using pair = await open(t)
       if (pair === undefined) return
@@ -163,7 +179,9 @@ export function objectsContract(
       const before = await pair.seen()
       for (const [key, bytes] of contents)
         await pair.write(key, Buffer.concat([bytes, Buffer.of(7)]))
-      for (const when of ['todo', 'commit'] as const) {
+      for (const when of pair.pulls === true
+        ? (['todo'] as const)
+        : (['todo', 'commit'] as const)) {
         const task = taskOf(pair, 'full', manifest)
         const cancel = new AbortController()
         const ledger = manifest.ledger(task)

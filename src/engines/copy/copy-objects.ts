@@ -22,6 +22,11 @@ import { ticks } from './ticks.ts'
 const commitMilliseconds = 250
 const checkpointBytes = 64 * 1024 * 1024
 const breatheMilliseconds = 20
+/** Items from this size on go through memory a few at a time, however many small ones are under way. */
+const heavyBytes = 256 * 1024
+const heavyAtOnce = 8
+/** Items remembered from the listing to the end; more are listed again, so that memory stays flat. */
+const leftMax = 50_000
 
 export async function copyObjects(
   task: CopyTask,
@@ -35,10 +40,13 @@ export async function copyObjects(
     await ledger.published({ replaces })
     return sink.discard()
   }
-  await new ObjectsRun(source, sink, ledger, signal).all()
+  const run = new ObjectsRun(source, sink, ledger)
+  await run.all(replaces ? 'later' : 'now', signal)
   stopIfCancelled(signal)
   if (replaces) await ledger.publishing()
   await sink.publish(ledger)
+  await run.rest()
+  if (replaces) await sink.tidy?.(ledger)
   await ledger.published({ replaces })
   // Not before: the stage is how a run that is cut off here knows that it had published.
   await sink.discard()
@@ -48,11 +56,20 @@ function stopIfCancelled(signal: AbortSignal): void {
   if (signal.aborted) throw new CopyCancelled()
 }
 
+/** What the service copies by itself: in its turn, left for the end, or (at the end) nothing else. */
+type Pulling = 'now' | 'later' | 'only'
+
 class ObjectsRun {
   readonly #source: ObjectSource
   readonly #sink: ObjectSink
   readonly #ledger: Ledger
-  readonly #signal: AbortSignal
+  readonly #heavy = new Gate(heavyAtOnce)
+  #signal = new AbortController().signal
+  #pulling: Pulling = 'now'
+  /** Left for the end; undefined when they are too many to remember, and are listed again. */
+  #left: ListedItem[] | undefined = []
+  /** Of an item at the end: the others go on, so that as little as possible stays old. */
+  #failure: CopyFailure | undefined
   #done: DoneItem[] = []
   #bytes = 0
   #committedAt = ticks()
@@ -61,19 +78,45 @@ class ObjectsRun {
   readonly #underway = new Map<string, number>()
   #committing: Promise<void> = Promise.resolve()
 
-  constructor(source: ObjectSource, sink: ObjectSink, ledger: Ledger, signal: AbortSignal) {
+  constructor(source: ObjectSource, sink: ObjectSink, ledger: Ledger) {
     this.#source = source
     this.#sink = sink
     this.#ledger = ledger
-    this.#signal = signal
   }
 
-  async all(): Promise<void> {
+  async all(pulling: Exclude<Pulling, 'only'>, signal: AbortSignal): Promise<void> {
+    this.#pulling = pulling
+    this.#signal = signal
+    await this.#listed()
+  }
+
+  /** What was left. Once begun it is seen to its end: cancelled half-way it would leave old and new side by side. */
+  async rest(): Promise<void> {
+    const left = this.#left
+    if (left?.length === 0) return
+    this.#pulling = 'only'
+    this.#signal = new AbortController().signal
+    if (left === undefined) await this.#listed()
+    else {
+      await this.#batch(
+        left,
+        left.map(() => ({ kind: 'copy' }) as const),
+      )
+      await this.#settled()
+    }
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  async #listed(): Promise<void> {
     for await (const batch of this.#source.list()) {
       stopIfCancelled(this.#signal)
       const todo = await this.#ledger.todo(batch)
       await this.#batch(batch, todo)
     }
+    await this.#settled()
+  }
+
+  async #settled(): Promise<void> {
     await this.#commit()
     await this.#committing
   }
@@ -87,6 +130,7 @@ class ObjectsRun {
         const what = todo[at]
         const item = batch[at]
         if (item === undefined || what === undefined || what.kind === 'skip') continue
+        if (!this.#isTurnOf(item)) continue
         await this.#item(item, what)
         if (ticks() - this.#committedAt >= commitMilliseconds) await this.#commit()
         if (ticks() - this.#breathedAt >= breatheMilliseconds) await this.#breathe()
@@ -102,6 +146,15 @@ class ObjectsRun {
     )
     const ended = await Promise.allSettled(lanes)
     for (const one of ended) if (one.status === 'rejected') throw one.reason
+  }
+
+  #isTurnOf(item: ListedItem): boolean {
+    const pulls = this.#sink.pulls?.(item) === true
+    if (pulls && this.#pulling === 'later') {
+      this.#left?.push(item)
+      if (this.#left !== undefined && this.#left.length > leftMax) this.#left = undefined
+    }
+    return this.#pulling === 'now' || pulls === (this.#pulling === 'only')
   }
 
   /** Lets messages in: a cancellation, above all. */
@@ -121,24 +174,48 @@ class ObjectsRun {
         // The adapter's word that the source moved on; once is forgiven.
         if (!(error instanceof ItemChanged)) throw error
         this.#underway.delete(item.key)
-        if (tries > 0) {
-          throw new CopyFailure('SourceChanged', `${error.message}, and again when read anew`)
+        const now = tries > 0 ? undefined : await this.#source.look(item.key)
+        if (now !== undefined) {
+          item = now
+          continue
         }
-        const now = await this.#source.look(item.key)
-        if (now === undefined) {
-          throw new CopyFailure('SourceChanged', `'${item.key}' was removed while it was copied`)
-        }
-        item = now
+        const why =
+          tries > 0
+            ? `${error.message}, and again when read anew`
+            : `'${item.key}' was removed while it was copied`
+        const failure = new CopyFailure('SourceChanged', why)
+        if (this.#pulling !== 'only') throw failure
+        this.#failure ??= failure
+        return
       }
     }
   }
 
   #copy(item: ListedItem, offset: number): void | Promise<void> {
     const { wholeMax } = this.#source
+    if (this.#sink.pulls?.(item) === true) return this.#pull(item)
+    if (item.size > heavyBytes && this.#sink.width > heavyAtOnce) {
+      return this.#heavy.through(async () => {
+        if (item.size > wholeMax) return this.#large(item, offset)
+        return this.#put(item, await this.#whole(item))
+      })
+    }
     if (item.size > wholeMax) return this.#large(item, offset)
-    const bytes = this.#source.whole(item)
+    const bytes = this.#whole(item)
     if (bytes instanceof Promise) return bytes.then((read) => this.#put(item, read))
     return this.#put(item, bytes)
+  }
+
+  /** Bytes that stay what they are while they are sent, also where the source uses its buffer again. */
+  #whole(item: ListedItem): Uint8Array | Promise<Uint8Array> {
+    const bytes = this.#source.whole(item)
+    if (bytes instanceof Promise || this.#sink.width === 1) return bytes
+    return Buffer.from(bytes)
+  }
+
+  async #pull(item: ListedItem): Promise<void> {
+    const digest = await this.#sink.pull?.(item)
+    this.#note(item, digest ?? '')
   }
 
   #put(item: ListedItem, bytes: Uint8Array): void | Promise<void> {
@@ -224,6 +301,29 @@ class ObjectsRun {
     this.#committing.catch(() => undefined)
     // At most one commit is ahead: what is not written down must not pile up.
     await before
+  }
+}
+
+/** Lets so many in at once; the others wait in their order. */
+class Gate {
+  readonly #most: number
+  #inside = 0
+  readonly #waiting: (() => void)[] = []
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  async through<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#inside >= this.#most) await new Promise<void>((next) => this.#waiting.push(next))
+    else this.#inside++
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#inside--
+      else next()
+    }
   }
 }
 

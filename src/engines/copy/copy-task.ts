@@ -8,21 +8,32 @@ import {
   type Ledger,
   type ObjectsPlace,
 } from './engine.ts'
+import { realRoot } from './files/contained.ts'
 import { FolderSink } from './files/folder-sink.ts'
 import { FolderSource } from './files/folder-source.ts'
 import type { ObjectSink, ObjectSource } from './objects.ts'
+import { openTableStage } from './tables/table-stage.ts'
 
 export async function copyTask(task: CopyTask, ledger: Ledger, signal: AbortSignal): Promise<void> {
   const { source, target } = task
+  if (task.published) return cleanUp(task)
   if (source.kind === 'postgres' && target.kind === 'postgres') {
     const { copyPostgresToPostgres } = await import('./tables/copy-tables.ts')
     return copyPostgresToPostgres(task, source, target, ledger, signal)
+  }
+  if (target.kind === 'duckdb' && !isObjects(source)) {
+    const { copyToDuckdb } = await import('./tables/copy-duckdb-tables.ts')
+    return copyToDuckdb(task, source, target, ledger, signal)
+  }
+  if (source.kind === 'duckdb' && target.kind === 'postgres') {
+    const { copyDuckdbToPostgres } = await import('./tables/copy-duckdb-tables.ts')
+    return copyDuckdbToPostgres(task, source, target, ledger, signal)
   }
   if (isObjects(target)) {
     refuseOverlap(source, target)
     await using sink = await sinkOf(target, task)
     try {
-      if (source.kind === 'postgres' && target.shape === 'file') {
+      if (!isObjects(source) && target.shape === 'file') {
         const { copyTableToFile } = await import('./tables/table-to-file.ts')
         return await copyTableToFile(task, source, sink, ledger, signal)
       }
@@ -41,6 +52,18 @@ export async function copyTask(task: CopyTask, ledger: Ledger, signal: AbortSign
     'Unsupported',
     `nothing copies from ${source.kind} to ${target.kind} in these shapes`,
   )
+}
+
+/** A stage that is made again would be empty, and its publishing the end of what was published. */
+async function cleanUp(task: CopyTask): Promise<void> {
+  const { source, target } = task
+  if (isObjects(target)) {
+    await using sink = await sinkOf(target, task)
+    await sink.discard()
+  }
+  for (const place of [source, target]) {
+    if (place.kind === 'duckdb') openTableStage(realRoot(place.root), task).remove()
+  }
 }
 
 function isObjects(place: CopyTask['source']): place is ObjectsPlace {

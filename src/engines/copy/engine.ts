@@ -45,8 +45,11 @@ export interface PostgresTable {
 
 export interface DuckdbTable {
   readonly kind: 'duckdb'
-  /** Absolute, of the folder that databases are in; `database` is the file without its extension. */
+  /** Absolute: the folder that all servers' folders are in. Nothing outside of it is ever read or written. */
   readonly root: string
+  /** The server's folder below the root, one segment. */
+  readonly folder: string
+  /** The file in it, without its extension. */
   readonly database: string
   readonly schema: string
   readonly table: string
@@ -75,6 +78,8 @@ export interface CopyTask {
   readonly run: string
   /** The target was published by an earlier run, or by this one before it was cut off: it may be replaced. */
   readonly owned: boolean
+  /** This run has published all and was cut off right after: only what lies beside the target is removed. */
+  readonly published: boolean
   /** Tables: what the last successful run ended with, opaque. */
   readonly watermark?: string
   /** Tables: a column that only grows, for what has no change numbers of its own. */

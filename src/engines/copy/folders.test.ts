@@ -1,19 +1,25 @@
 /** Folder to folder, in this process and in one of its own; and what paths and links may not do. */
 
 import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
 import {
   appendFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
+  renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { requireOrSkip } from '../../../tests/require.ts'
 import { failure, large, objectsContract, runTask, taskOf } from './contract.ts'
 import type { FolderPlace } from './engine.ts'
+import { exchange } from './files/exchange.ts'
+import { FolderSink } from './files/folder-sink.ts'
 import { folderPair } from './testing/folder-pair.ts'
 import { inlineEngine } from './testing/inline-engine.ts'
 import { MemoryManifest } from './testing/memory-ledger.ts'
@@ -21,6 +27,62 @@ import { workerEngine } from './worker/worker-engine.ts'
 
 objectsContract('folder to folder', inlineEngine, async () => folderPair())
 objectsContract('folder to folder, in a process of its own', workerEngine, async () => folderPair())
+
+test('a reader who never looks away finds the folder whole, whatever is exchanged for it', async (t) => {
+  await using pair = folderPair()
+  const files = 20
+  for (let n = 0; n < files; n++) await pair.write(`f${n}`, Buffer.from('one'))
+  const [left, right] = ['left', 'right'].map((one) => join(pair.folder, one))
+  mkdirSync(String(left))
+  mkdirSync(String(right))
+  const how = 'no way to exchange two paths in one step: perl, or mv of coreutils 9.5'
+  if (!requireOrSkip(t, exchange(String(left), String(right)), how)) return
+  const manifest = new MemoryManifest()
+  await runTask(inlineEngine(), taskOf(pair, 'full', manifest), manifest)
+  const script = join(import.meta.dirname, 'testing/reader.ts')
+  const reader = fork(script, [join(pair.folder, 'to/data/x'), String(files)], {
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  })
+  const heard = () => new Promise<unknown>((done) => reader.once('message', done))
+  await heard()
+  for (let round = 0; round < 30; round++) {
+    await runTask(inlineEngine(), taskOf(pair, 'full', manifest), manifest)
+  }
+  const answer = heard()
+  reader.send('stop')
+  // What the script says.
+  const seen = (await answer) as { looks: number; absent: number; half: number }
+  assert.ok(seen.looks > 500)
+  assert.deepEqual([seen.absent, seen.half], [0, 0])
+})
+
+test('cut off while it takes its place, on either side of it: taken up again, the new one whole', async () => {
+  for (const isThere of [false, true]) {
+    await using pair = folderPair()
+    await pair.write('a', Buffer.from('old'))
+    const manifest = new MemoryManifest()
+    await runTask(inlineEngine(), taskOf(pair, 'full', manifest), manifest)
+    await pair.write('a', Buffer.from('new'))
+    const task = taskOf(pair, 'full', manifest)
+    const { target } = pair
+    assert.ok(target.kind === 'folder')
+    const sink = new FolderSink(target, task)
+    await sink.prepare()
+    const stage = join(target.root, '.armature', `${task.token}-${task.run}`)
+    const place = join(target.root, target.container, target.path)
+    writeFileSync(join(stage, 'data/a'), 'new')
+    const next = join(stage, `next-${statSync(join(stage, 'data'), { bigint: true }).ino}`)
+    renameSync(join(stage, 'data'), next)
+    if (isThere) {
+      renameSync(place, join(stage, 'between'))
+      renameSync(next, place)
+      renameSync(join(stage, 'between'), next)
+    }
+    await runTask(inlineEngine(), { ...task, owned: true }, manifest)
+    assert.equal(Buffer.from((await pair.seen()).get('a') ?? []).toString(), 'new')
+    assert.ok(!existsSync(stage))
+  }
+})
 
 test('paths do not leave their root, links are not followed', async () => {
   await using pair = folderPair()

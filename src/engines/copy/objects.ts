@@ -57,8 +57,17 @@ export interface ObjectSink extends AsyncDisposable {
   has(item: ListedItem): boolean
   putWhole(item: ListedItem, bytes: Uint8Array, digest: string): void | Promise<void>
   begin(item: ListedItem, offset: number): Promise<Upload>
+  /**
+   * Can the service that both sides are of copy the item by itself? Nothing of it is staged then: it is pulled while
+   * publishing, in one request, or where a copy is not staged, in its turn.
+   */
+  pulls?(item: ListedItem): boolean
+  /** Makes the item visible in the very state listed; its digest as the service tells it. Throws `ItemChanged`. */
+  pull?(item: ListedItem): Promise<string>
   /** Makes the stage visible. May be called again after a cut. */
   publish(ledger: Ledger): Promise<void>
+  /** Removes what is there of earlier runs and not of this one, where publishing has not done so. */
+  tidy?(ledger: Ledger): Promise<void>
   /** Removes what was staged and not published. */
   discard(): Promise<void>
 }

@@ -28,8 +28,8 @@ export const billingErrors = defineErrors({
   OrderTooExpensive: {
     status: 400,
     message:
-      "Too many transactions for the orderBy '{order}': {reason}. Narrow the filter, or order by one field.",
-    advice: 'User: order by one field, or filter to fewer than {limit} transactions.',
+      "Too many transactions for the orderBy '{order}': {reason}. Narrow the filter, or order by other fields first.",
+    advice: 'User: order by one field, or filter to at most {limit} transactions.',
   },
   CountTooExpensive: {
     status: 400,

@@ -11,6 +11,10 @@ export interface BillingLimits {
   readonly readRowsMax: number
   /** Rows put in order by themselves, where no index has that order. */
   readonly sortRowsMax: number
+  /** Entries of a statement in one part of its indexes. As they were recorded: it may only become smaller. */
+  readonly partRows: number
+  /** Entries alike by the first fields of an order, put in order by the others for each page. */
+  readonly tieRowsMax: number
   readonly countRowsMax: number
   readonly skipMax: number
   /** Statements one question may go over. */
@@ -26,6 +30,8 @@ export const defaultBillingLimits: BillingLimits = Object.freeze({
   scanRowsMax: 4000,
   readRowsMax: 600,
   sortRowsMax: 1000,
+  partRows: 131_072,
+  tieRowsMax: 50_000,
   countRowsMax: 2_000_000,
   skipMax: 1_000_000,
   statementsMax: 120,

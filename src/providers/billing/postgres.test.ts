@@ -21,6 +21,12 @@ test('from usage to an invoice to a refund', async (t: TestContext) => {
     words: contractWords,
     transactionRetriesMax: 5,
   })
+  // Pages go on where the last one ended, so the database has to order texts as this program compares them.
+  const collations = await store.sql.all(
+    `select distinct collname from pg_attribute join pg_collation on pg_collation.oid = attcollation
+     where attrelid = 'billing_entries'::regclass`,
+  )
+  assert.deepEqual(collations, [{ collname: 'C' }])
   await using started = await startBilling({ store })
   const startedAt = started.clock.now() - 7_200_000
   const run = {

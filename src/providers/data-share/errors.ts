@@ -9,6 +9,12 @@ export const shareErrors = defineErrors({
       "The client '{client}' has permission to write '{scope}'; however, it does not have permission to perform '{linkedAction}' on the linked scope '{linkedScope}', or the scope is invalid.",
     advice: 'User: have an owner of the linked resource grant the action.',
   },
+  EmailNotVerifiable: {
+    status: 400,
+    message: "The name '{name}' cannot be verified as an address.",
+    advice:
+      'User: be invited by your object id or tenant instead. No mail leaves the installation, and only names of its own users are vouched for.',
+  },
   InvitationNotFound: {
     status: 404,
     message: "There is no invitation '{id}' for you.",

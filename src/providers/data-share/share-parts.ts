@@ -38,12 +38,14 @@ export interface Places {
   readonly sqlAction: string
   sql(id: ResourceId): Promise<
     | {
+        readonly kind: 'postgres'
         readonly host: string
         readonly port: number
         readonly user: string
         readonly password: string
         readonly tls: 'off' | 'verify'
       }
+    | { readonly kind: 'duckdb'; readonly root: string; readonly folder: string }
     | undefined
   >
 }

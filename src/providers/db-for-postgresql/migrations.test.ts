@@ -523,6 +523,10 @@ describe('servers that go away', () => {
     }
     assert.equal(await raised(), 1)
     assert.equal((await w.call('GET', target)).body.properties.state, 'Inaccessible')
+    // How far it is behind nobody knows then, and it is not said.
+    const lost = await w.until('watched', ({ error }) => error !== undefined)
+    assert.match(lost.error ?? '', /No answer/)
+    assert.equal(lost.databases['watched'].latency, undefined)
     await back()
     for (let looks = 0; (await raised()) > 0 && looks < 1200; looks++) {
       await new Promise((done) => setTimeout(done, 50))

@@ -2,6 +2,7 @@
 
 import type { Seal } from '#kernel/ports.ts'
 import { defineProvider, type Provider } from '#plane/define.ts'
+import { sqlErrors } from './errors.ts'
 import { sqlServers } from './servers/resource.ts'
 
 export interface SqlParts {
@@ -12,7 +13,8 @@ export interface SqlParts {
 export function sqlProvider(parts: SqlParts): Provider {
   return defineProvider({
     namespace: 'Sql',
-    description: 'PostgreSQL servers, registered with their sign-in.',
+    description: 'PostgreSQL servers with their sign-in, and folders of DuckDB files.',
+    errors: sqlErrors.entries,
     types: [sqlServers(parts)],
   })
 }

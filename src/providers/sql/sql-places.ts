@@ -4,17 +4,25 @@
  */
 
 import type { Seal } from '#kernel/ports.ts'
-import type { ResourceId } from '#kernel/resource-id.ts'
+import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { Reader } from '#plane/define.ts'
-import { openPassword, type SqlServer, sqlServerType } from './servers/model.ts'
+import {
+  openPassword,
+  type PostgresServer,
+  type SqlServer,
+  sqlServerType,
+} from './servers/model.ts'
 
-export interface SqlPlace {
-  readonly host: string
-  readonly port: number
-  readonly user: string
-  readonly password: string
-  readonly tls: SqlServer['tls']
-}
+export type SqlPlace =
+  | {
+      readonly kind: 'postgres'
+      readonly host: string
+      readonly port: number
+      readonly user: string
+      readonly password: string
+      readonly tls: PostgresServer['tls']
+    }
+  | { readonly kind: 'duckdb'; readonly root: string; readonly folder: string }
 
 export interface SqlPlaces {
   /** What referring to a server takes; without the vendor word. */
@@ -23,7 +31,12 @@ export interface SqlPlaces {
   find(id: ResourceId): Promise<SqlPlace | undefined>
 }
 
-export function openSqlPlaces(parts: { readonly reader: Reader; readonly seal: Seal }): SqlPlaces {
+export function openSqlPlaces(parts: {
+  readonly reader: Reader
+  readonly seal: Seal
+  /** Absolute: the folder that servers of DuckDB files are in. */
+  readonly root: string
+}): SqlPlaces {
   return {
     useAction: `${sqlServerType}/write`,
     async find(id) {
@@ -31,9 +44,13 @@ export function openSqlPlaces(parts: { readonly reader: Reader; readonly seal: S
       if (found === undefined) return undefined
       // The id is of that type, so is its model.
       const model = found.model as SqlServer
+      if (model.kind === 'DuckDb') {
+        return { kind: 'duckdb', root: parts.root, folder: nameOf(found.id).toLowerCase() }
+      }
       const password = openPassword(parts.seal, model)
       if (password === undefined) return undefined
-      return { host: model.host, port: model.port, user: model.login, password, tls: model.tls }
+      const { host, port, login: user, tls } = model
+      return { kind: 'postgres', host, port, user, password, tls }
     },
   }
 }

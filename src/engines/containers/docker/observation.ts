@@ -43,12 +43,16 @@ function readPart(container: Json): ObservedPart {
   const restartCount = numberAt(container, 'RestartCount')
   const finishedAt = timeAt(container, 'State', 'FinishedAt')
   const state = readState(container)
-  // While it runs, an engine keeps the last end's time, and a code of 0 that says nothing (facts B.2).
+  // While it runs, an engine keeps the last end's time, and a code of 0 that says nothing (facts B.2); the start it
+  // keeps is of the present run, unless it waits for that.
   const previous =
     state.kind === 'terminated' || finishedAt === undefined
       ? undefined
       : state.kind === 'waiting'
-        ? { finishedAt, exitCode: numberAt(container, 'State', 'ExitCode') }
+        ? {
+            ...startBefore(container, finishedAt),
+            exitCode: numberAt(container, 'State', 'ExitCode'),
+          }
         : { finishedAt }
   return {
     name: labelOf(container, 'part') ?? '',
@@ -58,6 +62,16 @@ function readPart(container: Json): ObservedPart {
     ...(previous === undefined ? {} : { previous }),
     imageId: textAt(container, 'Image'),
   }
+}
+
+function startBefore(
+  container: Json,
+  finishedAt: number,
+): { readonly startedAt?: number; readonly finishedAt: number } {
+  const startedAt = timeAt(container, 'State', 'StartedAt')
+  return startedAt === undefined || startedAt > finishedAt
+    ? { finishedAt }
+    : { startedAt, finishedAt }
 }
 
 /** Signal 9, as a shell counts it. */

@@ -62,6 +62,7 @@ export function partsOf(pod: Json): readonly ObservedPart[] {
     const status = statuses.get(name)
     const last = at(status, 'lastState', 'terminated')
     const finishedAt = timeAt(last, 'finishedAt')
+    const startedAt = timeAt(last, 'startedAt')
     return {
       name,
       hash: annotationOf(pod, 'hash'),
@@ -69,7 +70,13 @@ export function partsOf(pod: Json): readonly ObservedPart[] {
       restartCount: numberAt(status, 'restartCount'),
       ...(finishedAt === undefined
         ? {}
-        : { previous: { finishedAt, exitCode: numberAt(last, 'exitCode') } }),
+        : {
+            previous: {
+              ...(startedAt === undefined ? {} : { startedAt }),
+              finishedAt,
+              exitCode: numberAt(last, 'exitCode'),
+            },
+          }),
       imageId: textAt(status, 'imageID'),
     }
   })

@@ -96,6 +96,7 @@ export class SimulatedEngine implements ContainerEngine {
           ? {}
           : {
               previous: {
+                startedAt: part.previous.startedAt,
                 finishedAt: part.previous.finishedAt,
                 exitCode: part.previous.exitCode,
               },

@@ -1,6 +1,7 @@
 /**
  * Writes blobs. A full copy sends every blob's blocks first, which no reader sees, and commits them at the end; an
- * incremental one replaces blob by blob. Every block carries its checksum, every blob the one of the whole.
+ * incremental one replaces blob by blob. Every block carries its checksum, every blob the one of the whole. Within
+ * one service nothing is sent: the service is asked to copy each blob when it is to be seen.
  */
 
 import { createHash } from 'node:crypto'
@@ -14,10 +15,11 @@ import {
   type Ledger,
 } from '../engine.ts'
 import type { ListedItem, ObjectSink, Upload } from '../objects.ts'
+import { BlobPuller } from './blob-puller.ts'
 import { asked, containerOf, nameOf, prefixOf } from './blob-service.ts'
 
 const blockBytes = 8 * 1024 * 1024
-const atOnce = 8
+const atOnce = 32
 
 export class BlobSink implements ObjectSink {
   readonly hash = 'md5'
@@ -26,10 +28,18 @@ export class BlobSink implements ObjectSink {
   readonly #task: CopyTask
   readonly #container: ContainerClient
   readonly #staged: boolean
+  readonly #puller: BlobPuller | undefined
+  /** Nothing was there when this began: nothing of others is to be looked for at the end. */
+  #isFresh = false
 
   constructor(place: BlobPlace, task: CopyTask) {
+    const { source } = task
     this.#place = place
     this.#task = task
+    this.#puller =
+      source.kind === 'blobs' && isOneService(source, place)
+        ? new BlobPuller(source, place)
+        : undefined
     this.#container = containerOf(place)
     this.#staged = task.mode === 'full' || !task.owned
   }
@@ -49,11 +59,20 @@ export class BlobSink implements ObjectSink {
         `'${shown}' holds blobs that this mapping did not write: remove them, or map elsewhere`,
       )
     }
+    this.#isFresh = true
     return 'ready'
   }
 
   has(): boolean {
     return false
+  }
+
+  pulls(item: ListedItem): boolean {
+    return this.#puller?.takes(item) === true
+  }
+
+  async pull(item: ListedItem): Promise<string> {
+    return (await this.#puller?.pull(item, this.#blob(item.key))) ?? ''
   }
 
   async putWhole(item: ListedItem, bytes: Uint8Array, digest: string): Promise<void> {
@@ -118,17 +137,24 @@ export class BlobSink implements ObjectSink {
     let after: string | undefined
     for (;;) {
       const items = await ledger.done(after, batchItems)
-      await side(items, (item) => this.#commit(item))
+      // Those that were pulled before a cut are where they belong.
+      const staged = items.filter(({ digest }) => !BlobPuller.isOfPulled(digest))
+      await side(staged, (item) => this.#commit(item))
       after = items.at(-1)?.key
       if (items.length < batchItems) break
     }
-    if (this.#place.shape === 'tree') await this.#removeOthers(ledger)
+  }
+
+  async tidy(ledger: Ledger): Promise<void> {
+    if (this.#place.shape === 'tree' && !this.#isFresh) await this.#removeOthers(ledger)
   }
 
   /** Blocks that are never committed vanish by themselves, and no reader sees them. */
   async discard(): Promise<void> {}
 
-  async [Symbol.asyncDispose](): Promise<void> {}
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#puller?.close()
+  }
 
   async #removeOthers(ledger: Ledger): Promise<void> {
     const prefix = prefixOf(this.#place)
@@ -181,6 +207,11 @@ export class BlobSink implements ObjectSink {
     const state = createHash('md5').update(`${this.#task.run}\n${item.etag}`).digest('hex')
     return Buffer.from(`${state.slice(0, 16)}${String(index).padStart(6, '0')}`).toString('base64')
   }
+}
+
+/** One host and port: what its own service reaches, it copies without help. */
+function isOneService(source: BlobPlace, target: BlobPlace): boolean {
+  return new URL(source.endpoint).origin === new URL(target.endpoint).origin
 }
 
 function md5Of(digest: string): Uint8Array {

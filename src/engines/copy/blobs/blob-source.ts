@@ -6,6 +6,8 @@ import { type BlobPlace, batchItems, CopyFailure } from '../engine.ts'
 import { ItemChanged, type ListedItem, type ObjectSource } from '../objects.ts'
 import { asked, bareEtag, containerOf, nameOf, prefixOf, statusOf } from './blob-service.ts'
 
+/** As many as services list at once. */
+const pageItems = 5000
 export const blobWholeMax = 4 * 1024 * 1024
 
 export class BlobSource implements ObjectSource {
@@ -29,7 +31,7 @@ export class BlobSource implements ObjectSource {
     const prefix = prefixOf(this.#place)
     const pages = this.#container
       .listBlobsFlat(prefix === '' ? {} : { prefix })
-      .byPage({ maxPageSize: batchItems })
+      .byPage({ maxPageSize: pageItems })
     for (;;) {
       const page = await asked('SourceRefused', shown, () => pages.next())
       if (page.done === true) return

@@ -15,17 +15,31 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { CopyFailure, type CopyTask, type FolderPlace } from '../engine.ts'
 import { checkedPath, stageFolder } from '../names.ts'
 import type { ListedItem, ObjectSink, Upload } from '../objects.ts'
 import { type ContainedPath, containedPath, refuseLinks } from './contained.ts'
+import { exchange } from './exchange.ts'
 
 const readBytes = 4 * 1024 * 1024
 const { O_CREAT, O_NOFOLLOW, O_RDWR, O_TRUNC, O_WRONLY } = constants
+
+/** How long what was exchanged stays for those who are reading it. */
+const graceMilliseconds = 200
+
+/** In the stage: a folder with this name and its number is taking the target's place. */
+const nextPrefix = 'next-'
+
+interface Next {
+  readonly path: string
+  readonly ino: bigint
+}
 
 export class FolderSink implements ObjectSink {
   readonly hash = 'sha256'
@@ -59,6 +73,12 @@ export class FolderSink implements ObjectSink {
     }
     if (existsSync(this.#stage)) {
       this.#resumed = true
+      const next = this.#nextOf(this.#stage)
+      if (next !== undefined) {
+        // It had begun to take its place: whether it has, its number tells.
+        this.#takePlace(next)
+        return 'published'
+      }
       // The stage is made with its data, so without it the data has been moved to its place.
       const isMoved = this.#staged && !existsSync(this.#data())
       if (isMoved && this.#place.shape === 'tree') return 'published'
@@ -150,7 +170,7 @@ export class FolderSink implements ObjectSink {
     }
   }
 
-  /** Between its two renames the target is absent for an instant, and never half (decision 0025). */
+  /** Its place is taken in one step where the system can, and in two renames where not (decision 0025). */
   async publish(): Promise<void> {
     if (this.#staged) {
       mkdirSync(dirname(this.#at.path), { recursive: true })
@@ -161,14 +181,37 @@ export class FolderSink implements ObjectSink {
           this.#translated(this.#place.path, () => renameSync(data, this.#at.path))
       } else if (existsSync(data)) {
         this.#translated(this.#place.path, () => {
-          if (existsSync(this.#at.path)) renameSync(this.#at.path, join(this.#stage, 'old'))
-          renameSync(data, this.#at.path)
+          if (!existsSync(this.#at.path)) return renameSync(data, this.#at.path)
+          const { ino } = statSync(data, { bigint: true })
+          const path = join(this.#stage, `${nextPrefix}${ino}`)
+          renameSync(data, path)
+          this.#takePlace({ path, ino })
         })
       }
     }
   }
 
+  /** The folder that is about to be, or has been, exchanged for the target; by the number that it has itself. */
+  #nextOf(stage: string): Next | undefined {
+    const name = readdirSync(stage).find((one) => one.startsWith(nextPrefix))
+    if (name === undefined) return undefined
+    return { path: join(stage, name), ino: BigInt(name.slice(nextPrefix.length)) }
+  }
+
+  #takePlace({ path, ino }: Next): void {
+    const there = statSync(this.#at.path, { bigint: true, throwIfNoEntry: false })
+    if (there?.ino === ino) return
+    if (there !== undefined && exchange(path, this.#at.path)) return
+    if (there !== undefined) renameSync(this.#at.path, join(this.#stage, 'old'))
+    renameSync(path, this.#at.path)
+  }
+
   async discard(): Promise<void> {
+    const left = existsSync(this.#stage) ? readdirSync(this.#stage) : []
+    // Who opened the folder just before it was exchanged reads on in the old one.
+    if (left.some((one) => one === 'old' || one.startsWith(nextPrefix))) {
+      await sleep(graceMilliseconds)
+    }
     await rm(this.#stage, { recursive: true, force: true })
   }
 
@@ -197,7 +240,7 @@ export class FolderSink implements ObjectSink {
   }
 
   #requireEmpty(): void {
-    const found = lstatSync(this.#at.path, { throwIfNoEntry: false })
+    const found = lstatSync(this.#at.path, { bigint: true, throwIfNoEntry: false })
     if (found === undefined) return
     const shown = `${this.#place.container}/${this.#place.path}`
     if (this.#place.shape === 'tree' && found.isDirectory()) {

@@ -63,7 +63,8 @@ export async function copyPostgresToPostgres(
   }
 }
 
-const withoutKey =
+/** The note of an increment that could not be one. */
+export const withoutKey =
   'All was copied: without a primary key on both sides, changed rows cannot be told from new ones.'
 
 /** The numbers are the mark's, counted in one go with the end: however often a run is cut off here, once. */

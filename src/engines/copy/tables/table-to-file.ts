@@ -1,6 +1,6 @@
 /**
- * A table as one file: CSV with a header as PostgreSQL writes it, or Parquet that DuckDB makes of it. The file is
- * put together in a temporary folder of this machine and then goes the way of any object.
+ * A table as one file: CSV with a header, or Parquet that DuckDB makes. The file is put together in a temporary
+ * folder of this machine (of a DuckDB table: below its root) and then goes the way of any object.
  */
 
 import { createWriteStream } from 'node:fs'
@@ -13,59 +13,110 @@ import {
   CopyCancelled,
   type CopyTask,
   type Counted,
+  type DuckdbTable,
   type Ledger,
   type PostgresTable,
 } from '../engine.ts'
 import { FolderSource } from '../files/folder-source.ts'
 import type { ObjectSink } from '../objects.ts'
+import { type DuckdbFiles, literal, openDuckdbFiles } from './duckdb-files.ts'
+import { openDuckdbSource } from './duckdb-source.ts'
 import { Meter } from './meter.ts'
 import { csvToParquet } from './parquet.ts'
 import { openPostgresSource } from './postgres-source.ts'
 import { inWords } from './postgres-table.ts'
+import { openTableStage } from './table-stage.ts'
 
 export async function copyTableToFile(
   task: CopyTask,
-  from: PostgresTable,
+  from: PostgresTable | DuckdbTable,
   sink: ObjectSink,
   ledger: Ledger,
   signal: AbortSignal,
 ): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'armature-table-'))
   try {
-    await using source = await openPostgresSource(from, { ...task, mode: 'full' })
-    const csv = join(folder, 'export', 'table')
-    const path = join(folder, 'export', 'out')
-    await mkdir(join(folder, 'export'))
-    const meter = new Meter(ledger)
-    const read = source.stream('all', 'csv', true)
-    await inWords(from, 'read', () => pipeline(read, meter, createWriteStream(csv), { signal }))
-    await meter.settled()
-    const parquet = task.format === 'Parquet'
-    if (parquet) await csvToParquet(csv, path, source.shape.columns)
-    const file = parquet ? 'out' : 'table'
-    const { size } = await stat(join(folder, 'export', file))
-    const counted = { rowsRead: read.rowCount, sizeRead: meter.bytes, sizeWritten: size }
-    await using made = new FolderSource({
-      kind: 'folder',
-      shape: 'file',
-      root: folder,
-      container: 'export',
-      path: file,
-    })
-    await copyObjects(task, made, sink, countingRows(ledger, counted), signal)
+    if (from.kind === 'duckdb') {
+      await using files = await openDuckdbFiles(from.root, 'SourceRefused', signal)
+      // Below the root: nothing else is in reach of it.
+      const stage = openTableStage(files.root, task)
+      try {
+        const counted = await exportDuckdb(task, from, files, stage.at('export'))
+        await send(task, stage.folder, counted, sink, ledger, signal)
+      } finally {
+        stage.remove()
+      }
+      return
+    }
+    const folder = await mkdtemp(join(tmpdir(), 'armature-table-'))
+    try {
+      const counted = await exportPostgres(task, from, join(folder, 'export'), ledger, signal)
+      await send(task, folder, counted, sink, ledger, signal)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
   } catch (error) {
     if (signal.aborted) throw new CopyCancelled()
     throw error
-  } finally {
-    await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** What was read is rows, not a file; it counts with the end. The file is known by this run alone. */
-function countingRows(
+type Exported = Required<Pick<Counted, 'rowsRead' | 'sizeRead' | 'sizeWritten'>>
+
+const file = 'table'
+
+async function exportPostgres(
+  task: CopyTask,
+  from: PostgresTable,
+  folder: string,
   ledger: Ledger,
-  table: Pick<Counted, 'rowsRead' | 'sizeRead' | 'sizeWritten'>,
-): Ledger {
+  signal: AbortSignal,
+): Promise<Exported> {
+  await using source = await openPostgresSource(from, { ...task, mode: 'full' })
+  const isParquet = task.format === 'Parquet'
+  const path = join(folder, file)
+  const csv = isParquet ? join(folder, 'csv') : path
+  await mkdir(folder)
+  const meter = new Meter(ledger)
+  const read = source.stream('all', 'csv', true)
+  await inWords(from, 'read', () => pipeline(read, meter, createWriteStream(csv), { signal }))
+  await meter.settled()
+  if (isParquet) await csvToParquet(csv, path, source.shape.columns)
+  return { rowsRead: read.rowCount, sizeRead: meter.bytes, sizeWritten: (await stat(path)).size }
+}
+
+async function exportDuckdb(
+  task: CopyTask,
+  from: DuckdbTable,
+  files: DuckdbFiles,
+  folder: string,
+): Promise<Exported> {
+  await using source = await openDuckdbSource(files, from, { ...task, mode: 'full' })
+  const isParquet = task.format === 'Parquet'
+  const path = join(folder, file)
+  await mkdir(folder)
+  const select = source.select('all', isParquet ? 'values' : 'csv')
+  const options = isParquet ? 'format parquet' : 'format csv, header true'
+  const rowsRead = await files.run(`copy (${select}) to ${literal(path)} (${options})`)
+  const { size } = await stat(path)
+  return { rowsRead, sizeRead: size, sizeWritten: size }
+}
+
+/** The file goes the way of any object. */
+async function send(
+  task: CopyTask,
+  root: string,
+  counted: Exported,
+  sink: ObjectSink,
+  ledger: Ledger,
+  signal: AbortSignal,
+): Promise<void> {
+  const place = { kind: 'folder', shape: 'file', root, container: 'export', path: file } as const
+  await using made = new FolderSource(place)
+  await copyObjects(task, made, sink, countingRows(ledger, counted), signal)
+}
+
+/** What was read is rows, not a file; it counts with the end. The file is known by this run alone. */
+function countingRows(ledger: Ledger, table: Exported): Ledger {
   return {
     ...ledger,
     todo: (items) => Promise.resolve(items.map(() => ({ kind: 'copy' }) as const)),

@@ -3,6 +3,7 @@
  * and opens nothing that the task does not name.
  */
 
+import { flushCompileCache } from 'node:module'
 import { copyTask } from '../copy-task.ts'
 import { CopyCancelled, CopyFailure, type CopyTask, type Ledger } from '../engine.ts'
 import type { FromWorker, LedgerCall, Outcome, ToWorker } from './messages.ts'
@@ -14,7 +15,8 @@ const waiting = new Map<number, { resolve(value: unknown): void; reject(error: E
 let calls = 0
 
 function say(message: FromWorker): void {
-  process.send?.(message)
+  // A parent that is gone hears nothing; the disconnection ends this process.
+  process.send?.(message, undefined, undefined, () => undefined)
 }
 
 function ask(taskId: string, ledger: LedgerCall): Promise<unknown> {
@@ -47,6 +49,8 @@ async function run(task: CopyTask): Promise<void> {
     outcomeOf,
   )
   cancels.delete(task.id)
+  // Its parent ends it by a kill, which writes nothing.
+  flushCompileCache()
   say({ kind: 'ended', taskId: task.id, outcome })
 }
 

@@ -4,6 +4,8 @@
  */
 
 import { type ChildProcess, fork } from 'node:child_process'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import {
   CopyCancelled,
   type CopyEngine,
@@ -80,8 +82,8 @@ class WorkerSession implements CopySession {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       execArgv: ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${heapMegabytes}`],
-      // What the server was told is not for it.
-      env: {},
+      // What the server was told is not for it; what was compiled before spares it half of its start.
+      env: compiledBefore(),
     })
     child.on('message', (message: FromWorker) => void this.#hear(child, message))
     child.on('error', () => undefined)
@@ -118,6 +120,11 @@ class WorkerSession implements CopySession {
     // A process that is gone hears nothing; its exit ends the tasks.
     if (child.connected) child.send(message, () => undefined)
   }
+}
+
+function compiledBefore(): NodeJS.ProcessEnv {
+  const folder = getCompileCacheDir()
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) }
 }
 
 function asked(ledger: Ledger, call: LedgerCall): Promise<unknown> {

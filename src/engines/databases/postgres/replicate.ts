@@ -3,7 +3,7 @@
  * cutover is asked for. Fails when the target has given up, so that the source does not keep its log for ever.
  */
 
-import { DatabaseEngineError } from '../engine.ts'
+import { type DatabaseCounters, DatabaseEngineError } from '../engine.ts'
 import { readTables } from './catalog.ts'
 import { isTransient, type Session } from './connect.ts'
 import { type DatabaseTask, nameOf, openSource, openTarget, tell } from './database-task.ts'
@@ -38,16 +38,22 @@ export async function replicate(task: DatabaseTask): Promise<void> {
   try {
     for (;;) {
       task.signal.throwIfAborted()
+      let slot: Confirmed | undefined
       try {
         source = usable(source) ?? (await openSource(task))
+        slot = await lookAtSource(task, source, lag)
         target = usable(target) ?? (await openTarget(task))
-        const applying = await look({ task, source, target, lag, given })
+        await count(task, source, target)
+        const applying = await lookAtTarget({ task, source, target, slot, given })
         idleLooks = applying ? 0 : idleLooks + 1
       } catch (error) {
         task.signal.throwIfAborted()
         if (!isTransient(error)) throw error
-        // The servers go on without us, or when they are back.
-        tell(task, { message: `A server does not answer; looking again. ${messageOf(error)}` })
+        // The servers go on without us, or when they are back. How far behind, only the source knows.
+        tell(task, {
+          message: `A server does not answer; looking again. ${messageOf(error)}`,
+          ...(slot === undefined ? { counters: withLatency(task, undefined) } : {}),
+        })
       }
       if (idleLooks > idleLooksMax) {
         throw await stopped('The target applies no changes any more', task, source, target)
@@ -78,16 +84,15 @@ interface GivenUp {
   retries: number
 }
 
-interface Look {
-  readonly task: DatabaseTask
-  readonly source: Session
-  readonly target: Session
-  readonly lag: Lag
-  readonly given: GivenUp
+/** A slot that is there. */
+type Confirmed = Slot & { readonly confirmed: string }
+
+function withLatency(task: DatabaseTask, latencySeconds: number | undefined): DatabaseCounters {
+  return { ...task.record.observed.counters, latencySeconds }
 }
 
-/** One look at both servers. True while the target has a worker that applies. */
-async function look({ task, source, target, lag, given }: Look): Promise<boolean> {
+/** How far the target is behind, which the source alone tells: it does while the target is away. */
+async function lookAtSource(task: DatabaseTask, source: Session, lag: Lag): Promise<Confirmed> {
   const name = nameOf(task)
   const [slot] = await source.rows<Slot>(
     `SELECT pg_catalog.pg_current_wal_lsn()::text AS now, s.confirmed_flush_lsn::text AS confirmed,
@@ -104,12 +109,25 @@ async function look({ task, source, target, lag, given }: Look): Promise<boolean
   const at = task.clock.now()
   const [now, confirmed] = [parseLsn(slot.now), parseLsn(slot.confirmed)]
   lag.push(at, now)
-  await count(task, source, target)
   tell(task, {
     bytesBehind: Number(now > confirmed ? now - confirmed : 0n),
     walHeldBytes: slot.restart === null ? undefined : Number(now - parseLsn(slot.restart)),
-    counters: { ...task.record.observed.counters, latencySeconds: lag.seconds(at, confirmed) },
+    counters: withLatency(task, lag.seconds(at, confirmed)),
   })
+  return { ...slot, confirmed: slot.confirmed }
+}
+
+interface Look {
+  readonly task: DatabaseTask
+  readonly source: Session
+  readonly target: Session
+  readonly slot: Confirmed
+  readonly given: GivenUp
+}
+
+/** True while the target has a worker that applies. */
+async function lookAtTarget({ task, source, target, slot, given }: Look): Promise<boolean> {
+  const name = nameOf(task)
   const [subscription] = await target.rows<{ enabled: boolean; pid: number | null }>(
     `SELECT s.subenabled AS enabled, st.pid FROM pg_catalog.pg_subscription s
      LEFT JOIN pg_catalog.pg_stat_subscription st ON st.subid = s.oid AND st.relid IS NULL

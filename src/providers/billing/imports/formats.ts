@@ -3,9 +3,9 @@
  * FOCUS specification. Each record becomes an object in the contract's shape; what is wrong with one is told of it.
  */
 
-import { parse } from 'csv-parse/sync'
 import { isJsonObject } from '#kernel/patch.ts'
 import { invoicePattern } from '../names.ts'
+import { readCsvRecords } from './csv.ts'
 
 export const importFormats = ['ndjson', 'csv', 'focus'] as const
 export type ImportFormat = (typeof importFormats)[number]
@@ -48,14 +48,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-const csvOptions = { relax_column_count: true, skip_empty_lines: true, info: true } as const
-
-/** What the parser answers with `info`. */
-interface Parsed {
-  readonly record: readonly string[]
-  readonly info: { readonly lines: number }
-}
-
 function readCsv(
   format: 'csv' | 'focus',
   header: string,
@@ -63,59 +55,66 @@ function readCsv(
   firstLine: number,
 ): readonly ImportedRecord[] {
   const columns = readHeader(header)
-  let parsed: readonly Parsed[]
-  try {
-    // Its type knows no `info`.
-    parsed = parse(text, csvOptions) as unknown as readonly Parsed[]
-  } catch (error) {
-    // A quote out of place: where the records after it begin, nobody can tell.
-    const reason = error instanceof Error ? error.message : String(error)
-    return [{ line: firstLine, column: '', reason: `not CSV: ${reason}` }]
-  }
-  return parsed.map(({ record, info }) => {
-    const line = firstLine + info.lines - 1
-    if (record.length !== columns.length) {
-      const reason = `expected ${columns.length} cells, found ${record.length}`
+  const places = placesOf(columns)
+  const positions = new Map(columns.map((column, at) => [column, at]))
+  return readCsvRecords(text, firstLine).map((record) => {
+    const { line } = record
+    if ('reason' in record) return { line, column: '', reason: `not CSV: ${record.reason}` }
+    const { cells } = record
+    if (cells.length !== columns.length) {
+      const reason = `expected ${columns.length} cells, found ${cells.length}`
       return { line, column: '', reason }
     }
-    const cells = new Map(columns.map((column, at) => [column, record[at] ?? '']))
-    return { line, transaction: format === 'csv' ? nested(cells) : ofFocus(cells) }
+    if (format === 'csv') return { line, transaction: nested(places, cells) }
+    const cell = (name: string): string | undefined => cells[positions.get(name) ?? -1]
+    return { line, transaction: ofFocus(cell) }
   })
 }
 
+/** None where it is no CSV: nothing fits it then. */
 export function readHeader(header: string): readonly string[] {
-  try {
-    const [first = []] = parse(header.replace(/^\uFEFF/, ''), { relax_column_count: true })
-    return first.map((name) => String(name).trim())
-  } catch {
-    // The same as a header without columns: nothing fits it.
-    return []
-  }
+  const [first] = readCsvRecords(header.replace(/^\uFEFF/, ''), 1)
+  return first !== undefined && 'cells' in first ? first.cells.map((name) => name.trim()) : []
 }
 
-/** `properties/subTotal/value` and the like, with slashes or dots, to an object. */
-function nested(cells: ReadonlyMap<string, string>): object {
-  const root = new Map<string, unknown>()
-  for (const [column, cell] of cells) {
-    if (cell === '') continue
-    const path = column.split(/[/.]/)
+/** Where in a transaction the cell of a column belongs. */
+interface Place {
+  readonly at: number
+  readonly parents: readonly string[]
+  readonly name: string
+}
+
+/** `properties/subTotal/value` and the like, with slashes or dots; of two columns of one name the last counts. */
+function placesOf(columns: readonly string[]): readonly Place[] {
+  return [...new Map(columns.map((column, at) => [column, at]))].flatMap(([column, at]) => {
+    // A dot may be part of a tag's name.
+    const path = /^tags[/.]./.test(column) ? ['tags', column.slice(5)] : column.split(/[/.]/)
     if (path[0] === 'properties') path.shift()
-    let at = root
-    for (const name of path.slice(0, -1)) {
-      const known = at.get(name)
-      const next = known instanceof Map ? known : new Map<string, unknown>()
-      at.set(name, next)
-      at = next
-    }
-    at.set(path.at(-1) ?? '', cell)
-  }
-  return plain(root)
+    const name = path.at(-1)
+    // Such a name would be no data to the language, and is none to the contract.
+    if (name === undefined || path.includes('__proto__')) return []
+    return [{ at, parents: path.slice(0, -1), name }]
+  })
 }
 
-function plain(map: ReadonlyMap<string, unknown>): object {
-  return Object.fromEntries(
-    [...map].map(([name, value]) => [name, value instanceof Map ? plain(value) : value]),
-  )
+type Nested = Record<string, unknown>
+
+function nested(places: readonly Place[], cells: readonly string[]): object {
+  const root: Nested = {}
+  for (const { at, parents, name } of places) {
+    const cell = cells[at]
+    if (cell === undefined || cell === '') continue
+    let inner = root
+    for (const parent of parents) {
+      const known = Object.hasOwn(inner, parent) ? inner[parent] : undefined
+      // Objects in here were made here.
+      const next = typeof known === 'object' ? (known as Nested) : {}
+      inner[parent] = next
+      inner = next
+    }
+    inner[name] = cell
+  }
+  return root
 }
 
 const categories: Readonly<Record<string, string>> = {
@@ -153,9 +152,9 @@ export const focusColumns: Readonly<Record<string, string>> = {
   invoice: 'InvoiceId',
 }
 
-function ofFocus(cells: ReadonlyMap<string, string>): object {
+function ofFocus(cellOf: (column: string) => string | undefined): object {
   const cell = (name: string): string | undefined => {
-    const value = cells.get(name)
+    const value = cellOf(name)
     return value === '' || value === 'NULL' || value === 'null' ? undefined : value
   }
   const category = cell('ChargeCategory')?.toLowerCase() ?? ''

@@ -56,6 +56,36 @@ test('CSV in the contract’s shape; what is wrong is told with line and column,
   assert.equal((await started.get(`${profile}/imports`)).value.length, 1)
 })
 
+test('a quote out of place costs its line alone; tags are columns, also with a dot in their name', async () => {
+  await using started = await startBilling()
+  const answer = await send(started, {
+    format: 'csv',
+    header: 'date,transactionAmount,productDescription,tags/cost.center,__proto__/x,unknown',
+    firstLine: 2,
+    text: [
+      '2026-05-01,1,a,north,1,1',
+      '2026-05-01,2,5" wide,,,',
+      '2026-05-01,3,"open,,,',
+      '2026-05-01,4,"b, c","""south""",,',
+    ].join('\r\n'),
+  })
+  assert.deepEqual(
+    answer.refused.map(({ line, reason }: Wire) => [line, reason]),
+    [
+      [3, 'not CSV: a quote inside of a cell that has none around it'],
+      [4, 'not CSV: a cell goes on behind its closing quote'],
+    ],
+  )
+  const { value } = await started.get(`${list}&type=Unbilled&orderBy=transactionAmount/value`)
+  assert.deepEqual(
+    value.map(({ properties, tags }: Wire) => [properties.productDescription, tags]),
+    [
+      ['a', { 'cost.center': 'north' }],
+      ['b, c', { 'cost.center': '"south"' }],
+    ],
+  )
+})
+
 test('the columns of FOCUS', async () => {
   await using started = await startBilling()
   const header =

@@ -3,6 +3,7 @@
  * sent twice is recorded once, and whoever was cut off goes on where the answer says.
  */
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import Type, { type Static } from 'typebox'
 import { refuse } from '#kernel/error.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
@@ -20,7 +21,7 @@ import { formatRecorder, moment } from '../ledger/show.ts'
 import { keysOf, lockAccount, type ProfilePlace } from '../ledger/statements.ts'
 import { partName } from '../names.ts'
 import { profileFacts } from '../transactions/charge.ts'
-import { readTransaction } from '../transactions/read-transaction.ts'
+import { transactionReader } from '../transactions/read-transaction.ts'
 import { columnOf, type ImportFormat, importFormats, readRecords } from './formats.ts'
 
 /** Text in a store cannot hold it. */
@@ -45,7 +46,7 @@ const importBody = (textMax: number) =>
     }),
     nextPosition: Type.Integer({ minimum: 0 }),
     nextDigest: Type.String({ maxLength: 100, pattern: withoutNul }),
-    firstLine: Type.Integer({ minimum: 1 }),
+    firstLine: Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 }),
     text: Type.String({
       maxLength: textMax,
       description: 'Whole records: a piece begins and ends between two.',
@@ -135,7 +136,7 @@ export async function importPiece(
   const { ledger, place, given, now } = piece
   const keys = [...keysOf(place), given.name.toLowerCase()] as const
   // Read ahead of the transaction, which is short so.
-  const { entries, lines, refused: unfit } = readPiece(piece)
+  const { entries, lines, refused: unfit } = await readPiece(piece)
   const outcome = await ledger.sql.transact(async (tx) => {
     await lockAccount(tx, place.account)
     await begin(tx, piece, keys)
@@ -197,29 +198,38 @@ export async function importPiece(
   return outcome
 }
 
-function readPiece({ ledger, place, given, currency, profileName, recordedBy }: Piece): {
+interface ReadPiece {
   readonly entries: readonly NewEntry[]
   /** Of each entry. */
   readonly lines: readonly number[]
   readonly refused: readonly Refused[]
-} {
+}
+
+/** Between so many records others have their turn. */
+const recordsPerTurn = 1000
+
+async function readPiece(piece: Piece): Promise<ReadPiece> {
+  const { ledger, place, given, currency, profileName, recordedBy } = piece
   const entries: NewEntry[] = []
   const lines: number[] = []
   const refused: Refused[] = []
   const format = given.format as ImportFormat
-  const file = `${place.account}/${place.profile}/${given.name}`.toLowerCase()
-  for (const one of readRecords(format, given.header ?? '', given.text, given.firstLine)) {
+  const readTransaction = transactionReader({
+    words: ledger.words,
+    currency,
+    profileName,
+    recordedBy,
+    file: `${place.account}/${place.profile}/${given.name}`.toLowerCase(),
+    sharedDimension: (spelling, make) => ledger.dimensions.shared(spelling, make),
+  })
+  const records = readRecords(format, given.header ?? '', given.text, given.firstLine)
+  for (const [at, one] of records.entries()) {
+    if (at % recordsPerTurn === recordsPerTurn - 1) await nextTurn()
     if ('reason' in one) {
       refused.push(one)
       continue
     }
-    const read = readTransaction(one.transaction, {
-      words: ledger.words,
-      currency,
-      profileName,
-      recordedBy,
-      seed: `${file}#${one.line}`,
-    })
+    const read = readTransaction(one.transaction, one.line)
     if (read.ok) {
       entries.push(read.entry)
       lines.push(one.line)

@@ -1,9 +1,9 @@
 /** The transactions of a statement as CSV (RFC 4180), streamed in the order they were recorded. */
 
 import { isJsonObject } from '#kernel/patch.ts'
+import { entriesOf } from '../ledger/entries.ts'
 import type { Statement } from '../ledger/entry.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { entriesOf } from '../ledger/pages.ts'
 import { entryColumns, rowOf } from '../ledger/scan.ts'
 import { showEntry } from '../ledger/show.ts'
 

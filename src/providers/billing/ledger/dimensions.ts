@@ -10,7 +10,9 @@ import type { Dimension } from './entry.ts'
 import { searchedText } from './search.ts'
 
 const rememberedMax = 100_000
+const spelledMax = 20_000
 const askedAtOnce = 500
+const insertedAtOnce = 50
 
 export interface Identified {
   readonly ids: readonly number[]
@@ -22,7 +24,8 @@ export class Dimensions {
   readonly #sql: Sql
   readonly #idOf = new Map<string, number>()
   readonly #byId = new Map<number, Dimension>()
-  readonly #keys = new Map<string, Key>()
+  readonly #spelled = new Map<string, Dimension>()
+  readonly #keys = new WeakMap<Dimension, Key>()
   readonly #texts = new WeakMap<Dimension, string>()
 
   constructor(sql: Sql) {
@@ -41,26 +44,9 @@ export class Dimensions {
     for (let at = 0; at < digests.length; at += askedAtOnce) {
       await this.#find(tx, digests.slice(at, at + askedAtOnce), fresh)
     }
-    for (const digest of digests) {
-      if (fresh.has(digest)) continue
-      const document = wanted.get(digest) ?? ''
-      await tx.run(
-        'insert into billing_dimensions (digest, document) values (?, ?) on conflict do nothing',
-        digest,
-        document,
-      )
-      await this.#find(tx, [digest], fresh)
-      const id = fresh.get(digest)
-      if (id === undefined) throw new Error('a dimension was inserted and is not there')
-      // Documents are written here alone.
-      const dimension = JSON.parse(document) as Dimension
-      await tx.run(
-        `insert into billing_dimension_texts (rowid, text) select ?, ?
-         where not exists (select 1 from billing_dimension_texts where rowid = ?)`,
-        id,
-        searchedText(dimension),
-        id,
-      )
+    const missing = digests.filter((digest) => !fresh.has(digest))
+    for (let at = 0; at < missing.length; at += insertedAtOnce) {
+      await this.#add(tx, missing.slice(at, at + insertedAtOnce), wanted, fresh)
     }
     const ids = keys.map(({ digest }) => {
       const id = this.#idOf.get(digest) ?? fresh.get(digest)
@@ -68,6 +54,33 @@ export class Dimensions {
       return id
     })
     return { ids, fresh }
+  }
+
+  /** In the order of their digests: whoever adds the same elsewhere waits, and finds them. */
+  async #add(
+    tx: SqlTx,
+    digests: readonly string[],
+    documents: ReadonlyMap<string, string>,
+    found: Map<string, number>,
+  ): Promise<void> {
+    const added = await tx.all(
+      `insert into billing_dimensions (digest, document)
+       values ${digests.map(() => '(?, ?)').join(', ')} on conflict do nothing returning id, digest`,
+      ...digests.flatMap((digest) => [digest, documents.get(digest) ?? '']),
+    )
+    for (const row of added) {
+      const [id, digest] = [number(row, 'id'), text(row, 'digest')]
+      found.set(digest, id)
+      // Documents are written here alone.
+      const dimension = JSON.parse(documents.get(digest) ?? '') as Dimension
+      await tx.run(
+        'insert into billing_dimension_texts (rowid, text) values (?, ?)',
+        id,
+        searchedText(dimension),
+      )
+    }
+    const others = digests.filter((digest) => !found.has(digest))
+    if (others.length > 0) await this.#find(tx, others, found)
   }
 
   async #find(tx: SqlTx, digests: readonly string[], found: Map<string, number>): Promise<void> {
@@ -78,14 +91,21 @@ export class Dimensions {
     for (const row of rows) found.set(text(row, 'digest'), number(row, 'id'))
   }
 
-  /** Of one spelling the key is the same, and most rows of a file are spelled as others before. */
-  #key(dimension: Dimension): Key {
-    const spelled = JSON.stringify(dimension)
-    const known = this.#keys.get(spelled)
+  /** One object for all that are spelled alike: most rows of a file share theirs with others before. */
+  shared(spelling: string, make: () => Dimension): Dimension {
+    const known = this.#spelled.get(spelling)
     if (known !== undefined) return known
-    if (this.#keys.size >= rememberedMax) this.#keys.clear()
+    if (this.#spelled.size >= spelledMax) this.#spelled.clear()
+    const made = make()
+    this.#spelled.set(spelling, made)
+    return made
+  }
+
+  #key(dimension: Dimension): Key {
+    const known = this.#keys.get(dimension)
+    if (known !== undefined) return known
     const key = keyOf(dimension)
-    this.#keys.set(spelled, key)
+    this.#keys.set(dimension, key)
     return key
   }
 

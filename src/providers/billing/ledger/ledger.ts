@@ -11,7 +11,6 @@ import { type Recording, type RecordOptions, record } from './record.ts'
 import { KnownStatements } from './selection.ts'
 
 export interface Ledger extends LedgerParts {
-  readonly words: VendorWords
   readonly fields: LedgerFields
   record(entries: readonly NewEntry[], options: RecordOptions): Promise<Recording>
 }

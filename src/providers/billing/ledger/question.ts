@@ -41,6 +41,8 @@ export interface Question {
   readonly orderText: string
   /** By all terms; ties are 0. */
   compare(a: Entry, b: Entry): number
+  /** By so many leading terms. */
+  compareFirst(terms: number, a: Entry, b: Entry): number
 }
 
 export const noRow: Row = {
@@ -99,6 +101,7 @@ export function parseQuestion(
     order: order.terms,
     orderText: orderBy ?? '',
     compare: order.compare,
+    compareFirst: (terms, a, b) => order.comparisons[terms - 1]?.(a, b) ?? 0,
   }
 }
 
@@ -117,7 +120,12 @@ function filterOf(
 function orderOf(
   { map }: LedgerFields,
   orderBy: string | null,
-): { readonly terms: readonly OrderTerm[]; readonly compare: (a: Entry, b: Entry) => number } {
+): {
+  readonly terms: readonly OrderTerm[]
+  readonly compare: (a: Entry, b: Entry) => number
+  /** By one term, by two, and so on. */
+  readonly comparisons: readonly ((a: Entry, b: Entry) => number)[]
+} {
   const text = orderBy === null || orderBy.trim() === '' ? 'properties/date desc' : orderBy
   const parsed = parseOrderBy(text, lenientProfile)
   if (!parsed.ok) throw refuseBilling.InvalidOrderBy({ reason: parsed.message })
@@ -128,7 +136,13 @@ function orderOf(
     field: findByPath(map.fields, path.segments, map) as LedgerField,
     descending: direction === 'desc',
   }))
-  return { terms, compare: compiled.compare }
+  const comparisons = parsed.terms.map((_, at) => {
+    const part = compileOrderBy(parsed.terms.slice(0, at + 1), map)
+    // Part of what was compiled just now.
+    if (!part.ok) throw new Error(part.message)
+    return part.compare
+  })
+  return { terms, compare: compiled.compare, comparisons }
 }
 
 function fieldOf({ map }: LedgerFields, node: FilterNode): LedgerField | undefined {

@@ -5,6 +5,7 @@
 
 import type { SqlTx, SqlValue } from '#stores/store.ts'
 import { placeholders, text } from '../cells.ts'
+import { defaultBillingLimits } from '../limits.ts'
 import type { Dimensions } from './dimensions.ts'
 import type { NewEntry, Row, Statement } from './entry.ts'
 import {
@@ -37,10 +38,13 @@ export interface RecordOptions {
   readonly now: number
   /** False where names were made for these entries and can be in the ledger on no account. */
   readonly mayBePresent: boolean
+  /** The limit of that name, where it is another. */
+  readonly partRows?: number
 }
 
 const columns = [
   'statement_id',
+  'part',
   'dimension_id',
   'name',
   'date',
@@ -64,8 +68,10 @@ const columns = [
 
 const rowsAtOnce = 64
 const namesAtOnce = 500
-const insertHead = `insert into billing_entries (${columns.join(', ')}) values `
-const insertRow = `(${placeholders(columns.length)})`
+const insertRows = rowsText(
+  `insert into billing_entries (${columns.join(', ')}) values `,
+  `(${placeholders(columns.length)})`,
+)
 
 export async function record(
   tx: SqlTx,
@@ -99,12 +105,17 @@ export async function record(
     tx,
     fresh.map(({ entry }) => entry.dimension),
   )
+  const { partRows = defaultBillingLimits.partRows } = options
   const sums = new Sums()
-  const rows: Omit<Row, 'id'>[] = []
+  const rows: NewRow[] = []
+  const entriesOf = new Map<number, number>()
   for (const [at, { entry, statement }] of fresh.entries()) {
     const dimensionId = identified.ids[at]
     if (dimensionId === undefined) throw new Error('an entry has no dimension')
-    const row = { ...entry.measures, statementId: statement.id, dimensionId, createdAt: now }
+    const before = entriesOf.get(statement.id) ?? statement.entries
+    entriesOf.set(statement.id, before + 1)
+    const part = Math.floor(before / partRows)
+    const row = { ...entry.measures, statementId: statement.id, part, dimensionId, createdAt: now }
     rows.push(row)
     sums.add(row)
   }
@@ -113,7 +124,7 @@ export async function record(
   for (let at = 0; at < rows.length; at += rowsAtOnce) {
     const some = rows.slice(at, at + rowsAtOnce)
     const values = some.flatMap(valuesOf)
-    await tx.run(insertHead + Array(some.length).fill(insertRow).join(', '), ...values)
+    await tx.run(insertRows(some.length), ...values)
   }
   await recordTags(tx, fresh)
   return {
@@ -124,9 +135,21 @@ export async function record(
   }
 }
 
-function valuesOf(row: Omit<Row, 'id'>): readonly SqlValue[] {
+/** Of so many rows; the text of a full batch is made once. */
+function rowsText(head: string, row: string, between = ', ', tail = ''): (count: number) => string {
+  const textOf = (count: number): string => head + Array(count).fill(row).join(between) + tail
+  const full = textOf(rowsAtOnce)
+  return (count) => (count === rowsAtOnce ? full : textOf(count))
+}
+
+interface NewRow extends Omit<Row, 'id'> {
+  readonly part: number
+}
+
+function valuesOf(row: NewRow): readonly SqlValue[] {
   return [
     row.statementId,
+    row.part,
     row.dimensionId,
     row.name,
     row.date,
@@ -163,11 +186,12 @@ class Targets {
   }
 
   async of({ measures, dimension, invoice }: NewEntry): Promise<Statement> {
-    const month = monthOf(measures.date)
     const currency = dimension.billingCurrency
-    const key = invoice === undefined ? `${currency} ${month}` : `# ${invoice.toUpperCase()}`
+    const key =
+      invoice === undefined ? `${currency} ${monthOf(measures.date)}` : `# ${invoice.toUpperCase()}`
     const known = this.#known.get(key)
     if (known !== undefined) return known
+    const month = monthOf(measures.date)
     const wanted = { ...this.#place, currency, month }
     const isLate = invoice === undefined && (await isMonthClosed(this.#tx, wanted))
     const statement = await ensureStatement(
@@ -202,6 +226,12 @@ function misfit(
   return undefined
 }
 
+const namesText = (count: number): string =>
+  `select name from billing_entries where statement_id in
+     (select id from billing_statements where account_key = ?)
+   and name in (${placeholders(count)})`
+const namesFull = namesText(namesAtOnce)
+
 async function presentNames(
   tx: SqlTx,
   { account }: ProfilePlace,
@@ -211,9 +241,7 @@ async function presentNames(
   for (let at = 0; at < entries.length; at += namesAtOnce) {
     const names = entries.slice(at, at + namesAtOnce).map(({ measures }) => measures.name)
     const rows = await tx.all(
-      `select name from billing_entries where statement_id in
-         (select id from billing_statements where account_key = ?)
-       and name in (${placeholders(names.length)})`,
+      names.length === namesAtOnce ? namesFull : namesText(names.length),
       account.toLowerCase(),
       ...names,
     )
@@ -226,17 +254,27 @@ async function recordTags(
   tx: SqlTx,
   recorded: readonly { readonly entry: NewEntry; readonly statement: Statement }[],
 ): Promise<void> {
-  for (const { entry, statement } of recorded) {
-    if (entry.tags === undefined || Object.keys(entry.tags).length === 0) continue
+  const tagged = recorded.filter(
+    ({ entry }) => entry.tags !== undefined && Object.keys(entry.tags).length > 0,
+  )
+  for (let at = 0; at < tagged.length; at += rowsAtOnce) {
+    const some = tagged.slice(at, at + rowsAtOnce)
     await tx.run(
-      `insert into billing_tags (entry_id, tags)
-       select id, ? from billing_entries where statement_id = ? and name = ?`,
-      JSON.stringify(entry.tags),
-      statement.id,
-      entry.measures.name,
+      insertTags(some.length),
+      ...some.flatMap(({ entry, statement }) => [
+        JSON.stringify(entry.tags),
+        statement.id,
+        entry.measures.name,
+      ]),
     )
   }
 }
+
+const insertTags = rowsText(
+  'insert into billing_tags (entry_id, tags) ',
+  'select id, cast(? as text) from billing_entries where statement_id = ? and name = ?',
+  ' union all ',
+)
 
 interface Sum {
   readonly statementId: number
@@ -283,32 +321,33 @@ class Sums {
         statementId,
       )
     }
-    for (const sum of sums) {
-      const changed = await tx.run(
-        `update billing_statement_dimensions set entries = entries + ?, ${addition}
-         where statement_id = ? and dimension_id = ?`,
-        sum.entries,
-        ...amountsOf(sum),
-        sum.statementId,
-        sum.dimensionId,
-      )
-      if (changed > 0) continue
+    for (let at = 0; at < sums.length; at += rowsAtOnce) {
+      const some = sums.slice(at, at + rowsAtOnce)
       await tx.run(
-        `insert into billing_statement_dimensions
-           (statement_id, dimension_id, entries, sub_total, tax, amount, credit, commitment)
-         values (?, ?, ?, ${Array(5).fill('cast(? as bigint)').join(', ')})`,
-        sum.statementId,
-        sum.dimensionId,
-        sum.entries,
-        ...amountsOf(sum),
+        upsertSums(some.length),
+        ...some.flatMap((sum) => [
+          sum.statementId,
+          sum.dimensionId,
+          sum.entries,
+          ...amountsOf(sum),
+        ]),
       )
     }
   }
 }
 
-const addition = ['sub_total', 'tax', 'amount', 'credit', 'commitment']
-  .map((column) => `${column} = ${column} + cast(? as bigint)`)
-  .join(', ')
+const sumColumns = ['sub_total', 'tax', 'amount', 'credit', 'commitment']
+const upsertSums = rowsText(
+  `insert into billing_statement_dimensions
+     (statement_id, dimension_id, entries, ${sumColumns.join(', ')}) values `,
+  `(?, ?, ?, ${sumColumns.map(() => 'cast(? as bigint)').join(', ')})`,
+  ', ',
+  ` on conflict (statement_id, dimension_id) do update set ${['entries', ...sumColumns]
+    .map((column) => `${column} = billing_statement_dimensions.${column} + excluded.${column}`)
+    .join(', ')}`,
+)
+
+const addition = sumColumns.map((column) => `${column} = ${column} + cast(? as bigint)`).join(', ')
 
 function added(a: Sum, b: Sum): Sum {
   return {

@@ -5,9 +5,9 @@
 
 import type { Sql, SqlRow, SqlValue } from '#stores/store.ts'
 import { number, numberOrNull, text, textOrNull } from '../cells.ts'
-import { indexOf, orderedColumns } from '../migrations.ts'
+import { indexOf, isByParts, orderedColumns } from '../migrations.ts'
 import type { Row } from './entry.ts'
-import type { Condition } from './question.ts'
+import { type Condition, noRow } from './question.ts'
 
 export const entryColumns = [
   'id',
@@ -69,12 +69,31 @@ export interface IndexOrder {
 
 export interface Stretch {
   readonly statementId: number
+  /** Of the statement's indexes; undefined where the index has none. */
+  readonly part: number | undefined
   /** One dimension, by its own index; the order is then by date. */
   readonly dimensionId?: number
   /** Only entries of these dimensions. */
   readonly dimensionIds?: readonly number[]
   readonly conditions: readonly Condition[]
   readonly order: IndexOrder
+  /** What is read of the entries, `id` among it; all of it where left out. */
+  readonly columns?: readonly string[]
+}
+
+/** The parts of an index that has this order for a statement of so many entries. */
+export function partsOf(
+  order: IndexOrder,
+  entries: number,
+  partRows: number,
+): readonly (number | undefined)[] {
+  if (isInOrderOfIds(order) || !isByParts(order.column)) return [undefined]
+  return Array.from({ length: Math.ceil(entries / partRows) }, (_, part) => part)
+}
+
+/** Those without a value are in no index of a column that hardly has any. */
+function isInOrderOfIds({ column, part }: IndexOrder): boolean {
+  return part === 'nulls' && orderedColumns[column] === 'rare'
 }
 
 /** Where an entry stands in an order. */
@@ -147,18 +166,21 @@ async function scanRange(
     values.push(JSON.stringify(dimensionIds))
   }
   const range = rangeOf(sql, stretch, bound)
-  const ask = (columns: string, rows: number) =>
-    `select ${columns} from billing_entries ${range.text} limit ${rows}`
+  const { columns: some } = stretch
+  const columns = some?.join(', ') ?? entryColumns
+  const read = some === undefined ? rowOf : (row: SqlRow): Row => partOfRow(row, some)
+  const ask = (what: string, rows: number) =>
+    `select ${what} from billing_entries ${range.text} limit ${rows}`
   if (filters.length === 0) {
-    const rows = (await sql.all(ask(entryColumns, limit), ...range.values)).map(rowOf)
+    const rows = (await sql.all(ask(columns, limit), ...range.values)).map(read)
     return { rows, horizon: rows.length < limit ? undefined : positionOf(order, rows.at(-1)) }
   }
   const found = await sql.all(
-    `select * from (${ask(entryColumns, scanRowsMax)}) scanned where ${filters.join(' and ')} limit ${limit}`,
+    `select * from (${ask(columns, scanRowsMax)}) scanned where ${filters.join(' and ')} limit ${limit}`,
     ...range.values,
     ...values,
   )
-  const rows = found.map(rowOf)
+  const rows = found.map(read)
   if (rows.length === limit) return { rows, horizon: positionOf(order, rows.at(-1)) }
   const [last] = await sql.all(
     `select value, id from (${ask(`${order.column} as value, id`, scanRowsMax)}) scanned limit 1 offset ${scanRowsMax - 1}`,
@@ -207,6 +229,43 @@ async function positionIn(
   return row && { value: row['value'] ?? null, id: number(row, 'id') }
 }
 
+/** How many entries of a stretch stand after a position and not after another, by the index alone. */
+export async function countUpTo(
+  sql: Sql,
+  stretch: Stretch,
+  after: Position | undefined,
+  to: Position,
+): Promise<number> {
+  const { column, descending } = stretch.order
+  const [before, behind] = descending ? ['>', '<'] : ['<', '>']
+  const ties = `${column} = ? and id ${before}= ?`
+  const bounds: Bound[] = []
+  if (after !== undefined && after.value === to.value) {
+    const text = `${ties} and id ${behind} ?`
+    bounds.push({ text, values: [to.value, to.id, after.id] })
+  } else {
+    bounds.push({ text: ties, values: [to.value, to.id] })
+    if (after === undefined) {
+      bounds.push({ text: `${column} ${before} ?`, values: [to.value] })
+    } else {
+      const between = `${column} ${behind} ? and ${column} ${before} ?`
+      bounds.push({ text: between, values: [after.value, to.value] })
+      const rest = `${column} = ? and ${idBound(stretch.order)}`
+      bounds.push({ text: rest, values: [after.value, after.id] })
+    }
+  }
+  let count = 0
+  for (const bound of bounds) {
+    const range = rangeOf(sql, stretch, bound)
+    const [counted] = await sql.all(
+      `select count(*) as n from (select id from billing_entries ${range.text}) passed`,
+      ...range.values,
+    )
+    count += counted === undefined ? 0 : number(counted, 'n')
+  }
+  return count
+}
+
 /** Where the first entries of a stretch stand, by the index alone. */
 export async function scanPositions(
   sql: Sql,
@@ -214,7 +273,7 @@ export async function scanPositions(
   after: Position | undefined,
   limit: number,
 ): Promise<readonly Position[]> {
-  const { column, descending } = stretch.order
+  const { column, descending, part } = stretch.order
   const read = async (bound: Bound, rows: number): Promise<readonly Position[]> => {
     const range = rangeOf(sql, stretch, bound)
     const found = await sql.all(
@@ -224,6 +283,7 @@ export async function scanPositions(
     return found.map((row) => ({ value: row['value'] ?? null, id: number(row, 'id') }))
   }
   if (after === undefined) return read(none, limit)
+  if (part === 'nulls') return read({ text: idBound(stretch.order), values: [after.id] }, limit)
   const text = `${column} = ? and ${idBound(stretch.order)}`
   const ties = await read({ text, values: [after.value, after.id] }, limit)
   if (ties.length >= limit) return ties
@@ -231,12 +291,18 @@ export async function scanPositions(
   return [...ties, ...(await read(rest, limit - ties.length))]
 }
 
-export async function rowsOf(sql: Sql, ids: readonly number[]): Promise<ReadonlyMap<number, Row>> {
+/** `columns`: as of a stretch. */
+export async function rowsOf(
+  sql: Sql,
+  ids: readonly number[],
+  columns?: readonly string[],
+): Promise<ReadonlyMap<number, Row>> {
   const rows = await sql.all(
-    `select ${entryColumns} from billing_entries where id in (${listed(sql.dialect)})`,
+    `select ${columns?.join(', ') ?? entryColumns} from billing_entries where id in (${listed(sql.dialect)})`,
     JSON.stringify(ids),
   )
-  return new Map(rows.map(rowOf).map((row) => [row.id, row]))
+  const read = columns === undefined ? rowOf : (row: SqlRow): Row => partOfRow(row, columns)
+  return new Map(rows.map(read).map((row) => [row.id, row]))
 }
 
 /** A list of numbers as one parameter. */
@@ -252,11 +318,15 @@ function using(sql: Sql, index: string): string {
 }
 
 function rangeOf(sql: Sql, stretch: Stretch, bound: Bound): Bound {
-  const { statementId, dimensionId, order } = stretch
+  const { statementId, part, dimensionId, order } = stretch
   const { column } = order
   const direction = order.descending ? 'desc' : 'asc'
   const values: SqlValue[] = [statementId]
   const tests = ['statement_id = ?']
+  if (part !== undefined) {
+    tests.push('part = ?')
+    values.push(part)
+  }
   if (dimensionId !== undefined) {
     tests.push('dimension_id = ?')
     values.push(dimensionId)
@@ -269,7 +339,7 @@ function rangeOf(sql: Sql, stretch: Stretch, bound: Bound): Bound {
   const index =
     dimensionId !== undefined
       ? 'billing_entries_by_dimension'
-      : order.part === 'nulls' && kind === 'rare'
+      : isInOrderOfIds(order)
         ? 'billing_entries_by_id'
         : indexOf(column)
   const by = order.part === 'nulls' ? `id ${direction}` : `${column} ${direction}, id ${direction}`
@@ -279,7 +349,17 @@ function rangeOf(sql: Sql, stretch: Stretch, bound: Bound): Bound {
   }
 }
 
+/** The rest of it is as of no row. */
+function partOfRow(row: SqlRow, columns: readonly string[]): Row {
+  const part: Record<string, SqlValue> = {}
+  for (const column of columns) part[memberOf[column] ?? column] = row[column] ?? null
+  // The cells are those that `rowOf` would read.
+  return { ...noRow, ...part } as Row
+}
+
 const memberOf: Readonly<Record<string, keyof Row>> = {
+  statement_id: 'statementId',
+  dimension_id: 'dimensionId',
   date: 'date',
   name: 'name',
   sub_total: 'subTotal',
@@ -319,14 +399,20 @@ export function comparePositions(order: IndexOrder, a: Position, b: Position): n
 export async function few(
   sql: Sql,
   statementId: number,
+  parts: number,
   condition: Condition | undefined,
   dimensionIds: readonly number[] | undefined,
   limit: number,
 ): Promise<readonly Row[] | undefined> {
   const index = condition === undefined ? 'billing_entries_by_dimension' : indexOf(condition.column)
   const test = condition?.text ?? `dimension_id in (${listed(sql.dialect)})`
-  const values = condition?.values ?? [JSON.stringify(dimensionIds ?? [])]
-  const where = `from billing_entries ${using(sql, index)} where statement_id = ? and ${test}`
+  const byParts = condition !== undefined && isByParts(condition.column)
+  const ofParts = byParts ? `part in (${listed(sql.dialect)}) and ` : ''
+  const values = [
+    ...(byParts ? [JSON.stringify(Array.from({ length: parts }, (_, part) => part))] : []),
+    ...(condition?.values ?? [JSON.stringify(dimensionIds ?? [])]),
+  ]
+  const where = `from billing_entries ${using(sql, index)} where statement_id = ? and ${ofParts}${test}`
   const [counted] = await sql.all(
     `select count(*) as n from (select 1 ${where} limit ${limit + 1}) counted`,
     statementId,

@@ -1,9 +1,12 @@
 /**
  * The free text of `search`: every word has to occur in some string field, without regard to case. Fields are
- * joined by a character that no word holds, so that none is found across two of them.
+ * joined by a character that no word holds, so that none is found across two of them. Of what is an entry's own, its
+ * name and its refund operation, a word has to be the beginning: that much an index can find among a million.
  */
 
-import type { Dimension } from './entry.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import { accountIdOf } from '../ids.ts'
+import type { Dimension, Row, Statement } from './entry.ts'
 
 /** Between fields. */
 const separator = '\n'
@@ -57,8 +60,51 @@ export function parseSearch(given: string): Search {
   return { ok: true, words }
 }
 
-export function matchesWords(text: string, words: readonly string[]): boolean {
-  return words.every((word) => text.includes(word))
+const nameWordMin = 4
+
+/** What all entries of a statement have: names that begin so, and where a word is a path, ids that have it in them. */
+export function isOfStatement(words: VendorWords, statement: Statement, word: string): boolean {
+  const { account, profile, invoice = 'Pending' } = statement
+  if (!word.startsWith('/')) {
+    // A number that is meant to be of a product must not find all of an invoice that has it in its name.
+    if (word.length < nameWordMin) return profile.toLowerCase() === word
+    return [account, profile, invoice].some((name) => name.toLowerCase().startsWith(word))
+  }
+  const at = accountIdOf(words, account)
+  const ids = [`${at}/billingProfiles/${profile}/transactions/`, `${at}/invoices/${invoice}`]
+  return ids.some((id) => id.toLowerCase().includes(word))
+}
+
+/** Shorter words begin too many names to mean one. */
+const ownWordMin = 8
+const namePattern = /^[0-9a-f-]{8,36}$/
+
+/** How the names begin that a word means: a GUID or its beginning, by itself or as the end of an id. */
+export function nameOfWord(word: string): string | undefined {
+  const name = word.slice(word.lastIndexOf('/') + 1)
+  return namePattern.test(name) ? name : undefined
+}
+
+/** How the refund operations begin that a word means. */
+export function operationOfWord(word: string): string | undefined {
+  return word.length >= ownWordMin ? word : undefined
+}
+
+/** Does a word mean this very entry? */
+export function isOfEntry(
+  words: VendorWords,
+  row: Row,
+  statement: Statement,
+  word: string,
+): boolean {
+  const operation = operationOfWord(word)
+  if (operation !== undefined && row.refundOperation?.toLowerCase().startsWith(operation)) {
+    return true
+  }
+  const name = nameOfWord(word)
+  if (name === undefined || !row.name.startsWith(name)) return false
+  const path = word.slice(0, -name.length)
+  return path === '' || (path.endsWith('/transactions/') && isOfStatement(words, statement, path))
 }
 
 /** Words that the indexes of three-letter pieces can find. */

@@ -5,10 +5,11 @@
 
 import { number, wide } from '../cells.ts'
 import type { Dimension, Entry, Row, Statement, Totals } from './entry.ts'
+import { entriesOfWords } from './own-words.ts'
 import type { LedgerParts } from './pages.ts'
 import { noRow, type Question } from './question.ts'
 import { listed } from './scan.ts'
-import { indexedWords, matchesWords } from './search.ts'
+import { indexedWords, isOfEntry, isOfStatement } from './search.ts'
 
 export interface KnownDimension {
   readonly id: number
@@ -33,6 +34,10 @@ export interface Selection {
   all(statementId: number): readonly KnownDimension[] | undefined
   /** Does what the entry shares match? */
   allows(entry: Entry): boolean
+  /** Those that match by what is their own, and not by what they share alone. */
+  readonly named: readonly Entry[]
+  /** Nothing decided ahead: every entry is looked at, its own included. For where the others are too many. */
+  readonly whole: Selection | undefined
 }
 
 export async function selectDimensions(
@@ -41,10 +46,17 @@ export async function selectDimensions(
   question: Question,
   words: readonly string[],
 ): Promise<Selection> {
+  const shares = ({ dimension, statement }: Shared, word: string): boolean =>
+    parts.dimensions.textOf(dimension).includes(word) || isOfStatement(parts.words, statement, word)
   const matches = (dimension: Dimension, statement: Statement): boolean =>
     question.ofDimension(dimension, statement) &&
-    (words.length === 0 || matchesWords(parts.dimensions.textOf(dimension), words))
+    words.every((word) => shares({ dimension, statement }, word))
   const allows = ({ dimension, statement }: Entry): boolean => matches(dimension, statement)
+  const allowsOwn = (entry: Entry): boolean =>
+    question.ofDimension(entry.dimension, entry.statement) &&
+    words.every(
+      (word) => shares(entry, word) || isOfEntry(parts.words, entry.row, entry.statement, word),
+    )
   const isAsked = question.asksDimensions || words.length > 0
   const isSorted = question.order.some(({ field }) => field.place.kind !== 'column')
   if (!isAsked && !isSorted) {
@@ -57,10 +69,30 @@ export async function selectDimensions(
       known: () => undefined,
       all: () => undefined,
       allows,
+      named: [],
+      whole: undefined,
     }
   }
+  const own = words.length === 0 ? [] : await entriesOfWords(parts, statements, words)
+  const named = own?.filter((entry) => allowsOwn(entry) && !allows(entry)) ?? []
   const all = await knownDimensions(parts, statements)
-  if (all === undefined) return byIndex(parts, words, statements, allows, isAsked)
+  const whole: Selection = {
+    isEmpty: false,
+    narrows: true,
+    isPartial: true,
+    noRow,
+    of: () => undefined,
+    known: (statementId) => all?.get(statementId),
+    all: (statementId) => all?.get(statementId),
+    allows: allowsOwn,
+    named: [],
+    whole: undefined,
+  }
+  if (own === undefined) return whole
+  if (all === undefined) {
+    const found = await byIndex(parts, words, statements, allows, isAsked)
+    return { ...found, isEmpty: found.isEmpty && named.length === 0, named, whole }
+  }
   const chosen = new Map<number, readonly KnownDimension[]>()
   for (const statement of statements) {
     const known = all.get(statement.id) ?? []
@@ -74,7 +106,7 @@ export async function selectDimensions(
     )
   }
   return {
-    isEmpty: [...chosen.values()].every((some) => some.length === 0),
+    isEmpty: named.length === 0 && [...chosen.values()].every((some) => some.length === 0),
     narrows: isAsked,
     isPartial: false,
     noRow,
@@ -89,8 +121,12 @@ export async function selectDimensions(
     known: (statementId) => chosen.get(statementId),
     all: (statementId) => all.get(statementId) ?? [],
     allows,
+    named,
+    whole,
   }
 }
+
+type Shared = Pick<Entry, 'dimension' | 'statement'>
 
 /**
  * What statements were found to consist of, by how many entries they had: with the same number it is the same.
@@ -193,13 +229,16 @@ async function readKnown(
 
 /** Too many dimensions to know: words are found by the text index, the rest is left to the entries. */
 async function byIndex(
-  { sql, limits }: LedgerParts,
+  { sql, limits, words: vendorWords }: LedgerParts,
   words: readonly string[],
   statements: readonly Statement[],
   allows: (entry: Entry) => boolean,
   isAsked: boolean,
-): Promise<Selection> {
-  const indexed = indexedWords(words)
+): Promise<Omit<Selection, 'named' | 'whole'>> {
+  // What may be of a statement need not be in any text.
+  const indexed = indexedWords(words).filter(
+    (word) => !statements.some((one) => isOfStatement(vendorWords, one, word)),
+  )
   let ids: readonly number[] | undefined
   if (indexed.length > 0) {
     const rows =

@@ -7,8 +7,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SqlValue } from '#stores/store.ts'
 import { number, wide } from '../cells.ts'
 import { refuseBilling } from '../errors.ts'
-import type { Statement, Totals } from './entry.ts'
-import { entriesOf, type LedgerParts } from './pages.ts'
+import { entriesOf } from './entries.ts'
+import type { Entry, Statement, Totals } from './entry.ts'
+import type { LedgerParts } from './pages.ts'
 import type { Question } from './question.ts'
 import { entryColumns, listed, rowOf } from './scan.ts'
 import { knownDimensions, type Selection, selectDimensions } from './selection.ts'
@@ -35,13 +36,15 @@ export async function countMatching(
   }
   const selection = await selectDimensions(parts, statements, question, words)
   if (selection.isEmpty) return { entries: 0, totals: nothing }
+  const named = selection.named.filter((entry) => question.holds(entry)).map(countedOf)
   if (!byEntry && !selection.isPartial) {
     const known = asks ? selection : undefined
     const all = known === undefined ? await knownDimensions(parts, statements) : undefined
-    return sum(statements.flatMap(({ id }) => known?.known(id) ?? all?.get(id) ?? []))
+    const shared = statements.flatMap(({ id }) => known?.known(id) ?? all?.get(id) ?? [])
+    return sum([...shared, ...named])
   }
   let read = 0
-  const counted: Counted[] = []
+  const counted: Counted[] = [...named]
   for (const statement of statements) {
     const chosen = selection.of(statement.id)
     if (chosen?.entries === 0) continue
@@ -59,6 +62,19 @@ export async function countMatching(
     }
   }
   return sum(counted)
+}
+
+function countedOf({ row }: Entry): Counted {
+  return {
+    entries: 1,
+    totals: {
+      subTotal: BigInt(row.subTotal),
+      tax: BigInt(row.tax),
+      amount: BigInt(row.amount),
+      credit: BigInt(row.credit ?? 0),
+      commitment: BigInt(row.commitment ?? 0),
+    },
+  }
 }
 
 function sum(parts: readonly Counted[]): Counted {
@@ -112,18 +128,7 @@ async function nextStretch(
     const entries = await entriesOf(parts, rows.map(rowOf), new Map([[statement.id, statement]]))
     const matching = entries.filter((entry) => selection.allows(entry) && question.holds(entry))
     return {
-      counted: sum(
-        matching.map(({ row }) => ({
-          entries: 1,
-          totals: {
-            subTotal: BigInt(row.subTotal),
-            tax: BigInt(row.tax),
-            amount: BigInt(row.amount),
-            credit: BigInt(row.credit ?? 0),
-            commitment: BigInt(row.commitment ?? 0),
-          },
-        })),
-      ),
+      counted: sum(matching.map(countedOf)),
       last,
     }
   }

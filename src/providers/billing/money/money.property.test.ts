@@ -5,7 +5,15 @@ import { test } from 'node:test'
 import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
 import { decimalsOfCurrency } from './currencies.ts'
-import { amountMax, chargeOf, discounted, fromMinor, showMinor, toMinor } from './money.ts'
+import {
+  amountMax,
+  chargeOf,
+  discounted,
+  fromMinor,
+  plainMinor,
+  showMinor,
+  toMinor,
+} from './money.ts'
 
 const currency = fc.constantFrom('USD', 'EUR', 'JPY', 'KWD', 'CLF')
 const decimal = (max: number, places: number) =>
@@ -22,6 +30,35 @@ test('an amount of the currency’s precision survives the way to the store and 
       assert.ok(fromMinor(minor).equals(exact))
       assert.equal(showMinor(minor), exact.toNumber() + 0)
     }),
+  )
+})
+
+test('an amount that is read without decimals is what decimals make of it', () => {
+  const digits = fc.stringMatching(/^-?[0-9]{1,12}(\.[0-9]{1,6})?$/)
+  let plain = 0
+  fc.assert(
+    fc.property(
+      currency,
+      fc.oneof(digits, fc.constantFrom('-0', '-0.00', '0.1', '1e3')),
+      (code, text) => {
+        const found = plainMinor(text, code)
+        if (found === undefined) return
+        plain++
+        assert.ok(Object.is(found, toMinor(new Decimal(text), code)), text)
+      },
+    ),
+  )
+  assert.ok(plain > 10)
+  assert.equal(plainMinor('1.005', 'USD'), undefined)
+  assert.equal(plainMinor('12.34', 'USD'), 123_400)
+})
+
+test('an amount is shown as decimals show it', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.maxSafeInteger(), fc.integer()), (minor) => {
+      assert.ok(Object.is(showMinor(minor), showMinor(BigInt(minor))), String(minor))
+    }),
+    { numRuns: 2000 },
   )
 })
 

@@ -10,6 +10,7 @@ import { decimalsOfCurrency } from './currencies.ts'
 export type Minor = number
 
 export const minorScale = 10_000
+const minorDecimals = 4
 
 /** The largest amount of one entry, in major units: what a safe integer of ten-thousandths holds. */
 export const amountMax = 900_000_000_000
@@ -22,12 +23,28 @@ export function toMinor(value: Decimal, currency: string): Minor | undefined {
   return rounded.times(minorScale).toNumber() + 0
 }
 
+const plainAmount = /^-?\d{1,11}(?:\.\d{1,4})?$/
+
+/** As `toMinor` of what the text says, where that needs no rounding; undefined where it might. */
+export function plainMinor(text: string, currency: string): Minor | undefined {
+  if (!plainAmount.test(text)) return undefined
+  const dot = text.indexOf('.')
+  // Digits alone, fewer than a safe integer has.
+  if (dot < 0) return Number(text) * minorScale + 0
+  const decimals = text.length - dot - 1
+  if (decimals > decimalsOfCurrency(currency)) return undefined
+  const digits = Number(text.slice(0, dot) + text.slice(dot + 1))
+  return digits * 10 ** (minorDecimals - decimals) + 0
+}
+
 export function fromMinor(minor: Minor | bigint | string): Decimal {
   return new Decimal(String(minor)).dividedBy(minorScale)
 }
 
 /** As the contract writes an amount: major units as a number. */
 export function showMinor(minor: Minor | bigint | string): number {
+  // Both are exact, so their quotient is the number nearest to the true one: what decimals would come to.
+  if (typeof minor === 'number' && Number.isSafeInteger(minor)) return minor / minorScale + 0
   return fromMinor(minor).toNumber() + 0
 }
 

@@ -3,15 +3,15 @@
  * that is wrong with it, each with its path. Derives what is left out and follows from the rest, and nothing else.
  */
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { Decimal } from 'decimal.js'
 import { parseAnyMoment } from '#kernel/filter/moments.ts'
 import { isJsonObject, type JsonObject } from '#kernel/patch.ts'
 import { brandField, type VendorWords } from '#kernel/vendor.ts'
-import type { NewEntry } from '../ledger/entry.ts'
+import type { Dimension, NewEntry } from '../ledger/entry.ts'
 import { creditTypes, kinds, taxationTypes } from '../ledger/fields.ts'
 import { isCurrency } from '../money/currencies.ts'
-import { type Minor, toMinor } from '../money/money.ts'
+import { amountMax, type Minor, minorScale, plainMinor, toMinor } from '../money/money.ts'
 import { guidPattern, invoicePattern } from '../names.ts'
 import { transactionTagProblems } from './tags.ts'
 
@@ -30,8 +30,10 @@ export interface ReadOptions {
   readonly currency: string
   readonly profileName: string | undefined
   readonly recordedBy: string
-  /** What the name is made of where the transaction has none: the same text, the same name. */
-  readonly seed: string
+  /** What the names are made of where transactions have none. */
+  readonly file: string
+  /** The one of equal dimensions that is to be kept; `spelling` is the same for the same content. */
+  sharedDimension(spelling: string, make: () => Dimension): Dimension
 }
 
 const textMax = 512
@@ -39,21 +41,45 @@ const int32Max = 2_147_483_647
 const earliest = Date.UTC(1970, 0, 1)
 const latest = Date.UTC(9999, 11, 31)
 
-export function readTransaction(given: unknown, options: ReadOptions): ReadTransaction {
-  if (!isJsonObject(given)) {
-    return { ok: false, faults: [{ path: '', reason: 'expected an object' }] }
+/** Of the same line of the same file, a transaction without a name gets the same. */
+export type TransactionReader = (given: unknown, line: number) => ReadTransaction
+
+export function transactionReader(options: ReadOptions): TransactionReader {
+  const { words } = options
+  const names: Names = {
+    plan: brandField(words, 'Plan'),
+    creditApplied: brandField(words, 'CreditApplied'),
+    creditTypes: creditTypes(words),
   }
-  const reader = new Reader(given, options)
-  const entry = reader.read()
-  if (entry === undefined || reader.faults.length > 0) return { ok: false, faults: reader.faults }
-  return { ok: true, entry }
+  const nameOf = lineNames(options.file)
+  return (given, line) => {
+    if (!isJsonObject(given)) {
+      return { ok: false, faults: [{ path: '', reason: 'expected an object' }] }
+    }
+    const reader = new Reader(given, options, names, () => nameOf(line))
+    const entry = reader.read()
+    if (entry === undefined || reader.faults.length > 0) return { ok: false, faults: reader.faults }
+    return { ok: true, entry }
+  }
 }
 
-/** A GUID of any text: the same text, the same GUID. */
-export function guidOf(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex')
-  const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+/** What depends on the words of the installation. */
+interface Names {
+  readonly plan: string
+  readonly creditApplied: string
+  readonly creditTypes: readonly string[]
+}
+
+const lineDigits = 10
+
+/** GUIDs in the order of the lines of a file: what is recorded together lies together in the index of names. */
+function lineNames(file: string): (line: number) => string {
+  const first = hash('sha256', file).slice(0, 8)
+  return (line) => {
+    const at = line.toString(16).padStart(lineDigits, '0')
+    const rest = hash('sha256', `${file}#${line}`)
+    return `${first}-${at.slice(0, 4)}-8${at.slice(4, 7)}-8${at.slice(7, 10)}-${rest.slice(0, 12)}`
+  }
 }
 
 class Reader {
@@ -61,18 +87,23 @@ class Reader {
   readonly #given: JsonObject
   readonly #properties: JsonObject
   readonly #options: ReadOptions
+  readonly #names: Names
+  readonly #makeName: () => string
   #currency: string
 
-  constructor(given: JsonObject, options: ReadOptions) {
+  constructor(given: JsonObject, options: ReadOptions, names: Names, makeName: () => string) {
     const properties = given['properties']
     this.#given = given
     this.#properties = isJsonObject(properties) ? properties : given
     this.#options = options
+    this.#names = names
+    this.#makeName = makeName
     this.#currency = options.currency
   }
 
   read(): NewEntry | undefined {
-    const { words, recordedBy, profileName, seed } = this.#options
+    const { recordedBy, profileName, sharedDimension } = this.#options
+    const { plan, creditApplied, creditTypes } = this.#names
     const currency = this.#code('billingCurrency') ?? this.#amountCurrency() ?? this.#currency
     this.#currency = currency
     const pricingCurrency = this.#code('pricingCurrency')
@@ -84,8 +115,13 @@ class Reader {
     const refund = this.#member('refundTransactionDetails')
     const inRefund = (name: string): Minor | null =>
       isJsonObject(refund) ? this.#minor(refund[name], `refundTransactionDetails.${name}`) : null
-    const operation = isJsonObject(refund) ? refund['refundOperationId'] : undefined
-    const name = this.#given['name'] ?? guidOf(seed)
+    if (refund !== undefined && !isJsonObject(refund)) {
+      this.#fault('refundTransactionDetails', 'expected an object')
+    }
+    const operation = isJsonObject(refund)
+      ? this.#textOf(refund['refundOperationId'], 'refundTransactionDetails.refundOperationId')
+      : undefined
+    const name = this.#given['name'] ?? this.#makeName()
     if (typeof name !== 'string' || !guidPattern.test(name.toLowerCase())) {
       this.#push('name', 'expected a GUID')
     }
@@ -96,10 +132,10 @@ class Reader {
     }
     const discount = this.#number('discount', 0, 100)
     const dimension = {
-      plan: this.#text(brandField(words, 'Plan')),
+      plan: this.#text(plan),
       billingCurrency: currency,
       billingProfileDisplayName: this.#text('billingProfileDisplayName') ?? profileName,
-      creditType: this.#choice('creditType', creditTypes(words)),
+      creditType: this.#choice('creditType', creditTypes),
       customerDisplayName: this.#text('customerDisplayName'),
       customerId: this.#text('customerId'),
       discount: discount ?? undefined,
@@ -133,25 +169,24 @@ class Reader {
       marketPrice: this.#price('marketPrice'),
       exchangeRate: this.#number('exchangeRate', 0, 1e12),
       ...amounts,
-      credit: this.#minor(
-        this.#member(brandField(words, 'CreditApplied')),
-        brandField(words, 'CreditApplied'),
-      ),
+      credit: this.#minor(this.#member(creditApplied), creditApplied),
       commitment: this.#minor(
         this.#member('consumptionCommitmentDecremented'),
         'consumptionCommitmentDecremented',
       ),
       refunded: inRefund('amountRefunded'),
       requested: inRefund('amountRequested'),
-      refundOperation: typeof operation === 'string' ? operation.slice(0, textMax) : null,
+      refundOperation: operation ?? null,
       periodStart: this.#moment('servicePeriodStartDate') ?? null,
       periodEnd: this.#moment('servicePeriodEndDate') ?? null,
     }
     if (this.faults.length > 0) return undefined
     return {
       measures,
-      // Members that are undefined are left out.
-      dimension: JSON.parse(JSON.stringify(dimension)),
+      // Text holds no NUL. Members that are undefined are left out.
+      dimension: sharedDimension(Object.values(dimension).join('\0'), () =>
+        JSON.parse(JSON.stringify(dimension)),
+      ),
       ...(invoice === undefined ? {} : { invoice }),
       // Checked above.
       ...(isJsonObject(tags) ? { tags: tags as Readonly<Record<string, string>> } : {}),
@@ -172,8 +207,11 @@ class Reader {
   }
 
   #text(name: string): string | undefined {
-    const value = this.#member(name)
-    if (value === undefined) return undefined
+    return this.#textOf(this.#properties[name], name)
+  }
+
+  #textOf(value: unknown, name: string): string | undefined {
+    if (value === undefined || value === null || value === '') return undefined
     if (typeof value !== 'string') {
       this.#fault(name, 'expected text')
       return undefined
@@ -235,8 +273,7 @@ class Reader {
   #number(name: string, min: number, max: number): number | null {
     const value = this.#member(name)
     if (value === undefined) return null
-    const decimal = decimalOf(value)
-    const found = decimal?.toNumber() ?? Number.NaN
+    const found = numberOf(value)
     if (found >= min && found <= max) return found + 0
     this.#fault(name, `expected a number from ${min} to ${max}`)
     return null
@@ -245,8 +282,8 @@ class Reader {
   #price(name: string): number | null {
     const value = this.#member(name)
     if (value === undefined) return null
-    const found = decimalOf(isJsonObject(value) ? value['value'] : value)
-    if (found?.abs().lessThan(1e15) === true) return found.toNumber() + 0
+    const found = numberOf(isJsonObject(value) ? value['value'] : value)
+    if (Math.abs(found) < 1e15) return found + 0
     this.#fault(name, 'expected an amount')
     return null
   }
@@ -254,10 +291,9 @@ class Reader {
   /** In the billing currency, of its precision. */
   #minor(value: unknown, name: string): Minor | null {
     if (value === undefined || value === null || value === '') return null
-    const decimal = decimalOf(isJsonObject(value) ? value['value'] : value)
-    const minor = decimal === undefined ? undefined : toMinor(decimal, this.#currency)
+    const minor = minorOf(isJsonObject(value) ? value['value'] : value, this.#currency)
     if (minor === undefined) {
-      this.#fault(name, 'expected an amount up to 900000000000')
+      this.#fault(name, `expected an amount up to ${amountMax}`)
       return null
     }
     const code = currencyIn(value)
@@ -269,6 +305,20 @@ class Reader {
 
   /** Sub-total, tax and amount: any two give the third, no tax is none, and all three have to add up. */
   #amounts(): { readonly subTotal: Minor; readonly tax: Minor; readonly amount: Minor } {
+    const amounts = this.#threeAmounts()
+    // Of two that are in bounds, the third may not be.
+    for (const [name, minor] of [
+      ['subTotal', amounts.subTotal],
+      ['transactionAmount', amounts.amount],
+    ] as const) {
+      if (Math.abs(minor) > amountMax * minorScale) {
+        this.#fault(name, `comes to more than ${amountMax}`)
+      }
+    }
+    return amounts
+  }
+
+  #threeAmounts(): { readonly subTotal: Minor; readonly tax: Minor; readonly amount: Minor } {
     const subTotal = this.#minor(this.#member('subTotal'), 'subTotal')
     const tax = this.#minor(this.#member('tax'), 'tax')
     const amount = this.#minor(this.#member('transactionAmount'), 'transactionAmount')
@@ -309,6 +359,23 @@ function currencyIn(value: unknown): string | undefined {
 }
 
 const decimalPattern = /^[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][+-]?\d{1,3})?$/
+
+/** Nearly all amounts have no more decimals than their currency, and need no arithmetic of decimals. */
+function minorOf(value: unknown, currency: string): Minor | undefined {
+  const isText = typeof value === 'string' || typeof value === 'number'
+  const plain = isText ? plainMinor(String(value), currency) : undefined
+  if (plain !== undefined) return plain
+  const decimal = decimalOf(value)
+  return decimal === undefined ? undefined : toMinor(decimal, currency)
+}
+
+/** The nearest number to what is written; NaN where none is. */
+function numberOf(value: unknown): number {
+  if (typeof value === 'number') return value
+  if (typeof value !== 'string') return Number.NaN
+  const text = value.trim()
+  return decimalPattern.test(text) ? Number(text) : Number.NaN
+}
 
 /** Of a number or a text that is one; exact. */
 export function decimalOf(value: unknown): Decimal | undefined {

@@ -35,11 +35,16 @@ export function runsOf(
       runs.push(run(name, state.startedAt, state.finishedAt, state.finishedAt))
       goesOn.add(`${name}|${state.startedAt}`)
     }
+    if (previous?.startedAt !== undefined) {
+      // Also where it began and ended between two looks.
+      runs.push(run(name, previous.startedAt, previous.finishedAt, previous.finishedAt))
+      goesOn.add(`${name}|${previous.startedAt}`)
+    }
     const before = runningBefore(subject, name)
     const startedAt = 'startedAt' in state ? state.startedAt : undefined
-    if (before === undefined || before === startedAt) continue
-    // Another run since: the one before ended when the engine says, or at the latest when this one began.
-    const endedAt = previous?.finishedAt ?? startedAt ?? now
+    if (before === undefined || goesOn.has(`${name}|${before}`)) continue
+    // Others since: it ended when the engine says, or at the latest when the next one that is known began.
+    const endedAt = previous?.startedAt ?? previous?.finishedAt ?? startedAt ?? now
     runs.push(run(name, before, endedAt, endedAt))
     goesOn.add(`${name}|${before}`)
   }

@@ -15,10 +15,17 @@ export async function isFor(
     const isHim = objectId === null || objectId === principal.id
     return isHim && (wanted === null || wanted === principal.tenantId.toLowerCase())
   }
-  // A name is worth something only where this directory vouches for it.
-  if (principal.type !== 'User' || principal.tenantId !== tenantId) return false
-  if ((await directory.find(principal.id)) === undefined) return false
-  return principal.displayName.toLowerCase() === email
+  return (await vouchedName(principal, { directory, tenantId }))?.toLowerCase() === email
+}
+
+/** The name that he signs in with, where this directory vouches for it: of nobody else is it worth anything. */
+export async function vouchedName(
+  principal: Principal,
+  { directory, tenantId }: Pick<ShareParts, 'directory' | 'tenantId'>,
+): Promise<string | undefined> {
+  if (principal.type !== 'User' || principal.tenantId !== tenantId) return undefined
+  const isKnown = (await directory.find(principal.id)) !== undefined
+  return isKnown ? principal.displayName : undefined
 }
 
 /** The caller's pending invitation. Throws the refusals. */

@@ -8,6 +8,7 @@ import { defineResource, type ResourceType } from '#plane/define.ts'
 import type { InvitationRow } from '../ledger/grants.ts'
 import { type ShareParts, types, version } from '../share-parts.ts'
 import { isFor, requireInvitation, showConsumerInvitation } from './own.ts'
+import { emailActions } from './registrations.ts'
 
 const type = 'DataShare/consumerInvitations'
 const anyName = { pattern: /^.{1,260}$/s, rule: '1 to 260 characters' }
@@ -63,6 +64,7 @@ export function consumerInvitations(parts: ShareParts): readonly ResourceType[] 
       versions: [],
       apiVersions: [version],
       actions: {
+        ...emailActions(parts),
         rejectInvitation: {
           method: 'POST',
           description: 'Turn an invitation down',

@@ -148,7 +148,7 @@ export function openManifest(parts: ManifestParts): Ledger {
           known.stage,
         )
         await tx.run(
-          'update share_details set publishing = 1 where run_id = ? and place = ?',
+          'update share_details set publishing = 1 where run_id = ? and place = ? and publishing = 0',
           run.id,
           detail.place,
         )
@@ -181,7 +181,15 @@ export function openManifest(parts: ManifestParts): Ledger {
           replaces ? stage : known.stage,
           watermark ?? null,
         )
-        if (counted !== undefined) await count(tx, counted, {})
+        // Said again by a run that was cut off right after: what it counted then it does not count again.
+        const isNews = await tx.run(
+          `update share_details set publishing = 2, message = coalesce(?, message)
+            where run_id = ? and place = ? and publishing < 2`,
+          note ?? null,
+          run.id,
+          detail.place,
+        )
+        if (counted !== undefined && isNews > 0) await count(tx, counted, {})
       })
       if (note !== undefined) parts.onNote(note)
       if (replaces) await purge(sql, token, stage)

@@ -1,6 +1,7 @@
 /** The tables of data sharing: who was invited and may copy, what runs, what each data set came to, what was copied. */
 
 import type { Migration } from '#stores/store.ts'
+import { sortKeys } from './sort-keys.ts'
 
 const first: readonly string[] = [
   `create table share_invitations (
@@ -113,6 +114,25 @@ const second: readonly string[] = [
   'alter table share_details add column publishing bigint not null default 0',
 ]
 
+/**
+ * An index for each order a list may be asked in, so that a page begins at its place however far into the list it
+ * is. SQLite enters an index by several keys at once where they are columns only: there the computed ones are.
+ */
+const third = (dialect: 'sqlite' | 'postgres'): readonly string[] =>
+  sortKeys.flatMap(({ name, text, type }) => {
+    const computed = text !== name
+    const isSqlite = dialect === 'sqlite'
+    const collated = type === 'text' ? `(${text} collate "C")` : `(${text})`
+    const key = isSqlite ? name : collated
+    const index = `create index share_details_by_${name} on share_details (run_id, ${key}, place)`
+    if (!computed || !isSqlite) return [index]
+    const kind = type === 'text' ? 'text' : 'bigint'
+    return [
+      `alter table share_details add column ${name} ${kind} generated always as (${text}) virtual`,
+      index,
+    ]
+  })
+
 /** Keys of items are compared byte by byte, in both. */
 const postgres = first.map((text) =>
   text.replace('item text not null', 'item text collate "C" not null'),
@@ -121,4 +141,5 @@ const postgres = first.map((text) =>
 export const dataShareMigrations: readonly Migration[] = [
   { area: 'data-share', number: 1, sqlite: first, postgres },
   { area: 'data-share', number: 2, sqlite: second, postgres: second },
+  { area: 'data-share', number: 3, sqlite: third('sqlite'), postgres: third('postgres') },
 ]

@@ -37,6 +37,8 @@ export interface Detail {
   readonly message: string | null
   /** Its target may hold part of what the run wrote. */
   readonly publishing: boolean
+  /** Its target is what the run wrote: nothing is left to copy. */
+  readonly published: boolean
   readonly startedAt: number | null
   readonly endedAt: number | null
   readonly filesRead: number
@@ -327,7 +329,8 @@ export function toDetail(row: SqlRow): Detail {
     name: String(row['name']),
     status: String(row['status']) as DetailStatus,
     message: textOrNull(row['message']),
-    publishing: n('publishing') === 1,
+    publishing: n('publishing') > 0,
+    published: n('publishing') === 2,
     startedAt: numberOrNull(row['started_at']),
     endedAt: numberOrNull(row['ended_at']),
     filesRead: n('files_read'),

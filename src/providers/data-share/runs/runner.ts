@@ -217,7 +217,7 @@ async function copyOne(
 ): Promise<void> {
   const { runs, sql, log } = parts
   await runs.beginDetail(run, detail.place)
-  let note: string | null = null
+  let note: string | null = detail.message
   for (let tries = 1; ; tries++) {
     try {
       const { task, known } = await taskOf(parts, run, detail)

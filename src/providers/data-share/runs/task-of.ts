@@ -47,6 +47,7 @@ export async function taskOf(parts: ShareParts, run: Run, detail: Detail): Promi
       token,
       run: run.id.replaceAll('-', ''),
       owned: known.owned,
+      published: detail.published,
       ...(mapping.model.outputType === undefined ? {} : { format: mapping.model.outputType }),
       ...(known.watermark === null ? {} : { watermark: known.watermark }),
       ...(typeof column === 'string' ? { watermarkColumn: column } : {}),
@@ -73,7 +74,7 @@ async function placeOf(
   const server = await parts.places.sql(resolved.server)
   if (server === undefined) throw gone
   const { database, schema, table } = resolved
-  return { kind: 'postgres', ...server, database, schema, table }
+  return { ...server, database, schema, table }
 }
 
 function digest(text: string): string {

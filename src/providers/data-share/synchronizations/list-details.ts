@@ -1,18 +1,19 @@
 /**
- * A page of details: in the order of the run, a page costs the page; with a filter, as many rows are looked at as
- * the limit says and the page may come back short; with an order, the rows before it are passed over.
+ * A page of details: wherever it begins, it costs the page. With a filter, as many rows are looked at as the limit
+ * says, by the store as far as it can, and the page may come back short; orders are those of indexes.
  */
 
 import { compileFilter } from '#kernel/filter/evaluate.ts'
 import type { FieldMap } from '#kernel/filter/field-map.ts'
-import { findByPath } from '#kernel/filter/field-map.ts'
 import { type OrderTerm, parseOrderBy } from '#kernel/filter/order-by.ts'
 import { parseFilter } from '#kernel/filter/parse.ts'
 import { lenientProfile } from '#kernel/filter/profile.ts'
-import type { Sql, SqlRow } from '#stores/store.ts'
+import type { Sql, SqlRow, SqlValue } from '#stores/store.ts'
 import { refuseShare } from '../errors.ts'
 import { type Detail, toDetail } from '../ledger/runs.ts'
-import { detailColumns, detailFields } from './records.ts'
+import { type Narrowing, narrow } from './narrow.ts'
+import { keys, type Ordering, orderingOf } from './ordering.ts'
+import { detailFields } from './records.ts'
 
 export interface Question {
   readonly query: URLSearchParams
@@ -26,9 +27,18 @@ export interface Page<T> {
   readonly next?: string
 }
 
-/** Rows looked at for one filtered page (the limit of filtered lists elsewhere is the same). */
+/** Rows looked at for one page of a filtered list (the limit of filtered lists elsewhere is the same). */
 const scannedMax = 5000
+/** Where the store looks at them itself, which is quick; and where each comes here to be looked at. */
+const windowRows = 5000
+const windowRowsOrdered = 500
 const chunkRows = 500
+const chunkedMax = 2000
+
+interface Wanted {
+  readonly matches: (detail: Detail) => boolean
+  readonly narrowing: Narrowing | undefined
+}
 
 export async function listDetails(
   sql: Sql,
@@ -36,59 +46,136 @@ export async function listDetails(
   question: Question,
 ): Promise<Page<Detail>> {
   const fields = detailFields(question.now)
-  const matches = filterOf(question.query, fields)
-  const order = orderOf(question.query, fields)
-  const read = reader(sql, runId, order, question.now)
-  const items: Detail[] = []
-  let at = cursorNumber(question.cursor)
-  for (let scanned = 0; scanned < scannedMax; ) {
-    const wanted = matches === undefined ? question.pageSize + 1 : chunkRows
-    const rows = await read(at, wanted)
-    for (const [index, { row, position }] of rows.entries()) {
-      const detail = toDetail(row)
-      const isLast = index === rows.length - 1 && rows.length < wanted
-      if (matches === undefined || matches(detail)) items.push(detail)
-      at = position
-      if (items.length === question.pageSize)
-        return isLast ? { items } : { items, next: String(at) }
-    }
-    scanned += rows.length
-    if (rows.length < wanted) return { items }
+  const filter = nodeOf(question.query, fields)
+  const ordering = orderOf(sql, question.query, fields)
+  const read = ordering === undefined ? byPlace(sql, runId) : byOrder(sql, runId, ordering)
+  let cursor = cursorOf(question.cursor)
+  if (filter === undefined) {
+    const { rows } = await read(cursor, question.pageSize + 1, question.pageSize + 1, undefined)
+    const shown = rows.slice(0, question.pageSize)
+    const last = shown.at(-1)
+    const items = shown.map(({ row }) => toDetail(row))
+    return rows.length > shown.length && last !== undefined
+      ? { items, next: JSON.stringify(last.cursor) }
+      : { items }
   }
-  return { items, next: String(at) }
+  const { matches, narrowing } = filter
+  const window =
+    narrowing === undefined ? chunkRows : ordering === undefined ? windowRows : windowRowsOrdered
+  const items: Detail[] = []
+  const most =
+    ordering !== undefined ? windowRowsOrdered : narrowing === undefined ? chunkedMax : scannedMax
+  for (let scanned = 0; scanned < most; scanned += window) {
+    const { rows, end } = await read(cursor, window, question.pageSize + 1, narrowing)
+    for (const { row, cursor: at } of rows) {
+      const detail = toDetail(row)
+      if (!matches(detail)) continue
+      if (items.length === question.pageSize) return { items, next: JSON.stringify(cursor) }
+      items.push(detail)
+      cursor = at
+    }
+    // As many rows came as were asked for: there may be more in the window.
+    cursor = narrowing !== undefined && rows.length > question.pageSize ? last(rows) : end
+    if (cursor === undefined) return { items }
+  }
+  return cursor === undefined ? { items } : { items, next: JSON.stringify(cursor) }
 }
 
-type Read = (
-  after: number,
-  limit: number,
-) => Promise<readonly { readonly row: SqlRow; readonly position: number }[]>
+type Cursor = readonly SqlValue[]
 
-function reader(sql: Sql, runId: string, order: string | undefined, _now: number): Read {
-  if (order === undefined) {
-    return async (after, limit) => {
-      const rows = await sql.all(
-        'select * from share_details where run_id = ? and place > ? order by place limit ?',
-        runId,
-        after,
-        limit,
-      )
-      return rows.map((row) => ({ row, position: Number(row['place']) }))
-    }
-  }
-  return async (after, limit) => {
+interface Found {
+  readonly row: SqlRow
+  readonly cursor: Cursor
+}
+
+function last(rows: readonly Found[]): Cursor | undefined {
+  return rows.at(-1)?.cursor
+}
+
+/**
+ * Looks at `window` rows behind the cursor, and gives at most `limit` of those that may match. `end` is where the
+ * window ends; undefined when nothing is behind it.
+ */
+type Read = (
+  after: Cursor | undefined,
+  window: number,
+  limit: number,
+  narrowing: Narrowing | undefined,
+) => Promise<{ readonly rows: readonly Found[]; readonly end: Cursor | undefined }>
+
+function byPlace(sql: Sql, runId: string): Read {
+  return async (after, window, limit, narrowing) => {
+    const from = Number(after?.[0] ?? 0)
+    // Places of a run have no gaps.
+    const to = from + window
     const rows = await sql.all(
-      `select * from share_details where run_id = ? order by ${order}, place limit ? offset ?`,
+      `select * from share_details where run_id = ? and place > ? and place <= ?
+        ${narrowing === undefined ? '' : `and ${narrowing.text}`} order by place limit ?`,
       runId,
-      limit,
-      after,
+      from,
+      to,
+      ...(narrowing?.values ?? []),
+      narrowing === undefined ? window : limit,
     )
-    return rows.map((row, index) => ({ row, position: after + index + 1 }))
+    const found = rows.map((row) => ({ row, cursor: [Number(row['place'])] }))
+    if (narrowing === undefined)
+      return { rows: found, end: rows.length < window ? undefined : [to] }
+    const [more] = await sql.all(
+      'select place from share_details where run_id = ? and place > ? order by place limit 1',
+      runId,
+      to,
+    )
+    return { rows: found, end: more === undefined ? undefined : [to] }
+  }
+}
+
+function byOrder(sql: Sql, runId: string, ordering: Ordering): Read {
+  const { selected, orderBy } = ordering
+  return async (after, window, limit, narrowing) => {
+    const behind = after === undefined ? { text: '1 = 1', values: [] } : ordering.after(after)
+    const from = `from share_details where run_id = ? and ${behind.text} order by ${orderBy}`
+    const values = [runId, ...behind.values]
+    const found = (rows: readonly SqlRow[]): readonly Found[] =>
+      rows.map((row) => ({ row, cursor: ordering.cursorOf(row) }))
+    if (narrowing === undefined) {
+      const rows = found(await sql.all(`select *, ${selected} ${from} limit ?`, ...values, window))
+      return { rows, end: rows.length < window ? undefined : last(rows) }
+    }
+    const ends = await sql.all(`select ${selected} ${from} limit 1 offset ?`, ...values, window - 1)
+    const end = last(found(ends))
+    const bound = end === undefined ? { text: '1 = 1', values: [] } : ordering.upTo(end)
+    const rows =
+      bound === undefined
+        ? await sql.all(
+            `select * from (select *, ${selected} ${from} limit ?) as w where ${narrowing.text} order by ${orderBy} limit ?`,
+            ...values,
+            window,
+            ...narrowing.values,
+            limit,
+          )
+        : await sql.all(
+            `select *, ${selected} from share_details where run_id = ? and ${behind.text} and ${bound.text}
+              and ${narrowing.text} order by ${orderBy} limit ?`,
+            ...values,
+            ...bound.values,
+            ...narrowing.values,
+            limit,
+          )
+    return { rows: found(rows), end }
   }
 }
 
 /** Of our own making; the plane has checked that nobody else made it. */
-function cursorNumber(cursor: string | undefined): number {
-  return cursor === undefined ? 0 : Number(cursor)
+function cursorOf(cursor: string | undefined): Cursor | undefined {
+  return cursor === undefined ? undefined : (JSON.parse(cursor) as Cursor)
+}
+
+function nodeOf(query: URLSearchParams, fields: FieldMap<Detail>): Wanted | undefined {
+  const matches = filterOf(query, fields)
+  const text = parameter(query, '$filter')
+  if (matches === undefined || text === undefined) return undefined
+  const parsed = parseFilter(text, lenientProfile)
+  return { matches, narrowing: parsed.ok ? narrow(parsed.node, fields) : undefined }
 }
 
 export function filterOf<T>(
@@ -111,28 +198,17 @@ export function orderTerms(query: URLSearchParams): readonly OrderTerm[] {
   return parsed.terms
 }
 
-/** Names only from the table of columns: nothing of the text reaches the statement. */
-function orderOf(query: URLSearchParams, fields: FieldMap<Detail>): string | undefined {
+/** Names only from the table of keys: nothing of the text reaches the statement. */
+function orderOf(sql: Sql, query: URLSearchParams, fields: FieldMap<Detail>): Ordering | undefined {
   const terms = orderTerms(query)
   if (terms.length === 0) return undefined
-  return terms
-    .map(({ path, direction }) => {
-      const column = findByPath(columns, path.segments, fields)
-      if (column === undefined) {
-        const known = Object.keys(columns).sort().join(', ')
-        throw refused('$orderby', `at position ${path.position}: expected a field of ${known}`)
-      }
-      const nulls = direction === 'asc' ? 'nulls first' : 'nulls last'
-      return `${column} ${direction} ${nulls}`
-    })
-    .join(', ')
-}
-
-const columns: Readonly<Record<string, string>> = {
-  ...detailColumns,
-  // What still runs is longest by being youngest, so it stands last whatever its number.
-  durationMs: '(ended_at - started_at)',
-  vCore: '(ended_at - started_at)',
+  const ordering = orderingOf(terms, fields, sql.dialect)
+  if (!('unknown' in ordering)) return ordering
+  const known = [...Object.keys(keys), 'vCore'].sort().join(', ')
+  throw refused(
+    '$orderby',
+    `at position ${ordering.unknown.position}: expected a field of ${known}`,
+  )
 }
 
 function parameter(query: URLSearchParams, name: string): string | undefined {

@@ -97,23 +97,6 @@ export const runList = Type.Object({
   nextLink: Type.Optional(Type.String({ format: 'uri' })),
 })
 
-/** The columns that an order is made of, by field; those without one are ordered by what they are made of. */
-export const detailColumns: Readonly<Record<string, string>> = {
-  dataSetId: 'data_set_id',
-  dataSetType: 'data_set_type',
-  name: 'name',
-  status: 'status',
-  message: 'message',
-  startTime: 'started_at',
-  endTime: 'ended_at',
-  filesRead: 'files_read',
-  filesWritten: 'files_written',
-  rowsRead: 'rows_read + live_rows_read',
-  rowsCopied: 'rows_copied + live_rows_copied',
-  sizeRead: 'size_read + live_size_read',
-  sizeWritten: 'size_written + live_size_written',
-}
-
 export function detailFields(now: number): FieldMap<Detail> {
   const number = (read: (detail: Detail) => number | null) =>
     ({ type: 'number', integer: true, read }) as const

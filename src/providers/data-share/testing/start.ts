@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { CopyEngine } from '#engines/copy/engine.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
+import { createSeal } from '#identity/seal.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { type Clock, silentLog } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
@@ -68,7 +69,14 @@ export interface SharingOptions {
   readonly root?: string
   readonly engine?: CopyEngine
   readonly clock?: Clock
+  /** Of seals, for what is opened by more than one. */
+  readonly sealKey?: Uint8Array
   readonly allows?: (question: AccessQuestion) => boolean
+}
+
+function sealsOf(key: Uint8Array) {
+  const seal = createSeal(key)
+  return () => seal
 }
 
 export function sharingStore(path = ':memory:'): Promise<Store> {
@@ -92,12 +100,13 @@ export async function startSharing(options: SharingOptions = {}): Promise<Sharin
           find: async (id) => ({ type: 'User', displayName: id }),
           groupsOf: async () => [],
         },
+        ...(options.sealKey === undefined ? {} : { sealOf: sealsOf(options.sealKey) }),
       })
       const { reader } = services
       const storageSeal = world.sealOf('storage')
       const sqlSeal = world.sealOf('sql')
       const storage = openStoragePlaces({ reader, seal: storageSeal, root })
-      const sql = openSqlPlaces({ reader, seal: sqlSeal })
+      const sql = openSqlPlaces({ reader, seal: sqlSeal, root: join(root, 'databases') })
       return [
         resourcesProvider({ tenantId: owner.tenantId, ...services }),
         storageProvider({ seal: storageSeal }),

@@ -48,6 +48,8 @@ const operations: Readonly<Record<DatabasePhase, string>> = {
 export function showDatabase(
   one: ObservedDatabase,
   orders: { readonly cutover: readonly string[]; readonly cancel: readonly string[] },
+  /** The worker cannot go on now: how far behind a database is, it does not know. */
+  isStalled: boolean,
 ): DatabaseState {
   const { name, phase, counters, startedAt, endedAt, number } = one
   const isEnded =
@@ -63,7 +65,9 @@ export function showDatabase(
     message,
     ...(startedAt === undefined ? {} : { startedOn: isoTime(startedAt) }),
     ...(endedAt === undefined ? {} : { endedOn: isoTime(endedAt) }),
-    ...(counters.latencySeconds === undefined ? {} : { latency: clamp(counters.latencySeconds) }),
+    ...(counters.latencySeconds === undefined || isStalled
+      ? {}
+      : { latency: clamp(counters.latencySeconds) }),
     incomingChanges: clamp(counters.incomingChanges),
     appliedChanges: clamp(counters.appliedChanges),
     cdcInsertCounter: clamp(counters.cdcInsertCounter),

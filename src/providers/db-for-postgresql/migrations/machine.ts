@@ -253,7 +253,7 @@ function withWorker(
     // A worker that has just begun has told nothing yet.
     ...(observed.databases.length === 0
       ? unstarted(plan.databases, model.asked)
-      : observed.databases.map((one) => showDatabase(one, orders))),
+      : observed.databases.map((one) => showDatabase(one, orders, observed.message !== ''))),
     ...canceled((model.databases ?? []).filter((name) => !plan.databases.includes(name))),
   ]
   if (observed.worker === 'ended') {

@@ -2,15 +2,21 @@
 
 import type { Seal } from '#kernel/ports.ts'
 
-export interface SqlServer {
-  /** The id at the first PUT, as a key: what the seal is bound to. */
-  readonly place: string
-  readonly host: string
-  readonly port: number
-  readonly login: string
-  readonly tls: 'off' | 'verify'
-  readonly sealedPassword: string
-}
+export type SqlServer =
+  | {
+      readonly kind: 'PostgreSql'
+      /** The id at the first PUT, as a key: what the seal is bound to. */
+      readonly place: string
+      readonly host: string
+      readonly port: number
+      readonly login: string
+      readonly tls: 'off' | 'verify'
+      readonly sealedPassword: string
+    }
+  /** A folder of DuckDB files that is called as the server, below the folder the operator set. */
+  | { readonly kind: 'DuckDb' }
+
+export type PostgresServer = Extract<SqlServer, { readonly kind: 'PostgreSql' }>
 
 export const sqlServerType = 'Sql/servers'
 
@@ -18,6 +24,9 @@ export function sealPassword(seal: Seal, place: string, password: string): strin
   return seal.seal(password, `sql server password\n${place}`)
 }
 
-export function openPassword(seal: Seal, { place, sealedPassword }: SqlServer): string | undefined {
+export function openPassword(
+  seal: Seal,
+  { place, sealedPassword }: PostgresServer,
+): string | undefined {
   return seal.open(sealedPassword, `sql server password\n${place}`)
 }

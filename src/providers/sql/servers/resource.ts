@@ -1,7 +1,9 @@
-/** Servers: what data sets of tables name. */
+/** Servers: what data sets of tables name. Those of DuckDB have names of their own, since folders are called by them. */
 
 import type { Seal } from '#kernel/ports.ts'
+import { nameOf } from '#kernel/resource-id.ts'
 import { defineResource, type ResourceType } from '#plane/define.ts'
+import { refuseSql } from '../errors.ts'
 import { type SqlServer, sqlServerType } from './model.ts'
 import { v2021_11_01 } from './versions/2021-11-01.ts'
 
@@ -17,7 +19,7 @@ export function sqlServers({ seal }: { readonly seal: Seal }): ResourceType {
   })
   return defineResource<SqlServer>({
     type: sqlServerType,
-    description: 'A PostgreSQL server with its sign-in.',
+    description: 'A PostgreSQL server with its sign-in, or a folder of DuckDB files.',
     scope: 'resource-group',
     tracked: true,
     location: 'optional',
@@ -27,6 +29,9 @@ export function sqlServers({ seal }: { readonly seal: Seal }): ResourceType {
     },
     versions: [v2021_11_01(seal)],
     prepare: async ({ id }, given: object) => ({ ...given, place: id.key }),
+    uniqueKey: (id, { kind }) =>
+      kind === 'DuckDb' ? `sql-server|duckdb|${nameOf(id).toLowerCase()}` : `sql-server|${id.key}`,
+    uniqueRefusal: (id) => refuseSql.SqlServerAlreadyTaken({ name: nameOf(id) }),
     sample: {
       name: (seed) => `server-${seed}`,
       body: () => body(5432),

@@ -21,10 +21,15 @@ export interface ImportPiece extends Progress {
   readonly completed: boolean
 }
 
-const pieceBytes = 256 * 1024
+/**
+ * A few thousand records, which one transaction of the installation records: more of them are faster by the record
+ * and hold up everybody else for longer. A record of JSON names its fields, so it is the longer one.
+ */
+const pieceBytesOf = (quoted: boolean): number => (quoted ? 512 : 1024) * 1024
 const recordBytesMax = 1024 * 1024
 const newline = 10
 const quote = 34
+const comma = 44
 
 export async function* piecesOf(
   file: string,
@@ -110,7 +115,10 @@ async function* records(
   quoted: boolean,
   border: number,
 ): AsyncGenerator<readonly [bytes: Buffer, isLast: boolean]> {
+  const pieceBytes = pieceBytesOf(quoted)
   let held: Buffer = Buffer.alloc(0)
+  // Given out when it is known whether it is the last.
+  let ready: Buffer | undefined
   let position = 0
   for await (const chunk of createReadStream(file, { highWaterMark: pieceBytes })) {
     held = Buffer.concat([held, chunk as Buffer])
@@ -120,30 +128,50 @@ async function* records(
       const end =
         position < border && held.length >= border - position && max === border - position
           ? max
-          : endOfRecords(held, quoted, max)
+          : endOfRecords(held, quoted, max) || endOfLines(held, pieceBytes)
       if (end === 0) break
-      yield [held.subarray(0, end), false]
+      if (ready !== undefined) yield [ready, false]
+      ready = held.subarray(0, end)
       position += end
       held = held.subarray(end)
     }
     if (held.length > recordBytesMax + pieceBytes) {
-      throw new LocalProblem(
-        'RecordTooLong',
-        'A record is longer than a megabyte: is a quote left open?',
-      )
+      throw new LocalProblem('RecordTooLong', 'A record is longer than a megabyte.')
     }
   }
+  if (ready !== undefined) yield [ready, held.length === 0]
   if (held.length > 0) yield [held, true]
 }
 
-/** Where the last record within `max` ends; 0 when none does. */
+/** Where the last record within `max`, or else the first of all, ends; 0 when none does. */
 function endOfRecords(bytes: Buffer, quoted: boolean, max: number): number {
   let inside = false
+  let isStart = true
   let end = 0
-  const limit = Math.min(bytes.length, max)
-  for (let at = 0; at < limit; at++) {
-    if (quoted && bytes[at] === quote) inside = !inside
-    else if (bytes[at] === newline && !inside) end = at + 1
+  for (let at = 0; at < bytes.length && (at < max || end === 0); at++) {
+    const byte = bytes[at]
+    if (inside) {
+      if (byte !== quote) continue
+      // A doubled one stands for itself.
+      if (bytes[at + 1] === quote) at++
+      else inside = false
+    } else if (byte === newline) {
+      end = at + 1
+      isStart = true
+    } else {
+      // A quote inside of a cell opens nothing.
+      inside = quoted && isStart && byte === quote
+      isStart = byte === comma
+    }
   }
-  return end > 0 || limit === bytes.length ? end : endOfRecords(bytes, quoted, bytes.length)
+  return end
+}
+
+/**
+ * Where a quote was left open: at the end of a line. The installation refuses that line and reads the others.
+ * 0 as long as a record may still end.
+ */
+function endOfLines(bytes: Buffer, pieceBytes: number): number {
+  if (bytes.length <= recordBytesMax) return 0
+  return bytes.lastIndexOf(newline, pieceBytes - 1) + 1
 }

@@ -3,26 +3,35 @@
 import Type from 'typebox'
 import type { Seal } from '#kernel/ports.ts'
 import type { Version } from '#plane/define.ts'
-import { openPassword, type SqlServer, sealPassword } from '../model.ts'
+import { openPassword, type PostgresServer, type SqlServer, sealPassword } from '../model.ts'
+
+const kind = Type.Union([Type.Literal('PostgreSql'), Type.Literal('DuckDb')], {
+  description:
+    'Default `PostgreSql`. `DuckDb` is a folder of files of the installation, called as the server.',
+})
 
 interface Body {
   /** Put in by `prepare`. */
   readonly place?: string
   readonly properties: {
-    readonly fullyQualifiedDomainName: string
+    readonly kind?: SqlServer['kind']
+    readonly fullyQualifiedDomainName?: string
     readonly port?: number
-    readonly administratorLogin: string
+    readonly administratorLogin?: string
     readonly administratorLoginPassword?: string
-    readonly tls?: SqlServer['tls']
+    readonly tls?: PostgresServer['tls']
   }
 }
 
 const defaultPort = 5432
 
 const shown = {
-  fullyQualifiedDomainName: Type.String({ maxLength: 255, pattern: '^[A-Za-z0-9._:-]+$' }),
+  kind: Type.Optional(kind),
+  fullyQualifiedDomainName: Type.Optional(
+    Type.String({ maxLength: 255, pattern: '^[A-Za-z0-9._:-]+$' }),
+  ),
   port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535 })),
-  administratorLogin: Type.String({ minLength: 1, maxLength: 63 }),
+  administratorLogin: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })),
   tls: Type.Optional(
     Type.Union([Type.Literal('off'), Type.Literal('verify')], {
       description: 'Default `off`. `verify` takes TLS and checks the certificate.',
@@ -45,31 +54,47 @@ export function v2021_11_01(seal: Seal): Version<SqlServer> {
         ),
       }),
     }),
+    problems({ properties }: Body) {
+      if (properties.kind === 'DuckDb') return []
+      return (['fullyQualifiedDomainName', 'administratorLogin'] as const).flatMap((name) =>
+        properties[name] === undefined
+          ? [{ path: `properties.${name}`, message: 'expected for a server of PostgreSQL' }]
+          : [],
+      )
+    },
     answer: Type.Object({
       properties: Type.Object({ provisioningState: Type.String(), ...shown }),
     }),
     unknownProperties: 'ignore',
     toModel(body: Body, previous) {
       const { properties: given } = body
+      if (given.kind === 'DuckDb') return { kind: 'DuckDb' }
+      const before = previous?.kind === 'PostgreSql' ? previous : undefined
       // A PATCH is not prepared, and is of something that is there.
-      const place = previous?.place ?? body.place ?? ''
+      const place = before?.place ?? body.place ?? ''
       const password = given.administratorLoginPassword
       const same =
-        previous !== undefined &&
-        (password === undefined || openPassword(seal, previous) === password)
+        before !== undefined && (password === undefined || openPassword(seal, before) === password)
       return {
+        kind: 'PostgreSql',
         place,
-        host: given.fullyQualifiedDomainName,
+        // Both were asked for above.
+        host: given.fullyQualifiedDomainName ?? '',
         port: given.port ?? defaultPort,
-        login: given.administratorLogin,
+        login: given.administratorLogin ?? '',
         tls: given.tls ?? 'off',
-        sealedPassword: same ? previous.sealedPassword : sealPassword(seal, place, password ?? ''),
+        sealedPassword: same ? before.sealedPassword : sealPassword(seal, place, password ?? ''),
       }
     },
-    fromModel({ host, port, login, tls }, { state }) {
+    fromModel(model, { state }) {
+      if (model.kind === 'DuckDb') {
+        return { properties: { provisioningState: state, kind: model.kind } }
+      }
+      const { host, port, login, tls } = model
       return {
         properties: {
           provisioningState: state,
+          kind: model.kind,
           fullyQualifiedDomainName: host,
           port,
           administratorLogin: login,

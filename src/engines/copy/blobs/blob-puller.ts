@@ -1,0 +1,159 @@
+/**
+ * Asks a blob service to copy a blob from itself, in the very state that was listed, by signatures that are
+ * good for a day: one for reading the one container, one for writing the other. Where the service does not do so, the bytes pass here.
+ */
+
+import { Agent, type RequestOptions, request } from 'node:http'
+import { Agent as SecureAgent, request as secureRequest } from 'node:https'
+import {
+  type BlockBlobClient,
+  type ContainerClient,
+  ContainerSASPermissions,
+  generateBlobSASQueryParameters,
+  StorageSharedKeyCredential,
+} from '@azure/storage-blob'
+import type { BlobPlace } from '../engine.ts'
+import { ItemChanged, type ListedItem } from '../objects.ts'
+import { asked, containerOf, nameOf, statusOf } from './blob-service.ts'
+
+/** What services copy within one request. */
+const pullBytesMax = 256 * 1024 * 1024
+const signatureMilliseconds = 24 * 3600 * 1000
+const blockBytes = 8 * 1024 * 1024
+const blocksAtOnce = 2
+/** Refused so often and never done: it is not asked again. */
+const refusalsMax = 3
+const mark = 'service:'
+const protocolVersion = '2021-12-02'
+const accepted = 202
+const answerMilliseconds = 60_000
+
+export class BlobPuller {
+  readonly #place: BlobPlace
+  readonly #container: ContainerClient
+  readonly #target: BlobPlace
+  readonly #agent: Agent
+  #signatures: Promise<Signatures> | undefined
+  #refusals = 0
+  #hasWorked = false
+
+  constructor(source: BlobPlace, target: BlobPlace) {
+    this.#place = source
+    this.#container = containerOf(source)
+    this.#target = target
+    const isSecure = target.endpoint.startsWith('https:')
+    this.#agent = new (isSecure ? SecureAgent : Agent)({ keepAlive: true })
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+
+  static isOfPulled(digest: string): boolean {
+    return digest.startsWith(mark)
+  }
+
+  takes(item: ListedItem): boolean {
+    return item.size <= pullBytesMax
+  }
+
+  /** The digest is the service's own checksum where it tells one. */
+  async pull(item: ListedItem, target: BlockBlobClient): Promise<string> {
+    const source = this.#container.getBlobClient(nameOf(this.#place, item.key))
+    if (this.#hasWorked || this.#refusals < refusalsMax) {
+      this.#signatures ??= this.#sign()
+      const signatures = await this.#signatures
+      const url = `${source.url}?${signatures.source}`
+      const sourceConditions = { ifMatch: `"${item.etag}"` }
+      const quick = await this.#askedQuickly(url, item, `${target.url}?${signatures.target}`)
+      if (quick !== undefined) {
+        this.#hasWorked = true
+        return quick
+      }
+      try {
+        const { contentMD5 } = await target.syncCopyFromURL(url, { sourceConditions })
+        this.#hasWorked = true
+        return mark + (contentMD5 === undefined ? '' : Buffer.from(contentMD5).toString('hex'))
+      } catch (error) {
+        const status = statusOf(error)
+        if (status === 412) throw new ItemChanged(item.key)
+        const isRefusal = status !== undefined && (status < 500 || status === 501)
+        if (!isRefusal) return asked('TargetRefused', item.key, () => Promise.reject(error))
+        this.#refusals++
+      }
+    }
+    return this.#carry(item, target)
+  }
+
+  /** Through here, and visible at once when all of it is there. */
+  async #carry(item: ListedItem, target: BlockBlobClient): Promise<string> {
+    const source = this.#container.getBlobClient(nameOf(this.#place, item.key))
+    try {
+      const conditions = { ifMatch: `"${item.etag}"` }
+      const { readableStreamBody: body } = await source.download(0, undefined, { conditions })
+      if (body === undefined) throw new ItemChanged(item.key)
+      // A Node stream, as the client gives it under Node.
+      const stream = body as Parameters<BlockBlobClient['uploadStream']>[0]
+      await asked('TargetRefused', item.key, () =>
+        target.uploadStream(stream, blockBytes, blocksAtOnce),
+      )
+      return mark
+    } catch (error) {
+      // Gone or another one: the source moved on since it was listed.
+      if (statusOf(error) === 412 || statusOf(error) === 404) throw new ItemChanged(item.key)
+      return asked('SourceRefused', item.key, () => Promise.reject(error))
+    }
+  }
+
+  /** One bare request, as there are many of them; undefined for whatever is not a plain yes: it is asked again in full. */
+  #askedQuickly(source: string, { etag }: ListedItem, target: string): Promise<string | undefined> {
+    const options: RequestOptions = {
+      method: 'PUT',
+      agent: this.#agent,
+      timeout: answerMilliseconds,
+      headers: {
+        'x-ms-version': protocolVersion,
+        'x-ms-copy-source': source,
+        'x-ms-requires-sync': 'true',
+        'x-ms-source-if-match': `"${etag}"`,
+        'content-length': 0,
+      },
+    }
+    return new Promise((done) => {
+      const send = target.startsWith('https:') ? secureRequest : request
+      const call = send(target, options, (answer) => {
+        const md5 = answer.headers['content-md5']
+        answer.resume()
+        answer.on('error', () => done(undefined))
+        answer.on('end', () => {
+          const digest = typeof md5 === 'string' ? Buffer.from(md5, 'base64').toString('hex') : ''
+          done(answer.statusCode === accepted ? mark + digest : undefined)
+        })
+      })
+      call.on('timeout', () => call.destroy())
+      call.on('error', () => done(undefined))
+      call.end()
+    })
+  }
+
+  /** Counted from the service's own clock, which is the one that judges it. */
+  async #sign(): Promise<Signatures> {
+    const { container } = this.#place
+    const { date } = await asked('SourceRefused', container, () => this.#container.getProperties())
+    const now = date === undefined ? 0 : new Date(date).getTime()
+    const expiresOn = new Date(now + signatureMilliseconds)
+    const signed = ({ container: containerName, account, key }: BlobPlace, may: string): string =>
+      generateBlobSASQueryParameters(
+        { containerName, permissions: ContainerSASPermissions.parse(may), expiresOn },
+        new StorageSharedKeyCredential(account, key),
+      ).toString()
+    return { source: signed(this.#place, 'r'), target: signed(this.#target, 'cw') }
+  }
+}
+
+interface Signatures {
+  /** Good for reading. */
+  readonly source: string
+  /** Good for creating and writing. */
+  readonly target: string
+}

@@ -1,0 +1,88 @@
+/** Reads a table of DuckDB: all of it, or what a growing column says has come since; each time in one statement. */
+
+import { CopyFailure, type CopyTask, type DuckdbTable } from '../engine.ts'
+import { type DuckdbFiles, fileOf, isThere, literal, quoted } from './duckdb-files.ts'
+import { type DuckdbShape, duckdbShape, pathOf } from './duckdb-table.ts'
+import { intoCsv } from './duckdb-types.ts'
+import type { Watermark } from './postgres-source.ts'
+
+export interface DuckdbSource extends AsyncDisposable {
+  readonly shape: DuckdbShape
+  /** Undefined: what changed cannot be told, and all is copied. */
+  readonly changes: string | undefined
+  readonly note: string | undefined
+  readonly watermark: string | undefined
+  /** The statement that reads the rows; `csv` writes every value as the other side reads it. */
+  select(which: 'all' | 'changes', as: 'csv' | 'values'): string
+}
+
+const name = 'source'
+
+export async function openDuckdbSource(
+  files: DuckdbFiles,
+  place: DuckdbTable,
+  task: CopyTask,
+): Promise<DuckdbSource> {
+  const path = fileOf(place, files.root)
+  const missing = new CopyFailure(
+    'SourceMissing',
+    `there is no table ${place.schema}.${place.table} in '${place.database}'`,
+  )
+  if (!isThere(path)) throw missing
+  const catalog = `${name}_${task.token}`
+  await files.attach(path, catalog, 'read')
+  try {
+    const shape = await duckdbShape(files, catalog, place)
+    if (shape === undefined) throw missing
+    const from = pathOf(catalog, place.schema, place.table)
+    const since = await changesOf(files, from, shape, task)
+    return {
+      shape,
+      ...since,
+      select(which, as) {
+        const columns = shape.columns.map((one) =>
+          as === 'csv' ? intoCsv(quoted(one.name), one.type) : quoted(one.name),
+        )
+        const where =
+          which === 'changes' && since.changes !== undefined ? ` where ${since.changes}` : ''
+        return `select ${columns.join(', ')} from ${from}${where}`
+      },
+      [Symbol.asyncDispose]: () => files.detach(catalog),
+    }
+  } catch (error) {
+    await files.detach(catalog)
+    throw error
+  }
+}
+
+const withoutColumn =
+  'All was copied: DuckDB keeps no numbers of changes; name a watermarkColumn in the data set.'
+
+async function changesOf(
+  files: DuckdbFiles,
+  from: string,
+  shape: DuckdbShape,
+  task: CopyTask,
+): Promise<Pick<DuckdbSource, 'changes' | 'note' | 'watermark'>> {
+  const column = task.watermarkColumn
+  if (column === undefined) {
+    const note = task.mode === 'incremental' && task.owned ? withoutColumn : undefined
+    return { changes: undefined, note, watermark: undefined }
+  }
+  const found = shape.columns.find((one) => one.name === column)
+  if (found === undefined) {
+    const told = `the watermark column '${column.slice(0, 63)}' does not exist`
+    throw new CopyFailure('SourceMissing', told)
+  }
+  const [row] = await files.rows(`select max(${quoted(column)})::varchar as top from ${from}`)
+  const above = row === undefined || row['top'] === null ? null : String(row['top'])
+  const watermark = JSON.stringify({ kind: 'column', column, above } satisfies Watermark)
+  // Written by a run of this mapping, kept by the ledger.
+  const since = task.watermark === undefined ? undefined : (JSON.parse(task.watermark) as Watermark)
+  if (since?.kind !== 'column' || since.column !== column || since.above === null) {
+    return { changes: undefined, note: undefined, watermark }
+  }
+  // What equals the last one may have come since; it is written once more rather than lost.
+  const changes = `${quoted(column)} >= cast(${literal(since.above)} as ${found.type})`
+  return { changes, note: undefined, watermark }
+}

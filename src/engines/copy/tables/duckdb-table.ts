@@ -1,0 +1,46 @@
+/** One table of an attached DuckDB file: what it looks like. Views are none: what they read is not theirs to share. */
+
+import type { DuckdbTable } from '../engine.ts'
+import { type DuckdbFiles, literal, quoted } from './duckdb-files.ts'
+import type { TableShape } from './postgres-table.ts'
+
+export interface DuckdbShape extends TableShape {
+  /** The statement that makes it, and those that make its indexes, as DuckDB writes them. */
+  readonly makes: readonly string[]
+}
+
+export function pathOf(catalog: string, schema: string, table: string): string {
+  return `${quoted(catalog)}.${quoted(schema)}.${quoted(table)}`
+}
+
+/** Undefined when there is no such table. */
+export async function duckdbShape(
+  files: DuckdbFiles,
+  catalog: string,
+  { schema, table }: DuckdbTable,
+): Promise<DuckdbShape | undefined> {
+  const where = `database_name = ${literal(catalog)} and schema_name = ${literal(schema)} and table_name = ${literal(table)}`
+  const [found] = await files.rows(`select comment, sql from duckdb_tables() where ${where}`)
+  if (found === undefined) return undefined
+  const columns = await files.rows(
+    `select column_name as name, data_type as type, is_nullable from duckdb_columns() where ${where} order by column_index`,
+  )
+  const key = await files.rows(
+    `select unnest(constraint_column_names) as name from duckdb_constraints()
+      where ${where} and constraint_type = 'PRIMARY KEY'`,
+  )
+  const indexes = await files.rows(
+    `select sql from duckdb_indexes() where ${where} and sql is not null`,
+  )
+  const comment = found['comment']
+  return {
+    columns: columns.map((one) => ({
+      name: String(one['name']),
+      type: String(one['type']),
+      notNull: one['is_nullable'] === false,
+    })),
+    key: key.map((one) => String(one['name'])),
+    comment: typeof comment === 'string' ? comment : null,
+    makes: [found, ...indexes].map((one) => String(one['sql'])),
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Types of PostgreSQL in DuckDB and the other way, and how a value of DuckDB is written as CSV so that both read the
+ * same from it. What has no counterpart stays the text it is shown as, so that nothing is lost or rounded.
+ */
+
+import type { Column } from './postgres-table.ts'
+
+const decimalDigitsMax = 38
+
+/** The type a column of PostgreSQL has in DuckDB. */
+export function duckdbType(type: string): string {
+  const [, digits, scale] = /^numeric\((\d+),(\d+)\)$/.exec(type) ?? []
+  if (digits !== undefined && Number(digits) <= decimalDigitsMax) {
+    return `decimal(${digits},${scale ?? 0})`
+  }
+  return toDuckdb.get(type) ?? 'varchar'
+}
+
+const toDuckdb: ReadonlyMap<string, string> = new Map([
+  ['smallint', 'smallint'],
+  ['integer', 'integer'],
+  ['bigint', 'bigint'],
+  ['real', 'real'],
+  ['double precision', 'double'],
+  ['boolean', 'boolean'],
+  ['date', 'date'],
+  ['time without time zone', 'time'],
+  ['timestamp without time zone', 'timestamp'],
+  ['timestamp with time zone', 'timestamptz'],
+  ['uuid', 'uuid'],
+  ['bytea', 'blob'],
+])
+
+/** What reads a column out of PostgreSQL's CSV, where all but bytes come as their own type. */
+export function csvType(type: string): string {
+  return type === 'bytea' ? 'varchar' : duckdbType(type)
+}
+
+export function fromCsv(quotedName: string, type: string): string {
+  // PostgreSQL writes bytes as \x and digits.
+  return type === 'bytea' ? `unhex(substr(${quotedName}, 3)) as ${quotedName}` : quotedName
+}
+
+/** The type a column of DuckDB has in PostgreSQL. */
+export function postgresType(type: string): string {
+  const decimal = /^DECIMAL\((\d+),(\d+)\)$/.exec(type)
+  if (decimal !== null) return `numeric(${decimal[1]},${decimal[2]})`
+  if (isNested(type)) return 'jsonb'
+  return toPostgres.get(type) ?? 'text'
+}
+
+const toPostgres: ReadonlyMap<string, string> = new Map([
+  ['TINYINT', 'smallint'],
+  ['SMALLINT', 'smallint'],
+  ['INTEGER', 'integer'],
+  ['BIGINT', 'bigint'],
+  ['HUGEINT', 'numeric(39,0)'],
+  ['UTINYINT', 'smallint'],
+  ['USMALLINT', 'integer'],
+  ['UINTEGER', 'bigint'],
+  ['UBIGINT', 'numeric(20,0)'],
+  ['UHUGEINT', 'numeric(39,0)'],
+  ['FLOAT', 'real'],
+  ['DOUBLE', 'double precision'],
+  ['BOOLEAN', 'boolean'],
+  ['DATE', 'date'],
+  ['TIME', 'time without time zone'],
+  ['TIMESTAMP', 'timestamp without time zone'],
+  ['TIMESTAMP_S', 'timestamp without time zone'],
+  ['TIMESTAMP_MS', 'timestamp without time zone'],
+  ['TIMESTAMP WITH TIME ZONE', 'timestamp with time zone'],
+  ['INTERVAL', 'interval'],
+  ['UUID', 'uuid'],
+  ['BLOB', 'bytea'],
+  ['JSON', 'jsonb'],
+])
+
+function isNested(type: string): boolean {
+  return /\]$|^(STRUCT|MAP|UNION)\(/.test(type)
+}
+
+/** What writes a column so that PostgreSQL reads it as `postgresType`. */
+export function intoCsv(quotedName: string, type: string): string {
+  if (type === 'BLOB') return `'\\x' || lower(hex(${quotedName})) as ${quotedName}`
+  if (isNested(type)) return `to_json(${quotedName})::varchar as ${quotedName}`
+  return quotedName
+}
+
+export function asPostgres(columns: readonly Column[]): readonly Column[] {
+  return columns.map((one) => ({ ...one, type: postgresType(one.type) }))
+}
+
+export function asDuckdb(columns: readonly Column[]): readonly Column[] {
+  return columns.map((one) => ({ ...one, type: duckdbType(one.type) }))
+}

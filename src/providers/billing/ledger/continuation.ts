@@ -1,0 +1,78 @@
+/**
+ * Where a page goes on: behind an entry. Entries never change, so an entry is all that has to be named. Knows no
+ * order.
+ */
+
+import { refuse } from '#kernel/error.ts'
+import { entriesOf } from './entries.ts'
+import type { Entry, Row } from './entry.ts'
+import type { EntryPage, LedgerParts, PageRequest } from './pages.ts'
+import type { Question } from './question.ts'
+import { entryColumns, type Position, rowOf } from './scan.ts'
+
+/** Where a page goes on: behind an entry, in a group of dimensions, with so many still to be skipped. */
+export interface Continuation {
+  /** The row of the entry; what it shares is that of the group, which may be another's. */
+  readonly last: Entry
+  readonly skip: number
+  /** Everything that ties with the entry by so many terms is still to come, the entry included. */
+  readonly ties: number | undefined
+}
+
+export function continuation(row: Row | Position, group?: Entry, skip = 0): string {
+  const place = group === undefined ? [] : [group.statement.id, group.row.dimensionId]
+  return [row.id, skip, ...place].join('|')
+}
+
+/** As `continuation`, in front of all that tie with an entry by so many terms. */
+export function continuationBefore(
+  ties: number,
+  position: Position,
+  group: Entry | undefined,
+  skip: number,
+): string {
+  return `${ties}t${continuation(position, group, skip)}`
+}
+
+/** Does an entry come on the pages that are left? */
+export function isAhead(
+  { last, ties }: Continuation,
+  question: Question,
+  compare: (a: Entry, b: Entry) => number,
+): (entry: Entry) => boolean {
+  if (ties === undefined) return (entry) => compare(entry, last) > 0
+  return (entry) => question.compareFirst(ties, entry, last) >= 0
+}
+
+/** The cursor is signed by the plane, so one that names nothing here is another list's. */
+export async function continued(
+  parts: LedgerParts,
+  { cursor, statements }: PageRequest,
+): Promise<Continuation | undefined> {
+  if (cursor === undefined) return undefined
+  const mark = cursor.indexOf('t')
+  const ties = mark < 0 ? undefined : Number(cursor.slice(0, mark))
+  const place = cursor.slice(mark + 1)
+  const [id = 0, skip = 0, statementId, dimensionId] = place.split('|').map(Number)
+  const [found] = await parts.sql.all(
+    `select ${entryColumns} from billing_entries where id = ?`,
+    id,
+  )
+  if (found === undefined) throw refuse.InvalidContinuationToken()
+  const row = rowOf(found)
+  const group = {
+    statementId: statementId ?? row.statementId,
+    dimensionId: dimensionId ?? row.dimensionId,
+  }
+  const statement = statements.find((one) => one.id === group.statementId)
+  if (statement === undefined) throw refuse.InvalidContinuationToken()
+  const known = new Map([[statement.id, statement]])
+  const [last] = await entriesOf(parts, [{ ...row, ...group }], known)
+  return last && { last, skip, ties }
+}
+
+export function ended(found: readonly Entry[], limit: number): EntryPage {
+  const entries = found.slice(0, limit)
+  const next = entries.at(-1)
+  return { entries, ...(next === undefined ? {} : { next: continuation(next.row) }) }
+}

@@ -1,0 +1,63 @@
+/**
+ * Entries that a search means by what is their own, a name or a refund operation, found by index. What entries share
+ * is none of its business.
+ */
+
+import { placeholders } from '../cells.ts'
+import { byId, entriesOf } from './entries.ts'
+import type { Entry, Row, Statement } from './entry.ts'
+import type { LedgerParts } from './pages.ts'
+import { entryColumns, rowOf } from './scan.ts'
+import { nameOfWord, operationOfWord } from './search.ts'
+
+/** Behind everything that begins with the same. */
+const last = '\u{10ffff}'
+
+/** All that a word may mean; undefined where they are more than are put in order by themselves. */
+export async function entriesOfWords(
+  parts: LedgerParts,
+  statements: readonly Statement[],
+  words: readonly string[],
+): Promise<readonly Entry[] | undefined> {
+  const rows = new Map<number, Row>()
+  for (const word of words) {
+    const name = nameOfWord(word)
+    const operation = operationOfWord(word)
+    const found = [
+      ...(name === undefined ? [] : await beginning(parts, statements, 'name', name)),
+      ...(operation === undefined
+        ? []
+        : await beginning(parts, statements, 'operation', operation)),
+    ]
+    for (const row of found) rows.set(row.id, row)
+    if (rows.size > parts.limits.sortRowsMax) return undefined
+  }
+  return entriesOf(parts, [...rows.values()], byId(statements))
+}
+
+/** As the indexes have them. */
+const columns = {
+  name: { text: 'name', where: '' },
+  operation: { text: 'lower(refund_operation)', where: 'and refund_operation is not null' },
+} as const
+
+async function beginning(
+  { sql, limits }: LedgerParts,
+  statements: readonly Statement[],
+  index: keyof typeof columns,
+  word: string,
+): Promise<readonly Row[]> {
+  if (statements.length === 0) return []
+  const using = sql.dialect === 'sqlite' ? `indexed by billing_entries_by_${index}` : ''
+  const { text, where } = columns[index]
+  const rows = await sql.all(
+    `select ${entryColumns} from billing_entries ${using}
+     where statement_id in (${placeholders(statements.length)})
+       and ${text} >= ? and ${text} < ? ${where} limit ?`,
+    ...statements.map(({ id }) => id),
+    word,
+    word + last,
+    limits.sortRowsMax + 1,
+  )
+  return rows.map(rowOf)
+}
