@@ -111,8 +111,8 @@ function judge(one: FuzzCase, answer: RawAnswer | undefined): readonly string[] 
       `${status} in the wrong family, not ${[...one.families].join(' or ')}: ${body.slice(0, 300)}`,
     ]
   }
-  // The product's name is told to users; its driver, addresses and folders spell it small.
-  const told = body.replaceAll(/PostgreS(QL|ql)/g, '')
+  // The product's name is told to users, and paths come in any case; what is inside spells it small.
+  const told = body.replaceAll(/dbforpostgresql/gi, '').replaceAll(/PostgreS(QL|ql)/g, '')
   return /node:|file:\/\/|\n {4}at |SQLITE|postgres/i.test(told)
     ? [`shows its inside: ${body.slice(0, 300)}`]
     : []
