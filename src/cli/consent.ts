@@ -6,19 +6,13 @@
 import { textOf } from '#client/answer.ts'
 import { LocalProblem } from './command.ts'
 import type { Connection } from './context.ts'
+import { type GroupPlace, groupOptions, inGroup } from './group-place.ts'
 import { subscriptionOption } from './options.ts'
-import { extensionPath, resourceGroupPath, subscriptionOf } from './resource-path.ts'
 
 export const consentVersion = { 'api-version': '2024-05-01' } as const
 
 export const consentOptions = {
-  'resource-group': {
-    type: 'string',
-    short: 'g',
-    value: 'name',
-    required: true,
-    summary: 'The resource group it is in',
-  },
+  'resource-group': groupOptions['resource-group'],
   service: {
     type: 'string',
     short: 's',
@@ -44,11 +38,9 @@ export const backOption = {
   },
 } as const
 
-export interface ConsentPlace {
-  readonly 'resource-group': string
+export interface ConsentPlace extends GroupPlace {
   readonly service: string
   readonly provider: string
-  readonly subscription: string | undefined
 }
 
 export async function authorizationPath(
@@ -56,13 +48,9 @@ export async function authorizationPath(
   place: ConsentPlace,
   name: string,
 ): Promise<string> {
-  const scope = resourceGroupPath(
-    await subscriptionOf(connection, place.subscription),
-    place['resource-group'],
-  )
-  const services = extensionPath(connection.words, scope, 'ApiManagement/service')
-  const below = [place.service, 'authorizationProviders', place.provider, 'authorizations', name]
-  return `${services}/${below.map((one) => encodeURIComponent(one)).join('/')}`
+  const service = await inGroup(connection, place, 'ApiManagement/service', place.service)
+  const below = ['authorizationProviders', place.provider, 'authorizations', name]
+  return `${service}/${below.map((one) => encodeURIComponent(one)).join('/')}`
 }
 
 export async function loginLink(

@@ -2,13 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createHttpServer } from '#http/server.ts'
 import { createStreams } from '#http/streams.ts'
-import { refuse } from '#kernel/error.ts'
-import { defaultLimits } from '#kernel/limits.ts'
+import { servePlane } from '#http/testing/serve-plane.ts'
 import { silentLog } from '#kernel/ports.ts'
-import { contractWords } from '#kernel/vendor.ts'
-import { owner } from '#plane/testing/start.ts'
 import { ids, startContainers, subscription } from '#providers/container-instance/testing/start.ts'
 import { type Ran, runCli } from './testing/run-cli.ts'
 
@@ -25,36 +21,14 @@ async function open(): Promise<World> {
     publicUrl: () => url,
   })
   const started = await startContainers({ streams })
-  const server = createHttpServer({
-    plane: started.plane,
-    authenticate: () => owner,
-    authorizeAction: () => {},
-    oauth: () => {
-      throw refuse.NotFound({ path: '/' })
-    },
-    directoryRoutes: [],
-    clock: started.clock,
-    ids,
-    ticks: () => performance.now(),
-    log: silentLog,
-    logRequests: false,
-    limits: defaultLimits,
-    throttle: false,
-    words: contractWords,
-    region: 'LOCAL',
-    publicUrl: () => url,
-    readiness: async () => [],
-    openapi: () => undefined,
-    upgrades: [streams],
-  })
-  let url = ''
-  url = (await server.listen({ host: '127.0.0.1', port: 0 })).url
+  const server = await servePlane(started.plane, { clock: started.clock, ids, upgrades: [streams] })
+  const { url } = server
   return {
     url,
     run: (...words) =>
       runCli([...words, '--subscription', subscription, '--url', url, '--token', 'any']),
     async [Symbol.asyncDispose]() {
-      await server.close({ drainSeconds: 1 })
+      await server[Symbol.asyncDispose]()
       await started[Symbol.asyncDispose]()
     },
   }

@@ -4,39 +4,16 @@ import type { Answer } from '#client/answer.ts'
 import { isRecord, textOf } from '#client/answer.ts'
 import { LocalProblem } from './command.ts'
 import type { Connection } from './context.ts'
-import { subscriptionOption } from './options.ts'
-import { extensionPath, resourceGroupPath, subscriptionOf } from './resource-path.ts'
+import { type GroupPlace, inGroup } from './group-place.ts'
 
 export const containerVersion = '2025-09-01'
 
-/** Where the group is. */
-export const placeOptions = {
-  'resource-group': {
-    type: 'string',
-    short: 'g',
-    value: 'name',
-    required: true,
-    summary: 'The resource group it is in',
-  },
-  ...subscriptionOption,
-} as const
-
-export interface Place {
-  readonly 'resource-group': string
-  readonly subscription: string | undefined
-}
-
-export async function groupPath(
+export function groupPath(
   connection: Connection,
-  place: Place,
+  place: GroupPlace,
   name: string,
 ): Promise<string> {
-  const scope = resourceGroupPath(
-    await subscriptionOf(connection, place.subscription),
-    place['resource-group'],
-  )
-  const type = extensionPath(connection.words, scope, 'ContainerInstance/containerGroups')
-  return `${type}/${encodeURIComponent(name)}`
+  return inGroup(connection, place, 'ContainerInstance/containerGroups', name)
 }
 
 /** One of the actions of a group; answers when it is done, or at once with `--no-wait`. */

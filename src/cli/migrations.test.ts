@@ -3,13 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { findServer, howToGetServers } from '#engines/databases/testing/servers.ts'
-import { createHttpServer } from '#http/server.ts'
-import { refuse } from '#kernel/error.ts'
-import { defaultLimits } from '#kernel/limits.ts'
-import { silentLog } from '#kernel/ports.ts'
-import { contractWords } from '#kernel/vendor.ts'
-import { owner } from '#plane/testing/start.ts'
-import { realClock, realIds } from '#plane/testing/world.ts'
+import { servePlane } from '#http/testing/serve-plane.ts'
 import {
   type MigrationWorld,
   openMigrationWorld,
@@ -26,30 +20,8 @@ const subscription = '11111111-2222-4333-8444-555555555555'
 
 async function open(): Promise<World> {
   const migrations = await openMigrationWorld()
-  const server = createHttpServer({
-    plane: migrations.plane,
-    authenticate: () => owner,
-    authorizeAction: () => {},
-    oauth: () => {
-      throw refuse.NotFound({ path: '/' })
-    },
-    directoryRoutes: [],
-    clock: realClock,
-    ids: realIds,
-    ticks: () => performance.now(),
-    log: silentLog,
-    logRequests: false,
-    limits: defaultLimits,
-    throttle: false,
-    words: contractWords,
-    region: 'LOCAL',
-    publicUrl: () => url,
-    readiness: async () => [],
-    openapi: () => undefined,
-    upgrades: [],
-  })
-  let url = ''
-  url = (await server.listen({ host: '127.0.0.1', port: 0 })).url
+  const server = await servePlane(migrations.plane)
+  const { url } = server
   const environment = { SOURCE: migrations.source.password, TARGET: migrations.target.password }
   return {
     migrations,
@@ -59,7 +31,7 @@ async function open(): Promise<World> {
         ...options,
       }),
     async [Symbol.asyncDispose]() {
-      await server.close({ drainSeconds: 1 })
+      await server[Symbol.asyncDispose]()
       await migrations[Symbol.asyncDispose]()
     },
   }

@@ -2,8 +2,8 @@
 
 import { isRecord, textOf } from '#client/answer.ts'
 import type { Connection } from './context.ts'
+import { type GroupPlace, groupOptions, inGroup } from './group-place.ts'
 import type { Column } from './output/table.ts'
-import { type GroupPlace, groupOptions, inGroup } from './sharing.ts'
 
 export const migrationVersion = '2025-08-01'
 export const migrationQuery = { 'api-version': migrationVersion } as const
@@ -64,6 +64,19 @@ export async function patchMigration(
   properties: object,
 ): Promise<unknown> {
   return (await client.request('PATCH', path, { query: migrationQuery, body: { properties } })).body
+}
+
+/** `flag` for all databases of a migration, or with `list` for those named. */
+export async function orderMigration(
+  connection: Connection,
+  place: TargetPlace & { readonly name: string; readonly databases?: string | undefined },
+  flag: 'cancel' | 'triggerCutover',
+  list: 'dbsToCancelMigrationOn' | 'dbsToTriggerCutoverOn',
+): Promise<unknown> {
+  const path = await migrationPath(connection, place, place.name)
+  const names = namesIn(place.databases)
+  const properties = { [flag]: 'True', ...(names.length === 0 ? {} : { [list]: names }) }
+  return patchMigration(connection, path, properties)
 }
 
 export function namesIn(list: string | undefined): readonly string[] {

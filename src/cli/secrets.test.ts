@@ -5,40 +5,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createHttpServer } from '#http/server.ts'
-import { refuse } from '#kernel/error.ts'
-import { defaultLimits } from '#kernel/limits.ts'
-import { silentLog } from '#kernel/ports.ts'
-import { contractWords } from '#kernel/vendor.ts'
-import { owner } from '#plane/testing/start.ts'
+import { servePlane } from '#http/testing/serve-plane.ts'
 import { ids, subscription } from '#providers/container-instance/testing/start.ts'
 import { startSecrets } from '#providers/secrets/testing/start.ts'
 import { runCli } from './testing/run-cli.ts'
 
 test('set from standard input and from a file, list, delete', async () => {
   await using started = await startSecrets()
-  let url = ''
-  await using server = createHttpServer({
-    plane: started.plane,
-    authenticate: () => owner,
-    authorizeAction: () => {},
-    oauth: () => {
-      throw refuse.NotFound({ path: '/' })
-    },
-    directoryRoutes: [],
-    clock: { now: () => Date.now() },
-    ids,
-    ticks: () => performance.now(),
-    log: silentLog,
-    logRequests: false,
-    limits: defaultLimits,
-    throttle: false,
-    words: contractWords,
-    region: 'LOCAL',
-    publicUrl: () => url,
-    readiness: async () => [],
-  })
-  url = (await server.listen({ host: '127.0.0.1', port: 0 })).url
+  await using server = await servePlane(started.plane, { ids })
+  const { url } = server
   const run = (words: readonly string[], input = '') =>
     runCli(
       [

@@ -1,7 +1,7 @@
 /** What the commands about secrets share: where a vault is, and the one version they speak. */
 
-import { placeOptions } from './container-groups.ts'
 import type { Connection } from './context.ts'
+import { groupOptions } from './group-place.ts'
 import { connectionOptions } from './options.ts'
 import { extensionPath, resourceGroupPath, subscriptionOf } from './resource-path.ts'
 
@@ -9,7 +9,7 @@ export const secretVersion = { 'api-version': '2026-01-01' } as const
 
 export const vaultOptions = {
   vault: { type: 'string', value: 'name', required: true, summary: 'The vault' },
-  ...placeOptions,
+  ...groupOptions,
 } as const
 
 export const secretOptions = { ...vaultOptions, ...connectionOptions } as const

@@ -3,23 +3,12 @@
 import { isRecord, textOf } from '#client/answer.ts'
 import { UsageError } from './command.ts'
 import type { Connection } from './context.ts'
-import { subscriptionOption } from './options.ts'
-import { extensionPath, resourceGroupPath, subscriptionOf } from './resource-path.ts'
+import { type GroupPlace, groupOptions, inGroup } from './group-place.ts'
+import { subscriptionOf } from './resource-path.ts'
 
 export const shareVersion = '2021-08-01'
 export const storageVersion = '2023-01-01'
 export const serverVersion = '2021-11-01'
-
-export const groupOptions = {
-  'resource-group': {
-    type: 'string',
-    short: 'g',
-    value: 'name',
-    required: true,
-    summary: 'The resource group it is in',
-  },
-  ...subscriptionOption,
-} as const
 
 export const accountOptions = {
   account: {
@@ -42,27 +31,8 @@ export const propertyOption = {
   },
 } as const
 
-export interface GroupPlace {
-  readonly 'resource-group': string
-  readonly subscription: string | undefined
-}
-
 export interface AccountPlace extends GroupPlace {
   readonly account: string
-}
-
-/** `…/resourceGroups/{g}/providers/{type}/{name}`, the type without the vendor word. */
-export async function inGroup(
-  connection: Connection,
-  place: GroupPlace,
-  type: string,
-  name: string,
-): Promise<string> {
-  const scope = resourceGroupPath(
-    await subscriptionOf(connection, place.subscription),
-    place['resource-group'],
-  )
-  return `${extensionPath(connection.words, scope, type)}/${encodeURIComponent(name)}`
 }
 
 /** Below the account: `inAccount(…, 'shares', name)`. */

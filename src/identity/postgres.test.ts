@@ -11,19 +11,30 @@ import { createSeal } from './seal.ts'
 import { createSignIn } from './sign-in.ts'
 import { createBrowser } from './testing/browser.ts'
 import { addAlice, alice, askToken, authorizeAddress, fragmentOf, signIn } from './testing/flows.ts'
-import { openWorld, testStoreOptions } from './testing/world.ts'
+import { openWorld, testStoreOptions, type World } from './testing/world.ts'
+
+const installationKey = Buffer.alloc(32, 5)
+
+/** Two on one database, each with connections of its own. */
+async function openReplicas(): Promise<
+  AsyncDisposable & { readonly world: World; readonly replica: World }
+> {
+  await using opening = new AsyncDisposableStack()
+  const server = opening.use(await startPostgres({ fsync: false }))
+  const url = await server.createDatabase()
+  const open = async (): Promise<Store> =>
+    opening.use(await openPostgres({ url, poolSize: 4, clock: Date, ...testStoreOptions }))
+  const [one, two] = [await open(), await open()]
+  const world = opening.use(await openWorld({}, { store: one, installationKey }))
+  const replica = opening.use(await openWorld({}, { store: two, installationKey, url: world.url }))
+  const opened = opening.move()
+  return { world, replica, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
 
 test('two replicas: sign-in, tokens, groups, disabling, rotation', async (t) => {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
-  await using server = await startPostgres({ fsync: false })
-  const url = await server.createDatabase()
-  const open = (): Promise<Store> =>
-    openPostgres({ url, poolSize: 4, clock: Date, ...testStoreOptions })
-  await using one = await open()
-  await using two = await open()
-  const installationKey = Buffer.alloc(32, 5)
-  await using world = await openWorld({}, { store: one, installationKey })
-  await using replica = await openWorld({}, { store: two, installationKey, url: world.url })
+  await using replicas = await openReplicas()
+  const { world, replica } = replicas
   const { directory } = world.identity
 
   const owners = await Promise.all(
@@ -91,15 +102,8 @@ test('two replicas: sign-in, tokens, groups, disabling, rotation', async (t) => 
 
 test('of many wrong passwords at the same moment five are tried, whichever replica they reach', async (t) => {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
-  await using server = await startPostgres({ fsync: false })
-  const url = await server.createDatabase()
-  const open = (): Promise<Store> =>
-    openPostgres({ url, poolSize: 4, clock: Date, ...testStoreOptions })
-  await using one = await open()
-  await using two = await open()
-  const installationKey = Buffer.alloc(32, 5)
-  await using world = await openWorld({}, { store: one, installationKey })
-  await using replica = await openWorld({}, { store: two, installationKey, url: world.url })
+  await using replicas = await openReplicas()
+  const { world, replica } = replicas
   await addAlice(world)
   const signIns = [world, replica].map(({ store, identity, now }) =>
     createSignIn({

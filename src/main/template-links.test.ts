@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { isPrivate, openTemplateLinks } from './template-links.ts'
+import { isPrivate } from './outbound.ts'
+import { openTemplateLinks } from './template-links.ts'
 
 let server: Server
 let origin: string

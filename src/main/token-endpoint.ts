@@ -3,11 +3,8 @@
  * private networks unless that was allowed. The installation's own identity server is always reached.
  */
 
-import { type IncomingMessage, request as requestPlain } from 'node:http'
-import { request as requestSecure } from 'node:https'
-import { isIP } from 'node:net'
 import type { TokenAnswer, TokenEndpoint } from '#providers/api-management/authorizations/parts.ts'
-import { isPrivate, publicLookup } from './template-links.ts'
+import { answerOf, leadsInside, textOf } from './outbound.ts'
 
 export interface TokenEndpointOptions {
   readonly allowPrivate: boolean
@@ -26,8 +23,7 @@ export function openTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint 
       }
       const isOwn = url.origin === URL.parse(options.publicUrl())?.origin
       const isOpen = isOwn || options.allowPrivate
-      const address = url.hostname.replace(/^\[|\]$/g, '')
-      if (!isOpen && isIP(address) !== 0 && isPrivate(address)) {
+      if (!isOpen && leadsInside(url)) {
         return failed(
           'PrivateAddress',
           'its token endpoint has a private address, which is not allowed here (setting consentPrivate)',
@@ -51,50 +47,19 @@ async function sent(
 ): Promise<TokenAnswer> {
   const signal = AbortSignal.timeout(seconds * 1000)
   try {
-    const answer = await answerOf(url, new URLSearchParams(form).toString(), isOpen, signal)
-    const text = await textOf(answer)
+    const body = new URLSearchParams(form).toString()
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-length': String(Buffer.byteLength(body)),
+    }
+    const answer = await answerOf({ url, headers, body, isOpen, signal })
+    const text = await textOf(answer, bytesMax)
     return read(answer.statusCode ?? 0, text)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed'
     const reason = signal.aborted ? 'it takes too long' : `it does not answer (${code})`
     return failed('IdentityProviderUnavailable', reason, true)
   }
-}
-
-function answerOf(
-  url: URL,
-  body: string,
-  isOpen: boolean,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
-  const send = url.protocol === 'https:' ? requestSecure : requestPlain
-  return new Promise((resolve, reject) => {
-    const headers = {
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-      'content-type': 'application/x-www-form-urlencoded',
-      'content-length': String(Buffer.byteLength(body)),
-    }
-    const lookup = isOpen ? {} : { lookup: publicLookup }
-    const options = { method: 'POST', agent: false, headers, signal, ...lookup }
-    send(url, options, resolve).once('error', reject).end(body)
-  })
-}
-
-async function textOf(answer: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of answer) {
-    // Without an encoding a response gives buffers.
-    const buffer = chunk as Buffer
-    bytes += buffer.length
-    if (bytes > bytesMax) {
-      answer.destroy()
-      throw new Error(`the answer is larger than ${bytesMax} bytes`)
-    }
-    chunks.push(buffer)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 function read(status: number, text: string): TokenAnswer {

@@ -1,7 +1,8 @@
 /** `container-group create`: makes or replaces a container group, of options or of a whole body. */
 
 import { type Command, defineCommand, LocalProblem, UsageError } from '../../command.ts'
-import { containerVersion, groupPath, placeOptions, summaryOf } from '../../container-groups.ts'
+import { containerVersion, groupPath, summaryOf } from '../../container-groups.ts'
+import { groupOptions } from '../../group-place.ts'
 import { apiOptions, noWaitOption } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 
@@ -12,7 +13,7 @@ export const command: Command = defineCommand({
 object with \`properties.containers\`, as the reference has it.`,
   arguments: [{ name: 'name', summary: 'The name of the group' }],
   options: {
-    ...placeOptions,
+    ...groupOptions,
     body: {
       type: 'string',
       short: 'b',

@@ -1,14 +1,15 @@
 /** `container-group delete`: a container group, and all the engine holds of it. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { containerVersion, groupPath, placeOptions } from '../../container-groups.ts'
+import { containerVersion, groupPath } from '../../container-groups.ts'
+import { groupOptions } from '../../group-place.ts'
 import { connectionOptions, noWaitOption } from '../../options.ts'
 
 export const command: Command = defineCommand({
   name: 'container-group delete',
   summary: 'Delete a container group with its containers and volumes',
   arguments: [{ name: 'name', summary: 'The name of the group' }],
-  options: { ...placeOptions, ...noWaitOption, ...connectionOptions },
+  options: { ...groupOptions, ...noWaitOption, ...connectionOptions },
   examples: ['container-group delete web -g demo'],
   async run(context, values) {
     const connection = context.connect(values)

@@ -2,13 +2,9 @@
 
 import { textOf } from '#client/answer.ts'
 import { type Command, defineCommand, LocalProblem } from '../../command.ts'
-import {
-  containerVersion,
-  firstContainer,
-  groupPath,
-  placeOptions,
-} from '../../container-groups.ts'
+import { containerVersion, firstContainer, groupPath } from '../../container-groups.ts'
 import { converse, streamAddress } from '../../converse.ts'
+import { groupOptions } from '../../group-place.ts'
 import { connectionOptions } from '../../options.ts'
 
 export const command: Command = defineCommand({
@@ -18,7 +14,7 @@ export const command: Command = defineCommand({
     'At a terminal the command gets one of the same size. Its exit code is the one of this command.',
   arguments: [{ name: 'name', summary: 'The name of the group' }],
   options: {
-    ...placeOptions,
+    ...groupOptions,
     container: { type: 'string', value: 'name', summary: 'Which; the first when left out' },
     command: {
       type: 'string',

@@ -1,8 +1,9 @@
 /** `container-group list`: the container groups of a resource group, or of a whole subscription. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { containerVersion, placeOptions, propertyText } from '../../container-groups.ts'
+import { containerVersion, propertyText } from '../../container-groups.ts'
 import { member } from '../../directory.ts'
+import { groupOptions } from '../../group-place.ts'
 import { apiOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 import { extensionPath, resourceGroupPath, subscriptionOf } from '../../resource-path.ts'
@@ -13,11 +14,11 @@ export const command: Command = defineCommand({
   arguments: [],
   options: {
     'resource-group': {
-      ...placeOptions['resource-group'],
+      ...groupOptions['resource-group'],
       required: false,
       summary: 'Only those in this resource group',
     },
-    subscription: placeOptions.subscription,
+    subscription: groupOptions.subscription,
     ...apiOptions,
   },
   examples: ['container-group list', 'container-group list -g demo --json'],

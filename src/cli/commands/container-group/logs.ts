@@ -2,12 +2,8 @@
 
 import { textOf } from '#client/answer.ts'
 import { type Command, defineCommand } from '../../command.ts'
-import {
-  containerVersion,
-  firstContainer,
-  groupPath,
-  placeOptions,
-} from '../../container-groups.ts'
+import { containerVersion, firstContainer, groupPath } from '../../container-groups.ts'
+import { groupOptions } from '../../group-place.ts'
 import { connectionOptions } from '../../options.ts'
 
 export const command: Command = defineCommand({
@@ -15,7 +11,7 @@ export const command: Command = defineCommand({
   summary: 'Print what a container of a group wrote',
   arguments: [{ name: 'name', summary: 'The name of the group' }],
   options: {
-    ...placeOptions,
+    ...groupOptions,
     container: { type: 'string', value: 'name', summary: 'Which; the first when left out' },
     tail: { type: 'string', value: 'lines', summary: 'Only the last so many lines' },
     timestamps: { type: 'boolean', summary: 'Each line opens with its time' },

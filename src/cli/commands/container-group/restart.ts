@@ -1,14 +1,15 @@
 /** `container-group restart`: the containers of a group, made anew. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { actOn, groupPath, placeOptions } from '../../container-groups.ts'
+import { actOn, groupPath } from '../../container-groups.ts'
+import { groupOptions } from '../../group-place.ts'
 import { connectionOptions, noWaitOption } from '../../options.ts'
 
 export const command: Command = defineCommand({
   name: 'container-group restart',
   summary: 'Make all containers of a group anew',
   arguments: [{ name: 'name', summary: 'The name of the group' }],
-  options: { ...placeOptions, ...noWaitOption, ...connectionOptions },
+  options: { ...groupOptions, ...noWaitOption, ...connectionOptions },
   examples: ['container-group restart web -g demo'],
   async run(context, values) {
     const connection = context.connect(values)

@@ -1,7 +1,8 @@
 /** `container-group show`: one container group, with the states of its containers. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { containerVersion, groupPath, placeOptions, summaryOf } from '../../container-groups.ts'
+import { containerVersion, groupPath, summaryOf } from '../../container-groups.ts'
+import { groupOptions } from '../../group-place.ts'
 import { apiOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 
@@ -9,7 +10,7 @@ export const command: Command = defineCommand({
   name: 'container-group show',
   summary: 'Show one container group and the states of its containers',
   arguments: [{ name: 'name', summary: 'The name of the group' }],
-  options: { ...placeOptions, ...apiOptions },
+  options: { ...groupOptions, ...apiOptions },
   examples: ['container-group show web -g demo', 'container-group show web -g demo --json'],
   async run(context, values) {
     const connection = context.connect(values)

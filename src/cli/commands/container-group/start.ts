@@ -1,14 +1,15 @@
 /** `container-group start`: the containers of a group that was stopped. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { actOn, groupPath, placeOptions } from '../../container-groups.ts'
+import { actOn, groupPath } from '../../container-groups.ts'
+import { groupOptions } from '../../group-place.ts'
 import { connectionOptions, noWaitOption } from '../../options.ts'
 
 export const command: Command = defineCommand({
   name: 'container-group start',
   summary: 'Start the containers of a stopped group, from new',
   arguments: [{ name: 'name', summary: 'The name of the group' }],
-  options: { ...placeOptions, ...noWaitOption, ...connectionOptions },
+  options: { ...groupOptions, ...noWaitOption, ...connectionOptions },
   examples: ['container-group start web -g demo'],
   async run(context, values) {
     const connection = context.connect(values)

@@ -1,14 +1,15 @@
 /** `container-group stop`: all containers of a group; it is kept, and can be started again. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { actOn, groupPath, placeOptions } from '../../container-groups.ts'
+import { actOn, groupPath } from '../../container-groups.ts'
+import { groupOptions } from '../../group-place.ts'
 import { connectionOptions, noWaitOption } from '../../options.ts'
 
 export const command: Command = defineCommand({
   name: 'container-group stop',
   summary: 'Stop all containers of a group',
   arguments: [{ name: 'name', summary: 'The name of the group' }],
-  options: { ...placeOptions, ...noWaitOption, ...connectionOptions },
+  options: { ...groupOptions, ...noWaitOption, ...connectionOptions },
   examples: ['container-group stop web -g demo'],
   async run(context, values) {
     const connection = context.connect(values)

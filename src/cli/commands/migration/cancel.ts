@@ -2,13 +2,7 @@
 
 import { type Command, defineCommand } from '../../command.ts'
 import { printMigration } from '../../migration-outcome.ts'
-import {
-  databasesOption,
-  migrationPath,
-  namesIn,
-  patchMigration,
-  targetOptions,
-} from '../../migrations.ts'
+import { databasesOption, orderMigration, targetOptions } from '../../migrations.ts'
 import { apiOptions } from '../../options.ts'
 
 export const command: Command = defineCommand({
@@ -23,12 +17,7 @@ export const command: Command = defineCommand({
   ],
   async run(context, values) {
     const connection = context.connect(values)
-    const path = await migrationPath(connection, values, values.name)
-    const names = namesIn(values.databases)
-    const answer = await patchMigration(connection, path, {
-      cancel: 'True',
-      ...(names.length === 0 ? {} : { dbsToCancelMigrationOn: names }),
-    })
+    const answer = await orderMigration(connection, values, 'cancel', 'dbsToCancelMigrationOn')
     printMigration(context.terminal, values.json, answer)
     return 0
   },

@@ -1,9 +1,10 @@
 /** `share server`: registers a SQL server: PostgreSQL with its sign-in, or a folder of DuckDB files. */
 
 import { type Command, defineCommand, UsageError } from '../../command.ts'
+import { groupOptions, inGroup } from '../../group-place.ts'
 import { apiOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
-import { groupOptions, inGroup, make, serverVersion } from '../../sharing.ts'
+import { make, serverVersion } from '../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'share server',

@@ -1,9 +1,10 @@
 /** `share store`: registers a storage account: a folder of the installation, or a blob service. */
 
 import { type Command, defineCommand, UsageError } from '../../command.ts'
+import { groupOptions, inGroup } from '../../group-place.ts'
 import { apiOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
-import { groupOptions, inGroup, make, storageVersion } from '../../sharing.ts'
+import { make, storageVersion } from '../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'share store',

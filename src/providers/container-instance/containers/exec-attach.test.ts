@@ -4,13 +4,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { DockerEngine } from '#engines/containers/docker/docker-engine.ts'
 import { startPodman, testImage } from '#engines/containers/testing/podman.ts'
-import { createHttpServer } from '#http/server.ts'
 import { createStreams } from '#http/streams.ts'
-import { refuse } from '#kernel/error.ts'
-import { defaultLimits } from '#kernel/limits.ts'
+import { servePlane } from '#http/testing/serve-plane.ts'
 import { silentLog } from '#kernel/ports.ts'
-import { contractWords } from '#kernel/vendor.ts'
-import { owner } from '#plane/testing/start.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { done, groups, refused } from '../testing/ask.ts'
 import {
@@ -39,28 +35,8 @@ async function open(options: StartOptions = {}): Promise<World> {
   const clock = { now: () => Date.now() }
   const streams = createStreams({ ids, clock, log: silentLog, publicUrl: () => url })
   const started = await startContainers({ ...options, streams })
-  const server = createHttpServer({
-    plane: started.plane,
-    authenticate: () => owner,
-    authorizeAction: () => {},
-    oauth: () => {
-      throw refuse.NotFound({ path: '/' })
-    },
-    directoryRoutes: [],
-    clock,
-    ids,
-    ticks: () => performance.now(),
-    log: silentLog,
-    logRequests: false,
-    limits: defaultLimits,
-    throttle: false,
-    words: contractWords,
-    region: 'LOCAL',
-    publicUrl: () => url,
-    readiness: async () => [],
-    upgrades: [streams],
-  })
-  url = (await server.listen({ host: '127.0.0.1', port: 0 })).url
+  const server = await servePlane(started.plane, { clock, ids, upgrades: [streams] })
+  url = server.url
   return {
     started,
     async talk(action, given) {
@@ -71,7 +47,7 @@ async function open(options: StartOptions = {}): Promise<World> {
       return converse(offer.webSocketUri, offer.password)
     },
     async [Symbol.asyncDispose]() {
-      await server.close({ drainSeconds: 1 })
+      await server[Symbol.asyncDispose]()
       await started[Symbol.asyncDispose]()
     },
   }

@@ -31,7 +31,6 @@ export interface FlexibleServer {
 export type ServerSeen =
   | {
       readonly kind: 'ready'
-      readonly generation: number
       /** Whoever tells of trouble has not been told of this yet. */
       readonly isNews: boolean
       readonly version: string
@@ -41,7 +40,6 @@ export type ServerSeen =
     }
   | {
       readonly kind: 'away'
-      readonly generation: number
       readonly isNews: boolean
       /** The migration to it that is under way. */
       readonly migration: string | undefined
@@ -49,7 +47,7 @@ export type ServerSeen =
       /** The server answered, and said no. */
       readonly refused: boolean
     }
-  | { readonly kind: 'gone'; readonly generation: number }
+  | { readonly kind: 'gone' }
 
 export function engineSslMode(word: SslModeWord): SslMode {
   const modes = {

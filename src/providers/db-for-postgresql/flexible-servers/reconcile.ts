@@ -15,7 +15,8 @@ const resyncSeconds = 15
 const service = 'Database for PostgreSQL'
 
 type Parts = Pick<PostgresParts, 'engine' | 'seal' | 'signals' | 'reader'>
-type Tell = { readonly kind: 'raise'; readonly seen: ServerSeen } | { readonly kind: 'clear' }
+type Away = Extract<ServerSeen, { kind: 'away' }>
+type Tell = { readonly kind: 'raise'; readonly seen: Away } | { readonly kind: 'clear' }
 
 export function serverReconciler(parts: Parts): Reconciler<FlexibleServer> {
   const { engine, seal, signals, reader } = parts
@@ -27,15 +28,14 @@ export function serverReconciler(parts: Parts): Reconciler<FlexibleServer> {
     retryAfterSeconds: 1,
     resyncSeconds,
     states: { creating: 'Creating', updating: 'Updating', deleting: 'Deleting' },
-    async observe({ desired, generation, id }) {
-      if (desired === undefined) return { kind: 'gone', generation }
+    async observe({ desired, id }) {
+      if (desired === undefined) return { kind: 'gone' }
       const last = told.get(id.key)
       const facts = await attempt(() => engine.inspect(accessOf(seal, desired)))
       if (failed(facts)) {
         const active = await findActive(reader, id)
         return {
           kind: 'away',
-          generation,
           isNews: active !== undefined && last !== 'raise',
           migration: active?.id.text,
           reason: failureText(facts),
@@ -44,7 +44,7 @@ export function serverReconciler(parts: Parts): Reconciler<FlexibleServer> {
       }
       const { version, major, dataBytes } = facts
       const dataMegabytes = Math.ceil(dataBytes / 2 ** 20)
-      return { kind: 'ready', generation, isNews: last !== 'clear', version, major, dataMegabytes }
+      return { kind: 'ready', isNews: last !== 'clear', version, major, dataMegabytes }
     },
     next({ state }, seen) {
       if (seen.kind === 'gone') return { kind: 'done' }
@@ -64,7 +64,7 @@ export function serverReconciler(parts: Parts): Reconciler<FlexibleServer> {
       const key = signalOf(id.key)
       if (tell.kind === 'clear') {
         await signals.clear(key, `The server '${nameOf(id)}' answers again.`)
-      } else if (tell.seen.kind === 'away') {
+      } else {
         const { reason, migration } = tell.seen
         await signals.raise({
           key,

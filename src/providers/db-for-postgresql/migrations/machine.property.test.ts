@@ -141,7 +141,7 @@ function see(migration: Migration, last: Progress | undefined, given: Weather): 
   const spec = specOf(migration)
   if (look === 'validation') {
     const report = { state: given.validation, startedAt: 1, endedAt: 2, server: [], databases: [] }
-    return { kind: 'validation', report, spec }
+    return { kind: 'validation', report }
   }
   if (look === 'survey') {
     return {

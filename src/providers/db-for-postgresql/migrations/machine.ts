@@ -22,7 +22,7 @@ export type Look = 'nothing' | 'validation' | 'survey' | 'worker'
 /** What was seen. `spec` is what a worker would be given now. */
 export type Seen =
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'validation'; readonly report: ValidationReport; readonly spec: MigrationSpec }
+  | { readonly kind: 'validation'; readonly report: ValidationReport }
   | {
       readonly kind: 'survey'
       readonly survey: Survey
@@ -104,13 +104,8 @@ function beforeWorker(model: Migration, last: Progress, seen: Seen, now: number)
   const databases = model.databases ?? []
   if (model.asked.cancel === 'all') return settled(last, 'Canceled', canceled(databases))
   if (databases.length === 0) {
-    return waiting(
-      last,
-      'WaitingForDBsToMigrateSpecification',
-      [],
-      'name the databases to migrate',
-      answersOf(model),
-    )
+    const what = 'name the databases to migrate'
+    return waiting(model, last, 'WaitingForDBsToMigrateSpecification', [], what)
   }
   if (remaining(model).length === 0) return settled(last, 'Canceled', canceled(databases))
   const shown = unstarted(databases, model.asked)
@@ -162,7 +157,6 @@ function prepare(
   now: number,
 ): Progress {
   const { replication, targetDatabases, missing } = survey
-  const answers = answersOf(model)
   if (missing.length > 0) {
     const error = `603102: the source has no database ${missing.map((name) => `'${name}'`).join(', ')}`
     return { ...settled(last, 'Failed', unbegun(last)), error }
@@ -177,22 +171,17 @@ function prepare(
       replication.kind === 'restart-needed'
         ? `the settings are written: restart the source server (${reasons})`
         : `allow setupLogicalReplicationOnSourceDbIfNeeded, or change it yourself: ${reasons}`
-    return waiting(
-      last,
-      'WaitingForLogicalReplicationSetupRequestOnSourceDB',
-      spec.databases,
-      what,
-      answers,
-    )
+    const subState = 'WaitingForLogicalReplicationSetupRequestOnSourceDB'
+    return waiting(model, last, subState, spec.databases, what)
   }
   const taken = targetDatabases.filter(({ made }) => !made).map(({ name }) => name)
   if (taken.length > 0 && model.overwrite !== 'True') {
     const what = 'the target has a database of this name: allow overwriteDbsInTarget, or remove it'
-    return waiting(last, 'WaitingForTargetDBOverwriteConfirmation', taken, what, answers)
+    return waiting(model, last, 'WaitingForTargetDBOverwriteConfirmation', taken, what)
   }
   const later = timeToWait(model, now)
   if (later !== undefined) {
-    const wait = waiting(last, later.subState, spec.databases, later.what, answers)
+    const wait = waiting(model, last, later.subState, spec.databases, later.what)
     return { ...wait, lookInSeconds: later.seconds }
   }
   return { ...goOn(last, 'MigratingData', 0), plan: spec }
@@ -266,11 +255,7 @@ function withWorker(
   const hasOrders = cutover.length > 0 || cancel.length > 0
   const next: Progress = {
     ...well,
-    ...whole(
-      model,
-      observed,
-      databases.some(({ migrationState }) => migrationState === 'Canceling'),
-    ),
+    ...whole(model, observed, orders.cutover),
     ...(observed.message === '' ? {} : { error: observed.message }),
     databases,
     lookInSeconds: workerLookSeconds,
@@ -283,7 +268,7 @@ function withWorker(
 function whole(
   model: Migration,
   observed: ObservedMigration,
-  cancels: boolean,
+  cutover: readonly string[],
 ): Pick<Progress, 'state' | 'subState' | 'error'> {
   const open = observed.databases.filter(({ phase }) => !isEnd(phase))
   if (observed.databases.length === 0) return { state: 'InProgress', subState: 'MigratingData' }
@@ -300,16 +285,10 @@ function whole(
   }
   const isIn = (phases: readonly ObservedDatabase['phase'][]) => (one: ObservedDatabase) =>
     phases.includes(one.phase)
-  if (model.asked.cancel === 'all' || (cancels && open.every(isIn(['canceling'])))) {
+  if (model.asked.cancel === 'all' || open.every(isIn(['canceling']))) {
     return { state: 'InProgress', subState: 'CancelingRequestedDBMigrations' }
   }
-  const orders = ordersFor(
-    model.asked,
-    open.map(({ name }) => name),
-  )
-  const waits = open.filter(
-    ({ name, phase }) => phase === 'replicating' && !orders.cutover.includes(name),
-  )
+  const waits = open.filter(({ name, phase }) => phase === 'replicating' && !cutover.includes(name))
   if (waits.length === open.length) {
     return { state: 'WaitingForUserAction', subState: 'WaitingForCutoverTrigger' }
   }
@@ -325,11 +304,11 @@ function goOn(last: Progress, subState: SubState, lookInSeconds: number): Progre
 
 /** What it waits for stands with the databases it is about. */
 function waiting(
+  model: Migration,
   last: Progress,
   subState: SubState,
   about: readonly string[],
   message: string,
-  answers: string,
 ): Progress {
   return {
     ...last,
@@ -339,7 +318,7 @@ function waiting(
       about.includes(one.databaseName) ? { ...one, message } : one,
     ),
     lookInSeconds: surveyLookSeconds,
-    answers,
+    answers: answersOf(model),
   }
 }
 

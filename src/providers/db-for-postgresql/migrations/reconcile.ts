@@ -67,7 +67,7 @@ async function look(parts: Parts, subject: Asking, model: Migration): Promise<Se
   const spec = specOf(model, ends, parts.settings)
   return attempt(async (): Promise<Seen> => {
     if (wanted === 'validation') {
-      return { kind: 'validation', report: await engine.validate(spec, ends.credentials), spec }
+      return { kind: 'validation', report: await engine.validate(spec, ends.credentials) }
     }
     const survey = await engine.survey(token, spec, ends.credentials)
     return { kind: 'survey', survey, spec, ...(await metadataOf(engine, ends)) }

@@ -2,11 +2,12 @@
 
 import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'
+import { groupOptions } from '../../../group-place.ts'
 import { migrationQuery, numberAt } from '../../../migrations.ts'
 import { apiOptions } from '../../../options.ts'
 import { printRows } from '../../../output/print.ts'
 import { extensionPath, resourceGroupPath, subscriptionOf } from '../../../resource-path.ts'
-import { groupOptions, propertyOf } from '../../../sharing.ts'
+import { propertyOf } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'migration server list',

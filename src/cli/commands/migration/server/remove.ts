@@ -1,9 +1,9 @@
 /** `migration server remove`: forgets a registered server. The server itself is left as it is. */
 
 import { type Command, defineCommand } from '../../../command.ts'
+import { groupOptions } from '../../../group-place.ts'
 import { migrationQuery, serverPath } from '../../../migrations.ts'
 import { connectionOptions } from '../../../options.ts'
-import { groupOptions } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'migration server remove',

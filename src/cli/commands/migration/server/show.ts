@@ -3,10 +3,11 @@
 import { isRecord } from '#client/answer.ts'
 import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'
+import { groupOptions } from '../../../group-place.ts'
 import { migrationQuery, serverPath } from '../../../migrations.ts'
 import { apiOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
-import { groupOptions, propertyOf } from '../../../sharing.ts'
+import { propertyOf } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'migration server show',

@@ -1,0 +1,46 @@
+/** The edge over any plane, on a free port, with its owner as every caller: for tests that are about what is behind. */
+
+import { randomBytes, randomUUID } from 'node:crypto'
+import { refuse } from '#kernel/error.ts'
+import { defaultLimits } from '#kernel/limits.ts'
+import { silentLog } from '#kernel/ports.ts'
+import { contractWords } from '#kernel/vendor.ts'
+import { owner } from '#plane/testing/start.ts'
+import { createHttpServer, type HttpServerOptions } from '../server.ts'
+
+export interface ServedPlane extends AsyncDisposable {
+  readonly url: string
+}
+
+export async function servePlane(
+  plane: HttpServerOptions['plane'],
+  given: Partial<HttpServerOptions> = {},
+): Promise<ServedPlane> {
+  let url = ''
+  const server = createHttpServer({
+    plane,
+    authenticate: () => owner,
+    authorizeAction: () => {},
+    oauth: () => {
+      throw refuse.NotFound({ path: '/' })
+    },
+    directoryRoutes: [],
+    clock: { now: () => Date.now() },
+    ids: { uuid: randomUUID, secret: (bytes) => randomBytes(bytes).toString('base64url') },
+    ticks: () => performance.now(),
+    log: silentLog,
+    logRequests: false,
+    limits: defaultLimits,
+    throttle: false,
+    words: contractWords,
+    region: 'LOCAL',
+    publicUrl: () => url,
+    readiness: async () => [],
+    ...given,
+  })
+  url = (await server.listen({ host: '127.0.0.1', port: 0 })).url
+  return {
+    url,
+    [Symbol.asyncDispose]: () => server.close({ drainSeconds: 1 }),
+  }
+}
