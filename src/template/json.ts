@@ -2,6 +2,7 @@
  * Reads JSON text and remembers where everything stands. Comments are taken; a name given twice in one
  * object, and texts too large or nested too deeply, are refused. It makes objects without a prototype.
  */
+import { JsonCursor, numberPattern } from './json-cursor.ts'
 import type { Json } from './plan.ts'
 
 export const jsonLimits = { characters: 4 * 1024 * 1024, depth: 128 } as const
@@ -131,93 +132,78 @@ interface Fault {
 const faultsMax = 50
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what a string may not hold is what it looks for.
 const plainPattern = /[^"\\\u0000-\u001f]*/y
-const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
-const spacePattern = /[ \t\r\n\ufeff]*/y
 const wordPattern = /[A-Za-z]+/y
-const escapes: ReadonlyMap<string, string> = new Map([
-  ['"', '"'],
-  ['\\', '\\'],
-  ['/', '/'],
-  ['b', '\b'],
-  ['f', '\f'],
-  ['n', '\n'],
-  ['r', '\r'],
-  ['t', '\t'],
-])
-
-/** A cursor over the text. The first thing that is no JSON stops it; names given twice do not. */
-class JsonReader {
+/** The first thing that is no JSON stops it; names given twice do not. */
+class JsonReader extends JsonCursor {
   readonly faults: Fault[] = []
-  readonly #text: string
   readonly #offsets: Offsets | undefined
   readonly #keys: (string | number)[] = []
-  #at = 0
   #isStopped = false
 
   constructor(text: string, offsets: Offsets | undefined) {
-    this.#text = text
+    super(text)
     this.#offsets = offsets
   }
 
   read(): Json {
-    this.#space()
-    const at = this.#at
+    this.space()
+    const at = this.at
     const value = this.#value(0)
     this.#offsets?.set(null, new Map([['', [at, value]]]))
-    this.#space()
-    if (this.#at < this.#text.length) this.#stop('expected the end of the text')
+    this.space()
+    if (this.at < this.text.length) this.stop('expected the end of the text')
     return value
   }
 
   #value(depth: number): Json {
-    if (depth > jsonLimits.depth) return this.#stop(`JSON nests at most ${jsonLimits.depth} deep`)
-    const character = this.#text[this.#at]
+    if (depth > jsonLimits.depth) return this.stop(`JSON nests at most ${jsonLimits.depth} deep`)
+    const character = this.text[this.at]
     if (character === '{') return this.#object(depth)
     if (character === '[') return this.#array(depth)
     if (character === '"') return this.#string()
-    const digits = this.#match(numberPattern)
+    const digits = this.match(numberPattern)
     if (digits !== '') return this.#number(digits)
-    const at = this.#at
-    const word = this.#match(wordPattern)
+    const at = this.at
+    const word = this.match(wordPattern)
     if (word === 'true') return true
     if (word === 'false') return false
     if (word === 'null') return null
-    this.#at = at
-    return this.#stop('expected a value')
+    this.at = at
+    return this.stop('expected a value')
   }
 
   #number(digits: string): Json {
     const value = Number(digits)
-    return Number.isFinite(value) ? value : this.#stop('the number is too large')
+    return Number.isFinite(value) ? value : this.stop('the number is too large')
   }
 
   #object(depth: number): Json {
     const made: Record<string, Json> = Object.create(null)
     const offsets = this.#members(made)
     const seen = new Set<string>()
-    this.#at += 1
-    this.#space()
-    if (this.#take('}')) return made
+    this.at += 1
+    this.space()
+    if (this.take('}')) return made
     while (!this.#isStopped) {
-      const nameAt = this.#at
-      if (this.#text[nameAt] !== '"') return this.#stop("expected a property's name in quotes")
+      const nameAt = this.at
+      if (this.text[nameAt] !== '"') return this.stop("expected a property's name in quotes")
       const name = this.#string()
       this.#keys.push(name)
       if (seen.has(name)) this.#fault(nameAt, `the property '${name.slice(0, 60)}' is given twice`)
       seen.add(name)
-      this.#space()
-      if (!this.#take(':')) this.#stop("expected ':'")
-      this.#space()
-      const at = this.#at
+      this.space()
+      if (!this.take(':')) this.stop("expected ':'")
+      this.space()
+      const at = this.at
       const value = this.#isStopped ? null : this.#value(depth + 1)
       made[name] = value
       offsets?.set(name, [at, value])
-      this.#space()
-      const isLast = !this.#isStopped && this.#take('}')
-      if (!isLast && !this.#isStopped && !this.#take(',')) this.#stop("expected ',' or '}'")
+      this.space()
+      const isLast = !this.#isStopped && this.take('}')
+      if (!isLast && !this.#isStopped && !this.take(',')) this.stop("expected ',' or '}'")
       this.#keys.pop()
       if (isLast) return made
-      this.#space()
+      this.space()
     }
     return made
   }
@@ -225,21 +211,21 @@ class JsonReader {
   #array(depth: number): Json {
     const made: Json[] = []
     const offsets = this.#members(made)
-    this.#at += 1
-    this.#space()
-    if (this.#take(']')) return made
+    this.at += 1
+    this.space()
+    if (this.take(']')) return made
     while (!this.#isStopped) {
       this.#keys.push(made.length)
-      const at = this.#at
+      const at = this.at
       const value = this.#value(depth + 1)
       offsets?.set(made.length, [at, value])
       made.push(value)
-      this.#space()
-      const isLast = !this.#isStopped && this.#take(']')
-      if (!isLast && !this.#isStopped && !this.#take(',')) this.#stop("expected ',' or ']'")
+      this.space()
+      const isLast = !this.#isStopped && this.take(']')
+      if (!isLast && !this.#isStopped && !this.take(',')) this.stop("expected ',' or ']'")
       this.#keys.pop()
       if (isLast) return made
-      this.#space()
+      this.space()
     }
     return made
   }
@@ -252,76 +238,35 @@ class JsonReader {
 
   /** Line breaks and tabs may stand in strings as they are: long expressions are written so. */
   #string(): string {
-    const start = this.#at
-    this.#at += 1
+    const start = this.at
+    this.at += 1
     let value = ''
     for (;;) {
-      value += this.#match(plainPattern)
-      const character = this.#text[this.#at]
-      this.#at += 1
+      value += this.match(plainPattern)
+      const character = this.text[this.at]
+      this.at += 1
       if (character === '"') return value
       if (character === '\n' || character === '\r' || character === '\t') value += character
       else if (character !== '\\') {
-        this.#at = character === undefined ? start : this.#at - 1
+        this.at = character === undefined ? start : this.at - 1
         const isOpen = character === undefined
-        return this.#stop(
-          isOpen ? 'the string has no closing quote' : 'a control character in a string',
-          '',
-        )
+        this.stop(isOpen ? 'the string has no closing quote' : 'a control character in a string')
+        return ''
       } else {
-        const escaped = this.#escape()
-        if (escaped === undefined) return this.#stop('an escape that JSON does not know', '')
+        const escaped = this.escape()
+        if (escaped === undefined) {
+          this.stop('an escape that JSON does not know')
+          return ''
+        }
         value += escaped
       }
     }
   }
 
-  #escape(): string | undefined {
-    const letter = this.#text[this.#at]
-    if (letter === undefined) return undefined
-    this.#at += 1
-    if (letter !== 'u') return escapes.get(letter)
-    const hex = this.#text.slice(this.#at, this.#at + 4)
-    if (!/^[0-9a-fA-F]{4}$/.test(hex)) return undefined
-    this.#at += 4
-    return String.fromCharCode(Number.parseInt(hex, 16))
-  }
-
-  #space(): void {
-    for (;;) {
-      this.#match(spacePattern)
-      if (this.#text[this.#at] !== '/') return
-      const next = this.#text[this.#at + 1]
-      const close = next === '/' ? '\n' : next === '*' ? '*/' : undefined
-      if (close === undefined) return
-      const end = this.#text.indexOf(close, this.#at + 2)
-      if (end === -1 && next === '*') {
-        this.#stop('the comment has no end')
-        return
-      }
-      this.#at = end === -1 ? this.#text.length : end + close.length
-    }
-  }
-
-  #take(character: string): boolean {
-    if (this.#text[this.#at] !== character) return false
-    this.#at += 1
-    return true
-  }
-
-  #match(pattern: RegExp): string {
-    pattern.lastIndex = this.#at
-    const found = pattern.exec(this.#text)?.[0] ?? ''
-    this.#at += found.length
-    return found
-  }
-
-  #stop(message: string): null
-  #stop(message: string, value: string): string
-  #stop(message: string, value: string | null = null): string | null {
-    if (!this.#isStopped) this.#fault(this.#at, message)
+  protected override stop(message: string): null {
+    if (!this.#isStopped) this.#fault(this.at, message)
     this.#isStopped = true
-    return value
+    return null
   }
 
   #fault(at: number, message: string): void {

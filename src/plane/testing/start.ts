@@ -11,6 +11,7 @@ import { createPlane, type RunningPlane } from '../create-plane.ts'
 import type { Provider } from '../define.ts'
 import type { Method, Outcome } from '../plane.ts'
 import type { Timers } from '../reconciler.ts'
+import { ask } from './ask.ts'
 import { SampleEngine } from './sample-engine.ts'
 import { sampleProviders } from './sample-provider.ts'
 
@@ -110,22 +111,8 @@ export async function startPlane(options: StartOptions = {}): Promise<TestPlane>
     store,
     engine,
     clock,
-    async call(method, path, body, { as = owner, version, ifMatch, ifNoneMatch } = {}) {
-      const url = new URL(path, 'http://plane')
-      if (!url.searchParams.has('api-version')) {
-        url.searchParams.set('api-version', version ?? '2024-01-01')
-      }
-      const route = plane.locate(method, url.pathname, url.searchParams)
-      const pending = await plane.authorize(route, as, 'correlation')
-      return plane.run(route, {
-        principal: as,
-        query: url.searchParams,
-        body,
-        preconditions: { ifMatch, ifNoneMatch },
-        correlationId: 'correlation',
-        pending,
-      })
-    },
+    call: (method, path, body, options = {}) =>
+      ask(plane, method, path, body, { as: owner, version: '2024-01-01', ...options }),
     async [Symbol.asyncDispose]() {
       await plane[Symbol.asyncDispose]()
       if (options.store === undefined) await store[Symbol.asyncDispose]()

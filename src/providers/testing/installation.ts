@@ -9,6 +9,7 @@ import type { Principal } from '#kernel/principal.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
+import { ask } from '#plane/testing/ask.ts'
 import type { Subject, SubjectOptions } from '#plane/testing/resource-contract.ts'
 import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
 import { realClock, realIds, testWorld } from '#plane/testing/world.ts'
@@ -81,44 +82,26 @@ export async function openInstallation(
     timers: realTimers,
     guards: [lockGuard],
   })
-  async function send(
-    method: Method,
-    path: string,
-    body: unknown,
-    options: Options,
-    authorized: boolean,
-  ): Promise<Outcome> {
-    const url = new URL(path, 'http://plane')
-    if (!url.searchParams.has('api-version')) {
-      url.searchParams.set('api-version', options.version ?? version)
-    }
-    const principal = options.as ?? (options.stranger === true ? nobody : owner)
-    const route = plane.locate(method, url.pathname, url.searchParams)
-    const pending = authorized ? await plane.authorize(route, principal, 'correlation') : undefined
-    const { ifMatch, ifNoneMatch } = options
-    return plane.run(route, {
-      principal,
-      query: url.searchParams,
-      body,
-      preconditions: { ifMatch, ifNoneMatch },
-      correlationId: 'correlation',
-      pending,
-    })
-  }
-  // The first assignment of an installation is nobody's to allow.
-  await send(
+  await ask(
+    plane,
     'PUT',
     `/${authorization}/roleAssignments/${owner.id}`,
     assignment(owner.id, ownerRoleId),
-    {},
-    false,
+    { as: owner, version, isUnasked: true },
   )
   plane.reconciler.start()
   return {
     plane,
     registry: plane.registry,
     groups,
-    call: (method, path, body, options = {}) => send(method, path, body, options, true),
+    call(
+      method,
+      path,
+      body,
+      { stranger, as = stranger === true ? nobody : owner, ...options } = {},
+    ) {
+      return ask(plane, method, path, body, { as, version, ...options })
+    },
     settle: () => plane.reconciler.idle(),
     moveDirectory: () => {
       directoryPosition += 1

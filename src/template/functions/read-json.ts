@@ -3,6 +3,7 @@
  * without quotes, comments and commas at an end are taken. Of a name given twice the last one counts.
  */
 import { jsonLimits } from '../json.ts'
+import { JsonCursor, numberPattern } from '../json-cursor.ts'
 import type { Json } from '../plan.ts'
 
 export type ReadValue =
@@ -19,70 +20,51 @@ export function readLenientJson(text: string): ReadValue {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what a string may not hold is what it looks for.
 const plainPattern = /[^'"\\\u0000-\u001f]*/y
-const spacePattern = /[ \t\r\n\ufeff]*/y
-const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 const wordPattern = /[A-Za-z_$][A-Za-z0-9_$]*/y
-const escapes: ReadonlyMap<string, string> = new Map([
-  ['b', '\b'],
-  ['f', '\f'],
-  ['n', '\n'],
-  ['r', '\r'],
-  ['t', '\t'],
-  ['/', '/'],
-  ['\\', '\\'],
-  ['"', '"'],
-  ["'", "'"],
-])
 const constants: ReadonlyMap<string, Json> = new Map([
   ['true', true],
   ['false', false],
   ['null', null],
 ])
 
-/** A cursor; the first fault stops it wherever it is. */
-class LenientReader {
+/** The first fault stops it wherever it is. */
+class LenientReader extends JsonCursor {
   fault: { readonly at: number; readonly message: string } | undefined
-  readonly #text: string
-  #at = 0
-
-  constructor(text: string) {
-    this.#text = text
-  }
 
   read(): Json {
-    this.#space()
+    this.space()
     const value = this.#value(0)
-    this.#space()
-    if (this.#at < this.#text.length) this.#stop('expected the end')
+    this.space()
+    if (this.at < this.text.length) this.stop('expected the end')
     return value
   }
 
   #value(depth: number): Json {
-    if (depth > jsonLimits.depth) return this.#stop(`JSON nests at most ${jsonLimits.depth} deep`)
-    const character = this.#text[this.#at]
+    if (depth > jsonLimits.depth) return this.stop(`JSON nests at most ${jsonLimits.depth} deep`)
+    const character = this.text[this.at]
     if (character === '{') return this.#object(depth)
     if (character === '[') return this.#array(depth)
     if (character === '"' || character === "'") return this.#string(character)
-    const digits = this.#match(numberPattern)
+    const digits = this.match(numberPattern)
     if (digits !== '') {
       const number = Number(digits)
-      return Number.isFinite(number) ? number : this.#stop('the number is too large')
+      return Number.isFinite(number) ? number : this.stop('the number is too large')
     }
-    const at = this.#at
-    const value = constants.get(this.#match(wordPattern))
+    const at = this.at
+    const value = constants.get(this.match(wordPattern))
     if (value !== undefined) return value
-    this.#at = at
-    return this.#stop('expected a value')
+    this.at = at
+    return this.stop('expected a value')
   }
 
   #object(depth: number): Json {
     const made: Record<string, Json> = Object.create(null)
     this.#begin()
-    while (this.fault === undefined && !this.#take('}')) {
+    while (this.fault === undefined && !this.take('}')) {
       const name = this.#name()
-      this.#space()
-      if (!this.#take(':')) return this.#stop("expected ':'")
-      this.#space()
+      this.space()
+      if (!this.take(':')) return this.stop("expected ':'")
+      this.space()
       made[name] = this.#value(depth + 1)
       this.#next('}')
     }
@@ -92,7 +74,7 @@ class LenientReader {
   #array(depth: number): Json {
     const made: Json[] = []
     this.#begin()
-    while (this.fault === undefined && !this.#take(']')) {
+    while (this.fault === undefined && !this.take(']')) {
       made.push(this.#value(depth + 1))
       this.#next(']')
     }
@@ -100,89 +82,56 @@ class LenientReader {
   }
 
   #begin(): void {
-    this.#at += 1
-    this.#space()
+    this.at += 1
+    this.space()
   }
 
   /** Behind an element there is a comma or the end; behind a comma there may be the end too. */
   #next(end: string): void {
-    this.#space()
-    if (this.fault !== undefined || this.#text[this.#at] === end) return
-    if (!this.#take(',')) this.#stop(`expected ',' or '${end}'`)
-    this.#space()
+    this.space()
+    if (this.fault !== undefined || this.text[this.at] === end) return
+    if (!this.take(',')) this.stop(`expected ',' or '${end}'`)
+    this.space()
   }
 
   #name(): string {
-    const character = this.#text[this.#at]
+    const character = this.text[this.at]
     if (character === '"' || character === "'") return this.#string(character)
-    const word = this.#match(wordPattern)
-    if (word === '') this.#stop("expected a property's name")
+    const word = this.match(wordPattern)
+    if (word === '') this.stop("expected a property's name")
     return word
   }
 
   #string(quote: string): string {
-    const start = this.#at
+    const start = this.at
     const parts: string[] = []
-    this.#at += 1
+    this.at += 1
     for (;;) {
-      parts.push(this.#match(plainPattern))
-      const character = this.#text[this.#at]
+      parts.push(this.match(plainPattern))
+      const character = this.text[this.at]
       if (character === undefined) {
-        this.#at = start
-        this.#stop('the string has no closing quote')
+        this.at = start
+        this.stop('the string has no closing quote')
         return ''
       }
-      this.#at += 1
+      this.at += 1
       if (character === quote) return parts.join('')
-      const written = character === '\\' ? this.#escape() : character
+      const written = character === '\\' ? this.#written() : character
       if (written === undefined) {
-        this.#stop('an escape that JSON does not know')
+        this.stop('an escape that JSON does not know')
         return ''
       }
       parts.push(written)
     }
   }
 
-  #escape(): string | undefined {
-    const letter = this.#text[this.#at] ?? ''
-    this.#at += 1
-    if (letter !== 'u') return escapes.get(letter)
-    const hex = this.#text.slice(this.#at, this.#at + 4)
-    if (!/^[0-9a-fA-F]{4}$/.test(hex)) return undefined
-    this.#at += 4
-    return String.fromCharCode(Number.parseInt(hex, 16))
+  /** Here a single quote may be escaped too. */
+  #written(): string | undefined {
+    return this.take("'") ? "'" : this.escape()
   }
 
-  #space(): void {
-    for (;;) {
-      this.#match(spacePattern)
-      const opening = this.#text.slice(this.#at, this.#at + 2)
-      if (opening !== '//' && opening !== '/*') return
-      const close = opening === '//' ? '\n' : '*/'
-      const end = this.#text.indexOf(close, this.#at + 2)
-      if (end < 0 && opening === '/*') {
-        this.#stop('the comment has no end')
-        return
-      }
-      this.#at = end < 0 ? this.#text.length : end + close.length
-    }
-  }
-
-  #take(character: string): boolean {
-    if (this.#text[this.#at] !== character) return false
-    this.#at += 1
-    return true
-  }
-
-  #match(pattern: RegExp): string {
-    pattern.lastIndex = this.#at
-    const found = pattern.exec(this.#text)?.[0] ?? ''
-    this.#at += found.length
-    return found
-  }
-
-  #stop(message: string): null {
-    this.fault ??= { at: this.#at, message }
+  protected override stop(message: string): null {
+    this.fault ??= { at: this.at, message }
     return null
   }
 }

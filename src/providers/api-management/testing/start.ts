@@ -8,6 +8,7 @@ import { contractWords } from '#kernel/vendor.ts'
 import { createPlane, type PlaneServices } from '#plane/create-plane.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
 import { createRegistry } from '#plane/registry.ts'
+import { ask } from '#plane/testing/ask.ts'
 import type { Subject, SubjectOptions } from '#plane/testing/resource-contract.ts'
 import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
 import { realClock, realIds, testSeal, testWorld } from '#plane/testing/world.ts'
@@ -69,27 +70,9 @@ export async function startApis(): Promise<Subject & AsyncDisposable> {
   return {
     registry: plane.registry,
     settle: () => plane.reconciler.idle(),
-    async call(
-      method: Method,
-      path: string,
-      body?: unknown,
-      options: SubjectOptions = {},
-    ): Promise<Outcome> {
-      const url = new URL(path, 'http://plane')
-      if (!url.searchParams.has('api-version')) {
-        url.searchParams.set('api-version', options.version ?? newest)
-      }
-      const principal = options.stranger === true ? nobody : owner
-      const route = plane.locate(method, url.pathname, url.searchParams)
-      const pending = await plane.authorize(route, principal, 'correlation')
-      return plane.run(route, {
-        principal,
-        query: url.searchParams,
-        body,
-        preconditions: { ifMatch: options.ifMatch, ifNoneMatch: options.ifNoneMatch },
-        correlationId: 'correlation',
-        pending,
-      })
+    call(method, path, body, { stranger, ...options } = {}) {
+      const as = stranger === true ? nobody : owner
+      return ask(plane, method, path, body, { as, version: newest, ...options })
     },
     async [Symbol.asyncDispose]() {
       await plane[Symbol.asyncDispose]()

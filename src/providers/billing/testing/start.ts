@@ -5,7 +5,8 @@ import { defaultLimits } from '#kernel/limits.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
-import type { Method, Outcome } from '#plane/plane.ts'
+import type { Outcome } from '#plane/plane.ts'
+import { ask } from '#plane/testing/ask.ts'
 import type { Subject } from '#plane/testing/resource-contract.ts'
 import { nobody, owner, realTimers } from '#plane/testing/start.ts'
 import { testSeal } from '#plane/testing/world.ts'
@@ -88,22 +89,9 @@ export async function startBilling(options: StartOptions = {}): Promise<Started>
     scopes: 'implicit',
     timers: realTimers,
   })
-  const call: Started['call'] = async (method: Method, path, body, settings = {}) => {
-    const url = new URL(path, 'http://plane')
-    if (!url.searchParams.has('api-version')) {
-      url.searchParams.set('api-version', settings.version ?? '2024-04-01')
-    }
-    const principal = settings.stranger === true ? nobody : owner
-    const route = plane.locate(method, url.pathname, url.searchParams)
-    const pending = await plane.authorize(route, principal, 'correlation')
-    return plane.run(route, {
-      pending,
-      principal,
-      query: url.searchParams,
-      body,
-      preconditions: { ifMatch: settings.ifMatch, ifNoneMatch: settings.ifNoneMatch },
-      correlationId: 'correlation',
-    })
+  const call: Started['call'] = (method, path, body, { stranger, ...options } = {}) => {
+    const as = stranger === true ? nobody : owner
+    return ask(plane, method, path, body, { as, version: '2024-04-01', ...options })
   }
   // Every answer as the wire has it.
   const wire = (outcome: Outcome): Wire => ({

@@ -11,6 +11,7 @@ import { silentLog } from '#kernel/ports.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
+import { ask } from '#plane/testing/ask.ts'
 import type { Subject, SubjectOptions } from '#plane/testing/resource-contract.ts'
 import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
 import { memoryWorkloads, testSeal } from '#plane/testing/world.ts'
@@ -126,22 +127,9 @@ export async function startContainers(options: StartOptions = {}): Promise<Start
     timers: realTimers,
   })
   if (options.reconcile !== false) plane.reconciler.start()
-  const call: Started['call'] = async (method, path, body, settings = {}) => {
-    const url = new URL(path, 'http://plane')
-    if (!url.searchParams.has('api-version')) {
-      url.searchParams.set('api-version', settings.version ?? version)
-    }
-    const principal = settings.stranger === true ? nobody : owner
-    const route = plane.locate(method, url.pathname, url.searchParams)
-    const pending = await plane.authorize(route, principal, 'correlation')
-    return plane.run(route, {
-      pending,
-      principal,
-      query: url.searchParams,
-      body,
-      preconditions: { ifMatch: settings.ifMatch, ifNoneMatch: settings.ifNoneMatch },
-      correlationId: 'correlation',
-    })
+  const call: Started['call'] = (method, path, body, { stranger, ...options } = {}) => {
+    const as = stranger === true ? nobody : owner
+    return ask(plane, method, path, body, { as, version, ...options })
   }
   let closed = false
   const close = async (): Promise<void> => {

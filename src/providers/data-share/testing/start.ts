@@ -12,7 +12,8 @@ import type { Principal } from '#kernel/principal.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import type { AccessQuestion } from '#plane/access.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
-import type { Method, Outcome } from '#plane/plane.ts'
+import type { Method } from '#plane/plane.ts'
+import { ask } from '#plane/testing/ask.ts'
 import { owner, realTimers } from '#plane/testing/start.ts'
 import { realClock, realIds, testWorld } from '#plane/testing/world.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
@@ -136,25 +137,12 @@ export async function startSharing(options: SharingOptions = {}): Promise<Sharin
   })
   plane.start()
   const call: Sharing['call'] = async (method, path, body, as = provider) => {
-    const url = new URL(path, 'http://plane')
-    if (!url.searchParams.has('api-version')) {
-      const version = path.includes('.Storage/')
-        ? '2023-01-01'
-        : path.includes('.Sql/')
-          ? '2021-11-01'
-          : '2021-08-01'
-      url.searchParams.set('api-version', version)
-    }
-    const route = plane.locate(method, url.pathname, url.searchParams)
-    const pending = await plane.authorize(route, as, 'correlation')
-    const outcome: Outcome = await plane.run(route, {
-      principal: as,
-      query: url.searchParams,
-      body,
-      preconditions: {},
-      correlationId: 'correlation',
-      pending,
-    })
+    const version = path.includes('.Storage/')
+      ? '2023-01-01'
+      : path.includes('.Sql/')
+        ? '2021-11-01'
+        : '2021-08-01'
+    const outcome = await ask(plane, method, path, body, { as, version })
     return {
       status: outcome.status,
       body: outcome.body === undefined ? undefined : JSON.parse(JSON.stringify(outcome.body)),

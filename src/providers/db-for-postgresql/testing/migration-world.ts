@@ -14,6 +14,7 @@ import { contractWords } from '#kernel/vendor.ts'
 import type { AccessQuestion } from '#plane/access.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Method } from '#plane/plane.ts'
+import { ask } from '#plane/testing/ask.ts'
 import { owner, realTimers } from '#plane/testing/start.ts'
 import { realClock, realIds, testWorld } from '#plane/testing/world.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
@@ -152,21 +153,8 @@ export async function openMigrationWorld(options: WorldOptions = {}): Promise<Mi
   const opened = starting.move()
 
   const call: MigrationWorld['call'] = async (method, path, body, { as = owner, ifMatch } = {}) => {
-    const url = new URL(path, 'http://plane')
-    if (!url.searchParams.has('api-version')) {
-      const isGroup = url.pathname === group
-      url.searchParams.set('api-version', isGroup ? '2021-04-01' : '2025-08-01')
-    }
-    const route = plane.locate(method, url.pathname, url.searchParams)
-    const pending = await plane.authorize(route, as, 'correlation')
-    const outcome = await plane.run(route, {
-      principal: as,
-      query: url.searchParams,
-      body,
-      preconditions: ifMatch === undefined ? {} : { ifMatch },
-      correlationId: 'correlation',
-      pending,
-    })
+    const version = path.split('?')[0] === group ? '2021-04-01' : '2025-08-01'
+    const outcome = await ask(plane, method, path, body, { as, version, ifMatch })
     return {
       status: outcome.status,
       body: outcome.body === undefined ? undefined : JSON.parse(JSON.stringify(outcome.body)),

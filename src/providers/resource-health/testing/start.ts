@@ -7,6 +7,7 @@ import { contractWords } from '#kernel/vendor.ts'
 import type { Access } from '#plane/access.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
+import { ask } from '#plane/testing/ask.ts'
 import { owner, realTimers } from '#plane/testing/start.ts'
 import { realIds, testSeal } from '#plane/testing/world.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
@@ -95,22 +96,9 @@ export async function startHealth(options: StartOptions = {}): Promise<Started> 
     timers: realTimers,
   })
   if (options.background === true) plane.start()
-  const call: Started['call'] = async (method, path, body, as = owner) => {
-    const url = new URL(path, 'http://plane')
-    if (!url.searchParams.has('api-version')) {
-      const isHealth = path.includes('Vendor.ResourceHealth')
-      url.searchParams.set('api-version', isHealth ? '2025-05-01' : '2026-01-01')
-    }
-    const route = plane.locate(method, url.pathname, url.searchParams)
-    const pending = await plane.authorize(route, as, 'correlation')
-    return plane.run(route, {
-      pending,
-      principal: as,
-      query: url.searchParams,
-      body,
-      preconditions: {},
-      correlationId: 'correlation',
-    })
+  const call: Started['call'] = (method, path, body, as = owner) => {
+    const version = path.includes('Vendor.ResourceHealth') ? '2025-05-01' : '2026-01-01'
+    return ask(plane, method, path, body, { as, version })
   }
   // Lists are of subscriptions that are there.
   for (const id of [subscriptionId, otherSubscriptionId]) {

@@ -9,7 +9,7 @@ import { silentLog } from '#kernel/ports.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import type { AccessQuestion } from '#plane/access.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
-import type { Method, Outcome } from '#plane/plane.ts'
+import { ask } from '#plane/testing/ask.ts'
 import type { Subject } from '#plane/testing/resource-contract.ts'
 import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
 import { memoryWorkloads, testSeal } from '#plane/testing/world.ts'
@@ -78,23 +78,10 @@ export async function startSecrets(
     store,
     secrets,
     settle: () => plane.reconciler.idle(),
-    async call(method: Method, path: string, body?: unknown, settings = {}): Promise<Outcome> {
-      const url = new URL(path, 'http://plane')
-      if (!url.searchParams.has('api-version')) {
-        const version = path.includes('ContainerInstance') ? '2025-09-01' : '2026-01-01'
-        url.searchParams.set('api-version', settings.version ?? version)
-      }
-      const principal = settings.stranger === true ? nobody : owner
-      const route = plane.locate(method, url.pathname, url.searchParams)
-      const pending = await plane.authorize(route, principal, 'correlation')
-      return plane.run(route, {
-        pending,
-        principal,
-        query: url.searchParams,
-        body,
-        preconditions: { ifMatch: settings.ifMatch, ifNoneMatch: settings.ifNoneMatch },
-        correlationId: 'correlation',
-      })
+    call(method, path, body, { stranger, ...options } = {}) {
+      const as = stranger === true ? nobody : owner
+      const version = path.includes('ContainerInstance') ? '2025-09-01' : '2026-01-01'
+      return ask(plane, method, path, body, { as, version, ...options })
     },
     async [Symbol.asyncDispose]() {
       await plane[Symbol.asyncDispose]()

@@ -11,6 +11,7 @@ import type { Principal } from '#kernel/principal.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
+import { ask } from '#plane/testing/ask.ts'
 import { memoryStore, owner, realTimers } from '#plane/testing/start.ts'
 import { memoryWorkloads, realClock, realIds, testSeal } from '#plane/testing/world.ts'
 import type { Store } from '#stores/store.ts'
@@ -114,39 +115,17 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
     timers: realTimers,
     guards: [lockGuard],
   })
-  const send = async (
-    method: Method,
-    path: string,
-    body: unknown,
-    version: string,
-    principal: Principal,
-    isChecked: boolean,
-  ): Promise<Outcome> => {
-    const url = new URL(path, 'http://plane')
-    if (!url.searchParams.has('api-version')) url.searchParams.set('api-version', version)
-    const route = plane.locate(method, url.pathname, url.searchParams)
-    const pending = isChecked ? await plane.authorize(route, principal, 'c') : undefined
-    const query = url.searchParams
-    return plane.run(route, {
-      principal,
-      query,
-      body,
-      preconditions: {},
-      correlationId: 'c',
-      pending,
-    })
-  }
   const roleDefinitionId = `${subscription}/providers/Vendor.Authorization/roleDefinitions/${ownerRoleId}`
   const properties = { principalId: owner.id, roleDefinitionId, principalType: 'User' }
   const first = `/providers/Vendor.Authorization/roleAssignments/${owner.id}`
-  // The first assignment of an installation is nobody's to allow.
-  await send('PUT', first, { properties }, '2022-04-01', owner, false)
+  const unasked = { as: owner, version: '2022-04-01', isUnasked: true }
+  await ask(plane, 'PUT', first, { properties }, unasked)
   if (options.asleep !== true) plane.reconciler.start()
   return {
     plane,
     store,
-    call: (method, path, body, { version = versionNow, as = owner } = {}) =>
-      send(method, path, body, version, as, true),
+    call: (method, path, body, options = {}) =>
+      ask(plane, method, path, body, { as: owner, version: versionNow, ...options }),
     async settle() {
       for (;;) {
         await plane.reconciler.idle()

@@ -1,0 +1,36 @@
+/** One request put to a plane in a test as the edge would put it: located, authorized, run. */
+
+import type { Principal } from '#kernel/principal.ts'
+import type { RunningPlane } from '../create-plane.ts'
+import type { Method, Outcome } from '../plane.ts'
+
+export interface AskOptions {
+  readonly as: Principal
+  /** Where the path says none. */
+  readonly version: string
+  readonly ifMatch?: string | undefined
+  readonly ifNoneMatch?: string | undefined
+  /** Nobody is asked whether it is allowed: the first assignment of an installation is nobody's to allow. */
+  readonly isUnasked?: boolean
+}
+
+export async function ask(
+  plane: RunningPlane,
+  method: Method,
+  path: string,
+  body: unknown,
+  { as, version, ifMatch, ifNoneMatch, isUnasked }: AskOptions,
+): Promise<Outcome> {
+  const url = new URL(path, 'http://plane')
+  if (!url.searchParams.has('api-version')) url.searchParams.set('api-version', version)
+  const route = plane.locate(method, url.pathname, url.searchParams)
+  const pending = isUnasked === true ? undefined : await plane.authorize(route, as, 'correlation')
+  return plane.run(route, {
+    principal: as,
+    query: url.searchParams,
+    body,
+    preconditions: { ifMatch, ifNoneMatch },
+    correlationId: 'correlation',
+    pending,
+  })
+}

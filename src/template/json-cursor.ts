@@ -1,0 +1,74 @@
+/**
+ * What every reader of JSON text walks with: a place in the text, spaces and comments, escapes. What a value is
+ * and what becomes of a fault its readers say.
+ */
+
+const spacePattern = /[ \t\r\n\ufeff]*/y
+const escapes: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ['\\', '\\'],
+  ['/', '/'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+])
+
+export const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+
+export abstract class JsonCursor {
+  protected readonly text: string
+  /** The offset of the next character. */
+  protected at = 0
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  /** The first thing that is no JSON; nothing is read behind it. */
+  protected abstract stop(message: string): null
+
+  /** Over spaces and comments. */
+  protected space(): void {
+    for (;;) {
+      this.match(spacePattern)
+      if (this.text[this.at] !== '/') return
+      const next = this.text[this.at + 1]
+      const close = next === '/' ? '\n' : next === '*' ? '*/' : undefined
+      if (close === undefined) return
+      const end = this.text.indexOf(close, this.at + 2)
+      if (end === -1 && next === '*') {
+        this.stop('the comment has no end')
+        return
+      }
+      this.at = end === -1 ? this.text.length : end + close.length
+    }
+  }
+
+  protected take(character: string): boolean {
+    if (this.text[this.at] !== character) return false
+    this.at += 1
+    return true
+  }
+
+  /** What a sticky pattern finds here, or nothing. */
+  protected match(pattern: RegExp): string {
+    pattern.lastIndex = this.at
+    const found = pattern.exec(this.text)?.[0] ?? ''
+    this.at += found.length
+    return found
+  }
+
+  /** What is written behind a backslash; `undefined` where JSON knows no such escape. */
+  protected escape(): string | undefined {
+    const letter = this.text[this.at]
+    if (letter === undefined) return undefined
+    this.at += 1
+    if (letter !== 'u') return escapes.get(letter)
+    const hex = this.text.slice(this.at, this.at + 4)
+    if (!/^[0-9a-fA-F]{4}$/.test(hex)) return undefined
+    this.at += 4
+    return String.fromCharCode(Number.parseInt(hex, 16))
+  }
+}
