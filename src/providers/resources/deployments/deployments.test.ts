@@ -176,12 +176,12 @@ test('what would be refused is refused before anything is written, every resourc
   await started.settle()
   const moved = { ...web('a'), location: 'elsewhere' }
   const asked = body([assignment(randomUUID(), someone), moved, web('new')])
-  for (const work of [
-    started.call('PUT', at('two'), asked),
-    started.call('POST', `${at('two')}/validate`, asked),
-    started.call('POST', `${at('two')}/whatIf`, asked),
-  ]) {
-    const error = await refusal(work, 'InvalidTemplateDeployment')
+  for (const [method, path] of [
+    ['PUT', at('two')],
+    ['POST', `${at('two')}/validate`],
+    ['POST', `${at('two')}/whatIf`],
+  ] as const) {
+    const error = await refusal(started.call(method, path, asked), 'InvalidTemplateDeployment')
     const codes = error.extra.details?.map((one) => one.code).sort()
     assert.deepEqual(codes, ['InvalidResourceLocation', 'RoleAssignmentExists'])
   }
