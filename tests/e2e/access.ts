@@ -137,3 +137,34 @@ export function bodyOf(properties: Readonly<Record<string, unknown>> = {}): {
     },
   }
 }
+
+/** Requests about role assignments to an installation. */
+export interface AssignmentCalls {
+  put(path: string, body: unknown, token?: string): Promise<Answer>
+  get(path: string): Promise<Answer>
+  /** One that is made at a scope, with what it was asked with. */
+  created(scope: string, properties?: Readonly<Record<string, unknown>>): Promise<CreatedAssignment>
+}
+
+export interface CreatedAssignment {
+  readonly path: string
+  readonly body: ReturnType<typeof bodyOf>
+  readonly made: Answer
+  readonly id: string
+}
+
+export function assignmentCalls(on: Installation): AssignmentCalls {
+  const put: AssignmentCalls['put'] = (path, body, token) =>
+    on.request('PUT', path, { body, ...(token === undefined ? {} : { token }) })
+  return {
+    put,
+    get: (path) => on.request('GET', path),
+    async created(scope, properties) {
+      const path = assignmentPath(scope)
+      const body = bodyOf(properties)
+      const made = await put(path, body)
+      assert.equal(made.status, 201, made.text)
+      return { path, body, made, id: String(made.at('id')) }
+    },
+  }
+}

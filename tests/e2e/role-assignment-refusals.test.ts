@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import {
+  type AssignmentCalls,
   assertRefused,
+  assignmentCalls,
   assignmentPath,
   bodyOf,
   conditionText,
@@ -13,35 +15,25 @@ import {
   roleId,
   roles,
 } from './access.ts'
-import { type Answer, type Installation, startInstallation } from './installation.ts'
+import { type Installation, startInstallation } from './installation.ts'
 
 const version = 'api-version=2022-04-01'
 
 let installation: Installation
+let put: AssignmentCalls['put']
+let get: AssignmentCalls['get']
+let created: AssignmentCalls['created']
 let subscription: string
 let group: string
 
 before(async () => {
   installation = await startInstallation()
+  ;({ put, get, created } = assignmentCalls(installation))
   subscription = `/subscriptions/${installation.subscriptionId}`
   group = `${subscription}/resourceGroups/refusals`
 })
 
 after(() => installation[Symbol.asyncDispose]())
-
-function put(path: string, body: unknown, token?: string): Promise<Answer> {
-  return installation.request('PUT', path, { body, ...(token === undefined ? {} : { token }) })
-}
-
-const get = (path: string): Promise<Answer> => installation.request('GET', path)
-
-async function created(scope: string, properties?: Readonly<Record<string, unknown>>) {
-  const path = assignmentPath(scope)
-  const body = bodyOf(properties)
-  const made = await put(path, body)
-  assert.equal(made.status, 201, made.text)
-  return { path, body, made, id: String(made.at('id')) }
-}
 
 describe('refusals', () => {
   test('RoleAssignmentExists: the same under another name; the text names the existing one', async () => {

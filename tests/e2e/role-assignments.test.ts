@@ -5,7 +5,9 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import {
   type Application,
+  type AssignmentCalls,
   assertRefused,
+  assignmentCalls,
   assignmentPath,
   bodyOf,
   conditionText,
@@ -14,13 +16,16 @@ import {
   roleId,
   roles,
 } from './access.ts'
-import { type Answer, type Installation, startInstallation } from './installation.ts'
+import { type Installation, startInstallation } from './installation.ts'
 
 const version = 'api-version=2022-04-01'
 const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/
 
 let installation: Installation
+let put: AssignmentCalls['put']
+let get: AssignmentCalls['get']
+let created: AssignmentCalls['created']
 let subscription: string
 let group: string
 
@@ -29,6 +34,7 @@ let scopes: Readonly<Record<string, string>>
 
 before(async () => {
   installation = await startInstallation()
+  ;({ put, get, created } = assignmentCalls(installation))
   subscription = `/subscriptions/${installation.subscriptionId}`
   group = `${subscription}/resourceGroups/contract`
   scopes = {
@@ -42,20 +48,6 @@ before(async () => {
 })
 
 after(() => installation[Symbol.asyncDispose]())
-
-function put(path: string, body: unknown, token?: string): Promise<Answer> {
-  return installation.request('PUT', path, { body, ...(token === undefined ? {} : { token }) })
-}
-
-const get = (path: string): Promise<Answer> => installation.request('GET', path)
-
-async function created(scope: string, properties?: Readonly<Record<string, unknown>>) {
-  const path = assignmentPath(scope)
-  const body = bodyOf(properties)
-  const made = await put(path, body)
-  assert.equal(made.status, 201, made.text)
-  return { path, body, made, id: String(made.at('id')) }
-}
 
 describe('the fields', () => {
   test('id, name and type: the name is the GUID of the path', async () => {

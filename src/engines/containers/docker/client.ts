@@ -7,9 +7,9 @@ import http from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { EngineError } from '../engine.ts'
-import { type Json, parseJson, textAt } from '../json.ts'
-import { failureOf, failureOfConnection } from './failure.ts'
+import { failureOfConnection, readAnswer } from '../answer.ts'
+import { type Json, textAt } from '../json.ts'
+import { failureOf } from './failure.ts'
 
 export type DockerTarget =
   | { readonly kind: 'socket'; readonly path: string }
@@ -39,7 +39,6 @@ export interface Call {
 const wantedVersion = 41
 const silentSecondsDefault = 60
 const connectionsMax = 64
-const answerBytesMax = 32 * 1024 * 1024
 
 export class DockerClient implements AsyncDisposable {
   readonly target: DockerTarget
@@ -57,23 +56,7 @@ export class DockerClient implements AsyncDisposable {
 
   /** The answer's JSON; undefined for an empty one. Statuses 2xx and 304 are success. */
   async json(call: Call): Promise<Json> {
-    const response = await this.stream(call)
-    const pieces: Buffer[] = []
-    let bytes = 0
-    try {
-      for await (const piece of response) {
-        // An `IncomingMessage` without an encoding yields buffers.
-        const buffer = piece as Buffer
-        bytes += buffer.length
-        if (bytes > answerBytesMax) {
-          throw new EngineError('unavailable', `${call.doing}: the answer is too long`)
-        }
-        pieces.push(buffer)
-      }
-    } catch (cause) {
-      throw failureOfConnection(cause, call.doing)
-    }
-    return bytes === 0 ? undefined : parseJson(Buffer.concat(pieces).toString('utf8'))
+    return readAnswer(await this.stream(call), call.doing)
   }
 
   /** The answer as it comes. The caller reads it to its end or destroys it. */

@@ -28,13 +28,6 @@ export function failureOf(status: number, body: string, doing: string): EngineEr
   return new EngineError(worded ?? 'refused', message)
 }
 
-/** For a connection that failed, was cut or took too long. */
-export function failureOfConnection(cause: unknown, doing: string): EngineError {
-  if (cause instanceof EngineError) return cause
-  const told = cause instanceof Error ? cause.message : String(cause)
-  return new EngineError('unavailable', `${doing}: ${told}`, { cause })
-}
-
 /** For an error line inside a pull's progress (facts B.2: the status has long been 200). */
 export function failureOfPull(told: string, image: string): EngineError {
   const message = `the image '${image}' cannot be pulled: ${told}`

@@ -1,9 +1,9 @@
 /** The engine's own events, as hints. It keeps none and promises none: a cut connection is an error to see. */
 
+import { failureOfConnection } from '../answer.ts'
 import { EngineError, type EngineHint } from '../engine.ts'
 import { type Json, numberAt, parseJson, textAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
-import { failureOfConnection } from './failure.ts'
 
 const what = {
   create: 'created',

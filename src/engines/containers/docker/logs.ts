@@ -1,8 +1,8 @@
 /** Streams a container's log, both streams in the order written. It holds no more than what it just read. */
 
+import { failureOfConnection } from '../answer.ts'
 import type { LogOptions } from '../engine.ts'
 import type { DockerClient } from './client.ts'
-import { failureOfConnection } from './failure.ts'
 import { splitFrames } from './frames.ts'
 
 export async function* readLogs(

@@ -3,10 +3,11 @@
  * image itself, looked at afterwards, proves the pull (facts B.2).
  */
 
+import { failureOfConnection } from '../answer.ts'
 import type { RegistryCredentials } from '../engine.ts'
 import { parseJson, textAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
-import { failureOfConnection, failureOfPull } from './failure.ts'
+import { failureOfPull } from './failure.ts'
 import { pathOf } from './names.ts'
 
 const silentSeconds = 300

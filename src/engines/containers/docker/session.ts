@@ -3,10 +3,10 @@
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { failureOfConnection } from '../answer.ts'
 import { EngineError, type ExecRequest, type Session, type TerminalSize } from '../engine.ts'
 import { at, numberAt, textAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
-import { failureOfConnection } from './failure.ts'
 import { type OutputPiece, rawPieces, splitFrames } from './frames.ts'
 
 /** The engine notes an exit a moment after it closes the connection. */

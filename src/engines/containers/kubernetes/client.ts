@@ -8,9 +8,10 @@ import { readFile } from 'node:fs/promises'
 import http from 'node:http'
 import https from 'node:https'
 import type { Duplex } from 'node:stream'
+import { failureOfConnection, readAnswer } from '../answer.ts'
 import { EngineError } from '../engine.ts'
-import { type Json, parseJson } from '../json.ts'
-import { failureOf, failureOfConnection } from './failure.ts'
+import type { Json } from '../json.ts'
+import { failureOf } from './failure.ts'
 
 /** Where an API server is and as whom it is spoken to. Certificates and keys are PEM texts. */
 export interface KubernetesTarget {
@@ -45,7 +46,6 @@ export interface Call {
 
 const silentSecondsDefault = 60
 const connectionsMax = 64
-const answerBytesMax = 32 * 1024 * 1024
 const errorCharactersMax = 64 * 1024
 const partialList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 
@@ -83,23 +83,7 @@ export class KubernetesClient implements AsyncDisposable {
   }
 
   async json(call: Call): Promise<Json> {
-    const response = await this.stream(call)
-    const pieces: Buffer[] = []
-    let bytes = 0
-    try {
-      for await (const piece of response) {
-        // An `IncomingMessage` without an encoding yields buffers.
-        const buffer = piece as Buffer
-        bytes += buffer.length
-        if (bytes > answerBytesMax) {
-          throw new EngineError('unavailable', `${call.doing}: the answer is too long`)
-        }
-        pieces.push(buffer)
-      }
-    } catch (cause) {
-      throw failureOfConnection(cause, call.doing)
-    }
-    return parseJson(Buffer.concat(pieces).toString('utf8'))
+    return readAnswer(await this.stream(call), call.doing)
   }
 
   /** The answer as it comes. The caller reads it to its end or destroys it. */

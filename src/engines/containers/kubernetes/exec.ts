@@ -5,10 +5,10 @@
 
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
+import { failureOfConnection } from '../answer.ts'
 import { EngineError, type ExecRequest, type Session } from '../engine.ts'
 import { listAt, parseJson, textAt } from '../json.ts'
 import type { KubernetesClient } from './client.ts'
-import { failureOfConnection } from './failure.ts'
 import { encodeMessage, opcodes, readMessages } from './web-socket.ts'
 
 export const channels = { input: 0, out: 1, error: 2, status: 3, size: 4, close: 255 } as const

@@ -30,13 +30,6 @@ function kindOf(status: number, told: string): EngineErrorKind {
   return /exceeded quota|already allocated/i.test(told) ? 'busy' : 'refused'
 }
 
-/** For a connection that failed, was cut or took too long. */
-export function failureOfConnection(cause: unknown, doing: string): EngineError {
-  if (cause instanceof EngineError) return cause
-  const told = cause instanceof Error ? cause.message : String(cause)
-  return new EngineError('unavailable', `${doing}: ${told}`, { cause })
-}
-
 /** What `work` gives, or undefined where the API answers with `reason`. */
 export async function unless<T>(reason: string, work: Promise<T>): Promise<T | undefined> {
   try {

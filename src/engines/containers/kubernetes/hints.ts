@@ -3,10 +3,10 @@
  * can tell what changed; what it remembers is never taken for the truth.
  */
 
+import { failureOfConnection } from '../answer.ts'
 import { EngineError, type EngineHint } from '../engine.ts'
 import { at, type Json, listAt, numberAt, parseJson, textAt, timeAt } from '../json.ts'
 import type { KubernetesClient } from './client.ts'
-import { failureOfConnection } from './failure.ts'
 import { splitLines } from './lines.ts'
 import { annotationOf, isOwned, selectorOf } from './names.ts'
 import { statusesOf } from './observation.ts'

@@ -1,8 +1,9 @@
 /** Streams a container's log, and follows it as a session. It holds no more than what it just read. */
 
+import { failureOfConnection } from '../answer.ts'
 import { EngineError, type LogOptions, type Session } from '../engine.ts'
 import type { KubernetesClient } from './client.ts'
-import { ApiFailure, failureOfConnection } from './failure.ts'
+import { ApiFailure } from './failure.ts'
 
 const doing = 'read the log'
 

@@ -1,0 +1,34 @@
+/** What an engine behind HTTP answers, read to its end within a bound, and what it means that it cannot be. */
+
+import type { IncomingMessage } from 'node:http'
+import { EngineError } from './engine.ts'
+import { type Json, parseJson } from './json.ts'
+
+const answerBytesMax = 32 * 1024 * 1024
+
+/** The answer's JSON; undefined for an empty one. */
+export async function readAnswer(response: IncomingMessage, doing: string): Promise<Json> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const piece of response) {
+      // An `IncomingMessage` without an encoding yields buffers.
+      const buffer = piece as Buffer
+      bytes += buffer.length
+      if (bytes > answerBytesMax) {
+        throw new EngineError('unavailable', `${doing}: the answer is too long`)
+      }
+      pieces.push(buffer)
+    }
+  } catch (cause) {
+    throw failureOfConnection(cause, doing)
+  }
+  return parseJson(Buffer.concat(pieces).toString('utf8'))
+}
+
+/** The engine could not be reached, or went away. */
+export function failureOfConnection(cause: unknown, doing: string): EngineError {
+  if (cause instanceof EngineError) return cause
+  const told = cause instanceof Error ? cause.message : String(cause)
+  return new EngineError('unavailable', `${doing}: ${told}`, { cause })
+}
