@@ -2,6 +2,7 @@
 
 import { isRecord, textOf } from '#client/answer.ts'
 import type { Client } from '#client/client.ts'
+import { listOf } from '#client/resource.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Column } from './output/table.ts'
 import { apiVersions, extensionPath } from './resource-path.ts'
@@ -43,8 +44,7 @@ export async function askAccess(
       },
     },
   )
-  const value = isRecord(body) ? body['value'] : undefined
-  return Array.isArray(value) ? value : []
+  return listOf(body, 'value')
 }
 
 export async function accessLines(

@@ -1,8 +1,8 @@
 /** What the commands about billing share: where the account and the profile are, and the one version they speak. */
 
 import { isRecord, textOf } from '#client/answer.ts'
+import { propertiesOf, propertyOf } from '#client/resource.ts'
 import { LocalProblem } from './command.ts'
-import { propertyText } from './container-groups.ts'
 import type { Connection } from './context.ts'
 import { member } from './directory.ts'
 import type { Column } from './output/table.ts'
@@ -44,26 +44,25 @@ export async function profilePath(connection: Connection, place: BillingPlace): 
 }
 
 function amount(row: unknown, name: string): string {
-  const properties = isRecord(row) ? row['properties'] : undefined
-  const held = isRecord(properties) ? properties[name] : undefined
+  const held = propertiesOf(row)[name]
   return isRecord(held) ? `${held['value']} ${held['currency']}` : ''
 }
 
 export const transactionColumns: readonly Column<unknown>[] = [
-  { title: 'DATE', of: (row) => propertyText(row, 'date').slice(0, 10) },
-  { title: 'TYPE', of: (row) => propertyText(row, 'transactionType') },
-  { title: 'PRODUCT', of: (row) => propertyText(row, 'productDescription') },
-  { title: 'UNITS', of: (row) => propertyText(row, 'units') },
+  { title: 'DATE', of: (row) => propertyOf(row, 'date').slice(0, 10) },
+  { title: 'TYPE', of: (row) => propertyOf(row, 'transactionType') },
+  { title: 'PRODUCT', of: (row) => propertyOf(row, 'productDescription') },
+  { title: 'UNITS', of: (row) => propertyOf(row, 'units') },
   { title: 'AMOUNT', of: (row) => amount(row, 'transactionAmount') },
-  { title: 'INVOICE', of: (row) => propertyText(row, 'invoice') },
+  { title: 'INVOICE', of: (row) => propertyOf(row, 'invoice') },
   { title: 'NAME', of: member('name') },
 ]
 
 export const invoiceColumns: readonly Column<unknown>[] = [
   { title: 'NAME', of: member('name') },
-  { title: 'DATE', of: (row) => propertyText(row, 'invoiceDate').slice(0, 10) },
+  { title: 'DATE', of: (row) => propertyOf(row, 'invoiceDate').slice(0, 10) },
   { title: 'TOTAL', of: (row) => amount(row, 'totalAmount') },
-  { title: 'STATUS', of: (row) => propertyText(row, 'status') },
+  { title: 'STATUS', of: (row) => propertyOf(row, 'status') },
 ]
 
 /** `MM-DD-YYYY`, as the lists of a profile want it. */

@@ -2,6 +2,7 @@
 
 import type { Answer } from '#client/answer.ts'
 import { isRecord, textOf } from '#client/answer.ts'
+import { listOf, propertiesOf } from '#client/resource.ts'
 import { LocalProblem } from './command.ts'
 import type { Connection } from './context.ts'
 import { type GroupPlace, inGroup } from './group-place.ts'
@@ -28,19 +29,13 @@ export async function actOn(
   return wait ? connection.client.waitForOperation(accepted) : accepted
 }
 
-/** `properties.{name}` of an answer as text. */
-export function propertyText(resource: unknown, name: string): string {
-  const properties = isRecord(resource) ? resource['properties'] : undefined
-  return textOf(properties, name) ?? ''
-}
-
 /** What a person wants to know of a group at first sight; one line for each container. */
 export function summaryOf(group: unknown): Record<string, unknown> {
-  const properties = isRecord(group) && isRecord(group['properties']) ? group['properties'] : {}
+  const properties = propertiesOf(group)
   const address = properties['ipAddress']
   const containers = [
-    ...listOf(properties['initContainers']),
-    ...listOf(properties['containers']),
+    ...listOf(properties, 'initContainers'),
+    ...listOf(properties, 'containers'),
   ].map((one) => [`container ${textOf(one, 'name') ?? ''}`, stateOf(one)] as const)
   return {
     name: textOf(group, 'name'),
@@ -54,13 +49,8 @@ export function summaryOf(group: unknown): Record<string, unknown> {
   }
 }
 
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
-}
-
 function stateOf(container: unknown): string {
-  const properties = isRecord(container) ? container['properties'] : undefined
-  const view = isRecord(properties) ? properties['instanceView'] : undefined
+  const view = propertiesOf(container)['instanceView']
   const current = isRecord(view) ? view['currentState'] : undefined
   const code = isRecord(current) ? current['exitCode'] : undefined
   const restarts = isRecord(view) ? view['restartCount'] : undefined
@@ -72,15 +62,13 @@ function stateOf(container: unknown): string {
 }
 
 function eventsOf(view: unknown): readonly (readonly [string, string])[] {
-  const events = isRecord(view) ? listOf(view['events']) : []
+  const events = listOf(view, 'events')
   return events.map((one) => [`event ${textOf(one, 'name') ?? ''}`, textOf(one, 'message') ?? ''])
 }
 
 /** The name of the first container of a group as answered. */
 export function firstContainer(group: unknown): string {
-  const properties = isRecord(group) ? group['properties'] : undefined
-  const list = isRecord(properties) ? properties['containers'] : undefined
-  const name = Array.isArray(list) ? textOf(list[0], 'name') : undefined
+  const name = textOf(listOf(propertiesOf(group), 'containers')[0], 'name')
   if (name !== undefined) return name
   throw new LocalProblem('NoContainer', 'The group shows no container. Name one: --container')
 }

@@ -1,6 +1,7 @@
 /** What a deployment came to, as it is printed: its state, its outputs, and what failed. */
 
 import { isRecord, textOf } from '#client/answer.ts'
+import { propertiesOf } from '#client/resource.ts'
 import type { Watched } from './deployment-progress.ts'
 import { stepColumns } from './deployment-progress.ts'
 import { exitFailed } from './failure.ts'
@@ -14,8 +15,7 @@ export function printOutcome(terminal: Terminal, json: boolean, watched: Watched
   if (!json && steps.length > 0) printRows(terminal, false, steps, stepColumns)
   printDeployment(terminal, json, deployment)
   if (state === 'Succeeded') return 0
-  const properties = isRecord(deployment) ? deployment['properties'] : undefined
-  const error = isRecord(properties) ? properties['error'] : undefined
+  const error = propertiesOf(deployment)['error']
   const code = textOf(error, 'code') ?? state
   const message = textOf(error, 'message') ?? `the deployment ended as ${state}`
   terminal.error(`${red(terminal, printable(code))}: ${printable(message)}\n`)
@@ -28,8 +28,8 @@ export function printDeployment(terminal: Terminal, json: boolean, deployment: u
     printJson(terminal, deployment)
     return
   }
-  const properties = isRecord(deployment) ? deployment['properties'] : undefined
-  const outputs = isRecord(properties) ? properties['outputs'] : undefined
+  const properties = propertiesOf(deployment)
+  const outputs = properties['outputs']
   const shown = Object.entries(isRecord(outputs) ? outputs : {}).map(([name, output]) => [
     `output ${name}`,
     isRecord(output) && 'value' in output ? output['value'] : '(secure)',

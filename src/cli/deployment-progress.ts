@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isRecord, textOf } from '#client/answer.ts'
+import { listOf, propertiesOf } from '#client/resource.ts'
 import type { Connection } from './context.ts'
 import {
   type DeploymentPlace,
@@ -11,7 +12,6 @@ import {
 } from './deployments.ts'
 import { green, red } from './output/print.ts'
 import { type Column, printable } from './output/table.ts'
-import { itemsOf } from './sharing.ts'
 import type { Terminal } from './terminal.ts'
 
 const everyMilliseconds = 400
@@ -77,20 +77,23 @@ async function look(connection: Connection, path: string, operations: string): P
   let asked: Readonly<Record<string, string>> = query
   while (next !== undefined) {
     const page: unknown = (await client.request('GET', next, { query: asked })).body
-    done.push(...itemsOf(page))
+    done.push(...listOf(page, 'value'))
     next = textOf(page, 'nextLink')
     asked = {}
   }
   const properties = propertiesOf(deployment)
   const state = textOf(properties, 'provisioningState') ?? ''
-  return { deployment, state, steps: stepsOf(properties['dependencies'], done) }
+  return { deployment, state, steps: stepsOf(listOf(properties, 'dependencies'), done) }
 }
 
 /** Those under way or done as their operations tell, then those that still wait for others. */
-export function stepsOf(dependencies: unknown, operations: readonly unknown[]): readonly Step[] {
+export function stepsOf(
+  dependencies: readonly unknown[],
+  operations: readonly unknown[],
+): readonly Step[] {
   const waits = new Map<string, { resource: unknown; after: readonly string[] }>()
-  for (const resource of listOf(dependencies)) {
-    const dependsOn = isRecord(resource) ? listOf(resource['dependsOn']) : []
+  for (const resource of dependencies) {
+    const dependsOn = listOf(resource, 'dependsOn')
     const after = dependsOn.map((one) => textOf(one, 'resourceName') ?? '')
     waits.set(keyOf(resource), { resource, after })
   }
@@ -129,15 +132,6 @@ function namesOf(resource: unknown): Pick<Step, 'id' | 'type' | 'name'> {
 
 function keyOf(resource: unknown): string {
   return (textOf(resource, 'id') ?? '').toLowerCase()
-}
-
-function propertiesOf(resource: unknown): Readonly<Record<string, unknown>> {
-  const properties = isRecord(resource) ? resource['properties'] : undefined
-  return isRecord(properties) ? properties : {}
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }
 
 /** `PT1.5S` as `1.5 s`. */

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { parse, YAMLParseError } from 'yaml'
 import { isRecord, textOf } from '#client/answer.ts'
+import { listOf, propertiesOf, propertyOf } from '#client/resource.ts'
 import { LocalProblem, UsageError } from './command.ts'
 import type { Connection } from './context.ts'
 import { subscriptionOption } from './options.ts'
@@ -17,6 +18,24 @@ export const healthOptions = {
     ...subscriptionOption.subscription,
     summary: 'Events of this subscription; of the whole installation when left out',
   },
+} as const
+
+/** What can be said of an event when it is published and changed later. */
+export const eventOptions = {
+  summary: { type: 'string', value: 'text', summary: 'What happened' },
+  level: {
+    type: 'string',
+    value: 'level',
+    choices: ['Critical', 'Error', 'Warning', 'Informational'],
+    summary: 'How bad it is',
+  },
+  impact: {
+    type: 'string',
+    value: 'service=regions',
+    multiple: true,
+    summary: 'A service and the regions, like `Container Instances=West US,East US`; all of them',
+  },
+  file: { type: 'string', short: 'f', value: 'file', summary: 'Properties, as YAML or JSON' },
 } as const
 
 export const stepOptions = {
@@ -95,6 +114,29 @@ export function impactOf(texts: readonly string[], subscriptions: readonly strin
   })
 }
 
+export interface EventValues {
+  readonly title: string | undefined
+  readonly summary: string | undefined
+  readonly level: string | undefined
+  readonly impact: readonly string[]
+  readonly file: string | undefined
+}
+
+/** The properties of an event: those of the file, with what the options say over them. */
+export function eventProperties(values: EventValues, touches: readonly string[]): object {
+  const given = values.file === undefined ? {} : readYaml(values.file)
+  if (!isRecord(given)) {
+    throw new LocalProblem('InvalidFile', 'The file holds no properties of an event.')
+  }
+  return {
+    ...given,
+    ...(values.title === undefined ? {} : { title: values.title }),
+    ...(values.summary === undefined ? {} : { summary: values.summary }),
+    ...(values.level === undefined ? {} : { eventLevel: values.level }),
+    ...(values.impact.length === 0 ? {} : { impact: impactOf(values.impact, touches) }),
+  }
+}
+
 /** A YAML or JSON file. Throws `LocalProblem` with the line where it is neither. */
 export function readYaml(path: string): unknown {
   try {
@@ -112,32 +154,24 @@ export const eventColumns: readonly Column<unknown>[] = [
   { title: 'TYPE', of: (row) => propertyOf(row, 'eventType') },
   { title: 'LEVEL', of: (row) => propertyOf(row, 'eventLevel') },
   { title: 'STATUS', of: (row) => propertyOf(row, 'status') },
-  { title: 'PRIORITY', of: (row) => propertyOf(row, 'priority') },
+  { title: 'PRIORITY', of: (row) => String(propertiesOf(row)['priority'] ?? '') },
   { title: 'UPDATED', of: (row) => propertyOf(row, 'lastUpdateTime') },
   { title: 'TITLE', of: (row) => propertyOf(row, 'title') },
 ]
 
-function propertyOf(event: unknown, name: string): string {
-  const properties = isRecord(event) ? event['properties'] : undefined
-  const value = isRecord(properties) ? properties[name] : undefined
-  return value === undefined ? '' : String(value)
-}
-
 /** At first sight; `--json` shows all of it. */
 export function summaryOf(event: unknown): Record<string, unknown> {
-  const properties = isRecord(event) && isRecord(event['properties']) ? event['properties'] : {}
+  const properties = propertiesOf(event)
   const names = [
     ...['eventType', 'eventLevel', 'status', 'priority', 'title', 'summary', 'impactStartTime'],
     ...['impactMitigationTime', 'duration', 'lastUpdateTime'],
   ]
-  const impact = properties['impact']
-  const regions = (Array.isArray(impact) ? impact : []).flatMap((one) => {
-    const list = isRecord(one) ? one['impactedRegions'] : undefined
-    return (Array.isArray(list) ? list : []).map((region) => [
+  const regions = listOf(properties, 'impact').flatMap((one) =>
+    listOf(one, 'impactedRegions').map((region) => [
       `${textOf(one, 'impactedService') ?? ''} in ${textOf(region, 'impactedRegion') ?? ''}`,
       textOf(region, 'status'),
-    ])
-  })
+    ]),
+  )
   return {
     trackingId: textOf(event, 'name'),
     ...Object.fromEntries(names.map((name) => [name, properties[name]])),

@@ -1,6 +1,7 @@
 /** Lines about a migration under way: a bar for each database and each table that is being copied. Pure. */
 
 import { isRecord, textOf } from '#client/answer.ts'
+import { listOf } from '#client/resource.ts'
 import { type DatabaseStatus, type MigrationStatus, numberAt } from './migrations.ts'
 import { bar, cutLine, durationText } from './output/bar.ts'
 import { printable } from './output/table.ts'
@@ -29,12 +30,12 @@ interface Copied {
 export function progressOf(answer: unknown): WorkerProgress {
   return {
     message: textOf(answer, 'message') ?? '',
-    databases: listAt(answer, 'databases').map((one) => ({
+    databases: listOf(answer, 'databases').map((one) => ({
       ...copiedOf(one),
       phase: textOf(one, 'phase') ?? '',
       bytesBehind:
         isRecord(one) && typeof one['bytesBehind'] === 'number' ? one['bytesBehind'] : undefined,
-      tables: listAt(one, 'tables').map((table) => ({
+      tables: listOf(one, 'tables').map((table) => ({
         ...copiedOf(table),
         state: textOf(table, 'state') ?? '',
       })),
@@ -49,11 +50,6 @@ function copiedOf(one: unknown): Copied {
     bytesCopied: numberAt(one, 'bytesCopied'),
     bytesPerSecond: numberAt(one, 'bytesPerSecond'),
   }
-}
-
-function listAt(value: unknown, name: string): readonly unknown[] {
-  const found = isRecord(value) ? value[name] : undefined
-  return Array.isArray(found) ? found : []
 }
 
 /** As many lines as fit; the tables of a database give way first, and what is left out is told. */

@@ -1,6 +1,7 @@
 /** What the commands about migrations share: paths, options, the one version they speak, and what an answer says. */
 
 import { isRecord, textOf } from '#client/answer.ts'
+import { listOf } from '#client/resource.ts'
 import type { Connection } from './context.ts'
 import { type GroupPlace, groupOptions, inGroup } from './group-place.ts'
 import type { Column } from './output/table.ts'
@@ -167,7 +168,7 @@ function answeredOf(properties: Readonly<Record<string, unknown>>): readonly str
     ...(isTrue('cancel') ? ['WaitingForCutoverTrigger'] : []),
     ...(isTrue('overwriteDbsInTarget') ? ['WaitingForTargetDBOverwriteConfirmation'] : []),
     ...(isTrue('startDataMigration') || hasTime ? ['WaitingForDataMigrationScheduling'] : []),
-    ...(listAt(properties, 'dbsToMigrate').length > 0
+    ...(listOf(properties, 'dbsToMigrate').length > 0
       ? ['WaitingForDBsToMigrateSpecification']
       : []),
   ]
@@ -194,18 +195,18 @@ function databaseOf(one: unknown): DatabaseStatus {
 }
 
 function findingsOf(details: Readonly<Record<string, unknown>>): readonly Finding[] {
-  const ofServer = listAt(details, 'serverLevelValidationDetails').flatMap((item) =>
+  const ofServer = listOf(details, 'serverLevelValidationDetails').flatMap((item) =>
     messagesOf('', item),
   )
-  const ofDatabases = listAt(details, 'dbLevelValidationDetails').flatMap((one) =>
-    listAt(one, 'summary').flatMap((item) => messagesOf(textOf(one, 'databaseName') ?? '', item)),
+  const ofDatabases = listOf(details, 'dbLevelValidationDetails').flatMap((one) =>
+    listOf(one, 'summary').flatMap((item) => messagesOf(textOf(one, 'databaseName') ?? '', item)),
   )
   return [...ofServer, ...ofDatabases]
 }
 
 function messagesOf(database: string, item: unknown): readonly Finding[] {
   const check = textOf(item, 'type') ?? ''
-  const messages = listAt(item, 'messages')
+  const messages = listOf(item, 'messages')
   // A check without messages found nothing wrong.
   if (messages.length === 0) {
     return [{ database, check, state: textOf(item, 'state') ?? '', message: '' }]
@@ -238,11 +239,6 @@ export const findingColumns: readonly Column<Finding>[] = [
 function recordAt(value: unknown, name: string): Readonly<Record<string, unknown>> {
   const found = isRecord(value) ? value[name] : undefined
   return isRecord(found) ? found : {}
-}
-
-function listAt(value: unknown, name: string): readonly unknown[] {
-  const found = isRecord(value) ? value[name] : undefined
-  return Array.isArray(found) ? found : []
 }
 
 export function numberAt(value: unknown, name: string): number {

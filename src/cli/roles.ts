@@ -1,7 +1,8 @@
 /** Roles by name: what people type, as the id that requests carry. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
 import type { Client } from '#client/client.ts'
+import { propertiesOf } from '#client/resource.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import { didYouMean } from '../config/nearest-name.ts'
 import { LocalProblem } from './command.ts'
@@ -24,7 +25,7 @@ export async function listRoles(
   const path = extensionPath(words, scope, 'Authorization/roleDefinitions')
   const query = { 'api-version': apiVersions.roleDefinitions }
   for (const item of await client.list(path, { query })) {
-    const roleName = isRecord(item) ? textOf(item['properties'], 'roleName') : undefined
+    const roleName = textOf(propertiesOf(item), 'roleName')
     const [id, name] = [textOf(item, 'id'), textOf(item, 'name')]
     if (id !== undefined && name !== undefined) roles.push({ id, name, roleName: roleName ?? name })
   }

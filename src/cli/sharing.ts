@@ -1,6 +1,5 @@
 /** What the commands about data sharing share: paths, options, the versions they speak, and a resource made whole. */
 
-import { isRecord, textOf } from '#client/answer.ts'
 import { UsageError } from './command.ts'
 import type { Connection } from './context.ts'
 import { type GroupPlace, groupOptions, inGroup } from './group-place.ts'
@@ -67,7 +66,7 @@ export async function ensureAccount(connection: Connection, place: AccountPlace)
 }
 
 /** `a=b` pairs as properties. Throws `UsageError`. */
-export function propertiesOf(pairs: readonly string[]): Readonly<Record<string, string>> {
+export function propertiesFrom(pairs: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     pairs.map((pair) => {
       const equals = pair.indexOf('=')
@@ -85,7 +84,7 @@ export async function placedProperties(
   kind: string,
   pairs: readonly string[],
 ): Promise<Readonly<Record<string, string>>> {
-  const given = propertiesOf(pairs)
+  const given = propertiesFrom(pairs)
   if (/^(?:Sql|Synapse|Kusto)/.test(kind)) {
     const server = given['server']
     if (server === undefined) return given
@@ -97,14 +96,4 @@ export async function placedProperties(
     resourceGroup: place['resource-group'],
     ...given,
   }
-}
-
-export function propertyOf(resource: unknown, name: string): string {
-  const properties = isRecord(resource) ? resource['properties'] : undefined
-  return textOf(properties, name) ?? ''
-}
-
-export function itemsOf(body: unknown): readonly unknown[] {
-  const value = isRecord(body) ? body['value'] : undefined
-  return Array.isArray(value) ? value : []
 }

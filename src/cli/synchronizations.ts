@@ -1,10 +1,11 @@
 /** Runs and their details as commands ask for them and show them. */
 
 import { isRecord, textOf } from '#client/answer.ts'
+import { listOf } from '#client/resource.ts'
 import { LocalProblem } from './command.ts'
 import type { Connection } from './context.ts'
 import type { Column } from './output/table.ts'
-import { itemsOf, shareVersion } from './sharing.ts'
+import { shareVersion } from './sharing.ts'
 
 export interface Entry {
   readonly [name: string]: unknown
@@ -28,7 +29,7 @@ export async function postList(
       query: asked,
       ...(body === undefined ? {} : { body }),
     })
-    items.push(...itemsOf(answer.body).filter(isRecord))
+    items.push(...listOf(answer.body, 'value').filter(isRecord))
     next = textOf(answer.body, 'nextLink') || undefined
     asked = {}
   }

@@ -1,6 +1,7 @@
 /** `access explain`: why a request was refused with 403, from the correlation id of its answer. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
+import { propertiesOf } from '#client/resource.ts'
 import { accessColumns, accessLines, askAccess } from '../../access.ts'
 import { type Command, defineCommand, LocalProblem } from '../../command.ts'
 import { apiOptions } from '../../options.ts'
@@ -32,11 +33,11 @@ print when they are refused. The latest few thousand refusals are kept. Access i
     const path = `${kept}/${encodeURIComponent(id)}`
     const query = { 'api-version': apiVersions.roleAssignments }
     const { body } = answer.status === 200 ? answer : await client.request('GET', path, { query })
-    const refused = isRecord(body) ? body['properties'] : undefined
+    const refused = propertiesOf(body)
     const [action, scope] = [textOf(refused, 'action'), textOf(refused, 'scope')]
     if (action === undefined || scope === undefined) throw new TypeError('an answer of no use')
     const principalId = textOf(refused, 'principalId')
-    const request = isRecord(refused) ? refused['request'] : undefined
+    const request = refused['request']
     const question = { scope, actions: [action], principalId, request }
     const answers = await askAccess(client, words, question)
     if (values.json) {

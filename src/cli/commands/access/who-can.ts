@@ -2,6 +2,7 @@
 
 import { isRecord, textOf } from '#client/answer.ts'
 import type { Client } from '#client/client.ts'
+import { propertiesOf } from '#client/resource.ts'
 import { compilePermission } from '#kernel/action.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { collections, idOf } from '../../directory.ts'
@@ -44,7 +45,7 @@ Only what you may read yourself is shown.`,
     const granting = new Map<string, string>()
     const definitions = extensionPath(words, scope, 'Authorization/roleDefinitions')
     for await (const role of client.items(definitions, { query })) {
-      const properties = isRecord(role) ? role['properties'] : undefined
+      const properties = propertiesOf(role)
       const id = textOf(role, 'id')
       if (id !== undefined && allows(properties, action)) {
         granting.set(lastPart(id), textOf(properties, 'roleName') ?? lastPart(id))
@@ -54,7 +55,7 @@ Only what you may read yourself is shown.`,
     const assignments = extensionPath(words, scope, 'Authorization/roleAssignments')
     const atScope = { ...query, $filter: 'atScope()' }
     for await (const assignment of client.items(assignments, { query: atScope })) {
-      const properties = isRecord(assignment) ? assignment['properties'] : undefined
+      const properties = propertiesOf(assignment)
       const role = granting.get(lastPart(textOf(properties, 'roleDefinitionId') ?? ''))
       const principalId = textOf(properties, 'principalId')
       if (role === undefined || principalId === undefined) continue

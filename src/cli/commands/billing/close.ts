@@ -1,6 +1,6 @@
 /** `billing close`: what is pending gets its invoice. */
 
-import { isRecord } from '#client/answer.ts'
+import { listOf } from '#client/resource.ts'
 import { billingOptions, billingVersion, profilePath } from '../../billing.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { member } from '../../directory.ts'
@@ -26,8 +26,7 @@ export const command: Command = defineCommand({
     const path = `${await profilePath(connection, values)}/closeInvoices`
     const body = values.through === undefined ? {} : { through: values.through }
     const answer = await connection.client.request('POST', path, { query: billingVersion, body })
-    const closed = isRecord(answer.body) ? answer.body['value'] : undefined
-    printRows(context.terminal, values.json, Array.isArray(closed) ? closed : [], [
+    printRows(context.terminal, values.json, listOf(answer.body, 'value'), [
       { title: 'INVOICE', of: member('invoice') },
       { title: 'MONTH', of: member('month') },
     ])

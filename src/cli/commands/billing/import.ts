@@ -6,6 +6,7 @@
 import { createReadStream, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isRecord } from '#client/answer.ts'
+import { propertiesOf } from '#client/resource.ts'
 import { billingOptions, billingVersion, profilePath } from '../../billing.ts'
 import { type Command, defineCommand, LocalProblem, UsageError } from '../../command.ts'
 import { member } from '../../directory.ts'
@@ -58,8 +59,7 @@ export const command: Command = defineCommand({
       if (terminal.coloured) terminal.error(`\r${bar(piece.nextPosition, size)}`)
     }
     if (terminal.coloured) terminal.error('\n')
-    const shown = isRecord(last) ? last['properties'] : undefined
-    printRecord(terminal, values.json, values.json ? last : shown)
+    printRecord(terminal, values.json, values.json ? last : propertiesOf(last))
     const refused = await connection.client.list(`${at}/refusals`, { query: billingVersion })
     if (refused.length > 0 && !values.json) {
       terminal.error(`${refused.length} rows were refused; all others are in:\n`)
@@ -94,7 +94,7 @@ async function formatOf(file: string): Promise<string> {
 }
 
 function progressOf(body: unknown): Progress {
-  const properties = isRecord(body) && isRecord(body['properties']) ? body['properties'] : {}
+  const properties = propertiesOf(body)
   return {
     position: Number(properties['position'] ?? 0),
     digest: String(properties['digest'] ?? ''),

@@ -1,5 +1,6 @@
 /** `consent give`: the whole of a consent without a browser, from a login link to a confirmed code. */
 
+import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand, UsageError } from '../../command.ts'
 import {
   authorizationPath,
@@ -11,7 +12,6 @@ import {
 } from '../../consent.ts'
 import { apiOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
-import { propertyOf } from '../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'consent give',

@@ -1,7 +1,8 @@
 /** `container-group list`: the container groups of a resource group, or of a whole subscription. */
 
+import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'
-import { containerVersion, propertyText } from '../../container-groups.ts'
+import { containerVersion } from '../../container-groups.ts'
 import { member } from '../../directory.ts'
 import { groupOptions } from '../../group-place.ts'
 import { apiOptions } from '../../options.ts'
@@ -36,8 +37,8 @@ export const command: Command = defineCommand({
     printRows(context.terminal, values.json, rows, [
       { title: 'NAME', of: member('name') },
       { title: 'LOCATION', of: member('location') },
-      { title: 'PROVISIONING', of: (row) => propertyText(row, 'provisioningState') },
-      { title: 'RESTART', of: (row) => propertyText(row, 'restartPolicy') },
+      { title: 'PROVISIONING', of: (row) => propertyOf(row, 'provisioningState') },
+      { title: 'RESTART', of: (row) => propertyOf(row, 'restartPolicy') },
     ])
     return 0
   },

@@ -1,11 +1,11 @@
 /** `deployment list`: the deployments of a group, or of a subscription itself. */
 
+import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { deploymentPath, deploymentVersion, placeOptions } from '../../deployments.ts'
 import { member } from '../../directory.ts'
 import { apiOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
-import { propertyOf } from '../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'deployment list',

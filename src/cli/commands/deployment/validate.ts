@@ -1,6 +1,7 @@
 /** `deployment validate`: checks a template and each of its resources, and changes nothing. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
+import { listOf, propertiesOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import {
   deploymentBody,
@@ -26,9 +27,7 @@ export const command: Command = defineCommand({
     const query = { 'api-version': deploymentVersion }
     const accepted = await connection.client.request('POST', `${path}/validate`, { query, body })
     const answer = (await connection.client.waitForOperation(accepted)).body
-    const properties = isRecord(answer) ? answer['properties'] : undefined
-    const list = isRecord(properties) ? properties['validatedResources'] : undefined
-    const rows = Array.isArray(list) ? list : []
+    const rows = listOf(propertiesOf(answer), 'validatedResources')
     printRows(terminal, values.json, rows, [
       { title: 'VALID RESOURCE', of: (row) => textOf(row, 'id') ?? '' },
     ])

@@ -1,6 +1,6 @@
 /** `deployment what-if`: shows what a deployment would change, property by property, and changes nothing. */
 
-import { isRecord } from '#client/answer.ts'
+import { listOf, propertiesOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import {
   deploymentBody,
@@ -39,9 +39,8 @@ export const command: Command = defineCommand({
       printJson(terminal, answer)
       return 0
     }
-    const properties = isRecord(answer) ? answer['properties'] : undefined
-    const changes = isRecord(properties) ? properties['changes'] : undefined
-    const lines = changeLines(terminal, Array.isArray(changes) ? changes : [], values.short)
+    const changes = listOf(propertiesOf(answer), 'changes')
+    const lines = changeLines(terminal, changes, values.short)
     terminal.out(lines.map((line) => `${line}\n`).join(''))
     return 0
   },

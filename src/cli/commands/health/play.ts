@@ -1,6 +1,7 @@
 /** `health play`: hands a timeline to the installation, whose clock plays it. */
 
 import { isRecord, textOf } from '#client/answer.ts'
+import { listOf } from '#client/resource.ts'
 import { type Command, defineCommand, LocalProblem, UsageError } from '../../command.ts'
 import { healthOptions, newTrackingId, readYaml, takeStep } from '../../health.ts'
 import { apiOptions } from '../../options.ts'
@@ -31,9 +32,8 @@ the steps, so they are played whether or not this command still runs, also after
     const steps = list.map((entry, at) => stepOf(entry, at, speed))
     const connection = context.connect(values)
     const kept = await takeStep(connection, values, id, 'play', { steps })
-    const shown = isRecord(kept) ? kept['steps'] : undefined
     if (!values.json) context.terminal.error(`${id}\n`)
-    printRows(context.terminal, values.json, Array.isArray(shown) ? shown : [], [
+    printRows(context.terminal, values.json, listOf(kept, 'steps'), [
       { title: 'DUE', of: (row) => textOf(row, 'dueTime') ?? '' },
       { title: 'STEP', of: (row) => textOf(row, 'step') ?? '' },
     ])

@@ -1,12 +1,11 @@
 /** `health publish`: makes an event known to those it touches. */
 
-import { isRecord } from '#client/answer.ts'
-import { type Command, defineCommand, LocalProblem } from '../../command.ts'
+import { type Command, defineCommand } from '../../command.ts'
 import {
+  eventOptions,
+  eventProperties,
   healthOptions,
-  impactOf,
   newTrackingId,
-  readYaml,
   summaryOf,
   takeStep,
 } from '../../health.ts'
@@ -22,6 +21,7 @@ before what the file says.`,
   arguments: [{ name: 'title', required: false, summary: 'What it is about' }],
   options: {
     ...healthOptions,
+    ...eventOptions,
     id: { type: 'string', value: 'id', summary: 'The tracking id; a fresh one when left out' },
     type: {
       type: 'string',
@@ -37,27 +37,13 @@ before what the file says.`,
       ],
       summary: 'ServiceIssue when left out',
     },
-    level: {
-      type: 'string',
-      value: 'level',
-      choices: ['Critical', 'Error', 'Warning', 'Informational'],
-      summary: 'How bad it is',
-    },
-    impact: {
-      type: 'string',
-      value: 'service=regions',
-      multiple: true,
-      summary: 'A service and the regions, like `Container Instances=West US,East US`',
-    },
     touches: {
       type: 'string',
       value: 'subscription',
       multiple: true,
       summary: 'Only this subscription; all of them when left out',
     },
-    summary: { type: 'string', value: 'text', summary: 'What happened' },
     sensitive: { type: 'boolean', summary: 'Its texts are shown only to those with the right' },
-    file: { type: 'string', short: 'f', value: 'file', summary: 'Properties of the event' },
     ...apiOptions,
   },
   examples: [
@@ -65,18 +51,10 @@ before what the file says.`,
     'health publish --file advisory.yaml',
   ],
   async run(context, values) {
-    const given = values.file === undefined ? {} : readYaml(values.file)
-    if (!isRecord(given)) {
-      throw new LocalProblem('InvalidFile', 'The file holds no properties of an event.')
-    }
     const properties = {
       eventType: 'ServiceIssue',
-      ...given,
-      ...(values.title === undefined ? {} : { title: values.title }),
+      ...eventProperties(values, values.touches),
       ...(values.type === undefined ? {} : { eventType: values.type }),
-      ...(values.level === undefined ? {} : { eventLevel: values.level }),
-      ...(values.summary === undefined ? {} : { summary: values.summary }),
-      ...(values.impact.length === 0 ? {} : { impact: impactOf(values.impact, values.touches) }),
       ...(values.sensitive ? { isEventSensitive: true } : {}),
     }
     const connection = context.connect(values)

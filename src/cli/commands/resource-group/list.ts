@@ -1,6 +1,6 @@
 /** `resource-group list`: the resource groups of a subscription. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { member } from '../../directory.ts'
 import { apiOptions, subscriptionOption } from '../../options.ts'
@@ -21,11 +21,7 @@ export const command: Command = defineCommand({
     printRows(context.terminal, values.json, rows, [
       { title: 'NAME', of: member('name') },
       { title: 'LOCATION', of: member('location') },
-      {
-        title: 'STATE',
-        of: (row) =>
-          (isRecord(row) ? textOf(row['properties'], 'provisioningState') : undefined) ?? '',
-      },
+      { title: 'STATE', of: (row) => propertyOf(row, 'provisioningState') },
     ])
     return 0
   },

@@ -1,7 +1,7 @@
 /** `secret list`: the secrets of a vault, without their values. */
 
+import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'
-import { propertyText } from '../../container-groups.ts'
 import { member } from '../../directory.ts'
 import { apiOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
@@ -19,8 +19,8 @@ export const command: Command = defineCommand({
     const rows = await connection.client.list(path, { query: secretVersion })
     printRows(context.terminal, values.json, rows, [
       { title: 'NAME', of: member('name') },
-      { title: 'VERSION', of: (row) => propertyText(row, 'version') },
-      { title: 'REFERENCE', of: (row) => propertyText(row, 'secretUri') },
+      { title: 'VERSION', of: (row) => propertyOf(row, 'version') },
+      { title: 'REFERENCE', of: (row) => propertyOf(row, 'secretUri') },
     ])
     return 0
   },

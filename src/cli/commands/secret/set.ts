@@ -1,8 +1,8 @@
 /** `secret set`: a value into a vault, which is made when it is not there. The value is never printed. */
 
 import { ClientError } from '#client/client-error.ts'
+import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand, LocalProblem, UsageError } from '../../command.ts'
-import { propertyText } from '../../container-groups.ts'
 import type { Connection } from '../../context.ts'
 import { secretOptions, secretVersion, vaultPath } from '../../secrets.ts'
 
@@ -54,8 +54,8 @@ export const command: Command = defineCommand({
         body: { properties: { value, ...(contentType === undefined ? {} : { contentType }) } },
       },
     )
-    context.terminal.error(`Set ${values.name}, version ${propertyText(body, 'version')}.\n`)
-    context.terminal.out(`${propertyText(body, 'secretUri')}\n`)
+    context.terminal.error(`Set ${values.name}, version ${propertyOf(body, 'version')}.\n`)
+    context.terminal.out(`${propertyOf(body, 'secretUri')}\n`)
     return 0
   },
 })

@@ -1,9 +1,10 @@
 /** `share consumers`: who took a share. */
 
+import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { apiOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
-import { accountOptions, inAccount, propertyOf, shareVersion } from '../../sharing.ts'
+import { accountOptions, inAccount, shareVersion } from '../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'share consumers',

@@ -1,10 +1,11 @@
 /** `share invitations`: what awaits the caller's answer. */
 
+import { propertyOf } from '#client/resource.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { apiOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
-import { propertyOf, shareVersion } from '../../sharing.ts'
+import { shareVersion } from '../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'share invitations',

@@ -1,9 +1,10 @@
 /** `share invite`: offers a share to a principal or an address. */
 
+import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand, UsageError } from '../../command.ts'
 import { apiOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
-import { accountOptions, inAccount, make, propertyOf, shareVersion } from '../../sharing.ts'
+import { accountOptions, inAccount, make, shareVersion } from '../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'share invite',

@@ -1,5 +1,6 @@
 /** `share map`: says where the copy of a data set goes. */
 
+import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand, LocalProblem } from '../../command.ts'
 import { apiOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
@@ -8,7 +9,6 @@ import {
   inAccount,
   make,
   placedProperties,
-  propertyOf,
   propertyOption,
   shareVersion,
 } from '../../sharing.ts'

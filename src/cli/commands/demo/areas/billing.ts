@@ -1,6 +1,7 @@
 /** The demo of billing: a product is bought, credited and refunded, an invoice is made, and operation 4 shows it. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
+import { propertyOf } from '#client/resource.ts'
 import { billingVersion } from '../../../billing.ts'
 import { extensionPath } from '../../../resource-path.ts'
 import type { DemoArea } from '../area.ts'
@@ -41,8 +42,7 @@ export const area: DemoArea = {
     const bought = await world.client.request('GET', `${profile}/transactions/${purchase}`, {
       query: billingVersion,
     })
-    const properties = isRecord(bought.body) ? bought.body['properties'] : undefined
-    const invoice = textOf(properties, 'invoice') ?? 'Pending'
+    const invoice = propertyOf(bought.body, 'invoice') || 'Pending'
     world.note(`A purchase, a credit and a refund on the invoice ${invoice}`)
     const list = `${account}/invoices/${invoice}/transactions?${version}`
     const call = (title: string, path: string) => ({ operation: 4, title, method: 'GET', path })
@@ -64,10 +64,7 @@ export const area: DemoArea = {
 async function ownAccount({ client, words }: DemoWorld): Promise<string> {
   const accounts = extensionPath(words, '/', 'Billing/billingAccounts')
   const list = await client.list(accounts, { query: billingVersion })
-  const own = list.find((one) => {
-    const properties = isRecord(one) ? one['properties'] : undefined
-    return textOf(properties, 'displayName') === 'This installation'
-  })
+  const own = list.find((one) => propertyOf(one, 'displayName') === 'This installation')
   const name = textOf(own ?? list[0], 'name')
   if (name === undefined) throw new TypeError('the installation has no billing account')
   return `${accounts}/${name}`

@@ -1,8 +1,9 @@
 /** The demo of data sharing: a folder of one account, shared with another account, copied, and told of. */
 
 import { textOf } from '#client/answer.ts'
+import { propertyOf } from '#client/resource.ts'
 import { apiVersions, extensionPath } from '../../../resource-path.ts'
-import { propertyOf, shareVersion, storageVersion } from '../../../sharing.ts'
+import { shareVersion, storageVersion } from '../../../sharing.ts'
 import { listRuns, runOf, textAt } from '../../../synchronizations.ts'
 import type { DemoArea } from '../area.ts'
 import type { DemoWorld } from '../world.ts'

@@ -1,6 +1,7 @@
 /** The demo of deployment templates: an API with its operations, deployed, changed, previewed and read back. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
+import { listOf, propertiesOf } from '#client/resource.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import { extensionPath } from '../../../resource-path.ts'
 import type { DemoArea, DemoCall } from '../area.ts'
@@ -75,10 +76,8 @@ async function deploy(world: DemoWorld, path: string, body: object): Promise<voi
 async function preview(world: DemoWorld, path: string, body: object): Promise<string> {
   const query = { 'api-version': version }
   const answer = await world.client.request('POST', `${path}/whatIf`, { query, body })
-  const properties = isRecord(answer.body) ? answer.body['properties'] : undefined
-  const changes = isRecord(properties) ? properties['changes'] : undefined
   const counts = new Map<string, number>()
-  for (const change of Array.isArray(changes) ? changes : []) {
+  for (const change of listOf(propertiesOf(answer.body), 'changes')) {
     const type = textOf(change, 'changeType') ?? ''
     if (type !== 'Ignore') counts.set(type, (counts.get(type) ?? 0) + 1)
   }

@@ -1,5 +1,6 @@
 /** `migration server list`: the PostgreSQL servers registered in a resource group. */
 
+import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'
 import { groupOptions } from '../../../group-place.ts'
@@ -7,7 +8,6 @@ import { migrationQuery, numberAt } from '../../../migrations.ts'
 import { apiOptions } from '../../../options.ts'
 import { printRows } from '../../../output/print.ts'
 import { extensionPath, resourceGroupPath, subscriptionOf } from '../../../resource-path.ts'
-import { propertyOf } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'migration server list',

@@ -2,13 +2,14 @@
 
 import { readFileSync } from 'node:fs'
 import { textOf } from '#client/answer.ts'
+import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand, LocalProblem, UsageError } from '../../../command.ts'
 import { groupOptions } from '../../../group-place.ts'
 import { migrationVersion, serverPath, sslModes } from '../../../migrations.ts'
 import { apiOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
 import { passwordHint, readPassword } from '../../../password.ts'
-import { make, propertyOf } from '../../../sharing.ts'
+import { make } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'migration server register',

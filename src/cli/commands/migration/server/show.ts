@@ -1,13 +1,13 @@
 /** `migration server show`: what is known of a registered server, and its databases. */
 
 import { isRecord } from '#client/answer.ts'
+import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'
 import { groupOptions } from '../../../group-place.ts'
 import { migrationQuery, serverPath } from '../../../migrations.ts'
 import { apiOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
-import { propertyOf } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'migration server show',

@@ -1,6 +1,7 @@
 /** `role assignment delete`: takes a role away, by the assignment's id or by what it says. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
+import { propertiesOf } from '#client/resource.ts'
 import { type Command, defineCommand, LocalProblem, UsageError } from '../../../command.ts'
 import type { Connection } from '../../../context.ts'
 import { connectionOptions } from '../../../options.ts'
@@ -52,7 +53,7 @@ async function findAssignment(
   }
   const here = (checkScope(scope) || '/').toLowerCase()
   for await (const item of client.items(path, { query })) {
-    const properties = isRecord(item) ? item['properties'] : undefined
+    const properties = propertiesOf(item)
     const sameRole = lastPart(textOf(properties, 'roleDefinitionId') ?? '') === wanted
     const sameScope = (textOf(properties, 'scope') ?? '').toLowerCase() === here
     const id = textOf(item, 'id')

@@ -1,6 +1,6 @@
 /** `role assignment list`: who has which role at a scope, above it, and below it. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'
 import { apiOptions } from '../../../options.ts'
@@ -44,8 +44,7 @@ export const command: Command = defineCommand({
     // Only people need the names.
     const roles = values.json || rows.length === 0 ? [] : await listRoles(client, words, scope)
     const names = new Map(roles.map((role) => [lastPart(role.id), role.roleName]))
-    const property = (name: string) => (row: unknown) =>
-      (isRecord(row) ? textOf(row['properties'], name) : undefined) ?? ''
+    const property = (name: string) => (row: unknown) => propertyOf(row, name)
     printRows(context.terminal, values.json, rows, [
       { title: 'PRINCIPAL', of: property('principalId') },
       { title: 'TYPE', of: property('principalType') },

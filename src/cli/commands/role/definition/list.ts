@@ -1,6 +1,6 @@
 /** `role definition list`: the roles that can be granted at a scope. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'
 import { apiOptions } from '../../../options.ts'
@@ -25,8 +25,7 @@ export const command: Command = defineCommand({
       $filter: values.custom ? "type eq 'CustomRole'" : undefined,
     }
     const rows = await client.list(path, { query })
-    const property = (name: string) => (row: unknown) =>
-      (isRecord(row) ? textOf(row['properties'], name) : undefined) ?? ''
+    const property = (name: string) => (row: unknown) => propertyOf(row, name)
     printRows(context.terminal, values.json, rows, [
       { title: 'NAME', of: member('name') },
       { title: 'TYPE', of: property('type') },

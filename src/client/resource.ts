@@ -1,0 +1,19 @@
+/** A look into a resource as it was answered. What is not there is empty; nothing is refused. */
+
+import { isRecord, textOf } from './answer.ts'
+
+export function propertiesOf(resource: unknown): Readonly<Record<string, unknown>> {
+  const properties = isRecord(resource) ? resource['properties'] : undefined
+  return isRecord(properties) ? properties : {}
+}
+
+/** The text of a property. */
+export function propertyOf(resource: unknown, name: string): string {
+  return textOf(propertiesOf(resource), name) ?? ''
+}
+
+/** The list under `key`. */
+export function listOf(value: unknown, key: string): readonly unknown[] {
+  const found = isRecord(value) ? value[key] : undefined
+  return Array.isArray(found) ? found : []
+}
