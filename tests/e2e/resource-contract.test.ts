@@ -1,11 +1,11 @@
-/** Every type there is, put through the resource contract on the real providers, directory and authorizer. */
+/** Every type there is, put through the resource contract on the real providers, directory and authorizer, on both stores. */
 
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import { createPostgresEngine } from '#engines/databases/postgres/postgres-engine.ts'
@@ -17,13 +17,22 @@ import { type Clock, type Ids, silentLog } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
+import { ask } from '#plane/testing/ask.ts'
 import { resourceContract, type Subject } from '#plane/testing/resource-contract.ts'
 import { realTimers } from '#plane/testing/start.ts'
 import { createAuthorizer } from '#providers/authorization/authorizer.ts'
 import { providerMigrations, providers } from '#providers/index.ts'
+import { openPostgres } from '#stores/postgres/open.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
 import { unasked } from '../../src/providers/api-management/testing/unasked.ts'
+import {
+  findPostgres,
+  howToGetPostgres,
+  type PostgresServer,
+  startPostgres,
+} from '../../src/stores/testing/postgres-server.ts'
 import { declaredTable } from '../../tools/generate/declared-table.ts'
+import { requireOrSkip } from '../require.ts'
 import { roleId, roles } from './access.ts'
 
 const clock: Clock = { now: () => Date.now() }
@@ -34,13 +43,16 @@ const ids: Ids = {
 const tenantId = randomUUID()
 
 /** As the composition root does it, but for the edge: an owner with a role, and somebody without any. */
-async function open(): Promise<Subject & AsyncDisposable> {
-  const store = await openSqlite({
-    path: ':memory:',
+async function open(url?: string): Promise<Subject & AsyncDisposable> {
+  const options = {
     migrations: [...identityMigrations, ...providerMigrations],
     words: contractWords,
     transactionRetriesMax: defaultLimits.transactionRetriesMax,
-  })
+  }
+  const store =
+    url === undefined
+      ? await openSqlite({ ...options, path: ':memory:' })
+      : await openPostgres({ ...options, url, poolSize: 4, clock })
   const { directory } = openIdentity({
     sql: store.sql,
     feed: store.feed('directory'),
@@ -108,33 +120,17 @@ async function open(): Promise<Subject & AsyncDisposable> {
     return { id, type: 'User', tenantId, displayName: name, clientId: id, groups: [] }
   }
   const [owner, stranger] = [await person('owner'), await person('stranger')]
-  const call: Subject['call'] = async (method, path, body, options = {}) => {
-    const url = new URL(path, 'http://plane')
-    if (options.version !== undefined) url.searchParams.set('api-version', options.version)
-    const principal = options.stranger === true ? stranger : owner
-    const route = plane.locate(method, url.pathname, url.searchParams)
-    // The first assignment of an installation is nobody's to allow.
-    const pending = furnished ? await plane.authorize(route, principal, 'contract') : undefined
-    const { ifMatch, ifNoneMatch } = options
-    const input = {
-      principal,
-      query: url.searchParams,
-      body,
-      preconditions: { ifMatch, ifNoneMatch },
-      correlationId: 'contract',
-      pending,
-    }
-    return plane.run(route, input)
-  }
-  let furnished = false
   const assignment = `/providers/Vendor.Authorization/roleAssignments/${randomUUID()}`
   const properties = { principalId: owner.id, roleDefinitionId: roleId(roles.owner) }
-  await call('PUT', assignment, { properties }, { version: '2022-04-01' })
-  furnished = true
+  const first = { as: owner, version: '2022-04-01', isUnasked: true }
+  await ask(plane, 'PUT', assignment, { properties }, first)
   plane.start()
   return {
     registry: plane.registry,
-    call,
+    call(method, path, body, { stranger: isStranger, version = '', ...options } = {}) {
+      const as = isStranger === true ? stranger : owner
+      return ask(plane, method, path, body, { as, version, ...options })
+    },
     settle: () => plane.reconciler.idle(),
     async [Symbol.asyncDispose]() {
       await plane[Symbol.asyncDispose]()
@@ -173,4 +169,15 @@ test('every stored type has a sample, so that none escapes the contract', () => 
   assert.ok(stored.length >= 4)
 })
 
-resourceContract(types, open)
+resourceContract(types, () => open())
+
+if (findPostgres() === undefined) {
+  test('every type on PostgreSQL', (t) => void requireOrSkip(t, false, howToGetPostgres))
+} else {
+  let server: PostgresServer
+  before(async () => {
+    server = await startPostgres({ fsync: false })
+  })
+  after(() => server[Symbol.asyncDispose]())
+  resourceContract(types, async () => open(await server.createDatabase()), ', on PostgreSQL')
+}

@@ -51,16 +51,32 @@ async function refused(work: Promise<unknown>, status: number): Promise<ApiError
   return error
 }
 
-/** Registers the suite for every type of `types`; `open` makes a fresh installation for each test. */
+/** Of an answer or a refusal; what is neither is a fault and counts as 500. */
+function statusOf(settled: PromiseSettledResult<Outcome>): number {
+  if (settled.status === 'fulfilled') return settled.value.status
+  return settled.reason instanceof ApiError ? settled.reason.status : 500
+}
+
+function told(settled: readonly PromiseSettledResult<Outcome>[]): string {
+  return settled
+    .map((one) => (one.status === 'fulfilled' ? one.value.status : String(one.reason)))
+    .join('; ')
+}
+
+/**
+ * Registers the suite for every type of `types`; `open` makes a fresh installation for each test, `where` says on
+ * what it stands.
+ */
 export function resourceContract(
   types: readonly CompiledType[],
   open: () => Promise<Subject & AsyncDisposable>,
+  where = '',
 ): void {
   for (const compiled of types) {
     const { sample } = compiled.declaration
     if (sample === undefined || compiled.dates === 'any' || compiled.versions.size === 0) continue
     const place = { type: compiled, sample, versions: compiled.dates }
-    describe(`resource contract: ${compiled.fullType}`, () => {
+    describe(`resource contract: ${compiled.fullType}${where}`, () => {
       test('round trip in every version; the same PUT again changes nothing', async () => {
         await using subject = await open()
         const at = await placed(subject, place)
@@ -126,6 +142,43 @@ export function resourceContract(
           assert.equal((await call('DELETE')).status, 204)
           await refused(call('GET'), 404)
         }
+      })
+
+      test('callers at once: one makes it, the others are refused, and it stays whole', async () => {
+        await using subject = await open()
+        const at = await placed(subject, place)
+        const version = at.versions[0] ?? ''
+        const path = `${at.collection}/${at.sample.name(0)}`
+        const bodies = [at.sample.body(0, version), at.sample.changed(0, version)]
+        const call = (method: Method, what?: unknown, options: SubjectOptions = {}) =>
+          subject.call(method, path, what, { version, ...options })
+        const made = await Promise.allSettled(
+          Array.from({ length: 5 }, () => call('PUT', bodies[0], { ifNoneMatch: '*' })),
+        )
+        assert.deepEqual(made.map(statusOf).sort()[0], 201)
+        assert.equal(made.filter((one) => one.status === 'fulfilled').length, 1, told(made))
+        await subject.settle()
+        const over = compiled.declaration.ifMatchRequired?.includes('put') ? { ifMatch: '*' } : {}
+        // Where a DELETE only ends the work, what is left of it cannot be changed.
+        const isDeleted =
+          compiled.verbs.has('delete') &&
+          compiled.declaration.reconcile?.background?.endInstead === undefined
+        const mixed = await Promise.allSettled(
+          Array.from({ length: 9 }, (_, index) => {
+            if (index === 4 && isDeleted) return call('DELETE')
+            return index % 3 === 2 ? call('GET') : call('PUT', bodies[index % 2], over)
+          }),
+        )
+        for (const one of mixed) assert.ok(statusOf(one) < 500, told(mixed))
+        await subject.settle()
+        const last = await Promise.allSettled([call('GET')])
+        assert.ok([200, 404].includes(last.map(statusOf)[0] ?? 0), told(last))
+        if (last[0].status === 'rejected') {
+          assert.equal((await call('PUT', bodies[0])).status, 201)
+          await subject.settle()
+        }
+        const { etag } = await call('GET')
+        assert.equal((await call('PUT', bodies[1], { ifMatch: `"${etag}"` })).status, 200)
       })
 
       test('what is no body of this type is refused, and nothing is written', async () => {
