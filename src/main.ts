@@ -3,7 +3,6 @@
  * only place besides tests where real time and chance come in.
  */
 
-import { randomBytes, randomUUID } from 'node:crypto'
 import { businessMigrations } from '#business/migrations.ts'
 import { createBusiness } from '#business/service.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
@@ -16,7 +15,7 @@ import { type Identity, openIdentity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
 import { createSeal } from '#identity/seal.ts'
 import { refuse } from '#kernel/error.ts'
-import type { Clock, Ids } from '#kernel/ports.ts'
+import type { Clock } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { rootId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
@@ -46,6 +45,7 @@ import { createLog } from './log.ts'
 import { consentPages, consentPrefix } from './main/consent-pages.ts'
 import { chooseContainerEngine } from './main/container-engine.ts'
 import { openMigrating } from './main/migration-engine.ts'
+import { randomIds as ids } from './main/random-ids.ts'
 import { openTemplateLinks } from './main/template-links.ts'
 import { openTokenEndpoint } from './main/token-endpoint.ts'
 
@@ -65,10 +65,6 @@ export interface Started extends AsyncDisposable {
 }
 
 const clock: Clock = { now: () => Date.now() }
-const ids: Ids = {
-  uuid: () => randomUUID(),
-  secret: (bytes) => randomBytes(bytes).toString('base64url'),
-}
 const timers: Timers = {
   after(milliseconds, callback) {
     const timer = setTimeout(callback, milliseconds)

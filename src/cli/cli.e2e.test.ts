@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { requireOrSkip } from '../../tests/require.ts'
 import { walkForms } from './testing/form-walker.ts'
 import { type Ran, type RunOptions, runCli } from './testing/run-cli.ts'
 import { root, startServer, type TestServer } from './testing/start-server.ts'
@@ -116,10 +117,7 @@ async function pasted(t: TestContext, shell: Shell): Promise<void> {
     () => true,
     () => false,
   )
-  if (!hasCurl) {
-    t.skip('curl is not installed')
-    return
-  }
+  if (!requireOrSkip(t, hasCurl, 'no curl: `apt-get install curl`')) return
   const { stdout } = await run('sh', ['-c', line], options)
   assert.ok(Array.isArray(JSON.parse(stdout).value), stdout)
 }

@@ -12,7 +12,7 @@ export interface Clock {
 export interface Ids {
   /** A random (version 4) UUID in lower case. */
   uuid(): string
-  /** `bytes` of randomness, base64url: for secrets, never derived from the clock. */
+  /** `bytes` of randomness, base64url without a hyphen in front: for secrets, never derived from the clock. */
   secret(bytes: number): string
 }
 

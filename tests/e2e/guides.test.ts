@@ -1,0 +1,159 @@
+/**
+ * The guides, pasted as they stand: the `sh` blocks of each go into one shell, one after the other, against a server of
+ * their own. Every line of a `sh refused` block has to end with another code than 0. Blocks without a word are to be read, not to be pasted.
+ */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import {
+  findPostgres,
+  howToGetPostgres,
+  startPostgres,
+} from '../../src/stores/testing/postgres-server.ts'
+import { requireOrSkip } from '../require.ts'
+import { startInstallation } from './installation.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+interface Block {
+  readonly isRefused: boolean
+  readonly text: string
+}
+
+function blocksOf(guide: string): readonly Block[] {
+  const text = readFileSync(join(root, 'docs', guide), 'utf8')
+  return [...text.matchAll(/^```sh( refused)?\n([\s\S]*?)^```$/gm)].map(([, word, block = '']) => ({
+    isRefused: word !== undefined,
+    text: block,
+  }))
+}
+
+/** With every line of a refused block turned around. */
+function scriptOf(blocks: readonly Block[]): string {
+  const texts = blocks.map(({ isRefused, text }) => {
+    if (!isRefused) return text
+    const lines = text.replaceAll('\\\n', ' ').split('\n')
+    const commands = lines.filter((line) => line !== '' && !line.startsWith('#'))
+    return commands
+      .map((line) => `if ${line}\nthen echo "not refused: $LINENO" >&2; exit 9; fi\n`)
+      .join('')
+  })
+  return ['set -euo pipefail', ...texts].join('\n')
+}
+
+interface Pasted {
+  /** What the output has to show. */
+  readonly tells: readonly RegExp[]
+  /** Of the surroundings that the reader is told to have. */
+  readonly environment?: Readonly<Record<string, string>>
+  readonly files?: Readonly<Record<string, string>>
+}
+
+async function paste(blocks: readonly Block[], { tells, environment, files = {} }: Pasted) {
+  await using installation = await startInstallation({
+    environment: { ARMATURE_CONTAINERS: 'simulated' },
+  })
+  const { home } = installation
+  const bin = join(home, 'bin')
+  mkdirSync(bin)
+  // `npx` of this checkout, from whatever folder.
+  const launcher = join(root, 'bin/armature.mjs')
+  writeFileSync(
+    join(bin, 'npx'),
+    `#!/bin/sh\nshift\nexec '${process.execPath}' '${launcher}' "$@"\n`,
+  )
+  chmodSync(join(bin, 'npx'), 0o755)
+  symlinkSync(process.execPath, join(bin, 'node'))
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(home, name), text)
+  const { code, out, error } = await new Promise<{ code: unknown; out: string; error: string }>(
+    (done) => {
+      const env = {
+        ...process.env,
+        PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}`,
+        ARMATURE_HOME: home,
+        ...environment,
+      }
+      const ended = (problem: { code?: unknown } | null, out: string, error: string): void =>
+        done({ code: problem?.code ?? 0, out, error })
+      execFile('bash', ['-c', scriptOf(blocks)], { env, cwd: home, timeout: 250_000 }, ended)
+    },
+  )
+  assert.equal(code, 0, `${out}\n${error}`)
+  for (const one of tells) assert.match(out, one)
+}
+
+function isThere(program: string): boolean {
+  return (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .some((folder) => existsSync(join(folder, program)))
+}
+
+/** What is tested where its servers are: `demo-migrations.e2e.test.ts`; and what starts servers itself. */
+const elsewhere = ['migrations.md', 'postgres-replicas.md']
+
+const guides: Readonly<Record<string, Pasted>> = {
+  'start.md': { tells: [/team-a/] },
+  'guides/billing.md': { tells: [/^G000000001/m, /Support/, /Refund/] },
+  'guides/business.md': { tells: [/"remainingAmount":0,"status":"Paid"/] },
+  'guides/consent.md': { tells: [/accessToken/] },
+  'guides/containers.md': {
+    tells: [/Running/, /armature:\/\/shop\/secrets\/db-password/],
+    files: { password: 'correct horse' },
+  },
+  'guides/delegate-role-assignment.md': { tells: [/Conditional/] },
+  'guides/service-health.md': { tells: [/DRILL-1/, /DRILL-2/, /Why, and which/] },
+  'guides/sign-in.md': { tells: [/access_token/] },
+  'guides/templates.md': { tells: [/One pet, by its number/] },
+}
+
+for (const [guide, pasted] of Object.entries(guides)) {
+  test(`${guide}, as pasted`, { timeout: 300_000 }, async (t) => {
+    const blocks = blocksOf(guide)
+    const needsCurl = blocks.some(({ text }) => /^curl /m.test(text))
+    if (!requireOrSkip(t, !needsCurl || isThere('curl'), 'no curl: `apt-get install curl`')) return
+    await paste(blocks, pasted)
+  })
+}
+
+test('guides/sharing.md, as pasted', { timeout: 300_000 }, async (t) => {
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+  if (!requireOrSkip(t, isThere('psql'), 'no psql: `apt-get install postgresql-client`')) return
+  await using server = await startPostgres({ fsync: false })
+  const [where, ...rest] = blocksOf('guides/sharing.md')
+  assert.match(where?.text ?? '', /^export PGHOST/, 'the first block says where PostgreSQL is')
+  const url = new URL(server.url('postgres'))
+  await paste(rest, {
+    environment: {
+      PGHOST: url.hostname,
+      PGPORT: url.port,
+      PGUSER: decodeURIComponent(url.username),
+      PGPASSWORD: decodeURIComponent(url.password) || 'none',
+    },
+    tells: [
+      ...['one', '1000', 'changed', 'shop\\.duckdb'].map((line) => new RegExp(`^${line}$`, 'm')),
+      // The increment: one file and one row.
+      /files +BlobFolder +Succeeded +1\b/,
+    ],
+  })
+})
+
+test('no guide is left out', () => {
+  const there = readdirSync(join(root, 'docs/guides')).filter((name) => !elsewhere.includes(name))
+  const tested = Object.keys(guides).filter((name) => name.startsWith('guides/'))
+  assert.deepEqual(
+    there.map((name) => `guides/${name}`).sort(),
+    [...tested, 'guides/sharing.md'].sort(),
+  )
+})
