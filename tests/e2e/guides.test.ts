@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import {
   findPostgres,
@@ -23,8 +23,10 @@ import {
   startPostgres,
 } from '../../src/stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../require.ts'
-import { startInstallation } from './installation.ts'
+import { startBalanced } from './balanced.ts'
+import { type Installation, startInstallation } from './installation.ts'
 
+const hasPostgres = findPostgres() !== undefined
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 interface Block {
@@ -61,10 +63,16 @@ interface Pasted {
   readonly files?: Readonly<Record<string, string>>
 }
 
-async function paste(blocks: readonly Block[], { tells, environment, files = {} }: Pasted) {
-  await using installation = await startInstallation({
-    environment: { ARMATURE_CONTAINERS: 'simulated' },
-  })
+type Start = (environment: Readonly<Record<string, string>>) => Promise<Installation>
+
+const alone: Start = (environment) => startInstallation({ environment })
+
+async function paste(
+  start: Start,
+  blocks: readonly Block[],
+  { tells, environment, files = {} }: Pasted,
+): Promise<void> {
+  await using installation = await start({ ARMATURE_CONTAINERS: 'simulated' })
   const { home } = installation
   const bin = join(home, 'bin')
   mkdirSync(bin)
@@ -118,23 +126,38 @@ const guides: Readonly<Record<string, Pasted>> = {
   'guides/templates.md': { tells: [/One pet, by its number/] },
 }
 
-for (const [guide, pasted] of Object.entries(guides)) {
-  test(`${guide}, as pasted`, { timeout: 300_000 }, async (t) => {
-    const blocks = blocksOf(guide)
-    const needsCurl = blocks.some(({ text }) => /^curl /m.test(text))
-    if (!requireOrSkip(t, !needsCurl || isThere('curl'), 'no curl: `apt-get install curl`')) return
-    await paste(blocks, pasted)
+const starts: Readonly<Record<string, Start>> = {
+  'on SQLite': alone,
+  'on two replicas, each asked in turn': startBalanced,
+}
+
+for (const [where, start] of Object.entries(starts)) {
+  describe(`pasted ${where}`, () => {
+    for (const [guide, pasted] of Object.entries(guides)) {
+      test(guide, { timeout: 300_000 }, async (t) => {
+        if (start === startBalanced && !requireOrSkip(t, hasPostgres, howToGetPostgres)) return
+        const blocks = blocksOf(guide)
+        const needsCurl = blocks.some(({ text }) => /^curl /m.test(text))
+        const hasCurl = !needsCurl || isThere('curl')
+        if (!requireOrSkip(t, hasCurl, 'no curl: `apt-get install curl`')) return
+        await paste(start, blocks, pasted)
+      })
+    }
+
+    test('guides/sharing.md', { timeout: 300_000 }, async (t) => {
+      if (!requireOrSkip(t, hasPostgres, howToGetPostgres)) return
+      if (!requireOrSkip(t, isThere('psql'), 'no psql: `apt-get install postgresql-client`')) return
+      await pasteSharing(start)
+    })
   })
 }
 
-test('guides/sharing.md, as pasted', { timeout: 300_000 }, async (t) => {
-  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
-  if (!requireOrSkip(t, isThere('psql'), 'no psql: `apt-get install postgresql-client`')) return
+async function pasteSharing(start: Start): Promise<void> {
   await using server = await startPostgres({ fsync: false })
   const [where, ...rest] = blocksOf('guides/sharing.md')
   assert.match(where?.text ?? '', /^export PGHOST/, 'the first block says where PostgreSQL is')
   const url = new URL(server.url('postgres'))
-  await paste(rest, {
+  await paste(start, rest, {
     environment: {
       PGHOST: url.hostname,
       PGPORT: url.port,
@@ -147,7 +170,7 @@ test('guides/sharing.md, as pasted', { timeout: 300_000 }, async (t) => {
       /files +BlobFolder +Succeeded +1\b/,
     ],
   })
-})
+}
 
 test('no guide is left out', () => {
   const there = readdirSync(join(root, 'docs/guides')).filter((name) => !elsewhere.includes(name))
