@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { ask } from '../contestants/ask.ts'
 import { Child } from '../harness/child.ts'
+import type { Processors } from '../harness/processors.ts'
 import type { Place } from '../scenario.ts'
 import { type PlainRow, plainRow } from './seed.ts'
 
@@ -39,18 +40,22 @@ export interface JsonServer extends AsyncDisposable {
   askPage(number: number): Promise<void>
 }
 
-export async function startJsonServer(place: Place, rows: number): Promise<JsonServer> {
+export async function startJsonServer(
+  place: Place,
+  rows: number,
+  processors: Processors,
+): Promise<JsonServer> {
   const file = join(place.folder, 'db.json')
   await pipeline(Readable.from(fileOf(rows)), createWriteStream(file))
   const child = new Child({
-    command: [
+    command: processors.forServer([
       process.execPath,
       '--disable-warning=ExperimentalWarning',
       '--max-old-space-size=8192',
       program,
       ...['--host', '127.0.0.1', '--port', String(place.port), '--quiet', '--no-gzip'],
       file,
-    ],
+    ]),
     folder: place.folder,
   })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })

@@ -12,21 +12,19 @@ import { type Peer, startPeer, statements } from '../billing/postgres.ts'
 import { invoice, seedLedger } from '../billing/seed.ts'
 import { commandOf, waitForAccess } from '../contestants/armature.ts'
 import { ask } from '../contestants/ask.ts'
-import { Child } from '../harness/child.ts'
+import { Child, type Command } from '../harness/child.ts'
 import { figureRow } from '../harness/measure-figures.ts'
 import type { Measuring } from '../harness/measure-load.ts'
 import { makePlace } from '../harness/place.ts'
 import type { FigureRow, Figures } from '../harness/results.ts'
+import { type Patience, takeTimes, timeRows } from '../harness/times.ts'
 import type { FigureScenario, Place } from '../scenario.ts'
 
 const rows = Number(process.env['ARMATURE_BENCH_ROWS'] ?? 100_000)
 const rowsImported = Math.min(rows, 200_000)
-const asked = 200
 /** A peer that looks through everything for an answer is asked for so long, and at least so often. */
-const askedMilliseconds = 5000
-const askedLeast = 2
-const warmAsked = 30
-const warmMilliseconds = 500
+const patience: Patience = { milliseconds: 5000, warmMilliseconds: 500, least: 2 }
+const followedAtEnds = 500
 
 /** What is asked, by how the table calls it. */
 const questions: Readonly<Record<string, string>> = {
@@ -59,7 +57,7 @@ async function measure(name: string, measuring: Measuring): Promise<Figures> {
   const { tenantId } = JSON.parse(readFileSync(join(home, 'running.json'), 'utf8'))
   await first.stop()
   const rate = await seedLedger(join(home, 'armature.db'), String(tenantId), rows)
-  await using child = new Child(commandOf(place))
+  await using child = new Child(started(place, measuring))
   const { headers } = await waitForAccess(place, child)
   const list = `${place.origin}/providers/Vendor.Billing/billingAccounts/${tenantId}/invoices/${invoice}/transactions?api-version=2024-04-01`
   const figures = [
@@ -71,16 +69,7 @@ async function measure(name: string, measuring: Measuring): Promise<Figures> {
     }),
   ]
   const note = (figure: string, times: readonly number[], contestant = 'Armature'): void => {
-    const sorted = times.toSorted((a, b) => a - b)
-    for (const [label, part] of [
-      ['p50', 0.5],
-      ['p99', 0.99],
-    ] as const) {
-      const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
-      figures.push(
-        figureRow({ figure: `${figure}, ${label}`, contestant, values: [value], digits: 2 }),
-      )
-    }
+    figures.push(...timeRows(figure, contestant, times))
   }
   const timed = async (
     url: string,
@@ -93,14 +82,13 @@ async function measure(name: string, measuring: Measuring): Promise<Figures> {
   }
   for (const [figure, query] of Object.entries(questions)) {
     measuring.progress(`${name}: ${figure}`)
-    const answered = await times(async () => void (await timed(list + query)))
-    note(figure, answered)
+    note(figure, await takeTimes(async () => (await timed(list + query)).milliseconds))
   }
   // Beside ours, so that both meet the same neighbours on the machine.
   measuring.progress(`${name}: the same, asked of PostgreSQL`)
-  const isPeer = await measurePostgres(note)
+  const isPeer = await measurePostgres(measuring, note)
   measuring.progress(`${name}: the same, asked of json-server`)
-  await measureJsonServer(await makePlace(measuring.dataFolder, `${name}-json-server`), note)
+  await measureJsonServer(`${name}-json-server`, measuring, note)
   measuring.progress(`${name}: following links`)
   const followed: number[] = []
   let next: string | undefined = list
@@ -109,8 +97,8 @@ async function measure(name: string, measuring: Measuring): Promise<Figures> {
     followed.push(answer.milliseconds)
     next = answer.next
   }
-  note('by links, pages 1 to 200', followed.slice(0, 200))
-  note(`by links, the last 200 up to page ${followed.length}`, followed.slice(-200))
+  note(firstPages, followed.slice(0, followedAtEnds))
+  note(lastPages, followed.slice(-followedAtEnds))
   agent.destroy()
   return {
     rows: figures,
@@ -121,7 +109,7 @@ async function measure(name: string, measuring: Measuring): Promise<Figures> {
       },
       {
         contestant: inMemory,
-        note: `no token, no caller; all rows in memory, looked through at every request, so it is asked each question for ${askedMilliseconds / 1000} seconds at the most, ${askedLeast} times at least; its links name pages by number`,
+        note: `no token, no caller; all rows in memory, looked through at every request, so it is asked each question for ${patience.milliseconds / 1000} seconds at the most, ${patience.least} times at least; its links name pages by number`,
       },
     ],
     skipped: !isPeer ? ['PostgreSQL: none was found on this machine'] : [],
@@ -131,16 +119,22 @@ async function measure(name: string, measuring: Measuring): Promise<Figures> {
 const direct = 'PostgreSQL, directly'
 const inMemory = 'json-server'
 const pagesMax = Math.min(10_000, Math.floor(rows / 50))
+const firstPages = `by links, pages 1 to ${followedAtEnds}`
+const lastPages = `by links, the last ${followedAtEnds} up to page ${pagesMax}`
 
 type Note = (figure: string, times: readonly number[], contestant: string) => void
 
+/** Armature on the processor of servers: without that it shares this process's own. */
+function started(place: Place, { processors }: Measuring): Command {
+  const given = commandOf(place)
+  return { ...given, command: processors.forServer(given.command) }
+}
+
 /** Into an installation of its own, so that the pages meet one invoice alone. */
-async function measureImports(
-  name: string,
-  { dataFolder, progress }: Measuring,
-): Promise<readonly FigureRow[]> {
+async function measureImports(name: string, measuring: Measuring): Promise<readonly FigureRow[]> {
+  const { dataFolder, progress } = measuring
   const place = await makePlace(dataFolder, `${name}-import`)
-  await using child = new Child(commandOf(place))
+  await using child = new Child(started(place, measuring))
   const access = await waitForAccess(place, child)
   const { tenantId } = JSON.parse(readFileSync(join(place.folder, 'home', 'running.json'), 'utf8'))
   const profile = `${place.origin}/providers/Vendor.Billing/billingAccounts/${tenantId}/billingProfiles/default`
@@ -154,44 +148,36 @@ async function measureImports(
   return figures
 }
 
-async function times(work: () => Promise<void>, milliseconds = Infinity): Promise<number[]> {
-  const found: number[] = []
-  // Not counted, for all alike: what is asked for the first time is compiled and read from the disk.
-  const warm = performance.now() + warmMilliseconds
-  for (let at = 0; at < warmAsked && performance.now() < warm; at++) await work()
-  const until = performance.now() + milliseconds
-  while (found.length < asked && (found.length < askedLeast || performance.now() < until)) {
-    const began = performance.now()
-    await work()
-    found.push(performance.now() - began)
-  }
-  return found
-}
-
 /** False where this machine has none. */
-async function measurePostgres(note: Note): Promise<boolean> {
-  await using peer: Peer | undefined = await startPeer(rows)
+async function measurePostgres({ processors }: Measuring, note: Note): Promise<boolean> {
+  // Its processes may use every processor, as far as the client leaves it.
+  await using peer: Peer | undefined = await processors.onAll(() => startPeer(rows))
   if (peer === undefined) return false
   for (const [figure, texts] of Object.entries(statements)) {
-    note(figure, await times(() => peer.ask(texts), askedMilliseconds), direct)
+    note(figure, await takeTimes(() => peer.ask(texts), patience), direct)
   }
   const followed = await peer.followPages(pagesMax)
-  note('by links, pages 1 to 200', followed.slice(0, 200), direct)
-  note(`by links, the last 200 up to page ${pagesMax}`, followed.slice(-200), direct)
-  const offset = await times(() => peer.askPage(pagesMax - 1), askedMilliseconds)
+  note(firstPages, followed.slice(0, followedAtEnds), direct)
+  note(lastPages, followed.slice(-followedAtEnds), direct)
+  const offset = await takeTimes(() => peer.askPage(pagesMax - 1), patience)
   note(`by offset, page ${pagesMax}`, offset, direct)
   return true
 }
 
-async function measureJsonServer(place: Place, note: Note): Promise<void> {
-  await using peer: JsonServer = await startJsonServer(place, rows)
+async function measureJsonServer(
+  name: string,
+  { dataFolder, processors }: Measuring,
+  note: Note,
+): Promise<void> {
+  const place = await makePlace(dataFolder, name)
+  await using peer: JsonServer = await startJsonServer(place, rows, processors)
   for (const [figure, query] of Object.entries(queries)) {
-    note(figure, await times(() => peer.ask(query), askedMilliseconds), inMemory)
+    note(figure, await takeTimes(() => peer.ask(query), patience), inMemory)
   }
   let page = 0
-  const first = await times(() => peer.askPage(++page), askedMilliseconds)
-  note('by links, pages 1 to 200', first, inMemory)
+  const first = await takeTimes(() => peer.askPage(++page), patience)
+  note(firstPages, first, inMemory)
   page = pagesMax
-  const last = await times(() => peer.askPage(page--), askedMilliseconds)
-  note(`by links, the last 200 up to page ${pagesMax}`, last, inMemory)
+  const last = await takeTimes(() => peer.askPage(page--), patience)
+  note(lastPages, last, inMemory)
 }

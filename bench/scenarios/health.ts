@@ -1,20 +1,21 @@
 /** Service health events over many subscriptions: pages of a list, and what publishing costs by whom it touches. */
 
 import { readFileSync } from 'node:fs'
+import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { commandOf, waitForAccess } from '../contestants/armature.ts'
 import { ask } from '../contestants/ask.ts'
 import { Child } from '../harness/child.ts'
-import { figureRow } from '../harness/measure-figures.ts'
 import type { Measuring } from '../harness/measure-load.ts'
 import { makePlace } from '../harness/place.ts'
 import type { Figures } from '../harness/results.ts'
+import { takeTimes, timeRows } from '../harness/times.ts'
 import { seedEvents, subscriptionAt } from '../health/seed.ts'
 import type { FigureScenario } from '../scenario.ts'
 
 const events = Number(process.env['ARMATURE_BENCH_EVENTS'] ?? 100_000)
 const subscriptions = 5000
-const asked = 200
+const published = 500
 
 export const scenario: FigureScenario = {
   kind: 'figures',
@@ -47,32 +48,23 @@ async function measure(name: string, measuring: Measuring): Promise<Figures> {
     asked: String(subscriptionId),
     now: Date.now(),
   })
-  await using child = new Child(commandOf(place))
+  const given = commandOf(place)
+  await using child = new Child({
+    ...given,
+    command: measuring.processors.forServer(given.command),
+  })
   const { headers } = await waitForAccess(place, child)
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const rows: Figures['rows'][number][] = []
   const note = (figure: string, times: readonly number[]): void => {
-    const sorted = times.toSorted((a, b) => a - b)
-    for (const [label, part] of [
-      ['p50', 0.5],
-      ['p99', 0.99],
-    ] as const) {
-      const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
-      rows.push(
-        figureRow({
-          figure: `${figure}, ${label}`,
-          contestant: 'Armature',
-          values: [value],
-          digits: 2,
-        }),
-      )
-    }
+    rows.push(...timeRows(figure, 'Armature', times))
   }
   const timed = async (
     url: string,
-    given: Parameters<typeof ask>[1] = { headers },
+    given: Parameters<typeof ask>[1] = {},
   ): Promise<{ milliseconds: number; next: string | undefined }> => {
     const began = performance.now()
-    const { status, body } = await ask(url, given)
+    const { status, body } = await ask(url, { headers, agent, ...given })
     const milliseconds = performance.now() - began
     if (status >= 300) throw new Error(`${status} ${body}`)
     return { milliseconds, next: JSON.parse(body).nextLink }
@@ -82,9 +74,7 @@ async function measure(name: string, measuring: Measuring): Promise<Figures> {
   const list = `${place.origin}/subscriptions/${subscriptionId}${path}?${version}`
   for (const [figure, query] of Object.entries(questions)) {
     measuring.progress(`${name}: ${figure}`)
-    const times: number[] = []
-    for (let at = 0; at < asked; at++) times.push((await timed(list + query)).milliseconds)
-    note(figure, times)
+    note(figure, await takeTimes(async () => (await timed(list + query)).milliseconds))
   }
   const times: number[] = []
   let next: string | undefined = list
@@ -109,11 +99,12 @@ async function measure(name: string, measuring: Measuring): Promise<Figures> {
     const { milliseconds } = await timed(`${place.origin}${path}/${id}/publish?${version}`, given)
     return milliseconds
   }
-  for (let at = 0; at < asked; at++) {
+  for (let at = 0; at < published; at++) {
     one.push(await publish(`ONE-${at}`, { impactedSubscriptions: [subscriptionAt(at)] }))
     all.push(await publish(`ALL-${at}`, {}))
   }
   note('publish, touching one subscription', one)
   note('publish, touching every subscription', all)
+  agent.destroy()
   return { rows, notes: [], skipped: [] }
 }

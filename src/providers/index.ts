@@ -102,8 +102,10 @@ export function providers(parts: ProviderParts): readonly Provider[] {
     resourceHealthProvider({
       ...world,
       observers: {
-        'containerinstance/containergroups': sightingOf,
-        'dbforpostgresql/flexibleservers': serverSighting,
+        ...(containers === undefined ? {} : { 'containerinstance/containergroups': sightingOf }),
+        ...(parts.migrating === undefined
+          ? {}
+          : { 'dbforpostgresql/flexibleservers': serverSighting }),
       },
       probes:
         containers === undefined

@@ -13,6 +13,10 @@ export interface BillingLimits {
   readonly sortRowsMax: number
   /** Entries of a statement in one part of its indexes. As they were recorded: it may only become smaller. */
   readonly partRows: number
+  /** Below this part of a statement, going through its dimensions is less than walking past the others. */
+  readonly rarePart: number
+  /** Entries of some dimensions that a page is picked out of, which takes some 2 ms; more are read one by one. */
+  readonly pickedRowsMax: number
   /** Entries alike by the first fields of an order, put in order by the others for each page. */
   readonly tieRowsMax: number
   readonly countRowsMax: number
@@ -31,6 +35,8 @@ export const defaultBillingLimits: BillingLimits = Object.freeze({
   readRowsMax: 600,
   sortRowsMax: 1000,
   partRows: 131_072,
+  rarePart: 1 / 40,
+  pickedRowsMax: 20_000,
   tieRowsMax: 50_000,
   countRowsMax: 2_000_000,
   skipMax: 1_000_000,

@@ -7,25 +7,17 @@ import { refuse } from '#kernel/error.ts'
 import { nameOf, type ResourceId, scopeOf, subscriptionOf } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
-import { defineResource, type Resource, type ResourceType } from '#plane/define.ts'
+import { defineResource, type ListPage, type Resource, type ResourceType } from '#plane/define.ts'
 import type { HealthEvent } from './event.ts'
+import type { History, Past } from './history.ts'
 import { beginningOfTime, everybody, type Ledger } from './ledger.ts'
 import { isReached } from './reach.ts'
-
-export interface Sighting {
-  readonly state: 'Available' | 'Unavailable' | 'Degraded' | 'Unknown'
-  readonly summary: string
-  readonly reasonType?: 'Unplanned' | 'Planned' | 'UserInitiated'
-  /** Since when, in milliseconds, where it is known. */
-  readonly since?: number
-}
-
-/** By type without the vendor word, in lower case: what is seen of a resource. */
-export type Observers = Readonly<Record<string, (resource: Resource) => Sighting>>
+import type { Observers, Sighting } from './sighting.ts'
 
 export interface AvailabilityParts {
   readonly words: VendorWords
   readonly ledger: Ledger
+  readonly history: History
   readonly services: Pick<PlaneServices, 'reader' | 'listTracked'>
   readonly observers: Observers
 }
@@ -43,17 +35,23 @@ export function availabilityStatuses(
     description: 'How available resources are, by what was last seen of them.',
     scope: 'any',
     tracked: false,
-    name: { pattern: /^current$/i, rule: '"current"' },
+    name: { pattern: /^(?:current|\d{17})$/i, rule: '"current", or a moment in 17 digits' },
     versions: [],
     apiVersions: versions,
     source: {
       async get({ id, now, query }) {
-        if (nameOf(id).toLowerCase() !== 'current') return undefined
         const target = scopeOf(id)
         const resource = await parts.services.reader.get(target)
         if (resource === undefined) throw refuse.ResourceNotFound({ id: target.text })
+        if (nameOf(id).toLowerCase() !== 'current') {
+          const since = momentOf(nameOf(id))
+          if (Number.isNaN(since)) return undefined
+          const [past] = await parts.history.past(target.key, since + 1, 1)
+          return past?.since === since ? showPast(parts, resource, past) : undefined
+        }
         const current = await currentEvents(parts, subscriptionOf(target))
-        return show(parts, resource, current, now, query.get('$expand'))
+        const past = await parts.history.past(target.key, now + 1, 2)
+        return show(parts, resource, current, now, query.get('$expand'), past)
       },
       async list({ parent, now, query, cursor, limit }) {
         const expand = query.get('$expand')
@@ -62,7 +60,7 @@ export function availabilityStatuses(
         if (last?.namespace !== undefined) {
           const resource = await parts.services.reader.get(parent)
           if (resource === undefined) throw refuse.ResourceNotFound({ id: parent.text })
-          return { items: [show(parts, resource, current, now, expand)] }
+          return historyOf(parts, resource, current, { now, expand, cursor, limit })
         }
         const items: object[] = []
         let after = cursor
@@ -85,6 +83,72 @@ export function availabilityStatuses(
       },
     },
   })
+}
+
+interface Asked {
+  readonly now: number
+  readonly expand: string | null
+  readonly cursor: string | undefined
+  readonly limit: number
+}
+
+/** What is seen now, and then what was seen before, newest first. */
+async function historyOf(
+  parts: AvailabilityParts,
+  resource: Resource,
+  events: readonly HealthEvent[],
+  { now, expand, cursor, limit }: Asked,
+): Promise<ListPage<object>> {
+  const before = cursor === undefined ? now + 1 : Number(cursor)
+  const past = await parts.history.past(resource.id.key, before, limit + 1)
+  const isNow = cursor === undefined && isSame(past[0], observed(resource, parts.observers))
+  const rest = isNow ? past.slice(1) : past
+  const first = cursor === undefined ? [show(parts, resource, events, now, expand, past)] : []
+  const shown = rest.slice(0, limit - first.length)
+  const last = shown.at(-1)
+  const items = [...first, ...shown.map((one) => showPast(parts, resource, one))]
+  if (rest.length === shown.length) return { items }
+  return { items, next: String(last?.since ?? (isNow ? past[0]?.since : undefined) ?? before) }
+}
+
+function isSame(past: Past | undefined, { state, reasonType }: Sighting): boolean {
+  return past?.state === state && past.reasonType === reasonType
+}
+
+/** `20261015120000000`: when it began. */
+function nameOfMoment(since: number): string {
+  return new Date(since).toISOString().replace(/\D/g, '')
+}
+
+function momentOf(name: string): number {
+  const [, date, hour, minute, second, rest] = /^(\d{8})(\d\d)(\d\d)(\d\d)(\d{3})$/.exec(name) ?? []
+  const day = date?.replace(/^(\d{4})(\d\d)/, '$1-$2-')
+  return Date.parse(`${day}T${hour}:${minute}:${second}.${rest}Z`)
+}
+
+function showPast({ words }: AvailabilityParts, { id, location }: Resource, past: Past): object {
+  const type = typeIn(words)
+  const name = nameOfMoment(past.since)
+  const at = new Date(past.since).toISOString()
+  return {
+    id: `${id.text}/providers/${type}/${name}`,
+    name,
+    type,
+    ...(location === undefined ? {} : { location }),
+    properties: {
+      availabilityState: past.state,
+      title: past.state,
+      summary: past.summary,
+      ...(past.reasonType === undefined ? {} : { reasonType: past.reasonType }),
+      occuredTime: at,
+      reportedTime: at,
+      reasonChronicity: 'Persistent',
+    },
+  }
+}
+
+function typeIn(words: VendorWords): string {
+  return `${words.namespace}.ResourceHealth/availabilityStatuses`
 }
 
 async function currentEvents(
@@ -113,6 +177,7 @@ function show(
   current: readonly HealthEvent[],
   now: number,
   expand: string | null,
+  past: readonly Past[] = [],
 ): object {
   const { id, location } = resource
   const touching = current.filter(
@@ -120,7 +185,10 @@ function show(
   )
   const sighting = observed(resource, observers)
   const trouble = touching.find((event) => event.properties.eventType === 'ServiceIssue')
-  const type = `${words.namespace}.ResourceHealth/availabilityStatuses`
+  const type = typeIn(words)
+  const [last, earlier] = past
+  const isKnown = isSame(last, sighting)
+  const since = sighting.since ?? (isKnown ? last?.since : undefined)
   const at = new Date(now).toISOString()
   const actions =
     sighting.state === 'Available'
@@ -136,9 +204,10 @@ function show(
       title: sighting.state,
       summary: sighting.summary,
       ...(sighting.reasonType === undefined ? {} : { reasonType: sighting.reasonType }),
-      occuredTime: sighting.since === undefined ? at : new Date(sighting.since).toISOString(),
+      occuredTime: since === undefined ? at : new Date(since).toISOString(),
       reportedTime: at,
       reasonChronicity: 'Persistent',
+      ...recentlyResolved(sighting, now, isKnown ? last : undefined, earlier),
       ...(trouble === undefined
         ? {}
         : {
@@ -158,6 +227,26 @@ function show(
         },
       })),
       ...(expand?.toLowerCase() === 'recommendedactions' ? { recommendedActions: actions } : {}),
+    },
+  }
+}
+
+const recentMilliseconds = 86_400_000
+
+/** What was out of order until less than a day ago. */
+function recentlyResolved(
+  { state }: Sighting,
+  now: number,
+  last: Past | undefined,
+  earlier: Past | undefined,
+): object {
+  if (state !== 'Available' || earlier?.state !== 'Unavailable') return {}
+  if (last === undefined || now - last.since > recentMilliseconds) return {}
+  return {
+    recentlyResolved: {
+      unavailableOccuredTime: new Date(earlier.since).toISOString(),
+      resolvedTime: new Date(last.since).toISOString(),
+      unavailableSummary: earlier.summary,
     },
   }
 }

@@ -22,12 +22,16 @@ export interface BackgroundParts {
   readonly ledger: Ledger
   readonly signals: HealthSignals
   readonly probes: readonly Probe[]
+  /** Looks at the next resources; answers whether there are more. */
+  watch(now: number): Promise<boolean>
   readonly clock: Clock
   readonly timers: Timers
   readonly log: Log
 }
 
 const lookMilliseconds = 2000
+/** Between the end of a round through the resources and the next one. */
+const roundMilliseconds = 10_000
 const probeMilliseconds = 10_000
 /** One failure may be a hiccup. */
 const failuresBeforeRaising = 2
@@ -42,6 +46,7 @@ export function startBackground(parts: BackgroundParts): Background {
   let timer: { cancel(): void } | undefined
   let underway: Promise<void> = Promise.resolve()
   let probedAt = Number.NEGATIVE_INFINITY
+  let roundAt = Number.NEGATIVE_INFINITY
   const failures = new Map<string, number>()
   const look = async (): Promise<void> => {
     const soon = await guarded(parts, () => takeDue(parts))
@@ -51,6 +56,10 @@ export function startBackground(parts: BackgroundParts): Background {
       for (const probe of parts.probes) {
         await guarded(parts, () => probeOnce(parts, probe, failures))
       }
+    }
+    if (now >= roundAt) {
+      const isMore = await guarded(parts, () => parts.watch(now))
+      if (isMore !== true) roundAt = now + roundMilliseconds
     }
     const wait = soon === undefined ? lookMilliseconds : Math.max(0, soon - parts.clock.now())
     if (!stopped) timer = parts.timers.after(Math.min(wait, lookMilliseconds), next)

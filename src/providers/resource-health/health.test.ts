@@ -12,12 +12,14 @@ import {
 import { requireOrSkip } from '../../../tests/require.ts'
 import { healthMigrations } from './migrations.ts'
 import { healthSuite } from './testing/health-suite.ts'
+import { historySuite } from './testing/history-suite.ts'
 import { impactSuite } from './testing/impact-suite.ts'
 import { firstMoment, startHealth } from './testing/start.ts'
 
 function suites(start: typeof startHealth): void {
   healthSuite(start)
   impactSuite(start)
+  historySuite(start)
 }
 
 describe('SQLite', () => suites(startHealth))

@@ -42,6 +42,34 @@ function tables(clustered: string): readonly string[] {
   ]
 }
 
+/** What was seen last of each resource, and what before: `reason` is empty where there is none. */
+function availability(key: string, clustered: string): readonly string[] {
+  return [
+    `create table health_availability (
+      resource_key ${key} primary key,
+      type text not null,
+      state text not null,
+      reason text not null
+    )`,
+    'create index health_availability_by_type on health_availability (type, resource_key)',
+    `create table health_availability_past (
+      resource_key ${key} not null,
+      since bigint not null,
+      state text not null,
+      reason text not null,
+      summary text not null,
+      primary key (resource_key, since)
+    )${clustered}`,
+  ]
+}
+
 export const healthMigrations: readonly Migration[] = [
   { area: 'health', number: 1, sqlite: tables(' without rowid'), postgres: tables('') },
+  {
+    area: 'health',
+    number: 2,
+    sqlite: availability('text', ' without rowid'),
+    // Keys are gone through in ranges, byte by byte, whatever the language of the database.
+    postgres: availability('text collate "C"', ''),
+  },
 ]

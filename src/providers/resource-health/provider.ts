@@ -3,13 +3,16 @@
 import type { HealthSignals } from '#kernel/health.ts'
 import type { Provider } from '#plane/define.ts'
 import type { World } from '#plane/world.ts'
-import { availabilityStatuses, type Observers } from './availability.ts'
+import { availabilityStatuses } from './availability.ts'
 import { type Background, type Probe, startBackground } from './background.ts'
 import { healthErrors } from './errors.ts'
 import { events, healthVersion } from './events.ts'
+import { openHistory } from './history.ts'
 import { impactedResources, openImpactedResources } from './impacted-resources.ts'
 import { openLedger } from './ledger.ts'
+import type { Observers } from './sighting.ts'
 import { openSignals } from './signals.ts'
+import { createWatch } from './watch.ts'
 
 export interface ResourceHealthParts
   extends Pick<World, 'words' | 'tenantId' | 'sql' | 'clock' | 'ids' | 'timers' | 'log'> {
@@ -26,8 +29,9 @@ export function healthSignals(world: Pick<World, 'sql' | 'clock' | 'ids'>): Heal
 }
 
 export function resourceHealthProvider(parts: ResourceHealthParts): Provider {
-  const { words, tenantId, sql, ids, services } = parts
+  const { words, tenantId, sql, ids, services, observers = {} } = parts
   const ledger = openLedger(sql)
+  const history = openHistory(sql)
   const impacted = openImpactedResources({ words, services })
   // What is begun is woken here; nothing is while it has not begun.
   let background: Background | undefined
@@ -40,9 +44,7 @@ export function resourceHealthProvider(parts: ResourceHealthParts): Provider {
     types: [
       events({ words, tenantId, ledger, sql, ids, impacted, wake: () => background?.wake() }),
       impactedResources({ words, services, ledger, impacted }, [healthVersion]),
-      availabilityStatuses({ words, ledger, services, observers: parts.observers ?? {} }, [
-        healthVersion,
-      ]),
+      availabilityStatuses({ words, ledger, history, services, observers }, [healthVersion]),
     ],
     start() {
       background = startBackground({
@@ -50,6 +52,7 @@ export function resourceHealthProvider(parts: ResourceHealthParts): Provider {
         ledger,
         signals: openSignals(parts),
         probes: parts.probes ?? [],
+        watch: createWatch({ reader: services.reader, observers, history }),
       })
       return background
     },

@@ -185,6 +185,8 @@ async function check(store: Store, runs: number): Promise<void> {
         scanRowsMax: fc.constantFrom(60, 4000),
         tieRowsMax: fc.constantFrom(40, 3000, 50_000),
         dimensionsMax: fc.constantFrom(0, 5000),
+        rarePart: fc.constantFrom(1 / 40, 2),
+        pickedRowsMax: fc.constantFrom(30, 20_000),
         one: fc.boolean(),
       }),
       async (filter, order, search, settings) => {
@@ -237,7 +239,9 @@ async function check(store: Store, runs: number): Promise<void> {
     ),
     { numRuns: runs },
   )
-  assert.ok(seen.some > runs / 8 && seen.short > 0 && seen.tied > 0, JSON.stringify(seen))
+  assert.ok(seen.some > runs / 8, JSON.stringify(seen))
+  // One question in forty is of the rare kinds: of a few runs, now and then none is.
+  if (runs >= 300) assert.ok(seen.short > 0 && seen.tied > 0, JSON.stringify(seen))
 }
 
 function oracle(
@@ -306,6 +310,39 @@ const long = process.env['ARMATURE_TEST_LONG'] === '1'
 test('on SQLite', async () => {
   await using store = await openSqlite({ path: ':memory:', ...options })
   await check(store, long ? 3000 : 300)
+})
+
+test('of more than is looked at at once nothing is left out', async () => {
+  await using store = await openSqlite({ path: ':memory:', ...options })
+  const dimensions = new Dimensions(store.sql)
+  const given = entries(3000)
+  const recording = await store.sql.transact((tx) =>
+    record(tx, dimensions, given, { place, now: start, mayBePresent: true }),
+  )
+  recording.committed()
+  const statements = await listStatements(store.sql, { account: place.account, limit: 10 })
+  const filter =
+    "productDescription in ('Product 2 Größe', 'Product 5 Größe') and units eq 0.25 and effectivePrice/value eq 0.125"
+  const limits = { ...defaultBillingLimits, sortRowsMax: 0, rarePart: 2 }
+  const known = new KnownStatements()
+  const parts: LedgerParts = { sql: store.sql, words: contractWords, dimensions, known, limits }
+  const question = parseQuestion(fields, filter, null)
+  const names: string[] = []
+  for (let cursor: string | undefined, pages = 0; pages === 0 || cursor !== undefined; pages++) {
+    const page = await readPage(parts, {
+      ...{ question, words: [], statements, limit: 5, skip: 0, cursor },
+    })
+    names.push(...page.entries.map(({ row }) => row.name))
+    cursor = page.next
+  }
+  const expected = given.filter(
+    ({ dimension, measures }) =>
+      /[25]/.test(dimension.productDescription ?? '') &&
+      measures.units === 0.25 &&
+      measures.effectivePrice === 0.125,
+  )
+  assert.ok(expected.length > 10)
+  assert.deepEqual(names.toSorted(), expected.map(({ measures }) => measures.name).toSorted())
 })
 
 test('on PostgreSQL', async (t: TestContext) => {

@@ -37,6 +37,8 @@ export interface Question {
   holds(entry: Entry): boolean
   /** Is there anything that neither dimensions nor conditions decide? */
   readonly needsEntries: boolean
+  /** As it was asked. */
+  readonly filterText: string
   readonly order: readonly OrderTerm[]
   readonly orderText: string
   /** By all terms; ties are 0. */
@@ -98,6 +100,7 @@ export function parseQuestion(
       ofDimension.every((holds) => holds({ row: noRow, dimension, statement })),
     holds: parsed?.matches ?? (() => true),
     needsEntries,
+    filterText: filter ?? '',
     order: order.terms,
     orderText: orderBy ?? '',
     compare: order.compare,

@@ -7,6 +7,7 @@ import type { Question } from './question.ts'
 import {
   comparePositions,
   countUpTo,
+  isPicked,
   type Position,
   positionAfter,
   positionOf,
@@ -54,7 +55,8 @@ export async function scanAll(
   const { order, stretches } = stream
   const rows: Row[] = []
   let horizon: Position | undefined
-  if (stretches.length > keysFrom && stretches.every(isBare)) {
+  const byKeys = stretches.length > keysFrom || stretches.some(isPicked)
+  if (byKeys && stretches.every(isBare)) {
     return scanKeys(sql, stream, after, size)
   }
   const scanRowsMax = Math.max(size, Math.ceil(limits.scanRowsMax / Math.max(1, stretches.length)))

@@ -71,14 +71,19 @@ export interface Stretch {
   readonly statementId: number
   /** Of the statement's indexes; undefined where the index has none. */
   readonly part: number | undefined
-  /** One dimension, by its own index; the order is then by date. */
-  readonly dimensionId?: number
-  /** Only entries of these dimensions. */
+  /** Only entries of these dimensions, by the index of dimensions; the order is then by date. */
+  readonly byDimension?: readonly number[]
+  /** Only entries of these dimensions, by whatever index. */
   readonly dimensionIds?: readonly number[]
   readonly conditions: readonly Condition[]
   readonly order: IndexOrder
   /** What is read of the entries, `id` among it; all of it where left out. */
   readonly columns?: readonly string[]
+}
+
+/** Of several dimensions: its index has each of them in order, and not all of them together. */
+export function isPicked({ byDimension }: Stretch): boolean {
+  return byDimension !== undefined && byDimension.length > 1
 }
 
 /** The parts of an index that has this order for a statement of so many entries. */
@@ -117,28 +122,34 @@ export async function scan(
   scanRowsMax: number,
 ): Promise<Scanned> {
   const { order } = stretch
-  if (after === undefined || order.part === 'nulls') {
-    const bound = after === undefined ? none : { text: idBound(order), values: [after.id] }
-    return scanRange(sql, stretch, bound, limit, scanRowsMax)
-  }
+  if (after === undefined) return scanRange(sql, stretch, none, limit, scanRowsMax)
   // Two ranges: `(column, id) > (?, ?)` as one is no range to an index.
-  const column = order.column
-  const ties = await scanRange(
-    sql,
-    stretch,
-    { text: `${column} = ? and ${idBound(order)}`, values: [after.value, after.id] },
-    limit,
-    scanRowsMax,
-  )
-  if (ties.horizon !== undefined) return ties
+  const ties = await scanAlike(sql, stretch, after, limit, scanRowsMax)
+  if (ties.horizon !== undefined || order.part === 'nulls') return ties
   const rest = await scanRange(
     sql,
     stretch,
-    { text: `${column} ${order.descending ? '<' : '>'} ?`, values: [after.value] },
+    { text: `${order.column} ${order.descending ? '<' : '>'} ?`, values: [after.value] },
     limit - ties.rows.length,
     scanRowsMax,
   )
   return { rows: [...ties.rows, ...rest.rows], horizon: rest.horizon }
+}
+
+/** As `scan`, of those alone that have the value of the position, or as it have none. */
+export async function scanAlike(
+  sql: Sql,
+  stretch: Stretch,
+  { value, id }: Position,
+  limit: number,
+  scanRowsMax: number,
+): Promise<Scanned> {
+  const { order } = stretch
+  const bound =
+    order.part === 'nulls'
+      ? { text: idBound(order), values: [id] }
+      : { text: `${order.column} = ? and ${idBound(order)}`, values: [value, id] }
+  return scanRange(sql, stretch, bound, limit, scanRowsMax)
 }
 
 interface Bound {
@@ -175,15 +186,23 @@ async function scanRange(
     const rows = (await sql.all(ask(columns, limit), ...range.values)).map(read)
     return { rows, horizon: rows.length < limit ? undefined : positionOf(order, rows.at(-1)) }
   }
+  // What is picked out is looked up to the last of it, wanted or not.
+  const looked = isPicked(stretch) ? Math.min(scanRowsMax, 16 * limit) : scanRowsMax
+  const keys = ask(`${order.column} as value, id`, looked)
+  const test = filters.join(' and ')
   const found = await sql.all(
-    `select * from (${ask(columns, scanRowsMax)}) scanned where ${filters.join(' and ')} limit ${limit}`,
+    isPicked(stretch)
+      ? // Only what comes first is looked up, once the index alone has told which that is.
+        `select ${columns} from billing_entries
+         where id in (select id from (${keys}) keys) and ${test} ${orderText(order)} limit ${limit}`
+      : `select * from (${ask(columns, scanRowsMax)}) scanned where ${test} limit ${limit}`,
     ...range.values,
     ...values,
   )
   const rows = found.map(read)
   if (rows.length === limit) return { rows, horizon: positionOf(order, rows.at(-1)) }
   const [last] = await sql.all(
-    `select value, id from (${ask(`${order.column} as value, id`, scanRowsMax)}) scanned limit 1 offset ${scanRowsMax - 1}`,
+    `select value, id from (${keys}) scanned limit 1 offset ${looked - 1}`,
     ...range.values,
   )
   if (last === undefined) return { rows, horizon: undefined }
@@ -318,18 +337,21 @@ function using(sql: Sql, index: string): string {
 }
 
 function rangeOf(sql: Sql, stretch: Stretch, bound: Bound): Bound {
-  const { statementId, part, dimensionId, order } = stretch
+  const { statementId, part, byDimension, order } = stretch
   const { column } = order
-  const direction = order.descending ? 'desc' : 'asc'
   const values: SqlValue[] = [statementId]
   const tests = ['statement_id = ?']
   if (part !== undefined) {
     tests.push('part = ?')
     values.push(part)
   }
-  if (dimensionId !== undefined) {
+  if (byDimension?.length === 1) {
+    // As an equation the index has the order by itself.
     tests.push('dimension_id = ?')
-    values.push(dimensionId)
+    values.push(...byDimension)
+  } else if (byDimension !== undefined) {
+    tests.push(`dimension_id in (${listed(sql.dialect)})`)
+    values.push(JSON.stringify(byDimension))
   }
   const kind = orderedColumns[column]
   if (order.part === 'nulls') tests.push(`${column} is null`)
@@ -337,16 +359,21 @@ function rangeOf(sql: Sql, stretch: Stretch, bound: Bound): Bound {
   if (bound.text !== '') tests.push(bound.text)
   values.push(...bound.values)
   const index =
-    dimensionId !== undefined
+    byDimension !== undefined
       ? 'billing_entries_by_dimension'
       : isInOrderOfIds(order)
         ? 'billing_entries_by_id'
         : indexOf(column)
-  const by = order.part === 'nulls' ? `id ${direction}` : `${column} ${direction}, id ${direction}`
   return {
-    text: `${using(sql, index)} where ${tests.join(' and ')} order by ${by}`,
+    text: `${using(sql, index)} where ${tests.join(' and ')} ${orderText(order)}`,
     values,
   }
+}
+
+function orderText({ column, descending, part }: IndexOrder): string {
+  const direction = descending ? 'desc' : 'asc'
+  const id = `id ${direction}`
+  return `order by ${part === 'nulls' ? id : `${column} ${direction}, ${id}`}`
 }
 
 /** The rest of it is as of no row. */
@@ -406,7 +433,7 @@ export async function few(
 ): Promise<readonly Row[] | undefined> {
   const index = condition === undefined ? 'billing_entries_by_dimension' : indexOf(condition.column)
   const test = condition?.text ?? `dimension_id in (${listed(sql.dialect)})`
-  const byParts = condition !== undefined && isByParts(condition.column)
+  const byParts = condition === undefined || isByParts(condition.column)
   const ofParts = byParts ? `part in (${listed(sql.dialect)}) and ` : ''
   const values = [
     ...(byParts ? [JSON.stringify(Array.from({ length: parts }, (_, part) => part))] : []),

@@ -100,9 +100,13 @@ export async function selectDimensions(
       chosen.set(statement.id, known)
       continue
     }
+    // Of the statement all is known by what it consists of, but for its invoice, which it gets when it is closed.
+    const asked = JSON.stringify([statement.invoice ?? '', question.filterText, ...words])
     chosen.set(
       statement.id,
-      known.filter(({ dimension }) => matches(dimension, statement)),
+      parts.known.derived(known, asked, () =>
+        known.filter(({ dimension }) => matches(dimension, statement)),
+      ),
     )
   }
   return {
@@ -137,8 +141,8 @@ export class KnownStatements {
     number,
     { readonly entries: number; readonly dimensions: readonly KnownDimension[] }
   >()
-  /** In the orders that were asked for. */
-  readonly #sorted = new WeakMap<
+  /** Some or all of them, as questions chose or sorted them. */
+  readonly #derived = new WeakMap<
     readonly KnownDimension[],
     Map<string, readonly KnownDimension[]>
   >()
@@ -158,22 +162,25 @@ export class KnownStatements {
     this.#known.set(id, { entries, dimensions })
   }
 
-  sorted(
+  /** `make` may depend on what `spelling` spells, and on nothing else. */
+  derived(
     dimensions: readonly KnownDimension[],
-    order: string,
-    compare: (a: KnownDimension, b: KnownDimension) => number,
+    spelling: string,
+    make: () => readonly KnownDimension[],
   ): readonly KnownDimension[] {
-    const orders = this.#sorted.get(dimensions) ?? new Map<string, readonly KnownDimension[]>()
-    this.#sorted.set(dimensions, orders)
-    const found = orders.get(order) ?? dimensions.toSorted(compare)
-    if (orders.size >= ordersMax) orders.clear()
-    orders.set(order, found)
-    return found
+    const all = this.#derived.get(dimensions) ?? new Map<string, readonly KnownDimension[]>()
+    this.#derived.set(dimensions, all)
+    const found = all.get(spelling)
+    if (found !== undefined) return found
+    const made = make()
+    if (all.size >= derivedMax) all.clear()
+    all.set(spelling, made)
+    return made
   }
 }
 
 const rememberedMax = 50_000
-const ordersMax = 8
+const derivedMax = 16
 
 /** Every dimension of the statements; undefined when they are too many. */
 export async function knownDimensions(

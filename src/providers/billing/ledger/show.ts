@@ -27,7 +27,7 @@ export function showEntry(words: VendorWords, entry: Entry, tagRow: TagRow | und
     id: transactionIdOf(words, entry),
     name: row.name,
     type: qualify(words, 'Billing/billingAccounts/billingProfiles/transactions'),
-    properties: present({
+    properties: {
       [brandField(words, 'CreditApplied')]: money(row.credit),
       [brandField(words, 'Plan')]: dimension.plan,
       billingCurrency,
@@ -67,7 +67,7 @@ export function showEntry(words: VendorWords, entry: Entry, tagRow: TagRow | und
       unitOfMeasure: dimension.unitOfMeasure,
       unitType: dimension.unitType,
       units: row.units ?? undefined,
-    }),
+    },
     systemData: systemDataOf(entry, tagRow),
     tags: tagRow?.tags ?? {},
   }

@@ -30,10 +30,10 @@ export interface Streams {
   readonly hasTies: boolean
 }
 
-/** Dimensions gone through one by one, by an index that has no parts. */
-const perDimensionMax = 64
-/** Below this part of a statement, going through each dimension is less than walking past the others. */
-const rarePart = 1 / 40
+/** Places of the index of dimensions that are looked into for one page. */
+const placesMax = 2000
+/** The same, each by a statement of its own. */
+const stretchesMax = 500
 
 /** The order as streams, or undefined where no index begins with it. */
 export function streamsOf(
@@ -106,7 +106,7 @@ function samplesOf(
         entryOfSample(selection, { statement, known: b }),
       )
     const chosen = new Set(selection.known(statement.id))
-    for (const known of cache.sorted(all, question.orderText, compare)) {
+    for (const known of cache.derived(all, question.orderText, () => all.toSorted(compare))) {
       if (chosen.has(known)) sorted.push({ statement, known })
     }
   }
@@ -182,7 +182,7 @@ function streamsOfGroup(
 }
 
 function stretchesOf(
-  { partRows }: BillingLimits,
+  { partRows, rarePart, pickedRowsMax }: BillingLimits,
   { conditions }: Question,
   statement: Statement,
   chosen: { readonly ids: readonly number[]; readonly entries: number } | undefined,
@@ -194,9 +194,14 @@ function stretchesOf(
   })
   if (chosen === undefined) return all
   const isRare = chosen.entries < statement.entries * rarePart || chosen.ids.length === 1
-  if (order.column === 'date' && isRare && chosen.ids.length <= perDimensionMax) {
-    const stretch = { statementId: statement.id, part: undefined, conditions, order }
-    return chosen.ids.map((dimensionId) => ({ ...stretch, dimensionId }))
+  if (order.column === 'date' && isRare) {
+    const places = chosen.ids.length * all.length
+    if (chosen.entries <= pickedRowsMax && places <= placesMax) {
+      return all.map((one) => ({ ...one, byDimension: chosen.ids }))
+    }
+    if (places <= stretchesMax) {
+      return chosen.ids.flatMap((id) => all.map((one) => ({ ...one, byDimension: [id] })))
+    }
   }
   return all.map((one) => ({ ...one, dimensionIds: chosen.ids }))
 }

@@ -7,11 +7,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { refuseBilling } from '../errors.ts'
 import { continuationBefore, ended, isAhead } from './continuation.ts'
 import { byId, entriesOf } from './entries.ts'
-import type { Entry } from './entry.ts'
+import type { Entry, Row } from './entry.ts'
 import { totalOrder } from './order.ts'
 import type { EntryPage, Walking } from './pages.ts'
 import { placeOf, scanAll } from './read-stream.ts'
-import { type Position, positionOf, rowsOf } from './scan.ts'
+import { type Position, positionOf, rowsOf, scanAlike } from './scan.ts'
 import type { Stream } from './streams.ts'
 
 const rowsAtFirst = 128
@@ -81,15 +81,15 @@ class Page {
     const place = from && placeOf(question, grouped, stream, from.last)
     if (place === 'past') return false
     // All of a group, in whatever order it comes, or all that have no value: one tie from end to end.
-    const isWhole = stream.served === grouped || stream.order.part === 'nulls'
+    const isNulls = stream.order.part === 'nulls'
+    const isWhole = stream.served === grouped || isNulls
     const begun = isWhole ? undefined : beforeTies(stream, place)
     const sliced = this.#slice(stream)
     let ties: Smallest | undefined
     let alike: Entry | undefined
     let walkedAlike = 0
-    for (let after = begun, size = rowsAtFirst; ; size = rowsAtOnce) {
-      const seen = await scanAll(parts, sliced, after, size)
-      for (const entry of await entriesOf(parts, seen.rows, statements)) {
+    const isFull = async (rows: readonly Row[]): Promise<boolean> => {
+      for (const entry of await entriesOf(parts, rows, statements)) {
         if (!selection.allows(entry) || !question.holds(entry) || !this.#isWanted(entry)) continue
         if (alike !== undefined && question.compareFirst(stream.served, alike, entry) !== 0) {
           if (this.#take(ties)) return true
@@ -99,18 +99,39 @@ class Page {
         ties ??= new Smallest(this.#compare, this.#missing())
         ties.add(entry)
       }
-      const { horizon } = seen
-      if (horizon === undefined) return this.#take(ties)
-      const walked = isFiltered ? scanRowsMax : seen.rows.length
-      const isSame = isWhole || (after !== undefined && after.value === horizon.value)
+      return false
+    }
+    const count = (walked: number, isSame: boolean): void => {
       walkedAlike = isSame ? walkedAlike + walked : 0
       if (walkedAlike > tieRowsMax) this.#refuse(stream)
       this.#budget -= walked
+    }
+    for (let after = begun, size = rowsAtFirst; ; size = Math.min(2 * size, rowsAtOnce)) {
+      const seen = await scanAll(parts, sliced, after, size)
+      if (await isFull(seen.rows)) return true
+      const { horizon } = seen
+      if (horizon === undefined) return this.#take(ties)
+      const isAlike = isNulls || (after !== undefined && after.value === horizon.value)
+      count(isFiltered ? scanRowsMax : seen.rows.length, isWhole || isAlike)
       after = horizon
+      if (isAlike) {
+        // One stretch after the other: in the order of all, each would be asked for what one has.
+        for (const stretch of sliced.stretches) {
+          for (let at: Position | undefined = horizon; at !== undefined; await nextTurn()) {
+            const rest = await scanAlike(parts.sql, stretch, at, rowsAtOnce, scanRowsMax)
+            if (await isFull(rest.rows)) return true
+            at = rest.horizon
+            count(isFiltered && at !== undefined ? scanRowsMax : rest.rows.length, true)
+          }
+        }
+        if (isNulls) return this.#take(ties)
+        after = behindTies(stream, horizon)
+      }
       const mayEnd = isFiltered && this.#budget <= 0 && !isWhole && begun?.value !== after.value
       if (mayEnd && (alike === undefined || !isAt(stream, alike, after))) {
         if (this.#take(ties)) return true
-        this.#next = continuationBefore(stream.served, after, stream.sample, this.#skip)
+        // The horizon is an entry's own place, as a continuation has to be.
+        this.#next = continuationBefore(stream.served, horizon, stream.sample, this.#skip)
         return true
       }
       await nextTurn()
@@ -169,6 +190,11 @@ class Page {
 function beforeTies({ order }: Stream, place: Position | undefined): Position | undefined {
   if (place === undefined) return undefined
   return { value: place.value, id: order.descending ? Number.MAX_SAFE_INTEGER : -1 }
+}
+
+/** Behind all that have its value. */
+function behindTies({ order }: Stream, { value }: Position): Position {
+  return { value, id: order.descending ? -1 : Number.MAX_SAFE_INTEGER }
 }
 
 /** Has the entry the value that a position has? */

@@ -320,10 +320,14 @@ test('purchases, credits and refunds, pending and then on an invoice whose sum i
   await refused(started.get(`${profile}/transactions?type=Unbilled`), 400, 'InvalidQueryParameter')
   const ofCustomer = `${profile}/customers/c1/transactions?${period}&type=Unbilled&count=true`
   assert.equal((await started.get(ofCustomer)).count, 3)
+  const named = `${profile}/transactions?${period}&filter=invoice ne 'Pending'`
+  assert.equal((await started.get(`${named}&type=Unbilled`)).value.length, 0)
 
   const closed = await started.post(`${profile}/closeInvoices`, {})
   const [{ invoice }] = closed.value
   await refused(started.post(`${profile}/closeInvoices`, {}), 409, 'NothingToInvoice')
+  // The same entries, but what was said of them while they were pending holds no more.
+  assert.equal((await started.get(`${named}&type=Billed`)).value.length, 4)
   const billed = await started.get(`${account}/invoices/${invoice}/transactions`)
   assert.ok(billed.value.every((one: Wire) => one.properties.invoice === invoice))
   assert.equal((await started.get(bought.id)).properties.invoice, invoice)

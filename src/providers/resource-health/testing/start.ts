@@ -17,6 +17,7 @@ import { secretsProvider } from '../../secrets/provider.ts'
 import type { Probe } from '../background.ts'
 import { healthMigrations } from '../migrations.ts'
 import { resourceHealthProvider } from '../provider.ts'
+import type { Observers } from '../sighting.ts'
 
 export const subscriptionId = '11111111-2222-4333-8444-555555555555'
 export const otherSubscriptionId = '99999999-2222-4333-8444-555555555555'
@@ -42,6 +43,7 @@ export interface StartOptions {
   readonly store?: Store
   readonly access?: Access
   readonly probes?: readonly Probe[]
+  readonly observers?: Observers
   readonly background?: boolean
 }
 
@@ -82,6 +84,7 @@ export async function startHealth(options: StartOptions = {}): Promise<Started> 
         log: silentLog,
         services,
         probes: options.probes ?? [],
+        observers: options.observers ?? {},
       }),
     ],
     store,

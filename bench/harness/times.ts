@@ -1,0 +1,49 @@
+/** How long one question takes, asked again and again by one client: the times, and the rows of a table they make. */
+
+import { figureRow } from './measure-figures.ts'
+import type { FigureRow } from './results.ts'
+
+/**
+ * Not counted, for all alike: what is asked for the first time is read from the disk, and compiled. A server that
+ * shares one processor with its own compiler has half of its longest times in its first few hundred answers.
+ */
+const warmAsked = 500
+const asked = 1000
+
+export interface Patience {
+  /** Past this a slow one is asked no more; `warmMilliseconds` is for what is not counted. */
+  readonly milliseconds: number
+  readonly warmMilliseconds: number
+  readonly least: number
+}
+
+const unlimited: Patience = { milliseconds: Infinity, warmMilliseconds: Infinity, least: asked }
+
+/** `work` answers its milliseconds, or is itself what is timed. */
+export async function takeTimes(
+  work: () => Promise<number> | Promise<void>,
+  { milliseconds, warmMilliseconds, least }: Patience = unlimited,
+): Promise<readonly number[]> {
+  const found: number[] = []
+  const warm = performance.now() + warmMilliseconds
+  for (let at = 0; at < warmAsked && performance.now() < warm; at++) await work()
+  const until = performance.now() + milliseconds
+  while (found.length < asked && (found.length < least || performance.now() < until)) {
+    const began = performance.now()
+    const told = await work()
+    found.push(told ?? performance.now() - began)
+  }
+  return found
+}
+
+export function timeRows(
+  figure: string,
+  contestant: string,
+  times: readonly number[],
+): readonly FigureRow[] {
+  const sorted = times.toSorted((a, b) => a - b)
+  return [['p50', 0.5] as const, ['p99', 0.99] as const].map(([label, part]) => {
+    const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
+    return figureRow({ figure: `${figure}, ${label}`, contestant, values: [value], digits: 2 })
+  })
+}
