@@ -6,7 +6,7 @@
 import { refuse } from '#kernel/error.ts'
 import { entriesOf } from './entries.ts'
 import type { Entry, Row } from './entry.ts'
-import type { EntryPage, LedgerParts, PageRequest } from './pages.ts'
+import type { EntryPage, LedgerParts, PageRequest } from './page.ts'
 import type { Question } from './question.ts'
 import { entryColumns, type Position, rowOf } from './scan.ts'
 

@@ -1,7 +1,7 @@
 /** Rows joined with what they share: their dimensions and statements. */
 
 import type { Entry, Row, Statement } from './entry.ts'
-import type { LedgerParts } from './pages.ts'
+import type { LedgerParts } from './page.ts'
 
 export async function entriesOf(
   { dimensions }: LedgerParts,

@@ -6,9 +6,9 @@ import type { BillingLimits } from '../limits.ts'
 import { Dimensions } from './dimensions.ts'
 import type { NewEntry } from './entry.ts'
 import { type LedgerFields, ledgerFields } from './fields.ts'
-import type { LedgerParts } from './pages.ts'
+import { KnownStatements } from './known-statements.ts'
+import type { LedgerParts } from './page.ts'
 import { type Recording, type RecordOptions, record } from './record.ts'
-import { KnownStatements } from './selection.ts'
 
 export interface Ledger extends LedgerParts {
   readonly fields: LedgerFields

@@ -6,7 +6,7 @@
 import { placeholders } from '../cells.ts'
 import { byId, entriesOf } from './entries.ts'
 import type { Entry, Row, Statement } from './entry.ts'
-import type { LedgerParts } from './pages.ts'
+import type { LedgerParts } from './page.ts'
 import { entryColumns, rowOf } from './scan.ts'
 import { nameOfWord, operationOfWord } from './search.ts'
 

@@ -5,43 +5,18 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { VendorWords } from '#kernel/vendor.ts'
-import type { Sql } from '#stores/store.ts'
 import { refuseBilling } from '../errors.ts'
-import type { BillingLimits } from '../limits.ts'
 import { type Continuation, continuation, continued, ended, isAhead } from './continuation.ts'
-import type { Dimensions } from './dimensions.ts'
 import { byId, entriesOf } from './entries.ts'
-import type { Entry, Row, Statement } from './entry.ts'
+import type { Entry, Row } from './entry.ts'
 import { totalOrder } from './order.ts'
-import type { Condition, Question } from './question.ts'
+import type { EntryPage, LedgerParts, PageRequest } from './page.ts'
+import type { Condition } from './question.ts'
 import { placeOf, scanAll, skipAhead } from './read-stream.ts'
 import { few, type Position } from './scan.ts'
-import { type KnownStatements, type Selection, selectDimensions } from './selection.ts'
-import { type Stream, streamsOf } from './streams.ts'
-import { walkTies } from './ties.ts'
-
-export interface PageRequest {
-  readonly question: Question
-  readonly words: readonly string[]
-  readonly statements: readonly Statement[]
-  readonly limit: number
-  readonly skip: number
-  readonly cursor: string | undefined
-}
-
-export interface EntryPage {
-  readonly entries: readonly Entry[]
-  readonly next?: string
-}
-
-export interface LedgerParts {
-  readonly sql: Sql
-  readonly words: VendorWords
-  readonly dimensions: Dimensions
-  readonly known: KnownStatements
-  readonly limits: BillingLimits
-}
+import { type Selection, selectDimensions } from './selection.ts'
+import { streamsOf } from './streams.ts'
+import { type Walking, walkTies } from './ties.ts'
 
 const everything: Condition = { column: 'date', text: 'date > ?', values: [-8_640_000_000_000_000] }
 export async function readPage(parts: LedgerParts, request: PageRequest): Promise<EntryPage> {
@@ -117,17 +92,6 @@ function sortedPage(
   const entries = rest.slice(start, start + limit)
   const next = rest.length > start + limit ? entries.at(-1) : undefined
   return { entries, ...(next === undefined ? {} : { next: continuation(next.row) }) }
-}
-
-/** A question on its way through the streams of its order. */
-export interface Walking {
-  readonly parts: LedgerParts
-  readonly request: PageRequest
-  readonly selection: Selection
-  readonly streams: Iterable<Stream>
-  readonly grouped: number
-  readonly from: Continuation | undefined
-  readonly isFiltered: boolean
 }
 
 async function walkPage(walking: Walking): Promise<EntryPage> {

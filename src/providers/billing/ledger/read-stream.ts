@@ -2,7 +2,7 @@
 
 import type { Sql } from '#stores/store.ts'
 import type { Entry, Row } from './entry.ts'
-import type { LedgerParts } from './pages.ts'
+import type { LedgerParts } from './page.ts'
 import type { Question } from './question.ts'
 import {
   comparePositions,

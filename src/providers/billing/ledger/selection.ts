@@ -4,19 +4,13 @@
  */
 
 import { number, wide } from '../cells.ts'
-import type { Dimension, Entry, Row, Statement, Totals } from './entry.ts'
+import type { Dimension, Entry, Row, Statement } from './entry.ts'
+import type { KnownDimension } from './known-statements.ts'
 import { entriesOfWords } from './own-words.ts'
-import type { LedgerParts } from './pages.ts'
+import type { LedgerParts } from './page.ts'
 import { noRow, type Question } from './question.ts'
 import { listed } from './scan.ts'
 import { indexedWords, isOfEntry, isOfStatement } from './search.ts'
-
-export interface KnownDimension {
-  readonly id: number
-  readonly dimension: Dimension
-  readonly entries: number
-  readonly totals: Totals
-}
 
 export interface Selection {
   /** Nothing can match. */
@@ -131,56 +125,6 @@ export async function selectDimensions(
 }
 
 type Shared = Pick<Entry, 'dimension' | 'statement'>
-
-/**
- * What statements were found to consist of, by how many entries they had: with the same number it is the same.
- * Bounded by the dimensions in it.
- */
-export class KnownStatements {
-  readonly #known = new Map<
-    number,
-    { readonly entries: number; readonly dimensions: readonly KnownDimension[] }
-  >()
-  /** Some or all of them, as questions chose or sorted them. */
-  readonly #derived = new WeakMap<
-    readonly KnownDimension[],
-    Map<string, readonly KnownDimension[]>
-  >()
-  #size = 0
-
-  get({ id, entries }: Statement): readonly KnownDimension[] | undefined {
-    const known = this.#known.get(id)
-    return known?.entries === entries ? known.dimensions : undefined
-  }
-
-  put({ id, entries }: Statement, dimensions: readonly KnownDimension[]): void {
-    this.#size += dimensions.length
-    if (this.#size > rememberedMax) {
-      this.#known.clear()
-      this.#size = dimensions.length
-    }
-    this.#known.set(id, { entries, dimensions })
-  }
-
-  /** `make` may depend on what `spelling` spells, and on nothing else. */
-  derived(
-    dimensions: readonly KnownDimension[],
-    spelling: string,
-    make: () => readonly KnownDimension[],
-  ): readonly KnownDimension[] {
-    const all = this.#derived.get(dimensions) ?? new Map<string, readonly KnownDimension[]>()
-    this.#derived.set(dimensions, all)
-    const found = all.get(spelling)
-    if (found !== undefined) return found
-    const made = make()
-    if (all.size >= derivedMax) all.clear()
-    all.set(spelling, made)
-    return made
-  }
-}
-
-const rememberedMax = 50_000
-const derivedMax = 16
 
 /** Every dimension of the statements; undefined when they are too many. */
 export async function knownDimensions(

@@ -7,10 +7,11 @@ import type { BillingLimits } from '../limits.ts'
 import { orderedColumns } from '../migrations.ts'
 import type { Entry, Statement } from './entry.ts'
 import type { LedgerField } from './fields.ts'
-import type { LedgerParts, PageRequest } from './pages.ts'
+import type { KnownDimension, KnownStatements } from './known-statements.ts'
+import type { LedgerParts, PageRequest } from './page.ts'
 import type { OrderTerm, Question } from './question.ts'
 import { type IndexOrder, partsOf, type Stretch } from './scan.ts'
-import type { KnownDimension, KnownStatements, Selection } from './selection.ts'
+import type { Selection } from './selection.ts'
 
 /** What is walked one after the other: all entries of one come before all of the next. */
 export interface Stream {

@@ -5,14 +5,26 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { refuseBilling } from '../errors.ts'
-import { continuationBefore, ended, isAhead } from './continuation.ts'
+import { type Continuation, continuationBefore, ended, isAhead } from './continuation.ts'
 import { byId, entriesOf } from './entries.ts'
 import type { Entry, Row } from './entry.ts'
 import { totalOrder } from './order.ts'
-import type { EntryPage, Walking } from './pages.ts'
+import type { EntryPage, LedgerParts, PageRequest } from './page.ts'
 import { placeOf, scanAll } from './read-stream.ts'
 import { type Position, positionOf, rowsOf, scanAlike } from './scan.ts'
+import type { Selection } from './selection.ts'
 import type { Stream } from './streams.ts'
+
+/** A question on its way through the streams of its order. */
+export interface Walking {
+  readonly parts: LedgerParts
+  readonly request: PageRequest
+  readonly selection: Selection
+  readonly streams: Iterable<Stream>
+  readonly grouped: number
+  readonly from: Continuation | undefined
+  readonly isFiltered: boolean
+}
 
 const rowsAtFirst = 128
 const rowsAtOnce = 1000

@@ -1,0 +1,31 @@
+/** What a page is asked with, what it is read with, and what it is. */
+
+import type { VendorWords } from '#kernel/vendor.ts'
+import type { Sql } from '#stores/store.ts'
+import type { BillingLimits } from '../limits.ts'
+import type { Dimensions } from './dimensions.ts'
+import type { Entry, Statement } from './entry.ts'
+import type { KnownStatements } from './known-statements.ts'
+import type { Question } from './question.ts'
+
+export interface PageRequest {
+  readonly question: Question
+  readonly words: readonly string[]
+  readonly statements: readonly Statement[]
+  readonly limit: number
+  readonly skip: number
+  readonly cursor: string | undefined
+}
+
+export interface EntryPage {
+  readonly entries: readonly Entry[]
+  readonly next?: string
+}
+
+export interface LedgerParts {
+  readonly sql: Sql
+  readonly words: VendorWords
+  readonly dimensions: Dimensions
+  readonly known: KnownStatements
+  readonly limits: BillingLimits
+}
