@@ -80,6 +80,8 @@ export interface Field extends Column {
   readonly write: Writing
   /** The empty text is null on the wire: so in the objects of v1.0 (contract, v1.0 line object). */
   readonly nullWhenEmpty?: boolean
+  /** Its text is that of these columns, a text and a whole number, with a hyphen between: they have an index. */
+  readonly made?: readonly [text: string, number: string]
 }
 
 /**
@@ -115,7 +117,15 @@ export interface BoundAction {
 export interface View {
   /** Has every column of the table. */
   readonly select: string
+  /** Of a row of the table named `t0`: true where something is worked out. */
+  readonly works: string
   readonly columns: ReadonlySet<string>
+}
+
+export interface ShownFields {
+  readonly fields: readonly Field[]
+  /** Where in the list the field of a name stands. */
+  readonly places: ReadonlyMap<string, number>
 }
 
 export interface Entity {
@@ -141,6 +151,8 @@ export interface Entity {
   /** Other fields that name one row, each a list of field names: `items(number='1000')`. */
   readonly alternateKeys: readonly (readonly string[])[]
   readonly fields: readonly Field[]
+  /** The fields of each version, in the order they stand on the wire, and by their names. */
+  readonly shown: Readonly<Record<Version, ShownFields>>
   readonly joins: readonly Join[]
   readonly navigations: readonly Navigation[]
   readonly actions: readonly BoundAction[]
@@ -201,11 +213,13 @@ export function createModel(entities: readonly Entity[]): Model {
 
 /** The fields an entity has in a version, in the order they stand on the wire. */
 export function fieldsIn(entity: Entity, version: Version): readonly Field[] {
-  return entity.fields.filter((field) => field.versions.includes(version))
+  return entity.shown[version].fields
 }
 
 export function fieldNamed(entity: Entity, version: Version, name: string): Field | undefined {
-  return entity.fields.find((field) => field.name === name && field.versions.includes(version))
+  const { fields, places } = entity.shown[version]
+  const place = places.get(name)
+  return place === undefined ? undefined : fields[place]
 }
 
 interface FieldOptions {
@@ -214,6 +228,7 @@ interface FieldOptions {
   readonly versions?: readonly Version[]
   readonly write?: Writing
   readonly nullWhenEmpty?: boolean
+  readonly made?: Field['made']
 }
 
 /** `unitOfMeasureId` → `unit_of_measure_id`. */
@@ -233,6 +248,7 @@ function field(name: string, type: FieldType, options: FieldOptions): Field {
     write,
     ...(join === undefined ? {} : { join }),
     ...(options.nullWhenEmpty === undefined ? {} : { nullWhenEmpty: options.nullWhenEmpty }),
+    ...(options.made === undefined ? {} : { made: options.made }),
   }
 }
 
@@ -309,7 +325,7 @@ type EntityDeclaration = Pick<
   Entity,
   'set' | 'type' | 'table' | 'fields' | 'allows' | 'defaultOrder'
 > &
-  Partial<Entity>
+  Partial<Omit<Entity, 'shown'>>
 
 export function defineEntity(declared: EntityDeclaration): Entity {
   return {
@@ -320,8 +336,17 @@ export function defineEntity(declared: EntityDeclaration): Entity {
     navigations: [],
     actions: [],
     versions,
+    shown: {
+      'v2.0': shownIn(declared.fields, 'v2.0'),
+      'v1.0': shownIn(declared.fields, 'v1.0'),
+    },
     ...declared,
   }
+}
+
+function shownIn(all: readonly Field[], version: Version): ShownFields {
+  const fields = all.filter((one) => one.versions.includes(version))
+  return { fields, places: new Map(fields.map(({ name }, at) => [name, at])) }
 }
 
 export const editable: Entity['allows'] = { create: true, change: true, delete: true }

@@ -413,6 +413,9 @@ function payments(text: string): readonly string[] {
   ]
 }
 
+/** What is made of document and sequence is found by their index. */
+const withoutLegacyIndex: readonly string[] = ['drop index business_lines_by_legacy_id']
+
 export const businessMigrations: readonly Migration[] = [
   { area: 'business', number: 1, sqlite: tables('text'), postgres: tables('text collate "C"') },
   {
@@ -427,4 +430,5 @@ export const businessMigrations: readonly Migration[] = [
     sqlite: payments('text'),
     postgres: payments('text collate "C"'),
   },
+  { area: 'business', number: 4, sqlite: withoutLegacyIndex, postgres: withoutLegacyIndex },
 ]

@@ -1,55 +1,9 @@
 /** The contract's endpoint table once more, both versions and both stores, for customers whose prices hold the tax. */
 
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import type { Version } from './entity.ts'
-import { createBusiness } from './service.ts'
-import { type Books, dialects, openBooks } from './testing/books.ts'
-
-type Json = Readonly<Record<string, unknown>>
-
-function caller(books: Books) {
-  const business = createBusiness({
-    sql: books.sql,
-    clock: { now: () => Date.UTC(2026, 10, 21) },
-    ids: { uuid: () => randomUUID(), secret: () => 'x' },
-    namespace: 'Vendor',
-    publicUrl: () => 'http://host',
-    conflictStatus: 412,
-    groupsOf: async () => [],
-    administers: async () => true,
-  })
-  return async (
-    status: number,
-    version: Version,
-    method: string,
-    path: string,
-    body?: object,
-    ifMatch = '*',
-  ): Promise<Json> => {
-    const [address = '', search = ''] = path.split('?')
-    const answer = await business.handle({
-      method,
-      version,
-      path: `companies(${books.companyId})/${address}`,
-      search: encodeURI(search),
-      headers: { 'content-type': 'application/json', 'if-match': ifMatch },
-      body: body === undefined ? undefined : new TextEncoder().encode(JSON.stringify(body)),
-      principal: {
-        id: randomUUID(),
-        type: 'User',
-        tenantId: 't',
-        displayName: 'x',
-        clientId: 'x',
-        groups: [],
-      },
-      correlationId: 'c0ffee',
-    })
-    assert.equal(answer.status, status, `${method} ${path}: ${answer.body}`)
-    return answer.body === undefined ? {} : JSON.parse(answer.body)
-  }
-}
+import { dialects, openBooks } from './testing/books.ts'
+import { caller, type Json } from './testing/caller.ts'
 
 function assertShows(json: Json, wanted: Json): void {
   assert.deepEqual(

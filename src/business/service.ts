@@ -14,11 +14,11 @@ import { type BusinessAnswer, type BusinessRequest, jsonHeaders, type Reads } fr
 import { businessModel as model } from './model.ts'
 import { answerBatch, type BatchRunner } from './odata/batch.ts'
 import { metadataOf, serviceDocument } from './odata/metadata.ts'
-import type { ResolvedPath } from './odata/path-rows.ts'
+import { type ResolvedPath, toldPath } from './odata/path-rows.ts'
 import { createReader, type Reader } from './odata/read.ts'
 import { type DataRequest, parseRequest } from './odata/request.ts'
 import type { WriteContext } from './write/rows.ts'
-import { change, create, notAllowed, type Place, remove } from './write/write.ts'
+import { change, create, notAllowed, type Place, remove, type Written } from './write/write.ts'
 
 export interface BusinessParts extends AccessParts {
   readonly sql: Sql
@@ -104,7 +104,7 @@ export function createBusiness(parts: BusinessParts): Business {
     const isOfCompany = entity.scope === 'company'
     if (isOfCompany || isCreate) authorize(rights, companyId, entity, true)
     const odd = isCreate && parsed.kind === 'row' ? 'last-key-ignored' : undefined
-    const resolved = await reader().resolve(tx, parsed, companyId, odd)
+    const resolved = toldPath(parsed) ?? (await reader().resolve(tx, parsed, companyId, odd))
     if (!isOfCompany && !isCreate) authorize(rights, resolved.id, entity, true)
     const context: WriteContext = {
       tx,
@@ -117,8 +117,9 @@ export function createBusiness(parts: BusinessParts): Business {
       conflictStatus: parts.conflictStatus,
     }
     if (isCreate && (parsed.kind === 'rows' || entity.table === 'business_lines')) {
-      const id = await create(context, model, entity, parsed.body ?? {}, placeOf(parsed, resolved))
-      return await shown(tx, parsed, companyId, entity, id, 201)
+      const place = placeOf(parsed, resolved)
+      const written = await create(context, model, entity, parsed.body ?? {}, place)
+      return await shown(tx, parsed, companyId, entity, written, 201)
     }
     if (parsed.kind === 'action' && parsed.method === 'POST') {
       const result = await act(
@@ -130,7 +131,10 @@ export function createBusiness(parts: BusinessParts): Business {
         isFull(rights, companyId),
       )
       const led = model.find(result.set, parsed.version) ?? entity
-      const { location } = await reader().show(tx, parsed, companyId, led, result.id)
+      const { location } = await reader().show(tx, parsed, companyId, led, {
+        id: result.id,
+        row: undefined,
+      })
       return {
         status: 204,
         headers: { 'OData-Version': '4.0', Location: location },
@@ -142,11 +146,13 @@ export function createBusiness(parts: BusinessParts): Business {
     }
     if (parsed.method === 'PATCH') {
       const id = rowOf(resolved)
-      await change(context, entity, id, parsed.body ?? {}, parsed.ifMatch)
-      return await shown(tx, parsed, companyId, entity, id, 200)
+      const within = resolved.parents.at(-1)
+      const written = await change(context, entity, id, parsed.body ?? {}, parsed.ifMatch, within)
+      return await shown(tx, parsed, companyId, entity, written, 200)
     }
     if (parsed.method === 'DELETE') {
-      await remove(context, model, entity, rowOf(resolved), parsed.ifMatch)
+      const within = resolved.parents.at(-1)
+      await remove(context, model, entity, rowOf(resolved), parsed.ifMatch, within)
       return { status: 204, headers: { 'OData-Version': '4.0' }, body: undefined }
     }
     throw notAllowed(entity, parsed.method)
@@ -158,10 +164,10 @@ export function createBusiness(parts: BusinessParts): Business {
     parsed: DataRequest,
     companyId: string | undefined,
     entity: Entity,
-    id: string,
+    written: Written,
     status: 200 | 201,
   ): Promise<BusinessAnswer> {
-    const { body, etag, location } = await reader().show(tx, parsed, companyId, entity, id)
+    const { body, etag, location } = await reader().show(tx, parsed, companyId, entity, written)
     const own = { ETag: etag, ...(status === 201 ? { Location: location } : {}) }
     if (parsed.prefersMinimal) {
       const headers = { 'OData-Version': '4.0', 'OData-EntityId': location, ...own }

@@ -63,13 +63,11 @@ export const noSuchVersion: Endpoint = {
 }
 
 /** One value per name, as HTTP joins them. */
-function headersOf(exchange: Exchange): Readonly<Record<string, string | undefined>> {
-  return Object.fromEntries(
-    Object.entries(exchange.request.headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : value,
-    ]),
-  )
+function headersOf({ request }: Exchange): Readonly<Record<string, string | undefined>> {
+  const { headers } = request
+  // Only of this one the runtime makes a list; so without it every value is a text.
+  if (headers['set-cookie'] === undefined) return headers as Readonly<Record<string, string>>
+  return { ...headers, 'set-cookie': headers['set-cookie'].join(', ') } as Record<string, string>
 }
 
 async function bodyOf(exchange: Exchange, limit: number): Promise<Uint8Array | undefined> {

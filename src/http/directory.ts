@@ -8,7 +8,7 @@ import { refuse } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { Checker } from '#plane/check.ts'
 import type { Outcome } from '#plane/plane.ts'
-import { type Endpoint, principalOf } from './exchange.ts'
+import { type Endpoint, principalOf, queryOf } from './exchange.ts'
 
 export interface DirectoryRoute {
   readonly method: 'GET' | 'PUT' | 'PATCH' | 'DELETE' | 'POST'
@@ -42,7 +42,7 @@ export function directoryEndpoint(route: DirectoryRoute, checker: Checker): Endp
       const answer = await route.run(
         exchange.params,
         exchange.body,
-        exchange.query,
+        queryOf(exchange),
         principalOf(exchange),
       )
       return outcomeOf(route.status, answer)

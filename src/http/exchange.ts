@@ -45,11 +45,12 @@ export interface Exchange {
   readonly path: string
   /** The query as sent, without the question mark. */
   readonly search: string
-  readonly query: URLSearchParams
   /** Path parameters of the edge's own routes, decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly startedAt: number
 
+  /** Filled by `queryOf`. */
+  query: URLSearchParams | undefined
   endpoint: Endpoint
   type: string
   counts: 'reads' | 'writes' | 'deletes'
@@ -112,9 +113,9 @@ export function createExchange(
     method: request.method ?? 'GET',
     path: mark < 0 ? url : url.slice(0, mark),
     search,
-    query: new URLSearchParams(search),
     params,
     startedAt,
+    query: undefined,
     endpoint,
     type: endpoint.type,
     counts: endpoint.counts,
@@ -130,6 +131,12 @@ export function createExchange(
     outcome: undefined,
     answered: false,
   }
+}
+
+/** The query as names and values; the business application reads its own way. */
+export function queryOf(exchange: Exchange): URLSearchParams {
+  exchange.query ??= new URLSearchParams(exchange.search)
+  return exchange.query
 }
 
 /** The caller. Only for what the matrix puts after `authenticate`. */

@@ -89,8 +89,7 @@ function echoClientRequestId(request: IncomingMessage, headers: FlatHeaders): vo
 
 function override(headers: FlatHeaders, own: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(own)) {
-    const lower = name.toLowerCase()
-    const at = headers.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === lower)
+    const at = placeOf(headers, name.toLowerCase())
     if (at < 0) headers.push(name, value)
     else headers[at + 1] = value
   }
@@ -114,9 +113,15 @@ function outcomeHeaders(exchange: Exchange, edge: Edge, outcome: Outcome): FlatH
   return headers
 }
 
-/** Lower-case comparison of the few names that an outcome may bring itself. */
+/** Lower-case comparison of the few names that an outcome may bring itself; most differ in length already. */
+function placeOf(headers: FlatHeaders, lower: string): number {
+  return headers.findIndex(
+    (text, at) => at % 2 === 0 && text.length === lower.length && text.toLowerCase() === lower,
+  )
+}
+
 function has(headers: FlatHeaders, lower: string): boolean {
-  return headers.some((text, index) => index % 2 === 0 && text.toLowerCase() === lower)
+  return placeOf(headers, lower) >= 0
 }
 
 function writeText(

@@ -56,7 +56,8 @@ export function assertReads(text: string): void {
 
 /** PostgreSQL text cannot hold NUL, and SQLite would cut such text in some functions: a fault in both. */
 export function assertCarried(values: readonly SqlValue[]): void {
-  for (const [at, value] of values.entries()) {
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at]
     if (typeof value === 'string' && value.includes('\0')) {
       throw new Error(`Parameter ${at + 1} holds a NUL character, which text in a store cannot.`)
     }

@@ -1,9 +1,7 @@
 /**
  * Arithmetic of amounts as columns hold them: whole numbers of 10^-5. Exact at any size: what does not fit the whole
- * numbers of a double goes through the decimal library, which also is what the tests hold the short way against.
+ * numbers of a double goes through those without a bound; the tests hold both against the decimal library.
  */
-
-import { Decimal } from './decimals.ts'
 
 /** One, as a column holds it; also a hundred percent of a factor of one. */
 export const one = 100_000
@@ -17,7 +15,7 @@ export function ratio(amount: number, part: number, whole: number, unit: number)
   const above = amount * part
   const below = whole * unit
   if (!Number.isSafeInteger(above) || !Number.isSafeInteger(2 * below)) {
-    return decimalRatio(amount, part, whole, unit)
+    return wholeRatio(amount, part, whole, unit)
   }
   const rest = above % below
   const down = (above - rest) / below
@@ -27,11 +25,17 @@ export function ratio(amount: number, part: number, whole: number, unit: number)
   return nearest * unit + 0
 }
 
-/** The same by decimals. */
-export function decimalRatio(amount: number, part: number, whole: number, unit: number): number {
-  const below = new Decimal(whole).times(unit)
-  const multiple = new Decimal(amount).times(part).div(below).toDecimalPlaces(0)
-  return multiple.times(unit).toNumber() + 0
+function wholeRatio(amount: number, part: number, whole: number, unit: number): number {
+  const above = BigInt(amount) * BigInt(part)
+  const below = BigInt(whole) * BigInt(unit)
+  const [size, by] = [magnitude(above), magnitude(below)]
+  const nearest = (2n * size + by) / (2n * by)
+  const isNegative = above < 0n !== below < 0n
+  return Number((isNegative ? -nearest : nearest) * BigInt(unit))
+}
+
+function magnitude(value: bigint): bigint {
+  return value < 0n ? -value : value
 }
 
 /** To a multiple of `unit`. */

@@ -4,7 +4,15 @@
  */
 
 import type { SqlValue } from '#stores/store.ts'
-import { type Column, type ColumnIs, type Entity, type Join, noDate, noGuid } from '../entity.ts'
+import {
+  type Column,
+  type ColumnIs,
+  type Entity,
+  type Field,
+  type Join,
+  noDate,
+  noGuid,
+} from '../entity.ts'
 import type {
   ArithmeticExpression,
   CallExpression,
@@ -257,6 +265,10 @@ export class SqlWriter {
         ? bare(operator === 'eq' ? '(1 = 1)' : '(1 = 0)')
         : joined('((', this.value(other), ')', is)
     }
+    const made = operator === 'eq' && right.form === 'constant' ? madeBy(left) : undefined
+    if (made !== undefined && right.form === 'constant') {
+      return this.#made(made.source, made.by, made, [String(right.value)])
+    }
     const [one, other] = [this.value(left), this.value(right)]
     if (!left.nullable && !right.nullable) {
       return joined('(', one, ` ${comparisons[operator]} `, other, ')')
@@ -265,7 +277,37 @@ export class SqlWriter {
     return joined('(', one, is, other, ')')
   }
 
+  /** A field of the source is equal to a value of its kind. */
+  equal(source: Source, field: Field, value: string | number): Fragment {
+    if (field.made !== undefined) return this.#made(source, field.made, field, [String(value)])
+    const kind = typeof value === 'number' ? 'integer' : 'text'
+    return joined(`${this.column(source, field)} = `, this.parameter(kind, value))
+  }
+
+  /** A column that is made of others is one of these texts: found by the index of those others. */
+  #made(
+    source: Source,
+    [text, number]: readonly [string, string],
+    { column }: Column,
+    values: readonly string[],
+  ): Fragment {
+    const parts = values.flatMap((value) => {
+      const found = /^(.*)-(\d{1,10})$/s.exec(value)
+      return found === null ? [] : [{ value, text: found[1] ?? '', number: Number(found[2]) }]
+    })
+    if (parts.length === 0) return bare('(1 = 0)')
+    const among = (name: string, list: readonly Fragment[]): Fragment =>
+      joined(`${this.alias(source)}.${name} in (`, between(', ', list), ')')
+    const texts = parts.map((part) => this.parameter('text', part.text))
+    const numbers = parts.map((part) => this.parameter('integer', part.number))
+    const wholes = parts.map((part) => this.parameter('text', part.value))
+    const terms = [among(text, texts), among(number, numbers), among(column, wholes)]
+    return joined('(', between(' and ', terms), ')')
+  }
+
   #in({ operand, values, orNull }: InExpression): Fragment {
+    const made = madeBy(operand)
+    if (made !== undefined) return this.#made(made.source, made.by, made, values.map(String))
     if (operand.kind === 'boolean' || operand.kind === 'null') {
       const each = values.map((value) =>
         this.#compare({
@@ -284,7 +326,7 @@ export class SqlWriter {
     const value = this.value(operand)
     const alternatives: Fragment[] = []
     if (values.length > 0) {
-      // A boolean operand went another way, so these are text and numbers.
+      // Boolean operands went another way, so these are text and numbers.
       const list = values.map((one) => this.parameter(operand.kind, one as string | number))
       const found = joined(value, ' in (', between(', ', list), ')')
       const sure = joined('coalesce(', found, this.#dialect === 'postgres' ? ', false)' : ', 0)')
@@ -455,4 +497,12 @@ function neededJoins(entity: Entity, names: ReadonlySet<string>): readonly Join[
     for (const { local } of join.on) if (local.join !== undefined) needed.add(local.join)
   }
   return entity.joins.filter((join) => needed.has(join.name))
+}
+
+/** A column that is made of others. */
+function madeBy(one: Expression) {
+  if (one.form !== 'column' || one.join !== undefined) return undefined
+  const { source, column } = one
+  const by = source.entity.fields.find((field) => field.column === column && field.made)?.made
+  return by && { source, column, by }
 }

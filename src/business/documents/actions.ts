@@ -8,13 +8,13 @@ import { one, ratio } from '../amounts/units.ts'
 import { type Entity, noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
 import { dropDocument, lockDocument } from '../write/documents.ts'
+import { openLineRows } from '../write/line-rows.ts'
 import { kindOf } from '../write/lines.ts'
 import {
   insertRow,
   lockRow,
   newId,
   numberOf,
-  openInserter,
   textOf,
   today,
   updateRow,
@@ -319,7 +319,7 @@ async function copyDocument(
     ...own,
   })
   const source = textOf(row, 'id')
-  const inserter = openInserter(context.tx, 'business_lines')
+  const inserter = openLineRows(context)
   for (const line of await context.tx.all(
     'select * from business_lines where document_id = ? order by sequence',
     source,

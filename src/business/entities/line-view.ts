@@ -86,5 +86,7 @@ const columns = worked.map(
 /** `share_of` is the store's in one dialect, made by a migration in the other. */
 export const lineView: View = {
   select: `select ${[...plain, ...columns].join(', ')} from (${taxed}) as lines`,
+  works: `exists (select 1 from business_document_tax_groups taxed where taxed.document_id = t0.document_id
+    and taxed.tax_key = t0.tax_key and taxed.spread > 0)`,
   columns: new Set(worked.map(([column]) => column)),
 }

@@ -98,7 +98,12 @@ function lineFields(kind: DocumentKind): readonly Field[] {
   const isQuote = kind === 'quote'
   return [
     guid('id', { ...v2, ...calculated }),
-    text('id', 60, { ...v1, ...calculated, column: 'legacy_id' }),
+    text('id', 60, {
+      ...v1,
+      ...calculated,
+      column: 'legacy_id',
+      made: ['document_id', 'sequence'],
+    }),
     guid('documentId', { write: 'create' }),
     integer('sequence', { write: 'create' }),
     guid('itemId'),

@@ -24,9 +24,13 @@ function invalid(reason: string): never {
   throw refuse.BadRequest_InvalidRequestUrl({ reason })
 }
 
+/** Nothing to decode, nothing to refuse. */
+const plainAddress = /^[\w.~!$&'()*,;=:@-]*$/
+
 /** Decoded, and fit for a store: neither NUL nor half of a surrogate pair. */
 export function decoded(text: string, plus: 'plus-is-blank' | 'plus-is-plus'): string {
   const spaced = plus === 'plus-is-blank' ? text.replaceAll('+', ' ') : text
+  if (plainAddress.test(spaced)) return spaced
   if (/%(?![0-9A-Fa-f]{2})/.test(spaced)) invalid('a percent sign must be followed by two digits.')
   let out: string
   try {

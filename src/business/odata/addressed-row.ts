@@ -23,11 +23,7 @@ export function belongs(writer: SqlWriter, column: string, value: SqlValue): Fra
 }
 
 export function keyConditions(key: Key): Conditions {
-  return (writer, source) =>
-    key.map(({ field, value }) => {
-      const kind = typeof value === 'number' ? 'integer' : 'text'
-      return joined(`${writer.column(source, field)} = `, writer.parameter(kind, value))
-    })
+  return (writer, source) => key.map(({ field, value }) => writer.equal(source, field, value))
 }
 
 export function writtenPart({ field, value }: Key[number]): string {

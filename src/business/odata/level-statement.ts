@@ -105,6 +105,11 @@ export class LevelStatement {
     return joined('select * from (', inner, `) as ranked where ${range} order by place`)
   }
 
+  /** A row of the statement is one of the table, as far as the statement asks. */
+  get isPlain(): boolean {
+    return this.#plan.isPlain
+  }
+
   row(row: SqlRow): ReadRow {
     const id = String(row[this.#id])
     const etag = etagOf(id, Number(row[this.#revision]))

@@ -22,6 +22,28 @@ export interface ResolvedPath {
   readonly id: string | undefined
 }
 
+/**
+ * What the address of a line, or of the lines of a document, tells by itself: a line that is found belongs to its
+ * document, which is then there. Whoever writes below a document looks at its row anyway.
+ */
+export function toldPath({ path, kind }: DataRequest): ResolvedPath | undefined {
+  const [first, second] = path
+  const last = second ?? first
+  if (last?.entity.table !== 'business_lines' || path.length > 2 || kind === 'action') {
+    return undefined
+  }
+  const id = toldId(last)
+  if (last === first) return id === undefined ? undefined : { parents: [], id }
+  const documentId = first?.entity.table === 'business_documents' ? toldId(first) : undefined
+  if (documentId === undefined || (last.key !== undefined && id === undefined)) return undefined
+  return { parents: [documentId], id }
+}
+
+function toldId({ key }: Segment): string | undefined {
+  const [part] = key ?? []
+  return key?.length === 1 && part?.field.column === 'id' ? String(part.value) : undefined
+}
+
 /** What narrows every step: the company's rows, and of companies those the caller may see (undefined: all). */
 export interface Bounds {
   readonly companyId: string | undefined
@@ -41,6 +63,16 @@ export class PathRows {
   async companyId(reads: Reads, request: DataRequest): Promise<string | undefined> {
     const { company, version } = request
     if (company === undefined) return undefined
+    // The usual way, asked at every request: no statement has to be composed for it.
+    const [part] = company
+    if (company.length === 1 && part?.field.column === 'id') {
+      const [known] = await reads.all(
+        'select id from business_companies where id = ?',
+        String(part.value),
+      )
+      if (known === undefined) throw refuse.Internal_CompanyNotFound({ key: describeKey(company) })
+      return String(part.value)
+    }
     const companies = this.#model.find('companies', version)
     if (companies === undefined) throw new Error('The model has no companies.')
     const row = await this.#one(reads, companies, version, keyConditions(company), [])
@@ -69,16 +101,26 @@ export class PathRows {
 
   /** What the rows of the last segment have to meet. 404 for a row on the way that is not there. */
   async ofPath(reads: Reads, request: DataRequest, bounds: Bounds): Promise<Conditions> {
-    const parents = await this.#walk(reads, request, bounds, 'parents')
+    const told = toldPath(request)
+    const parents =
+      told?.id === undefined
+        ? await this.#walk(reads, request, bounds, 'parents')
+        : told.parents.map((id) => ({ id }))
     return this.#ofStep(lastOf(request), parents.at(-1), bounds)
   }
 
   /** The key of a row as addresses of the version have it: a GUID bare, text in quotes. */
-  async wireKey(reads: Reads, entity: Entity, version: Version, id: string): Promise<string> {
+  async wireKey(
+    reads: Reads,
+    entity: Entity,
+    version: Version,
+    id: string,
+    known: SqlRow | undefined,
+  ): Promise<string> {
     const field = fieldNamed(entity, version, entity.key)
     if (field === undefined || field.type.kind !== 'string') return id
     const own: Conditions = (writer) => [joined('t0.id = ', writer.parameter('text', id))]
-    const row = await this.#one(reads, entity, version, own, [field.column])
+    const row = known ?? (await this.#one(reads, entity, version, own, [field.column]))
     return `'${encodeURIComponent(String(row?.[field.column] ?? id))}'`
   }
 

@@ -3,7 +3,7 @@
  * One query per level of `$expand`, however many rows there are. It writes nothing and decides nothing about rights.
  */
 
-import type { SqlValue } from '#stores/store.ts'
+import type { SqlRow, SqlValue } from '#stores/store.ts'
 import { leadsToList, rootSource } from '../compile/check.ts'
 import { type Dialect, joined, SqlWriter } from '../compile/sql.ts'
 import type { Entity, Model, Version } from '../entity.ts'
@@ -64,13 +64,16 @@ export interface Reader {
     companyId: string | undefined,
     odd?: 'last-key-ignored',
   ): Promise<ResolvedPath>
-  /** One row as the answer to a write, in the request's version, with its `$select` and `$expand`. */
+  /**
+   * One row as the answer to a write, in the request's version, with its `$select` and `$expand`. `row`: all of its
+   * columns, where the write knows them.
+   */
   show(
     reads: Reads,
     request: DataRequest,
     companyId: string | undefined,
     entity: Entity,
-    id: string,
+    written: { readonly id: string; readonly row: SqlRow | undefined },
   ): Promise<ShownRow>
   /** The id of a company by the request's key; 404 `Internal_CompanyNotFound`. */
   companyId(reads: Reads, request: DataRequest): Promise<string | undefined>
@@ -177,20 +180,20 @@ class SqlReader implements Reader {
     request: DataRequest,
     companyId: string | undefined,
     entity: Entity,
-    id: string,
+    { id, row: known }: { readonly id: string; readonly row: SqlRow | undefined },
   ): Promise<ShownRow> {
     const { version } = request
     const isLast = entity === lastOf(request).entity
     const shown = isLast ? ofOneRow(request.options) : plainOptions(entity, version)
     const isPlain = shown.expand.length === 0 && shown.selected === undefined
     const row = isPlain
-      ? await this.#wholeRow(reads, entity, version, id, companyId)
+      ? await this.#wholeRow(reads, entity, version, id, companyId, known)
       : await this.#rowOf(reads, entity, version, shown, id, companyId)
     if (row === undefined)
       throw refuse.BadRequest_ResourceNotFound({ type: entity.type, key: `id ${id}` })
     const own = `${this.#root(version)}/$metadata#${below(companyId)}${entity.set}/$entity`
     const context = isLast ? this.#contextOf(request, companyId) : own
-    const key = await this.#paths.wireKey(reads, entity, version, id)
+    const key = await this.#paths.wireKey(reads, entity, version, id, known)
     return {
       body: { '@odata.context': context, ...row.body },
       etag: row.etag,
@@ -204,6 +207,7 @@ class SqlReader implements Reader {
     version: Version,
     id: string,
     companyId: string | undefined,
+    cells: SqlRow | undefined,
   ): Promise<ReadRow | undefined> {
     const own = entity.scope === 'installation' || companyId === undefined ? [id] : [id, companyId]
     const key = `${version} ${entity.set}`
@@ -215,6 +219,7 @@ class SqlReader implements Reader {
       this.#wholeRows.set(key, known)
     }
     const { read, text, values } = known
+    if (cells !== undefined && read.isPlain) return read.row(cells)
     const [row] = await reads.all(text, ...own, ...values)
     return row === undefined ? undefined : read.row(row)
   }
@@ -228,18 +233,28 @@ class SqlReader implements Reader {
     companyId: string | undefined,
   ): Promise<ReadRow | undefined> {
     const conditions = withId(entity, id, companyId)
+    return await this.#oneRow(reads, entity, version, options, conditions, companyId)
+  }
+
+  /** Where a view works columns out, most rows are as they stand: those are looked for first, without it. */
+  async #oneRow(
+    reads: Reads,
+    entity: Entity,
+    version: Version,
+    options: QueryOptions,
+    conditions: Conditions,
+    companyId: string | undefined,
+  ): Promise<ReadRow | undefined> {
+    const { view, ...plain } = entity
+    const unworked: Conditions = (writer, source) => [
+      ...conditions(writer, source),
+      joined(`not (${view?.works ?? ''})`),
+    ]
     const budget = { rows: odataLimits.answerRowsMax }
-    const { rows } = await this.#level(
-      reads,
-      entity,
-      version,
-      options,
-      conditions,
-      companyId,
-      1,
-      budget,
-    )
-    return rows[0]
+    const look = async (from: Entity, where: Conditions): Promise<ReadRow | undefined> =>
+      (await this.#level(reads, from, version, options, where, companyId, 1, budget)).rows[0]
+    const standing = view === undefined ? undefined : await look(plain, unworked)
+    return standing ?? (await look(entity, conditions))
   }
 
   /** The row an address names. Refused where a key names none; undefined where a navigation leads to none. */
@@ -253,19 +268,10 @@ class SqlReader implements Reader {
     const last = lastOf(request)
     const { companyId } = bounds
     const conditions = await this.#paths.ofPath(reads, request, bounds)
-    const budget = { rows: odataLimits.answerRowsMax }
-    const { rows } = await this.#level(
-      reads,
-      last.entity,
-      version,
-      ofOneRow(options),
-      conditions,
-      companyId,
-      1,
-      budget,
-    )
-    if (rows[0] === undefined && last.key !== undefined) throw absent(last)
-    return rows[0]
+    const one = ofOneRow(options)
+    const row = await this.#oneRow(reads, last.entity, version, one, conditions, companyId)
+    if (row === undefined && last.key !== undefined) throw absent(last)
+    return row
   }
 
   /** Of one row, below the path of the request. */

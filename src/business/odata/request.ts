@@ -140,7 +140,10 @@ export function parseRequest(
   checkApplicable(end.kind, method, raw)
   checkIntent(method, headers['data-access-intent'])
   const prefer = headers['prefer'] ?? ''
-  const pageSize = /(?:^|[\s,;])(?:odata\.)?maxpagesize\s*=\s*(\d{1,9})/i.exec(prefer)?.[1]
+  const pageSize =
+    prefer === ''
+      ? undefined
+      : /(?:^|[\s,;])(?:odata\.)?maxpagesize\s*=\s*(\d{1,9})/i.exec(prefer)?.[1]
   return {
     ...end,
     version,

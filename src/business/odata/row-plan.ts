@@ -23,6 +23,7 @@ type Write = (row: SqlRow) => unknown
 export class RowPlan {
   readonly #names = new Map<string, string>()
   readonly #columns: string[] = []
+  #hasJoins = false
   readonly #writer: SqlWriter
   readonly #source: Source
 
@@ -31,7 +32,7 @@ export class RowPlan {
     this.#source = source
   }
 
-  /** `t0.id as c0, …`: everything asked for so far. */
+  /** `t0.id as id, …`: everything asked for so far. */
   get columns(): string {
     return this.#columns.join(', ')
   }
@@ -41,10 +42,17 @@ export class RowPlan {
     const text = this.#writer.column(this.#source, place)
     const known = this.#names.get(text)
     if (known !== undefined) return known
-    const name = `c${this.#columns.length}`
+    const isOwn = place.join === undefined
+    const name = isOwn ? place.column : `c${this.#columns.length}`
     this.#names.set(text, name)
     this.#columns.push(`${text} as ${name}`)
+    this.#hasJoins ||= !isOwn
     return name
+  }
+
+  /** Every column asked for so far is the entity's own, and has its own name in the rows. */
+  get isPlain(): boolean {
+    return !this.#hasJoins
   }
 
   /** Reads the fields of a row into an object that may have entries already. */

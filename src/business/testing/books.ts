@@ -103,16 +103,16 @@ export async function openBooks(
       place: { documentId?: string; key?: string; version?: Version } = {},
     ) => {
       const { documentId, key, version = 'v2.0' } = place
-      return sql.transact((tx) =>
-        create(context(tx, version), businessModel, entityOf(set, version), body, {
-          documentId,
-          key,
-          owner: undefined,
-        }),
-      )
+      return sql.transact(async (tx) => {
+        const at = { documentId, key, owner: undefined }
+        const entity = entityOf(set, version)
+        return (await create(context(tx, version), businessModel, entity, body, at)).id
+      })
     },
     change: (set: string, id: string, body: Body, ifMatch?: string, version: Version = 'v2.0') =>
-      sql.transact((tx) => change(context(tx, version), entityOf(set, version), id, body, ifMatch)),
+      sql.transact(async (tx) => {
+        await change(context(tx, version), entityOf(set, version), id, body, ifMatch)
+      }),
     remove: (set: string, id: string) =>
       sql.transact((tx) =>
         remove(context(tx, 'v2.0'), businessModel, entityOf(set), id, undefined),

@@ -103,7 +103,7 @@ export function randomRows(chance: Chance, companyId: string, number: number): R
       const documents = idsOf.get(entity.navigations[0]?.target ?? '') ?? []
       cells['document_id'] = documents[one(documents.length)] ?? noGuid
       cells['sequence'] = (at + 1) * 10_000
-      cells['legacy_id'] = `${id}-${at}`
+      cells['legacy_id'] = `${cells['document_id']}-${cells['sequence']}`
     }
     const { discriminator: of } = entity
     if (of !== undefined) cells[of.column] = of.value

@@ -45,8 +45,9 @@ export async function createDocument(
   for (const field of entity.fields) {
     if (field.join === undefined && field.column !== '') cells[field.column] = emptyValue(field)
   }
-  const id = reference('id', 'id', given.get('id')?.value)?.value ?? newId(context)
-  if ((await findRow(context.tx, 'business_documents', { id })) !== undefined) {
+  const wanted = reference('id', 'id', given.get('id')?.value)?.value
+  const id = wanted ?? newId(context)
+  if (wanted !== undefined && (await findRow(context.tx, 'business_documents', { id }))) {
     throw refuse.Internal_EntityWithSameKeyExists(
       { property: 'id', type: entity.type, value: id },
       { target: 'id' },
@@ -65,7 +66,7 @@ export async function createDocument(
     context,
     kind === 'quote' ? 'quote' : kind === 'invoice' ? 'invoice' : 'creditMemo',
   )
-  await insertRow(context.tx, 'business_documents', {
+  const row: SqlRow = {
     ...cells,
     id,
     company_id: context.companyId,
@@ -73,13 +74,16 @@ export async function createDocument(
     number,
     status: 'Draft',
     revision: 1,
+    line_count: 0,
+    discount_base: 0,
     discount_amount: 0,
     last_modified_date_time: context.now,
-  })
+  }
+  await insertRow(context.tx, 'business_documents', row)
   const nested = body[lineSet]
   const discount = given.get('discountAmount')?.value
   if (nested !== undefined || discount) {
-    const document = await openDocument(context, kind, id)
+    const document = openDocument(context, row)
     const lines = lineEntity(model, entity, context)
     for (const line of nestedLines(nested, lineSet)) {
       await addLine(context, document, readBody(lines, context.version, line), undefined)

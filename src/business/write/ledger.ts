@@ -14,6 +14,7 @@ import type { Terms } from '../amounts/line.ts'
 import { cents, emptyGroup, minus, plus, type Share, shareOf } from '../amounts/tax-group.ts'
 import { roundTo } from '../amounts/units.ts'
 import { ruleBroken } from '../errors.ts'
+import { type Found, withFound } from './lookups.ts'
 import { flagOf, numberOf, textOf, updateRow, type WriteContext } from './rows.ts'
 import { eligibleSql, openRunningSums } from './running-sums.ts'
 import {
@@ -48,7 +49,7 @@ export interface Ledger {
     line: LedgerLine,
     excluding: number,
     at: LinePosition,
-  ): Promise<Readonly<Record<string, number>>>
+  ): Found<Readonly<Record<string, number>>>
   /** Takes a line out, by its row as the view of lines has it. */
   take(row: SqlRow): Promise<void>
   /** A stored line is changed: what it carried of the invoice discount is given up (facts 5.5). */
@@ -57,8 +58,13 @@ export interface Ledger {
   setDiscount(amount: number): void
   /** Every line is reckoned anew: prices or taxes of the whole document changed. */
   recomputeAll(): void
-  /** Writes the sums and totals. After all rows of lines stand. */
-  finish(own?: Readonly<Record<string, string | number>>): Promise<void>
+  /** Writes the sums and totals. After all rows of lines stand. `own`: further columns of the document. */
+  finish(own?: Readonly<Record<string, string | number>>): Promise<Finished>
+}
+
+export interface Finished {
+  /** The rows of lines stand as they were written before: no share was worked out, no cent moved on to another. */
+  readonly areRowsKnown: boolean
 }
 
 export function termsOf(document: SqlRow): Terms {
@@ -81,7 +87,9 @@ export function openLedger(context: WriteContext, document: SqlRow): Ledger {
   let isDiscountAsked = false
   let isStale = false
   let isTouched = false
-  let areAllLoaded = false
+  // A group has lines.
+  let areAllLoaded = lineCount === 0
+  let isSettled = true
   let net = numberOf(document, 'total_amount_excluding_tax')
   let including = numberOf(document, 'total_amount_including_tax')
 
@@ -89,8 +97,8 @@ export function openLedger(context: WriteContext, document: SqlRow): Ledger {
     isTouched = true
     if (hadDiscount) await loadAll()
     const { taxKey, taxPercent } = line
-    const known = groups.get(taxKey)
-    if (known !== undefined) return known
+    const loaded = groups.get(taxKey)
+    if (loaded !== undefined) return loaded
     const [row] = areAllLoaded
       ? []
       : await tx.all(
@@ -137,6 +145,7 @@ export function openLedger(context: WriteContext, document: SqlRow): Ledger {
       key,
     )
     if (row === undefined) return
+    isSettled = false
     const share = shareOfRow(row)
     const whole = {
       ...share,
@@ -245,33 +254,44 @@ export function openLedger(context: WriteContext, document: SqlRow): Ledger {
     spread()
   }
 
+  function putInto(
+    group: Group,
+    line: LedgerLine,
+    excluding: number,
+    at: LinePosition,
+  ): Found<Readonly<Record<string, number>>> {
+    group.count++
+    if (line.allowsInvoiceDiscount) base += line.lineAmount
+    if (isSpread()) {
+      const own = {
+        lineAmount: line.lineAmount,
+        eligible: line.allowsInvoiceDiscount ? line.lineAmount : 0,
+      }
+      group.sums = { ...group.sums, lineAmount: group.sums.lineAmount + line.lineAmount }
+      group.eligible += own.eligible
+      group.extent += sizeOf(own.lineAmount)
+      const sizes = [...groups.values()].reduce((sum, one) => sum + one.extent, 0)
+      if (sizes > sizesMax) throw tooLarge()
+      return withFound(running.put(line.taxKey, at.sequence, own, at.isLast), (cells) => ({
+        ...netCells(excluding, emptyGroup, terms),
+        ...cells,
+      }))
+    }
+    const share = shareOf(group.sums, line.lineAmount, 0, line.taxPercent, terms)
+    group.sums = plus(group.sums, share)
+    add(share, 1)
+    // Beyond this a sum would no longer be exact, whatever is taken off it later.
+    if (!fits(group.sums.lineAmount) || !fits(net) || !fits(including)) throw tooLarge()
+    return netCells(excluding, share, terms)
+  }
+
   return {
     terms,
-    async put(line, excluding, at) {
+    put(line, excluding, at) {
       lineCount++
       if (line.taxKey === '') return netCells(excluding, emptyGroup, terms)
-      const group = await groupOf(line)
-      group.count++
-      if (line.allowsInvoiceDiscount) base += line.lineAmount
-      if (isSpread()) {
-        const own = {
-          lineAmount: line.lineAmount,
-          eligible: line.allowsInvoiceDiscount ? line.lineAmount : 0,
-        }
-        group.sums = { ...group.sums, lineAmount: group.sums.lineAmount + line.lineAmount }
-        group.eligible += own.eligible
-        group.extent += sizeOf(own.lineAmount)
-        const sizes = [...groups.values()].reduce((sum, one) => sum + one.extent, 0)
-        if (sizes > sizesMax) throw tooLarge()
-        const cells = await running.put(line.taxKey, at.sequence, own, at.isLast)
-        return { ...netCells(excluding, emptyGroup, terms), ...cells }
-      }
-      const share = shareOf(group.sums, line.lineAmount, 0, line.taxPercent, terms)
-      group.sums = plus(group.sums, share)
-      add(share, 1)
-      // Beyond this a sum would no longer be exact, whatever is taken off it later.
-      if (!fits(group.sums.lineAmount) || !fits(net) || !fits(including)) throw tooLarge()
-      return netCells(excluding, share, terms)
+      const known = groups.get(line.taxKey) ?? groupOf(line)
+      return withFound(known, (group) => putInto(group, line, excluding, at))
     },
     async take(row) {
       lineCount--
@@ -328,6 +348,7 @@ export function openLedger(context: WriteContext, document: SqlRow): Ledger {
         remaining_amount: textOf(document, 'kind') === 'invoice' ? including : 0,
         last_modified_date_time: context.now,
       })
+      return { areRowsKnown: !isReckoned && discount === 0 && isSettled }
     },
   }
 }

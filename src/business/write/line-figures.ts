@@ -17,24 +17,35 @@ import { hundredPercent, one, ratio, roundTo } from '../amounts/units.ts'
 import { noGuid } from '../entity.ts'
 import { badValue, refuse } from '../errors.ts'
 import type { DocumentFacts, LineDraft } from './line-object.ts'
-import { type Lookups, reference } from './lookups.ts'
+import { type Found, type Lookups, reference, withFound } from './lookups.ts'
 import { flagOf, numberOf, textOf } from './rows.ts'
 import { type GivenFields, inRange, type Parts } from './values.ts'
 
-export async function applyFigures(
+/** What figures depend on besides the line itself. */
+export interface FigureGround {
+  readonly document: DocumentFacts
+  readonly terms: Terms
+  /** What quantity and price came to before; undefined for a line that is new, or about something else now. */
+  readonly grossBefore: number | undefined
+}
+
+export function applyFigures(
   draft: LineDraft,
   given: GivenFields,
-  document: DocumentFacts,
-  terms: Terms,
+  { document, terms, grossBefore }: FigureGround,
   lookups: Lookups,
-): Promise<void> {
+): Found<void> {
   if (draft['line_type'] === 'Comment') refuseFigures(given)
-  await applyUnit(draft, given, document, lookups)
-  if (given.has('quantity')) draft['quantity'] = numberGiven(given, 'quantity')
-  await applyTax(draft, given, document, lookups)
-  if (given.has('unitPrice')) draft['unit_price'] = numberGiven(given, 'unitPrice')
-  applyDiscount(draft, given, terms)
-  applyAmounts(draft, terms)
+  const hasUnit = unitNames.some((name) => given.has(name))
+  const measured = hasUnit ? applyUnit(draft, given, document, lookups) : undefined
+  return withFound(measured, () => {
+    if (given.has('quantity')) draft['quantity'] = numberGiven(given, 'quantity')
+    return withFound(applyTax(draft, given, document, lookups), () => {
+      if (given.has('unitPrice')) draft['unit_price'] = numberGiven(given, 'unitPrice')
+      applyDiscount(draft, given, terms, grossBefore)
+      applyAmounts(draft, terms)
+    })
+  })
 }
 
 const figures = ['quantity', 'unitPrice', 'discountAmount', 'discountPercent'] as const
@@ -66,6 +77,8 @@ function numberGiven(given: GivenFields, name: string): number {
 function figure(draft: LineDraft, column: string): number {
   return Number(draft[column] ?? 0)
 }
+
+const unitNames = ['unitOfMeasureId', 'unitOfMeasureCode', 'unitOfMeasure'] as const
 
 async function applyUnit(
   draft: LineDraft,
@@ -124,44 +137,57 @@ async function basePrice(
   return convertPrice(price, includes, document.pricesIncludeTax, percent)
 }
 
-function rateOf(code: string, document: DocumentFacts, lookups: Lookups): Promise<number> {
+function rateOf(code: string, document: DocumentFacts, lookups: Lookups): Found<number> {
   return lookups.taxPercent(document.taxLiable ? document.taxAreaId : noGuid, code)
 }
 
 /** A written code is cut to 20 (facts 3); codes are upper case. */
 const taxCodeLength = 20
 
-async function applyTax(
+function applyTax(
   draft: LineDraft,
   given: GivenFields,
   document: DocumentFacts,
   lookups: Lookups,
-): Promise<void> {
+): Found<void> {
   if (draft['line_type'] === 'Comment') return
   const told = given.get('taxCode')?.value
-  if (typeof told === 'string' && told !== '') {
-    const code = told.slice(0, taxCodeLength).toUpperCase()
-    const isChanged = draft['tax_code'] !== code
-    const old = await rateOf(String(draft['tax_code']), document, lookups)
-    draft['tax_code'] = code
-    const percent = await rateOf(code, document, lookups)
+  if (typeof told === 'string' && told !== '') return applyCode(draft, told, document, lookups)
+  return withFound(rateOf(String(draft['tax_code']), document, lookups), (percent) => {
     draft['tax_percent'] = percent
-    // With prices that include the tax the price without it stays (facts 5.4).
-    if (isChanged && document.pricesIncludeTax && draft['item_id'] !== noGuid) {
-      const price = figure(draft, 'unit_price')
-      const [before, after] = [hundredPercent + old, hundredPercent + percent]
-      draft['unit_price'] = inRange('unitPrice', ratio(price, after, before, 1))
-    }
-    return
+  })
+}
+
+async function applyCode(
+  draft: LineDraft,
+  told: string,
+  document: DocumentFacts,
+  lookups: Lookups,
+): Promise<void> {
+  const code = told.slice(0, taxCodeLength).toUpperCase()
+  const isChanged = draft['tax_code'] !== code
+  const old = await rateOf(String(draft['tax_code']), document, lookups)
+  draft['tax_code'] = code
+  const percent = await rateOf(code, document, lookups)
+  draft['tax_percent'] = percent
+  // With prices that include the tax the price without it stays (facts 5.4).
+  if (isChanged && document.pricesIncludeTax && draft['item_id'] !== noGuid) {
+    const price = figure(draft, 'unit_price')
+    const [before, after] = [hundredPercent + old, hundredPercent + percent]
+    draft['unit_price'] = inRange('unitPrice', ratio(price, after, before, 1))
   }
-  draft['tax_percent'] = await rateOf(String(draft['tax_code']), document, lookups)
 }
 
 /**
  * The percent survives: without a word about the discount the amount is made anew from it. Of both, the one that
  * says something new counts; where both do, the percent, unless it is nothing but a zero beside an amount.
  */
-function applyDiscount(draft: LineDraft, given: GivenFields, terms: Terms): void {
+function applyDiscount(
+  draft: LineDraft,
+  given: GivenFields,
+  terms: Terms,
+  grossBefore: number | undefined,
+): void {
   const quantity = figure(draft, 'quantity')
   const gross = inRange('quantity', grossOf(quantity, figure(draft, 'unit_price'), terms))
   const hasAmount =
@@ -192,7 +218,7 @@ function applyDiscount(draft: LineDraft, given: GivenFields, terms: Terms): void
     throw badValue('discountPercent', `between 0 and 100 is allowed, not ${shown(percent)}.`)
   }
   // An amount given by itself has a percent that may not lead back to it; untouched figures keep it.
-  const isUntouched = !hasPercent && draft['gross'] === gross
+  const isUntouched = !hasPercent && grossBefore === gross
   if (!isUntouched) draft['discount_amount'] = discountAmountOf(gross, percent, terms)
 }
 

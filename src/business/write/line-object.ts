@@ -8,7 +8,7 @@ import { convertPrice } from '../amounts/line.ts'
 import type { LineType } from '../entities/sales-lines.ts'
 import { noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
-import { type Lookups, reference } from './lookups.ts'
+import { type Found, type Lookups, reference, withFound } from './lookups.ts'
 import { flagOf, numberOf, textOf } from './rows.ts'
 import { type GivenFields, inRange, type Parts } from './values.ts'
 
@@ -50,13 +50,13 @@ export const bareLine: Readonly<LineDraft> = Object.freeze({
 const writable: ReadonlySet<string> = new Set<LineType>(['Comment', 'Account', 'Item'])
 
 /** Applies type and object; true when the line is about something else now than before. */
-export async function applyObject(
+export function applyObject(
   draft: LineDraft,
   given: GivenFields,
   document: DocumentFacts,
   lookups: Lookups,
   manner: { readonly isNew: boolean; readonly untyped: LineType },
-): Promise<boolean> {
+): Found<boolean> {
   const item = reference('itemId', 'id', given.get('itemId')?.value)
   const account = reference('accountId', 'id', given.get('accountId')?.value)
   if (item !== undefined && account !== undefined) {
@@ -68,7 +68,9 @@ export async function applyObject(
   const number = wantedNumber(given)
   const type = wantedType(draft, given, item !== undefined, account !== undefined, number, manner)
   const isOfType = !manner.isNew && draft['line_type'] === type
-  if (!isOfType) Object.assign(draft, bareLine, { line_type: type })
+  // A new line is bare already.
+  if (!isOfType && !manner.isNew) Object.assign(draft, bareLine)
+  draft['line_type'] = type
   if (isOfType) refuseTakingAway(draft, given, item !== undefined || account !== undefined)
   if (type === 'Comment') {
     if (number !== undefined && number.value !== draft['line_object_number']) {
@@ -88,15 +90,16 @@ export async function applyObject(
     type === 'Item'
       ? (['business_items', 'item', item] as const)
       : (['business_accounts', 'account', account] as const)
-  const row = await lookups.agree(table, name, [by, number])
-  if (row === undefined) return !isOfType
-  const column = type === 'Item' ? 'item_id' : 'account_id'
-  if (isOfType && draft[column] === row['id']) return false
-  const quantity = draft['quantity'] ?? 0
-  Object.assign(draft, bareLine, { line_type: type, quantity })
-  if (type === 'Item') await takeItem(draft, row, document, lookups)
-  else takeAccount(draft, row)
-  return true
+  return withFound(lookups.agree(table, name, [by, number]), (row) => {
+    if (row === undefined) return !isOfType
+    const column = type === 'Item' ? 'item_id' : 'account_id'
+    if (isOfType && draft[column] === row['id']) return false
+    const quantity = draft['quantity'] ?? 0
+    if (!manner.isNew) Object.assign(draft, bareLine, { line_type: type, quantity })
+    if (type === 'Item') return withFound(takeItem(draft, row, document, lookups), () => true)
+    takeAccount(draft, row)
+    return true
+  })
 }
 
 function wantedNumber(given: GivenFields) {
@@ -162,37 +165,37 @@ function refuseTakingAway(draft: LineDraft, given: GivenFields, isReplaced: bool
   }
 }
 
-async function takeItem(
+function takeItem(
   draft: LineDraft,
   item: SqlRow,
   document: DocumentFacts,
   lookups: Lookups,
-): Promise<void> {
+): Found<void> {
   const number = textOf(item, 'number')
   if (flagOf(item, 'blocked')) throw badValue('itemId', `the item ${number} is blocked.`)
   if (flagOf(item, 'sales_blocked') && document.kind !== 'creditMemo') {
     throw badValue('itemId', `the item ${number} is blocked for sales.`)
   }
   const code = textOf(item, 'tax_group_code')
-  const percent = await lookups.taxPercent(document.taxLiable ? document.taxAreaId : noGuid, code)
-  const price = convertPrice(
-    numberOf(item, 'unit_price'),
-    flagOf(item, 'price_includes_tax'),
-    document.pricesIncludeTax,
-    percent,
-  )
-  Object.assign(draft, {
-    item_id: textOf(item, 'id'),
-    line_object_number: number,
-    object_name: textOf(item, 'display_name'),
-    description: textOf(item, 'display_name'),
-    description_2: textOf(item, 'display_name_2'),
-    unit_of_measure_id: textOf(item, 'base_unit_of_measure_id'),
-    unit_of_measure_code: textOf(item, 'base_unit_of_measure_code'),
-    unit_price: inRange('unitPrice', price),
-    tax_code: code,
-    shipment_date: document.kind === 'quote' ? noDate : document.documentDate,
-    allows_invoice_discount: numberOf(item, 'allow_invoice_discount'),
+  const area = document.taxLiable ? document.taxAreaId : noGuid
+  return withFound(lookups.taxPercent(area, code), (percent) => {
+    const price = convertPrice(
+      numberOf(item, 'unit_price'),
+      flagOf(item, 'price_includes_tax'),
+      document.pricesIncludeTax,
+      percent,
+    )
+    draft['item_id'] = textOf(item, 'id')
+    draft['line_object_number'] = number
+    draft['object_name'] = textOf(item, 'display_name')
+    draft['description'] = textOf(item, 'display_name')
+    draft['description_2'] = textOf(item, 'display_name_2')
+    draft['unit_of_measure_id'] = textOf(item, 'base_unit_of_measure_id')
+    draft['unit_of_measure_code'] = textOf(item, 'base_unit_of_measure_code')
+    draft['unit_price'] = inRange('unitPrice', price)
+    draft['tax_code'] = code
+    draft['shipment_date'] = document.kind === 'quote' ? noDate : document.documentDate
+    draft['allows_invoice_discount'] = numberOf(item, 'allow_invoice_discount')
   })
 }
 

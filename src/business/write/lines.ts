@@ -9,10 +9,11 @@ import { linesAreOpen } from '../documents/life.ts'
 import { lineView } from '../entities/line-view.ts'
 import { type Entity, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
-import { type Ledger, type LedgerLine, openLedger, termsOf } from './ledger.ts'
+import { type Finished, type Ledger, type LedgerLine, openLedger, termsOf } from './ledger.ts'
 import { applyFigures } from './line-figures.ts'
 import { applyObject, bareLine, type DocumentFacts, type LineDraft } from './line-object.ts'
-import { createLookups, type Lookups, reference } from './lookups.ts'
+import { emptyLine, type LineRows, openLineRows } from './line-rows.ts'
+import { createLookups, type Found, type Lookups, reference, withFound } from './lookups.ts'
 import {
   deleteRow,
   findRow,
@@ -20,8 +21,6 @@ import {
   lockRow,
   newId,
   numberOf,
-  openInserter,
-  type RowInserter,
   raiseRevision,
   textOf,
   updateRow,
@@ -43,36 +42,50 @@ export interface OpenDocument {
   readonly ledger: Ledger
   readonly lookups: Lookups
   /** Takes the rows of new lines. */
-  readonly inserter: RowInserter
-  /** Read when the first line is added. */
+  readonly inserter: LineRows
+  /** 0 in a document without lines; in others found out when one is added. */
   lastSequence: number | undefined
   lineCount: number
 }
 
-/** Locks the document. 404 by `property` when the company has none of that kind. */
-export async function openDocument(
+/** What lines and sums need to know of their document. */
+const columns = [
+  'id',
+  'kind',
+  'status',
+  'revision',
+  'document_date',
+  'tax_area_id',
+  'tax_liable',
+  'prices_include_tax',
+  'amount_precision',
+  'line_count',
+  'discount_base',
+  'discount_amount',
+  'total_amount_excluding_tax',
+  'total_amount_including_tax',
+].join(', ')
+
+/** Locks the document; undefined when the company has none of that kind. */
+async function lockDocument(
   context: WriteContext,
   kind: string,
-  documentId: string,
-): Promise<OpenDocument> {
-  const row = await lockRow(context, 'business_documents', {
-    id: documentId,
-    company_id: context.companyId,
-    kind,
-  })
-  if (row === undefined) {
-    throw refuse.Internal_RecordNotFound(
-      { property: 'documentId', type: 'document', key: `the id '${documentId}'` },
-      { target: 'documentId' },
-    )
-  }
+  id: string,
+): Promise<OpenDocument | undefined> {
+  const cells = { id, company_id: context.companyId, kind }
+  const row = await lockRow(context, 'business_documents', cells, columns)
+  return row && openDocument(context, row)
+}
+
+/** By its row, which is locked. */
+export function openDocument(context: WriteContext, row: SqlRow): OpenDocument {
   return {
     row,
     facts: factsOf(row),
     ledger: openLedger(context, row),
     lookups: createLookups(context),
-    inserter: openInserter(context.tx, 'business_lines'),
-    lastSequence: undefined,
+    inserter: openLineRows(context),
+    lastSequence: row['line_count'] === 0 ? 0 : undefined,
     lineCount: numberOf(row, 'line_count'),
   }
 }
@@ -95,66 +108,84 @@ export interface LinePlace {
   readonly key: string | undefined
 }
 
-/** Creates one line; its id. */
+/** A line as it was written. */
+export interface WrittenLine {
+  readonly id: string
+  /** What its row holds; undefined where only the store can tell. */
+  readonly row: SqlRow | undefined
+}
+
+/** Creates one line. */
 export async function createLine(
   context: WriteContext,
   entity: Entity,
   body: Body,
   place: LinePlace,
-): Promise<string> {
+): Promise<WrittenLine> {
   const given = readBody(entity, context.version, body)
   const kind = kindOf(entity)
   const { documentId, id } = await placeOf(context, kind, given, place)
-  const document = await openDocument(context, kind, documentId)
-  const made = await addLine(context, document, given, id)
-  await closeDocument(document)
-  return made
+  const document = await lockDocument(context, kind, documentId)
+  if (document === undefined) {
+    const key = `the id '${documentId}'`
+    if (documentId === place.documentId) {
+      throw refuse.BadRequest_ResourceNotFound({ type: entity.type.replace(/Line$/, ''), key })
+    }
+    throw refuse.Internal_RecordNotFound(
+      { property: 'documentId', type: 'document', key },
+      { target: 'documentId' },
+    )
+  }
+  const row = await addLine(context, document, given, id)
+  const { areRowsKnown } = await closeDocument(document)
+  return { id: textOf(row, 'id'), row: areRowsKnown ? row : undefined }
 }
 
 /** After the last line: their rows are written, then the document's sums. */
-export async function closeDocument({ inserter, ledger }: OpenDocument): Promise<void> {
+export async function closeDocument({ inserter, ledger }: OpenDocument): Promise<Finished> {
   await inserter.flush()
-  await ledger.finish()
+  return await ledger.finish()
 }
 
-/** Adds a line to an open document, which the caller closes, once for many lines. */
+/** Adds a line to an open document, which the caller closes, once for many lines. What its row holds. */
 export async function addLine(
   context: WriteContext,
   document: OpenDocument,
   given: GivenFields,
   wantedId: string | undefined,
-): Promise<string> {
+): Promise<SqlRow> {
   const { row, facts, ledger, lookups } = document
-  const draft: LineDraft = { ...bareLine, discount_applied_before_tax: 0 }
-  await applyObject(draft, given, facts, lookups, {
+  const draft: LineDraft = { ...emptyLine, ...bareLine }
+  const applied = applyObject(draft, given, facts, lookups, {
     isNew: true,
     untyped: context.version === 'v1.0' ? 'Item' : 'Comment',
   })
-  await finishDraft(draft, given, document)
+  // Not to wait where there is nothing to wait for is most of what a line of a long list costs.
+  if (applied instanceof Promise) await applied
+  const finished = finishDraft(draft, given, document, undefined)
+  if (finished instanceof Promise) await finished
   if (!linesAreOpen(row, String(draft['line_type']))) throw closed(row)
   if (document.lineCount >= linesMax) throw ruleBroken(`A document has at most ${linesMax} lines.`)
   document.lineCount++
-  const last = await lastSequenceOf(context, document)
-  const sequence = await sequenceOf(context, document, given, last)
+  const last = document.lastSequence ?? (await lastSequenceOf(context, document))
+  const told = Number(given.get('sequence')?.value ?? 0)
+  const sequence = told === 0 ? nextSequence(last) : await freeSequence(context, document, told)
   document.lastSequence = Math.max(last, sequence)
-  const id = wantedId ?? newId(context)
   const documentId = textOf(row, 'id')
-  const cells = await ledger.put(ledgerLineOf(draft), Number(draft['amount_excluding_tax']), {
-    sequence,
-    isLast: sequence > last,
-  })
-  await document.inserter.add({
-    ...draft,
-    ...cells,
-    id,
-    company_id: context.companyId,
-    kind: facts.kind,
-    document_id: documentId,
-    sequence,
-    legacy_id: `${documentId}-${sequence}`,
-    revision: 1,
-  })
-  return id
+  const excluding = Number(draft['amount_excluding_tax'])
+  const at = { sequence, isLast: sequence > last }
+  const put = ledger.put(ledgerLineOf(draft), excluding, at)
+  Object.assign(draft, put instanceof Promise ? await put : put)
+  draft['id'] = wantedId ?? newId(context)
+  draft['company_id'] = context.companyId
+  draft['kind'] = facts.kind
+  draft['document_id'] = documentId
+  draft['sequence'] = sequence
+  draft['legacy_id'] = `${documentId}-${sequence}`
+  draft['revision'] = 1
+  const added = document.inserter.add(draft)
+  if (added !== undefined) await added
+  return draft
 }
 
 /** Changes one line. */
@@ -164,52 +195,55 @@ export async function changeLine(
   id: string,
   body: Body,
   ifMatch: string | undefined,
-): Promise<void> {
+  within: string | undefined,
+): Promise<WrittenLine> {
   const given = readBody(entity, context.version, body)
-  const { document, row } = await openLine(context, entity, id)
+  const { document, row } = await openLine(context, entity, id, within)
   checkTag(entity, row, ifMatch, true, context.conflictStatus)
   refuseFixed(given, row)
   const { facts, ledger, lookups } = document
-  const draft: LineDraft = {}
-  for (const column of [...Object.keys(bareLine), 'discount_applied_before_tax'])
-    draft[column] = row[column] ?? 0
-  draft['gross'] = row['gross_amount'] ?? grossStored(row, document)
+  const draft: LineDraft = { ...bareLine, discount_applied_before_tax: 0 }
+  for (const column in draft) draft[column] = row[column] ?? 0
   const isOther = await applyObject(draft, given, facts, lookups, {
     isNew: false,
     untyped: 'Comment',
   })
-  if (isOther) delete draft['gross']
-  await finishDraft(draft, given, document)
+  await finishDraft(draft, given, document, isOther ? undefined : grossStored(row, document))
   const wasOpen = linesAreOpen(document.row, textOf(row, 'line_type'))
   if (!wasOpen || !linesAreOpen(document.row, String(draft['line_type'])))
     throw closed(document.row)
-  if (Object.entries(draft).every(([column, cell]) => row[column] === cell)) return
+  const changed = changedCells(row, draft)
+  if (Object.keys(changed).length === 0) return { id, row }
   const before = textOf(row, 'tax_key')
   const isReckoned =
     before !== draft['tax_key'] ||
     row['line_amount'] !== draft['line_amount'] ||
     row['allows_invoice_discount'] !== draft['allows_invoice_discount']
-  if (!isReckoned) {
-    await updateRow(context.tx, 'business_lines', id, changedCells(row, draft))
-    await ledger.finish()
-    return
+  if (isReckoned) {
+    await ledger.take(row)
+    ledger.giveUp(row)
+    const excluding = Number(draft['amount_excluding_tax'])
+    const at = { sequence: numberOf(row, 'sequence'), isLast: false }
+    // The row was read with its shares worked out: what it holds itself of those columns is not known.
+    Object.assign(changed, await ledger.put(ledgerLineOf(draft), excluding, at))
   }
-  await ledger.take(row)
-  ledger.giveUp(row)
-  const cells = await ledger.put(ledgerLineOf(draft), Number(draft['amount_excluding_tax']), {
-    sequence: numberOf(row, 'sequence'),
-    isLast: false,
-  })
-  // The row was read with its shares worked out: what it holds itself of those columns is not known.
-  await updateRow(context.tx, 'business_lines', id, { ...changedCells(row, draft), ...cells })
+  await updateRow(context.tx, 'business_lines', id, changed)
   // A line that leaves the shares of a discount must not go back to a tag it had before it had one.
-  if (draft['tax_key'] === '') await raiseRevision(context.tx, id, numberOf(row, 'revision') + 1)
-  await ledger.finish()
+  if (isReckoned && draft['tax_key'] === '')
+    await raiseRevision(context.tx, id, numberOf(row, 'revision') + 1)
+  const { areRowsKnown } = await ledger.finish()
+  const written = { ...row, ...changed, revision: numberOf(row, 'revision') + 1 }
+  return { id, row: areRowsKnown ? written : undefined }
 }
 
 /** A column that is set to what it holds would still be written into its indexes. */
 function changedCells(row: SqlRow, cells: LineDraft): LineDraft {
-  return Object.fromEntries(Object.entries(cells).filter(([column, cell]) => row[column] !== cell))
+  const changed: LineDraft = {}
+  for (const column in cells) {
+    const cell = cells[column]
+    if (cell !== undefined && row[column] !== cell) changed[column] = cell
+  }
+  return changed
 }
 
 export async function removeLine(
@@ -217,45 +251,84 @@ export async function removeLine(
   entity: Entity,
   id: string,
   ifMatch: string | undefined,
+  within: string | undefined,
 ): Promise<void> {
-  const { document, row } = await openLine(context, entity, id)
+  const { document, row } = await openLine(context, entity, id, within)
   checkTag(entity, row, ifMatch, false, context.conflictStatus)
   if (!linesAreOpen(document.row, textOf(row, 'line_type'))) throw closed(document.row)
   await document.ledger.take(row)
   await deleteRow(context.tx, 'business_lines', id)
-  await document.ledger.finish()
+  await closeDocument(document)
 }
 
-/** The line's document is locked first, as every writer of it does, and the line read after that. */
-async function openLine(context: WriteContext, entity: Entity, id: string) {
-  const kind = kindOf(entity)
-  const cells = { id, company_id: context.companyId, kind }
-  const [seen] = await context.tx.all(
-    'select document_id from business_lines where id = ? and company_id = ? and kind = ?',
-    id,
-    context.companyId,
-    kind,
+async function lastSequenceOf(context: WriteContext, { row }: OpenDocument): Promise<number> {
+  const [last] = await context.tx.all(
+    'select sequence from business_lines where document_id = ? order by sequence desc limit 1',
+    textOf(row, 'id'),
   )
-  const document = seen && (await openDocument(context, kind, textOf(seen, 'document_id')))
-  const row = document && (await findRow(context.tx, `(${lineView.select}) as lines`, cells))
-  if (document === undefined || row === undefined) {
+  return last === undefined ? 0 : numberOf(last, 'sequence')
+}
+
+/**
+ * The line's document is locked first, as every writer of it does, and the line read after that. `within`: the
+ * document that the address names.
+ */
+async function openLine(
+  context: WriteContext,
+  entity: Entity,
+  id: string,
+  within: string | undefined,
+) {
+  const kind = kindOf(entity)
+  const documentId = within ?? (await documentOf(context, id))
+  const document = documentId && (await lockDocument(context, kind, documentId))
+  // Where there is no invoice discount nothing has to be worked out.
+  const isPlain = document && document.row['discount_amount'] === 0
+  const rows = isPlain ? 'business_lines' : `(${lineView.select}) as lines`
+  const row = document && (await findRow(context.tx, rows, { id, document_id: documentId }))
+  if (!document || !row) {
     throw refuse.BadRequest_ResourceNotFound({ type: entity.type, key: `the id '${id}'` })
   }
   return { document, row }
+}
+
+async function documentOf(context: WriteContext, id: string): Promise<string | undefined> {
+  const [line] = await context.tx.all('select document_id from business_lines where id = ?', id)
+  return line && textOf(line, 'document_id')
 }
 
 function grossStored(row: SqlRow, document: OpenDocument): number {
   return grossOf(numberOf(row, 'quantity'), numberOf(row, 'unit_price'), termsOf(document.row))
 }
 
-async function finishDraft(
+/** `grossBefore`: what quantity and price came to, of a line that stays about what it is about. */
+function finishDraft(
   draft: LineDraft,
   given: GivenFields,
-  document: OpenDocument,
-): Promise<void> {
-  const { facts, ledger, lookups } = document
-  await applyFigures(draft, given, facts, ledger.terms, lookups)
-  delete draft['gross']
+  { facts, ledger, lookups }: OpenDocument,
+  grossBefore: number | undefined,
+): Found<void> {
+  const ground = { document: facts, terms: ledger.terms, grossBefore }
+  const figured = applyFigures(draft, given, ground, lookups)
+  const hasPlace = given.has('itemVariantId') || given.has('locationId')
+  const placed = hasPlace ? withFound(figured, () => applyPlace(draft, given, lookups)) : figured
+  return withFound(placed, () => {
+    for (const [name, column] of texts) {
+      const value = given.get(name)?.value
+      if (typeof value === 'string') draft[column] = value
+    }
+    draft['tax_key'] =
+      draft['line_type'] === 'Comment' ? '' : `${draft['tax_code']}|${draft['tax_percent']}`
+  })
+}
+
+const texts = [
+  ['description', 'description'],
+  ['description2', 'description_2'],
+  ['shipmentDate', 'shipment_date'],
+] as const
+
+async function applyPlace(draft: LineDraft, given: GivenFields, lookups: Lookups): Promise<void> {
   const item = String(draft['item_id'])
   const variant = reference('itemVariantId', 'id', given.get('itemVariantId')?.value)
   if (given.has('itemVariantId')) draft['item_variant_id'] = variant?.value ?? noGuid
@@ -275,16 +348,6 @@ async function finishDraft(
     if (flagOf(row, 'use_as_in_transit'))
       throw badValue('locationId', 'goods in transit cannot be sold from there.')
   }
-  for (const [name, column] of [
-    ['description', 'description'],
-    ['description2', 'description_2'],
-    ['shipmentDate', 'shipment_date'],
-  ] as const) {
-    const value = given.get(name)?.value
-    if (typeof value === 'string') draft[column] = value
-  }
-  draft['tax_key'] =
-    draft['line_type'] === 'Comment' ? '' : `${draft['tax_code']}|${draft['tax_percent']}`
 }
 
 function ledgerLineOf(draft: LineDraft): LedgerLine {
@@ -296,39 +359,27 @@ function ledgerLineOf(draft: LineDraft): LedgerLine {
   }
 }
 
-async function lastSequenceOf(context: WriteContext, document: OpenDocument): Promise<number> {
-  if (document.lastSequence !== undefined) return document.lastSequence
-  const [last] = await context.tx.all(
-    'select sequence from business_lines where document_id = ? order by sequence desc limit 1',
-    textOf(document.row, 'id'),
-  )
-  return last === undefined ? 0 : numberOf(last, 'sequence')
-}
-
-async function sequenceOf(
-  context: WriteContext,
-  document: OpenDocument,
-  given: GivenFields,
-  last: number,
-): Promise<number> {
-  const told = Number(given.get('sequence')?.value ?? 0)
-  if (told < 0) throw badValue('sequence', 'a number above 0 was expected.')
-  if (told > 0) {
-    const documentId = textOf(document.row, 'id')
-    await document.inserter.flush()
-    const taken = await findRow(context.tx, 'business_lines', {
-      document_id: documentId,
-      sequence: told,
-    })
-    if (taken !== undefined) {
-      throw ruleBroken(`The sequence ${told} is taken by another line of the document.`, 'sequence')
-    }
-    return told
-  }
+function nextSequence(last: number): number {
   const next = last + sequenceStep
   if (next > sequenceMax)
     throw ruleBroken('The sequences of the document are used up; give one.', 'sequence')
   return next
+}
+
+/** The sequence as told, which no other line of the document has. */
+async function freeSequence(
+  context: WriteContext,
+  document: OpenDocument,
+  told: number,
+): Promise<number> {
+  if (told < 0) throw badValue('sequence', 'a number above 0 was expected.')
+  await document.inserter.flush()
+  const taken = await findRow(context.tx, 'business_lines', {
+    document_id: textOf(document.row, 'id'),
+    sequence: told,
+  })
+  if (taken === undefined) return told
+  throw ruleBroken(`The sequence ${told} is taken by another line of the document.`, 'sequence')
 }
 
 /** What a line keeps for its life (facts 3): a different value is refused, an empty one passed over. */

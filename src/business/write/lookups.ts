@@ -15,19 +15,27 @@ export interface Reference {
   readonly value: string
 }
 
+/** What was found before is there at once: of the many lines of one document only the first ones have to wait. */
+export type Found<T> = T | Promise<T>
+
 export interface Lookups {
   /** The row a reference names; refused when the company has none. */
-  need(table: string, type: string, reference: Reference): Promise<SqlRow>
+  need(table: string, type: string, reference: Reference): Found<SqlRow>
   /** The row that several references name, which must be the same one; undefined when none says anything. */
   agree(
     table: string,
     type: string,
     references: readonly (Reference | undefined)[],
-  ): Promise<SqlRow | undefined>
+  ): Found<SqlRow | undefined>
   /** As stored: the rate where a tax area and the group of a code meet; 0 where none is set up (facts 5.6). */
-  taxPercent(areaId: string, code: string): Promise<number>
+  taxPercent(areaId: string, code: string): Found<number>
   /** As stored: how many base units are in one of the item's other units; undefined when the item has no such unit. */
   unitFactor(itemId: string, unitId: string): Promise<number | undefined>
+}
+
+/** Goes on with what was found, now where that can be. */
+export function withFound<T, U>(found: Found<T>, next: (value: T) => Found<U>): Found<U> {
+  return found instanceof Promise ? found.then(next) : next(found)
 }
 
 /** No value: the zero GUID, or the empty code. */
@@ -38,69 +46,77 @@ export function reference(property: string, column: string, value: unknown): Ref
 
 export function createLookups(context: WriteContext): Lookups {
   const { tx, companyId } = context
-  const known = new Map<string, Promise<SqlRow | undefined>>()
+  const rows = new Map<string, Map<string, SqlRow | undefined>>()
+  const rates = new Map<string, number>()
 
-  function once(
-    key: string,
-    text: string,
-    ...values: readonly string[]
-  ): Promise<SqlRow | undefined> {
-    const found = known.get(key)
-    if (found !== undefined) return found
-    const asked = tx.all(text, ...values).then(([row]) => row)
-    known.set(key, asked)
-    return asked
+  function rowOf(table: string, { column, value }: Reference): Found<SqlRow | undefined> {
+    const by = `${table} where company_id = ? and ${column} = ?`
+    const known = rows.get(by) ?? new Map<string, SqlRow | undefined>()
+    rows.set(by, known)
+    if (known.has(value)) return known.get(value)
+    return tx.all(`select * from ${by}`, companyId, value).then(([row]) => {
+      known.set(value, row)
+      return row
+    })
   }
 
-  async function need(table: string, type: string, one: Reference): Promise<SqlRow> {
-    const row = await once(
-      `${table} ${one.column} ${one.value}`,
-      `select * from ${table} where company_id = ? and ${one.column} = ?`,
-      companyId,
-      one.value,
-    )
-    if (row !== undefined) return row
-    throw refuse.Internal_RecordNotFound(
-      { property: one.property, type, key: `the ${one.column} '${one.value}'` },
-      { target: one.property },
-    )
+  function need(table: string, type: string, one: Reference): Found<SqlRow> {
+    return withFound(rowOf(table, one), (row) => {
+      if (row !== undefined) return row
+      throw refuse.Internal_RecordNotFound(
+        { property: one.property, type, key: `the ${one.column} '${one.value}'` },
+        { target: one.property },
+      )
+    })
+  }
+
+  async function agree(table: string, type: string, references: readonly Reference[]) {
+    let first: { readonly row: SqlRow; readonly by: Reference } | undefined
+    for (const one of references) {
+      const row = await need(table, type, one)
+      if (first !== undefined && first.row['id'] !== row['id']) {
+        throw refuse.Internal_InvalidTableRelation(
+          {
+            property: one.property,
+            reason: `names another ${type} than '${first.by.property}'.`,
+          },
+          { target: one.property },
+        )
+      }
+      first ??= { row, by: one }
+    }
+    return first?.row
   }
 
   return {
     need,
-    async agree(table, type, references) {
-      let first: { readonly row: SqlRow; readonly by: Reference } | undefined
-      for (const one of references) {
-        if (one === undefined) continue
-        const row = await need(table, type, one)
-        if (first !== undefined && first.row['id'] !== row['id']) {
-          throw refuse.Internal_InvalidTableRelation(
-            {
-              property: one.property,
-              reason: `names another ${type} than '${first.by.property}'.`,
-            },
-            { target: one.property },
-          )
-        }
-        first ??= { row, by: one }
-      }
-      return first?.row
+    agree(table, type, references) {
+      const given = references.filter((one) => one !== undefined)
+      const [first] = given
+      if (first === undefined) return undefined
+      return given.length === 1 ? need(table, type, first) : agree(table, type, given)
     },
-    async taxPercent(areaId, code) {
+    taxPercent(areaId, code) {
       if (areaId === noGuid || code === '') return 0
-      const row = await once(
-        `rate ${areaId} ${code}`,
-        `select tax_percent from business_tax_rates
-           where company_id = ? and tax_area_id = ? and tax_group_code = ?`,
-        companyId,
-        areaId,
-        code,
-      )
-      return row === undefined ? 0 : numberOf(row, 'tax_percent')
+      const by = `${areaId} ${code}`
+      const known = rates.get(by)
+      if (known !== undefined) return known
+      return tx
+        .all(
+          `select tax_percent from business_tax_rates
+             where company_id = ? and tax_area_id = ? and tax_group_code = ?`,
+          companyId,
+          areaId,
+          code,
+        )
+        .then(([row]) => {
+          const percent = row === undefined ? 0 : numberOf(row, 'tax_percent')
+          rates.set(by, percent)
+          return percent
+        })
     },
     async unitFactor(itemId, unitId) {
-      const row = await once(
-        `unit ${itemId} ${unitId}`,
+      const [row] = await tx.all(
         `select quantity_per_unit from business_item_units_of_measure
            where item_id = ? and unit_of_measure_id = ?`,
         itemId,

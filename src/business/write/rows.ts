@@ -17,44 +17,10 @@ export async function insertRow(tx: SqlTx, table: string, cells: Cells): Promise
   await tx.run(insertText(table, Object.keys(cells), 1), ...Object.values(cells))
 }
 
-function insertText(table: string, columns: readonly string[], rows: number): string {
+export function insertText(table: string, columns: readonly string[], rows: number): string {
   const marks = `(${columns.map(() => '?').join(', ')})`
   const values = Array.from({ length: rows }, () => marks).join(', ')
   return `insert into ${table} (${columns.join(', ')}) values ${values}`
-}
-
-/** Inserts rows of the same columns, many in one statement. Nothing is there for sure before `flush`. */
-export interface RowInserter {
-  add(cells: Cells): Promise<void>
-  flush(): Promise<void>
-}
-
-/** Rows of one statement: with forty columns far below what either store takes. */
-const rowsAtOnce = 16
-
-export function openInserter(tx: SqlTx, table: string): RowInserter {
-  let waiting: Cells[] = []
-  let full: string | undefined
-
-  async function flush(): Promise<void> {
-    const [first] = waiting
-    if (first === undefined) return
-    const rows = waiting
-    waiting = []
-    const columns = Object.keys(first)
-    const isFull = rows.length === rowsAtOnce
-    if (isFull) full ??= insertText(table, columns, rowsAtOnce)
-    const text = isFull && full !== undefined ? full : insertText(table, columns, rows.length)
-    await tx.run(text, ...rows.flatMap((cells) => columns.map((column) => cells[column] ?? null)))
-  }
-
-  return {
-    async add(cells) {
-      waiting.push(cells)
-      if (waiting.length === rowsAtOnce) await flush()
-    },
-    flush,
-  }
 }
 
 /** Raises the revision besides. */
@@ -101,10 +67,11 @@ export async function lockRow(
   writing: Writing,
   table: string,
   cells: Cells,
+  columns = '*',
 ): Promise<SqlRow | undefined> {
   const conditions = Object.keys(cells).map((column) => `${column} = ?`)
   const lock = writing.dialect === 'postgres' ? ' for update' : ''
-  const text = `select * from ${table} where ${conditions.join(' and ')}${lock}`
+  const text = `select ${columns} from ${table} where ${conditions.join(' and ')}${lock}`
   const [row] = await writing.tx.all(text, ...Object.values(cells))
   return row
 }

@@ -37,10 +37,8 @@ export function readBody(
   body: Body,
   nested: readonly string[] = [],
 ): GivenFields {
-  const known = entity.fields.filter(
-    ({ name, versions }) => Object.hasOwn(body, name) && versions.includes(version),
-  )
   const names = Object.keys(body)
+  const known = inOrder(entity, version, names)
   if (names.length !== known.length) refuseUnknown(entity, version, names, nested)
   const given = new Map<string, Given>()
   for (const field of known) {
@@ -48,6 +46,23 @@ export function readBody(
     if (write !== 'never') given.set(name, { field, value: readField(field, body[name], name) })
   }
   return given
+}
+
+/** The fields of these names, as they were declared; without those the entity does not have. */
+function inOrder(entity: Entity, version: Version, names: readonly string[]): readonly Field[] {
+  const { fields, places } = entity.shown[version]
+  const found: number[] = []
+  for (const name of names) {
+    const place = places.get(name)
+    if (place !== undefined) found.push(place)
+  }
+  if (found.length > 1) found.sort((left, right) => left - right)
+  const known: Field[] = []
+  for (const place of found) {
+    const field = fields[place]
+    if (field !== undefined) known.push(field)
+  }
+  return known
 }
 
 /** Throws for a name the entity does not have. */

@@ -4,7 +4,7 @@ import type { Entity, Model } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import { createCompany, removeCompany } from './companies.ts'
 import { changeDocument, createDocument, removeDocument } from './documents.ts'
-import { changeLine, createLine, type LinePlace, removeLine } from './lines.ts'
+import { changeLine, createLine, type LinePlace, removeLine, type WrittenLine } from './lines.ts'
 import { changeMaster, createMaster, type Owner, removeMaster } from './master.ts'
 import { createPayment } from './payments.ts'
 import type { WriteContext } from './rows.ts'
@@ -24,67 +24,75 @@ export interface Place extends LinePlace {
   readonly owner: Owner | undefined
 }
 
-/** Creates; the new row's id. */
-export function create(
+/** What was written: its id, and its row where that is known without another look. */
+export type Written = WrittenLine
+
+/** Creates. */
+export async function create(
   context: WriteContext,
   model: Model,
   entity: Entity,
   body: Body,
   place: Place,
-): Promise<string> {
+): Promise<Written> {
   if (!entity.allows.create) throw notAllowed(entity, 'POST', 'set')
   switch (kindOf(entity)) {
     case 'lines':
-      return createLine(context, entity, body, place)
-    case 'documents': {
-      const isOfCustomer = place.owner?.column === 'customer_id'
-      const whole = isOfCustomer ? { customerId: place.owner?.id, ...body } : body
-      return createDocument(context, model, entity, whole)
-    }
-    case 'payments': {
-      const isOfCustomer = place.owner?.column === 'customer_id'
-      return createPayment(
-        context,
-        entity,
-        isOfCustomer ? { customerId: place.owner?.id, ...body } : body,
-      )
-    }
+      return await createLine(context, entity, body, place)
+    case 'documents':
+      return unread(await createDocument(context, model, entity, ofCustomer(body, place)))
+    case 'payments':
+      return unread(await createPayment(context, entity, ofCustomer(body, place)))
     case 'companies':
-      return createCompany(context, entity, body)
+      return unread(await createCompany(context, entity, body))
     default:
-      return createMaster(context, entity, body, place.owner)
+      return unread(await createMaster(context, entity, body, place.owner))
   }
 }
 
+function unread(id: string): Written {
+  return { id, row: undefined }
+}
+
+function ofCustomer(body: Body, { owner }: Place): Body {
+  return owner?.column === 'customer_id' ? { customerId: owner.id, ...body } : body
+}
+
+/** `within`: of lines, the document that the address names. */
 export async function change(
   context: WriteContext,
   entity: Entity,
   id: string,
   body: Body,
   ifMatch: string | undefined,
-): Promise<void> {
+  within?: string,
+): Promise<Written> {
   if (!entity.allows.change) throw notAllowed(entity, 'PATCH')
   switch (kindOf(entity)) {
     case 'lines':
-      return await changeLine(context, entity, id, body, ifMatch)
+      return await changeLine(context, entity, id, body, ifMatch, within)
     case 'documents':
-      return await changeDocument(context, entity, id, body, ifMatch)
+      await changeDocument(context, entity, id, body, ifMatch)
+      return unread(id)
     default:
-      return await changeMaster(context, entity, id, body, ifMatch)
+      await changeMaster(context, entity, id, body, ifMatch)
+      return unread(id)
   }
 }
 
+/** `within`: as for a change. */
 export async function remove(
   context: WriteContext,
   model: Model,
   entity: Entity,
   id: string,
   ifMatch: string | undefined,
+  within?: string,
 ): Promise<void> {
   if (!entity.allows.delete) throw notAllowed(entity, 'DELETE')
   switch (kindOf(entity)) {
     case 'lines':
-      return await removeLine(context, entity, id, ifMatch)
+      return await removeLine(context, entity, id, ifMatch, within)
     case 'documents':
       return await removeDocument(context, entity, id, ifMatch)
     case 'companies':

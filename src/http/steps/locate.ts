@@ -5,7 +5,14 @@
 
 import { refuse } from '#kernel/error.ts'
 import type { Method, Route } from '#plane/plane.ts'
-import { type Edge, type Endpoint, type Exchange, principalOf, routeOf } from '../exchange.ts'
+import {
+  type Edge,
+  type Endpoint,
+  type Exchange,
+  principalOf,
+  queryOf,
+  routeOf,
+} from '../exchange.ts'
 
 /** What the plane knows; `OPTIONS` is answered by the edge before any step. */
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'POST'])
@@ -31,7 +38,7 @@ function planeEndpoint(kind: Endpoint['kind']): Endpoint {
       const headers = exchange.request.headers
       return edge.plane.run(routeOf(exchange), {
         principal: principalOf(exchange),
-        query: exchange.query,
+        query: queryOf(exchange),
         body: exchange.body,
         preconditions: { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'] },
         correlationId: exchange.correlationId,
@@ -87,7 +94,7 @@ export function locate(exchange: Exchange, edge: Edge): void {
   if (exchange.search.includes('%00')) {
     throw refuse.InvalidQueryParameter({ name: '*', reason: 'it holds a NUL character' })
   }
-  const route = edge.plane.locate(method, exchange.path, exchange.query)
+  const route = edge.plane.locate(method, exchange.path, queryOf(exchange))
   exchange.route = route
   exchange.endpoint = endpointOf(route.kind)
   exchange.type = route.type

@@ -12,15 +12,17 @@ import { translateRelational } from './failure.ts'
 /** Texts composed at run time are many; the least recently used statement makes room. */
 const statementsMax = 256
 
-/** A statement, and the names of its columns once it was asked for rows. */
+/** A statement, the names of its columns once it was asked for rows, and when it was last asked for. */
 interface Kept {
   readonly statement: StatementSync
   columns: readonly string[] | undefined
+  used: number
 }
 
 export class RelationalStatements {
   readonly #db: DatabaseSync
   readonly #statements = new Map<string, Kept>()
+  #uses = 0
 
   constructor(db: DatabaseSync) {
     this.#db = db
@@ -52,22 +54,30 @@ export class RelationalStatements {
   }
 
   #prepared(text: string): Kept {
-    const known = this.#statements.get(text)
-    const kept = known ?? this.#prepare(text)
-    // A map keeps the order of insertion, so its first key is the one unused for longest.
-    if (known !== undefined) this.#statements.delete(text)
-    this.#statements.set(text, kept)
-    if (this.#statements.size > statementsMax) {
-      const oldest = this.#statements.keys().next().value
-      if (oldest !== undefined) this.#statements.delete(oldest)
+    let kept = this.#statements.get(text)
+    if (kept === undefined) {
+      kept = this.#prepare(text)
+      this.#statements.set(text, kept)
+      if (this.#statements.size > statementsMax) this.#forgetOldest()
     }
+    kept.used = ++this.#uses
     return kept
+  }
+
+  /** Looked for only when a statement is made, which costs far more. */
+  #forgetOldest(): void {
+    let oldest: string | undefined
+    let least = this.#uses
+    for (const [text, { used }] of this.#statements) {
+      if (used > 0 && used <= least) [oldest, least] = [text, used]
+    }
+    if (oldest !== undefined) this.#statements.delete(oldest)
   }
 
   #prepare(text: string): Kept {
     const statement = this.#db.prepare(text)
     statement.setReturnArrays(true)
-    return { statement, columns: undefined }
+    return { statement, columns: undefined, used: 0 }
   }
 }
 

@@ -1,0 +1,51 @@
+/** Requests to the business application over the books of a test, as an administrator. Test support only. */
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import type { Version } from '../entity.ts'
+import { createBusiness } from '../service.ts'
+import type { Books } from './books.ts'
+
+export type Json = Readonly<Record<string, unknown>>
+
+export function caller(books: Books) {
+  const business = createBusiness({
+    sql: books.sql,
+    clock: { now: () => Date.UTC(2026, 10, 21) },
+    ids: { uuid: () => randomUUID(), secret: () => 'x' },
+    namespace: 'Vendor',
+    publicUrl: () => 'http://host',
+    conflictStatus: 412,
+    groupsOf: async () => [],
+    administers: async () => true,
+  })
+  return async (
+    status: number,
+    version: Version,
+    method: string,
+    path: string,
+    body?: object,
+    ifMatch = '*',
+  ): Promise<Json> => {
+    const [address = '', search = ''] = path.split('?')
+    const answer = await business.handle({
+      method,
+      version,
+      path: `companies(${books.companyId})/${address}`,
+      search: encodeURI(search),
+      headers: { 'content-type': 'application/json', 'if-match': ifMatch },
+      body: body === undefined ? undefined : new TextEncoder().encode(JSON.stringify(body)),
+      principal: {
+        id: randomUUID(),
+        type: 'User',
+        tenantId: 't',
+        displayName: 'x',
+        clientId: 'x',
+        groups: [],
+      },
+      correlationId: 'c0ffee',
+    })
+    assert.equal(answer.status, status, `${method} ${path}: ${answer.body}`)
+    return answer.body === undefined ? {} : JSON.parse(answer.body)
+  }
+}
