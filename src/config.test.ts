@@ -169,7 +169,7 @@ test('issuers are taken from JSON text and from the file, with the usual claim f
   })
 })
 
-test('where targets reach sources is a list of pairs', () => {
+test('how targets reach sources: a list of pairs, and whom they trust', () => {
   withFolder((directory) => {
     const environment = {
       ARMATURE_MIGRATIONS_SOURCES_FROM_TARGETS: '127.0.0.1:5433=db:5432, Other:1=x:2',
@@ -182,6 +182,12 @@ test('where targets reach sources is a list of pairs', () => {
         ['other:1', { host: 'x', port: 2 }],
       ],
     )
+  })
+  withFolder((directory) => {
+    const read = (environment: Record<string, string>) =>
+      readConfig({ environment, directory }).migrations.authoritiesAtTarget
+    assert.equal(read({}), undefined)
+    assert.equal(read({ ARMATURE_MIGRATIONS_AUTHORITIES_AT_TARGETS: 'system' }), 'system')
   })
   for (const bad of ['a=b', 'a:1', 'a:1=b:0', 'a:1=b:99999', 'a b:1=c:1']) {
     const problems = problemsOf({ ARMATURE_MIGRATIONS_SOURCES_FROM_TARGETS: bad })

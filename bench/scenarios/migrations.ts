@@ -46,7 +46,7 @@ export const scenario: Scenario = {
           },
           {
             contestant: 'Armature',
-            note: 'the worker looks at its lag once a second, so 0 says less than that',
+            note: 'the worker looks at its lag twice a second, so 0 says less than that',
           },
           {
             contestant: 'pgcopydb clone',

@@ -64,6 +64,7 @@ test('the commands are these', () => {
       'migration cancel',
       'migration create',
       'migration cutover',
+      'migration delete',
       'migration list',
       'migration show',
       'migration start',

@@ -144,7 +144,7 @@ function changesText(database: DatabaseStatus, copying: Copying | undefined): st
   ].join(', ')
 }
 
-/** What is worth a line where nobody looks on: states, not counters. */
+/** What is worth a line where nobody looks on: states and what is said of them, not counters. */
 export function changeLines(
   before: MigrationStatus | undefined,
   now: MigrationStatus,
@@ -154,7 +154,8 @@ export function changeLines(
   for (const database of now.databases) {
     const { name, state, operation, message } = database
     const known = before?.databases.find((one) => one.name === name)
-    if (known?.state === state && known.operation === operation) continue
+    const isKnown = known?.state === state && known.operation === operation
+    if (isKnown && known.message === message) continue
     const text = message === '' ? '' : `: ${message}`
     lines.push(`  ${name} ${state} ${operation}${text}`)
   }

@@ -198,4 +198,8 @@ test('without a terminal only changes are told', () => {
   assert.deepEqual(changeLines(first, next), [
     '  one WaitingForCutoverTrigger ReplicatingChanges: flows',
   ])
+  const waits = status('InProgress', 'MigratingData', { one: { ...ready, message: 'waits' } })
+  assert.deepEqual(changeLines(next, waits), [
+    '  one WaitingForCutoverTrigger ReplicatingChanges: waits',
+  ])
 })

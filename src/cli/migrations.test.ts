@@ -187,6 +187,18 @@ describe('the commands about migrations', () => {
     assert.equal(JSON.parse(ended.out).properties.currentStatus.state, 'Canceled')
   })
 
+  row('deleting asks for one that is under way to be called off first', async (w) => {
+    await succeeds(w, `migration create gone ${place} ${source(w)} ${passwords}`)
+    const refused = await w.run(`migration delete gone ${place}`)
+    assert.equal(refused.code, 1)
+    assert.match(refused.error, /UnderWay.*--cancel/)
+    const called = await succeeds(w, `migration delete gone ${place} --cancel`)
+    assert.match(called.error, /being called off/)
+    assert.equal((await w.run(`migration watch gone ${place}`)).code, 1)
+    assert.match((await succeeds(w, `migration delete gone ${place}`)).error, /Deleted gone/)
+    assert.match((await w.run(`migration show gone ${place}`)).error, /NotFound/)
+  })
+
   row('validate tells its findings and fails with them', async (w) => {
     const check = `migration validate`
     await w.migrations.make('judged')

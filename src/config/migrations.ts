@@ -14,6 +14,8 @@ export interface MigrationsConfig {
     readonly tablesAtOnce: number
     /** By `host:port` as we reach a source: where target servers reach it, where that differs. */
     readonly sourcesFromTargets: ReadonlyMap<string, SourceFromTarget>
+    /** The file at target servers with the authorities they trust sources by; theirs by default when undefined. */
+    readonly authoritiesAtTarget: string | undefined
   }
 }
 
@@ -72,6 +74,11 @@ export const migrationsSettings = {
     description: 'Tables of a database that are copied at the same time.',
   }),
   migrationsSourcesFromTargets: sourcesFromTargets,
+  migrationsAuthoritiesAtTargets: text('empty, `system`, or a file', (v) => !v.includes('\0'), {
+    default: '',
+    description:
+      'For online migrations with `VerifyCA` or `VerifyFull`: the file *at the target servers* with the authorities that they trust sources by, or `system` for those of their operating system (from version 16). Empty is their own default, `.postgresql/root.crt` in the home of the user they run as.',
+  }),
 } as const
 
 export function arrangeMigrations(
@@ -83,10 +90,12 @@ export function arrangeMigrations(
     readonly migrationsVerify: 'none' | 'counts' | 'checksums'
     readonly migrationsTablesAtOnce: number
     readonly migrationsSourcesFromTargets: ReadonlyMap<string, SourceFromTarget>
+    readonly migrationsAuthoritiesAtTargets: string
   },
   directory: string,
 ): MigrationsConfig {
   const { home, migrationsFolder: folder, migrationsClient: client } = named
+  const authorities = named.migrationsAuthoritiesAtTargets
   return {
     migrations: {
       folder: resolve(directory, folder === '' ? join(home, 'migrations') : folder),
@@ -95,6 +104,7 @@ export function arrangeMigrations(
       verify: named.migrationsVerify,
       tablesAtOnce: named.migrationsTablesAtOnce,
       sourcesFromTargets: named.migrationsSourcesFromTargets,
+      authoritiesAtTarget: authorities === '' ? undefined : authorities,
     },
   }
 }

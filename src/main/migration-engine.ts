@@ -9,7 +9,7 @@ import type { Config } from '../config.ts'
 const databasesAtOnce = 2
 
 export function openMigrating(config: Config, clock: Clock): Migrating {
-  const { folder, client, ...settings } = config.migrations
+  const { folder, client, authoritiesAtTarget, ...settings } = config.migrations
   let loaded: Promise<DatabaseEngine> | undefined
   const load = async (): Promise<DatabaseEngine> => {
     const { createPostgresEngine } = await import('#engines/databases/postgres/postgres-engine.ts')
@@ -24,7 +24,11 @@ export function openMigrating(config: Config, clock: Clock): Migrating {
     return loaded
   }
   return {
-    settings: { ...settings, databasesAtOnce },
+    settings: {
+      ...settings,
+      databasesAtOnce,
+      ...(authoritiesAtTarget === undefined ? {} : { authoritiesAtTarget }),
+    },
     engine: {
       describe: async () => (await engine()).describe(),
       inspect: async (server) => (await engine()).inspect(server),

@@ -55,3 +55,31 @@ test('a source’s item is patched with its own schema, permission and line in t
   assert.equal(await status(started.call('PATCH', path, { tags: {} }, { as: nobody })), 403)
   assert.equal(await status(started.call('PUT', path, {})), 405)
 })
+
+test('a patch of a source’s item keeps to its preconditions', async () => {
+  const path = '/providers/Vendor.Notes/notes/a'
+  const items = new Map<string, object>([[path.toLowerCase(), { tags: {} }]])
+  await using started = await startPlane({ providers: [notes(items)] })
+  const first = await started.call('GET', path)
+  assert.ok(first.etag)
+  const ifNoneMatch = { ifNoneMatch: `"${first.etag}"` }
+  assert.equal((await started.call('GET', path, undefined, ifNoneMatch)).status, 304)
+  const ifMatch = { ifMatch: `"${first.etag}"` }
+  const patched = await started.call('PATCH', path, { tags: { a: 'b' } }, ifMatch)
+  assert.equal(patched.status, 200)
+  assert.notEqual(patched.etag, first.etag)
+  assert.equal((await started.call('GET', path)).etag, patched.etag)
+  const any = { ifNoneMatch: '*' }
+  for (const options of [ifMatch, any]) {
+    await assert.rejects(
+      started.call('PATCH', path, { tags: { a: 'c' } }, options),
+      (error) => error instanceof ApiError && error.status === 412,
+    )
+  }
+  // What is not there is not found, whatever the conditions say.
+  await assert.rejects(
+    started.call('PATCH', `${path}b`, { tags: {} }, ifMatch),
+    (error) => error instanceof ApiError && error.status === 404,
+  )
+  assert.deepEqual(items.get(path.toLowerCase()), { tags: { a: 'b' } })
+})

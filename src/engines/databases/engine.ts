@@ -144,6 +144,11 @@ export interface MigrationSpec {
    * (facts A.7, 9: `127.0.0.1` means something else in there).
    */
   readonly sourceFromTarget?: { readonly host: string; readonly port: number }
+  /**
+   * Online, in the `verify` modes: the file *at the target server* that holds the authorities it trusts the source
+   * by, or `system` for those of its operating system (from version 16). Its own default when left out.
+   */
+  readonly authoritiesAtTarget?: string
   /** Migrated one after the other up to `databasesAtOnce`, in this order. Each named once; at least one. */
   readonly databases: readonly string[]
   /**
@@ -314,6 +319,8 @@ export interface PendingCleanUp {
   readonly name: string
   /** Why not, the last time. */
   readonly reason: string
+  /** Where the facts give one. */
+  readonly number?: ErrorNumber
   readonly tries: number
 }
 

@@ -16,7 +16,7 @@ import type { Outcome, RunInput } from '../plane.ts'
 import type { CompiledType } from '../registry.ts'
 import { requireScopes } from '../scopes.ts'
 import { packToken, unpackToken } from '../tokens.ts'
-import { notFound } from './write.ts'
+import { computedEtag, notFound } from './write.ts'
 
 export async function runGet(parts: Parts, route: LocatedRoute, input: RunInput): Promise<Outcome> {
   const compiled = compiledOf(route)
@@ -31,7 +31,12 @@ export async function runGet(parts: Parts, route: LocatedRoute, input: RunInput)
     if (item !== undefined) {
       // What a computed item is, only its type knows: conditions on it cannot hold.
       requireGrant(route, input, () => blindFacts(parts))
-      return { status: route.kind === 'head' ? 204 : 200, body: item }
+      // Only what can be changed has a use for a tag.
+      const tag = source.patch === undefined ? {} : { etag: computedEtag(item) }
+      if (route.kind === 'head') return { status: 204, body: item, ...tag }
+      const verdict = checkPreconditions('GET', input.preconditions, tag.etag)
+      if (verdict.kind === 'not-modified') return { status: 304, ...tag }
+      return { status: 200, body: item, ...tag }
     }
   }
   const row = compiled.versions.size === 0 ? undefined : await parts.store.get(route.id.key)

@@ -3,6 +3,7 @@
  * operation, its schedule and the audit event; a write that changes nothing writes nothing.
  */
 
+import { createHash } from 'node:crypto'
 import { type ApiError, type Problem, refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
 import { isTerminalState, type Operation } from '#kernel/operation.ts'
@@ -137,15 +138,26 @@ async function patchSource(
   parts.checker.check(patch.body, 'ignore', input.body, compiled.refuseProblems)
   const context = contextOf(parts, input, now, parts.store)
   const { words, reader } = context
-  const { type } = compiled.declaration
+  const { type, source } = compiled.declaration
   await askGuards(parts.guards, { id: route.id, type, effect: 'write', words, reader })
   const asked = { ...context, id: route.id, requested: route.scope, query: input.query }
+  const current = await source?.get?.(asked)
+  if (current === undefined) throw notFound(compiled, route.id)
+  const verdict = checkPreconditions('PATCH', input.preconditions, computedEtag(current))
+  if (verdict.kind === 'failed') {
+    throw refuse.PreconditionFailed({ header: verdict.header, id: route.id.text })
+  }
   // Checked against the schema, by which its own file types it.
   const body = await patch.apply(asked, input.body as never)
   if (body === undefined) throw notFound(compiled, route.id)
   const trail = { principal: input.principal, correlationId: input.correlationId }
   await parts.store.transact((tx) => recordEvent(tx, now, trail, route.id.key, route.action, null))
-  return { status: 200, body }
+  return { status: 200, body, etag: computedEtag(body) }
+}
+
+/** The tag of an item that is computed: what its answer says. */
+export function computedEtag(item: object): string {
+  return createHash('sha256').update(JSON.stringify(item)).digest('base64url')
 }
 
 export function runPatch(parts: Parts, route: LocatedRoute, input: RunInput): Promise<Outcome> {

@@ -24,6 +24,8 @@ export interface MigrationSettings {
     string,
     { readonly host: string; readonly port: number }
   >
+  /** As `MigrationSpec` has it. */
+  readonly authoritiesAtTarget?: string
 }
 
 export interface PostgresParts extends Pick<World, 'words' | 'clock' | 'ids' | 'log'> {

@@ -18,8 +18,9 @@ export interface SourceTable {
   readonly binarySafe: boolean
   /** Rows of an extension's own table that are the user's: the condition the extension declares. */
   readonly condition: string | undefined
-  /** Nothing identifies a row of it for logical replication. */
+  /** Nothing identifies a row of it for logical replication; a key that may be deferred does not. */
   readonly identityMissing: boolean
+  readonly hasKey: boolean
   /** `d`, `n`, `f` or `i`. */
   readonly identity: string
 }
@@ -60,7 +61,7 @@ SELECT c.oid, n.nspname AS schema, c.relname AS table,
   pg_catalog.pg_table_size(c.oid) AS bytes,
   pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::int AS pages,
   c.relpersistence AS persistence, c.relreplident AS identity,
-  EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid
+  EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisvalid AND i.indimmediate
     AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END) AS has_key,
   a.columns, a.safe,
   x.condition
@@ -96,6 +97,7 @@ export async function readTables(session: Session): Promise<readonly SourceTable
     binarySafe: row.safe === true,
     condition: row.condition === null || row.condition === '' ? undefined : row.condition,
     identityMissing: row.identity === 'n' || (row.identity !== 'f' && !row.has_key),
+    hasKey: row.has_key,
     identity: row.identity,
   }))
 }

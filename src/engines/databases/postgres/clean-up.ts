@@ -3,9 +3,14 @@
  * the other fares; what could not be removed is returned, and nothing else is touched.
  */
 
-import type { Credentials, MigrationSpec, PendingCleanUp, ServerAccess } from '../engine.ts'
-import { codeOf, connect, type Session } from './connect.ts'
-import { unfence } from './cutover.ts'
+import {
+  type Credentials,
+  DatabaseEngineError,
+  type MigrationSpec,
+  type PendingCleanUp,
+  type ServerAccess,
+} from '../engine.ts'
+import { codeOf, connect, quoteName, type Session } from './connect.ts'
 import {
   type DatabaseTask,
   maintenanceDatabase,
@@ -13,10 +18,12 @@ import {
   sourceAccess,
   targetAccess,
 } from './database-task.ts'
+import { unfence } from './fence.ts'
 import { objectName, objectNames, ownershipComment, sessionName } from './names.ts'
 import { dropPublication, dropSlot, dropSubscription, restoreIdentities } from './replication.ts'
 import { dropDump } from './schema.ts'
 import { dropMadeDatabase, releaseTargetDatabase } from './target-database.ts'
+import { wakeTriggers } from './triggers.ts'
 
 type Trace = Omit<PendingCleanUp, 'reason' | 'tries'>
 
@@ -43,9 +50,11 @@ export async function cleanUpDatabase(
       await work()
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
+      const number = error instanceof DatabaseEngineError ? error.number : undefined
+      const why = { reason, ...(number === undefined ? {} : { number }) }
       const tries = (kind: string): number =>
         1 + (task.record.pending.find((one) => one.kind === kind)?.tries ?? 0)
-      left.push(...traces.map((trace) => ({ ...trace, reason, tries: tries(trace.kind) })))
+      left.push(...traces.map((trace) => ({ ...trace, ...why, tries: tries(trace.kind) })))
     }
   }
   const trace = (side: 'source' | 'target', kind: PendingCleanUp['kind'], what: string): Trace => ({
@@ -65,17 +74,24 @@ export async function cleanUpDatabase(
     async () => {
       await using server = await session(target, maintenanceDatabase(target))
       await endSessions(server, name)
-      const inside = await sessionIn(session, target, task.name)
+      // One whose dropping was cut short by a crash lets nobody in, and can be dropped all the same.
+      const invalid = await server.value(
+        'SELECT 1 FROM pg_catalog.pg_database WHERE datname = $1 AND datconnlimit = -2',
+        [task.name],
+      )
+      const inside = invalid ? undefined : await sessionIn(session, target, task.name)
       if (inside !== undefined) {
         await using database = inside
         await dropSubscription(database, name)
-        if (!drop) await restoreIdentities(database, task.record.identities)
+        if (!drop) {
+          await restoreIdentities(database, task.record.identities)
+          await wakeTriggers(database, task.record.triggers)
+        }
       }
-      if (drop) await dropMadeDatabase(server, task.migration, [name, task.name])
-      else {
-        await dropMadeDatabase(server, task.migration, [name])
-        await releaseTargetDatabase(server, task.migration, task.name)
-      }
+      // Of that name it is ours even without the mark, which it may not have got.
+      await server.run(`DROP DATABASE IF EXISTS ${quoteName(name)} WITH (FORCE)`)
+      if (drop) await dropMadeDatabase(server, task.migration, task.name)
+      else await releaseTargetDatabase(server, task.migration, task.name)
     },
   )
   await step(

@@ -128,6 +128,8 @@ export async function runProgram(run: ProgramRun): Promise<void> {
 
 function complaint(name: string, words: string): DatabaseEngineError {
   const text = words.trim() === '' ? `${name} failed without a word.` : words.trim()
-  const away = /could not connect|connection to server .* failed|server closed the connection/
+  // Where a server speaks another language, the programs' own words are left: they come with a lost connection.
+  const away =
+    /could not connect|connection to server .* failed|closed the connection|closed unexpectedly|terminating connection|starting up|shutting down|lock timeout|deadlock detected|too many clients|no connection to the server/
   return new DatabaseEngineError(away.test(text) ? 'unavailable' : 'refused', `${name}: ${text}`)
 }

@@ -102,6 +102,32 @@ export async function connect(access: ServerAccess, options: SessionOptions): Pr
   }
 }
 
+/** The server's major version. */
+export async function majorOf(session: Session): Promise<number> {
+  return Math.floor(Number(await session.value('SHOW server_version_num')) / 10_000)
+}
+
+/**
+ * For a statement that holds a secret: it stays out of the server's log, where the session's user may say so. What
+ * fails leaves the session in the middle of a transaction: discard it.
+ */
+export async function runSecretly(session: Session, statement: string): Promise<void> {
+  await session.run('BEGIN')
+  await keepOutOfLog(session)
+  await session.run(statement)
+  await session.run('COMMIT')
+}
+
+/** The rest of the transaction stays out of the server's log. */
+export async function keepOutOfLog(session: Session): Promise<void> {
+  await session.rows(
+    `SELECT pg_catalog.set_config(name, value, true)
+     FROM (VALUES ('log_statement', 'none'), ('log_min_duration_statement', '-1'),
+       ('log_min_error_statement', 'panic')) AS quiet (name, value)
+     WHERE (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user)`,
+  )
+}
+
 /** A polite end, not waited for: a server that is away would never answer. */
 function discard(client: Client): void {
   client.on('error', () => undefined)
@@ -134,7 +160,9 @@ async function open({ address, password }: ServerAccess, options: SessionOptions
     return { client: encrypted, encrypted: true }
   } catch (error) {
     discard(encrypted)
-    if (address.sslMode !== 'prefer' || !refusesTls(error)) throw translate(error, address)
+    // As the servers' own programs do: also where its rules let this user in without TLS only.
+    const mayBePlain = refusesTls(error) || codeOf(error) === '28000'
+    if (address.sslMode !== 'prefer' || !mayBePlain) throw translate(error, address)
   }
   const plain = new pg.Client({ ...config, ssl: false })
   try {
@@ -240,6 +268,11 @@ export function isTransient(error: unknown): boolean {
 /** As SQL writes a name. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
+}
+
+/** As a connection string writes a value. */
+export function connectionWord(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
 
 /** As SQL writes a text. */

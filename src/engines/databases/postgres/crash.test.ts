@@ -22,8 +22,17 @@ const statements: readonly string[] = [
   `CREATE SEQUENCE counted; SELECT nextval('counted')`,
 ]
 
-const offline = ['preparing', 'schema', 'copying', 'indexing', 'finishing', 'finished'] as const
+const offline = [
+  'preparing',
+  'created',
+  'schema',
+  'copying',
+  'indexing',
+  'finishing',
+  'finished',
+] as const
 const loading = [
+  'created',
   'published',
   'slot',
   'schema',
@@ -164,6 +173,26 @@ describe('whatever is killed, the world is put right', () => {
       await assertClean(world, migration, database, spec)
     })
   }
+
+  test('a target that crashed while the half-built database was dropped', async (t) => {
+    if (!requireOrSkip(t, world !== undefined, howToGetServers) || world === undefined) return
+    const { database, migration, spec } = await prepared(world, 'online')
+    await using killed = world.open('copying')
+    await killed.run(migration, spec, world.credentials)
+    await world.until(killed, migration, ({ worker }) => worker === 'lost')
+    {
+      await using target = await world.session('target', 'postgres')
+      // What such a crash leaves: nobody is let in any more.
+      await target.rows('UPDATE pg_database SET datconnlimit = -2 WHERE datname = $1', [database])
+    }
+    await using engine = world.open()
+    await engine.run(migration, spec, world.credentials)
+    await engine.cutover(migration, [database])
+    const ended = await world.until(engine, migration, isEnded)
+    assert.equal(only(ended).phase, 'succeeded', only(ended).message)
+    await assertCopied(world, database)
+    await assertClean(world, migration, database, spec)
+  })
 
   test('the controlling process is killed, and the next one finds the worker at work', async (t) => {
     if (!requireOrSkip(t, world !== undefined, howToGetServers) || world === undefined) return

@@ -6,7 +6,7 @@
 
 import { DatabaseEngineError } from '../engine.ts'
 import { copySequences, readTables } from './catalog.ts'
-import { quoteName, quoteText, type Session } from './connect.ts'
+import { quoteText, type Session } from './connect.ts'
 import { relayCopy } from './copy-relay.ts'
 import { columnList } from './copy-tables.ts'
 import {
@@ -18,32 +18,39 @@ import {
   openTargetServer,
   tell,
 } from './database-task.ts'
+import { fence, unfence } from './fence.ts'
 import { copyLargeObjects } from './large-objects.ts'
-import { objectNames, sessionName } from './names.ts'
 import { count } from './replicate.ts'
-import { dropPublication, dropSlot, dropSubscription, restoreIdentities } from './replication.ts'
+import {
+  dropPublication,
+  dropSlot,
+  dropSubscription,
+  markLog,
+  restoreIdentities,
+} from './replication.ts'
+import { requireSameStructure } from './structure.ts'
 import { finishTargetDatabase } from './target-database.ts'
+import { wakeTriggers } from './triggers.ts'
 import { fingerprintOf, verifyDatabase } from './verify.ts'
 
-/** Waits up to this long for the target to be close before writers are kept out. */
-const closeMilliseconds = 30_000
-const closeBytes = 1024n * 1024n
 const drainMilliseconds = 600_000
+/** Without a change confirmed for so long, the source is opened again. */
+const stallMilliseconds = 30_000
 const pollMilliseconds = 10
-const endTriesMax = 500
 
 export async function cutOver(task: DatabaseTask): Promise<void> {
   await using source = await openSource(task)
   await using server = await openTargetServer(task)
-  enter(task, 'cutting-over', 'Waiting for the target to come close.')
+  enter(task, 'cutting-over', 'Keeping writers out of the source.')
   if (!task.record.pastReturn) {
     await using target = await openTarget(task)
-    await comeClose(task, source)
+    await using looking = await openSource(task)
+    const requireUnaltered = await requireSameStructure(task, looking, target)
     const fencedAt = task.clock.now()
     await fence(task, source)
     task.onBoundary('fenced')
     tell(task, { message: 'Letting the last changes through.' })
-    await drain(task, source)
+    await Promise.all([drain(task, source), requireUnaltered()])
     task.onBoundary('drained')
     await count(task, source, target)
     await bringOver(task, source, target)
@@ -63,91 +70,31 @@ export async function cutOver(task: DatabaseTask): Promise<void> {
   })
 }
 
-async function comeClose(task: DatabaseTask, source: Session): Promise<void> {
-  for (let waited = 0; waited < closeMilliseconds; waited += pollMilliseconds) {
-    task.signal.throwIfAborted()
-    const behind = await source.value(
-      `SELECT (pg_catalog.pg_current_wal_lsn() - confirmed_flush_lsn)::bigint
-       FROM pg_catalog.pg_replication_slots WHERE slot_name = $1`,
-      [nameOf(task)],
-    )
-    if (behind !== undefined && BigInt(behind) < closeBytes) return
-    await new Promise((done) => setTimeout(done, pollMilliseconds))
-  }
-}
-
-const othersQuery = `FROM pg_catalog.pg_stat_activity
-  WHERE datname = pg_catalog.current_database() AND backend_type = 'client backend'
-    AND application_name NOT LIKE $1 AND application_name <> $2 AND backend_start < $3::timestamptz`
-
-/** New sessions are read-only and old ones are ended. What the setting was is written down first. */
-async function fence(task: DatabaseTask, source: Session): Promise<void> {
-  if (task.spec.fence === 'none') return
-  if (task.record.fence === undefined) {
-    task.record.fence = { previous: (await readOnlySetting(source)) ?? null }
-    task.save()
-  }
-  await source.run(`ALTER DATABASE ${quoteName(task.name)} SET default_transaction_read_only TO on`)
-  // Sessions that began later know the setting; those before may be in the middle of a commit, so their end
-  // is waited for.
-  const since = await source.value('SELECT pg_catalog.clock_timestamp()::text')
-  for (let tries = 0; tries < endTriesMax; tries++) {
-    const ended = await source.rows(`SELECT pg_catalog.pg_terminate_backend(pid) ${othersQuery}`, [
-      objectNames(task.migration),
-      sessionName(task.migration),
-      since,
-    ])
-    if (ended.length === 0) return
-    await new Promise((done) => setTimeout(done, pollMilliseconds))
-  }
-  throw new DatabaseEngineError('busy', 'Sessions that write to the source do not end.')
-}
-
-/** The setting of the database itself, not of a role in it. */
-async function readOnlySetting(source: Session): Promise<string | undefined> {
-  return source.value(
-    `SELECT pg_catalog.split_part(c, '=', 2) FROM pg_catalog.pg_db_role_setting s
-     JOIN pg_catalog.pg_database d ON d.oid = s.setdatabase, pg_catalog.unnest(s.setconfig) c
-     WHERE d.datname = pg_catalog.current_database() AND s.setrole = 0
-       AND c LIKE 'default\\_transaction\\_read\\_only=%'`,
-  )
-}
-
-/** Puts the setting back as it was. Nothing to put back is fine. */
-export async function unfence(task: DatabaseTask, source: Session): Promise<void> {
-  const { fence: set } = task.record
-  if (set === undefined) return
-  const database = quoteName(task.name)
-  await source.run(
-    set.previous === null
-      ? `ALTER DATABASE ${database} RESET default_transaction_read_only`
-      : `ALTER DATABASE ${database} SET default_transaction_read_only TO ${quoteText(set.previous)}`,
-  )
-}
-
-/** Returns when the target has confirmed all that was written before. */
+/** Returns when the target has confirmed all that was written before; `busy` when it does not come to that. */
 async function drain(task: DatabaseTask, source: Session): Promise<void> {
-  // A commit of our own puts everything before it on the source's disk, from where it is sent.
-  await source.run(
-    `SET synchronous_commit = on; SELECT pg_catalog.pg_logical_emit_message(true, 'migration', ${quoteText(task.migration)})`,
-  )
-  const until = await source.value('SELECT pg_catalog.pg_current_wal_flush_lsn()::text')
+  const until = await markLog(task, source)
   const started = task.clock.now()
+  let confirmed = ''
+  let confirmedAt = started
   for (;;) {
     task.signal.throwIfAborted()
-    const state = await source.value(
-      `SELECT (confirmed_flush_lsn >= $2::pg_lsn)::text FROM pg_catalog.pg_replication_slots
-       WHERE slot_name = $1`,
+    const [slot] = await source.rows<{ done: boolean; confirmed: string }>(
+      `SELECT confirmed_flush_lsn >= $2::pg_lsn AS done, confirmed_flush_lsn::text AS confirmed
+       FROM pg_catalog.pg_replication_slots WHERE slot_name = $1`,
       [nameOf(task), until],
     )
-    if (state === 'true') return
-    if (state === undefined || task.clock.now() - started > drainMilliseconds) {
-      throw new DatabaseEngineError(
-        'refused',
-        state === undefined
-          ? 'The replication slot is gone, so the last changes cannot come over.'
-          : 'The target did not take the last changes in ten minutes.',
-      )
+    if (slot?.done === true) return
+    const now = task.clock.now()
+    if (slot === undefined) {
+      const message = 'The replication slot is gone, so the last changes cannot come over.'
+      throw new DatabaseEngineError('refused', message)
+    }
+    if (slot.confirmed !== confirmed) {
+      confirmed = slot.confirmed
+      confirmedAt = now
+    }
+    if (now - confirmedAt > stallMilliseconds || now - started > drainMilliseconds) {
+      throw new DatabaseEngineError('busy', 'The target did not take the last changes.')
     }
     await new Promise((done) => setTimeout(done, pollMilliseconds))
   }
@@ -169,9 +116,7 @@ async function bringOver(task: DatabaseTask, source: Session, target: Session): 
     if (JSON.stringify(here) === JSON.stringify(there)) continue
     const columns = columnList(table)
     const encoding = quoteText((await source.value('SHOW server_encoding')) ?? 'UTF8')
-    await target.run(
-      `BEGIN; SET LOCAL session_replication_role = replica; DELETE FROM ONLY ${table.name}`,
-    )
+    await target.run(`BEGIN; DELETE FROM ONLY ${table.name}`)
     await relayCopy({
       source,
       target,
@@ -222,6 +167,7 @@ async function takeDown(task: DatabaseTask, source: Session, server: Session): P
   await dropPublication(source, name)
   await restoreIdentities(source, task.record.identities)
   await restoreIdentities(target, task.record.identities)
+  await wakeTriggers(target, task.record.triggers)
   await finishTargetDatabase(task, source, server)
   task.onBoundary('finished')
   if (task.spec.fence !== 'stay') await unfence(task, source)

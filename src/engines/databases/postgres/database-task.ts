@@ -25,6 +25,8 @@ export interface DatabaseTask {
   /** Private to the migration; for the schema's dump and certificates. */
   readonly folder: string
   readonly record: DatabaseRecord
+  /** A worker before this one has begun it, and may have been given another password or place. */
+  readonly resumed: boolean
   /** Fires when the database is canceled or the worker ends. */
   readonly signal: AbortSignal
   /** Has the record written down, on the disk before it returns. */
@@ -57,8 +59,14 @@ export function openSource(task: DatabaseTask, options: { replication?: boolean 
   return open(task, sourceAccess(task.spec, task.credentials), task.name, options.replication)
 }
 
-export function openTarget(task: DatabaseTask): Promise<Session> {
-  return open(task, targetAccess(task.spec, task.credentials), task.name)
+/** Where it may be, it is a replica's: what we do there fires no trigger, of events neither. */
+export async function openTarget(task: DatabaseTask): Promise<Session> {
+  const session = await open(task, targetAccess(task.spec, task.credentials), task.name)
+  await session.value(
+    `SELECT pg_catalog.set_config('session_replication_role', 'replica', false)
+     FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper`,
+  )
+  return session
 }
 
 /** On the target, in no database of the migration: to make and drop these. */

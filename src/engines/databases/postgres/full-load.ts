@@ -4,8 +4,8 @@
  */
 
 import { DatabaseEngineError } from '../engine.ts'
-import { readTables } from './catalog.ts'
-import type { Session } from './connect.ts'
+import { readTables, type SourceTable } from './catalog.ts'
+import { majorOf, type Session } from './connect.ts'
 import { CopyProgress, copyTables } from './copy-tables.ts'
 import {
   type DatabaseTask,
@@ -24,6 +24,7 @@ import {
   enableSubscription,
   exportSnapshot,
   lockTables,
+  openTransactions,
   type Snapshot,
   setIdentities,
   sourceCounts,
@@ -31,14 +32,13 @@ import {
 } from './replication.ts'
 import { dropDump, dumpSchema, missingRoles, restoreSchema } from './schema.ts'
 import { makeTargetDatabase } from './target-database.ts'
+import { hindranceOfTarget } from './target-reaches-source.ts'
+import { silenceTriggers } from './triggers.ts'
 
 const progressMilliseconds = 500
+const waitMilliseconds = 500
 /** Before version 15 a session's row counts reach the collector up to this long after its end. */
 const collectorMilliseconds = 1_500
-
-export async function majorOf(session: Session): Promise<number> {
-  return Math.floor(Number(await session.value('SHOW server_version_num')) / 10_000)
-}
 
 /** Leaves the target complete, and online with changes flowing. The caller cleans up after a failure. */
 export async function loadDatabase(task: DatabaseTask): Promise<void> {
@@ -51,7 +51,16 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   const sourceMajor = await majorOf(source)
   const targetMajor = await majorOf(server)
   requireClient(task, sourceMajor)
+  // Asked before a database is made, for which another may have to go.
+  const online = task.spec.mode === 'online'
+  if (online) await requireReach(task, server)
+  if (online && !task.spec.setUpReplication) requireIdentities(await readTables(source))
   await makeTargetDatabase(task, source, server)
+  if (online) {
+    // Where its user may not create things outside, it may inside.
+    await using inside = await openTarget(task)
+    await requireReach(task, inside)
+  }
   const snapshot = sessions.use(await takeSnapshot(task, source))
   const tables = await lockedTables(task, sessions, snapshot)
 
@@ -84,6 +93,13 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   if (task.spec.mode === 'online') await startReplicating(task, source, targetMajor)
 }
 
+async function requireReach(task: DatabaseTask, target: Session): Promise<void> {
+  const { spec, name: database } = task
+  const { sourcePassword } = task.credentials
+  const hindrance = await hindranceOfTarget({ spec, database, sourcePassword, target })
+  if (hindrance !== undefined) throw hindrance
+}
+
 function requireClient(task: DatabaseTask, sourceMajor: number): void {
   if (task.programs.major >= sourceMajor) return
   throw new DatabaseEngineError(
@@ -96,7 +112,7 @@ function requireClient(task: DatabaseTask, sourceMajor: number): void {
 function schemaMessage(lacking: readonly string[]): string {
   return lacking.length === 0
     ? 'Copying the schema.'
-    : `Copying the schema without owners and grants, since the target lacks the roles ${lacking.join(', ')}.`
+    : `Copying the schema without owners and grants, since the target lacks these roles, or its user may not act as them: ${lacking.join(', ')}.`
 }
 
 async function takeSnapshot(task: DatabaseTask, source: Session): Promise<Snapshot> {
@@ -104,6 +120,18 @@ async function takeSnapshot(task: DatabaseTask, source: Session): Promise<Snapsh
   if (spec.mode === 'offline') return exportSnapshot(await openSource(task))
   if (spec.setUpReplication) await setIdentities(task, source)
   const tables = await readTables(source)
+  requireIdentities(tables)
+  await createPublication(task, source, tables)
+  // Another migration that ended just now may have taken back what both had.
+  if (spec.setUpReplication) await setIdentities(task, source)
+  task.onBoundary('published')
+  task.record.sourceBase = await sourceCounts(source, nameOf(task))
+  const snapshot = await slotOf(task, source)
+  task.onBoundary('slot')
+  return snapshot
+}
+
+function requireIdentities(tables: readonly SourceTable[]): void {
   const lacking = tables.filter(({ identityMissing, unlogged }) => identityMissing && !unlogged)
   if (lacking.length > 0) {
     throw new DatabaseEngineError(
@@ -114,12 +142,25 @@ async function takeSnapshot(task: DatabaseTask, source: Session): Promise<Snapsh
         .join(', ')}. Allow the set-up of logical replication, or give them a primary key.`,
     )
   }
-  await createPublication(task, source, tables)
-  task.onBoundary('published')
-  task.record.sourceBase = await sourceCounts(source, nameOf(task))
-  const snapshot = await createSlot(task, await openSource(task, { replication: true }))
-  task.onBoundary('slot')
-  return snapshot
+}
+
+/** The server makes a slot once every transaction that writes has ended; says what it waits for, till then. */
+async function slotOf(task: DatabaseTask, source: Session): Promise<Snapshot> {
+  const session = await openSource(task, { replication: true })
+  await session.run('SET lock_timeout = 0')
+  let isMade = false
+  const made = createSlot(task, session).finally(() => {
+    isMade = true
+  })
+  // While the transactions are asked about nobody waits for it; the race does, before and after.
+  made.catch(() => undefined)
+  for (;;) {
+    await Promise.race([made, new Promise((done) => setTimeout(done, waitMilliseconds))])
+    if (isMade) return made
+    const open = await openTransactions(source)
+    if (open !== '')
+      tell(task, { message: `Waiting for transactions at the source to end: ${open}.` })
+  }
 }
 
 /** What the snapshot sees, kept from change by a session that holds locks until the copy is done. */
@@ -162,6 +203,7 @@ async function startReplicating(
 ): Promise<void> {
   await using target = await openTarget(task)
   if (task.spec.analyze) await target.run('ANALYZE')
+  await silenceTriggers(task, target)
   task.onBoundary('loaded')
   await createSubscription(task, target, targetMajor)
   task.onBoundary('subscribed')
@@ -171,5 +213,5 @@ async function startReplicating(
   task.record.sourceBase ??= await sourceCounts(source, nameOf(task))
   task.save()
   await enableSubscription(task, target)
-  tell(task, { message: 'Changes are flowing; waiting for the cutover.' })
+  tell(task, { message: 'Changes are flowing.' })
 }

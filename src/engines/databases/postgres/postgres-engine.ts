@@ -234,7 +234,13 @@ function startWorker(folder: RecordFolder, orders: WorkerOrders): void {
 
 /** What of a specification a migration keeps for good: addresses may move. */
 function lasting(spec: MigrationSpec): object {
-  const { source: _, target: __, sourceFromTarget: ___, ...rest } = spec
+  const {
+    source: _source,
+    target: _target,
+    sourceFromTarget: _from,
+    authoritiesAtTarget: _file,
+    ...rest
+  } = spec
   // Through text, so that an absent field and an undefined one are the same.
   return JSON.parse(JSON.stringify(rest)) as object
 }

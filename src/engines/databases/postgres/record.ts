@@ -25,6 +25,13 @@ export interface ReplacedIdentity {
   readonly previous: string
 }
 
+export interface SilencedTrigger {
+  /** Quoted, ready for SQL. */
+  readonly table: string
+  readonly name: string
+  readonly fires: 'ALWAYS' | 'REPLICA'
+}
+
 /** Sums of the servers' row counters. */
 export interface RowCounts {
   readonly inserts: number
@@ -47,6 +54,10 @@ export interface DatabaseRecord {
   made: boolean
   /** What the clean-up leads to. */
   outcome: 'failed' | 'canceled' | undefined
+  /** Settings of the database that the target refuses, and why. */
+  leftOut: readonly string[]
+  /** Triggers of the target that would fire for what is applied too, switched off for the online phase. */
+  triggers: readonly SilencedTrigger[]
   /** It failed before its copy was complete. */
   dropOnFailure: boolean
   /** When counting began, and what was counted before the target lost its statistics. */
@@ -222,6 +233,8 @@ export function freshRecord(name: string, attempt: number): DatabaseRecord {
     owners: true,
     made: false,
     outcome: undefined,
+    leftOut: [],
+    triggers: [],
     dropOnFailure: false,
     sourceBase: undefined,
     targetBase: undefined,

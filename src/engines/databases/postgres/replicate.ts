@@ -4,23 +4,38 @@
  */
 
 import { type DatabaseCounters, DatabaseEngineError } from '../engine.ts'
-import { readTables } from './catalog.ts'
 import { isTransient, type Session } from './connect.ts'
 import { type DatabaseTask, nameOf, openSource, openTarget, tell } from './database-task.ts'
+import { obstacleToCutover } from './fence.ts'
 import { Lag, parseLsn } from './lag.ts'
 import type { RowCounts } from './record.ts'
-import { enableSubscription, sourceCounts, targetCounts } from './replication.ts'
+import {
+  enableSubscription,
+  markLog,
+  renewConnection,
+  sourceCounts,
+  targetCounts,
+} from './replication.ts'
+import { altered, changedTables } from './structure.ts'
 
-const lookMilliseconds = 1_000
+/** With the servers' own delay, and two looks on the way to whoever asks, counters are two seconds old at most. */
+const lookMilliseconds = 500
 /** Between asking whether the cutover is wanted. */
 const askMilliseconds = 100
 /** A target before version 15 tries a change that fails for ever; this is our bound on it. */
-const idleLooksMax = 120
+const idleLooksMax = 240
 /**
  * A target from version 15 gives up at the first error, be it that the source was away for a moment. It is told
  * to go on this often without having confirmed anything more.
  */
 const retriesMax = 3
+/** At least between them. */
+const retryMilliseconds = 1_000
+/** Between looks once the cutover is asked for. */
+const approachMilliseconds = 50
+/** So close the target should be before writers are kept out, and so long this is waited for at the most. */
+const closeBytes = 1024n * 1024n
+const closeMilliseconds = 30_000
 
 interface Slot {
   readonly now: string
@@ -34,18 +49,25 @@ export async function replicate(task: DatabaseTask): Promise<void> {
   let source: Session | undefined
   let target: Session | undefined
   let idleLooks = 0
-  const given: GivenUp = { confirmed: '', retries: 0 }
+  const given: GivenUp = { confirmed: '', retries: 0, at: 0 }
+  const approach: Approach = { mark: undefined, since: undefined }
   try {
     for (;;) {
       task.signal.throwIfAborted()
       let slot: Confirmed | undefined
+      let soon = false
       try {
         source = usable(source) ?? (await openSource(task))
         slot = await lookAtSource(task, source, lag)
-        target = usable(target) ?? (await openTarget(task))
+        target = usable(target) ?? (await attach(task))
         await count(task, source, target)
         const applying = await lookAtTarget({ task, source, target, slot, given })
         idleLooks = applying ? 0 : idleLooks + 1
+        if (task.cutoverAsked() && applying) {
+          const way = await approachCutover({ task, source, slot, approach })
+          if (way === 'there') return
+          soon = way === 'soon'
+        }
       } catch (error) {
         task.signal.throwIfAborted()
         if (!isTransient(error)) throw error
@@ -58,16 +80,62 @@ export async function replicate(task: DatabaseTask): Promise<void> {
       if (idleLooks > idleLooksMax) {
         throw await stopped('The target applies no changes any more', task, source, target)
       }
-      for (let waited = 0; waited < lookMilliseconds; waited += askMilliseconds) {
-        if (task.cutoverAsked()) return
+      const wasAsked = task.cutoverAsked()
+      const milliseconds = soon ? approachMilliseconds : lookMilliseconds
+      for (let waited = 0; waited < milliseconds; waited += askMilliseconds) {
+        if (!wasAsked && task.cutoverAsked()) break
         task.signal.throwIfAborted()
-        await new Promise((done) => setTimeout(done, askMilliseconds))
+        await new Promise((done) => setTimeout(done, Math.min(askMilliseconds, milliseconds)))
       }
     }
   } finally {
     await source?.[Symbol.asyncDispose]()
     await target?.[Symbol.asyncDispose]()
   }
+}
+
+async function attach(task: DatabaseTask): Promise<Session> {
+  await using opening = new AsyncDisposableStack()
+  const target = opening.use(await openTarget(task))
+  // The target's worker begins anew with it, so that nothing is applied for some seconds.
+  if (task.resumed) await renewConnection(task, target)
+  opening.move()
+  return target
+}
+
+interface Approach {
+  /** Where the source's log stood at the last mark. */
+  mark: bigint | undefined
+  since: number | undefined
+}
+
+/**
+ * The target has taken all that was there when the cutover was asked for, so it does apply; and it is close, so that
+ * writers are kept out for a moment only. Nothing may stand in the way either.
+ */
+async function approachCutover(at: {
+  readonly task: DatabaseTask
+  readonly source: Session
+  readonly slot: Confirmed
+  readonly approach: Approach
+}): Promise<'there' | 'soon' | 'waits'> {
+  const { task, source, slot, approach } = at
+  const obstacle = await obstacleToCutover(task, source)
+  if (obstacle !== undefined) {
+    tell(task, { message: `The cutover waits: ${obstacle}.` })
+    return 'waits'
+  }
+  const now = task.clock.now()
+  const confirmed = parseLsn(slot.confirmed)
+  approach.since ??= now
+  if (approach.mark !== undefined && confirmed >= approach.mark) {
+    const isLate = now - approach.since > closeMilliseconds
+    if (parseLsn(slot.now) - confirmed < closeBytes || isLate) return 'there'
+    approach.mark = undefined
+  }
+  approach.mark ??= parseLsn(await markLog(task, source))
+  tell(task, { message: 'The cutover waits for the target to come close.' })
+  return 'soon'
 }
 
 function usable(session: Session | undefined): Session | undefined {
@@ -82,6 +150,8 @@ function messageOf(error: unknown): string {
 interface GivenUp {
   confirmed: string
   retries: number
+  /** The last time. */
+  at: number
 }
 
 /** A slot that is there. */
@@ -137,6 +207,9 @@ async function lookAtTarget({ task, source, target, slot, given }: Look): Promis
   if (subscription === undefined)
     throw await stopped('Its subscription is gone', task, source, target)
   if (!subscription.enabled) {
+    const now = task.clock.now()
+    if (now - given.at < retryMilliseconds) return false
+    given.at = now
     given.retries = given.confirmed === slot.confirmed ? given.retries + 1 : 1
     given.confirmed = slot.confirmed
     if (given.retries > retriesMax) {
@@ -148,7 +221,7 @@ async function lookAtTarget({ task, source, target, slot, given }: Look): Promis
     await enableSubscription(task, target)
     return true
   }
-  tell(task, { message: 'Changes are flowing; waiting for the cutover.' })
+  if (!task.cutoverAsked()) tell(task, { message: 'Changes are flowing.' })
   return subscription.pid !== null
 }
 
@@ -209,25 +282,13 @@ async function stopped(
   target: Session | undefined,
 ): Promise<DatabaseEngineError> {
   const changed =
-    source === undefined || target === undefined ? [] : await changedTables(source, target)
+    source === undefined || target === undefined ? [] : await changedTables(task, source, target)
   const reason =
     changed.length === 0
       ? 'The log of the target server says which (a row with the same key, for example).'
-      : `The source's tables were altered during the migration: ${changed.join(', ')}.`
+      : altered(changed)
   return new DatabaseEngineError(
     'refused',
     `${what}, so the migration of '${task.name}' has stopped. ${reason} Start it anew once that is mended.`,
   )
-}
-
-async function changedTables(source: Session, target: Session): Promise<readonly string[]> {
-  const here = await readTables(source)
-  const there = new Map((await readTables(target)).map((table) => [table.name, table]))
-  return here
-    .filter((table) => {
-      const other = there.get(table.name)
-      return other === undefined || table.columns.some((column) => !other.columns.includes(column))
-    })
-    .map(({ name }) => name)
-    .slice(0, 5)
 }

@@ -5,8 +5,15 @@
 
 import type { MigrationSpec } from '../engine.ts'
 import { readTables, type SourceTable } from './catalog.ts'
-import { quoteName, quoteText, type Session } from './connect.ts'
-import { type DatabaseTask, nameOf } from './database-task.ts'
+import {
+  codeOf,
+  connectionWord,
+  quoteName,
+  quoteText,
+  runSecretly,
+  type Session,
+} from './connect.ts'
+import { type DatabaseTask, nameOf, tell } from './database-task.ts'
 import type { ReplacedIdentity, RowCounts } from './record.ts'
 
 /** A transaction's view of the source that others can share while this is held. */
@@ -14,41 +21,82 @@ export interface Snapshot extends AsyncDisposable {
   readonly name: string
 }
 
+/** A lock that is waited for holds up all that comes behind it: rather often than long. */
+const identityLock = '1s'
+const identityTriesMax = 60
+const identityPauseMilliseconds = 500
+
 /**
  * An UPDATE on a published table without replica identity fails in the source's own application (facts A.7,
- * 1), so they get one before the publication. What is to be put back is written down first.
+ * 1), so they get one before the publication. What is to be put back is written down first. One that another
+ * migration has given is ours as well: who ends last puts it back.
  */
 export async function setIdentities(task: DatabaseTask, source: Session): Promise<void> {
-  const lacking = (await readTables(source)).filter(
-    (table) => table.identityMissing && !table.unlogged,
+  const ofOthers = new Set(
+    (
+      await source.rows<{ oid: string }>(
+        `SELECT DISTINCT r.prrelid::text AS oid FROM pg_catalog.pg_publication_rel r
+         JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid
+         WHERE p.pubname LIKE 'mig\\_%' AND p.pubname <> $1`,
+        [nameOf(task)],
+      )
+    ).map(({ oid }) => Number(oid)),
+  )
+  const tables = (await readTables(source)).filter(({ unlogged }) => !unlogged)
+  const lacking = tables.filter((table) => table.identityMissing)
+  const shared = tables.filter(
+    ({ identity, hasKey, oid }) => identity === 'f' && !hasKey && ofOthers.has(oid),
   )
   const known = new Set(task.record.identities.map(({ table }) => table))
-  const replaced: readonly ReplacedIdentity[] = lacking
-    .filter(({ name }) => !known.has(name))
-    .map(({ name, identity }) => ({ table: name, previous: identity }))
-  if (replaced.length === 0) return
-  task.record.identities = [...task.record.identities, ...replaced]
-  task.save()
-  for (const { table } of replaced) {
+  const replaced: readonly ReplacedIdentity[] = [
+    ...lacking.map(({ name, identity }) => ({ table: name, previous: identity })),
+    ...shared.map(({ name }) => ({ table: name, previous: 'd' })),
+  ].filter(({ table }) => !known.has(table))
+  if (replaced.length > 0) {
+    task.record.identities = [...task.record.identities, ...replaced]
+    task.save()
+  }
+  for (const { name } of lacking) await setIdentity(task, source, name)
+}
+
+async function setIdentity(task: DatabaseTask, source: Session, table: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
     task.signal.throwIfAborted()
-    await source.run(`ALTER TABLE ONLY ${table} REPLICA IDENTITY FULL`)
+    try {
+      await source.run(
+        `BEGIN; SET LOCAL lock_timeout = '${identityLock}'; ALTER TABLE ONLY ${table} REPLICA IDENTITY FULL; COMMIT`,
+      )
+      return
+    } catch (error) {
+      await source.run('ROLLBACK')
+      if (codeOf(error) !== '55P03' || tries === identityTriesMax) throw error
+      tell(task, { message: `Waiting for a moment in which nobody uses ${table}.` })
+    }
+    await new Promise((done) => setTimeout(done, identityPauseMilliseconds))
   }
 }
 
-/** Puts back what `setIdentities` changed, on whichever side. A table that is gone is fine. */
+/**
+ * Puts back what `setIdentities` changed, on whichever side. A table that is gone is fine; one that is published
+ * still, by another migration, keeps what that needs.
+ */
 export async function restoreIdentities(
   session: Session,
   identities: readonly ReplacedIdentity[],
 ): Promise<void> {
   for (const { table, previous } of identities) {
-    const is = await session.value(
-      'SELECT relreplident FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)',
-      [table],
-    )
-    if (is !== 'f') continue
-    await session.run(
-      `ALTER TABLE ONLY ${table} REPLICA IDENTITY ${previous === 'n' ? 'NOTHING' : 'DEFAULT'}`,
-    )
+    const query = `SELECT 1 FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass($1)
+      AND c.relreplident = 'f' AND NOT EXISTS (
+        SELECT FROM pg_catalog.pg_publication_rel r WHERE r.prrelid = c.oid)`
+    if ((await session.value(query, [table])) === undefined) continue
+    // Whoever publishes it waits for this lock, and looks at the identity after.
+    await session.run(`BEGIN; LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`)
+    if ((await session.value(query, [table])) !== undefined) {
+      await session.run(
+        `ALTER TABLE ONLY ${table} REPLICA IDENTITY ${previous === 'n' ? 'NOTHING' : 'DEFAULT'}`,
+      )
+    }
+    await session.run('COMMIT')
   }
 }
 
@@ -79,6 +127,20 @@ export async function createSlot(task: DatabaseTask, session: Session): Promise<
   }
 }
 
+/** Of all databases, since a slot waits for them all: the oldest few, in words. */
+export async function openTransactions(source: Session): Promise<string> {
+  const text = await source.value(
+    `SELECT pg_catalog.string_agg(what, ', ') FROM (
+       SELECT pg_catalog.format('session %s of %s since %s', pid, usename, xact_start) AS what,
+         xact_start AS since
+       FROM pg_catalog.pg_stat_activity WHERE backend_xid IS NOT NULL AND xact_start IS NOT NULL
+       UNION ALL
+       SELECT pg_catalog.format('prepared ''%s'' since %s', gid, prepared), prepared
+       FROM pg_catalog.pg_prepared_xacts ORDER BY since LIMIT 3) oldest`,
+  )
+  return text ?? ''
+}
+
 export async function exportSnapshot(session: Session): Promise<Snapshot> {
   await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
   const name = await session.value('SELECT pg_catalog.pg_export_snapshot()')
@@ -102,18 +164,22 @@ export async function lockTables(
   }
 }
 
+const connectSeconds = 10
+
 /** As the target server connects to the source; kept in its catalog until the subscription is dropped. */
-function connectionText(spec: MigrationSpec, database: string, password: string): string {
+export function connectionText(spec: MigrationSpec, database: string, password: string): string {
   const { host, port } = spec.sourceFromTarget ?? spec.source
-  const value = (text: string): string =>
-    `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   return [
-    `host=${value(host)}`,
+    `host=${connectionWord(host)}`,
     `port=${port}`,
-    `user=${value(spec.source.user)}`,
-    `password=${value(password)}`,
-    `dbname=${value(database)}`,
+    `user=${connectionWord(spec.source.user)}`,
+    `password=${connectionWord(password)}`,
+    `dbname=${connectionWord(database)}`,
     `sslmode=${spec.source.sslMode}`,
+    ...(spec.authoritiesAtTarget === undefined || !spec.source.sslMode.startsWith('verify')
+      ? []
+      : [`sslrootcert=${connectionWord(spec.authoritiesAtTarget)}`]),
+    `connect_timeout=${connectSeconds}`,
   ].join(' ')
 }
 
@@ -131,29 +197,63 @@ export async function createSubscription(
     'enabled = false',
     ...(major >= 14 ? ['streaming = on'] : []),
     ...(major >= 15 ? ['disable_on_error = true'] : []),
+    // As the tables' owners, the default since 16, it would be stopped by row security that is forced on these.
+    ...(major >= 16 && (await forcesRowSecurity(target)) ? ['run_as_owner = true'] : []),
   ]
   const connection = connectionText(task.spec, task.name, task.credentials.sourcePassword)
-  await target.run(
+  await runSecretly(
+    target,
     `CREATE SUBSCRIPTION ${quoteName(name)} CONNECTION ${quoteText(connection)}
      PUBLICATION ${quoteName(name)} WITH (${options.join(', ')})`,
   )
+}
+
+async function forcesRowSecurity(target: Session): Promise<boolean> {
+  const forced = await target.value(
+    'SELECT 1 FROM pg_catalog.pg_class WHERE relrowsecurity AND relforcerowsecurity LIMIT 1',
+  )
+  return forced !== undefined
+}
+
+/** The source's address and password as they are now, for a subscription that is there. */
+export async function renewConnection(task: DatabaseTask, target: Session): Promise<void> {
+  const name = nameOf(task)
+  if (!(await hasSubscription(target, name))) return
+  const connection = connectionText(task.spec, task.name, task.credentials.sourcePassword)
+  const text = `ALTER SUBSCRIPTION ${quoteName(name)} CONNECTION ${quoteText(connection)}`
+  await runSecretly(target, text)
 }
 
 export async function enableSubscription(task: DatabaseTask, target: Session): Promise<void> {
   await target.run(`ALTER SUBSCRIPTION ${quoteName(nameOf(task))} ENABLE`)
 }
 
-/** The subscription alone; the slot is the source's side of it. Absent is fine. */
-export async function dropSubscription(target: Session, name: string): Promise<void> {
+async function hasSubscription(target: Session, name: string): Promise<boolean> {
   const there = await target.value(
     `SELECT 1 FROM pg_catalog.pg_subscription s JOIN pg_catalog.pg_database d ON d.oid = s.subdbid
      WHERE d.datname = pg_catalog.current_database() AND s.subname = $1`,
     [name],
   )
-  if (there === undefined) return
+  return there !== undefined
+}
+
+/** The subscription alone; the slot is the source's side of it. Absent is fine. */
+export async function dropSubscription(target: Session, name: string): Promise<void> {
+  if (!(await hasSubscription(target, name))) return
   await target.run(`ALTER SUBSCRIPTION ${quoteName(name)} DISABLE`)
   await target.run(`ALTER SUBSCRIPTION ${quoteName(name)} SET (slot_name = NONE)`)
   await target.run(`DROP SUBSCRIPTION ${quoteName(name)}`)
+}
+
+/**
+ * A place in the source's log: when the target has confirmed it, it has all that was committed before. A commit of
+ * our own puts that on the source's disk, from where it is sent.
+ */
+export async function markLog(task: DatabaseTask, source: Session): Promise<string> {
+  await source.run(
+    `SET synchronous_commit = on; SELECT pg_catalog.pg_logical_emit_message(true, 'migration', ${quoteText(task.migration)})`,
+  )
+  return (await source.value('SELECT pg_catalog.pg_current_wal_flush_lsn()::text')) ?? '0/0'
 }
 
 const releaseTriesMax = 100

@@ -3,7 +3,7 @@
  * Leaves roles that are there already as they are.
  */
 
-import { quoteName, quoteText, type Session } from './connect.ts'
+import { quoteName, quoteText, runSecretly, type Session } from './connect.ts'
 
 interface Role {
   readonly name: string
@@ -33,7 +33,8 @@ export async function copyRoles(source: Session, target: Session): Promise<reado
       'SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user',
     )) === 'true'
   for (const role of roles) {
-    await target.run(`CREATE ROLE ${quoteName(role.name)} WITH ${attributesOf(role, all)}`)
+    const text = `CREATE ROLE ${quoteName(role.name)} WITH ${attributesOf(role, all)}`
+    await runSecretly(target, text)
     if (role.comment !== null) {
       await target.run(`COMMENT ON ROLE ${quoteName(role.name)} IS ${quoteText(role.comment)}`)
     }

@@ -3,11 +3,12 @@
  * goes back to the source, or cleans up (facts A.8). Returns early only when the worker is told to stop.
  */
 
-import { DatabaseEngineError, type DatabasePhase, isEnd } from '../engine.ts'
+import { DatabaseEngineError, type DatabasePhase, type ErrorNumber, isEnd } from '../engine.ts'
 import { cleanUpDatabase } from './clean-up.ts'
 import { isTransient, quoteName } from './connect.ts'
-import { cutOver, unfence } from './cutover.ts'
+import { cutOver } from './cutover.ts'
 import { type DatabaseTask, enter, openSource, tell } from './database-task.ts'
+import { unfence } from './fence.ts'
 import { completeOffline, finishOffline } from './finish-offline.ts'
 import { loadDatabase } from './full-load.ts'
 import { freshRecord, startsOver } from './record.ts'
@@ -27,7 +28,12 @@ export interface DatabaseRun {
   readonly cancel: AbortSignal
   /** Asked of a canceled database: should the copy go too? */
   dropTarget(): boolean
+  /** A server does not let us in: only a worker that is given other passwords can go on. */
+  shutOut(): void
 }
+
+/** The user or password is wrong. */
+const wrongPassword: ErrorNumber = 603100
 
 export async function runDatabase(run: DatabaseRun): Promise<void> {
   const working = run.task(AbortSignal.any([run.stop, run.cancel]))
@@ -42,7 +48,9 @@ export async function runDatabase(run: DatabaseRun): Promise<void> {
     if (phase() === 'canceling' || phase() === 'cleaning-up') {
       await cleanUntilDone(cleaning, run)
     } else if (startsOver(phase()) && !record.pastReturn) {
-      await startOver(cleaning, run, 'The worker ended in the middle of the copy.')
+      // A worker before may have been about to, for a better reason than its own end.
+      const [, why] = /^Starting over\. (.+)$/s.exec(record.observed.message) ?? []
+      await startOver(cleaning, run, why ?? 'The worker ended in the middle of the copy.')
     } else {
       // Past the point of no return a cancel comes too late; the work goes on under the stop signal alone.
       await step(record.pastReturn ? cleaning : working, cleaning, run)
@@ -65,7 +73,7 @@ async function step(task: DatabaseTask, cleaning: DatabaseTask, run: DatabaseRun
         await finishOffline(task)
         succeed(task)
       } else {
-        enter(task, 'replicating', 'Changes are flowing; waiting for the cutover.')
+        enter(task, 'replicating', 'Changes are flowing.')
       }
     } else if (phase === 'replicating') {
       await replicate(task)
@@ -86,22 +94,33 @@ async function step(task: DatabaseTask, cleaning: DatabaseTask, run: DatabaseRun
 
 function succeed(task: DatabaseTask): void {
   const isShut = task.record.fence !== undefined && task.spec.fence === 'stay'
+  const { leftOut } = task.record
+  const words = [
+    'Migrated.',
+    ...(leftOut.length === 0
+      ? []
+      : [`Settings of the database that the target refuses are left out: ${leftOut.join('; ')}.`]),
+    ...(isShut
+      ? [
+          `The database of the source only reads now: ALTER DATABASE ${quoteName(task.name)} RESET default_transaction_read_only opens it again.`,
+        ]
+      : []),
+  ]
   task.record.identities = []
   task.record.fence = undefined
   tell(task, { endedAt: task.clock.now() })
-  enter(
-    task,
-    'succeeded',
-    isShut
-      ? `Migrated. The database of the source only reads now: ALTER DATABASE ${quoteName(task.name)} RESET default_transaction_read_only opens it again.`
-      : 'Migrated.',
-  )
+  enter(task, 'succeeded', words.join(' '))
 }
 
 async function recover(error: unknown, task: DatabaseTask, run: DatabaseRun): Promise<void> {
   const { record } = task
-  const later = isTransient(error)
+  const number = error instanceof DatabaseEngineError ? error.number : undefined
+  const early = record.observed.phase === 'queued' || startsOver(record.observed.phase)
+  // One that was changed since: the copy is whole, and the next worker may know it.
+  const isShutOut = number === wrongPassword && !early
+  const later = isTransient(error) || isShutOut
   const text = error instanceof Error ? error.message : String(error)
+  if (isShutOut) run.shutOut()
   if (record.pastReturn && later) {
     tell(task, { message: `Completing; a server does not answer. ${text}` })
     await pause(1, run.stop)
@@ -109,11 +128,10 @@ async function recover(error: unknown, task: DatabaseTask, run: DatabaseRun): Pr
   }
   if (later) {
     // A first try that fell before its first phase has made nothing yet, and starts over all the same.
-    const early = record.observed.phase === 'queued' || startsOver(record.observed.phase)
     await (early ? startOver(task, run, text) : backToReplicating(task, run, text))
     return
   }
-  fail(task, text, error instanceof DatabaseEngineError ? error.number : undefined)
+  fail(task, text, number)
 }
 
 function fail(task: DatabaseTask, message: string, number: number | undefined): void {
@@ -137,7 +155,8 @@ async function backToReplicating(
       await unfence(task, source)
       task.record.fence = undefined
     } catch (error) {
-      if (!isTransient(error)) throw error
+      if (error instanceof DatabaseEngineError && error.number === wrongPassword) run.shutOut()
+      else if (!isTransient(error)) throw error
       await pause(tries, run.stop)
     }
   }
@@ -176,6 +195,7 @@ async function cleanUntilDone(task: DatabaseTask, run: DatabaseRun): Promise<voi
     record.pending = await cleanUpDatabase(task, drop)
     task.save()
     if (record.pending.length === 0) break
+    if (record.pending.some(({ number }) => number === wrongPassword)) run.shutOut()
     await pause(tries, run.stop)
     if (run.stop.aborted) return
   }

@@ -20,6 +20,7 @@ import {
   type MigrationState,
   type ProcessIdentity,
   type RecordFolder,
+  startsOver,
 } from './record.ts'
 import { copyRoles } from './roles.ts'
 import { runDatabase } from './run-database.ts'
@@ -36,9 +37,11 @@ export interface MigrationRun {
   onBoundary(name: string): void
 }
 
-const tickMilliseconds = 500
+const tickMilliseconds = 200
 const intentMilliseconds = 100
 const lockMilliseconds = 1_000
+/** So long one that is not let in stays, lest workers follow each other without a pause. */
+const leaveMilliseconds = 2_000
 
 /** Returns when all is at an end, or stopped. */
 export async function runMigration(run: MigrationRun): Promise<void> {
@@ -72,7 +75,15 @@ export async function runMigration(run: MigrationRun): Promise<void> {
     }, lockMilliseconds)
     timers.push(watch)
     await makeRoles(run, state, stop)
-    await runAll(run, state, stop, cancels, () => intents, save)
+    await runAll(
+      run,
+      state,
+      stop,
+      cancels,
+      () => intents,
+      save,
+      () => stopping.abort(),
+    )
     state.ended = state.databases.every(
       ({ observed, pending }) => isEnd(observed.phase) && pending.length === 0,
     )
@@ -85,7 +96,11 @@ export async function runMigration(run: MigrationRun): Promise<void> {
 function openState(run: MigrationRun): MigrationState {
   const before = run.folder.readState()
   return {
-    databases: before?.databases ?? run.spec.databases.map((name) => freshRecord(name, 1)),
+    // One that an earlier version wrote down may lack what came since.
+    databases: run.spec.databases.map((name, index) => ({
+      ...freshRecord(name, 1),
+      ...before?.databases[index],
+    })),
     message: '',
     updatedAt: run.clock.now(),
     rolesDone: before?.rolesDone ?? false,
@@ -173,10 +188,13 @@ async function runAll(
   cancels: readonly AbortController[],
   intents: () => Intents,
   save: (durable: boolean) => void,
+  leave: () => void,
 ): Promise<void> {
   const waiting = state.databases.map((_, index) => index)
   const active = new Map<number, Promise<void>>()
   const faults: unknown[] = []
+  /** Databases that other passwords are needed for. */
+  const shutOut = new Set<number>()
   const start = (index: number): Promise<void> => {
     const record = state.databases[index]
     const name = run.spec.databases[index]
@@ -184,6 +202,7 @@ async function runAll(
     if (record === undefined || name === undefined || cancel === undefined) {
       throw new Error(`the record has no database ${index}`)
     }
+    const resumed = record.observed.phase !== 'queued'
     const task = (signal: AbortSignal): DatabaseTask => ({
       migration: run.migration,
       index,
@@ -194,6 +213,7 @@ async function runAll(
       clock: run.clock,
       folder: run.folder.path,
       record,
+      resumed,
       signal,
       save: () => save(true),
       cutoverAsked: () => intents().cutover.includes(name),
@@ -204,6 +224,7 @@ async function runAll(
       stop,
       cancel: cancel.signal,
       dropTarget: () => intents().dropTarget.includes(name),
+      shutOut: () => shutOut.add(index),
     })
   }
   /** Those that only wait for the cutover hold no place: the next one may be copied meanwhile. */
@@ -223,6 +244,14 @@ async function runAll(
       )
     }
     await new Promise((done) => setTimeout(done, intentMilliseconds))
+    // A worker is given its passwords once, so it makes room for one that knows the new ones; not in the middle
+    // of a copy, which would be begun anew.
+    const isCopying = (index: number): boolean =>
+      startsOver(state.databases[index]?.observed.phase ?? 'queued')
+    if (shutOut.size > 0 && ![...active.keys()].some(isCopying)) {
+      await new Promise((done) => setTimeout(done, leaveMilliseconds))
+      leave()
+    }
   }
   if (faults.length > 0) throw faults[0]
   await Promise.all(active.values())

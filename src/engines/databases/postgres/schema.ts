@@ -5,19 +5,20 @@
 
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { getCACertificates } from 'node:tls'
 import type { ServerAccess } from '../engine.ts'
 import { runProgram } from './client-programs.ts'
-import type { Session } from './connect.ts'
+import { connectionWord, majorOf, type Session } from './connect.ts'
 import { type DatabaseTask, nameOf, sourceAccess, targetAccess } from './database-task.ts'
 
 function dumpFile(task: DatabaseTask): string {
   return join(task.folder, `schema-${task.index}.dump`)
 }
 
-/** Client programs take authorities from a file only. */
+/** Client programs take authorities from a file only; where none are told, they trust those that we do. */
 function certificateFile(task: DatabaseTask, access: ServerAccess, side: string) {
-  const { rootCertificates } = access.address
-  if (rootCertificates === undefined) return undefined
+  const { rootCertificates = getCACertificates().join('\n'), sslMode } = access.address
+  if (!sslMode.startsWith('verify')) return undefined
   const file = join(task.folder, `${side}-authorities.pem`)
   writeFileSync(file, rootCertificates, { mode: 0o600 })
   return file
@@ -71,7 +72,8 @@ export async function restoreSchema(
       '--no-tablespaces',
       ...ownership,
       ...parallel,
-      `--dbname=${task.name.includes('=') ? `dbname='${task.name}'` : task.name}`,
+      // Any other form may be taken for an address, or for several words.
+      `--dbname=dbname=${connectionWord(task.name)}`,
       dumpFile(task),
     ],
     server,
@@ -86,19 +88,28 @@ export function dropDump(task: DatabaseTask): void {
   rmSync(dumpFile(task), { force: true })
 }
 
-/** Roles that own or may use something in the source database and are missing at the target. */
+/**
+ * Roles that own or may use something in the source database and are missing at the target; and those that own
+ * something there which the target's user may not give away to them.
+ */
 export async function missingRoles(source: Session, target: Session): Promise<readonly string[]> {
-  const used = await source.rows<{ name: string }>(`
-    SELECT DISTINCT pg_catalog.pg_get_userbyid(s.refobjid) AS name FROM pg_catalog.pg_shdepend s
+  const used = await source.rows<{ name: string; owns: boolean }>(`
+    SELECT pg_catalog.pg_get_userbyid(s.refobjid) AS name, pg_catalog.bool_or(s.deptype = 'o') AS owns
+    FROM pg_catalog.pg_shdepend s
     JOIN pg_catalog.pg_database d ON d.datname = pg_catalog.current_database()
     WHERE s.refclassid = 'pg_catalog.pg_authid'::regclass
       AND (s.dbid = d.oid OR (s.dbid = 0 AND s.objid = d.oid))
+    GROUP BY 1
     UNION
-    SELECT pg_catalog.pg_get_userbyid(c.relowner) FROM pg_catalog.pg_class c
+    SELECT pg_catalog.pg_get_userbyid(c.relowner), true FROM pg_catalog.pg_class c
     WHERE c.relowner = 10 AND c.oid >= 16384`)
-  const there = await target.rows<{ name: string }>(
-    'SELECT rolname AS name FROM pg_catalog.pg_roles',
+  const may = (await majorOf(target)) >= 16 ? 'SET' : 'MEMBER'
+  const there = await target.rows<{ name: string; may: boolean }>(
+    `SELECT rolname AS name, pg_catalog.pg_has_role(current_user, oid, '${may}') AS may
+     FROM pg_catalog.pg_roles`,
   )
-  const known = new Set(there.map(({ name }) => name))
-  return used.map(({ name }) => name).filter((name) => !known.has(name))
+  const known = new Map(there.map((role) => [role.name, role.may]))
+  return used
+    .filter(({ name, owns }) => known.get(name) !== true && (owns || !known.has(name)))
+    .map(({ name }) => name)
 }

@@ -4,9 +4,10 @@
  */
 
 import { DatabaseEngineError } from '../engine.ts'
-import { quoteName, quoteText, type Session } from './connect.ts'
+import { isTransient, majorOf, quoteName, quoteText, type Session } from './connect.ts'
 import { type DatabaseTask, nameOf } from './database-task.ts'
 import { ownershipComment } from './names.ts'
+import { requireOtherServer } from './same-server.ts'
 
 interface DatabaseShape {
   readonly encoding: string
@@ -14,6 +15,7 @@ interface DatabaseShape {
   readonly ctype: string
   readonly provider: string | null
   readonly locale: string | null
+  readonly rules: string | null
   readonly limit: number
   readonly owner: string
   readonly comment: string | null
@@ -23,7 +25,7 @@ interface DatabaseShape {
 const shapeQuery = `
 SELECT pg_catalog.pg_encoding_to_char(d.encoding) AS encoding, d.datcollate AS collate,
   d.datctype AS ctype, j ->> 'datlocprovider' AS provider,
-  coalesce(j ->> 'datlocale', j ->> 'daticulocale') AS locale, d.datconnlimit AS limit,
+  coalesce(j ->> 'datlocale', j ->> 'daticulocale') AS locale, j ->> 'daticurules' AS rules, d.datconnlimit AS limit,
   pg_catalog.pg_get_userbyid(d.datdba) AS owner,
   pg_catalog.shobj_description(d.oid, 'pg_database') AS comment
 FROM pg_catalog.pg_database d, LATERAL pg_catalog.to_jsonb(d) j WHERE d.datname = $1`
@@ -53,6 +55,7 @@ export async function makeTargetDatabase(
   source: Session,
   server: Session,
 ): Promise<void> {
+  await requireOtherServer(source, server)
   const shape = await shapeOf(source, task.name)
   if (shape === undefined) throw new Error(`the source's own database ${task.name} is not listed`)
   const there = await stateOfTarget(server, task.migration, task.name)
@@ -70,6 +73,7 @@ export async function makeTargetDatabase(
   await server.run(`CREATE DATABASE ${quoteName(temporary)} TEMPLATE template0
     ENCODING ${quoteText(shape.encoding)} LC_COLLATE ${quoteText(shape.collate)}
     LC_CTYPE ${quoteText(shape.ctype)}${await localeClause(server, shape)}`)
+  task.onBoundary('created')
   await server.run(
     `COMMENT ON DATABASE ${quoteName(temporary)} IS ${quoteText(ownershipComment(task.migration))}`,
   )
@@ -80,24 +84,22 @@ export async function makeTargetDatabase(
 }
 
 async function localeClause(server: Session, shape: DatabaseShape): Promise<string> {
-  const major = Number(await server.value('SHOW server_version_num')) / 10_000
-  if (major < 15 || shape.provider === null || shape.provider === 'c') return ''
+  if ((await majorOf(server)) < 15 || shape.provider === null || shape.provider === 'c') return ''
   const locale = quoteText(shape.locale ?? 'und')
+  const rules = shape.rules === null ? '' : ` ICU_RULES ${quoteText(shape.rules)}`
   return shape.provider === 'i'
-    ? ` LOCALE_PROVIDER icu ICU_LOCALE ${locale}`
+    ? ` LOCALE_PROVIDER icu ICU_LOCALE ${locale}${rules}`
     : ` LOCALE_PROVIDER builtin BUILTIN_LOCALE ${locale}`
 }
 
-/** Drops what this migration made under either name. Absent is fine; another's is left. */
+/** Drops what this migration made. Absent is fine; another's is left. */
 export async function dropMadeDatabase(
   server: Session,
   migration: string,
-  names: readonly string[],
+  name: string,
 ): Promise<void> {
-  for (const name of names) {
-    if ((await stateOfTarget(server, migration, name)) !== 'made') continue
-    await server.run(`DROP DATABASE IF EXISTS ${quoteName(name)} WITH (FORCE)`)
-  }
+  if ((await stateOfTarget(server, migration, name)) !== 'made') return
+  await server.run(`DROP DATABASE IF EXISTS ${quoteName(name)} WITH (FORCE)`)
 }
 
 interface Setting {
@@ -148,8 +150,9 @@ export async function finishTargetDatabase(
     ),
   )
   const statements: string[] = []
+  const leftOut: string[] = []
   const settings = await source.rows<Setting>(settingsQuery, [task.name])
-  for (const setting of unfenced(settings, task.record.fence)) {
+  for (const setting of settings.filter((one) => !isFence(one))) {
     if (setting.role !== null && !roles.has(setting.role)) continue
     const value = listSettings.has(setting.name.toLowerCase())
       ? setting.value === ''
@@ -160,8 +163,16 @@ export async function finishTargetDatabase(
       setting.role === null
         ? `ALTER DATABASE ${database}`
         : `ALTER ROLE ${quoteName(setting.role)} IN DATABASE ${database}`
-    statements.push(`${whom} SET ${setting.name.split('.').map(quoteName).join('.')} TO ${value}`)
+    const name = setting.name.split('.').map(quoteName).join('.')
+    try {
+      await server.run(`${whom} SET ${name} TO ${value}`)
+    } catch (error) {
+      // A later version may know it no longer, and without the right it cannot be set: no reason to fail now.
+      if (isTransient(error)) throw error
+      leftOut.push(`${setting.name} (${error instanceof Error ? error.message : String(error)})`)
+    }
   }
+  task.record.leftOut = leftOut
   if (task.record.owners) {
     if (roles.has(shape.owner)) {
       statements.push(`ALTER DATABASE ${database} OWNER TO ${quoteName(shape.owner)}`)
@@ -176,16 +187,12 @@ export async function finishTargetDatabase(
   for (const statement of statements) await server.run(statement)
 }
 
-/** The settings as they were before the fence. */
-function unfenced(
-  settings: readonly Setting[],
-  fence: { readonly previous: string | null } | undefined,
-): readonly Setting[] {
-  if (fence === undefined) return settings
-  return settings.flatMap((setting) => {
-    if (setting.role !== null || setting.name !== 'default_transaction_read_only') return [setting]
-    return fence.previous === null ? [] : [{ ...setting, value: fence.previous }]
-  })
+/**
+ * A database that only reads does so to keep writers out while it is moved: this cutover, an earlier one or the
+ * user has set it. A copy that could not be written to would be of no use.
+ */
+function isFence({ role, name }: Setting): boolean {
+  return role === null && name === 'default_transaction_read_only'
 }
 
 async function grants(

@@ -2,39 +2,73 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { requireOrSkip } from '../../../../tests/require.ts'
-import { DatabaseEngineError, type ServerAddress, type SslMode } from '../engine.ts'
+import {
+  DatabaseEngineError,
+  type MigrationSpec,
+  type ServerAddress,
+  type SslMode,
+} from '../engine.ts'
 import { findServer, howToGetServers } from '../testing/servers.ts'
-import { isEnded, only, openWorld } from '../testing/world.ts'
+import { isEnded, only, openWorld, startReplicating } from '../testing/world.ts'
 
 const openssl = '/usr/bin/openssl'
 
-/** Signed by itself, for this name only; both files belong to whom the server runs as. */
-function makeCertificate(folder: string, name: string): { certificate: string; key: string } {
-  const [certificate, key] = [join(folder, 'server.crt'), join(folder, 'server.key')]
-  const shape = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', `/CN=${name}`]
-  execFileSync(
-    openssl,
-    [
-      'req',
-      ...shape,
-      ...['-addext', `subjectAltName=${name}`, '-keyout', key, '-out', certificate],
-    ],
-    { stdio: 'ignore' },
+interface Certificates {
+  /** Of the authority. */
+  readonly authority: string
+  readonly certificate: string
+  readonly key: string
+}
+
+/** An authority, and a server's certificate of it for this name only; all belong to whom the servers run as. */
+function makeCertificates(folder: string, name: string): Certificates {
+  const file = (of: string): string => join(folder, of)
+  const run = (...args: readonly string[]) => execFileSync(openssl, args, { stdio: 'ignore' })
+  const [authority, certificate, key] = ['root.crt', 'server.crt', 'server.key'].map(file)
+  if (authority === undefined || certificate === undefined || key === undefined) {
+    throw new Error('three names were given')
+  }
+  const fresh = ['req', '-newkey', 'rsa:2048', '-nodes']
+  run(
+    ...fresh,
+    ...['-x509', '-days', '2', '-subj', '/CN=root'],
+    '-keyout',
+    file('root.key'),
+    '-out',
+    authority,
+  )
+  run(...fresh, '-subj', '/CN=server', '-keyout', key, '-out', file('server.csr'))
+  writeFileSync(file('names'), `subjectAltName=${name}`)
+  run(
+    ...['x509', '-req', '-days', '2', '-in', file('server.csr'), '-extfile', file('names')],
+    ...['-CA', authority, '-CAkey', file('root.key'), '-CAcreateserial', '-out', certificate],
   )
   const line = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .find((entry) => entry.startsWith('postgres:'))
   const [, , uid, gid] = line?.split(':') ?? []
   if (process.getuid?.() === 0 && uid !== undefined && gid !== undefined) {
-    for (const path of [folder, certificate, key]) chownSync(path, Number(uid), Number(gid))
+    for (const path of [folder, authority, certificate, key]) {
+      chownSync(path, Number(uid), Number(gid))
+    }
   }
-  return { certificate, key }
+  return { authority, certificate, key }
 }
+
+/** A folder that goes with the test. */
+function folderFor(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-tls-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+const isRefused = (error: unknown): boolean =>
+  error instanceof DatabaseEngineError && error.kind === 'refused' && error.number === 603001
 
 for (const [name, matches] of [
   ['IP:127.0.0.1', true],
@@ -43,25 +77,21 @@ for (const [name, matches] of [
   test(`TLS modes with a certificate for ${name}`, async (t) => {
     const there = findServer(15) !== undefined && existsSync(openssl)
     if (!requireOrSkip(t, there, `${howToGetServers}; and openssl`)) return
-    const folder = mkdtempSync(join(tmpdir(), 'armature-tls-'))
-    t.after(() => rmSync(folder, { recursive: true, force: true }))
-    const { certificate, key } = makeCertificate(folder, name)
+    const { authority, certificate, key } = makeCertificates(folderFor(t), name)
+    const other = makeCertificates(folderFor(t), name)
     await using world = await openWorld(15, 15, {
       ssl: 'on',
       ssl_cert_file: certificate,
       ssl_key_file: key,
     })
     await using engine = world.open()
-    const authorities = readFileSync(certificate, 'utf8')
+    const authorities = readFileSync(authority, 'utf8')
     const { password } = world.source
     const address = (sslMode: SslMode, trusted: boolean): ServerAddress => ({
       ...world.source.address,
       sslMode,
       ...(trusted ? { rootCertificates: authorities } : {}),
     })
-    const isRefused = (error: unknown): boolean =>
-      error instanceof DatabaseEngineError && error.kind === 'refused' && error.number === 603001
-
     for (const mode of ['prefer', 'require'] as const) {
       assert.equal(
         (await engine.inspect({ address: address(mode, false), password })).encrypted,
@@ -70,6 +100,9 @@ for (const [name, matches] of [
     }
     for (const mode of ['verify-ca', 'verify-full'] as const) {
       await assert.rejects(engine.inspect({ address: address(mode, false), password }), isRefused)
+      const rootCertificates = readFileSync(other.authority, 'utf8')
+      const wrong = { ...address(mode, false), rootCertificates }
+      await assert.rejects(engine.inspect({ address: wrong, password }), isRefused)
     }
     assert.equal(
       (await engine.inspect({ address: address('verify-ca', true), password })).encrypted,
@@ -95,3 +128,69 @@ for (const [name, matches] of [
     )
   })
 }
+
+test('a subscription keeps to the TLS mode of the source', async (t) => {
+  const there = findServer(15) !== undefined && existsSync(openssl)
+  if (!requireOrSkip(t, there, `${howToGetServers}; and openssl`)) return
+  const { authority, certificate, key } = makeCertificates(folderFor(t), 'IP:127.0.0.1')
+  const other = makeCertificates(folderFor(t), 'IP:127.0.0.1')
+  await using world = await openWorld(15, 15, {
+    ssl: 'on',
+    ssl_cert_file: certificate,
+    ssl_key_file: key,
+  })
+  await using engine = world.open()
+  await world.make('sealed', ['CREATE TABLE t (a int PRIMARY KEY); INSERT INTO t VALUES (1)'])
+  const rootCertificates = readFileSync(authority, 'utf8')
+  const specOf = (sslMode: SslMode, more: Partial<MigrationSpec> = {}): MigrationSpec =>
+    world.spec(['sealed'], {
+      mode: 'online',
+      overwrite: true,
+      source: { ...world.source.address, sslMode, rootCertificates },
+      ...more,
+    })
+  const localhost = { host: 'localhost', port: world.source.server.port }
+  const kept: readonly MigrationSpec[] = [
+    specOf('prefer'),
+    specOf('require'),
+    specOf('verify-ca', { authoritiesAtTarget: authority, sourceFromTarget: localhost }),
+    specOf('verify-full', { authoritiesAtTarget: authority }),
+  ]
+  for (const [index, spec] of kept.entries()) {
+    const migration = `kept${index}`
+    assert.notEqual((await engine.validate(spec, world.credentials)).state, 'Failed')
+    await startReplicating(world, engine, migration, spec)
+    await using source = await world.session('source', 'sealed')
+    let seen: string | undefined
+    for (let looks = 0; looks < 600 && seen === undefined; looks++) {
+      seen = await source.value(
+        `SELECT bool_and(ssl) FROM pg_catalog.pg_stat_ssl
+         JOIN pg_catalog.pg_stat_replication USING (pid) WHERE application_name LIKE 'mig\\_kept%'`,
+      )
+      await new Promise((done) => setTimeout(done, 50))
+    }
+    assert.equal(seen, 'true')
+    await source.run(`INSERT INTO public.t VALUES (${index + 10})`)
+    await engine.cutover(migration, ['sealed'])
+    const ended = only(await world.until(engine, migration, isEnded))
+    assert.equal(ended.phase, 'succeeded', ended.message)
+  }
+  const broken: readonly MigrationSpec[] = [
+    // Its own default file, which is not there.
+    specOf('verify-ca'),
+    specOf('verify-ca', { authoritiesAtTarget: other.authority }),
+    specOf('verify-full', { authoritiesAtTarget: authority, sourceFromTarget: localhost }),
+  ]
+  for (const [index, spec] of broken.entries()) {
+    const migration = `broken${index}`
+    const report = await engine.validate(spec, world.credentials)
+    const found = report.server.find(({ type }) => type === 'TargetReachesSource')
+    assert.equal(found?.state, 'Failed')
+    assert.match(JSON.stringify(found), /603001/)
+    await engine.run(migration, spec, world.credentials)
+    const ended = only(await world.until(engine, migration, isEnded))
+    assert.equal(ended.phase, 'failed')
+    assert.equal(ended.number, 603001, ended.message)
+    assert.deepEqual(await engine.traces(migration, spec, world.credentials), [])
+  }
+})

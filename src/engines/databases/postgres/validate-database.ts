@@ -47,7 +47,8 @@ export async function validateDatabase(
     await checkRoles(checked)
     await checkTypes(checked)
     await checkTransactions(checked)
-    checkReplication(checked)
+    await checkReplication(checked)
+    await checkOwnership(checked)
     await checkObjects(checked)
   } catch (error) {
     if (!(error instanceof DatabaseEngineError)) throw error
@@ -125,8 +126,15 @@ async function checkLocale({ validation, inside, findings }: Checked): Promise<v
 async function checkReading({ inside, tables, findings }: Checked): Promise<void> {
   findings.check('SourcePrivileges')
   const unreadable = await inside.rows<{ name: string }>(
-    `SELECT c.oid::pg_catalog.regclass::text AS name FROM pg_catalog.unnest($1::pg_catalog.oid[]) o
-     JOIN pg_catalog.pg_class c ON c.oid = o WHERE NOT pg_catalog.has_table_privilege(c.oid, 'SELECT')`,
+    `SELECT c.oid::pg_catalog.regclass::text AS name FROM pg_catalog.pg_class c
+     WHERE (c.oid = ANY ($1::pg_catalog.oid[]) AND NOT pg_catalog.has_table_privilege(c.oid, 'SELECT'))
+       OR (c.relkind = 'S' AND c.oid >= 16384 AND NOT pg_catalog.has_sequence_privilege(c.oid, 'SELECT'))
+     UNION ALL
+     SELECT 'large object ' || m.oid FROM pg_catalog.pg_largeobject_metadata m
+     WHERE NOT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user)
+       AND NOT pg_catalog.pg_has_role(m.lomowner, 'USAGE')
+       AND NOT EXISTS (SELECT FROM pg_catalog.aclexplode(m.lomacl) a WHERE a.privilege_type = 'SELECT'
+         AND (a.grantee = 0 OR pg_catalog.pg_has_role(a.grantee, 'USAGE')))`,
     [tables.map(({ oid }) => oid)],
   )
   if (unreadable.length > 0) {
@@ -161,7 +169,7 @@ async function checkRoles({ validation, inside, findings }: Checked): Promise<vo
   findings.add(
     'Roles',
     'Warning',
-    `The target lacks the roles ${listed(lacking)}: migrate roles too, or create them; otherwise everything will belong to the target's user and grants are left out.`,
+    `The target lacks the roles ${listed(lacking)}, or its user may not act as them: migrate roles too, create them, or make the user a member; otherwise everything will belong to the target's user and grants are left out.`,
   )
 }
 
@@ -217,7 +225,34 @@ async function checkTransactions({ inside, findings }: Checked): Promise<void> {
   }
 }
 
-function checkReplication({ validation, tables, findings }: Checked): void {
+/** Publishing takes the tables' owner, and the fence the database's. */
+async function checkOwnership({ validation, inside, tables, findings }: Checked): Promise<void> {
+  const { mode, fence } = validation.spec
+  if (mode === 'offline') return
+  findings.check('SourceOwnership')
+  const foreign = await inside.rows<{ name: string }>(
+    `SELECT c.oid::pg_catalog.regclass::text AS name FROM pg_catalog.pg_class c
+     WHERE c.oid = ANY ($1::pg_catalog.oid[]) AND NOT pg_catalog.pg_has_role(c.relowner, 'USAGE')
+     UNION ALL
+     SELECT 'the database itself' FROM pg_catalog.pg_database d
+     WHERE d.datname = pg_catalog.current_database() AND (
+       ($2 AND NOT pg_catalog.pg_has_role(d.datdba, 'USAGE'))
+       OR NOT pg_catalog.has_database_privilege(d.oid, 'CREATE'))`,
+    [tables.map(({ oid }) => oid), fence !== 'none'],
+  )
+  if (foreign.length === 0) return
+  findings.add(
+    'SourceOwnership',
+    'Failed',
+    `To publish changes and to keep writers out, the source's user must own ${listed(foreign.map(({ name }) => name))}: make it a member of the owners, or take a superuser.`,
+  )
+}
+
+/** Without one, rows that have no identity cannot be found again. */
+const typesWithoutEquality =
+  '^(json|jsonpath|xml|point|line|lseg|box|path|polygon|circle|refcursor|pg_snapshot|txid_snapshot)$'
+
+async function checkReplication({ validation, inside, tables, findings }: Checked): Promise<void> {
   if (validation.spec.mode === 'offline') return
   findings.check('ReplicaIdentity')
   const lacking = tables.filter(({ identityMissing, unlogged }) => identityMissing && !unlogged)
@@ -230,6 +265,24 @@ function checkReplication({ validation, tables, findings }: Checked): void {
           ? 'They get REPLICA IDENTITY FULL for the length of the migration, as was allowed.'
           : 'Allow the set-up of logical replication, or give them a primary key; a published table without one refuses UPDATE and DELETE.'
       }`,
+    )
+  }
+  const unfindable = await inside.rows<{ name: string }>(
+    `SELECT DISTINCT c.oid::pg_catalog.regclass::text AS name FROM pg_catalog.pg_class c
+     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+     JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+     LEFT JOIN pg_catalog.pg_type b ON b.oid = t.typbasetype
+     WHERE c.oid = ANY ($1::pg_catalog.oid[]) AND coalesce(b.typname, t.typname) ~ $2`,
+    [
+      tables.filter(({ hasKey, unlogged }) => !hasKey && !unlogged).map(({ oid }) => oid),
+      typesWithoutEquality,
+    ],
+  )
+  if (unfindable.length > 0) {
+    findings.add(
+      'ReplicaIdentity',
+      'Warning',
+      `Rows of ${listed(unfindable.map(({ name }) => name))} have no key, and columns of a type without equality: an UPDATE or DELETE of one stops the migration. Give them a primary key.`,
     )
   }
   findings.check('UnloggedTables')

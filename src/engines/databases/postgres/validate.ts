@@ -11,11 +11,13 @@ import {
   type ServerAccess,
   type ValidationReport,
 } from '../engine.ts'
-import { connect, type Session } from './connect.ts'
+import { connect, majorOf, type Session } from './connect.ts'
 import { maintenanceDatabase, sourceAccess, targetAccess } from './database-task.ts'
-import { createFindings, type Findings, worst } from './findings.ts'
-import { majorOf } from './full-load.ts'
+import { mayEndSessions } from './fence.ts'
+import { createFindings, type Findings, listed, worst } from './findings.ts'
+import { isSameServer, sameServer } from './same-server.ts'
 import { replicationSettings } from './set-up-replication.ts'
+import { hindranceOfTarget } from './target-reaches-source.ts'
 import { validateDatabase } from './validate-database.ts'
 
 export interface Validation {
@@ -108,12 +110,17 @@ interface Servers {
 }
 
 async function checkServers(servers: Servers): Promise<void> {
+  const { source, target, findings } = servers
+  findings.check('Servers')
+  if (await isSameServer(source, target)) findings.add('Servers', 'Failed', sameServer)
   await checkVersions(servers)
   await checkTargetRights(servers)
   await checkTargetRoom(servers)
   if (servers.validation.spec.mode === 'online') {
     await checkReplicationSettings(servers)
     await checkSubscriptionRights(servers)
+    await checkFence(servers)
+    await checkReach(servers)
   }
 }
 
@@ -212,6 +219,19 @@ async function checkReplicationSettings({ validation, source, target, findings }
       `At the target, max_logical_replication_workers is ${workers} and must be at least ${validation.spec.databases.length}.`,
     )
   }
+  const origins =
+    (await majorOf(target)) >= 18 ? 'max_active_replication_origins' : 'max_replication_slots'
+  const places = Number(await target.value(`SHOW ${origins}`))
+  const taken = Number(
+    await target.value('SELECT pg_catalog.count(*) FROM pg_catalog.pg_replication_origin'),
+  )
+  if (places - taken < validation.spec.databases.length) {
+    findings.add(
+      'LogicalReplication',
+      'Failed',
+      `At the target, ${origins} is ${places} and must be at least ${taken + validation.spec.databases.length}.`,
+    )
+  }
   const kept = await source.value('SHOW max_slot_wal_keep_size')
   findings.check('WalRetention')
   if (kept === '-1') {
@@ -221,6 +241,46 @@ async function checkReplicationSettings({ validation, source, target, findings }
       "While the target is away the source keeps its log without bound (max_slot_wal_keep_size is -1): watch the source's disk, or set a bound.",
     )
   }
+}
+
+async function checkReach({ validation, target, findings }: Servers): Promise<void> {
+  // What failed so far would fail here again, in the words of the target.
+  if (findings.all().some(({ state }) => state === 'Failed')) return
+  const { spec, credentials } = validation
+  findings.check('TargetReachesSource')
+  const { sourcePassword } = credentials
+  const database = maintenanceDatabase(sourceAccess(spec, credentials))
+  const hindrance = await hindranceOfTarget({ spec, database, sourcePassword, target })
+  if (hindrance === undefined) return
+  findings.add('TargetReachesSource', 'Failed', `${hindrance.number}: ${hindrance.message}`)
+}
+
+/** The fence is the database's own setting: what a role says for itself is stronger. */
+async function checkFence({ validation, source, findings }: Servers): Promise<void> {
+  const { fence, databases } = validation.spec
+  if (fence === 'none') return
+  findings.check('Fence')
+  if ((await source.value(`SELECT ${mayEndSessions}`)) !== 'true') {
+    findings.add(
+      'Fence',
+      'Warning',
+      "The cutover ends all sessions at the source, and the source's user may end its own alone: grant it pg_signal_backend and pg_read_all_stats, or the cutover waits until nobody else is there.",
+    )
+  }
+  const writers = await source.rows<{ name: string }>(
+    `SELECT DISTINCT pg_catalog.quote_ident(r.rolname) AS name
+     FROM pg_catalog.pg_db_role_setting s JOIN pg_catalog.pg_roles r ON r.oid = s.setrole,
+       pg_catalog.unnest(s.setconfig) c
+     WHERE c ~ '^default_transaction_read_only=(off|false|no|0)' AND (s.setdatabase = 0
+       OR s.setdatabase IN (SELECT oid FROM pg_catalog.pg_database WHERE datname = ANY ($1)))`,
+    [databases],
+  )
+  if (writers.length === 0) return
+  findings.add(
+    'Fence',
+    'Warning',
+    `Roles with a setting of their own for default_transaction_read_only can write after the cutover: ${listed(writers.map(({ name }) => name))}. Reset it before, or keep them out.`,
+  )
 }
 
 async function checkSubscriptionRights({ target, findings }: Servers): Promise<void> {

@@ -83,11 +83,14 @@ export async function verifyDatabase(
   return { tables: tables.length, rows }
 }
 
-/** Order does not matter, so neither side sorts: a sum of 64-bit hashes of the rows' text. */
+/**
+ * Order does not matter, so neither side sorts: a sum of 64-bit hashes of the text of the rows of `t`. Its star says
+ * that the row is meant, and not a column of that name.
+ */
 export function fingerprintOf(how: Exclude<Verification, 'none'>): string {
   const checksum =
     how === 'checksums'
-      ? 'coalesce(pg_catalog.sum(pg_catalog.hashtextextended(t::text, 0)::numeric), 0)::text'
+      ? 'coalesce(pg_catalog.sum(pg_catalog.hashtextextended((t.*)::text, 0)::numeric), 0)::text'
       : 'NULL::text'
   return `pg_catalog.count(*)::text AS rows, ${checksum} AS checksum`
 }

@@ -64,7 +64,7 @@ const subjects: Readonly<Record<string, string>> = {
   publications: `SELECT pubname::text FROM pg_publication`,
 }
 
-const checksum = 'coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text'
+const checksum = 'coalesce(sum(hashtextextended((t.*)::text, 0)::numeric), 0)::text'
 
 export async function fingerprint(server: TestServer, database: string): Promise<Fingerprint> {
   await using session = await connect(

@@ -10,7 +10,7 @@ import type {
   ObservedDatabase,
   ObservedMigration,
 } from '../engine.ts'
-import { connect, type Session } from '../postgres/connect.ts'
+import { connect, quoteName, type Session } from '../postgres/connect.ts'
 import { createPostgresEngine } from '../postgres/postgres-engine.ts'
 import { oddRoles, oddThings } from './odd-things.ts'
 import { type Major, startServer, type TestServer } from './servers.ts'
@@ -56,7 +56,7 @@ export async function openWorld(
   }
   const make: MigrationWorld['make'] = async (database, statements, side = 'source') => {
     await using server = await session(side, 'postgres')
-    await server.run(`CREATE DATABASE "${database}"`)
+    await server.run(`CREATE DATABASE ${quoteName(database)}`)
     await using inside = await session(side, database)
     await inside.run('SET search_path TO public')
     for (const statement of statements) await inside.run(statement)
@@ -108,6 +108,23 @@ export async function openWorld(
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
+}
+
+/** Runs it until changes flow; fails with its last word where it ends before. */
+export async function startReplicating(
+  world: MigrationWorld,
+  engine: DatabaseEngine,
+  migration: string,
+  spec: MigrationSpec,
+  credentials: Credentials = world.credentials,
+): Promise<void> {
+  await engine.run(migration, spec, credentials)
+  const seen = await world.until(
+    engine,
+    migration,
+    (one) => isEnded(one) || inPhase('replicating')(one),
+  )
+  if (!inPhase('replicating')(seen)) throw new Error(`it ended: ${only(seen).message}`)
 }
 
 /** The only database of a migration with one. */

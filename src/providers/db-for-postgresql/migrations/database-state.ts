@@ -56,8 +56,7 @@ export function showDatabase(
     states[phase] === 'Succeeded' || states[phase] === 'Canceled' || phase === 'failed'
   const cancels = orders.cancel.includes(name) && !isEnded && phase !== 'cleaning-up'
   const cuts = phase === 'replicating' && orders.cutover.includes(name)
-  const told = cuts ? 'The cutover was asked for.' : one.message
-  const message = number === undefined ? told : `${number}: ${told}`
+  const message = number === undefined ? one.message : `${number}: ${one.message}`
   return {
     databaseName: name,
     migrationState: cancels ? 'Canceling' : cuts ? 'InProgress' : states[phase],

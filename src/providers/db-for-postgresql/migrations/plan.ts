@@ -95,6 +95,7 @@ export function specOf(model: Migration, ends: Ends, settings: MigrationSettings
   const databases = model.databases ?? []
   const { cancel } = ordersFor(model.asked, databases)
   const { fence, verify, tablesAtOnce, databasesAtOnce, sourcesFromTargets } = settings
+  const { authoritiesAtTarget } = settings
   const { host, port } = ends.source
   const seenAs = sourcesFromTargets?.get(`${host}:${port}`.toLowerCase())
   return {
@@ -102,6 +103,7 @@ export function specOf(model: Migration, ends: Ends, settings: MigrationSettings
     source: ends.source,
     target: ends.target,
     ...(seenAs === undefined ? {} : { sourceFromTarget: seenAs }),
+    ...(authoritiesAtTarget === undefined ? {} : { authoritiesAtTarget }),
     databases: databases.filter((name) => !cancel.includes(name)),
     overwrite: model.overwrite === 'True',
     roles: model.migrateRoles === 'True',

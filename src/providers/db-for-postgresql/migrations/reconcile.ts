@@ -122,12 +122,13 @@ async function act(parts: Parts, subject: Asking, todo: Todo): Promise<Failure |
       const plan = last?.plan
       if (plan === undefined) throw new Error('a worker is begun with a plan')
       // Where the servers are may have changed since; what is done there may not.
-      const { sourceFromTarget: _before, ...lasting } = plan
-      const { sourceFromTarget } = specOf(model, ends, parts.settings)
+      const { sourceFromTarget: _before, authoritiesAtTarget: _then, ...lasting } = plan
+      const { sourceFromTarget, authoritiesAtTarget } = specOf(model, ends, parts.settings)
       const places = {
         source,
         target,
         ...(sourceFromTarget === undefined ? {} : { sourceFromTarget }),
+        ...(authoritiesAtTarget === undefined ? {} : { authoritiesAtTarget }),
       }
       await engine.run(token, { ...lasting, ...places }, credentials)
       return undefined

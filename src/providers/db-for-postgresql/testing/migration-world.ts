@@ -1,5 +1,6 @@
 /** Registered servers and migrations on a real plane, store and engine, between two real PostgreSQL servers. */
 
+import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import type { DatabaseEngine, Fence } from '#engines/databases/engine.ts'
 import { connect, type Session } from '#engines/databases/postgres/connect.ts'
 import { createPostgresEngine } from '#engines/databases/postgres/postgres-engine.ts'
 import { type Major, startServer, type TestServer } from '#engines/databases/testing/servers.ts'
+import { ApiError } from '#kernel/error.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { silentLog } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
@@ -289,3 +291,14 @@ export const waitsFor =
   (subState: string) =>
   (status: Status): boolean =>
     status.state === 'WaitingForUserAction' && status.subState === subState
+
+/** That the plane refuses it so. */
+export async function refused(work: Promise<unknown>, code: string, status: number, text = /./) {
+  await assert.rejects(work, (error) => {
+    assert.ok(error instanceof ApiError, String(error))
+    assert.equal(error.code, code, error.message)
+    assert.equal(error.status, status)
+    assert.match(error.message, text)
+    return true
+  })
+}

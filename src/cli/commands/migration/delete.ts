@@ -1,0 +1,45 @@
+/** `migration delete`: takes a migration off the list. Refuses one that is under way, unless told to call it off. */
+
+import { type Command, defineCommand, LocalProblem } from '../../command.ts'
+import {
+  hasEnded,
+  migrationPath,
+  migrationQuery,
+  statusOf,
+  targetOptions,
+} from '../../migrations.ts'
+import { connectionOptions } from '../../options.ts'
+
+export const command: Command = defineCommand({
+  name: 'migration delete',
+  summary: 'Take a migration off the list; what it brought to the target stays',
+  notes: () =>
+    'With --cancel one that is under way is called off, as `migration cancel` does, and stays on the list until it has ended: delete it then.',
+  arguments: [{ name: 'name', summary: 'The migration' }],
+  options: {
+    ...targetOptions,
+    cancel: { type: 'boolean', summary: 'Call it off where it is under way' },
+    ...connectionOptions,
+  },
+  examples: [
+    'migration delete move -g demo -s shop',
+    'migration delete move -g demo -s shop --cancel',
+  ],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const { client } = connection
+    const path = await migrationPath(connection, values, values.name)
+    const { body } = await client.request('GET', path, { query: migrationQuery })
+    const isUnderWay = !hasEnded(statusOf(body))
+    if (isUnderWay && !values.cancel) {
+      throw new LocalProblem(
+        'UnderWay',
+        `${values.name} is under way: end it with \`migration cutover\` or \`migration cancel\`, or delete it with --cancel.`,
+      )
+    }
+    await client.request('DELETE', path, { query: migrationQuery })
+    const told = isUnderWay ? `${values.name} is being called off.` : `Deleted ${values.name}.`
+    context.terminal.error(`${told}\n`)
+    return 0
+  },
+})

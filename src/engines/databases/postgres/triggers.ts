@@ -1,0 +1,41 @@
+/**
+ * Triggers that fire for what replication applies: what they did at the source comes over as changes of its own,
+ * so at the target they are silent until the cutover. What they were is written down first.
+ */
+
+import { quoteName, type Session } from './connect.ts'
+import type { DatabaseTask } from './database-task.ts'
+import type { SilencedTrigger } from './record.ts'
+
+const triggersQuery = `
+SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS table, t.tgname AS name,
+  CASE t.tgenabled WHEN 'A' THEN 'ALWAYS' ELSE 'REPLICA' END AS fires
+FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE NOT t.tgisinternal AND t.tgenabled IN ('A', 'R') AND c.relkind = 'r'
+ORDER BY 1, 2`
+
+export async function silenceTriggers(task: DatabaseTask, target: Session): Promise<void> {
+  const found = await target.rows<SilencedTrigger>(triggersQuery)
+  if (found.length === 0) return
+  task.record.triggers = found
+  task.save()
+  for (const { table, name } of found) {
+    await target.run(`ALTER TABLE ONLY ${table} DISABLE TRIGGER ${quoteName(name)}`)
+  }
+}
+
+/** Once nothing is applied any more. One that is gone is fine. */
+export async function wakeTriggers(
+  target: Session,
+  triggers: readonly SilencedTrigger[],
+): Promise<void> {
+  for (const { table, name, fires } of triggers) {
+    const there = await target.value(
+      'SELECT 1 FROM pg_catalog.pg_trigger WHERE tgrelid = pg_catalog.to_regclass($1) AND tgname = $2',
+      [table, name],
+    )
+    if (there === undefined) continue
+    await target.run(`ALTER TABLE ONLY ${table} ENABLE ${fires} TRIGGER ${quoteName(name)}`)
+  }
+}
