@@ -10,7 +10,10 @@ import { fileURLToPath } from 'node:url'
 import { commandOf, waitForAccess } from '../contestants/armature.ts'
 import { ask } from '../contestants/ask.ts'
 import { Child } from '../harness/child.ts'
+import type { Processors } from '../harness/processors.ts'
 import type { Place } from '../scenario.ts'
+
+type ForServer = Processors['forServer']
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -64,8 +67,9 @@ const cpuOf = (child: Child) => (): number => child.figures()?.cpuMicroseconds ?
 
 const manyOf = (count: number, line: object): object[] => Array.from({ length: count }, () => line)
 
-export async function openArmature(place: Place): Promise<Books> {
-  const child = new Child(commandOf(place))
+export async function openArmature(place: Place, forServer: ForServer): Promise<Books> {
+  const given = commandOf(place)
+  const child = new Child({ ...given, command: forServer(given.command) })
   const { headers } = await waitForAccess(place, child)
   const call = caller(`${place.origin}/api/v2.0`, headers)
   const company = `companies(${(await call('POST', 'companies', { name: 'Bench' }, 201))['id']})`
@@ -130,14 +134,14 @@ async function untilAnswers(child: Child, call: Call, path: string): Promise<voi
 }
 
 /** SAP CAP with the same document and lines, on its SQLite service; amounts by the handlers in `cap/srv`. */
-export async function openCap(place: Place): Promise<Books> {
+export async function openCap(place: Place, forServer: ForServer): Promise<Books> {
   const folder = join(place.folder, 'cap')
   await cp(here('cap'), folder, { recursive: true })
   await symlink(modules, join(folder, 'node_modules'))
   const bin = (name: string): string => join(modules, '@sap/cds/bin', name)
   execFileSync(process.execPath, [bin('deploy.js')], { cwd: folder, stdio: 'ignore' })
   const child = new Child({
-    command: [process.execPath, bin('serve.js'), 'all'],
+    command: forServer([process.execPath, bin('serve.js'), 'all']),
     environment: { PORT: String(place.port), NODE_ENV: 'production' },
     folder,
   })
@@ -165,7 +169,11 @@ export async function openCap(place: Place): Promise<Books> {
 }
 
 /** The Fiori elements mock server: the same entities in memory, documents of these many lines there beforehand. */
-export async function openMockServer(place: Place, sizes: readonly number[]): Promise<Books> {
+export async function openMockServer(
+  place: Place,
+  forServer: ForServer,
+  sizes: readonly number[],
+): Promise<Books> {
   const data = join(place.folder, 'data')
   await mkdir(data)
   const ids = new Map(sizes.map((size) => [size, randomUUID()]))
@@ -183,7 +191,7 @@ export async function openMockServer(place: Place, sizes: readonly number[]): Pr
     ),
   )
   const child = new Child({
-    command: [process.execPath, here('fe-mockserver/serve.ts')],
+    command: forServer([process.execPath, here('fe-mockserver/serve.ts')]),
     environment: { PORT: String(place.port), MOCK_DATA: data, NODE_ENV: 'production' },
   })
   const call = caller(`${place.origin}/odata/v4/bench`, {})
