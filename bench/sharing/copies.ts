@@ -1,7 +1,7 @@
 /** What the copying of data shares is measured on: folders, blobs and a table, each beside the tool people would use. */
 
 import { execFile } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { taskOf } from '../../src/engines/copy/contract.ts'
@@ -24,70 +24,101 @@ export const blobs = isFull ? 10_000 : 1000
 export const unchangedFiles = isFull ? 100_000 : 20_000
 export const listedDetails = isFull ? 100_000 : 20_000
 
-/** One way to copy: seconds of each turn. */
-export type Way = () => Promise<void>
+/** What memory is measured at. */
+export const memorySizes = {
+  files: isFull ? [1000, 10_000, 100_000] : [1000, 10_000],
+  megabytes: isFull ? [1024, 4096] : [128, 512],
+  rows: isFull ? [1_000_000, 5_000_000] : [200_000, 1_000_000],
+}
 
-async function copy(
+/** One way to copy. */
+export interface Way {
+  /** What is not counted: a place that nothing was ever in, above all. */
+  readonly ready?: () => Promise<void>
+  copy(): Promise<unknown>
+}
+
+/** Megabytes: the most that the process that copied had in memory. */
+export async function copy(
   source: Place,
   target: Place,
   mode: CopyTask['mode'],
   manifest: MemoryManifest,
-) {
+): Promise<number> {
   await using session = workerEngine().open()
   const task = taskOf({ source, target }, mode, manifest)
   await session.copy(task, manifest.ledger(task), new AbortController().signal)
+  return mostMemoryOfChildren()
 }
 
-export function fillFolder(folder: string): void {
-  const data = join(folder, 'from', 'data', 'x')
-  for (let at = 0; at < smallFiles; at++) {
-    const below = join(data, `d${at % 50}`)
+/** It is still there, and the only one that talks to this one by messages. */
+function mostMemoryOfChildren(): number {
+  const ids = readdirSync('/proc/self/task').flatMap((thread) =>
+    readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' '),
+  )
+  const of = (id: string): number => {
+    if (!readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('worker/main.ts')) return 0
+    const status = readFileSync(`/proc/${id}/status`, 'utf8')
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024
+  }
+  return Math.max(0, ...ids.filter((id) => id !== '').map(of))
+}
+
+export function placeOf(root: string): Place {
+  return { kind: 'folder', shape: 'tree', root, container: 'data', path: 'x' }
+}
+
+export function fillSmall(root: string, files: number): void {
+  for (let at = 0; at < files; at++) {
+    const below = join(root, 'data', 'x', `d${at % 50}`)
     if (at < 50) mkdirSync(below, { recursive: true })
     writeFileSync(join(below, `f${at}`), Buffer.alloc(smallBytes, at))
   }
+}
+
+export function fillLarge(root: string, megabytes: number): void {
+  mkdirSync(join(root, 'data', 'x'), { recursive: true })
   const piece = Buffer.alloc(16 * 1024 * 1024, 7)
-  for (let at = 0; at < largeMegabytes / 16; at++) {
-    writeFileSync(join(data, 'large.bin'), piece, { flag: 'a' })
+  for (let at = 0; at < megabytes / 16; at++) {
+    writeFileSync(join(root, 'data', 'x', 'large.bin'), piece, { flag: 'a' })
   }
 }
 
-/** By contestant: the first copy, and the one after it with nothing changed. */
+/**
+ * By contestant: the first copy, and the one after it with nothing changed. Every first copy goes to a folder of its
+ * own that stays until the end: a file system that is still at what was removed makes new files many times slower.
+ */
 export function folderWays(folder: string): Readonly<Record<string, readonly [Way, Way]>> {
-  const place = (side: string): Place => ({
-    kind: 'folder',
-    shape: 'tree',
-    root: join(folder, side),
-    container: 'data',
-    path: 'x',
-  })
-  let manifest = new MemoryManifest()
-  const data = join(folder, 'from', 'data', 'x')
-  const fresh = (name: string): string => {
-    rmSync(join(folder, name), { recursive: true, force: true })
-    return join(folder, name)
+  const from = join(folder, 'from')
+  const data = join(from, 'data', 'x')
+  let turn = 0
+  const ways = (
+    first: (to: string) => Promise<unknown>,
+    second: (to: string) => Promise<unknown>,
+  ): readonly [Way, Way] => {
+    let to = ''
+    const ready = async (): Promise<void> => {
+      to = join(folder, `turn-${++turn}`)
+      mkdirSync(to)
+    }
+    return [{ ready, copy: () => first(to) }, { copy: () => second(to) }]
   }
-  const rclone = (): Promise<unknown> =>
-    run('rclone', ['copy', data, join(folder, 'rclone'), '-q', '--config', '/dev/null'])
+  let manifest = new MemoryManifest()
+  const rclone = (to: string): Promise<unknown> =>
+    run('rclone', ['copy', data, join(to, 'x'), '-q', '--config', '/dev/null'])
   return {
-    Armature: [
-      async () => {
-        mkdirSync(fresh('to'))
+    Armature: ways(
+      (to) => {
         manifest = new MemoryManifest()
-        await copy(place('from'), place('to'), 'full', manifest)
+        return copy(placeOf(from), placeOf(to), 'full', manifest)
       },
-      () => copy(place('from'), place('to'), 'incremental', manifest),
-    ],
-    rclone: [
-      async () => {
-        fresh('rclone')
-        await rclone()
-      },
-      async () => void (await rclone()),
-    ],
-    'cp -r': [
-      async () => void (await run('cp', ['-r', data, fresh('cp')])),
-      async () => void (await run('cp', ['-ru', `${data}/.`, join(folder, 'cp')])),
-    ],
+      (to) => copy(placeOf(from), placeOf(to), 'incremental', manifest),
+    ),
+    rclone: ways(rclone, rclone),
+    'cp -r': ways(
+      (to) => run('cp', ['-r', data, join(to, 'x')]),
+      (to) => run('cp', ['-ru', `${data}/.`, join(to, 'x')]),
+    ),
   }
 }
 
@@ -121,18 +152,31 @@ export async function blobWays(
   })
   let turn = 0
   return {
-    Armature: () => copy(place('source'), place(`ours-${++turn}`), 'full', new MemoryManifest()),
-    rclone: async () => {
-      await rclone('b:source', `b:theirs-${++turn}`)
+    Armature: {
+      copy: () => copy(place('source'), place(`ours-${++turn}`), 'full', new MemoryManifest()),
     },
+    rclone: { copy: () => rclone('b:source', `b:theirs-${++turn}`) },
   }
 }
 
-export async function tableWays(server: PostgresServer): Promise<Readonly<Record<string, Way>>> {
+export interface Tables {
+  readonly ways: Readonly<Record<string, Way>>
+  /** Makes the source as long as that and copies it once; as `copy`. */
+  copyOf(rows: number): Promise<number>
+}
+
+export async function openTables(server: PostgresServer): Promise<Tables> {
   const [from, to] = [await server.createDatabase(), await server.createDatabase()]
-  const fill = `create table t (id int primary key, name text, at timestamptz);
-    insert into t select n, md5(n::text) || md5(n::text), now() from generate_series(1, ${tableRows}) n;`
-  await run('psql', ['-q', '-d', from, '-c', fill])
+  const psql = (database: string, ...commands: readonly string[]): Promise<unknown> =>
+    run('psql', ['-q', '-d', database, ...commands.flatMap((one) => ['-c', one])])
+  const fill = (rows: number): Promise<unknown> =>
+    psql(
+      from,
+      'drop table if exists t',
+      'create table t (id int primary key, name text, at timestamptz)',
+      `insert into t select n, md5(n::text) || md5(n::text), now() from generate_series(1, ${rows}) n`,
+      'vacuum analyze t',
+    )
   const place = (address: string): Place => {
     const url = new URL(address)
     return {
@@ -147,24 +191,28 @@ export async function tableWays(server: PostgresServer): Promise<Readonly<Record
       table: 't',
     }
   }
-  const drop = (): Promise<unknown> => run('psql', ['-q', '-d', to, '-c', 'drop table if exists t'])
+  const ready = async (): Promise<void> => {
+    await psql(to, 'drop table if exists t', 'checkpoint')
+  }
+  const ours = (): Promise<number> => copy(place(from), place(to), 'full', new MemoryManifest())
+  const piped = `psql -q -d "$1" -c 'copy t to stdout' | psql -q -d "$2" -c 'copy t from stdin'`
+  await fill(tableRows)
   return {
-    Armature: async () => {
-      await drop()
-      await copy(place(from), place(to), 'full', new MemoryManifest())
+    ways: {
+      Armature: { ready, copy: ours },
+      'psql | psql': {
+        ready,
+        async copy() {
+          await psql(to, 'create table t (id int not null, name text, at timestamptz)')
+          await run('sh', ['-c', piped, 'sh', from, to])
+          await psql(to, 'alter table t add primary key (id)')
+        },
+      },
     },
-    'psql | psql': async () => {
-      await drop()
-      await run('psql', [
-        '-q',
-        '-d',
-        to,
-        '-c',
-        'create table t (id int not null, name text, at timestamptz)',
-      ])
-      const line = `psql -q -d "$1" -c 'copy t to stdout' | psql -q -d "$2" -c 'copy t from stdin'`
-      await run('sh', ['-c', line, 'sh', from, to])
-      await run('psql', ['-q', '-d', to, '-c', 'alter table t add primary key (id)'])
+    async copyOf(rows) {
+      await fill(rows)
+      await ready()
+      return ours()
     },
   }
 }

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { listDetails } from '../../src/providers/data-share/synchronizations/list-details.ts'
 import { sharingStore, startSharing } from '../../src/providers/data-share/testing/start.ts'
+import type { Sql } from '../../src/stores/store.ts'
 
 /** Seconds of each incremental run over so many files, none of which has changed. */
 export async function unchangedRuns(
@@ -49,18 +50,16 @@ const questions: readonly (readonly [string, string])[] = [
   ['that failed', "$filter=status eq 'Failed'"],
   ['whose name holds a text', "$filter=contains(name,'99')"],
   ['larger than most, by size', '$filter=sizeRead gt 50000&$orderby=sizeRead desc'],
+  ['by status and name', '$orderby=status,name'],
+  ['by kind going down, then by size', '$orderby=dataSetType desc,sizeRead'],
+  ['that failed, by status and name', "$filter=status eq 'Failed'&$orderby=status,name"],
 ]
 const pageSize = 100
 const pagesMax = 300
 const atOnce = 500
 
-/** Pages of the details of one run with so many data sets, on SQLite. */
-export async function listedPages(
-  folder: string,
-  details: number,
-): Promise<readonly ListedPages[]> {
-  await using store = await sharingStore(join(folder, 'listed.db'))
-  const { sql } = store
+/** Pages of the details of one run with so many data sets. */
+export async function listedPages(sql: Sql, details: number): Promise<readonly ListedPages[]> {
   for (let from = 0; from < details; from += atOnce) {
     const some = Array.from({ length: Math.min(atOnce, details - from) }, (_, at) => from + at)
     const places = some.map(() => `(${Array(21).fill('?').join(', ')})`).join(', ')

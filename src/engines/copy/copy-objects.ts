@@ -13,7 +13,6 @@ import {
   type Counted,
   type DoneItem,
   type Ledger,
-  type Todo,
 } from './engine.ts'
 import { ItemChanged, type ListedItem, type ObjectSink, type ObjectSource } from './objects.ts'
 import { ticks } from './ticks.ts'
@@ -21,7 +20,7 @@ import { ticks } from './ticks.ts'
 /** How often what was done is written down. More often costs the store, less often is copied again after a cut. */
 const commitMilliseconds = 250
 const checkpointBytes = 64 * 1024 * 1024
-const breatheMilliseconds = 20
+const breatheMilliseconds = 2
 /** Items from this size on go through memory a few at a time, however many small ones are under way. */
 const heavyBytes = 256 * 1024
 const heavyAtOnce = 8
@@ -56,6 +55,12 @@ function stopIfCancelled(signal: AbortSignal): void {
   if (signal.aborted) throw new CopyCancelled()
 }
 
+interface ToCopy {
+  readonly item: ListedItem
+  /** So many of its bytes are there. */
+  readonly offset: number
+}
+
 /** What the service copies by itself: in its turn, left for the end, or (at the end) nothing else. */
 type Pulling = 'now' | 'later' | 'only'
 
@@ -63,6 +68,7 @@ class ObjectsRun {
   readonly #source: ObjectSource
   readonly #sink: ObjectSink
   readonly #ledger: Ledger
+  readonly #width: number
   readonly #heavy = new Gate(heavyAtOnce)
   #signal = new AbortController().signal
   #pulling: Pulling = 'now'
@@ -82,6 +88,7 @@ class ObjectsRun {
     this.#source = source
     this.#sink = sink
     this.#ledger = ledger
+    this.#width = Math.max(source.width, sink.width)
   }
 
   async all(pulling: Exclude<Pulling, 'only'>, signal: AbortSignal): Promise<void> {
@@ -98,22 +105,27 @@ class ObjectsRun {
     this.#signal = new AbortController().signal
     if (left === undefined) await this.#listed()
     else {
-      await this.#batch(
-        left,
-        left.map(() => ({ kind: 'copy' }) as const),
-      )
+      await this.#sideBySide(whole(left))
       await this.#settled()
     }
     if (this.#failure !== undefined) throw this.#failure
   }
 
   async #listed(): Promise<void> {
+    await this.#sideBySide(this.#toCopy())
+    await this.#settled()
+  }
+
+  async *#toCopy(): AsyncGenerator<ToCopy> {
     for await (const batch of this.#source.list()) {
       stopIfCancelled(this.#signal)
       const todo = await this.#ledger.todo(batch)
-      await this.#batch(batch, todo)
+      for (const [at, item] of batch.entries()) {
+        const what = todo[at]
+        if (what === undefined || what.kind === 'skip' || !this.#isTurnOf(item)) continue
+        yield { item, offset: what.kind === 'resume' ? what.offset : 0 }
+      }
     }
-    await this.#settled()
   }
 
   async #settled(): Promise<void> {
@@ -121,25 +133,21 @@ class ObjectsRun {
     await this.#committing
   }
 
-  async #batch(batch: readonly ListedItem[], todo: readonly Todo[]): Promise<void> {
-    let next = 0
+  /** Large items under way do not hold up the small ones behind them. */
+  async #sideBySide(items: AsyncIterator<ToCopy, unknown>): Promise<void> {
     let failed = false
     const lane = async (): Promise<void> => {
-      while (next < batch.length && !failed) {
-        const at = next++
-        const what = todo[at]
-        const item = batch[at]
-        if (item === undefined || what === undefined || what.kind === 'skip') continue
-        if (!this.#isTurnOf(item)) continue
-        await this.#item(item, what)
+      while (!failed) {
+        const next = await items.next()
+        if (next.done === true) return
+        await this.#item(next.value)
         if (ticks() - this.#committedAt >= commitMilliseconds) await this.#commit()
         if (ticks() - this.#breathedAt >= breatheMilliseconds) await this.#breathe()
       }
     }
-    if (this.#sink.width === 1) return lane()
-    const lanes = Array.from({ length: this.#sink.width }, () =>
+    const lanes = Array.from({ length: this.#width }, () =>
       lane().catch((error: unknown) => {
-        // Rethrown below, once the other lanes have let go of what they hold.
+        // Passed on below, once the other lanes have let go of what they hold.
         failed = true
         throw error
       }),
@@ -164,12 +172,12 @@ class ObjectsRun {
     stopIfCancelled(this.#signal)
   }
 
-  async #item(listed: ListedItem, what: Exclude<Todo, { kind: 'skip' }>): Promise<void> {
+  async #item({ item: listed, offset }: ToCopy): Promise<void> {
     stopIfCancelled(this.#signal)
     let item = listed
     for (let tries = 0; ; tries++) {
       try {
-        return await this.#copy(item, tries === 0 && what.kind === 'resume' ? what.offset : 0)
+        return await this.#copy(item, tries === 0 ? offset : 0)
       } catch (error) {
         // The adapter's word that the source moved on; once is forgiven.
         if (!(error instanceof ItemChanged)) throw error
@@ -192,25 +200,19 @@ class ObjectsRun {
   }
 
   #copy(item: ListedItem, offset: number): void | Promise<void> {
-    const { wholeMax } = this.#source
     if (this.#sink.pulls?.(item) === true) return this.#pull(item)
-    if (item.size > heavyBytes && this.#sink.width > heavyAtOnce) {
-      return this.#heavy.through(async () => {
-        if (item.size > wholeMax) return this.#large(item, offset)
-        return this.#put(item, await this.#whole(item))
-      })
-    }
-    if (item.size > wholeMax) return this.#large(item, offset)
-    const bytes = this.#whole(item)
-    if (bytes instanceof Promise) return bytes.then((read) => this.#put(item, read))
-    return this.#put(item, bytes)
+    const { size } = item
+    const work = (): void | Promise<void> =>
+      size > this.#source.wholeMax ? this.#large(item, offset) : this.#small(item)
+    if (size <= heavyBytes || this.#width <= heavyAtOnce) return work()
+    return this.#heavy.through(work)
   }
 
-  /** Bytes that stay what they are while they are sent, also where the source uses its buffer again. */
-  #whole(item: ListedItem): Uint8Array | Promise<Uint8Array> {
+  /** Nothing comes between reading and putting where both are synchronous: the source uses its buffer again. */
+  #small(item: ListedItem): void | Promise<void> {
     const bytes = this.#source.whole(item)
-    if (bytes instanceof Promise || this.#sink.width === 1) return bytes
-    return Buffer.from(bytes)
+    if (bytes instanceof Promise) return bytes.then((read) => this.#put(item, read))
+    return this.#put(item, bytes)
   }
 
   async #pull(item: ListedItem): Promise<void> {
@@ -314,7 +316,7 @@ class Gate {
     this.#most = most
   }
 
-  async through<T>(work: () => Promise<T>): Promise<T> {
+  async through<T>(work: () => T | Promise<T>): Promise<T> {
     if (this.#inside >= this.#most) await new Promise<void>((next) => this.#waiting.push(next))
     else this.#inside++
     try {
@@ -325,6 +327,10 @@ class Gate {
       else next()
     }
   }
+}
+
+async function* whole(items: readonly ListedItem[]): AsyncGenerator<ToCopy> {
+  for (const item of items) yield { item, offset: 0 }
 }
 
 async function take(digest: Hash, chunks: AsyncIterable<Uint8Array>): Promise<void> {

@@ -18,7 +18,7 @@ import { test } from 'node:test'
 import { requireOrSkip } from '../../../tests/require.ts'
 import { failure, large, objectsContract, runTask, taskOf } from './contract.ts'
 import type { FolderPlace } from './engine.ts'
-import { exchange } from './files/exchange.ts'
+import { exchange, exchangers } from './files/exchange.ts'
 import { FolderSink } from './files/folder-sink.ts'
 import { folderPair } from './testing/folder-pair.ts'
 import { inlineEngine } from './testing/inline-engine.ts'
@@ -28,6 +28,21 @@ import { workerEngine } from './worker/worker-engine.ts'
 objectsContract('folder to folder', inlineEngine, async () => folderPair())
 objectsContract('folder to folder, in a process of its own', workerEngine, async () => folderPair())
 
+test('each program that can exchange two folders does, by itself', async (t) => {
+  for (const program of exchangers.filter((one) => one !== '/usr/bin/mv')) {
+    await t.test(program, async (t) => {
+      if (!requireOrSkip(t, existsSync(program), `${program} is not there`)) return
+      await using pair = folderPair()
+      const [left, right] = ['left "', 'right $x'].map((name) => join(pair.folder, name))
+      mkdirSync(join(String(left), 'was-left'), { recursive: true })
+      mkdirSync(join(String(right), 'was-right'), { recursive: true })
+      assert.equal(exchange(String(left), String(right), [program]), true)
+      assert.deepEqual(readdirSync(String(left)), ['was-right'])
+      assert.deepEqual(readdirSync(String(right)), ['was-left'])
+    })
+  }
+})
+
 test('a reader who never looks away finds the folder whole, whatever is exchanged for it', async (t) => {
   await using pair = folderPair()
   const files = 20
@@ -35,7 +50,7 @@ test('a reader who never looks away finds the folder whole, whatever is exchange
   const [left, right] = ['left', 'right'].map((one) => join(pair.folder, one))
   mkdirSync(String(left))
   mkdirSync(String(right))
-  const how = 'no way to exchange two paths in one step: perl, or mv of coreutils 9.5'
+  const how = 'no way to exchange two paths in one step: perl, python3, or mv of coreutils 9.5'
   if (!requireOrSkip(t, exchange(String(left), String(right)), how)) return
   const manifest = new MemoryManifest()
   await runTask(inlineEngine(), taskOf(pair, 'full', manifest), manifest)

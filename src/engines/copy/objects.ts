@@ -17,13 +17,15 @@ export interface ListedItem extends Item {
 }
 
 export interface ObjectSource extends AsyncDisposable {
-  /** In the order of keys, byte by byte, where the source can; in batches of at most `batchItems`. */
+  /** In batches of at most `batchItems`; every key once. */
   list(): AsyncIterable<readonly ListedItem[]> | Iterable<readonly ListedItem[]>
   /** As it is now; undefined when it is gone. */
   look(key: string): Promise<ListedItem | undefined>
+  /** How many items at once are worth it; those of a pair are the larger of both. */
+  readonly width: number
   /** Items up to this size are read with `whole`. */
   readonly wholeMax: number
-  /** Throws `ItemChanged` unless it is the very item listed. */
+  /** Throws `ItemChanged` unless it is the very item listed. Not given as a promise, the bytes are good until the next call. */
   whole(item: ListedItem): Uint8Array | Promise<Uint8Array>
   /** The bytes from `offset`. Throws `ItemChanged`, at the latest after the last chunk. */
   open(item: ListedItem, offset: number): AsyncIterable<Uint8Array>
@@ -46,7 +48,7 @@ export interface Upload {
 export interface ObjectSink extends AsyncDisposable {
   /** By which digest is written and compared. */
   readonly hash: 'md5' | 'sha256'
-  /** How many items at once; 1 where calls are synchronous. */
+  /** How many items at once are worth it. */
   readonly width: number
   /**
    * Throws `CopyFailure` when the target may not be written. `published`: this run has done so before it was cut
@@ -55,6 +57,7 @@ export interface ObjectSink extends AsyncDisposable {
   prepare(): Promise<'ready' | 'published'>
   /** Does the stage hold this very item, from before a cut? */
   has(item: ListedItem): boolean
+  /** What is done with the bytes after it has returned is done with a copy of them. */
   putWhole(item: ListedItem, bytes: Uint8Array, digest: string): void | Promise<void>
   begin(item: ListedItem, offset: number): Promise<Upload>
   /**

@@ -14,7 +14,7 @@ import {
 } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
 import { failure, runTask, taskOf } from './contract.ts'
-import { CopyCancelled, type PostgresTable } from './engine.ts'
+import { CopyCancelled, type CopyFailure, type PostgresTable } from './engine.ts'
 import { folderPair } from './testing/folder-pair.ts'
 import { inlineEngine } from './testing/inline-engine.ts'
 import { LedgerDead, MemoryManifest } from './testing/memory-ledger.ts'
@@ -202,6 +202,81 @@ test('cancelled, refused and unreachable: the table as it was, and no password i
   const fresh = new MemoryManifest()
   const taken = await failure(runTask(inlineEngine(), taskOf(tables, 'full', fresh), fresh))
   assert.equal(taken.code, 'TargetNotEmpty')
+})
+
+test('values of every type arrive as what they were, however either side likes to see them', async (t) => {
+  await using tables = await pair(t)
+  if (tables === undefined) return
+  const [from, to] = [tables.source.database, tables.target.database]
+  for (const [database, style] of [
+    [from, 'SQL, DMY'],
+    [to, 'SQL, MDY'],
+  ]) {
+    await tables.from.query(`alter database ${database} set datestyle = '${style}'`)
+    await tables.from.query(`alter database ${database} set intervalstyle = 'sql_standard'`)
+    await tables.from.query(`alter database ${database} set extra_float_digits = -10`)
+    await tables.from.query(
+      `alter database ${database} set default_transaction_isolation = 'serializable'`,
+    )
+  }
+  const plain = `create table kinds as select n as id, n::smallint as small, n::bigint * 9000000000 as big, n / 7.0::float8 as float,
+    (n / 7.0)::float4 as single, case n when 3 then 'NaN'::numeric else n / 7.0 end as number, n % 2 = 0 as flag, md5(n::text)::uuid as uuid,
+    'x'::char(3) as padded, repeat('ä' || chr(10) || '\\.', n)::varchar(999) as word, decode(md5(n::text), 'hex') as bytes,
+    case n when 4 then 'infinity' else '2026-03-04'::date + n end as day, '2026-03-04 05:06:07.123456'::timestamp + n * interval '1 day' as moment,
+    '2026-03-04 05:06:07.123456+02'::timestamptz as instant, '05:06:07.5'::time as hour, n * interval '1 month 2 days 3.5 seconds' as span,
+    array[n, null, 2] as several, jsonb_build_object('n', n) as object, '10.0.0.1/8'::inet as address, nullif(n, 5) as gap from generate_series(1, 9) n`
+  const enumerated = `create type mood as enum ('good', 'bad'); create table kinds as select n as id, 'bad'::mood as mood,
+    '2026-03-04'::date + n as day, n / 7.0::float8 as float, n * interval '1 day 2 hours' as span from generate_series(1, 9) n`
+  for (const [at, definition] of [plain, enumerated].entries()) {
+    await tables.from.query('drop table if exists kinds')
+    await tables.from.query(definition)
+    if (at > 0) await tables.to.query(`drop table kinds; create type mood as enum ('bad', 'good')`)
+    const manifest = new MemoryManifest()
+    const task = taskOf(
+      {
+        source: { ...tables.source, schema: 'public', table: 'kinds' },
+        target: { ...tables.target, schema: 'public', table: 'kinds' },
+      },
+      'full',
+      manifest,
+    )
+    await runTask(inlineEngine(), task, manifest)
+    const rows = 'select k::text as row from kinds k order by id'
+    const expected: { rows: object[] } = await tables.from.query(rows)
+    assert.equal(expected.rows.length, 9)
+    assert.deepEqual((await tables.to.query(rows)).rows, expected.rows)
+    assert.equal(manifest.countsOf(task.run).rowsCopied, 9)
+  }
+})
+
+test('refused in the middle, on either side: told of that side, and nothing of it stays', async (t) => {
+  await using tables = await pair(t)
+  if (tables === undefined) return
+  const wide = { ...tables.source, schema: 'public', table: 'wide' }
+  await tables.from.query(
+    `create view wide as select n as id, repeat('x', 10000) as pad, 1 / (3000 - n) as part from generate_series(1, 4000) n`,
+  )
+  const failing = { source: wide, target: { ...wide, database: tables.target.database } }
+  const manifest = new MemoryManifest()
+  const unread: CopyFailure = await failure(
+    runTask(inlineEngine(), taskOf(failing, 'full', manifest), manifest),
+  )
+  assert.deepEqual([unread.code, unread.message.includes('22012')], ['SourceRefused', true])
+  await tables.from.query(
+    `create or replace view wide as select n as id, repeat('x', 10000) as pad, 1 as part from generate_series(1, 4000) n`,
+  )
+  await tables.to.query('create table wide (id int check (id <> 3000), pad text, part int)')
+  const unwritten: CopyFailure = await failure(
+    runTask(inlineEngine(), taskOf(failing, 'full', manifest), manifest),
+  )
+  assert.deepEqual([unwritten.code, unwritten.message.includes('23514')], ['TargetRefused', true])
+  const stages = `select relname from pg_class where relname like 'armature%'`
+  assert.deepEqual((await tables.to.query(stages)).rows, [])
+  assert.deepEqual((await tables.to.query('select * from wide')).rows, [])
+  await tables.to.query('alter table wide drop constraint wide_id_check')
+  await runTask(inlineEngine(), taskOf(failing, 'full', manifest), manifest)
+  const sums = 'select count(*)::int as n, sum(length(pad))::int as bytes from wide'
+  assert.deepEqual((await tables.to.query(sums)).rows, [{ n: 4000, bytes: 40_000_000 }])
 })
 
 test('a table becomes one file, as CSV and as Parquet', async (t) => {

@@ -9,6 +9,7 @@ import {
 import { type BlobPlace, CopyFailure } from '../engine.ts'
 import { checkedPath, checkPlace } from '../names.ts'
 
+export const blobsAtOnce = 32
 const triesMax = 4
 const requestMilliseconds = 60_000
 

@@ -16,14 +16,13 @@ import {
 } from '../engine.ts'
 import type { ListedItem, ObjectSink, Upload } from '../objects.ts'
 import { BlobPuller } from './blob-puller.ts'
-import { asked, containerOf, nameOf, prefixOf } from './blob-service.ts'
+import { asked, blobsAtOnce, containerOf, nameOf, prefixOf } from './blob-service.ts'
 
 const blockBytes = 8 * 1024 * 1024
-const atOnce = 32
 
 export class BlobSink implements ObjectSink {
   readonly hash = 'md5'
-  readonly width = atOnce
+  readonly width = blobsAtOnce
   readonly #place: BlobPlace
   readonly #task: CopyTask
   readonly #container: ContainerClient
@@ -75,7 +74,8 @@ export class BlobSink implements ObjectSink {
     return (await this.#puller?.pull(item, this.#blob(item.key))) ?? ''
   }
 
-  async putWhole(item: ListedItem, bytes: Uint8Array, digest: string): Promise<void> {
+  async putWhole(item: ListedItem, given: Uint8Array, digest: string): Promise<void> {
+    const bytes = Buffer.from(given)
     const blob = this.#blob(item.key)
     const md5 = md5Of(digest)
     await asked('TargetRefused', item.key, async () => {
@@ -227,5 +227,5 @@ async function side<T>(items: readonly T[], work: (item: T) => Promise<void>): P
       if (item !== undefined) await work(item)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, lane))
+  await Promise.all(Array.from({ length: Math.min(blobsAtOnce, items.length) }, lane))
 }

@@ -4,13 +4,22 @@ import { hash } from 'node:crypto'
 import type { BlobDownloadResponseParsed, ContainerClient } from '@azure/storage-blob'
 import { type BlobPlace, batchItems, CopyFailure } from '../engine.ts'
 import { ItemChanged, type ListedItem, type ObjectSource } from '../objects.ts'
-import { asked, bareEtag, containerOf, nameOf, prefixOf, statusOf } from './blob-service.ts'
+import {
+  asked,
+  bareEtag,
+  blobsAtOnce,
+  containerOf,
+  nameOf,
+  prefixOf,
+  statusOf,
+} from './blob-service.ts'
 
 /** As many as services list at once. */
 const pageItems = 5000
 export const blobWholeMax = 4 * 1024 * 1024
 
 export class BlobSource implements ObjectSource {
+  readonly width = blobsAtOnce
   readonly wholeMax = blobWholeMax
   readonly #place: BlobPlace
   readonly #container: ContainerClient

@@ -1,6 +1,6 @@
 /**
  * Two paths that change places in one step, so that no reader finds either of them absent. Linux does so by a call
- * that Node has no name for; what stands on nearly every Linux has: perl's `syscall`, or a newer `mv`.
+ * that Node has no name for; what stands on nearly every Linux has: perl's `syscall`, python's `ctypes`, or a newer `mv`.
  */
 
 import { spawnSync } from 'node:child_process'
@@ -12,18 +12,31 @@ const numbers: Readonly<Record<string, number>> = { x64: 316, arm64: 276 }
 const [here, exchanging] = [-100, 2]
 const waitMilliseconds = 10_000
 
+/** In the order in which they are tried; the first two alike on every one of them, the last from coreutils 9.5 on. */
+export const exchangers = ['/usr/bin/perl', '/usr/bin/python3', '/usr/bin/mv'] as const
+type Exchanger = (typeof exchangers)[number]
+
 /** False where nothing on this machine or file system can: nothing has changed then. */
-export function exchange(left: string, right: string): boolean {
+export function exchange(
+  left: string,
+  right: string,
+  programs: readonly Exchanger[] = exchangers,
+): boolean {
   const number = numbers[process.arch]
   if (process.platform !== 'linux' || number === undefined) return false
   const { ino } = statSync(left, { bigint: true })
-  const call = `exit(syscall(${number}, ${here}, $ARGV[0], ${here}, $ARGV[1], ${exchanging}) == 0 ? 0 : 1)`
-  const ways: readonly (readonly [string, readonly string[]])[] = [
-    ['/usr/bin/perl', ['-e', call, left, right]],
-    ['/usr/bin/mv', ['--exchange', '--no-target-directory', left, right]],
-  ]
-  for (const [program, words] of ways) {
-    spawnSync(program, words, { stdio: 'ignore', env: {}, timeout: waitMilliseconds })
+  const perl = `exit(syscall(${number}, ${here}, $ARGV[0], ${here}, $ARGV[1], ${exchanging}) == 0 ? 0 : 1)`
+  const python = `import ctypes, os, sys; left, right = map(os.fsencode, sys.argv[1:])
+ctypes.CDLL(None).syscall(${number}, ${here}, left, ${here}, right, ${exchanging})`
+  const words: Readonly<Record<Exchanger, readonly string[]>> = {
+    '/usr/bin/perl': ['-e', perl],
+    // Nothing of the folder it is started in is loaded.
+    '/usr/bin/python3': ['-I', '-c', python],
+    '/usr/bin/mv': ['--exchange', '--no-target-directory'],
+  }
+  for (const program of programs) {
+    const options = { stdio: 'ignore', env: {}, timeout: waitMilliseconds } as const
+    spawnSync(program, [...words[program], left, right], options)
     // What it says of itself is not asked: what is there tells it.
     if (statSync(right, { bigint: true }).ino === ino) return true
   }

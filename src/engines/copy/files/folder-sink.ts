@@ -26,6 +26,7 @@ import { checkedPath, stageFolder } from '../names.ts'
 import type { ListedItem, ObjectSink, Upload } from '../objects.ts'
 import { type ContainedPath, containedPath, refuseLinks } from './contained.ts'
 import { exchange } from './exchange.ts'
+import { filesAtOnce } from './folder-source.ts'
 
 const readBytes = 4 * 1024 * 1024
 const { O_CREAT, O_NOFOLLOW, O_RDWR, O_TRUNC, O_WRONLY } = constants
@@ -43,7 +44,7 @@ interface Next {
 
 export class FolderSink implements ObjectSink {
   readonly hash = 'sha256'
-  readonly width = 1
+  readonly width = filesAtOnce
   readonly #place: FolderPlace
   readonly #task: CopyTask
   readonly #at: ContainedPath

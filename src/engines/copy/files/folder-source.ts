@@ -16,15 +16,18 @@ import {
 import { open } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { batchItems, CopyFailure, type FolderPlace } from '../engine.ts'
-import { compareKeys, stageFolder } from '../names.ts'
+import { stageFolder } from '../names.ts'
 import { ItemChanged, type ListedItem, type ObjectSource } from '../objects.ts'
 import { containedPath } from './contained.ts'
 
 const chunkBytes = 4 * 1024 * 1024
 export const folderWholeMax = 1024 * 1024
+/** Small files are read one after the other; so many large ones may be under way meanwhile. */
+export const filesAtOnce = 4
 const foldersDeepMax = 100
 
 export class FolderSource implements ObjectSource {
+  readonly width = filesAtOnce
   readonly wholeMax = folderWholeMax
   readonly #place: FolderPlace
   readonly #path: string
@@ -133,7 +136,7 @@ export class FolderSource implements ObjectSource {
   }
 }
 
-/** Depth first, in the order of whole keys byte by byte: a folder sorts as its name with a slash. */
+/** Depth first; the files of a folder come before its folders, so that large ones above many small ones begin early. */
 function* walk(folder: string, prefix: string, depth: number): Generator<ListedItem> {
   if (depth > foldersDeepMax) {
     throw new CopyFailure(
@@ -141,21 +144,19 @@ function* walk(folder: string, prefix: string, depth: number): Generator<ListedI
       `folders are deeper than ${foldersDeepMax} at '${prefix}'`,
     )
   }
-  const entries: { readonly name: string; readonly sort: string }[] = []
+  const files: string[] = []
+  const folders: string[] = []
   for (const entry of entriesOf(folder, prefix)) {
     if (prefix === '' && entry.name === stageFolder) continue
-    if (entry.isDirectory()) entries.push({ name: entry.name, sort: `${entry.name}/` })
-    else if (entry.isFile()) entries.push({ name: entry.name, sort: entry.name })
+    if (entry.isDirectory()) folders.push(entry.name)
+    else if (entry.isFile()) files.push(entry.name)
   }
-  entries.sort((left, right) => compareKeys(left.sort, right.sort))
-  for (const { name, sort } of entries) {
-    const path = join(folder, name)
-    if (sort !== name) {
-      yield* walk(path, prefix + sort, depth + 1)
-      continue
-    }
-    const found = lstatSync(path, { bigint: true, throwIfNoEntry: false })
+  for (const name of files.sort()) {
+    const found = lstatSync(join(folder, name), { bigint: true, throwIfNoEntry: false })
     if (found?.isFile() === true) yield listed(prefix + name, found)
+  }
+  for (const name of folders.sort()) {
+    yield* walk(join(folder, name), `${prefix}${name}/`, depth + 1)
   }
 }
 

@@ -115,7 +115,6 @@ export async function copyDuckdbToPostgres(
     else await target.publishAll(taken.key, mark)
     await conclude(ledger, mark, taken.note)
   } catch (error) {
-    if (!isPublishing) await target.discard().catch(() => undefined)
     if (signal.aborted && !isPublishing) throw new CopyCancelled()
     throw error
   } finally {
@@ -136,7 +135,7 @@ async function takeFromPostgres(
     const { columns, key } = source.shape
     const chosen = choose(task, source, merges(columns, key))
     const meter = new Meter(ledger)
-    const read = source.stream(chosen.kind, 'csv', false)
+    const read = source.stream(chosen.kind, false)
     const file = createWriteStream(stage.at(csvFile))
     await inWords(from, 'read', () => pipeline(read, meter, file, { signal }))
     await meter.settled()

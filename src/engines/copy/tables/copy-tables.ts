@@ -11,7 +11,7 @@ import {
 import type { TableMark } from './marks.ts'
 import { Meter } from './meter.ts'
 import { openPostgresSource } from './postgres-source.ts'
-import { inWords } from './postgres-table.ts'
+import { frameFormat, inWords } from './postgres-table.ts'
 import { openPostgresTarget } from './postgres-target.ts'
 
 export async function copyPostgresToPostgres(
@@ -31,10 +31,15 @@ export async function copyPostgresToPostgres(
   const kind = merges ? 'changes' : 'all'
   let isPublishing = false
   try {
-    const meter = new Meter(ledger)
-    const load = await target.load(kind, shape.columns, 'text')
-    const read = source.stream(kind, 'text', false)
-    await inWords(to, 'write', () => pipeline(read, meter, load, { signal }))
+    const format = frameFormat(shape.columns, target.shape?.columns ?? shape.columns)
+    const load = await target.load(kind, shape.columns, format)
+    const read = source.frames(kind, format)
+    const meter = new Meter(ledger, read)
+    const copied = pipeline(read, meter, load, { signal }).catch((error: unknown) => {
+      if (read.failure === undefined) throw error
+      return inWords(from, 'read', () => Promise.reject(read.failure))
+    })
+    await inWords(to, 'write', () => copied)
     await meter.settled()
     if (read.rowCount !== load.rowCount) {
       throw new CopyFailure(
@@ -47,7 +52,7 @@ export async function copyPostgresToPostgres(
       armature: task.token,
       run: task.run,
       rows: load.rowCount,
-      bytes: meter.bytes,
+      bytes: read.bytes,
       ...(source.watermark === undefined ? {} : { watermark: source.watermark }),
     }
     if (signal.aborted) throw new CopyCancelled()
@@ -57,7 +62,6 @@ export async function copyPostgresToPostgres(
     else await target.publishAll(shape.key, mark)
     await conclude(ledger, mark, note)
   } catch (error) {
-    if (!isPublishing) await target.discard().catch(() => undefined)
     if (signal.aborted && !isPublishing) throw new CopyCancelled()
     throw error
   }

@@ -1,4 +1,4 @@
-/** Counts the rows and bytes of a stream as they pass, and tells the ledger now and then. */
+/** Counts the rows and bytes of a stream as they pass, or takes what its source counts, and tells the ledger now and then. */
 
 import { Transform, type TransformCallback } from 'node:stream'
 import type { Ledger } from '../engine.ts'
@@ -7,23 +7,28 @@ import { ticks } from '../ticks.ts'
 const tellMilliseconds = 500
 const lineFeed = 10
 
+/** What a source of frames has given so far. */
+export interface CountedSource {
+  readonly frames: number
+  readonly bytes: number
+}
+
 export class Meter extends Transform {
   rows = 0
   bytes = 0
   readonly #ledger: Ledger
+  readonly #source: CountedSource | undefined
   #toldAt = ticks()
   #telling: Promise<void> | undefined
 
-  constructor(ledger: Ledger) {
+  constructor(ledger: Ledger, source?: CountedSource) {
     super({ highWaterMark: 1024 * 1024 })
     this.#ledger = ledger
+    this.#source = source
   }
 
   override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
-    this.bytes += chunk.length
-    // In COPY's text a row is a line: feeds within values are escaped.
-    for (let at = chunk.indexOf(lineFeed); at >= 0; at = chunk.indexOf(lineFeed, at + 1))
-      this.rows++
+    this.#count(chunk)
     if (ticks() - this.#toldAt < tellMilliseconds || this.#telling !== undefined) {
       done(null, chunk)
       return
@@ -43,6 +48,18 @@ export class Meter extends Transform {
       this.destroy(error instanceof Error ? error : new Error(String(error)))
     })
     done(null, chunk)
+  }
+
+  #count(chunk: Buffer): void {
+    if (this.#source !== undefined) {
+      this.rows = this.#source.frames
+      this.bytes = this.#source.bytes
+      return
+    }
+    this.bytes += chunk.length
+    // Nearly every line of CSV is a row; how many there were the server tells at the end.
+    for (let at = chunk.indexOf(lineFeed); at >= 0; at = chunk.indexOf(lineFeed, at + 1))
+      this.rows++
   }
 
   /** Resolves when nothing is being told any more. */

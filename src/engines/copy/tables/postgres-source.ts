@@ -4,12 +4,22 @@ import type { Readable } from 'node:stream'
 import { type Client, escapeIdentifier, escapeLiteral } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { CopyFailure, type CopyTask, type PostgresTable } from '../engine.ts'
-import { connectTo, inWords, named, shapeOf, type TableShape } from './postgres-table.ts'
+import { CopyOut } from './copy-frames.ts'
+import {
+  connectTo,
+  type FrameFormat,
+  inWords,
+  named,
+  shapeOf,
+  type TableShape,
+} from './postgres-table.ts'
 
 /** A run can pick up the changes since this one by it. Of one server's history: another server is another one. */
 export type Watermark =
   | { readonly kind: 'transactions'; readonly server: string; readonly from: string }
   | { readonly kind: 'column'; readonly column: string; readonly above: string | null }
+
+type Which = 'all' | 'changes'
 
 export interface OpenedSource extends AsyncDisposable {
   readonly shape: TableShape
@@ -19,11 +29,10 @@ export interface OpenedSource extends AsyncDisposable {
   readonly note: string | undefined
   /** What the next run begins with. */
   readonly watermark: string | undefined
-  stream(
-    which: 'all' | 'changes',
-    format: 'text' | 'csv',
-    header: boolean,
-  ): Readable & { rowCount: number }
+  /** As CSV. */
+  stream(which: Which, header: boolean): Readable & { rowCount: number }
+  /** In a form that only another server reads. */
+  frames(which: Which, format: FrameFormat): CopyOut
 }
 
 /** Transaction numbers are 32 bits wide: older than this, a comparison would turn around. */
@@ -65,18 +74,18 @@ async function open(client: Client, place: PostgresTable, task: CopyTask): Promi
       ? await byTransactions(client, since)
       : await byColumn(client, from, told, since)
   const columns = shape.columns.map(({ name }) => `t.${escapeIdentifier(name)}`).join(', ')
+  const copyOut = (which: Which, options: string): string => {
+    const rows = which === 'changes' && where !== undefined ? ` where ${where}` : ''
+    return `copy (select ${columns} from ${from}${rows}) to stdout with (format ${options})`
+  }
   return {
     shape,
     changes: where,
     note,
     watermark,
-    stream(which, format, header) {
-      const rows = which === 'changes' && where !== undefined ? ` where ${where}` : ''
-      const options = format === 'text' ? '' : ` with (format csv${header ? ', header' : ''})`
-      return client.query(
-        copyTo(`copy (select ${columns} from ${from}${rows}) to stdout${options}`),
-      )
-    },
+    stream: (which, header) =>
+      client.query(copyTo(copyOut(which, `csv${header ? ', header' : ''}`))),
+    frames: (which, format) => client.query(new CopyOut(copyOut(which, format))),
     async [Symbol.asyncDispose]() {
       await client.end()
     },

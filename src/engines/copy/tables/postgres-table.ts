@@ -12,6 +12,9 @@ export interface Column {
   readonly notNull: boolean
 }
 
+/** How rows go from server to server. */
+export type FrameFormat = 'text' | 'binary'
+
 export interface TableShape {
   readonly columns: readonly Column[]
   /** Names of the primary key's columns; empty without one. */
@@ -35,7 +38,39 @@ export async function connectTo(place: PostgresTable): Promise<Client> {
   // A connection that breaks while nobody asks is told at the next question.
   client.on('error', () => undefined)
   await inWords(place, 'open', () => client.connect())
+  try {
+    await inWords(place, 'open', () => client.query(alike))
+  } catch (error) {
+    await client.end()
+    throw error
+  }
   return client
+}
+
+/**
+ * What one server writes the other is to read as the same, however their owners like to see it; and a copy takes as
+ * long as it takes. Settings that a server does not know are passed over.
+ */
+const alike = `select set_config(s.name, wished.value, false) from pg_settings s join (values
+    ('DateStyle', 'ISO, YMD'), ('IntervalStyle', 'postgres'), ('extra_float_digits', '3'),
+    ('statement_timeout', '0'), ('transaction_timeout', '0'), ('idle_in_transaction_session_timeout', '0')
+  ) as wished (name, value) on wished.name = s.name`
+
+/** Whose binary form is the same on every server and holds no number of a database. */
+const plainTypes = new Set(
+  (
+    'smallint|integer|bigint|real|double precision|numeric|boolean|text|character varying|character|bytea|uuid|date|' +
+    'time without time zone|time with time zone|timestamp without time zone|timestamp with time zone|interval|json|' +
+    'jsonb|inet|cidr|macaddr'
+  ).split('|'),
+)
+
+/** Binary is half the work for both servers; it wants the very same types on both sides. */
+export function frameFormat(from: readonly Column[], to: readonly Column[]): FrameFormat {
+  const there = new Map(to.map(({ name, type }) => [name, type]))
+  const isPlain = ({ name, type }: Column): boolean =>
+    there.get(name) === type && plainTypes.has(type.replace(/\(.*\)/, '').replace(/\[\]$/, ''))
+  return from.every(isPlain) ? 'binary' : 'text'
 }
 
 /** Runs a call of the server; what it says becomes a `CopyFailure` that names the table and no credentials. */

@@ -8,11 +8,13 @@ import type { Client } from 'pg'
 import { escapeIdentifier, escapeLiteral } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { CopyFailure, type CopyTask, type PostgresTable } from '../engine.ts'
+import { CopyIn } from './copy-frames.ts'
 import { readMark, type TableMark, writeMark } from './marks.ts'
 import {
   type Column,
   connectTo,
   definition,
+  type FrameFormat,
   inWords,
   list,
   named,
@@ -20,8 +22,7 @@ import {
   type TableShape,
 } from './postgres-table.ts'
 
-export type LoadFormat = 'text' | 'csv'
-
+/** All is one transaction, from the stage to its publishing: closed before, nothing of it stays. */
 export interface OpenedTarget extends AsyncDisposable {
   /** Undefined when there is none yet. */
   readonly shape: TableShape | undefined
@@ -29,15 +30,14 @@ export interface OpenedTarget extends AsyncDisposable {
   readonly mark: TableMark | undefined
   /** Can changed rows be merged: the same columns, and a primary key? */
   merges(columns: readonly Column[], key: readonly string[]): boolean
-  /** Makes the stage and gives what loads it. */
+  /** Makes the stage and gives what loads it: CSV, or the frames of another server. Nobody else sees it before it is published. */
   load(
     kind: 'all' | 'changes',
     columns: readonly Column[],
-    format: LoadFormat,
+    format: FrameFormat | 'csv',
   ): Promise<Writable & { rowCount: number }>
   publishAll(key: readonly string[], mark: TableMark): Promise<void>
   publishChanges(columns: readonly Column[], key: readonly string[], mark: TableMark): Promise<void>
-  discard(): Promise<void>
 }
 
 export async function openPostgresTarget(
@@ -60,7 +60,6 @@ async function open(client: Client, place: PostgresTable, task: CopyTask): Promi
   await client.query(`create schema if not exists ${escapeIdentifier(place.schema)}`)
   const shape = await shapeOf(client, place.schema, place.table)
   if (shape !== undefined && !task.owned) await requireEmpty(client, place, target)
-  await client.query(`drop table if exists ${stage}`)
   const words = <T>(work: () => Promise<T>): Promise<T> => inWords(place, 'write', work)
 
   const note = (mark: TableMark): string =>
@@ -76,6 +75,7 @@ async function open(client: Client, place: PostgresTable, task: CopyTask): Promi
     },
     load: (kind, columns, format) =>
       words(async () => {
+        await client.query('begin isolation level read committed')
         if (kind === 'changes') {
           await client.query(
             `create temporary table armature_changes as select ${list(columns.map(({ name }) => name))} from ${target} where false`,
@@ -87,15 +87,15 @@ async function open(client: Client, place: PostgresTable, task: CopyTask): Promi
         }
         const into = kind === 'changes' ? 'pg_temp.armature_changes' : stage
         const names = list(columns.map(({ name }) => name))
-        const options = format === 'csv' ? ' with (format csv)' : ''
-        return client.query(copyFrom(`copy ${into} (${names}) from stdin${options}`))
+        // Made in this transaction, and so written as rows that everybody may see: nothing has to look at them again.
+        const copy = `copy ${into} (${names}) from stdin with (format ${format}, freeze)`
+        return client.query(format === 'csv' ? copyFrom(copy) : new CopyIn(copy))
       }),
     publishAll: (key, mark) =>
       words(async () => {
         if (shape === undefined && key.length > 0) {
           await client.query(`alter table ${stage} add primary key (${list(key)})`)
         }
-        await client.query('begin')
         if (shape !== undefined) {
           await grantAlike(client, target, stage)
           await client.query(`drop table ${target}`)
@@ -112,18 +112,12 @@ async function open(client: Client, place: PostgresTable, task: CopyTask): Promi
           (name) => `${escapeIdentifier(name)} = excluded.${escapeIdentifier(name)}`,
         )
         const then = set.length === 0 ? 'do nothing' : `do update set ${set.join(', ')}`
-        await client.query('begin')
         await client.query(
           `insert into ${target} (${list(names)}) select ${list(names)} from pg_temp.armature_changes
             on conflict (${list(key)}) ${then}`,
         )
         await client.query(note(mark))
         await client.query('commit')
-      }),
-    discard: () =>
-      words(async () => {
-        await client.query('rollback').catch(() => undefined)
-        await client.query(`drop table if exists ${stage}`)
       }),
     async [Symbol.asyncDispose]() {
       await client.end()

@@ -77,7 +77,7 @@ async function exportPostgres(
   const csv = isParquet ? join(folder, 'csv') : path
   await mkdir(folder)
   const meter = new Meter(ledger)
-  const read = source.stream('all', 'csv', true)
+  const read = source.stream('all', true)
   await inWords(from, 'read', () => pipeline(read, meter, createWriteStream(csv), { signal }))
   await meter.settled()
   if (isParquet) await csvToParquet(csv, path, source.shape.columns)

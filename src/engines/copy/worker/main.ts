@@ -82,5 +82,6 @@ process.on('message', (message: ToWorker) => {
       return
   }
 })
-// Killed or gone, the parent takes the session with it.
-process.on('disconnect', () => process.exit(0))
+// Killed or gone, the parent takes the session with it. Not by `process.exit`: it waits for compiler threads that may
+// be waiting for this one (nodejs/node#54918), and a process that hangs so would keep its files and pipes for ever.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))

@@ -8,9 +8,10 @@ import type { FieldMap } from '#kernel/filter/field-map.ts'
 import { type OrderTerm, parseOrderBy } from '#kernel/filter/order-by.ts'
 import { parseFilter } from '#kernel/filter/parse.ts'
 import { lenientProfile } from '#kernel/filter/profile.ts'
-import type { Sql, SqlRow, SqlValue } from '#stores/store.ts'
+import type { Sql, SqlRow, SqlTx, SqlValue } from '#stores/store.ts'
 import { refuseShare } from '../errors.ts'
 import { type Detail, toDetail } from '../ledger/runs.ts'
+import { alongIndexes, pageByGroups } from './by-groups.ts'
 import { type Narrowing, narrow } from './narrow.ts'
 import { keys, type Ordering, orderingOf } from './ordering.ts'
 import { detailFields } from './records.ts'
@@ -48,7 +49,19 @@ export async function listDetails(
   const fields = detailFields(question.now)
   const filter = nodeOf(question.query, fields)
   const ordering = orderOf(sql, question.query, fields)
-  const read = ordering === undefined ? byPlace(sql, runId) : byOrder(sql, runId, ordering)
+  const answer = (tx: Reader): Promise<Page<Detail>> => {
+    const read = ordering === undefined ? byPlace(tx, runId) : byOrder(tx, runId, ordering)
+    return pageOf(read, question, filter, ordering)
+  }
+  return ordering === undefined && filter === undefined ? answer(sql) : alongIndexes(sql, answer)
+}
+
+async function pageOf(
+  read: Read,
+  question: Question,
+  filter: Wanted | undefined,
+  ordering: Ordering | undefined,
+): Promise<Page<Detail>> {
   let cursor = cursorOf(question.cursor)
   if (filter === undefined) {
     const { rows } = await read(cursor, question.pageSize + 1, question.pageSize + 1, undefined)
@@ -59,7 +72,10 @@ export async function listDetails(
       ? { items, next: JSON.stringify(last.cursor) }
       : { items }
   }
-  const { matches, narrowing } = filter
+  const { matches } = filter
+  // An order of several fields is made group by group, and what it gives is looked at here.
+  const isGrouped = ordering !== undefined && ordering.terms.length > 2
+  const narrowing = isGrouped ? undefined : filter.narrowing
   const window =
     narrowing === undefined ? chunkRows : ordering === undefined ? windowRows : windowRowsOrdered
   const items: Detail[] = []
@@ -82,6 +98,7 @@ export async function listDetails(
 }
 
 type Cursor = readonly SqlValue[]
+type Reader = Pick<SqlTx, 'all'>
 
 interface Found {
   readonly row: SqlRow
@@ -103,12 +120,12 @@ type Read = (
   narrowing: Narrowing | undefined,
 ) => Promise<{ readonly rows: readonly Found[]; readonly end: Cursor | undefined }>
 
-function byPlace(sql: Sql, runId: string): Read {
+function byPlace(tx: Reader, runId: string): Read {
   return async (after, window, limit, narrowing) => {
     const from = Number(after?.[0] ?? 0)
     // Places of a run have no gaps.
     const to = from + window
-    const rows = await sql.all(
+    const rows = await tx.all(
       `select * from share_details where run_id = ? and place > ? and place <= ?
         ${narrowing === undefined ? '' : `and ${narrowing.text}`} order by place limit ?`,
       runId,
@@ -120,7 +137,7 @@ function byPlace(sql: Sql, runId: string): Read {
     const found = rows.map((row) => ({ row, cursor: [Number(row['place'])] }))
     if (narrowing === undefined)
       return { rows: found, end: rows.length < window ? undefined : [to] }
-    const [more] = await sql.all(
+    const [more] = await tx.all(
       'select place from share_details where run_id = ? and place > ? order by place limit 1',
       runId,
       to,
@@ -129,38 +146,35 @@ function byPlace(sql: Sql, runId: string): Read {
   }
 }
 
-function byOrder(sql: Sql, runId: string, ordering: Ordering): Read {
-  const { selected, orderBy } = ordering
+function byOrder(tx: Reader, runId: string, ordering: Ordering): Read {
+  const { selected, orderBy, terms } = ordering
+  const found = (rows: readonly SqlRow[]): readonly Found[] =>
+    rows.map((row) => ({ row, cursor: ordering.cursorOf(row) }))
+  if (terms.length > 2) {
+    return async (after, window) => {
+      const rows = found(await pageByGroups(tx, { runId, terms, selected }, after, window))
+      return { rows, end: rows.length < window ? undefined : last(rows) }
+    }
+  }
   return async (after, window, limit, narrowing) => {
     const behind = after === undefined ? { text: '1 = 1', values: [] } : ordering.after(after)
     const from = `from share_details where run_id = ? and ${behind.text} order by ${orderBy}`
     const values = [runId, ...behind.values]
-    const found = (rows: readonly SqlRow[]): readonly Found[] =>
-      rows.map((row) => ({ row, cursor: ordering.cursorOf(row) }))
     if (narrowing === undefined) {
-      const rows = found(await sql.all(`select *, ${selected} ${from} limit ?`, ...values, window))
+      const rows = found(await tx.all(`select *, ${selected} ${from} limit ?`, ...values, window))
       return { rows, end: rows.length < window ? undefined : last(rows) }
     }
-    const ends = await sql.all(`select ${selected} ${from} limit 1 offset ?`, ...values, window - 1)
+    const ends = await tx.all(`select ${selected} ${from} limit 1 offset ?`, ...values, window - 1)
     const end = last(found(ends))
     const bound = end === undefined ? { text: '1 = 1', values: [] } : ordering.upTo(end)
-    const rows =
-      bound === undefined
-        ? await sql.all(
-            `select * from (select *, ${selected} ${from} limit ?) as w where ${narrowing.text} order by ${orderBy} limit ?`,
-            ...values,
-            window,
-            ...narrowing.values,
-            limit,
-          )
-        : await sql.all(
-            `select *, ${selected} from share_details where run_id = ? and ${behind.text} and ${bound.text}
-              and ${narrowing.text} order by ${orderBy} limit ?`,
-            ...values,
-            ...bound.values,
-            ...narrowing.values,
-            limit,
-          )
+    const rows = await tx.all(
+      `select *, ${selected} from share_details where run_id = ? and ${behind.text} and ${bound.text}
+        and ${narrowing.text} order by ${orderBy} limit ?`,
+      ...values,
+      ...bound.values,
+      ...narrowing.values,
+      limit,
+    )
     return { rows: found(rows), end }
   }
 }

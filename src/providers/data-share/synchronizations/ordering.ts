@@ -42,7 +42,7 @@ export const keys: Readonly<Record<string, SortKey>> = {
 /** Not sorted by an index, where others follow. */
 const vCoreText = `(case when started_at is null then 0 when ended_at is null then ${durationLast} else 1 + (ended_at - started_at - 1) / 60000 end)`
 
-interface Sorted {
+export interface Sorted extends Pick<SortKey, 'type'> {
   readonly text: string
   readonly direction: 'asc' | 'desc'
 }
@@ -53,13 +53,15 @@ export interface Bound {
 }
 
 export interface Ordering {
+  /** The fields in their order, and the place. */
+  readonly terms: readonly Sorted[]
   /** What to select besides the row for going on after it. */
   readonly selected: string
   readonly orderBy: string
   /** The condition of rows behind a cursor. */
   after(cursor: readonly SqlValue[]): Bound
-  /** The condition of rows up to one and with it; undefined where directions are mixed. */
-  upTo(cursor: readonly SqlValue[]): Bound | undefined
+  /** The condition of rows up to one and with it. Of orders of one field. */
+  upTo(cursor: readonly SqlValue[]): Bound
   cursorOf(row: SqlRow): readonly SqlValue[]
 }
 
@@ -69,7 +71,7 @@ export function orderingOf(
   fields: FieldMap<Detail>,
   dialect: Sql['dialect'],
 ): Ordering | { readonly unknown: OrderTerm['path'] } {
-  const sorted: (Sorted & Pick<SortKey, 'type'>)[] = []
+  const sorted: Sorted[] = []
   for (const [at, { path, direction }] of terms.entries()) {
     const isVCore = findByPath({ vCore: true }, path.segments, fields) === true
     const isLast = at === terms.length - 1
@@ -82,10 +84,15 @@ export function orderingOf(
   // In the direction of the last term, so that one index is walked one way.
   sorted.push({ type: 'whole', text: 'place', direction: sorted.at(-1)?.direction ?? 'asc' })
   return {
+    terms: sorted,
     selected: sorted.map(({ text }, at) => `${text} as key_${at}`).join(', '),
     orderBy: sorted.map(({ text, direction }) => `${text} ${direction}`).join(', '),
     after: (cursor) => behind(sorted, cursor),
-    upTo: (cursor) => asRow(sorted, cursor, { asc: '<=', desc: '>=' }),
+    upTo: (cursor) => {
+      const bound = asRow(sorted, cursor, { asc: '<=', desc: '>=' })
+      if (bound === undefined) throw new Error('a field and its place have one direction')
+      return bound
+    },
     cursorOf: (row) =>
       sorted.map(({ type }, at) => {
         const value = row[`key_${at}`]
@@ -109,7 +116,8 @@ function asRow(
   return { text: `(${row}) ${signs[first.direction]} (${places})`, values: cursor }
 }
 
-function behind(sorted: readonly Sorted[], cursor: readonly SqlValue[]): Bound {
+/** The condition of rows behind a cursor. */
+export function behind(sorted: readonly Sorted[], cursor: readonly SqlValue[]): Bound {
   const whole = asRow(sorted, cursor, { asc: '>', desc: '<' })
   if (whole !== undefined) return whole
   const [first] = sorted
