@@ -236,6 +236,12 @@ class ObjectsRun {
   async #large(item: ListedItem, offset: number): Promise<void> {
     const upload = await this.#sink.begin(item, offset)
     const digest = createHash(this.#sink.hash)
+    // Beside the copying, since the disk takes its time; one at once.
+    let saving: Promise<void> | undefined
+    const save = async (): Promise<void> => {
+      const safe = await upload.checkpoint()
+      await this.#commit({ key: item.key, etag: item.etag, offset: safe })
+    }
     try {
       await take(digest, upload.kept?.() ?? firstBytes(this.#source, item, upload.offset))
       let at = upload.offset
@@ -248,19 +254,23 @@ class ObjectsRun {
         at += chunk.length
         this.#underway.set(item.key, at)
         if (at - checkpoint >= checkpointBytes && at < item.size) {
-          const safe = await upload.checkpoint()
+          await saving
           checkpoint = at
-          await this.#commit({ key: item.key, etag: item.etag, offset: safe })
+          saving = save()
+          // Seen where it is waited for.
+          saving.catch(() => undefined)
         } else if (ticks() - this.#committedAt >= commitMilliseconds) {
           await this.#commit()
         }
       }
+      await saving
       if (at !== item.size) throw new ItemChanged(item.key)
       const hex = `${this.#sink.hash}:${digest.digest('hex')}`
       await upload.finish(hex)
       this.#underway.delete(item.key)
       this.#note(item, hex)
     } finally {
+      await Promise.allSettled([saving])
       await upload.close()
     }
   }

@@ -38,7 +38,7 @@ export interface Upload {
   /** The bytes that are kept, to be taken into the digest; left out, they are read from the source again. */
   kept?(): AsyncIterable<Uint8Array>
   write(chunk: Uint8Array): Promise<void>
-  /** Makes what was written safe; how many bytes are. */
+  /** Makes safe what was written before the call, while more is written; how many bytes that is. */
   checkpoint(): Promise<number>
   finish(digest: string): Promise<void>
   /** Lets go; what is safe stays for a later run. */

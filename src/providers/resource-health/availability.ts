@@ -50,7 +50,7 @@ export function availabilityStatuses(
           return past?.since === since ? showPast(parts, resource, past) : undefined
         }
         const current = await currentEvents(parts, subscriptionOf(target))
-        const past = await parts.history.past(target.key, now + 1, 2)
+        const past = await parts.history.past(target.key, everAfter, 2)
         return show(parts, resource, current, now, query.get('$expand'), past)
       },
       async list({ parent, now, query, cursor, limit }) {
@@ -92,6 +92,9 @@ interface Asked {
   readonly limit: number
 }
 
+/** What was noted has been seen, also where the clock of the replica that saw it is ahead of this one's. */
+const everAfter = 8_640_000_000_000_000
+
 /** What is seen now, and then what was seen before, newest first. */
 async function historyOf(
   parts: AvailabilityParts,
@@ -99,7 +102,7 @@ async function historyOf(
   events: readonly HealthEvent[],
   { now, expand, cursor, limit }: Asked,
 ): Promise<ListPage<object>> {
-  const before = cursor === undefined ? now + 1 : Number(cursor)
+  const before = cursor === undefined ? everAfter : Number(cursor)
   const past = await parts.history.past(resource.id.key, before, limit + 1)
   const isNow = cursor === undefined && isSame(past[0], observed(resource, parts.observers))
   const rest = isNow ? past.slice(1) : past

@@ -159,8 +159,9 @@ export class FolderSink implements ObjectSink {
         }
       },
       async checkpoint() {
+        const written = at
         await file.datasync()
-        return at
+        return written
       },
       finish: async () => {
         await file.utimes(item.modified / 1000, item.modified / 1000)
