@@ -84,21 +84,27 @@ async function measure(name: string, measuring: Measuring): Promise<Figures> {
     measuring.progress(`${name}: ${figure}`)
     note(figure, await takeTimes(async () => (await timed(list + query)).milliseconds))
   }
+  const follow = async (pages: number): Promise<readonly number[]> => {
+    const followed: number[] = []
+    let next: string | undefined = list
+    while (followed.length < pages && next !== undefined) {
+      const answer: Awaited<ReturnType<typeof timed>> = await timed(next)
+      followed.push(answer.milliseconds)
+      next = answer.next
+    }
+    return followed
+  }
+  measuring.progress(`${name}: following links`)
+  // Not counted, as with the questions.
+  await follow(followedAtEnds)
+  const followed = await follow(pagesMax)
+  note(firstPages, followed.slice(0, followedAtEnds))
+  note(lastPages, followed.slice(-followedAtEnds))
   // Beside ours, so that both meet the same neighbours on the machine.
   measuring.progress(`${name}: the same, asked of PostgreSQL`)
   const isPeer = await measurePostgres(measuring, note)
   measuring.progress(`${name}: the same, asked of json-server`)
   await measureJsonServer(`${name}-json-server`, measuring, note)
-  measuring.progress(`${name}: following links`)
-  const followed: number[] = []
-  let next: string | undefined = list
-  for (let page = 0; page < pagesMax && next !== undefined; page++) {
-    const answer: Awaited<ReturnType<typeof timed>> = await timed(next)
-    followed.push(answer.milliseconds)
-    next = answer.next
-  }
-  note(firstPages, followed.slice(0, followedAtEnds))
-  note(lastPages, followed.slice(-followedAtEnds))
   agent.destroy()
   return {
     rows: figures,
@@ -156,6 +162,7 @@ async function measurePostgres({ processors }: Measuring, note: Note): Promise<b
   for (const [figure, texts] of Object.entries(statements)) {
     note(figure, await takeTimes(() => peer.ask(texts), patience), direct)
   }
+  await peer.followPages(followedAtEnds)
   const followed = await peer.followPages(pagesMax)
   note(firstPages, followed.slice(0, followedAtEnds), direct)
   note(lastPages, followed.slice(-followedAtEnds), direct)
