@@ -560,6 +560,12 @@ function promiseRefusals({ test }: World): void {
       spec([{ ...web, name: 'Not A Token' }]),
       spec([{ ...web, mounts: [{ volume: 'nothing', path: '/x', readOnly: false }] }]),
       spec([web], files),
+      ...['/mnt,source=/', '/mnt:/etc', '/mnt/../etc', '/mnt\n', '/', 'mnt'].map((path) =>
+        spec([{ ...web, mounts: [{ volume: 'data', path, readOnly: false }] }], {
+          volumes: [{ kind: 'empty', name: 'data' }],
+        }),
+      ),
+      spec([web], { volumes: [{ kind: 'host', name: 'data', folder: '/tmp,target=/' }] }),
     ]
     for (const each of refused) await fails(engine.create('refused', each), 'refused')
     await fails(engine.create('../etc', spec([web])), 'refused')

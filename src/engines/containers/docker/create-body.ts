@@ -13,6 +13,7 @@ import {
 } from '../engine.ts'
 import type { Json } from '../json.ts'
 import { machinePowerOf } from '../machine-powers.ts'
+import { checkTexts } from '../safe-text.ts'
 import { checkToken, type Names, sandboxName, volumeName } from './names.ts'
 import { pauseImage } from './pause-image.ts'
 
@@ -32,6 +33,7 @@ export interface DockerPowers {
 }
 
 export function checkSpec(spec: GroupSpec, contents: GroupContents, powers: DockerPowers): void {
+  checkTexts(spec)
   const volumes = new Set(spec.volumes.map((volume) => volume.name))
   if (!/^[a-z0-9]{1,64}$/.test(spec.hash)) refused('the hash of the spec is malformed')
   if (volumes.size !== spec.volumes.length) refused('two volumes have one name')
@@ -61,9 +63,6 @@ export function checkSpec(spec: GroupSpec, contents: GroupContents, powers: Dock
 
 function checkVolume(volume: VolumeSpec, contents: GroupContents): void {
   checkToken(volume.name)
-  if (volume.kind === 'host' && !/^\/[^\0]*$/.test(volume.folder)) {
-    refused(`the folder of volume '${volume.name}' is not absolute`)
-  }
   if (volume.kind === 'archive' && !contents.archives?.has(volume.name)) {
     refused(`volume '${volume.name}' came without its archive`)
   }

@@ -9,6 +9,7 @@ import {
   type VolumeSpec,
 } from '../engine.ts'
 import { machinePowerOf } from '../machine-powers.ts'
+import { checkTexts } from '../safe-text.ts'
 
 /** What the operator opened, beyond what every installation may. */
 export interface KubernetesPowers {
@@ -27,6 +28,7 @@ export function checkSpec(
   contents: GroupContents,
   powers: KubernetesPowers,
 ): void {
+  checkTexts(spec)
   if (!/^[a-z0-9]{1,64}$/.test(spec.hash)) refused('the hash of the spec is malformed')
   checkNames('container', spec.parts)
   checkNames('volume', spec.volumes)
@@ -51,9 +53,6 @@ function checkVolume(volume: VolumeSpec, contents: GroupContents, powers: Kubern
   }
   if (volume.kind === 'host' && !powers.hostFolders) {
     refused(`volume '${volume.name}' is a folder of the host, and the nodes of a cluster differ`)
-  }
-  if (volume.kind === 'host' && !/^\/[^\0]*$/.test(volume.folder)) {
-    refused(`the folder of volume '${volume.name}' is not absolute`)
   }
   if (volume.kind !== 'files') return
   const files = contents.files?.get(volume.name)

@@ -24,6 +24,7 @@ import {
   type Session,
 } from '../engine.ts'
 import { machinePowerOf } from '../machine-powers.ts'
+import { checkTexts } from '../safe-text.ts'
 import { GroupFiles, type SimulatedGroup, type SimulatedPart } from './group-file.ts'
 import { type Change, HintBoard } from './hint-board.ts'
 import { addressOf, hostPortOf, imageIdOf } from './invention.ts'
@@ -313,6 +314,7 @@ export class SimulatedEngine implements ContainerEngine {
   }
 
   #checkSpec(spec: GroupSpec, contents: GroupContents): void {
+    checkTexts(spec)
     const volumes = new Map(spec.volumes.map((volume) => [volume.name, volume]))
     const refuse = (message: string): never => {
       throw new EngineError('refused', `simulated: ${message}`)

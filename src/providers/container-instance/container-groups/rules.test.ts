@@ -32,6 +32,32 @@ const codes = (given: object): readonly string[] =>
 const part = (properties: object) => web('', 'web', properties)
 const first = 'properties.containers[0].properties'
 
+/** None is only a path: each would say more to an engine that reads it as text, or leave its folder. */
+const hostileMountPaths = [
+  '/mnt,source=evil,volume-opt=type=none,volume-opt=o=bind,volume-opt=device=/',
+  '/mnt,source=/',
+  '/mnt","source=/',
+  '/a:b',
+  '/a;b',
+  '/a\\b',
+  "/a'b",
+  '/a`b',
+  '/a\nb',
+  '/a\0b',
+  '/a\u0085b',
+  '/a\u202eb',
+  '/a\ud800b',
+  '/a/../b',
+  '/a/./b',
+  '/a//b',
+  '//',
+  '/',
+  '',
+  'a',
+  `/${'a'.repeat(300)}`,
+  '/a'.repeat(600),
+]
+
 const table: readonly (readonly [expected: string, given: object])[] = [
   ['InvalidOsType properties.osType', body([web()], { osType: 'Plan9' })],
   ['InvalidSku properties.sku', body([web()], { sku: 'Large' })],
@@ -98,11 +124,37 @@ const table: readonly (readonly [expected: string, given: object])[] = [
     `VolumeMountWithoutVolume ${first}.volumeMounts[0].name`,
     body([part({ volumeMounts: [{ name: 'none', mountPath: '/a' }] })]),
   ],
-  [
+  ...hostileMountPaths.map((mountPath): readonly [string, object] => [
     `InvalidMountPath ${first}.volumeMounts[0].mountPath`,
-    body([part({ volumeMounts: [{ name: 'v', mountPath: '/a:b' }] })], {
+    body([part({ volumeMounts: [{ name: 'v', mountPath }] })], {
       volumes: [{ name: 'v', emptyDir: {} }],
     }),
+  ]),
+  [
+    `InvalidMountPath ${first}.volumeMounts[1].mountPath`,
+    body(
+      [
+        part({
+          volumeMounts: [
+            { name: 'v', mountPath: '/a' },
+            { name: 'v', mountPath: '/a/' },
+          ],
+        }),
+      ],
+      { volumes: [{ name: 'v', emptyDir: {} }] },
+    ),
+  ],
+  [
+    `InvalidMountPath ${first}.volumeMounts[0].mountPath`,
+    body(
+      [
+        part({
+          volumeMounts: [{ name: 'v', mountPath: '/mnt/configmap/web' }],
+          configMap: { keyValuePairs: { a: 'b' } },
+        }),
+      ],
+      { volumes: [{ name: 'v', emptyDir: {} }] },
+    ),
   ],
   [
     'InvalidVolumeName properties.volumes[0].name',

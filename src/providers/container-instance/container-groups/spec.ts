@@ -100,6 +100,11 @@ export function keyValues(
   return Object.entries(configMap?.keyValuePairs ?? {})
 }
 
+/** Where the key-value pairs of a container are mounted, each as a file. */
+export function configMapPath(container: string): string {
+  return `/mnt/configmap/${container}`
+}
+
 function configMapIndex(maps: readonly { readonly name: string }[], name: string): number {
   return maps.findIndex((one) => one.name === name)
 }
@@ -150,7 +155,7 @@ function mountsOf(
   })
   return configMap < 0
     ? mounts
-    : [...mounts, { volume: `c${configMap}`, path: `/mnt/configmap/${container}`, readOnly: true }]
+    : [...mounts, { volume: `c${configMap}`, path: configMapPath(container), readOnly: true }]
 }
 
 /** Without a limit of its own a container may use what the group asked for in all (facts 4.7). */

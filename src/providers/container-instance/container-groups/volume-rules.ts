@@ -1,5 +1,6 @@
 /** What is wrong with the volumes of a group, with their mounts, and with registry credentials. */
 
+import { mountPathProblem, plainPath } from '#engines/containers/safe-text.ts'
 import type { Problem } from '#kernel/error.ts'
 import type { Seal } from '#kernel/ports.ts'
 import { problemOf } from '../errors.ts'
@@ -7,6 +8,7 @@ import type { ContainerLimits } from '../limits.ts'
 import { openPart, placeOf, plainPart } from '../secret-parts.ts'
 import { allContainers, type ContainerGroup } from './model.ts'
 import type { Volume } from './shapes.ts'
+import { configMapPath, keyValues } from './spec.ts'
 
 export function volumeProblems(
   group: ContainerGroup,
@@ -104,26 +106,24 @@ export function secretValues(
 
 function mountProblems(group: ContainerGroup, volumes: ReadonlySet<string>): readonly Problem[] {
   const problems: Problem[] = []
-  for (const { list, at, properties } of allContainers(group)) {
-    const paths = new Set<string>()
-    for (const [index, { name, mountPath }] of (properties.volumeMounts ?? []).entries()) {
+  for (const { list, at, name, properties } of allContainers(group)) {
+    // The key-value pairs of a container are mounted there.
+    const hasMap = keyValues(properties.configMap).length > 0
+    const paths = new Set(hasMap ? [configMapPath(name)] : [])
+    for (const [index, { name: volume, mountPath }] of (properties.volumeMounts ?? []).entries()) {
       const path = `properties.${list}[${at}].properties.volumeMounts[${index}]`
-      if (!volumes.has(name)) {
-        problems.push(problemOf('VolumeMountWithoutVolume', `${path}.name`, { name }))
+      if (!volumes.has(volume)) {
+        problems.push(problemOf('VolumeMountWithoutVolume', `${path}.name`, { name: volume }))
       }
-      const reason = mountPath.includes(':')
-        ? 'it has a colon'
-        : !mountPath.startsWith('/') || mountPath === '/' || mountPath.includes('\0')
-          ? 'expected an absolute path that is not the root'
-          : paths.has(mountPath)
-            ? 'something else is mounted there'
-            : undefined
+      const reason =
+        mountPathProblem(mountPath) ??
+        (paths.has(plainPath(mountPath)) ? 'something else is mounted there' : undefined)
       if (reason !== undefined) {
         problems.push(
           problemOf('InvalidMountPath', `${path}.mountPath`, { path: mountPath, reason }),
         )
       }
-      paths.add(mountPath)
+      paths.add(plainPath(mountPath))
     }
   }
   return problems
