@@ -219,3 +219,29 @@ test('every setting is described, and every default keeps its own rule', () => {
     ['store', 'key'],
   )
 })
+
+test('trusted proxies are addresses and networks', () => {
+  withFolder((directory) => {
+    const read = (value: string) =>
+      readConfig({ environment: { ARMATURE_TRUSTED_PROXIES: value }, directory }).trustedProxies
+    assert.deepEqual(read(''), [])
+    assert.deepEqual(read('10.0.0.0/8, ::1,192.0.2.7,2001:db8::/32'), [
+      '10.0.0.0/8',
+      '::1',
+      '192.0.2.7',
+      '2001:db8::/32',
+    ])
+  })
+  for (const bad of [
+    'proxy.example',
+    '10.0.0.0/33',
+    '10.0.0.0/8/1',
+    '::1/129',
+    '10.0.0.0/',
+    'fe80::1%eth0',
+  ]) {
+    assert.deepEqual(problemsOf({ ARMATURE_TRUSTED_PROXIES: bad }), {
+      ARMATURE_TRUSTED_PROXIES: `${JSON.stringify(bad)} is no address and no network such as 10.0.0.0/8`,
+    })
+  }
+})

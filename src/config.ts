@@ -8,6 +8,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import { type Limits, limitNotes } from '#kernel/limits.ts'
 import { isVendorWord, type VendorWords } from '#kernel/vendor.ts'
+import { type EdgeConfig, edgeSettings } from './config/edge.ts'
 import { claimNames, parseIssuers } from './config/issuers.ts'
 import {
   arrangeMigrations,
@@ -49,7 +50,7 @@ export interface ThrottleConfig {
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug'
 
 /** The settings, checked and put in order. */
-export interface Config extends OutboundConfig, MigrationsConfig {
+export interface Config extends EdgeConfig, OutboundConfig, MigrationsConfig {
   /** Absolute. */
   readonly home: string
   readonly host: string
@@ -249,6 +250,7 @@ const settings = {
     description:
       'The status of the business application’s answer to a tag in `If-Match` that is stale. `409` is for clients that expect it.',
   }),
+  ...edgeSettings,
   ...outboundSettings,
   ...migrationsSettings,
   logLevel: choice(['silent', 'error', 'warn', 'info', 'debug'], {
@@ -410,6 +412,7 @@ function arrange(
     shareDatabases: resolve(directory, named.shareDatabases || join(named.home, 'databases')),
     businessConflictStatus: named.businessConflictStatus === '409' ? 409 : 412,
     ...arrangeMigrations(named, directory),
+    trustedProxies: named.trustedProxies,
     templateLinks: named.templateLinks,
     templateLinksPrivate: named.templateLinksPrivate,
     consentRedirects: named.consentRedirects,

@@ -7,6 +7,7 @@ import { businessMigrations } from '#business/migrations.ts'
 import { createBusiness } from '#business/service.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import { gitRepositories } from '#engines/repositories/git-repositories.ts'
+import { createAddressOf } from '#http/client-address.ts'
 import { createHttpServer, type HttpServer } from '#http/server.ts'
 import { createStreams } from '#http/streams.ts'
 import { defaultThrottle, type ThrottleSettings } from '#http/throttle.ts'
@@ -86,6 +87,7 @@ export async function start(config: Config): Promise<Started> {
 
   // The public address may be known only once the port is.
   let listening = config.publicUrl ?? ''
+  const addressOf = createAddressOf(config.trustedProxies)
   const identity = openIdentity({
     sql: store.sql,
     feed: store.feed('directory'),
@@ -97,6 +99,7 @@ export async function start(config: Config): Promise<Started> {
     publicUrl: () => listening,
     issuers: config.issuers,
     localTokenSecret: home.localTokenSecret(),
+    addressOf,
   })
   const firstStart = !(await isFurnished(store.sql))
   const ownerId = firstStart ? await makeOwner(identity, home, store) : await ownerOf(identity)
@@ -217,6 +220,7 @@ export async function start(config: Config): Promise<Started> {
     authenticate: (header) => identity.authenticator.authenticate(header),
     oauth: (request, response) => identity.handleOAuth(request, response),
     directoryRoutes: directoryTable(identity),
+    addressOf,
     authorizeAction: (action, principal) =>
       authorizeAtRoot(
         authorizer,

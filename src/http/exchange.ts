@@ -8,9 +8,11 @@ import type { ErrorFamily } from '#kernel/error.ts'
 import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
+import type { RequestOrigin } from '#kernel/request-origin.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Pending } from '#plane/access.ts'
 import type { Outcome, Plane, Route } from '#plane/plane.ts'
+import { type AddressOf, originOf } from './client-address.ts'
 import type { Metrics } from './metrics.ts'
 import type { Allowance, Throttle } from './throttle.ts'
 
@@ -51,6 +53,8 @@ export interface Exchange {
 
   /** Filled by `queryOf`. */
   query: URLSearchParams | undefined
+  /** Filled by `originOfExchange`. */
+  origin: RequestOrigin | undefined
   endpoint: Endpoint
   type: string
   counts: 'reads' | 'writes' | 'deletes'
@@ -75,6 +79,7 @@ export interface Edge {
   readonly plane: Plane
   authenticate(header: string | undefined): Principal | Promise<Principal>
   authorizeAction(action: string, principal: Principal): void | Promise<void>
+  readonly addressOf: AddressOf
   readonly clock: Clock
   readonly ids: Ids
   /** Milliseconds that only ever grow, for durations. */
@@ -116,6 +121,7 @@ export function createExchange(
     params,
     startedAt,
     query: undefined,
+    origin: undefined,
     endpoint,
     type: endpoint.type,
     counts: endpoint.counts,
@@ -137,6 +143,12 @@ export function createExchange(
 export function queryOf(exchange: Exchange): URLSearchParams {
   exchange.query ??= new URLSearchParams(exchange.search)
   return exchange.query
+}
+
+/** The address and the program of the caller. */
+export function originOfExchange(exchange: Exchange, edge: Edge): RequestOrigin {
+  exchange.origin ??= originOf(exchange.request, edge.addressOf)
+  return exchange.origin
 }
 
 /** The caller. Only for what the matrix puts after `authenticate`. */

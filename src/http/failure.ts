@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream'
 import { bodyOf as businessBody } from '#business/failure.ts'
 import { ApiError, type ErrorDetail, type ErrorFamily, refuse } from '#kernel/error.ts'
 import { edgeErrors } from './edge-errors.ts'
-import type { Edge, Exchange } from './exchange.ts'
+import { type Edge, type Exchange, originOfExchange } from './exchange.ts'
 import { respondFailure } from './respond.ts'
 
 export interface Failure {
@@ -147,6 +147,7 @@ function report(exchange: Exchange, edge: Edge, error: unknown, failure: Failure
     path: exchange.path,
     type: exchange.type,
     principalId: exchange.principal?.id,
+    ...originOfExchange(exchange, edge),
     correlationId: exchange.correlationId,
     requestId: exchange.requestId,
   }

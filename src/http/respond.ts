@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { formatEtag } from '#kernel/etag.ts'
 import { brandHeader } from '#kernel/vendor.ts'
 import type { Outcome } from '#plane/plane.ts'
-import { announcesBody, type Edge, type Exchange } from './exchange.ts'
+import { announcesBody, type Edge, type Exchange, originOfExchange } from './exchange.ts'
 
 const jsonType = 'application/json; charset=utf-8'
 const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -178,6 +178,7 @@ function settle(exchange: Exchange, edge: Edge, status: number): void {
       status,
       milliseconds: Math.round(elapsed * 10) / 10,
       principalId: exchange.principal?.id,
+      ...originOfExchange(exchange, edge),
       correlationId: exchange.correlationId,
       requestId: exchange.requestId,
     },

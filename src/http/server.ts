@@ -15,6 +15,7 @@ import type { VendorWords } from '#kernel/vendor.ts'
 import { createChecker } from '#plane/check.ts'
 import type { Plane } from '#plane/plane.ts'
 import { businessEndpoints, noSuchVersion } from './business.ts'
+import type { AddressOf } from './client-address.ts'
 import { type DirectoryRoute, directoryEndpoint, methodRefusal } from './directory.ts'
 import { edgeErrors } from './edge-errors.ts'
 import { createExchange, type Edge, type Endpoint } from './exchange.ts'
@@ -48,6 +49,8 @@ export interface HttpServerOptions {
   readonly directoryRoutes: readonly DirectoryRoute[]
   /** May the caller do this in the directory? Throws `AuthorizationFailed`. */
   authorizeAction(action: string, principal: Principal): void | Promise<void>
+  /** The caller's address, behind the proxies that are trusted. */
+  readonly addressOf: AddressOf
   readonly clock: Clock
   readonly ids: Ids
   /** Milliseconds that only ever grow; durations and deadlines are told by it, not by the clock. */
@@ -104,6 +107,7 @@ export function createHttpServer(given: HttpServerOptions): HttpServer {
     plane: given.plane,
     authenticate: (header) => given.authenticate(header),
     authorizeAction: (action, principal) => given.authorizeAction(action, principal),
+    addressOf: given.addressOf,
     clock: given.clock,
     ids: given.ids,
     ticks: () => given.ticks(),

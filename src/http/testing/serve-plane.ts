@@ -6,6 +6,7 @@ import { defaultLimits } from '#kernel/limits.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { owner } from '#plane/testing/start.ts'
+import { createAddressOf } from '../client-address.ts'
 import { createHttpServer, type HttpServerOptions } from '../server.ts'
 
 export interface ServedPlane extends AsyncDisposable {
@@ -18,6 +19,7 @@ export async function servePlane(
 ): Promise<ServedPlane> {
   let url = ''
   const server = createHttpServer({
+    addressOf: createAddressOf([]),
     plane,
     authenticate: () => owner,
     authorizeAction: () => {},

@@ -6,6 +6,7 @@ import { defaultLimits, type Limits } from '#kernel/limits.ts'
 import type { Log } from '#kernel/ports.ts'
 import { contractWords, type VendorWords } from '#kernel/vendor.ts'
 import { nobody, owner, startPlane, type TestPlane } from '#plane/testing/start.ts'
+import { createAddressOf } from '../client-address.ts'
 import type { DirectoryRoute } from '../directory.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../server.ts'
 import { defaultThrottle, type ThrottleSettings } from '../throttle.ts'
@@ -46,6 +47,7 @@ export async function startEdge(start: StartOptions = {}): Promise<TestEdge> {
       logged.push({ level, fields, message })
     }
   const server = createHttpServer({
+    addressOf: createAddressOf([]),
     plane: plane.plane,
     authenticate: (header) => {
       if (header === undefined) throw refuse.AuthenticationFailed()
