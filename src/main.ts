@@ -36,7 +36,6 @@ import { decodeKey, openServerHome, type ServerHome } from './installation/home.
 import {
   deriveKey,
   hasRecord,
-  type InstallationRecord,
   installationMigrations,
   isFurnished,
   markFurnished,
@@ -45,6 +44,7 @@ import {
 import { createLog } from './log.ts'
 import { consentPages, consentPrefix } from './main/consent-pages.ts'
 import { chooseContainerEngine } from './main/container-engine.ts'
+import { furnish, makeOwner, ownerOf } from './main/first-start.ts'
 import { openMigrating } from './main/migration-engine.ts'
 import { randomIds as ids } from './main/random-ids.ts'
 import { openTemplateLinks } from './main/template-links.ts'
@@ -73,8 +73,6 @@ const timers: Timers = {
   },
 }
 
-const ownerRole = '8e3af657-a8ff-443c-a75c-2fe8c4bcb635'
-
 /** Starts an installation. Throws `StoreUnavailable` and `Error`s whose messages are for the operator. */
 export async function start(config: Config): Promise<Started> {
   const home = openServerHome(config.home)
@@ -102,7 +100,9 @@ export async function start(config: Config): Promise<Started> {
     addressOf,
   })
   const firstStart = !(await isFurnished(store.sql))
-  const ownerId = firstStart ? await makeOwner(identity, home, store) : await ownerOf(identity)
+  const ownerId = firstStart
+    ? await makeOwner({ identity, home, store, timers })
+    : await ownerOf(identity)
 
   const containers = await chooseContainerEngine(config, record.tenantId, clock)
   undo.use(containers.engine)
@@ -191,7 +191,7 @@ export async function start(config: Config): Promise<Started> {
   undo.use(authorizer)
   undo.use(plane)
   if (firstStart) {
-    await furnish(plane, record, ownerId)
+    await furnish({ plane, record, ownerId, ids })
     await markFurnished(store.sql)
   }
 
@@ -325,78 +325,6 @@ async function installationKey(
     )
   }
   return home.createKey()
-}
-
-const firstStartSeconds = 10
-
-/**
- * The owner of a first start. Of several replicas that start at once one makes it; a start that was cut
- * off half-way is made good by the next, with new credentials where the first were lost.
- */
-async function makeOwner(identity: Identity, home: ServerHome, store: Store): Promise<string> {
-  const owner = await identity.ensureOwner({ displayName: 'Owner' })
-  if (owner.created) {
-    const { created: _, ...credentials } = owner
-    home.writeOwner(credentials)
-    return owner.principalId
-  }
-  if (home.hasOwner()) return owner.principalId
-  for (let seconds = 0; seconds < firstStartSeconds; seconds++) {
-    await new Promise<void>((resolve) => timers.after(1000, resolve))
-    if (await isFurnished(store.sql)) return owner.principalId
-  }
-  home.writeOwner(await identity.resetOwner())
-  return owner.principalId
-}
-
-async function ownerOf(identity: Identity): Promise<string> {
-  const owner = await identity.ensureOwner({ displayName: 'Owner' })
-  return owner.principalId
-}
-
-/** The first subscription, and the owner's right to everything: written as any client would write them. */
-async function furnish(
-  plane: RunningPlane,
-  record: InstallationRecord,
-  ownerId: string,
-): Promise<void> {
-  const principal: Principal = {
-    id: ownerId,
-    type: 'User',
-    tenantId: record.tenantId,
-    displayName: 'owner',
-    clientId: ownerId,
-    groups: [],
-  }
-  const put = async (path: string, version: string, body: object): Promise<void> => {
-    const query = new URLSearchParams({ 'api-version': version })
-    await plane.run(plane.locate('PUT', path, query), {
-      principal,
-      query,
-      body,
-      preconditions: {},
-      correlationId: ids.uuid(),
-      // The installation itself furnishes the house: nobody is asked, nothing is conditioned.
-      pending: undefined,
-    })
-  }
-  const { words } = plane.registry
-  const authorization = qualify(words, 'Authorization')
-  await put(
-    `/providers/${authorization}/roleAssignments/${record.ownerAssignmentId}`,
-    '2022-04-01',
-    {
-      properties: {
-        principalId: ownerId,
-        principalType: 'User',
-        roleDefinitionId: `/providers/${authorization}/roleDefinitions/${ownerRole}`,
-        description: 'The installation’s first owner.',
-      },
-    },
-  )
-  await put(`/subscriptions/${record.subscriptionId}`, '2020-01-01', {
-    displayName: 'First subscription',
-  })
 }
 
 function directoryTable(identity: Identity) {

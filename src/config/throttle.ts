@@ -1,0 +1,77 @@
+/** Settings of throttling: how much a caller may ask for. */
+
+import { flag, type Setting, whole } from './setting.ts'
+
+/** A token bucket of throttling (facts 9.6). */
+export interface Bucket {
+  readonly size: number
+  readonly refillPerSecond: number
+}
+
+export interface ThrottleConfig {
+  /** False: nothing is counted, for installations that leave it to something in front of them. */
+  readonly enabled: boolean
+  /** The local owner is refused too, instead of only counted and told. */
+  readonly owner: boolean
+  readonly reads: Bucket
+  readonly writes: Bucket
+  readonly deletes: Bucket
+  /** All principals of a subscription together get this many times the above. */
+  readonly subscriptionFactor: number
+}
+
+export const throttleSettings = {
+  throttle: flag({
+    default: 'true',
+    description:
+      'Count what callers ask for and refuse those that use up their allowance (facts 9.6).',
+  }),
+  throttleOwner: flag({
+    default: 'false',
+    description: 'Refuse the local owner too, who is otherwise only counted and told.',
+  }),
+  throttleReadsBucket: bucket(250, 'reads at once'),
+  throttleReadsRefill: refill(25, 'reads'),
+  throttleWritesBucket: bucket(200, 'writes at once'),
+  throttleWritesRefill: refill(10, 'writes'),
+  throttleDeletesBucket: bucket(200, 'deletes at once'),
+  throttleDeletesRefill: refill(10, 'deletes'),
+  throttleSubscriptionFactor: whole(1, 10_000, {
+    default: '15',
+    description:
+      'All principals of a subscription together have this many times one principal’s allowance.',
+  }),
+} as const
+
+function bucket(size: number, what: string): Setting<number> {
+  return whole(1, 1_000_000, {
+    default: String(size),
+    description: `Allowance of one principal: ${what} (facts 9.6).`,
+  })
+}
+
+function refill(perSecond: number, what: string): Setting<number> {
+  return whole(1, 1_000_000, {
+    default: String(perSecond),
+    description: `Allowance of one principal: ${what} given back each second (facts 9.6).`,
+  })
+}
+
+type Named = {
+  readonly [K in keyof typeof throttleSettings]: (typeof throttleSettings)[K] extends Setting<
+    infer T
+  >
+    ? T
+    : never
+}
+
+export function arrangeThrottle(named: Named): ThrottleConfig {
+  return {
+    enabled: named.throttle,
+    owner: named.throttleOwner,
+    reads: { size: named.throttleReadsBucket, refillPerSecond: named.throttleReadsRefill },
+    writes: { size: named.throttleWritesBucket, refillPerSecond: named.throttleWritesRefill },
+    deletes: { size: named.throttleDeletesBucket, refillPerSecond: named.throttleDeletesRefill },
+    subscriptionFactor: named.throttleSubscriptionFactor,
+  }
+}

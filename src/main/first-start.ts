@@ -1,0 +1,93 @@
+/** What the first start of an installation makes: its owner, the owner's role assignment, a subscription. */
+
+import type { Identity } from '#identity/identity.ts'
+import type { Ids } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { qualify } from '#kernel/vendor.ts'
+import type { RunningPlane } from '#plane/create-plane.ts'
+import type { Timers } from '#plane/reconciler.ts'
+import type { Store } from '#stores/store.ts'
+import type { ServerHome } from '../installation/home.ts'
+import { type InstallationRecord, isFurnished } from '../installation/record.ts'
+
+const ownerRole = '8e3af657-a8ff-443c-a75c-2fe8c4bcb635'
+
+const firstStartSeconds = 10
+
+/**
+ * The owner of a first start. Of several replicas that start at once, one makes it. When that start was cut off, the
+ * next one makes it good, with new credentials where the first were lost.
+ */
+export async function makeOwner(parts: {
+  readonly identity: Identity
+  readonly home: ServerHome
+  readonly store: Store
+  readonly timers: Timers
+}): Promise<string> {
+  const { identity, home, store, timers } = parts
+  const owner = await identity.ensureOwner({ displayName: 'Owner' })
+  if (owner.created) {
+    const { created: _, ...credentials } = owner
+    home.writeOwner(credentials)
+    return owner.principalId
+  }
+  if (home.hasOwner()) return owner.principalId
+  for (let seconds = 0; seconds < firstStartSeconds; seconds++) {
+    await new Promise<void>((resolve) => timers.after(1000, resolve))
+    if (await isFurnished(store.sql)) return owner.principalId
+  }
+  home.writeOwner(await identity.resetOwner())
+  return owner.principalId
+}
+
+export async function ownerOf(identity: Identity): Promise<string> {
+  const owner = await identity.ensureOwner({ displayName: 'Owner' })
+  return owner.principalId
+}
+
+/** Writes the first subscription and the owner's role assignment, as any client would write them. */
+export async function furnish(parts: {
+  readonly plane: RunningPlane
+  readonly record: InstallationRecord
+  readonly ownerId: string
+  readonly ids: Ids
+}): Promise<void> {
+  const { plane, record, ownerId, ids } = parts
+  const principal: Principal = {
+    id: ownerId,
+    type: 'User',
+    tenantId: record.tenantId,
+    displayName: 'owner',
+    clientId: ownerId,
+    groups: [],
+  }
+  const put = async (path: string, version: string, body: object): Promise<void> => {
+    const query = new URLSearchParams({ 'api-version': version })
+    await plane.run(plane.locate('PUT', path, query), {
+      principal,
+      query,
+      body,
+      preconditions: {},
+      correlationId: ids.uuid(),
+      // The installation itself writes: there is no caller whose rights could be asked for.
+      pending: undefined,
+    })
+  }
+  const { words } = plane.registry
+  const authorization = qualify(words, 'Authorization')
+  await put(
+    `/providers/${authorization}/roleAssignments/${record.ownerAssignmentId}`,
+    '2022-04-01',
+    {
+      properties: {
+        principalId: ownerId,
+        principalType: 'User',
+        roleDefinitionId: `/providers/${authorization}/roleDefinitions/${ownerRole}`,
+        description: 'The installation’s first owner.',
+      },
+    },
+  )
+  await put(`/subscriptions/${record.subscriptionId}`, '2020-01-01', {
+    displayName: 'First subscription',
+  })
+}
