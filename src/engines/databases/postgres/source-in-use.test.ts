@@ -59,6 +59,25 @@ describe('a source in use', () => {
     assert.equal(ended.phase, 'succeeded', ended.message)
   })
 
+  hazard('names that only a newer version knows as keywords', async (world, engine) => {
+    await world.make('keywords', [
+      `CREATE TYPE json_scalar AS ENUM ('a', 'b');
+       CREATE TABLE json (id int PRIMARY KEY, json text, json_table int, absent json_scalar DEFAULT 'a',
+         merge_action int GENERATED ALWAYS AS (json_table + 1) STORED, "Mixed Case" int);
+       CREATE TABLE json_array (json_object int PRIMARY KEY REFERENCES json);
+       INSERT INTO json (id, json, json_table) VALUES (1, 'one', 1)`,
+    ])
+    const spec = world.spec(['keywords'], { mode: 'online' })
+    await startReplicating(world, engine, 'keywords', spec)
+    await using source = await world.session('source', 'keywords')
+    await source.run(
+      "INSERT INTO public.json (id, json, absent) VALUES (2, 'two', 'b'); INSERT INTO public.json_array VALUES (2)",
+    )
+    const ended = await cutOver(world, engine, 'keywords')
+    assert.equal(ended.phase, 'succeeded', ended.message)
+    assert.equal(ended.verified?.rows, 3)
+  })
+
   for (const [name, change, wanted] of [
     ['table', 'CREATE TABLE public.later AS SELECT 1 AS a', /later/],
     ['column', 'ALTER TABLE public.note ADD COLUMN z int DEFAULT 5', /note/],

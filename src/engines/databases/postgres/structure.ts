@@ -14,16 +14,22 @@ interface TableShape {
   readonly covered: boolean
 }
 
-/** Without those of extensions, whose versions may differ; `$1` is the publication. */
+/** In SQL, quoted by the same rule on every server: `%I` quotes by the keywords of the server's own version. */
+const quoted = (name: string): string => `'"' || pg_catalog.replace(${name}, '"', '""') || '"'`
+
+/**
+ * Without those of extensions, whose versions may differ; `$1` is the publication. The types' names are quoted alike
+ * too: the session's `quote_all_identifiers` is on for this query.
+ */
 const shapesQuery = `
-SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name,
+SELECT ${quoted('n.nspname')} || '.' || ${quoted('c.relname')} AS name,
   c.relpersistence = 'u' OR EXISTS (SELECT FROM pg_catalog.pg_publication_rel r
     JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid
     WHERE p.pubname = $1 AND r.prrelid = c.oid) AS covered,
   coalesce(a.shape, '') AS shape
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN (
-  SELECT attrelid, pg_catalog.md5(pg_catalog.string_agg(pg_catalog.format('%I %s %s', attname,
+  SELECT attrelid, pg_catalog.md5(pg_catalog.string_agg(pg_catalog.format('%s %s %s', ${quoted('attname')},
     pg_catalog.format_type(atttypid, atttypmod), attgenerated), ',' ORDER BY attname)) AS shape
   FROM pg_catalog.pg_attribute WHERE attrelid >= 16384 AND attnum > 0 AND NOT attisdropped
   GROUP BY attrelid) a ON a.attrelid = c.oid
@@ -37,7 +43,10 @@ const namedMax = 5
 type Shapes = readonly TableShape[]
 
 async function readShapes(task: DatabaseTask, session: Session): Promise<Shapes> {
-  return session.rows<TableShape>(shapesQuery, [nameOf(task)])
+  await session.run('SET quote_all_identifiers = on')
+  const shapes = await session.rows<TableShape>(shapesQuery, [nameOf(task)])
+  await session.run('SET quote_all_identifiers = off')
+  return shapes
 }
 
 /** Of tables that `now` has and `then` has not, the other way round, or that differ, or that send no changes. */
