@@ -213,16 +213,26 @@ describe('migrations', () => {
     assert.deepEqual(cut.body.properties.dbsToTriggerCutoverOn, ['first'])
     await w.until('online', ({ databases }) => databases['first'].migrationState === 'Succeeded')
     assert.equal(await w.contentOf('target', 'first'), await w.contentOf('source', 'first'))
+    // Names alone ask for nothing, and a later body does not take them up.
+    const named = await w.patch('online', { dbsToTriggerCutoverOn: ['second'] })
+    assert.deepEqual(named.body.properties.dbsToTriggerCutoverOn, ['first'])
+    // By the contract's words the list of databases to cancel goes with `triggerCutover`.
+    const canceled = await w.patch('online', {
+      triggerCutover: 'True',
+      dbsToCancelMigrationOn: ['third'],
+    })
+    const { second, third } = statusOf(canceled).databases
+    assert.equal(third.migrationState, 'Canceling')
+    assert.equal(second.migrationState, 'WaitingForCutoverTrigger')
+    await w.until('online', ({ databases }) => databases['third'].migrationState === 'Canceled')
     await refused(
-      w
-        .patch('online', { triggerCutover: 'True', dbsToTriggerCutoverOn: ['first', 'second'] })
-        .then(() => w.patch('online', { dbsToTriggerCutoverOn: ['third', 'none'] })),
+      w.patch('online', { triggerCutover: 'True', dbsToTriggerCutoverOn: ['second', 'none'] }),
       'InvalidParameterValue',
       400,
     )
-    await w.until('online', ({ databases }) => databases['second'].migrationState === 'Succeeded')
-    // By the contract's words the list of databases to cancel goes with `triggerCutover`.
-    await w.patch('online', { triggerCutover: 'True', dbsToCancelMigrationOn: ['third'] })
+    const untouched = statusOf(await w.patch('online', { dbsToTriggerCutoverOn: ['second'] }))
+    assert.equal(untouched.databases['second'].migrationState, 'WaitingForCutoverTrigger')
+    await w.patch('online', { triggerCutover: 'True', dbsToTriggerCutoverOn: ['second'] })
     const done = await w.until('online', isSettled)
     assert.equal(done.state, 'Succeeded', done.error)
     assert.equal(done.databases['third'].migrationState, 'Canceled')

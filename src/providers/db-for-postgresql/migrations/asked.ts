@@ -1,6 +1,6 @@
 /**
  * What flags and lists of one body ask for (facts 8.4): a flag with a list is about those databases, a flag alone
- * about all. Cancel wins over cutover. Pure.
+ * about all, a list alone about nothing. Cancel wins over cutover. Pure.
  */
 
 import type { Asked, Flag } from './model.ts'
@@ -15,23 +15,33 @@ export interface Orders {
 export const nothingAsked: Asked = { cutover: [], cancel: [] }
 
 /**
- * `before` is what stands in the resource, `given` what the body says. The list of databases to cancel works with
- * either flag: the contract pairs it with `triggerCutover`, older texts with `cancel`.
+ * What has been asked for once `given`, the orders of one body, has been taken. Nothing else of the resource counts:
+ * names that an earlier body gave are not acted on again, and names without a flag do nothing. The list of databases
+ * to cancel works with either flag: the contract pairs it with `triggerCutover`, older texts with `cancel`.
  */
-export function askedAfter(asked: Asked, before: Orders, given: Orders): Asked {
-  const now = { ...before, ...given }
-  const isNew = (list: readonly string[] | undefined, known: Asked['cancel']): readonly string[] =>
-    known === 'all' ? [] : (list ?? []).filter((name) => !known.includes(name))
-  const flags = [now.triggerCutover, now.cancel].includes('True')
-  // A list that has had its effect stays to be seen and has no other.
-  const cancelOn = flags ? (given.cancelOn ?? isNew(before.cancelOn, asked.cancel)) : []
-  const cutoverOn =
-    now.triggerCutover === 'True' ? (given.cutoverOn ?? isNew(before.cutoverOn, asked.cutover)) : []
+export function askedAfter(asked: Asked, given: Orders): Asked {
+  const { cutoverOn = [], cancelOn = [] } = effectiveOrders(given)
   const cancelsAll = given.cancel === 'True' && cancelOn.length === 0
-  const cutsAll = given.triggerCutover === 'True' && cutoverOn.length === 0 && cancelOn.length === 0
+  const cutsAll =
+    given.triggerCutover === 'True' &&
+    given.cancel !== 'True' &&
+    cutoverOn.length === 0 &&
+    cancelOn.length === 0
   return {
-    cutover: join(asked.cutover, cutsAll && given.cancel !== 'True' ? 'all' : cutoverOn),
+    cutover: join(asked.cutover, cutsAll ? 'all' : cutoverOn),
     cancel: join(asked.cancel, cancelsAll ? 'all' : cancelOn),
+  }
+}
+
+/** Of `given` what has an effect and is kept to be shown: a list counts only with its flag in the same body. */
+export function effectiveOrders(given: Orders): Orders {
+  const { cutoverOn, cancelOn, ...flags } = given
+  const cuts = given.triggerCutover === 'True'
+  const acts = cuts || given.cancel === 'True'
+  return {
+    ...flags,
+    ...(cuts && cutoverOn !== undefined ? { cutoverOn } : {}),
+    ...(acts && cancelOn !== undefined ? { cancelOn } : {}),
   }
 }
 

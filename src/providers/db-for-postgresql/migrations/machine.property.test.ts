@@ -38,7 +38,7 @@ const model: fc.Arbitrary<Migration> = fc
     sourceType: 'OnPremises' as const,
     sslMode: 'Prefer' as const,
     sourceId: 'h:1@u',
-    asked: given.reduce((asked, one) => askedAfter(asked, {}, one), nothingAsked),
+    asked: given.reduce((asked, one) => askedAfter(asked, one), nothingAsked),
   }))
 
 const specOf = ({ databases = [], asked, mode }: Migration): MigrationSpec => {
@@ -273,31 +273,33 @@ function fair(last: Progress | undefined): Weather {
   }
 }
 
-test('orders only grow, cancel wins, and a list is about its databases alone', () => {
+test('orders only grow, cancel wins, and a body acts on what it names alone', () => {
   fc.assert(
     fc.property(fc.array(orders, { maxLength: 5 }), (bodies) => {
       let asked = nothingAsked
-      let before: Orders = {}
       for (const given of bodies) {
-        const next = askedAfter(asked, before, given)
+        const next = askedAfter(asked, given)
         const [old, now] = [ordersFor(asked, names), ordersFor(next, names)]
         for (const name of old.cancel) assert.ok(now.cancel.includes(name))
         for (const name of now.cutover) assert.ok(!now.cancel.includes(name))
         const flags = [given.triggerCutover, given.cancel]
-        if (
-          !flags.includes('True') &&
-          given.cutoverOn === undefined &&
-          given.cancelOn === undefined
-        ) {
-          assert.deepEqual(now, old, 'a body that asks for nothing changes nothing')
+        if (!flags.includes('True')) {
+          assert.deepEqual(next, asked, 'names without a flag change nothing')
         }
-        if (given.cancel === 'True' && (given.cancelOn ?? before.cancelOn ?? []).length === 0) {
+        const named = given.cutoverOn ?? []
+        const cutsAll = named.length === 0 && (given.cancelOn ?? []).length === 0
+        const isNew = (name: (typeof names)[number]): boolean =>
+          now.cutover.includes(name) && !old.cutover.includes(name)
+        for (const name of names.filter(isNew)) {
+          assert.equal(given.triggerCutover, 'True')
+          assert.ok(cutsAll || named.includes(name), `${name} was not named`)
+        }
+        if (given.cancel === 'True' && (given.cancelOn ?? []).length === 0) {
           assert.deepEqual(now.cancel, [...names])
         }
-        if (flags.includes('True') && (given.cancelOn?.length ?? 0) > 0) {
+        if (flags.includes('True')) {
           for (const name of given.cancelOn ?? []) assert.ok(now.cancel.includes(name))
         }
-        before = { ...before, ...given }
         asked = next
       }
     }),

@@ -7,7 +7,7 @@ import type { Context, Version } from '#plane/define.ts'
 import type { SslModeWord } from '../flexible-servers/model.ts'
 import { sslModes } from '../flexible-servers/model.ts'
 import { version } from '../parts.ts'
-import { askedAfter, nothingAsked } from './asked.ts'
+import { askedAfter, effectiveOrders, nothingAsked } from './asked.ts'
 import {
   type Flag,
   type Migration,
@@ -190,7 +190,7 @@ function changed(
   }
   return {
     ...base,
-    ...orders,
+    ...effectiveOrders(orders),
     ...optional('mode', given.migrationMode),
     ...optional('windowStart', given.migrationWindowStartTimeInUtc),
     ...optional('sourceId', given.sourceDbServerResourceId),
@@ -207,7 +207,7 @@ function changed(
       'sealedPasswords',
       passwordsAfter(seal, base.place, previous, secrets?.adminCredentials),
     ),
-    asked: askedAfter(base.asked, previous ?? {}, orders),
+    asked: askedAfter(base.asked, orders),
   }
 }
 
