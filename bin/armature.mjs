@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The launcher: starts the command line on a Node that can run the sources as they are. On an older host it
- * hands over to the runtime that the install brought along; it reads no settings and knows no command.
+ * The launcher: starts the command line. An installed package runs its bundles on the host's Node. A checkout
+ * runs its sources, which need a newer Node; on an older host it starts the one that `npm ci` brought along.
  */
 
 import { spawn } from 'node:child_process'
@@ -10,8 +10,6 @@ import module from 'node:module'
 import { constants as system } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-
-const majorNeeded = 24
 
 /** The pinned runtimes: package and program, by platform and architecture. */
 const runtimes = {
@@ -23,15 +21,26 @@ const runtimes = {
 }
 
 const packageFolder = dirname(dirname(fileURLToPath(import.meta.url)))
-// Node strips no types below `node_modules`: there the built sources run, in a checkout the sources themselves.
+// Node strips no types below `node_modules`, and a package holds no sources.
 const installed = packageFolder.split(sep).includes('node_modules')
 const program = join(
   packageFolder,
   ...(installed ? ['dist', 'cli', 'run.js'] : ['src', 'cli', 'run.ts']),
 )
+/** The oldest Node that runs it: `node:sqlite` without a flag, or sources with types in them. */
+const needed = installed ? { major: 22, minor: 13 } : { major: 24, minor: 0 }
 
-if (Number.parseInt(process.versions.node, 10) >= majorNeeded) await runHere()
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major > needed.major || (major === needed.major && minor >= needed.minor)) await runHere()
+else if (installed) refuse('Install a newer Node, or run `npx --package=node@24 armature`.')
 else handOver()
+
+function refuse(advice) {
+  process.stderr.write(
+    `Armature runs on Node ${needed.major}.${needed.minor} or newer; this is Node ${process.versions.node}.\n${advice}\n`,
+  )
+  process.exitCode = 1
+}
 
 /** This Node will do: no second process. */
 async function runHere() {
@@ -51,16 +60,11 @@ function handOver() {
   const runtime = findRuntime()
   if (runtime === undefined) {
     const [name] = runtimes[`${process.platform}-${process.arch}`] ?? []
-    const cause =
+    return refuse(
       name === undefined
-        ? `no runtime is pinned for ${process.platform} on ${process.arch}`
-        : `the optional package ${name} is not installed`
-    process.stderr.write(
-      `Armature runs on Node ${majorNeeded} or newer; this is Node ${process.versions.node}, and ${cause}.\n` +
-        'Run `npm ci` without --omit=optional, or install a newer Node.\n',
+        ? `No runtime is pinned for ${process.platform} on ${process.arch}: install a newer Node.`
+        : `The optional package ${name} is not installed: run \`npm ci\` without --omit=optional, or install a newer Node.`,
     )
-    process.exitCode = 1
-    return
   }
   const cache = cacheFolder()
   const child = spawn(

@@ -288,6 +288,8 @@ export interface ConfigSources {
   readonly directory?: string
   /** Above all others: what was given on the command line, by setting name. */
   readonly overrides?: Readonly<Record<string, string | undefined>>
+  /** Instead of `armature.config.json`: the same names, for a program that starts a server. */
+  readonly settings?: Readonly<Record<string, unknown>>
 }
 
 /** Reads and checks everything. Throws `ConfigError` with all problems there are. */
@@ -295,7 +297,10 @@ export function readConfig(sources: ConfigSources = {}): Config {
   const environment = sources.environment ?? process.env
   const directory = sources.directory ?? process.cwd()
   const problems: ConfigProblem[] = []
-  const file = readConfigFile(environment['ARMATURE_CONFIG'], directory, problems)
+  const file =
+    sources.settings === undefined
+      ? readConfigFile(environment['ARMATURE_CONFIG'], directory, problems)
+      : { directory, values: knownSettings(sources.settings, 'settings', problems) }
   const values = new Map<string, unknown>()
   for (const [name, setting] of table) {
     const [source, raw] = pick(name, setting, sources.overrides ?? {}, environment, file.values)
@@ -426,14 +431,22 @@ function readConfigFile(
     problems.push({ setting: path, message: 'expected a JSON object of settings' })
     return empty
   }
-  for (const key of Object.keys(parsed)) {
+  return { directory: dirname(path), values: knownSettings(parsed, configFileName, problems) }
+}
+
+function knownSettings(
+  given: Readonly<Record<string, unknown>>,
+  from: string,
+  problems: ConfigProblem[],
+): ReadonlyMap<string, unknown> {
+  for (const key of Object.keys(given)) {
     if (table.has(key)) continue
     problems.push({
-      setting: `${configFileName}: ${key}`,
+      setting: `${from}: ${key}`,
       message: `unknown setting${didYouMean(key, [...table.keys()])}`,
     })
   }
-  return { directory: dirname(path), values: new Map(Object.entries(parsed)) }
+  return new Map(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
 /** Variables that are not settings: where the file is, and what the tests of this repository read. */

