@@ -74,6 +74,8 @@ function broken(from: string, specifier: string): string | undefined {
   if (allowed === undefined) return `${from}: the area '${area}' has no row in the import law`
   if (allowed.includes('*')) return undefined
   if (exceptions.some((one) => one.from.test(from) && one.to.test(specifier))) return undefined
+  const engineFault = brokenEngineRule(from, specifier)
+  if (engineFault !== undefined) return engineFault
   if (specifier.startsWith('.') || specifier.startsWith('#')) {
     const target = areaOf(resolve(from, specifier))
     if (target === area || allowed.includes(target)) {
@@ -99,6 +101,25 @@ function broken(from: string, specifier: string): string | undefined {
     return `${from}: the store port knows no driver; ${specifier} belongs to a dialect's folder`
   }
   return undefined
+}
+
+/** `containers/docker` for a file of an engine's implementation: a folder below the engine's port. */
+function implementationOf(path: string): string | undefined {
+  return /^src\/engines\/([a-z]+\/[a-z-]+)\//.exec(path)?.[1]
+}
+
+/** An implementation is named by `main` alone, and does not see the others of its kind. */
+function brokenEngineRule(from: string, specifier: string): string | undefined {
+  if (!specifier.startsWith('.') && !specifier.startsWith('#')) return undefined
+  const named = implementationOf(resolve(from, specifier))
+  if (named === undefined) return undefined
+  const own = implementationOf(from)
+  if (!from.startsWith('src/engines/')) {
+    return `${from} names ${named}: an implementation is named by main alone; use the port of the engine`
+  }
+  // The connectors of copies are parts of one implementation, which the process that copies puts together.
+  if (own === undefined || own === named || from.startsWith('src/engines/copy/')) return undefined
+  return `${from} (${own}) names ${named}: implementations of an engine do not see each other`
 }
 
 function resolve(from: string, specifier: string): string {
@@ -137,6 +158,16 @@ describe('the import law', () => {
     assert.ok(broken('src/providers/authorization/x.ts', '#stores/store.ts'))
     assert.ok(broken('src/http/x.ts', '../plane/plane.ts'))
     assert.ok(broken('src/cli/x.ts', '#http/server.ts'))
+    assert.match(
+      broken('src/providers/container-instance/x.ts', '#engines/containers/docker/client.ts') ?? '',
+      /named by main alone/,
+    )
+    assert.match(
+      broken('src/engines/containers/docker/x.ts', '../kubernetes/client.ts') ?? '',
+      /do not see each other/,
+    )
     assert.equal(broken('src/http/x.ts', '#plane/plane.ts'), undefined)
+    assert.equal(broken('src/main/x.ts', '#engines/containers/docker/client.ts'), undefined)
+    assert.equal(broken('src/engines/containers/docker/x.ts', '../engine.ts'), undefined)
   })
 })

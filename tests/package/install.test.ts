@@ -62,6 +62,24 @@ describe('the package, installed from its tarball', () => {
     assert.ok(sizeOf(modules) < bytesMax, `${sizeOf(modules)} bytes are installed`)
   })
 
+  test('everything it brings stands in the bill of materials', async () => {
+    const { stdout } = await run('npm', ['run', '--silent', 'sbom'], { cwd: root })
+    const bill = JSON.parse(stdout) as { readonly components: readonly { name: string }[] }
+    const named = new Set(bill.components.map(({ name }) => name))
+    const brought = readdirSync(modules)
+      .flatMap((name) =>
+        name.startsWith('@')
+          ? readdirSync(join(modules, name)).map((below) => `${name}/${below}`)
+          : [name],
+      )
+      .filter((name) => !name.startsWith('.') && name !== 'armature-plane')
+    assert.deepEqual(
+      brought.filter((name) => !named.has(name)),
+      [],
+    )
+    assert.ok(!named.has('typescript'), 'development dependencies are no part of it')
+  })
+
   test('its exports have declarations that a strict program compiles with', async () => {
     writeFileSync(join(folder, 'program.ts'), program)
     const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2024']
