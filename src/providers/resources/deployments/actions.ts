@@ -3,7 +3,7 @@
 import Type from 'typebox'
 import { isTerminalState } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
-import { isWithin, nameOf, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import { nameOf, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import type { Action, ActionContext } from '#plane/define.ts'
 import type { PlanNode } from '#template/plan.ts'
 import { jsonOf } from './answers.ts'
@@ -11,10 +11,12 @@ import { attempt } from './attempt.ts'
 import { comparable, deltaOf } from './delta.ts'
 import { type DeploymentParts, expandAt, modelOf, requestAt } from './engine.ts'
 import { refuseDeployment } from './errors.ts'
-import type { Deployment, DeploymentRequest } from './model.ts'
+import { deploysTo } from './expand.ts'
+import { outermost } from './kept-resources.ts'
+import type { Deployment, DeploymentMode, DeploymentRequest } from './model.ts'
 import { asTentative, type Preview, previewPlan, requireAccepted } from './preview.ts'
 import { redact } from './redact.ts'
-import { membersOf } from './run.ts'
+import { type Member, membersOf } from './run.ts'
 import { showDeployment } from './show.ts'
 import { deploymentBody } from './versions/2025-03-01.ts'
 
@@ -89,10 +91,7 @@ export function deploymentActions(
       async run(context, body: unknown) {
         const short = resultFormat(body) === 'ResourceIdOnly'
         const request = await requestAt(parts, context.id, body, context)
-        const changes = await whatIf(parts, context, context.id, request, {
-          depth: 0,
-          isTentative: false,
-        })
+        const changes = await whatIf(parts, context, request)
         const shown = short
           ? changes.map(({ resourceId, changeType }) => ({
               resourceId,
@@ -130,6 +129,15 @@ async function previewOf(
   return { model, ...preview }
 }
 
+/** What a what-if has found so far, over all levels. */
+interface Found {
+  readonly changes: Change[]
+  /** Keys of what the deployment and those nested in it make or name. */
+  readonly kept: Set<string>
+  /** Nested deployments whose resources cannot be known yet. */
+  readonly unknown: string[]
+}
+
 /** How far inside, and whether something that is made first could still change what is said. */
 interface Level {
   readonly depth: number
@@ -139,55 +147,68 @@ interface Level {
 async function whatIf(
   parts: DeploymentParts,
   context: ActionContext<Deployment>,
-  id: ResourceId,
   request: DeploymentRequest,
-  { depth, isTentative }: Level,
 ): Promise<readonly Change[]> {
+  const { id } = context
+  const found: Found = { changes: [], kept: new Set(), unknown: [] }
+  await previewLevel(parts, context, { id, request }, { depth: 0, isTentative: false }, found)
+  if (deploysTo(id) === 'group') {
+    for await (const member of membersOf(parts.services.listTracked, scopeOf(id))) {
+      if (found.kept.has(member.key)) continue
+      const change = await leftOver(parts, context, member, request.mode, found.unknown)
+      if (change !== undefined) found.changes.push(change)
+    }
+  }
+  return found.changes
+}
+
+/** What becomes of a resource that the templates do not name. */
+async function leftOver(
+  parts: DeploymentParts,
+  context: ActionContext<Deployment>,
+  { text, version }: Member,
+  mode: DeploymentMode,
+  unknown: readonly string[],
+): Promise<Change | undefined> {
+  const before = (await readAs(parts, context, text, version)).body
+  if (before === undefined) return undefined
+  const resourceId = text
+  if (mode !== 'Complete') return { resourceId, changeType: 'Ignore', before, after: before }
+  if (unknown.length === 0) return { resourceId, changeType: 'Delete', before }
+  const unsupportedReason = `it is deleted unless a nested deployment names it, and what this one names is not known yet: ${unknown[0]}`
+  return { resourceId, changeType: 'Unsupported', before, unsupportedReason }
+}
+
+/** Throws the refusals of the level. */
+async function previewLevel(
+  parts: DeploymentParts,
+  context: ActionContext<Deployment>,
+  { id, request }: { readonly id: ResourceId; readonly request: DeploymentRequest },
+  { depth, isTentative }: Level,
+  found: Found,
+): Promise<void> {
   const seen = await previewOf(parts, context, id, request)
   const { secrets } = seen
   const previews = isTentative ? asTentative(seen.previews) : seen.previews
   requireAccepted(previews)
-  const changes: Change[] = []
   for (const preview of previews) {
-    if (preview.kind === 'existing' || preview.kind === 'refused') continue
     const { node } = preview
-    if (preview.kind === 'unknown') {
-      const { reason } = preview
-      changes.push({ resourceId: node.id, changeType: 'Unsupported', unsupportedReason: reason })
-      continue
+    const nested = node.nested ? parseResourceId(node.id) : undefined
+    if (nested === undefined) found.kept.add(outermost(node.id))
+    if (preview.kind === 'existing' || preview.kind === 'refused') continue
+    if (preview.kind === 'ok') {
+      found.changes.push(await changeOf(parts, context, preview, secrets))
+    } else if (preview.kind === 'nested' && nested !== undefined && depth < nestingMax) {
+      const inner = await requestAt(parts, nested, preview.body, context)
+      const level = { depth: depth + 1, isTentative: isTentative || node.dependsOn.length > 0 }
+      await previewLevel(parts, context, { id: nested, request: inner }, level, found)
+    } else {
+      const unsupportedReason =
+        preview.kind === 'unknown' ? preview.reason : `it is nested more than ${nestingMax} deep`
+      if (node.nested) found.unknown.push(node.id)
+      found.changes.push({ resourceId: node.id, changeType: 'Unsupported', unsupportedReason })
     }
-    if (preview.kind === 'nested') {
-      const nested = parseResourceId(node.id)
-      if (nested === undefined || depth >= nestingMax) continue
-      changes.push(
-        ...(await whatIf(
-          parts,
-          context,
-          nested,
-          await requestAt(parts, nested, preview.body, context),
-          {
-            depth: depth + 1,
-            isTentative: isTentative || node.dependsOn.length > 0,
-          },
-        )),
-      )
-      continue
-    }
-    changes.push(await changeOf(parts, context, preview, secrets))
   }
-  if (depth > 0) return changes
-  const planned = new Set(changes.map((change) => change.resourceId.toLowerCase()))
-  const kept = previews.map(({ node }) => node.id.toLowerCase())
-  if (scopeOf(id).segments[0]?.types.length !== 2) return changes
-  for await (const member of membersOf(parts.services.listTracked, scopeOf(id))) {
-    if (planned.has(member.key) || kept.some((key) => isWithin(key, member.key))) continue
-    const before = (await readAs(parts, context, member.text, member.version)).body
-    if (before === undefined) continue
-    const changeType = request.mode === 'Complete' ? 'Delete' : 'Ignore'
-    const same = changeType === 'Ignore' ? { after: before } : {}
-    changes.push({ resourceId: member.text, changeType, before, ...same })
-  }
-  return changes
 }
 
 async function changeOf(

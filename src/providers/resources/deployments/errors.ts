@@ -42,6 +42,24 @@ export const deploymentErrors = defineErrors({
     message: "The mode 'Complete' is for resource groups only.",
     advice: 'User: deploy to a resource group, or take the mode Incremental.',
   },
+  NestedDeploymentMode: {
+    status: 400,
+    message: "A nested deployment cannot have the mode 'Complete'.",
+    advice: 'User: nested deployments are Incremental; give the outermost one the mode Complete.',
+  },
+  NestedResourcesUnknown: {
+    status: 409,
+    message:
+      "Nothing was deleted by the complete mode of '{name}': what its nested deployments made is no longer on record.",
+    advice:
+      'User: give nested deployments names of their own, and deploy once more while no other deployment uses them.',
+  },
+  DeploymentReplaced: {
+    status: 409,
+    message:
+      "The nested deployment '{id}' was deleted, or deployed anew by another, while it was awaited.",
+    advice: 'User: give nested deployments names of their own.',
+  },
   DeploymentActive: {
     status: 409,
     message: "The deployment '{name}' is active; wait until it has ended, or cancel it.",

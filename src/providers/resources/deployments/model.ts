@@ -58,6 +58,8 @@ export interface StepRecord {
   /** Where the operation is followed that it waits for: a path with its query. */
   readonly operation?: string
   readonly error?: StepError
+  /** Of a nested deployment that succeeded: keys of the outermost resources that it made or named, at any depth. */
+  readonly names?: readonly string[]
 }
 
 /** How far a run has come; what the reconciler records. */

@@ -12,7 +12,7 @@ import { attempt, errorOf } from './attempt.ts'
 import { refusePreflight } from './errors.ts'
 import type { Expanded } from './expand.ts'
 import { redact, secretsIn } from './redact.ts'
-import { valueAt } from './run.ts'
+import { requireIncremental, valueAt } from './run.ts'
 
 export type Preview =
   | { readonly kind: 'existing'; readonly node: PlanNode }
@@ -44,7 +44,12 @@ interface Prepared {
 const wavesMax = 10
 
 /** Refusals that no other resource's coming into being can mend. */
-const certain = new Set(['InvalidRequestContent', 'AuthorizationFailed', 'InvalidResourceName'])
+const certain = new Set([
+  'InvalidRequestContent',
+  'AuthorizationFailed',
+  'InvalidResourceName',
+  'NestedDeploymentMode',
+])
 
 export async function previewPlan(
   parts: PreviewParts,
@@ -72,7 +77,7 @@ export async function previewPlan(
       for (const path of made.securePaths) {
         for (const secret of secretsIn(valueAt(made.body, path))) secrets.add(secret)
       }
-      if (node.nested) settled.set(node.key, { kind: 'nested', node, body: made.body })
+      if (node.nested) settled.set(node.key, await nestedPreview(node, made.body))
       else prepared.set(node.key, made)
     }
     if (prepared.size + settled.size === before) break
@@ -118,6 +123,12 @@ export async function previewPlan(
     return { kind: 'refused', node, error }
   })
   return { previews, secrets: texts }
+}
+
+async function nestedPreview(node: PlanNode, body: Json): Promise<Preview> {
+  const checked = await attempt(async () => requireIncremental(body))
+  if (checked.kind === 'ok') return { kind: 'nested', node, body }
+  return { kind: 'refused', node, error: { ...checked.error, target: node.id } }
 }
 
 /** Undefined: not in this wave. */

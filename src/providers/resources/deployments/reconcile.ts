@@ -34,6 +34,7 @@ export function carryOut(parts: ReconcileParts): Reconciler<Deployment> {
   const runParts: RunParts = {
     caller: parts.caller,
     listTracked: parts.listTracked,
+    reader: parts.reader,
     clock: parts.clock,
     awaiting(resourceKey, deploymentKey) {
       if (awaited.size < awaitedMax) awaited.set(resourceKey, deploymentKey)

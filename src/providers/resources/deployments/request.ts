@@ -56,7 +56,7 @@ function linkedParameters({ text }: Followed, language: TemplateLanguage): JsonO
   )
 }
 
-function modeOf(given: unknown): DeploymentMode {
+export function modeOf(given: unknown): DeploymentMode {
   return typeof given === 'string' && given.toLowerCase() === 'complete'
     ? 'Complete'
     : 'Incremental'

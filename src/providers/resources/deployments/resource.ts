@@ -19,6 +19,7 @@ import { deploymentActions } from './actions.ts'
 import { type DeploymentParts, expandAt, expandStored, modelOf, requestAt } from './engine.ts'
 import { refuseDeployment } from './errors.ts'
 import type { Expanded } from './expand.ts'
+import { assignedRun } from './kept-resources.ts'
 import type { Deployment } from './model.ts'
 import { deploymentOperations } from './operations.ts'
 import { previewPlan, requireAccepted } from './preview.ts'
@@ -49,7 +50,7 @@ export function deployments(parts: DeploymentParts): readonly ResourceType[] {
       async prepare(context, body: unknown): Promise<PreparedBody> {
         const { id, principal, correlationId, now } = context
         const request = await requestAt(parts, id, body, context)
-        const at = { run: parts.ids.uuid(), startedAt: now }
+        const at = { run: assignedRun(body) ?? parts.ids.uuid(), startedAt: now }
         const expanded = await expandAt(parts, request, { id, deployer: principal, ...at })
         const { previews } = await previewPlan(
           { caller: services.caller, principal, correlationId },
@@ -75,6 +76,7 @@ export function deployments(parts: DeploymentParts): readonly ResourceType[] {
       reconcile: carryOut({
         caller: services.caller,
         listTracked: (query) => services.listTracked(query),
+        reader: services.reader,
         onSettled: (callback, signal) => services.onSettled(callback, signal),
         clock,
         expand: async (id, model) => fresh.take(model.run) ?? expandStored(parts, id, model),

@@ -4,19 +4,23 @@
  */
 
 import type { ErrorDetail } from '#kernel/error.ts'
-import { isTerminalStatus, type OperationStatus } from '#kernel/operation.ts'
+import { isTerminalState, isTerminalStatus, type OperationStatus } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import type { Clock } from '#kernel/ports.ts'
-import { isWithin, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import { nameOf, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import type { Caller } from '#plane/caller.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
+import type { Reader } from '#plane/define.ts'
 import type { Outcome } from '#plane/plane.ts'
 import type { PlanNode } from '#template/plan.ts'
 import { type Asking, evaluateLate, jsonOf } from './answers.ts'
-import { attempt } from './attempt.ts'
+import { attempt, errorOf } from './attempt.ts'
+import { refuseDeployment } from './errors.ts'
 import type { Expanded } from './expand.ts'
+import { assignRun, namesIn, nestedRunOf, type RunRecord, recordOfRun } from './kept-resources.ts'
 import type { Deployment, Progress, StepError, StepRecord } from './model.ts'
 import { redact, secretsIn } from './redact.ts'
+import { modeOf } from './request.ts'
 
 /**
  * Requests under way at once. Their writes are flushed together: bench `deployments`, 128 against 32, gave a
@@ -26,10 +30,12 @@ const requestsAtOnceMax = 128
 /** One step records what it has done after this long. */
 const stepSeconds = 1
 const sweepPageSize = 500
+const activeCode = 'DeploymentActive'
 
 export interface RunParts {
   readonly caller: Caller
   readonly listTracked: PlaneServices['listTracked']
+  readonly reader: Reader
   readonly clock: Clock
   /** The settling of this resource is of interest to the deployment. */
   awaiting(resourceKey: string, deploymentKey: string): void
@@ -55,7 +61,11 @@ export function openRun(
   const { caller, clock } = parts
   const principal = model.deployer
   const asking: Asking = { caller, principal, correlationId: model.correlationId, plan }
-  const versions = new Map(plan.nodes.map((node) => [node.key, node.apiVersion]))
+  const nested = new Map(
+    plan.nodes.flatMap((node) =>
+      node.nested ? [[node.key, nestedRunOf(model.run, node)] as const] : [],
+    ),
+  )
   const steps = new Map<string, StepRecord>()
   if (last?.run === model.run) for (const step of last.steps) steps.set(step.key, step)
   const secrets = new Set(expanded.secrets)
@@ -93,9 +103,16 @@ export function openRun(
 
   async function send(step: StepRecord, work: () => Promise<Outcome>): Promise<void> {
     underway.add(step.key)
-    const done = await attempt(work).finally(() => underway.delete(step.key))
-    if (done.kind === 'ok') answered(step, done.value)
-    else fail(step, done.error, done.status)
+    try {
+      const done = await attempt(work)
+      if (done.kind === 'ok') answered(step, done.value)
+      else if (done.error.code === activeCode && (await recordOf(step)) !== undefined) {
+        // It was sent before a restart and runs: it is followed by its record.
+        settle(step, { status: 202 })
+      } else fail(step, done.error, done.status)
+    } finally {
+      underway.delete(step.key)
+    }
   }
 
   function begin(key: string, resourceId: string, verb: StepRecord['verb']): StepRecord {
@@ -108,31 +125,41 @@ export function openRun(
       return send(step, () => Promise.resolve({ status: 200 }))
     }
     return send(begin(node.key, node.id, 'Create'), async () => {
-      const { body, securePaths } = await evaluateLate(asking, node)
-      for (const path of securePaths) {
+      const made = await evaluateLate(asking, node)
+      const body = jsonOf(made.body)
+      for (const path of made.securePaths) {
         for (const secret of secretsIn(valueAt(body, path))) secrets.add(secret)
+      }
+      const run = nested.get(node.key)
+      if (run !== undefined && isJsonObject(body)) {
+        requireIncremental(body)
+        assignRun(body, run)
       }
       parts.awaiting(node.id.toLowerCase(), id.key)
       return caller.call({
         method: 'PUT',
         path: node.id,
         version: node.apiVersion,
-        body: jsonOf(body),
+        body,
         principal,
         correlationId: model.correlationId,
       })
     })
   }
 
-  /** Complete: what the group holds and the template lacks. Children go with their parents. */
+  /** Complete: what the group holds and the template, with all that is nested in it, lacks. */
   async function sweep(): Promise<void> {
-    const scope = scopeOf(id)
-    const kept = plan.nodes.map((node) => node.id.toLowerCase())
-    for await (const found of membersOf(parts.listTracked, scope)) {
-      if (kept.some((key) => isWithin(key, found.key))) continue
-      const version = found.version
+    const names = namesIn([...steps.values()])
+    if (names === undefined) {
+      endError = errorOf(refuseDeployment.NestedResourcesUnknown({ name: nameOf(id) }))
+      endedAt = clock.now()
+      return
+    }
+    const kept = new Set(names)
+    for await (const found of membersOf(parts.listTracked, scopeOf(id))) {
+      if (kept.has(found.key)) continue
+      const { version } = found
       const step = begin(found.key, found.text, 'Delete')
-      versions.set(found.key, version)
       if (steps.has(found.key)) continue
       await send(step, () => {
         parts.awaiting(found.key, id.key)
@@ -195,8 +222,7 @@ export function openRun(
     },
     async look() {
       for (const step of waiting()) {
-        if (step.operation === undefined) continue
-        await follow(step, step.operation)
+        await (step.operation === undefined ? watch(step) : follow(step, step.operation))
       }
     },
     async advance() {
@@ -216,8 +242,33 @@ export function openRun(
       } while (going.size > 0 || (clock.now() < until && ready().length > 0))
       if (ready().length > 0 || waiting().length > 0 || failures().length > 0) return
       if (!swept) await sweep()
+      if (endedAt !== undefined) return
       if (waiting().length === 0 && failures().length === 0) await finish()
     },
+  }
+
+  /** What a nested deployment made or named. */
+  async function namedBy(step: StepRecord): Promise<Pick<StepRecord, 'names'>> {
+    const record = await recordOf(step)
+    const names = record?.progress === undefined ? undefined : namesIn(record.progress.steps)
+    return names === undefined ? {} : { names }
+  }
+
+  /** The record of a nested deployment, while it is of the run that was begun here. */
+  async function recordOf({ key, id }: StepRecord): Promise<RunRecord | undefined> {
+    const run = nested.get(key)
+    return run === undefined ? undefined : recordOfRun(parts.reader, id, run)
+  }
+
+  async function watch(step: StepRecord): Promise<void> {
+    const record = await recordOf(step)
+    if (record === undefined) {
+      fail(step, errorOf(refuseDeployment.DeploymentReplaced({ id: step.id })), 409)
+    } else if (record.state === 'Succeeded') {
+      settle(step, { state: 'Succeeded', endedAt: clock.now(), ...(await namedBy(step)) })
+    } else if (isTerminalState(record.state)) {
+      fail(step, record.progress?.error ?? endedAs(record.state), 409)
+    }
   }
 
   async function follow(step: StepRecord, path: string): Promise<void> {
@@ -235,12 +286,23 @@ export function openRun(
     const status = operation['status'] as OperationStatus
     if (!isTerminalStatus(status)) return
     if (status === 'Succeeded') {
-      settle(step, { state: 'Succeeded', endedAt: clock.now() })
+      settle(step, { state: 'Succeeded', endedAt: clock.now(), ...(await namedBy(step)) })
       return
     }
     const error = operation['error'] as unknown as StepError | undefined
-    fail(step, error ?? { code: status, message: `the operation ended: ${status}` }, 409)
+    fail(step, error ?? endedAs(status), 409)
   }
+}
+
+/** Throws for a nested deployment in complete mode: only a deployment that a client sends may delete. */
+export function requireIncremental(body: unknown): void {
+  const { properties } = isJsonObject(body) ? body : {}
+  const mode = isJsonObject(properties) ? properties['mode'] : undefined
+  if (modeOf(mode) === 'Complete') throw refuseDeployment.NestedDeploymentMode()
+}
+
+function endedAs(status: string): StepError {
+  return { code: status, message: `the operation ended: ${status}` }
 }
 
 export interface Member {
