@@ -12,7 +12,8 @@ import { refuse } from './errors.ts'
 import { answering } from './failure.ts'
 import { type BusinessAnswer, type BusinessRequest, jsonHeaders, type Reads } from './message.ts'
 import { businessModel as model } from './model.ts'
-import { answerBatch, type BatchRunner } from './odata/batch.ts'
+import { answerBatch, type BatchedPart, type BatchRunner } from './odata/batch.ts'
+import type { Budget } from './odata/budget.ts'
 import { metadataOf, serviceDocument } from './odata/metadata.ts'
 import { type ResolvedPath, toldPath } from './odata/path-rows.ts'
 import { createReader, type Reader } from './odata/read.ts'
@@ -54,8 +55,10 @@ export function createBusiness(parts: BusinessParts): Business {
   async function serve(
     request: BusinessRequest,
     caller: Caller,
-    within: SqlTx | undefined,
+    part: BatchedPart | undefined,
   ): Promise<BusinessAnswer> {
+    const within = part?.within
+    const budget = part?.budget
     const parsed = parseRequest(model, parts.namespace, request)
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     switch (parsed.kind) {
@@ -72,8 +75,9 @@ export function createBusiness(parts: BusinessParts): Business {
       case 'batch':
         return await batch(request, caller)
       default: {
-        if (isRead) return await read(parsed, caller, within ?? sql)
-        const write = (tx: SqlTx): Promise<BusinessAnswer> => written(parsed, caller, tx)
+        if (isRead) return await read(parsed, caller, within ?? sql, budget)
+        const write = (tx: SqlTx): Promise<BusinessAnswer> =>
+          written(parsed, caller, tx, budget?.inTransaction())
         return await (within === undefined ? sql.transact(write) : write(within))
       }
     }
@@ -81,22 +85,32 @@ export function createBusiness(parts: BusinessParts): Business {
 
   async function batch(request: BusinessRequest, caller: Caller): Promise<BusinessAnswer> {
     const runner: BatchRunner = {
-      serve: (one, within) =>
-        answering(one.correlationId, () => serve(one, caller, within), within !== undefined),
+      serve: (one, part) =>
+        answering(one.correlationId, () => serve(one, caller, part), part.within !== undefined),
       atomically: (work) => sql.transact(work),
     }
     return await answerBatch(request, runner, root())
   }
 
-  async function read(parsed: DataRequest, caller: Caller, reads: Reads): Promise<BusinessAnswer> {
+  async function read(
+    parsed: DataRequest,
+    caller: Caller,
+    reads: Reads,
+    budget: Budget | undefined,
+  ): Promise<BusinessAnswer> {
     const companyId = await reader().companyId(reads, parsed)
     const rights = await rightsOf(reads, caller)
     authorize(rights, companyId, targetOf(parsed), false)
     const visible = rights.isAdministrator ? undefined : [...rights.byCompany.keys()]
-    return await reader().read(reads, parsed, companyId, visible)
+    return await reader().read(reads, parsed, companyId, visible, budget)
   }
 
-  async function written(parsed: DataRequest, caller: Caller, tx: SqlTx): Promise<BusinessAnswer> {
+  async function written(
+    parsed: DataRequest,
+    caller: Caller,
+    tx: SqlTx,
+    budget: Budget | undefined,
+  ): Promise<BusinessAnswer> {
     const entity = targetOf(parsed)
     const companyId = await reader().companyId(tx, parsed)
     const isCreate = parsed.method === 'POST' && parsed.kind !== 'action'
@@ -119,7 +133,7 @@ export function createBusiness(parts: BusinessParts): Business {
     if (isCreate && (parsed.kind === 'rows' || entity.table === 'business_lines')) {
       const place = placeOf(parsed, resolved)
       const written = await create(context, model, entity, parsed.body ?? {}, place)
-      return await shown(tx, parsed, companyId, entity, written, 201)
+      return await shown(tx, parsed, companyId, entity, written, { status: 201, budget })
     }
     if (parsed.kind === 'action' && parsed.method === 'POST') {
       const result = await act(
@@ -148,7 +162,7 @@ export function createBusiness(parts: BusinessParts): Business {
       const id = rowOf(resolved)
       const within = resolved.parents.at(-1)
       const written = await change(context, entity, id, parsed.body ?? {}, parsed.ifMatch, within)
-      return await shown(tx, parsed, companyId, entity, written, 200)
+      return await shown(tx, parsed, companyId, entity, written, { status: 200, budget })
     }
     if (parsed.method === 'DELETE') {
       const within = resolved.parents.at(-1)
@@ -165,9 +179,16 @@ export function createBusiness(parts: BusinessParts): Business {
     companyId: string | undefined,
     entity: Entity,
     written: Written,
-    status: 200 | 201,
+    { status, budget }: { readonly status: 200 | 201; readonly budget: Budget | undefined },
   ): Promise<BusinessAnswer> {
-    const { body, etag, location } = await reader().show(tx, parsed, companyId, entity, written)
+    const { text, etag, location } = await reader().show(
+      tx,
+      parsed,
+      companyId,
+      entity,
+      written,
+      budget,
+    )
     const own = { ETag: etag, ...(status === 201 ? { Location: location } : {}) }
     if (parsed.prefersMinimal) {
       const headers = { 'OData-Version': '4.0', 'OData-EntityId': location, ...own }
@@ -177,7 +198,7 @@ export function createBusiness(parts: BusinessParts): Business {
         body: undefined,
       }
     }
-    return json(status, body, own)
+    return json(status, text, own)
   }
 
   return {
@@ -191,10 +212,11 @@ export function createBusiness(parts: BusinessParts): Business {
 
 function json(
   status: number,
-  body: object,
+  body: object | string,
   own: Readonly<Record<string, string>> = {},
 ): BusinessAnswer {
-  return { status, headers: { ...jsonHeaders, ...own }, body: JSON.stringify(body) }
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return { status, headers: { ...jsonHeaders, ...own }, body: text }
 }
 
 function targetOf(parsed: DataRequest): Entity {

@@ -101,20 +101,22 @@ function jsonPart(value: unknown, at: number): BatchPart {
   }
 }
 
+/** The bodies are put in as they stand: they are JSON already. */
 export function writeJsonBatch(answers: readonly PartAnswer[]): string {
   const responses = answers.map(({ part, answer }) => {
     const { status, headers, body } = answer
     const isJson = /^application\/json/i.test(headers['Content-Type'] ?? '')
     const lower = Object.entries(headers).map(([name, text]) => [name.toLowerCase(), text])
-    return {
+    const head = JSON.stringify({
       id: part.id,
       ...(part.group === undefined ? {} : { atomicityGroup: part.group }),
       status,
       headers: Object.fromEntries(lower),
-      ...(body === undefined ? {} : { body: isJson ? JSON.parse(body) : body }),
-    }
+    })
+    if (body === undefined) return head
+    return `${head.slice(0, -1)},"body":${isJson ? body : JSON.stringify(body)}}`
   })
-  return JSON.stringify({ responses })
+  return `{"responses":[${responses.join(',')}]}`
 }
 
 const boundaryPattern = /;\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i

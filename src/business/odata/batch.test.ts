@@ -6,14 +6,14 @@ import fc from 'fast-check'
 import { ApiError } from '#kernel/error.ts'
 import type { SqlTx } from '#stores/store.ts'
 import { type BusinessAnswer, type BusinessRequest, jsonHeaders } from '../message.ts'
-import { answerBatch, type BatchRunner } from './batch.ts'
+import { answerBatch, type BatchedPart, type BatchRunner } from './batch.ts'
 
 /** Answers by the last segment: `bad` is refused; POST makes `made(7)`. Remembers what stayed. */
 class Fake implements BatchRunner {
   readonly stayed: string[] = []
   #pending: string[] = []
 
-  async serve(request: BusinessRequest, within?: SqlTx): Promise<BusinessAnswer> {
+  async serve(request: BusinessRequest, { within }: BatchedPart): Promise<BusinessAnswer> {
     const bad = request.path.endsWith('bad')
     const said = `${request.method} ${request.path} ${request.headers['if-match'] ?? ''}`.trim()
     if (!bad) (within === undefined ? this.stayed : this.#pending).push(said)

@@ -16,14 +16,20 @@ import {
   writeJsonBatch,
   writeMultipartBatch,
 } from './batch-parts.ts'
+import { Budget } from './budget.ts'
+
+/** What a request of a batch is answered with. */
+export interface BatchedPart {
+  /** The transaction of an atomic group: everything is read and written in it, nothing is committed. */
+  readonly within: SqlTx | undefined
+  /** What its answer may hold. */
+  readonly budget: Budget
+}
 
 /** Who answers the requests of a batch. */
 export interface BatchRunner {
-  /**
-   * Answers one request; a refusal is an answer too, so this rejects only for failures and faults. `within` is the
-   * transaction of an atomic group: everything is read and written in it, nothing is committed.
-   */
-  serve(request: BusinessRequest, within?: SqlTx): Promise<BusinessAnswer>
+  /** Answers one request; a refusal is an answer too, so this rejects only for failures and faults. */
+  serve(request: BusinessRequest, part: BatchedPart): Promise<BusinessAnswer>
   /** Runs `work` in one transaction, rolled back when it throws. May run it more than once. */
   atomically<T>(work: (tx: SqlTx) => Promise<T>): Promise<T>
 }
@@ -51,7 +57,7 @@ export async function answerBatch(
   const whole = /^(?:odata\.)?snapshot$/i.test(
     headers['isolation'] ?? headers['odata-isolation'] ?? '',
   )
-  const run = new BatchRun(request, runner, publicUrl, goesOn)
+  const run = new BatchRun(request, runner, publicUrl, { goesOn, requests: parts.length })
   const answers = whole ? await run.together(parts) : await run.all(parts)
   const shared = { 'OData-Version': '4.0' }
   if (isJson) return { status: 200, headers: jsonHeaders, body: writeJsonBatch(answers) }
@@ -82,12 +88,22 @@ class BatchRun {
   #made = new Map<string, { readonly address: string; readonly etag: string | undefined }>()
   /** Ids and groups that were refused. */
   #failed = new Set<string>()
+  /** Of all answers together. */
+  readonly #budget = Budget.ofAnswer()
+  /** Requests that have not been answered yet. */
+  #behind: number
 
-  constructor(outer: BusinessRequest, runner: BatchRunner, publicUrl: string, goesOn: boolean) {
+  constructor(
+    outer: BusinessRequest,
+    runner: BatchRunner,
+    publicUrl: string,
+    how: { readonly goesOn: boolean; readonly requests: number },
+  ) {
     this.#outer = outer
     this.#runner = runner
     this.#publicUrl = publicUrl
-    this.#goesOn = goesOn
+    this.#goesOn = how.goesOn
+    this.#behind = how.requests
   }
 
   async all(parts: readonly BatchPart[]): Promise<readonly PartAnswer[]> {
@@ -98,7 +114,9 @@ class BatchRun {
       while (group !== undefined && parts[to]?.group === group) to++
       const some = parts.slice(at, to)
       const given =
-        group === undefined ? await this.#each(some, undefined) : await this.together(some)
+        group === undefined
+          ? await this.#each(some, undefined, this.#budget)
+          : await this.together(some)
       answers.push(...given)
       const refused = given.some(({ answer }) => answer.status >= 400)
       if (refused && group !== undefined) this.#failed.add(group)
@@ -110,13 +128,14 @@ class BatchRun {
 
   /** All in one transaction; when one is refused nothing stays, and the answers are still given. */
   async together(parts: readonly BatchPart[]): Promise<readonly PartAnswer[]> {
-    const [made, failed] = [this.#made, this.#failed]
+    const [made, failed, behind] = [this.#made, this.#failed, this.#behind]
     try {
       return await this.#runner.atomically(async (tx) => {
         // The work may run again after a lost race, so it begins with what was known before it.
         this.#made = new Map(made)
         this.#failed = new Set(failed)
-        const answers = await this.#each(parts, tx)
+        this.#behind = behind
+        const answers = await this.#each(parts, tx, this.#budget.inTransaction())
         if (answers.some(({ answer }) => answer.status >= 400)) throw new RolledBack(answers)
         return answers
       })
@@ -124,16 +143,21 @@ class BatchRun {
       // The only way to roll back is to throw; our own sign of it is an answer again.
       if (error instanceof RolledBack) return error.answers
       throw error
+    } finally {
+      this.#behind = behind - parts.length
     }
   }
 
   async #each(
     parts: readonly BatchPart[],
     within: SqlTx | undefined,
+    budget: Budget,
   ): Promise<readonly PartAnswer[]> {
     const answers: PartAnswer[] = []
     for (const part of parts) {
-      const answer = await this.#one(part, within)
+      this.#behind--
+      const answer = await this.#one(part, { within, budget: budget.share(this.#behind) })
+      await budget.pause()
       answers.push({ part, answer })
       if (answer.status < 400) continue
       this.#failed.add(part.id)
@@ -142,7 +166,7 @@ class BatchRun {
     return answers
   }
 
-  async #one(part: BatchPart, within: SqlTx | undefined): Promise<BusinessAnswer> {
+  async #one(part: BatchPart, batched: BatchedPart): Promise<BusinessAnswer> {
     if (part.dependsOn.some((one) => this.#failed.has(one))) {
       return refused(424, 'BadRequest', 'A request this one depends on was refused.')
     }
@@ -171,7 +195,7 @@ class BatchRun {
         headers: { ...part.headers, ...(tag === undefined ? {} : { 'if-match': tag }) },
         body: part.body,
       },
-      within,
+      batched,
     )
     if (answer.status < 400 && part.id !== '') {
       const location = answer.headers['Location']

@@ -4,6 +4,7 @@
  */
 
 import type { SqlRow, SqlValue } from '#stores/store.ts'
+import { among } from '../compile/among.ts'
 import { rootSource } from '../compile/check.ts'
 import type { Source } from '../compile/expression.ts'
 import { between, type Dialect, type Fragment, joined, SqlWriter } from '../compile/sql.ts'
@@ -14,27 +15,17 @@ import { RowPlan } from './row-plan.ts'
 
 export type Conditions = (writer: SqlWriter, source: Source) => readonly Fragment[]
 
-/** A row read: its JSON without context, and what its neighbours need. */
+/** A row read: its fields, and what its neighbours need. */
 export interface ReadRow {
   readonly id: string
   readonly etag: string
-  readonly body: Record<string, unknown>
+  readonly fields: Record<string, unknown>
   readonly cells: SqlRow
-}
-
-/** Rows that an answer may still hold; counted down by every level. */
-export interface Budget {
-  rows: number
-}
-
-/** Lists that hang on rows of the level above, by the value of one column. */
-export interface Hanging {
-  readonly column: string
-  readonly values: readonly string[]
 }
 
 /** The statement of one level of a request, and how its rows are read. */
 export class LevelStatement {
+  readonly #dialect: Dialect
   readonly #writer: SqlWriter
   readonly #source: Source
   readonly #options: QueryOptions
@@ -46,6 +37,7 @@ export class LevelStatement {
   readonly #order
 
   constructor(dialect: Dialect, entity: Entity, version: Version, options: QueryOptions) {
+    this.#dialect = dialect
     this.#writer = new SqlWriter(dialect)
     this.#source = rootSource(entity, version)
     this.#options = options
@@ -66,22 +58,49 @@ export class LevelStatement {
     return between(', ', [{ text: this.#plan.columns, values: [] }, ...keys])
   }
 
-  /** One more row than the page, to see whether there is one. */
-  page(conditions: Conditions, page: number): Fragment {
-    const { skip } = this.#options
-    const where = whereOf(this.#writer, this.#source, this.#options, conditions, this.#order)
+  /** One more row than the page, to see whether there is one; behind the row of a token, if one is given. */
+  page(conditions: Conditions, page: number, after?: string): Fragment {
     const columns = this.#columns()
-    const order = this.#writer.order(this.#order)
-    const from = this.#writer.from(this.#source)
-    const limit = ` limit ${page + 1}${skip > 0 ? ` offset ${skip}` : ''}`
-    return joined('select ', columns, ` from ${from}`, where, ' order by ', order, limit)
+    return joined('select ', columns, this.#ordered(conditions, page + 1, after))
   }
 
-  /** A page for each value of a column, in one statement; before it may stand a row that only tells the count. */
-  pages(conditions: Conditions, column: string, page: number): Fragment {
+  /** The ids alone: cheap for many rows, which `some` then reads in pieces. */
+  ids(conditions: Conditions, count: number, after: string): Fragment {
+    return joined('select t0.id as id', this.#ordered(conditions, count, after))
+  }
+
+  /** The rows with these ids, in no order. */
+  some(ids: readonly string[]): Fragment {
+    const columns = this.#columns()
+    const own = among(this.#dialect, this.#writer, 'id', ids)
+    return joined('select ', columns, ` from ${this.#writer.from(this.#source)} where `, own)
+  }
+
+  #ordered(conditions: Conditions, limit: number, after: string | undefined): Fragment {
+    // A token says where it goes on by itself; what was to be skipped lies before it.
+    const skip = after === undefined ? this.#options.skip : 0
+    const options = after === undefined ? this.#options : { ...this.#options, skipToken: after }
+    const where = whereOf(this.#writer, this.#source, options, conditions, this.#order)
+    const order = this.#writer.order(this.#order)
+    const from = this.#writer.from(this.#source)
+    const range = ` limit ${limit}${skip > 0 ? ` offset ${skip}` : ''}`
+    return joined(` from ${from}`, where, ' order by ', order, range)
+  }
+
+  /**
+   * A page for each value of a column, in one statement, with the place of each row in its page; before the page may
+   * stand a row that only tells the count. One row more than `page`, to see whether there is one. `what` is whole rows,
+   * at most so many, or the ids of all of them.
+   */
+  pages(
+    conditions: Conditions,
+    column: string,
+    page: number,
+    what: { readonly rowsMax: number } | 'ids',
+  ): Fragment {
     const { skip, count } = this.#options
     const where = whereOf(this.#writer, this.#source, this.#options, conditions)
-    const columns = this.#columns()
+    const columns = what === 'ids' ? joined('t0.id as id') : this.#columns()
     const order = this.#writer.order(this.#order)
     const from = this.#writer.from(this.#source)
     const number = joined(
@@ -102,7 +121,8 @@ export class LevelStatement {
     // The first row tells how many there are, though all of them may be skipped.
     const first = count && skip > 0 ? ' or place = 1' : ''
     const range = `(place > ${skip} and place <= ${skip + page + 1})${first}`
-    return joined('select * from (', inner, `) as ranked where ${range} order by place`)
+    const limit = what === 'ids' ? '' : ` limit ${what.rowsMax}`
+    return joined('select * from (', inner, `) as ranked where ${range} order by place${limit}`)
   }
 
   /** A row of the statement is one of the table, as far as the statement asks. */
@@ -113,13 +133,14 @@ export class LevelStatement {
   row(row: SqlRow): ReadRow {
     const id = String(row[this.#id])
     const etag = etagOf(id, Number(row[this.#revision]))
-    const body: Record<string, unknown> = { '@odata.etag': etag }
-    this.#fill(row, body)
+    const fields: Record<string, unknown> = { '@odata.etag': etag }
+    this.#fill(row, fields)
     const cells: Record<string, SqlValue> = {}
     for (const [at, name] of this.#locals.entries()) cells[`x${at}`] = row[name] ?? null
-    return { id, etag, body, cells }
+    return { id, etag, fields, cells }
   }
 
+  /** Where a page ended that this row ends. */
   token(row: SqlRow): string {
     return formatToken(this.#order.map((_, at) => row[`k${at}`] ?? null))
   }

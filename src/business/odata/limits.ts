@@ -17,8 +17,22 @@ export const odataLimits = Object.freeze({
   pageSizeMax: 20_000,
   /** The page when nothing is said and the request expands lists. */
   expandedPageSize: 200,
-  /** Rows of one answer over all levels of `$expand`; a list inside an answer is cut there, with its own next link. */
-  answerRowsMax: 40_000,
+  /** Rows of one answer over all levels of `$expand`, or of one batch over all of its requests. */
+  answerRowsMax: 20_000,
+  /** Characters of one answer, or of one batch. A page and a list end where they are used up, with a next link. */
+  answerCharactersMax: 8 * 1024 * 1024,
+  /** The same two inside one transaction (a change set, `Isolation: snapshot`), which cannot pause. */
+  transactionRowsMax: 500,
+  transactionCharactersMax: 1024 * 1024,
+  /** What every request of a batch has left, however much those before it took: rows and characters. */
+  partRowsKept: 10,
+  partCharactersKept: 16 * 1024,
+  /** Rows read and written between two pauses, in which the server does other work. */
+  rowsAtOnce: 250,
+  /** The same where lists are expanded below each row. */
+  expandingRowsAtOnce: 50,
+  /** Ids read at once, before the rows are read in pieces. */
+  idsAtOnce: 5_000,
   /** `$skip` beyond this is refused: next links cost less. */
   skipMax: 1_000_000_000,
   /** Operators of arithmetic in one filter. */

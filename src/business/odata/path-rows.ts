@@ -4,8 +4,9 @@
  */
 
 import type { SqlRow } from '#stores/store.ts'
+import { among } from '../compile/among.ts'
 import { leadsToList, rootSource } from '../compile/check.ts'
-import { between, type Dialect, type Fragment, joined, SqlWriter } from '../compile/sql.ts'
+import { between, type Dialect, joined, SqlWriter } from '../compile/sql.ts'
 import { type Entity, fieldNamed, type Model, type Version } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import type { Reads } from '../message.ts'
@@ -174,17 +175,4 @@ export class PathRows {
     const text = joined(`select ${what} from ${writer.from(source)} where `, where, ' limit 1')
     return (await reads.all(text.text, ...text.values))[0]
   }
-}
-
-/** A column of the rows asked for is one of many values. */
-export function among(
-  dialect: Dialect,
-  writer: SqlWriter,
-  column: string,
-  values: readonly string[],
-): Fragment {
-  const list = writer.parameter('text', JSON.stringify(values))
-  return dialect === 'postgres'
-    ? joined(`t0.${column} in (select json_array_elements_text(`, list, '::json))')
-    : joined(`t0.${column} in (select value from json_each(`, list, '))')
 }

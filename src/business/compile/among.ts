@@ -1,0 +1,15 @@
+/** The condition that a column holds one of many values, however many: they travel as one parameter. */
+
+import { type Dialect, type Fragment, joined, type SqlWriter } from './sql.ts'
+
+export function among(
+  dialect: Dialect,
+  writer: SqlWriter,
+  column: string,
+  values: readonly string[],
+): Fragment {
+  const list = writer.parameter('text', JSON.stringify(values))
+  return dialect === 'postgres'
+    ? joined(`t0.${column} in (select json_array_elements_text(`, list, '::json))')
+    : joined(`t0.${column} in (select value from json_each(`, list, '))')
+}

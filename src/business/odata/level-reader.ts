@@ -1,0 +1,300 @@
+/**
+ * Reads the rows of one level of a request with everything expanded below them, and writes each as JSON at once. Rows
+ * are read and written in pieces, between which the server does other work; a page or a list ends where the budget of
+ * the answer does, and says where it goes on.
+ */
+
+import type { SqlRow } from '#stores/store.ts'
+import { among } from '../compile/among.ts'
+import { leadsToList } from '../compile/check.ts'
+import type { Dialect, Fragment } from '../compile/sql.ts'
+import type { Entity, Version } from '../entity.ts'
+import type { Reads } from '../message.ts'
+import { below, ofCompany } from './addressed-row.ts'
+import type { Budget } from './budget.ts'
+import { type Conditions, LevelStatement, type ReadRow } from './level-statement.ts'
+import { odataLimits } from './limits.ts'
+import { searchAfter, searchOf } from './narrowing.ts'
+import type { ExpandOption, QueryOptions } from './options.ts'
+
+/** A row as it stands in the answer. */
+export interface WrittenRow {
+  readonly id: string
+  readonly etag: string
+  /** A JSON object, its tag first. */
+  readonly text: string
+}
+
+export interface Level {
+  readonly rows: readonly WrittenRow[]
+  /** Where the page ended, when there are more rows. */
+  readonly token: string | undefined
+}
+
+/** Rows of one set, and what is asked of each. */
+export interface Asked {
+  readonly entity: Entity
+  readonly version: Version
+  readonly options: QueryOptions
+  readonly companyId: string | undefined
+}
+
+/** Whose reading it is. */
+export interface Reading {
+  readonly reads: Reads
+  readonly budget: Budget
+}
+
+/** A row below another: where it hangs and its place there; whole, or its id alone. */
+interface HangingRow {
+  readonly value: string
+  readonly place: number
+  readonly total: number
+  readonly id: string
+  readonly raw: SqlRow | undefined
+}
+
+/** A list below a row, as far as it was written. */
+class WrittenList {
+  /** Rows there are, one more than the page at the most. */
+  known = 0
+  done = 0
+  total = 0
+  readonly texts: string[] = []
+  last: SqlRow | undefined
+}
+
+/** A row with its lists behind its own fields, and how many characters its own fields took. */
+export function written(
+  { id, etag, fields }: ReadRow,
+  lists: readonly string[] = [],
+): WrittenRow & { readonly own: number } {
+  const own = JSON.stringify(fields)
+  const text = lists.length === 0 ? own : `${own.slice(0, -1)},${lists.join(',')}}`
+  return { id, etag, text, own: own.length }
+}
+
+export class LevelReader {
+  readonly #dialect: Dialect
+  readonly #pageSize: number
+  readonly #publicUrl: string
+
+  constructor(dialect: Dialect, pageSize: number, publicUrl: string) {
+    this.#dialect = dialect
+    this.#pageSize = pageSize
+    this.#publicUrl = publicUrl
+  }
+
+  /** One page of at most so many rows. */
+  async page(
+    asked: Asked,
+    conditions: Conditions,
+    wanted: number,
+    reading: Reading,
+  ): Promise<Level> {
+    const { entity, version, options } = asked
+    const { budget } = reading
+    const statement = new LevelStatement(this.#dialect, entity, version, options)
+    const expands = options.expand.length > 0
+    const rows: WrittenRow[] = []
+    let token: string | undefined
+    for await (const { raws, isMore } of pieces(statement, conditions, wanted, reading)) {
+      for (let at = 0; at < raws.length; ) {
+        const some = raws.slice(at, at + budget.atOnce(expands))
+        const read = some.map((raw) => statement.row(raw))
+        const hung = await this.#expandAll(asked, read, raws.length - at - some.length, reading)
+        for (const [index, row] of read.entries()) {
+          const one = written(row, hung[index])
+          rows.push(one)
+          budget.spend(1, one.own)
+          at++
+          // What was expanded was read for all of the piece, so the piece is told as a whole.
+          if (budget.isSpent && !expands) break
+        }
+        const last = raws[at - 1]
+        const goesOn = isMore || at < raws.length
+        token = goesOn && last !== undefined ? statement.token(last) : undefined
+        if (budget.isSpent) return { rows, token }
+        await budget.pause()
+      }
+    }
+    return { rows, token }
+  }
+
+  /** For each row what stands behind its own fields: `"name":…`, in the order asked for. */
+  async #expandAll(
+    asked: Asked,
+    rows: readonly ReadRow[],
+    behind: number,
+    reading: Reading,
+  ): Promise<readonly (readonly string[])[]> {
+    const hung = rows.map((): string[] => [])
+    if (rows.length === 0) return hung
+    for (const [at, one] of asked.options.expand.entries()) {
+      const hangsOn = (row: ReadRow): string => String(row.cells[`x${at}`])
+      const values = rows.map(hangsOn)
+      const { statement, lists } = await this.#expandOne(asked, one, values, behind, reading)
+      const told = new Set<string>()
+      for (const [index, row] of rows.entries()) {
+        const value = hangsOn(row)
+        const list = lists.get(value) ?? new WrittenList()
+        const text = this.#listText(asked, one, row, statement, list)
+        hung[index]?.push(text)
+        // Told below several rows it takes its characters several times.
+        if (told.has(value)) reading.budget.spend(0, text.length)
+        told.add(value)
+      }
+    }
+    return hung
+  }
+
+  /** The rows that one navigation leads to, of all rows at once, by the value they hang on. */
+  async #expandOne(
+    { version, companyId }: Asked,
+    one: ExpandOption,
+    hangsOn: readonly string[],
+    behind: number,
+    reading: Reading,
+  ): Promise<{ statement: LevelStatement; lists: ReadonlyMap<string, WrittenList> }> {
+    const { navigation, options, entity } = one
+    const { budget } = reading
+    const isList = leadsToList(navigation, version)
+    const values = [...new Set(hangsOn)]
+    const share = budget.each(values.length + behind)
+    const page = isList ? Math.min(share, this.#pageSize, options.top ?? share) : 1
+    const column = navigation.on.foreign
+    const conditions: Conditions = (writer) => [
+      ...ofCompany(entity, companyId)(writer),
+      among(this.#dialect, writer, column, values),
+    ]
+    const statement = new LevelStatement(this.#dialect, entity, version, options)
+    const found = await hanging(statement, conditions, column, page, reading)
+    const lists = new Map<string, WrittenList>()
+    for (const { value, place, total } of found) {
+      const list = lists.get(value) ?? new WrittenList()
+      list.total = total
+      if (place > options.skip) list.known++
+      lists.set(value, list)
+    }
+    const wanted = found.filter(({ place }) => place > options.skip && place <= options.skip + page)
+    const asked = { entity, version, options, companyId }
+    for (let at = 0; at < wanted.length; ) {
+      // A list may end early and say so; a single row that is there cannot be told as missing.
+      if (isList && budget.isSpent) break
+      if (at > 0) await budget.pause()
+      const some = wanted.slice(at, at + budget.atOnce(options.expand.length > 0))
+      at += some.length
+      const raws = await rawsOf(statement, some, reading)
+      const read = raws.flatMap((raw) => (raw === undefined ? [] : [statement.row(raw)]))
+      const hung = await this.#expandAll(asked, read, wanted.length - at, reading)
+      const texts = read.map((row, index) => written(row, hung[index])).values()
+      for (const [index, { value }] of some.entries()) {
+        const list = lists.get(value)
+        const raw = raws[index]
+        if (list === undefined) continue
+        list.done++
+        // Removed since its id was read.
+        if (raw === undefined) continue
+        const row = texts.next().value
+        if (row === undefined) throw new Error('a row was read and not written')
+        list.texts.push(row.text)
+        list.last = raw
+        budget.spend(1, row.own)
+      }
+    }
+    return { statement, lists }
+  }
+
+  #listText(
+    { entity, version, companyId }: Asked,
+    { navigation, options, text }: ExpandOption,
+    row: ReadRow,
+    statement: LevelStatement,
+    list: WrittenList,
+  ): string {
+    const name = navigation.name
+    const { texts, last, known, done } = list
+    if (!leadsToList(navigation, version)) return `${JSON.stringify(name)}:${texts[0] ?? 'null'}`
+    const count = options.count ? `${JSON.stringify(`${name}@odata.count`)}:${list.total},` : ''
+    const shown = `${count}${JSON.stringify(name)}:[${texts.join(',')}]`
+    const left = options.top === undefined ? undefined : options.top - texts.length
+    if (known <= done || left === 0) return shown
+    const own = `${below(companyId)}${entity.set}(${row.id})/${name}`
+    const search =
+      last === undefined ? searchOf(text) : searchAfter(searchOf(text), statement.token(last), left)
+    const link = `${this.#publicUrl}/${version}/${own}${search === '' ? '' : `?${search}`}`
+    return `${shown},${JSON.stringify(`${name}@odata.nextLink`)}:${JSON.stringify(link)}`
+  }
+}
+
+async function ask({ reads }: Reading, { text, values }: Fragment): Promise<readonly SqlRow[]> {
+  return await reads.all(text, ...values)
+}
+
+/** The rows of a page in order, and whether there are more behind each piece of it. */
+async function* pieces(
+  statement: LevelStatement,
+  conditions: Conditions,
+  wanted: number,
+  reading: Reading,
+): AsyncGenerator<{ readonly raws: readonly SqlRow[]; readonly isMore: boolean }> {
+  const most = reading.budget.page(wanted)
+  const once = Math.min(most, odataLimits.rowsAtOnce)
+  const found = await ask(reading, statement.page(conditions, once))
+  let isMore = found.length > once
+  yield { raws: found.slice(0, once), isMore }
+  let last = found[once - 1]
+  for (let given = once; isMore && given < most && last !== undefined; ) {
+    const count = Math.min(most - given, odataLimits.idsAtOnce)
+    const token: string = statement.token(last)
+    const ids = await ask(reading, statement.ids(conditions, count + 1, token))
+    given += count
+    isMore = ids.length > count
+    for (let at = 0; at < Math.min(ids.length, count); at += odataLimits.rowsAtOnce) {
+      await reading.budget.pause()
+      const to = Math.min(at + odataLimits.rowsAtOnce, count)
+      const some = ids.slice(at, to).map((row) => ({ id: String(row['id']), raw: undefined }))
+      const raws = (await rawsOf(statement, some, reading)).filter((raw) => raw !== undefined)
+      last = raws.at(-1) ?? last
+      yield { raws, isMore: ids.length > to }
+    }
+  }
+}
+
+/** The rows below others in the order of their places: whole where they are few, else their ids alone. */
+async function hanging(
+  statement: LevelStatement,
+  conditions: Conditions,
+  column: string,
+  page: number,
+  reading: Reading,
+): Promise<readonly HangingRow[]> {
+  const toHanging = (raw: SqlRow, isWhole: boolean): HangingRow => ({
+    value: String(raw['hanging']),
+    place: Number(raw['place']),
+    total: Number(raw['total'] ?? 0),
+    id: String(raw['id']),
+    raw: isWhole ? raw : undefined,
+  })
+  const rowsMax = odataLimits.rowsAtOnce
+  const few = await ask(
+    reading,
+    statement.pages(conditions, column, page, { rowsMax: rowsMax + 1 }),
+  )
+  if (few.length <= rowsMax) return few.map((raw) => toHanging(raw, true))
+  const ids = await ask(reading, statement.pages(conditions, column, page, 'ids'))
+  return ids.map((raw) => toHanging(raw, false))
+}
+
+/** The rows with these ids, in this order; undefined where one has been removed meanwhile. */
+async function rawsOf(
+  statement: LevelStatement,
+  some: readonly { readonly id: string; readonly raw: SqlRow | undefined }[],
+  reading: Reading,
+): Promise<readonly (SqlRow | undefined)[]> {
+  const missing = some.filter(({ raw }) => raw === undefined).map(({ id }) => id)
+  if (missing.length === 0) return some.map(({ raw }) => raw)
+  const found = await ask(reading, statement.some(missing))
+  const byId = new Map(found.map((raw) => [String(raw['id']), raw]))
+  return some.map(({ id, raw }) => raw ?? byId.get(id))
+}
