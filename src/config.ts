@@ -16,7 +16,12 @@ import {
   migrationsSettings,
 } from './config/migrations.ts'
 import { didYouMean } from './config/nearest-name.ts'
-import { type OutboundConfig, outboundSettings } from './config/outbound.ts'
+import {
+  arrangeOutbound,
+  type OutboundConfig,
+  outboundReplaced,
+  outboundSettings,
+} from './config/outbound.ts'
 import {
   choice,
   flag,
@@ -315,6 +320,10 @@ export function readConfig(sources: ConfigSources = {}): Config {
       message: value.message ?? `expected ${setting.expected}${shown}`,
     })
   }
+  for (const [name, message] of Object.entries(outboundReplaced)) {
+    const variable = environmentName(name)
+    if (environment[variable]) problems.push({ setting: variable, message })
+  }
   if (problems.length > 0) throw new ConfigError(problems)
   // Every entry of the two tables was parsed without a problem, so each name has a value of its type.
   const named = Object.fromEntries(values) as Named & Record<string, number>
@@ -368,10 +377,9 @@ function arrange(
     businessConflictStatus: named.businessConflictStatus === '409' ? 409 : 412,
     ...arrangeMigrations(named, directory),
     trustedProxies: named.trustedProxies,
+    outbound: arrangeOutbound(named),
     templateLinks: named.templateLinks,
-    templateLinksPrivate: named.templateLinksPrivate,
     consentRedirects: named.consentRedirects,
-    consentPrivate: named.consentPrivate,
     logLevel: named.logLevel,
     throttle: arrangeThrottle(named),
     // The keys are those of `limitNotes`, which are those of `Limits`.
@@ -443,7 +451,7 @@ function knownSettings(
     if (table.has(key)) continue
     problems.push({
       setting: `${from}: ${key}`,
-      message: `unknown setting${didYouMean(key, [...table.keys()])}`,
+      message: outboundReplaced[key] ?? `unknown setting${didYouMean(key, [...table.keys()])}`,
     })
   }
   return new Map(Object.entries(given).filter(([, value]) => value !== undefined))

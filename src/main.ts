@@ -20,6 +20,7 @@ import type { Clock } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { rootId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
+import { openOutbound } from '#outbound/outbound.ts'
 import { type Access, allowsBlind } from '#plane/access.ts'
 import { createPlane, type PlaneServices, type RunningPlane } from '#plane/create-plane.ts'
 import { openApiDocuments } from '#plane/openapi.ts'
@@ -83,6 +84,8 @@ export async function start(config: Config): Promise<Started> {
   const key = await installationKey(config, home, store)
   const record = await openRecord(store.sql, ids, key)
 
+  const outbound = openOutbound({ settings: config.outbound, log })
+
   // The public address may be known only once the port is.
   let listening = config.publicUrl ?? ''
   const addressOf = createAddressOf(config.trustedProxies)
@@ -120,10 +123,7 @@ export async function start(config: Config): Promise<Started> {
     reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
   })
   const consent = {
-    tokens: openTokenEndpoint({
-      allowPrivate: config.consentPrivate,
-      publicUrl: () => listening,
-    }),
+    tokens: openTokenEndpoint({ outbound, log, publicUrl: () => listening }),
     redirects: config.consentRedirects,
   }
   const worldOf = (services: PlaneServices): World => ({
@@ -154,7 +154,7 @@ export async function start(config: Config): Promise<Started> {
         },
         containers: {
           engine: containers.engine,
-          repositories: gitRepositories(),
+          repositories: gitRepositories({ outbound }),
           streams,
           ...(containers.cpusMax === undefined ? {} : { cpusMax: containers.cpusMax }),
           ...(config.containersShares === undefined ? {} : { shareRoot: config.containersShares }),
@@ -168,10 +168,7 @@ export async function start(config: Config): Promise<Started> {
         ...(config.templateLinks.length === 0
           ? {}
           : {
-              templateLinks: openTemplateLinks({
-                allowed: config.templateLinks,
-                allowPrivate: config.templateLinksPrivate,
-              }),
+              templateLinks: openTemplateLinks({ outbound, allowed: config.templateLinks }),
             }),
       }),
     store,

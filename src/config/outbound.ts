@@ -1,14 +1,16 @@
 /** Settings of what the installation itself may ask over the network, and where it may send browsers. */
 
-import { flag, isUrl, type Setting, Wrong } from './setting.ts'
+import { isLoopback } from '#outbound/address.ts'
+import type { OutboundSettings } from '#outbound/policy.ts'
+import { parseRule, ruleForm } from '#outbound/rules.ts'
+import { choice, isUrl, type Setting, Wrong } from './setting.ts'
 
 const listMax = 100
 
 export interface OutboundConfig {
+  readonly outbound: OutboundSettings
   readonly templateLinks: readonly string[]
-  readonly templateLinksPrivate: boolean
   readonly consentRedirects: readonly string[]
-  readonly consentPrivate: boolean
 }
 
 /** Addresses, each standing for everything below it. */
@@ -40,20 +42,69 @@ function isAddress(value: unknown): boolean {
   return url?.username === '' && url.search === '' && url.hash === '' && value.endsWith('/')
 }
 
+function rules(description: string): Setting<readonly string[]> {
+  return {
+    expected: `rules with commas between them, each ${ruleForm}`,
+    default: '',
+    description,
+    parse(raw) {
+      const list = typeof raw === 'string' ? raw.split(',').map((one) => one.trim()) : raw
+      if (!Array.isArray(list) || list.length > listMax) return new Wrong()
+      const given = list.filter((one) => one !== '')
+      const bad = given.find((one) => typeof one !== 'string' || parseRule(one) === undefined)
+      if (bad !== undefined) {
+        return new Wrong(`${JSON.stringify(bad)} is no rule; a rule is ${ruleForm}`)
+      }
+      // Each was just found to be text.
+      return given as readonly string[]
+    },
+  }
+}
+
 export const outboundSettings = {
+  outbound: choice(['auto', 'open', 'guarded', 'listed'], {
+    default: 'auto',
+    description:
+      'What the server may connect to for its callers (git, PostgreSQL, blobs, image registries, identity providers, templates). `open`: everything. `guarded`: the public network, and what `outboundAllow` names. `listed`: only what `outboundAllow` names. `auto` is `open` while the server listens on loopback alone, with no other public address and no trusted proxies, else `guarded`.',
+  }),
+  outboundAllow: rules(
+    'Where the server may connect to besides. A loopback, private, link-local or metadata address is allowed by its name, address or network; `*` stands for the public network only.',
+  ),
+  outboundDeny: rules('Where the server must not connect to, whatever else is allowed.'),
   templateLinks: addresses(
     'Addresses below which linked templates and parameter files may be fetched. Empty is none: links are refused.',
   ),
-  templateLinksPrivate: flag({
-    default: 'false',
-    description:
-      'Let `templateLinks` lead to loopback, private and link-local addresses: the installation’s own network.',
-  }),
   consentRedirects: addresses(
     'Addresses below which browsers may go back to after a consent, besides the installation’s and the own machine’s.',
   ),
-  consentPrivate: flag({
-    default: 'false',
-    description: 'Let identity providers of authorizations have loopback and private addresses.',
-  }),
 } as const
+
+/** What a setting that is no more is replaced by. */
+export const outboundReplaced: Readonly<Record<string, string>> = Object.fromEntries(
+  ['templateLinksPrivate', 'consentPrivate'].map((name) => [
+    name,
+    'is replaced by one policy for all that goes out: name the private hosts or networks in ARMATURE_OUTBOUND_ALLOW (`outboundAllow`), or set ARMATURE_OUTBOUND=open',
+  ]),
+)
+
+interface Read {
+  readonly outbound: 'auto' | OutboundSettings['mode']
+  readonly outboundAllow: readonly string[]
+  readonly outboundDeny: readonly string[]
+  readonly host: string
+  readonly publicUrl: string
+  readonly trustedProxies: readonly string[]
+}
+
+export function arrangeOutbound(read: Read): OutboundSettings {
+  const byReach = isReached(read) ? 'guarded' : 'open'
+  const mode = read.outbound === 'auto' ? byReach : read.outbound
+  return { mode, allow: read.outboundAllow, deny: read.outboundDeny }
+}
+
+/** By others than this machine's own users: directly, or through a proxy in front of it. */
+function isReached({ host, publicUrl, trustedProxies }: Read): boolean {
+  const publicHost = URL.parse(publicUrl)?.hostname
+  if (!isLoopback(host) || trustedProxies.length > 0) return true
+  return publicHost !== undefined && !isLoopback(publicHost)
+}

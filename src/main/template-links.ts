@@ -1,15 +1,16 @@
 /**
- * Fetches linked templates for deployments: only below the addresses that the operator listed, without redirects,
- * and not from private networks unless that was allowed. It knows nothing of what the text says.
+ * Fetches linked templates for deployments: only below the addresses that the operator listed, without redirects, and
+ * by the outbound policy. It knows nothing of what the text says.
  */
 
+import { NotReached, noAnswer, type Outbound } from '#outbound/outbound.ts'
+import { answerOf, TooLarge, textOf } from '#outbound/request.ts'
 import type { LinkedText, TemplateLinks } from '#providers/resources/provider.ts'
-import { answerOf, leadsInside, PrivateAddress, TooLarge, textOf } from './outbound.ts'
 
 export interface TemplateLinkOptions {
+  readonly outbound: Outbound
   /** Addresses that end with a slash. */
   readonly allowed: readonly string[]
-  readonly allowPrivate: boolean
   readonly timeoutSeconds?: number
 }
 
@@ -26,13 +27,10 @@ export function openTemplateLinks(options: TemplateLinkOptions): TemplateLinks {
         return refused('it holds a name or a password')
       if (!allowed.some((one) => isBelow(url, one)))
         return refused('its address is not allowed here')
-      if (!options.allowPrivate && leadsInside(url)) return refused(inside)
       return fetched(url, options)
     },
   }
 }
-
-const inside = 'it leads to a private address'
 
 function refused(reason: string): LinkedText {
   return { ok: false, reason }
@@ -47,7 +45,7 @@ function isBelow(url: URL, allowed: URL): boolean {
 async function fetched(url: URL, options: TemplateLinkOptions): Promise<LinkedText> {
   const signal = AbortSignal.timeout((options.timeoutSeconds ?? 10) * 1000)
   try {
-    const answer = await answerOf({ url, isOpen: options.allowPrivate, signal })
+    const answer = await answerOf(options.outbound, { url, signal })
     const { statusCode = 0 } = answer
     if (statusCode >= 300 && statusCode < 400) {
       answer.destroy()
@@ -59,10 +57,7 @@ async function fetched(url: URL, options: TemplateLinkOptions): Promise<LinkedTe
     }
     return { ok: true, text: await textOf(answer, bytesMax) }
   } catch (error) {
-    if (error instanceof PrivateAddress) return refused(inside)
-    if (error instanceof TooLarge) return refused(error.message)
-    if (signal.aborted) return refused('it takes too long')
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed'
-    return refused(`it cannot be fetched (${code})`)
+    if (error instanceof TooLarge || error instanceof NotReached) return refused(error.message)
+    return refused(signal.aborted ? 'it takes too long' : noAnswer)
   }
 }

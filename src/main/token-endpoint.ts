@@ -1,13 +1,17 @@
 /**
- * Asks the token endpoints of identity providers for authorizations: without redirects, a bounded answer, and not in
- * private networks unless that was allowed. The installation's own identity server is always reached.
+ * Asks the token endpoints of identity providers for authorizations: without redirects, a bounded answer, and by the
+ * outbound policy. The installation's own identity server is always reached.
  */
 
+import type { Log } from '#kernel/ports.ts'
+import { NotReached, noAnswer, type Outbound, openOutbound } from '#outbound/outbound.ts'
+import { openSettings } from '#outbound/policy.ts'
+import { answerOf, textOf } from '#outbound/request.ts'
 import type { TokenAnswer, TokenEndpoint } from '#providers/api-management/authorizations/parts.ts'
-import { answerOf, leadsInside, textOf } from './outbound.ts'
 
 export interface TokenEndpointOptions {
-  readonly allowPrivate: boolean
+  readonly outbound: Outbound
+  readonly log: Log
   publicUrl(): string
 }
 
@@ -15,6 +19,7 @@ const seconds = 15
 const bytesMax = 256 * 1024
 
 export function openTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
+  const ownWay = openOutbound({ settings: openSettings, log: options.log })
   return {
     async ask(text, form) {
       const url = URL.parse(text)
@@ -22,15 +27,7 @@ export function openTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint 
         return failed('InvalidAddress', 'its token endpoint is no http or https address', false)
       }
       const isOwn = url.origin === URL.parse(options.publicUrl())?.origin
-      const isOpen = isOwn || options.allowPrivate
-      if (!isOpen && leadsInside(url)) {
-        return failed(
-          'PrivateAddress',
-          'its token endpoint has a private address, which is not allowed here (setting consentPrivate)',
-          false,
-        )
-      }
-      return sent(url, form, isOpen)
+      return sent(isOwn ? ownWay : options.outbound, url, form)
     },
   }
 }
@@ -41,9 +38,9 @@ function failed(error: string, message: string, transient: boolean): TokenAnswer
 
 /** Throws nothing: whatever goes wrong is an answer. */
 async function sent(
+  outbound: Outbound,
   url: URL,
   form: Readonly<Record<string, string>>,
-  isOpen: boolean,
 ): Promise<TokenAnswer> {
   const signal = AbortSignal.timeout(seconds * 1000)
   try {
@@ -52,28 +49,32 @@ async function sent(
       'content-type': 'application/x-www-form-urlencoded',
       'content-length': String(Buffer.byteLength(body)),
     }
-    const answer = await answerOf({ url, headers, body, isOpen, signal })
+    const answer = await answerOf(outbound, { url, headers, body, signal })
     const text = await textOf(answer, bytesMax)
     return read(answer.statusCode ?? 0, text)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed'
-    const reason = signal.aborted ? 'it takes too long' : `it does not answer (${code})`
-    return failed('IdentityProviderUnavailable', reason, true)
+    const isRuledOut = error instanceof NotReached && error.isRuledOut
+    if (isRuledOut) return failed('AddressNotAllowed', `${error.message} (setting outbound)`, false)
+    return failed('IdentityProviderUnavailable', noAnswer, true)
   }
 }
+
+/** RFC 6749, 5.2. */
+const errorPattern = /^[\x20\x21\x23-\x5b\x5d-\x7e]{1,60}$/
 
 function read(status: number, text: string): TokenAnswer {
   const answer = parsed(text)
   const error = answer?.['error']
   if (status === 200 && answer !== undefined && error === undefined) return { ok: true, answer }
-  if (typeof error === 'string') {
+  if (typeof error === 'string' && errorPattern.test(error)) {
     // Texts of strangers are cut short, and never hold what was sent.
     const told = answer?.['error_description']
     const description = typeof told === 'string' ? `: ${told.slice(0, 300)}` : ''
     const transient = ['temporarily_unavailable', 'server_error'].includes(error)
-    return failed(error.slice(0, 60), `it refused (${error.slice(0, 60)})${description}`, transient)
+    return failed(error, `it refused (${error})${description}`, transient)
   }
-  return failed('InvalidAnswer', `it answered with the status ${status}`, status >= 500)
+  // Whatever answers here is no token endpoint, and what it is, is not told.
+  return failed('IdentityProviderUnavailable', noAnswer, true)
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {

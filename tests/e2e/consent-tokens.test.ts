@@ -10,6 +10,7 @@ import { defaultLimits } from '../../src/kernel/limits.ts'
 import { silentLog } from '../../src/kernel/ports.ts'
 import { contractWords } from '../../src/kernel/vendor.ts'
 import { openTokenEndpoint } from '../../src/main/token-endpoint.ts'
+import { openWay } from '../../src/outbound/testing/ways.ts'
 import { createPlane } from '../../src/plane/create-plane.ts'
 import type { Method, Outcome } from '../../src/plane/plane.ts'
 import { memoryStore, owner, realTimers } from '../../src/plane/testing/start.ts'
@@ -49,7 +50,11 @@ async function open() {
   const consentOf = (services: Parameters<typeof testWorld>[1]) => ({
     ...testWorld(store, services, { clock }),
     seal: testSeal,
-    tokens: openTokenEndpoint({ allowPrivate: true, publicUrl: () => 'http://127.0.0.1:9' }),
+    tokens: openTokenEndpoint({
+      outbound: openWay,
+      log: silentLog,
+      publicUrl: () => 'http://127.0.0.1:9',
+    }),
     redirects: [],
     publicUrl: () => 'http://127.0.0.1:9',
   })

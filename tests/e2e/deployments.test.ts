@@ -191,10 +191,7 @@ test('a linked template is fetched from where the operator allowed it, and from 
   })
   const refused = await installation.request('PUT', deploymentPath('link'), link(`${origin}/t/a`))
   assert.equal(refused.at('error.code'), 'InvalidContentLink')
-  const environment = {
-    ARMATURE_TEMPLATE_LINKS: `${origin}/t/`,
-    ARMATURE_TEMPLATE_LINKS_PRIVATE: 'true',
-  }
+  const environment = { ARMATURE_TEMPLATE_LINKS: `${origin}/t/` }
   await using other = await startInstallation({ environment })
   const scope = `/subscriptions/${other.subscriptionId}/resourceGroups/links`
   await createResourceGroup(other, scope)

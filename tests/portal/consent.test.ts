@@ -30,7 +30,7 @@ function pages(): void {
 
   before(async () => {
     mkdirSync(screenshots, { recursive: true })
-    ours = await startInstallation({ environment: { ARMATURE_CONSENT_PRIVATE: 'true' } })
+    ours = await startInstallation()
     theirs = await startInstallation()
     const made = await theirs.cli([
       ...['principal', 'create', '--type', 'ServicePrincipal', '--name', 'Pets', '--json'],

@@ -15,10 +15,13 @@ export interface GitProgram {
   readonly program: string
   /** Where programs are looked for, git's own helpers included. */
   readonly searchPath: string
-  /** Further variables of the environment: proxies, certificates. */
+  /** Further variables of the environment: certificates. */
   readonly environment: Readonly<Record<string, string>>
   readonly schemes: readonly RepositoryScheme[]
 }
+
+/** Git ended with a failure. The message is its last words, which may hold text of any server: never for a user. */
+export class GitFailed extends Error {}
 
 export interface Run {
   readonly folder: string
@@ -29,10 +32,6 @@ export interface Run {
 }
 
 const toldCharactersMax = 4000
-const reasonCharactersMax = 500
-/** Words of git 2.39 about what another try does not mend. */
-const hopeless =
-  /not found|does not appear to be a git repository|authentication failed|could not read (?:username|password)|transport '.*' not allowed/i
 /** How often the folder is measured while git writes. */
 const measureMilliseconds = 200
 
@@ -69,7 +68,7 @@ function start(git: GitProgram, run: Run): Child {
   })
 }
 
-/** Runs to the end. Throws `RepositoryError` with git's last words, or when `folder` outgrows `bytesMax`. */
+/** Runs to the end. Throws `GitFailed`; `RepositoryError` when it takes too long, or `folder` outgrows `bytesMax`. */
 export async function runGit(git: GitProgram, run: Run, bytesMax: number): Promise<string> {
   const tooLarge = new AbortController()
   const child = start(git, { ...run, signal: AbortSignal.any([run.signal, tooLarge.signal]) })
@@ -127,16 +126,7 @@ async function ended(git: GitProgram, child: Child, { signal }: Run): Promise<vo
     throw new RepositoryError('later', `${git.program} cannot be run: ${reason}`, { cause })
   }
   if (code === 0) return
-  const words = reasonIn(await told)
-  const retry = hopeless.test(words) ? 'never' : 'later'
-  throw new RepositoryError(retry, words === '' ? `git ended with ${String(code)}` : words)
-}
-
-/** What git calls fatal, without its advice. */
-function reasonIn(told: string): string {
-  const lines = told.split('\n').filter((line) => line.trim() !== '')
-  const fatal = lines.filter((line) => /^(?:fatal|error|remote):/.test(line))
-  return (fatal.length === 0 ? lines : fatal).slice(-3).join('; ').slice(0, reasonCharactersMax)
+  throw new GitFailed((await told).trim() || `git ended with ${String(code)}`)
 }
 
 /** The last of what a stream says, as text. Never fails: a broken stream has said what it said. */

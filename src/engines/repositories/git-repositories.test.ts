@@ -12,11 +12,13 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
+import { openForwardProxy } from '#outbound/forward-proxy.ts'
+import { closedPort, localServer, openWay, watchedWay } from '#outbound/testing/ways.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
 import { type GitOptions, gitRepositories } from './git-repositories.ts'
 import { readAddress } from './repository-address.ts'
@@ -65,7 +67,7 @@ before(() => {
 })
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-const options: GitOptions = { schemes: ['file'], folder: copies, secondsMax: 60 }
+const options: GitOptions = { outbound: openWay, schemes: ['file'], folder: copies, secondsMax: 60 }
 
 async function filesOf(
   wish: { directory?: string; revision?: string },
@@ -100,6 +102,15 @@ async function refused(
   assert.equal(error.retry, retry)
 }
 
+/** As a server of plain files does it, which asks for a password where one is missing. */
+function serveFiles(request: IncomingMessage, response: ServerResponse, isKnown = true): void {
+  const path = join(folder, new URL(request.url ?? '', 'http://here').pathname)
+  const isFile = existsSync(path) && statSync(path).isFile()
+  const status = isKnown ? (isFile ? 200 : 404) : 401
+  response.writeHead(status, { 'WWW-Authenticate': 'Basic realm="here"' })
+  response.end(status === 200 ? readFileSync(path) : '')
+}
+
 describe('a repository', () => {
   test('as files in the directory, or at the top; branch, tag and commit', async (t) => {
     if (!requireOrSkip(t, available, reason)) return
@@ -118,18 +129,11 @@ describe('a repository', () => {
   test('over http, with a password, from a server of plain files', async (t) => {
     if (!requireOrSkip(t, available, reason)) return
     const asked: string[] = []
-    const server = createServer((request, response) => {
-      const path = join(folder, new URL(request.url ?? '', 'http://here').pathname)
+    await using server = await localServer((request, response) => {
       asked.push(request.headers.authorization ?? '')
-      const known = existsSync(path) && statSync(path).isFile()
-      const status = asked.at(-1) === '' ? 401 : known ? 200 : 404
-      response.writeHead(status, { 'WWW-Authenticate': 'Basic realm="here"' })
-      response.end(status === 200 ? readFileSync(path) : '')
+      serveFiles(request, response, asked.at(-1) !== '')
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    t.after(() => server.close())
-    // A server that listens on a port has an address of this shape.
-    const { port } = server.address() as AddressInfo
+    const { port } = server
     const at = (user: string, path: string) => `http://${user}127.0.0.1:${port}/${path}`
     const given: GitOptions = { ...options, schemes: ['http'] }
     assert.equal((await filesOf({}, given, at('ada:pass@', 'bare.git'))).text, 'two')
@@ -137,8 +141,8 @@ describe('a repository', () => {
     const older = await filesOf({ revision: 'older' }, given, at('ada:pass@', 'bare.git'))
     assert.equal(older.text, 'one')
     const missing = filesOf({}, given, at('ada:pass@', 'none.git'))
-    await refused(missing, 'never', /not found/)
-    await refused(filesOf({}, given, at('', 'bare.git')), 'never', /Username|[Aa]uthentication/)
+    await refused(missing, 'later', /no git repository can be fetched/)
+    await refused(filesOf({}, given, at('', 'bare.git')), 'later', /wants another name or password/)
   })
 
   test('several at once wait for one another', async (t) => {
@@ -152,19 +156,136 @@ describe('a repository', () => {
 
   test('what is not there, too large or too slow is said, and nothing is left behind', async (t) => {
     if (!requireOrSkip(t, available, reason)) return
-    const fetch = (wish: object, given: GitOptions = {}) =>
+    const fetch = (wish: object, given: Partial<GitOptions> = {}) =>
       gitRepositories({ ...options, ...given }).fetch({
         ...{ repository, directory: 'repo', revision: undefined },
         ...wish,
       })
     await refused(fetch({ revision: 'none' }), 'never', /no revision 'none'/)
-    await refused(fetch({ repository: `${repository}-none` }), 'never', /does not/)
+    await refused(fetch({ repository: `${repository}-none` }), 'later', /no git repository/)
     await refused(fetch({}, { bytesMax: 100 }), 'never', /more than 100 bytes/)
     await refused(fetch({}, { secondsMax: 0 }), 'later', /too long/)
     await refused(fetch({}, { program: 'no-git-here' }), 'later', /cannot be run/)
     assert.deepEqual(readdirSync(copies), [])
     await using copy = await fetch({})
     for await (const _ of copy.archive()) break
+  })
+})
+
+describe('what git connects to', () => {
+  const secret = 'the body of an inner service'
+
+  /** A service of text inside, as metadata services are: what git would repeat as words of the server. */
+  const inner = () =>
+    localServer((_, response) => {
+      response.writeHead(403, { 'content-type': 'text/plain' }).end(secret)
+    })
+
+  async function messageOf(repositoryUrl: string, way: GitOptions['outbound']): Promise<string> {
+    const given: GitOptions = { ...options, schemes: ['http', 'https'], outbound: way }
+    const error = await filesOf({}, given, repositoryUrl).then(
+      () => undefined,
+      (cause: unknown) => cause,
+    )
+    assert.ok(error instanceof RepositoryError, String(error))
+    assert.deepEqual(readdirSync(copies), [])
+    return error.message.replace(/'[^']*'/, 'HOST')
+  }
+
+  test('what answers is not told, nor whether anything does', async (t) => {
+    if (!requireOrSkip(t, available, reason)) return
+    await using server = await inner()
+    const { outbound, told } = watchedWay({ mode: 'open' }, {})
+    const messages = new Set([
+      await messageOf(`http://127.0.0.1:${server.port}/x`, outbound),
+      await messageOf(`http://127.0.0.1:${await closedPort()}/x`, outbound),
+      await messageOf(`https://127.0.0.1:${server.port}/x`, outbound),
+      await messageOf('http://absent.test/x', outbound),
+    ])
+    assert.equal(messages.size, 1, [...messages].join('\n'))
+    assert.doesNotMatch([...messages].join(), /body|refused|40\d|50\d/)
+    assert.match(told.join('\n'), new RegExp(secret))
+    assert.match(told.join('\n'), /ECONNREFUSED/)
+  })
+
+  test('inner addresses are not asked: by number, by name, by a redirect, by a name that changes', async (t) => {
+    if (!requireOrSkip(t, available, reason)) return
+    await using server = await inner()
+    const { port } = server
+    await using outer = await localServer((request, response) => {
+      const to = request.url?.startsWith('/https') ? 'https' : 'http'
+      response.writeHead(302, { location: `${to}://inside.test:${port}${request.url}` }).end()
+    })
+    const names = {
+      'inside.test': [['127.0.0.1']],
+      'outer.test': [['127.0.0.1']],
+      'moving.test': [['127.0.0.1'], ['127.9.9.9']],
+    }
+    const { outbound, told, asked } = watchedWay(
+      { allow: [`outer.test:${outer.port}`, `moving.test:${port}`], deny: ['127.9.9.9'] },
+      names,
+    )
+    for (const repositoryUrl of [
+      `http://127.0.0.1:${port}/x`,
+      `http://2130706433:${port}/x`,
+      `http://0177.1:${port}/x`,
+      `http://[::ffff:127.0.0.1]:${port}/x`,
+      `https://localhost:${port}/x`,
+    ]) {
+      assert.match(await messageOf(repositoryUrl, outbound), /^its address must not be asked/)
+    }
+    assert.deepEqual(asked, [])
+    const indirect = [
+      `http://inside.test:${port}/x`,
+      `http://outer.test:${outer.port}/x`,
+      `http://outer.test:${outer.port}/https`,
+      `http://moving.test:${port}/x`,
+    ]
+    for (const repositoryUrl of indirect) {
+      assert.match(await messageOf(repositoryUrl, outbound), /no git repository can be fetched/)
+    }
+    assert.equal(outer.requests.length, 2)
+    assert.deepEqual(server.requests, [])
+    assert.match(told.join('\n'), /"host":"inside\.test".*127\.0\.0\.1 is a loopback address/)
+    assert.match(told.join('\n'), /"host":"moving\.test".*'127\.9\.9\.9' is denied/)
+  })
+
+  test('an allowed redirect is followed', async (t) => {
+    if (!requireOrSkip(t, available, reason)) return
+    await using server = await localServer((request, response) => serveFiles(request, response))
+    await using outer = await localServer((request, response) => {
+      const location = `http://inner.test:${server.port}${request.url}`
+      response.writeHead(301, { location }).end()
+    })
+    const names = { 'outer.test': [['127.0.0.1']], 'inner.test': [['127.0.0.1']] }
+    const { outbound } = watchedWay({ allow: ['*.test'] }, names)
+    const given: GitOptions = { ...options, schemes: ['http'], outbound }
+    const { text } = await filesOf({}, given, `http://outer.test:${outer.port}/bare.git`)
+    assert.equal(text, 'two')
+  })
+
+  test('the proxy serves nobody without the secret, and nothing but what it is for', async () => {
+    await using server = await localServer((_, response) => response.end(secret))
+    await using proxy = await openForwardProxy(openWay)
+    const { port, username, password } = new URL(proxy.url)
+    const basic = Buffer.from(`${username}:${password}`).toString('base64')
+    const ask = (path: string, authorization?: string): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const headers =
+          authorization === undefined ? {} : { 'proxy-authorization': `Basic ${authorization}` }
+        request({ port, host: '127.0.0.1', path, headers }, async (answer) => {
+          resolve(`${answer.statusCode} ${await text(answer)}`)
+        })
+          .once('error', reject)
+          .end()
+      })
+    const url = `http://127.0.0.1:${server.port}/`
+    assert.equal(await ask(url), '407 ')
+    assert.equal(await ask(url, 'YTpi'), '407 ')
+    assert.equal(await ask('/', basic), '502 ')
+    assert.equal(await ask('ftp://127.0.0.1/', basic), '502 ')
+    assert.deepEqual(server.requests, [])
+    assert.equal(await ask(url, basic), `200 ${secret}`)
   })
 })
 

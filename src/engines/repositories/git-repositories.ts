@@ -6,7 +6,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type GitProgram, type Run, runGit, sizeOf, streamGit } from './git-program.ts'
+import { openForwardProxy } from '#outbound/forward-proxy.ts'
+import { destinationOf, NotReached, noAnswer, type Outbound } from '#outbound/outbound.ts'
+import { GitFailed, type GitProgram, type Run, runGit, sizeOf, streamGit } from './git-program.ts'
 import {
   checkRevision,
   prefixOf,
@@ -16,6 +18,8 @@ import {
 import { RepositoryError } from './repository-error.ts'
 
 export interface GitOptions {
+  /** What git may connect to. It gets no other way out than a proxy that asks this. */
+  readonly outbound: Outbound
   /** Which addresses are allowed. Default: `https` and `http`; `file` reads this machine's own disk. */
   readonly schemes?: readonly RepositoryScheme[]
   /** For one repository, from the first connection to the last byte of the copy. */
@@ -60,8 +64,8 @@ const defaults = {
 }
 const local = 'refs/armature/wanted'
 
-export function gitRepositories(options: GitOptions = {}): GitRepositories {
-  const { secondsMax, bytesMax, concurrentMax, ...git } = { ...defaults, ...options }
+export function gitRepositories(options: GitOptions): GitRepositories {
+  const { outbound, secondsMax, bytesMax, concurrentMax, ...git } = { ...defaults, ...options }
   const parent = options.folder ?? tmpdir()
   const waiting: (() => void)[] = []
   let running = 0
@@ -88,16 +92,21 @@ export function gitRepositories(options: GitOptions = {}): GitRepositories {
       const folder = await mkdtemp(join(parent, 'armature-repository-'))
       await using undo = new AsyncDisposableStack()
       undo.defer(() => rm(folder, { recursive: true, force: true }))
+      await using way = await wayOf(outbound, url)
       const run: Run = {
         folder,
         arguments: [],
         signal: AbortSignal.timeout(secondsMax * 1000),
-        ...(authorization === undefined
-          ? {}
-          : { settings: { [`http.${url}.extraHeader`]: `Authorization: ${authorization}` } }),
+        settings: {
+          ...way.settings,
+          ...(authorization === undefined
+            ? {}
+            : { [`http.${url}.extraHeader`]: `Authorization: ${authorization}` }),
+        },
       }
-      await runGit(git, { ...run, arguments: ['init', '--quiet', '--bare'] }, bytesMax)
-      const commit = await fetchCommit(git, run, url, wanted, bytesMax)
+      const commit = await fetchCommit(git, run, url, wanted, bytesMax).catch((error: unknown) => {
+        throw notFetched(outbound, url, error)
+      })
       if ((await sizeOf(folder)) > bytesMax) {
         throw new RepositoryError('never', `the repository has more than ${bytesMax} bytes`)
       }
@@ -107,12 +116,52 @@ export function gitRepositories(options: GitOptions = {}): GitRepositories {
           const named = prefix === '' ? [] : [`--prefix=${prefix}`]
           const archive = ['archive', '--format=tar', ...named, commit]
           const signal = AbortSignal.timeout(secondsMax * 1000)
-          return streamGit(git, { folder, arguments: archive, signal }, bytesMax)
+          return filesOf(git, { folder, arguments: archive, signal }, bytesMax)
         },
         [Symbol.asyncDispose]: () => rest.disposeAsync(),
       }
     },
   }
+}
+
+async function* filesOf(git: GitProgram, run: Run, bytesMax: number): AsyncIterable<Uint8Array> {
+  try {
+    yield* streamGit(git, run, bytesMax)
+  } catch (cause) {
+    if (!(cause instanceof GitFailed)) throw cause
+    throw new RepositoryError('later', 'the files of the repository cannot be read', { cause })
+  }
+}
+
+interface Way extends AsyncDisposable {
+  /** Of git. */
+  readonly settings: Readonly<Record<string, string>>
+}
+
+/** Throws `RepositoryError` for an address that is ruled out already by what it says. */
+async function wayOf(outbound: Outbound, url: string): Promise<Way> {
+  const address = new URL(url)
+  if (address.protocol === 'file:') return { settings: {}, async [Symbol.asyncDispose]() {} }
+  try {
+    await outbound.route(destinationOf(address))
+  } catch (cause) {
+    throw notFetched(outbound, url, cause)
+  }
+  const proxy = await openForwardProxy(outbound)
+  return {
+    settings: { 'http.proxy': proxy.url, 'http.proxyAuthMethod': 'basic' },
+    [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
+  }
+}
+
+/** What git and servers say may be anything that lies behind the address: it is for the operator alone. */
+function notFetched(outbound: Outbound, url: string, error: unknown): unknown {
+  if (!(error instanceof GitFailed) && !(error instanceof NotReached)) return error
+  const address = new URL(url)
+  const { message, isRuledOut } = outbound.failed(destinationOf(address), error)
+  if (isRuledOut) return new RepositoryError('never', message, { cause: error })
+  const reason = `no git repository can be fetched from '${address.host}': ${noAnswer}, or it wants another name or password`
+  return new RepositoryError('later', reason, { cause: error })
 }
 
 /** The one commit where the server gives it by that name; else all branches and tags, to look for it there. */
@@ -123,6 +172,7 @@ async function fetchCommit(
   wanted: string,
   bytesMax: number,
 ): Promise<string> {
+  await runGit(git, { ...run, arguments: ['init', '--quiet', '--bare'] }, bytesMax)
   const fetch = ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules']
   const one = [...fetch, '--depth=1', '--', url, `+${wanted}:${local}`]
   try {
@@ -131,7 +181,7 @@ async function fetchCommit(
   } catch (error) {
     // Only what the server cannot give by that name alone is worth looking for in what it has.
     const unknown =
-      error instanceof RepositoryError &&
+      error instanceof GitFailed &&
       /couldn't find remote ref|not our ref|unadvertised object|support shallow/i.test(
         error.message,
       )
@@ -146,6 +196,7 @@ async function fetchCommit(
   try {
     return await commitAt(git, run, wanted, bytesMax)
   } catch (cause) {
+    if (!(cause instanceof GitFailed)) throw cause
     throw new RepositoryError('never', `the repository has no revision '${wanted}'`, { cause })
   }
 }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { gitRepositories } from '#engines/repositories/git-repositories.ts'
+import { openWay } from '#outbound/testing/ways.ts'
 import { testSeal } from '#plane/testing/world.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { MaterialFailure } from '../engine-failure.ts'
@@ -183,7 +184,7 @@ describe('git repositories', () => {
     const person = ['-c', 'user.name=a', '-c', 'user.email=a@example.net']
     git(...person, 'commit', '--quiet', '--allow-empty', '-m', 'first')
     const copies = mkdtempSync(join(folder, 'copies-'))
-    const repositories = gitRepositories({ schemes: ['file'], folder: copies })
+    const repositories = gitRepositories({ outbound: openWay, schemes: ['file'], folder: copies })
     const group = (repository: string) =>
       model([web()], { volumes: [{ name: 'code', gitRepo: { repository } }] })
     {
@@ -196,13 +197,16 @@ describe('git repositories', () => {
       assert.ok(bytes >= 1024, 'an empty tar is two blocks at the least')
     }
     assert.deepEqual(readdirSync(copies), [])
-    for (const repository of [`file://${join(folder, 'none')}`, 'ext::sh']) {
+    for (const [repository, retry] of [
+      [`file://${join(folder, 'none')}`, 'later'],
+      ['ext::sh', 'never'],
+    ] as const) {
       await assert.rejects(
         contentsOf(group(repository), parts({ repositories }), held),
         (error) => {
           assert.ok(error instanceof MaterialFailure)
           assert.equal(error.failure.code, 'GitRepositoryNotAvailable')
-          assert.equal(error.failure.retry, 'never')
+          assert.equal(error.failure.retry, retry)
           return true
         },
       )

@@ -11,6 +11,7 @@ import { test } from 'node:test'
 import { DockerEngine } from '#engines/containers/docker/docker-engine.ts'
 import { startPodman, testImage } from '#engines/containers/testing/podman.ts'
 import { gitRepositories } from '#engines/repositories/git-repositories.ts'
+import { openWay } from '#outbound/testing/ways.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { done, groups } from '../testing/ask.ts'
 import { body, startContainers } from '../testing/start.ts'
@@ -52,7 +53,7 @@ test('its files are in the volume; one that is not there fails the group by name
   const { port } = server.address() as AddressInfo
   await using started = await startContainers({
     engine: () => new DockerEngine({ target: podman.target, installation: 'git-test' }),
-    repositories: gitRepositories(),
+    repositories: gitRepositories({ outbound: openWay }),
   })
   const group = (repository: string) =>
     body(
@@ -80,9 +81,15 @@ test('its files are in the volume; one that is not there fails the group by name
   assert.deepEqual(logs.body, { content: 'from the repository' })
 
   await started.call('PUT', `${groups}/two`, group(`${at}/none.git`))
+  await started.until('two', (one) => /not available/.test(JSON.stringify(one.properties)))
+  // It is tried again for a while, and given up.
+  started.clock.advance(300)
   const failed = await started.until('two', done)
   assert.equal(failed.properties.provisioningState, 'Failed')
-  assert.match(JSON.stringify(failed.properties.instanceView), /'code' is not available.*not found/)
+  assert.match(
+    JSON.stringify(failed.properties.instanceView),
+    /'code' is not available.*no git repository/,
+  )
   for (const name of ['one', 'two']) await started.call('DELETE', `${groups}/${name}`)
   for (let looks = 0; looks < 600 && (await started.engine.list()).length > 0; looks++) {
     await new Promise((resolve) => setTimeout(resolve, 50))

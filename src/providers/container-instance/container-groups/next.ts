@@ -27,6 +27,8 @@ export const resyncSeconds = 600
 /** A host port or a name that stays taken for so long is not going to be free. */
 const busySecondsMax = 60
 const registrySecondsMax = 600
+/** A repository that cannot be fetched for so long is one that is not there. */
+const repositorySecondsMax = 120
 const backoffSecondsMax = 60
 
 export function nextOf(
@@ -131,6 +133,7 @@ function heldBack(
 function patienceMs({ code }: Trouble): number {
   if (code === 'ContainerEngineBusy') return busySecondsMax * 1000
   if (code === 'RegistryErrorResponse') return registrySecondsMax * 1000
+  if (code === 'GitRepositoryNotAvailable') return repositorySecondsMax * 1000
   return Number.POSITIVE_INFINITY
 }
 

@@ -1,0 +1,95 @@
+/** Real connections along judged ways: names that change their mind, redirects, and what callers and operators are told. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { destinationOf, NotReached, socketOf } from './outbound.ts'
+import { answerOf, textOf } from './request.ts'
+import { closedPort, localServer, watchedWay } from './testing/ways.ts'
+
+const signal = AbortSignal.timeout(60_000)
+
+async function failure(work: Promise<unknown>): Promise<NotReached> {
+  const error = await work.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  )
+  assert.ok(error instanceof NotReached, String(error))
+  return error
+}
+
+test('the connection goes to the judged address, though the name leads elsewhere by then', async () => {
+  await using server = await localServer((_, response) => response.end('here'))
+  const names = { 'moving.test': [['127.0.0.1'], ['127.9.9.9']] }
+  const { outbound, asked } = watchedWay({ allow: ['127.0.0.1'] }, names)
+  const url = new URL(`http://moving.test:${server.port}/`)
+  const answer = await answerOf(outbound, { url, signal })
+  assert.equal(await textOf(answer, 100), 'here')
+  assert.deepEqual(asked, ['moving.test'], 'it is resolved once, and by nobody else')
+  assert.deepEqual(server.requests, [`moving.test:${server.port}/`])
+  // The second answer is judged as the first was.
+  await failure(answerOf(outbound, { url, signal }))
+  assert.equal(server.requests.length, 1)
+})
+
+test('a name with one address inside is refused as a whole, and looks like one that is not there', async () => {
+  await using server = await localServer((_, response) => response.end('secret'))
+  const { port } = server
+  const names = {
+    'inside.test': [['127.0.0.1']],
+    'both.test': [['93.184.216.34', '127.0.0.1']],
+    'empty.test': [[]],
+    'closed.test': [['93.184.216.34']],
+  }
+  const { outbound, told } = watchedWay({}, names)
+  const messages = new Set<string>()
+  for (const name of ['inside.test', 'both.test', 'empty.test', 'absent.test']) {
+    const url = new URL(`http://${name}:${port}/`)
+    const { message, isRuledOut } = await failure(answerOf(outbound, { url, signal }))
+    assert.equal(isRuledOut, false)
+    messages.add(message)
+  }
+  assert.equal(messages.size, 1)
+  assert.deepEqual(server.requests, [])
+  assert.match(told[0] ?? '', /127\.0\.0\.1 is a loopback address/)
+  assert.match(told[3] ?? '', /ENOTFOUND/)
+})
+
+test('open, closed and foreign ports look the same to a caller; the operator sees which', async () => {
+  const { outbound, told } = watchedWay({ mode: 'open' })
+  const closed = new URL(`http://127.0.0.1:${await closedPort()}/`)
+  const { message } = await failure(answerOf(outbound, { url: closed, signal }))
+  await using server = await localServer((request) => request.socket.end('SSH-2.0-x\r\n'))
+  const foreign = new URL(`http://127.0.0.1:${server.port}/`)
+  assert.equal((await failure(answerOf(outbound, { url: foreign, signal }))).message, message)
+  const secure = new URL(`https://127.0.0.1:${server.port}/`)
+  assert.equal((await failure(answerOf(outbound, { url: secure, signal }))).message, message)
+  assert.match(told[0] ?? '', /ECONNREFUSED/)
+  assert.match(told[1] ?? '', /Parse Error/)
+})
+
+test('a redirect is an answer, not a way', async () => {
+  await using inner = await localServer((_, response) => response.end('secret'))
+  await using server = await localServer((_, response) => {
+    response.writeHead(302, { location: `http://127.0.0.1:${inner.port}/` }).end()
+  })
+  const { outbound } = watchedWay(
+    { allow: [`*.test:${server.port}`] },
+    { 'a.test': [['127.0.0.1']] },
+  )
+  const url = new URL(`http://a.test:${server.port}/`)
+  const answer = await answerOf(outbound, { url, signal })
+  assert.equal(answer.statusCode, 302)
+  answer.resume()
+  assert.deepEqual(inner.requests, [])
+})
+
+test('a driver’s socket goes the judged way, whatever it is asked to connect to', async () => {
+  await using server = await localServer((_, response) => response.end())
+  const { outbound } = watchedWay({ allow: ['a.test'] }, { 'a.test': [['127.0.0.1']] })
+  const url = new URL(`http://a.test:${server.port}/`)
+  const socket = socketOf(await outbound.route(destinationOf(url)))
+  socket.connect(1, '203.0.113.1')
+  await new Promise((resolve) => socket.once('connect', resolve))
+  assert.deepEqual([socket.remoteAddress, socket.remotePort], ['127.0.0.1', server.port])
+  socket.destroy()
+})

@@ -1,0 +1,146 @@
+/**
+ * The way out: everything the server connects to on a caller's behalf asks here first. A name is resolved once, every
+ * address it has is judged, and the connection goes to those very addresses, so that no second answer of a name server
+ * can differ. What a caller is told never says what was found behind an address; the operator's log does.
+ */
+
+import { lookup as resolveName } from 'node:dns/promises'
+import { isIP, type LookupFunction, Socket } from 'node:net'
+import type { Log } from '#kernel/ports.ts'
+import { canonicalHost } from './address.ts'
+import { createPolicy, type OutboundSettings } from './policy.ts'
+
+/** All addresses of a name. Rejects when it has none. */
+export type Resolve = (name: string) => Promise<readonly string[]>
+
+export interface Destination {
+  /** `https`, `http`, `postgresql`: what rules name. */
+  readonly scheme: string
+  /** A name or an address, as a caller wrote it. */
+  readonly host: string
+  readonly port: number
+}
+
+/** A way that is allowed. */
+export interface Route {
+  /** Canonical. What a certificate is checked against. */
+  readonly host: string
+  readonly port: number
+  /** At least one; judged. */
+  readonly addresses: readonly string[]
+  /** For sockets that are given the host's name: answers the judged addresses, whatever it is asked. */
+  readonly lookup: LookupFunction
+}
+
+export interface Outbound {
+  /** For processes of ours, which open their own. */
+  readonly settings: OutboundSettings
+  /** Throws `NotReached`. */
+  route(destination: Destination): Promise<Route>
+  /** Tells the operator what went wrong on an allowed way; the error to throw instead. */
+  failed(destination: Destination, cause: unknown): NotReached
+}
+
+/** One sentence for every way to get no answer, so that it tells nobody which ports are open. */
+export const noAnswer = 'it gives no answer, or must not be asked from here'
+
+/**
+ * Nothing was reached. The message is fit for a caller. `isRuledOut`: the policy refused what the caller wrote, before
+ * anything was resolved or asked; another try ends the same.
+ */
+export class NotReached extends Error {
+  readonly isRuledOut: boolean
+  constructor(isRuledOut: boolean, options?: ErrorOptions) {
+    super(isRuledOut ? 'its address must not be asked from here' : noAnswer, options)
+    this.name = 'NotReached'
+    this.isRuledOut = isRuledOut
+  }
+}
+
+export interface OutboundOptions {
+  readonly settings: OutboundSettings
+  readonly log: Log
+  /** Default: the system's. */
+  readonly resolve?: Resolve
+}
+
+export function openOutbound({ settings, log, resolve = resolveAll }: OutboundOptions): Outbound {
+  const policy = createPolicy(settings)
+
+  const refused = (destination: Destination, reason: string, isRuledOut: boolean): NotReached => {
+    log.warn({ ...shown(destination), reason }, 'an outbound connection is not allowed')
+    return new NotReached(isRuledOut)
+  }
+
+  const failed = (destination: Destination, cause: unknown): NotReached => {
+    if (cause instanceof NotReached) return cause
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    log.warn({ ...shown(destination), reason: reason.slice(0, 500) }, 'an outbound call failed')
+    return new NotReached(false, { cause })
+  }
+
+  async function addressesOf(destination: Destination, host: string): Promise<readonly string[]> {
+    if (isIP(host) !== 0) return [host]
+    try {
+      return await resolve(host)
+    } catch (error) {
+      throw failed(destination, error)
+    }
+  }
+
+  return {
+    settings,
+    failed,
+    async route(destination) {
+      const { scheme, port } = destination
+      const host = canonicalHost(destination.host)
+      if (host === undefined || !Number.isInteger(port) || port < 1 || port > 65_535) {
+        throw refused(destination, 'it is no host with a port', true)
+      }
+      const target = { scheme, host, port }
+      const ruledOut = policy.judgeText(target)
+      if (ruledOut !== undefined) throw refused(destination, ruledOut, true)
+      const addresses = await addressesOf(destination, host)
+      if (addresses.length === 0) throw refused(destination, 'the name has no address', false)
+      for (const address of addresses) {
+        const reason = policy.judgeAddress(target, address)
+        // A name that leads inside looks like one that leads nowhere.
+        if (reason !== undefined) throw refused(destination, reason, false)
+      }
+      return { host, port, addresses, lookup: lookupOf(addresses) }
+    },
+  }
+}
+
+async function resolveAll(name: string): Promise<readonly string[]> {
+  const found = await resolveName(name, { all: true })
+  return found.map(({ address }) => address)
+}
+
+function lookupOf(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: isIP(address.replace(/%.*$/, '')) }))
+  return (_name, { all: wantsAll }, callback) => {
+    if (wantsAll === true) return callback(null, all)
+    const [first] = all
+    return callback(null, first?.address ?? '', first?.family)
+  }
+}
+
+function shown({ scheme, host, port }: Destination): object {
+  return { scheme, host: host.slice(0, 255), port }
+}
+
+/** A socket that goes this way, whatever host and port its user asks it to connect to. */
+export function socketOf({ host, port, lookup }: Route): Socket {
+  const socket = new Socket()
+  const connect = socket.connect.bind(socket)
+  // Drivers are given the socket and call `connect` themselves, with the name.
+  socket.connect = () => connect({ host, port, lookup })
+  return socket
+}
+
+/** Of a URL whose scheme has a usual port. */
+export function destinationOf(url: URL): Destination {
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
+  return { scheme: url.protocol.slice(0, -1), host: url.hostname, port }
+}

@@ -1,0 +1,58 @@
+/** HTTP requests to addresses that users named: one answer is read, bounded, and redirects are left to the caller. */
+
+import { type IncomingMessage, request as requestPlain } from 'node:http'
+import { request as requestSecure } from 'node:https'
+import { destinationOf, type Outbound } from './outbound.ts'
+
+export interface OutboundRequest {
+  readonly url: URL
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent by POST; without one it is a GET. */
+  readonly body?: string
+  readonly signal: AbortSignal
+}
+
+/** The answer has more bytes than were asked for. */
+export class TooLarge extends Error {}
+
+/** Rejects with `NotReached`. */
+export async function answerOf(
+  outbound: Outbound,
+  { url, headers, body, signal }: OutboundRequest,
+): Promise<IncomingMessage> {
+  const destination = destinationOf(url)
+  const { lookup } = await outbound.route(destination)
+  const send = url.protocol === 'https:' ? requestSecure : requestPlain
+  const options = {
+    method: body === undefined ? 'GET' : 'POST',
+    // No agent: a connection that another request has opened is never taken over.
+    agent: false,
+    headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers },
+    signal,
+    lookup,
+  }
+  try {
+    return await new Promise((resolve, reject) => {
+      send(url, options, resolve).once('error', reject).end(body)
+    })
+  } catch (error) {
+    throw outbound.failed(destination, error)
+  }
+}
+
+/** Rejects with `TooLarge`, or with what the connection says when it breaks. */
+export async function textOf(answer: IncomingMessage, bytesMax: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of answer) {
+    // Without an encoding a response gives buffers.
+    const buffer = chunk as Buffer
+    bytes += buffer.length
+    if (bytes > bytesMax) {
+      answer.destroy()
+      throw new TooLarge(`it is larger than ${bytesMax} bytes`)
+    }
+    chunks.push(buffer)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
