@@ -352,8 +352,12 @@ describe('the open endpoints', () => {
       '/common/oauth2/authorize',
       '/.well-known/openid-configuration',
       '/signed-in',
-      '/device',
+      '/organizations/v2.0/.well-known/openid-configuration',
+      '/adfs/discovery/keys',
+      '/consumers/oauth2/v2.0/token',
+      '/v2.0/.well-known/openid-configuration',
       `/${subscription}/oauth2/token`,
+      `/${subscription}/v2.0/.well-known/openid-configuration`,
     ]) {
       const response = await edge.fetch(path, { method: 'POST', body: 'a=b&c', as: '' })
       assert.equal(response.headers.get('content-type'), 'text/plain', path)

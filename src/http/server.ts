@@ -8,6 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Business } from '#business/service.ts'
+import { oauthPaths } from '#identity/rewrite.ts'
 import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
@@ -89,16 +90,6 @@ export interface HttpServer extends AsyncDisposable {
 const headersTimeoutMilliseconds = 15_000
 const keepAliveMilliseconds = 72_000
 const sweepMilliseconds = 1_000
-
-const tenantPattern = '[0-9a-fA-F-]{36}'
-const oauthPaths = [
-  '/common/*',
-  '/.well-known/*',
-  '/signed-in',
-  '/device',
-  '/device/*',
-  `/:tenantId(^${tenantPattern}$)/oauth2/*`,
-]
 
 export function createHttpServer(given: HttpServerOptions): HttpServer {
   let draining = false

@@ -23,6 +23,13 @@ const browserFlows = {
 
 export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 
+/** Compared as text but for the port; some clients end the host with a slash and some do not. */
+const loopbackRedirects = ['127.0.0.1', 'localhost', '[::1]'].flatMap((host) => [
+  `http://${host}`,
+  `http://${host}/`,
+  `http://${host}/callback`,
+])
+
 export function builtInClients(publicUrl: string): readonly Record<string, unknown>[] {
   return [
     {
@@ -31,10 +38,7 @@ export function builtInClients(publicUrl: string): readonly Record<string, unkno
       application_type: 'native',
       token_endpoint_auth_method: 'none',
       // The library ignores the port of loopback addresses for native clients (RFC 8252, 7.3).
-      redirect_uris: ['127.0.0.1', 'localhost', '[::1]'].flatMap((host) => [
-        `http://${host}/`,
-        `http://${host}/callback`,
-      ]),
+      redirect_uris: loopbackRedirects,
       grant_types: ['authorization_code', 'refresh_token', deviceGrant],
       response_types: ['code'],
     },

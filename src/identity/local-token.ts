@@ -15,6 +15,8 @@ export interface LocalTokenAnswer {
 export interface LocalTokenOptions {
   /** `undefined` turns the endpoint off. */
   readonly secret: string | undefined
+  /** The secret that the address carried, for clients that send no header. */
+  readonly given?: string
   readonly audience: string
   readonly aliases: readonly string[]
   /** A token for the owner, or `undefined` when there is none. */
@@ -34,10 +36,12 @@ export async function answerLocalToken(
   if (request.method !== 'GET' && request.method !== 'POST') {
     return refused(405, 'method_not_allowed', 'Use GET or POST.')
   }
-  // The newer form sends `x-identity-header`, the older `secret`.
-  const given = headers['x-identity-header'] ?? headers['secret']
+  // The newer form sends `x-identity-header`, the older `secret`; one form has no header at all.
+  const given = headers['x-identity-header'] ?? headers['secret'] ?? options.given
   if (typeof given !== 'string' || !equal(given, options.secret)) {
-    return refused(401, 'invalid_client', 'The identity header is missing or wrong.')
+    const text =
+      'The identity header is missing or wrong. A client that sends none can carry the secret as the last segment of the address.'
+    return refused(401, 'invalid_client', text)
   }
   const resource = request.query.get('resource') ?? request.form?.get('resource') ?? null
   if (resource === null)

@@ -363,6 +363,8 @@ test('the local identity endpoint gives the owner’s token for the right header
     body: new URLSearchParams({ resource: world.url }),
   })
   assert.equal(older.status, 200)
+  const withSlash = address.replace('/token?', '/token/?') + resource
+  assert.equal((await fetch(withSlash, { headers: right })).status, 200)
   assert.equal((await fetch(address + resource)).status, 401)
   const wrong = { 'x-identity-header': 'the secre' }
   assert.equal((await fetch(address + resource, { headers: wrong })).status, 401)
@@ -370,6 +372,63 @@ test('the local identity endpoint gives the owner’s token for the right header
   await using off = await openWorld()
   const answer = await fetch(`${off.url}/common/identity/token?resource=x`, { headers: right })
   assert.equal(answer.status, 404)
+})
+
+test('a client of managed identities without headers carries the secret in the address', async () => {
+  await using world = await openWorld({ localTokenSecret: 'the-secret' })
+  await world.identity.ensureOwner({ displayName: 'Owner' })
+  const ask = (path: string) =>
+    fetch(`${world.url}/common/identity/token/${path}`, {
+      method: 'POST',
+      body: new URLSearchParams({ resource: world.url }),
+    })
+  assert.equal((await ask('the-secret')).status, 200)
+  for (const wrong of ['', 'the-secre', 'the-secret-']) {
+    assert.equal((await ask(wrong)).status, 401, wrong)
+  }
+})
+
+test('answers say what the family’s clients read: interval, message, scopes as asked, whose', async () => {
+  await using world = await openWorld()
+  const post = async (path: string, form: Readonly<Record<string, string>>) => {
+    const response = await fetch(`${world.url}${path}`, {
+      method: 'POST',
+      body: new URLSearchParams(form),
+    })
+    return (await response.json()) as Record<string, unknown>
+  }
+  const scope = `${world.url}//.default`
+  const device = await post('/organizations/oauth2/v2.0/devicecode', {
+    client_id: 'armature-cli',
+    scope,
+  })
+  assert.equal(device['verification_url'], device['verification_uri'])
+  assert.ok(Number(device['interval']) > 0)
+  assert.ok(String(device['message']).includes(String(device['user_code'])))
+  const pending = await post(`/${testTenant}/oauth2/token`, {
+    client_id: 'armature-cli',
+    grant_type: 'device_code',
+    device_code: String(device['device_code']),
+  })
+  assert.equal(pending['error'], 'authorization_pending')
+  const { clientId, clientSecret } = await addApplication(world)
+  const granted = await post('/common/oauth2/token', {
+    grant_type: 'client_credentials',
+    client_id: clientId,
+    client_secret: clientSecret,
+    scope,
+  })
+  assert.equal(granted['scope'], scope)
+  const foreign = await post('/22222222-2222-4333-8444-555555555555/oauth2/token', {})
+  assert.equal(foreign['error'], 'invalid_tenant')
+  assert.match(String(foreign['error_description']), new RegExp(testTenant))
+})
+
+test('clients learn that this address is one authority', async () => {
+  await using world = await openWorld()
+  const response = await fetch(`${world.url}/common/discovery/instance?api-version=1.1`)
+  const body = (await response.json()) as { tenant_discovery_endpoint: string }
+  assert.equal((await fetch(body.tenant_discovery_endpoint)).status, 200)
 })
 
 test('what is malformed is refused, never a fault', async () => {

@@ -18,7 +18,15 @@ import { type OAuthRequest, readOAuthRequest, toLibraryRequest } from './oauth-r
 import { type Page, securityHeaders } from './pages/layout.ts'
 import { errorPage } from './pages/message-pages.ts'
 import { signedInPage } from './pages/signed-in-page.ts'
-import { interactionPath, localTokenPath, resourceScope, routes, signedInPath } from './rewrite.ts'
+import {
+  instancePath,
+  interactionPath,
+  localTokenPath,
+  localTokenSecretIn,
+  resourceScope,
+  routes,
+  signedInPath,
+} from './rewrite.ts'
 import type { Seal } from './seal.ts'
 import { createSignIn } from './sign-in.ts'
 
@@ -88,6 +96,14 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
     switch (outcome.kind) {
       case 'unknown':
         return sendError(req, res, 404, 'not_found', 'There is nothing at this address.')
+      case 'foreign-tenant':
+        return sendError(
+          req,
+          res,
+          400,
+          'invalid_tenant',
+          `There is no tenant '${outcome.tenant}' here. The tenant is ${tenantId}; common, organizations and consumers mean the same.`,
+        )
       case 'too-large':
         return sendError(req, res, 413, 'invalid_request', 'The request is too large.', {
           Connection: 'close',
@@ -116,9 +132,12 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
         },
       )
     }
+    if (request.path === instancePath && reading) return sendJson(res, 200, instances(), {})
     if (request.path === localTokenPath) {
+      const inAddress = localTokenSecretIn((req.url ?? '').split('?')[0] ?? '')
       const { status, body } = await answerLocalToken(request, req.headers, {
         ...options.localToken,
+        ...(inAddress === undefined ? {} : { given: inAddress }),
         audience: audience(),
         aliases: options.aliases(),
       })
@@ -169,6 +188,16 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
     }
     for (const [name, value] of Object.entries(securityHeaders)) res.setHeader(name, value)
     await provider.callback()(clone, res)
+  }
+
+  /** One authority, under one name: what clients ask before they trust an address. */
+  function instances(): object {
+    const { host } = new URL(publicUrl())
+    return {
+      tenant_discovery_endpoint: `${publicUrl()}/${tenantId}/v2.0/.well-known/openid-configuration`,
+      'api-version': '1.1',
+      metadata: [{ preferred_network: host, preferred_cache: host, aliases: [host] }],
+    }
   }
 
   function signInUrl(): string {

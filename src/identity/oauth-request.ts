@@ -4,7 +4,7 @@
  */
 
 import { IncomingMessage } from 'node:http'
-import { canonicalPath, type RewriteOptions, rewriteParameters } from './rewrite.ts'
+import { canonicalPath, foreignTenant, type RewriteOptions, rewriteParameters } from './rewrite.ts'
 
 export interface OAuthRequest {
   readonly method: string
@@ -14,11 +14,23 @@ export interface OAuthRequest {
   /** The posted form; `undefined` when the body was none. */
   readonly form: URLSearchParams | undefined
   readonly body: Buffer
+  /** The parameters as the client spelled them, posted or in the address. */
+  readonly asked: URLSearchParams
+}
+
+/** Which request of ours the library's request was made from. */
+const askedBy = new WeakMap<IncomingMessage, OAuthRequest>()
+
+/** The request that this request of the library was made from. */
+export function requestBehind(request: IncomingMessage): OAuthRequest | undefined {
+  return askedBy.get(request)
 }
 
 export type ReadOutcome =
   | { readonly kind: 'request'; readonly request: OAuthRequest }
   | { readonly kind: 'unknown' }
+  /** One of our addresses, but below a tenant that is not here. */
+  | { readonly kind: 'foreign-tenant'; readonly tenant: string }
   | { readonly kind: 'too-large' }
 
 /** Reads the whole of a request to one of our routes. */
@@ -28,8 +40,12 @@ export async function readOAuthRequest(
 ): Promise<ReadOutcome> {
   const target = req.url ?? '/'
   const mark = target.indexOf('?')
-  const path = canonicalPath(mark < 0 ? target : target.slice(0, mark), options.tenantId)
-  if (path === undefined) return { kind: 'unknown' }
+  const written = mark < 0 ? target : target.slice(0, mark)
+  const path = canonicalPath(written, options.tenantId)
+  if (path === undefined) {
+    const tenant = foreignTenant(written, options.tenantId)
+    return tenant === undefined ? { kind: 'unknown' } : { kind: 'foreign-tenant', tenant }
+  }
   const body = await readBody(req, options.formBytesMax)
   if (body === undefined) return { kind: 'too-large' }
   const type = (req.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
@@ -46,6 +62,7 @@ export async function readOAuthRequest(
       query: rewriteParameters(path, query, options),
       form: form === undefined ? undefined : rewriteParameters(path, form, options),
       body,
+      asked: form ?? query,
     },
   }
 }
@@ -100,5 +117,6 @@ export function toLibraryRequest(
   if (body.length > 0) clone.push(body)
   clone.push(null)
   clone.complete = true
+  askedBy.set(clone, request)
   return clone
 }

@@ -15,6 +15,7 @@ import {
 import type { Clock, Log } from '#kernel/ports.ts'
 import type { Sql } from '#stores/store.ts'
 import { createAdapterFactory } from './adapter.ts'
+import { completeAnswers } from './answers.ts'
 import { builtInClients, findClient, isFirstParty } from './clients.ts'
 import type { Consents } from './consents.ts'
 import type { IdentityDirectory } from './directory.ts'
@@ -179,6 +180,8 @@ export function createProvider(options: ProviderOptions): Provider {
     const principal = await directory.clientPrincipal(this.clientId)
     return principal !== undefined && directory.verifySecret(principal.id, actual)
   }
+
+  provider.use(completeAnswers({ audience, aliases: [publicUrl], tenantId }))
 
   provider.registerResponseMode(bareImplicitMode, (ctx, redirectUri, payload) => {
     // The id token was only the price of the library's implicit flow; the caller did not ask for it.

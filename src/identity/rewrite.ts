@@ -1,8 +1,10 @@
 /**
- * The dialects known clients speak, turned into the one the OAuth library understands: other spellings of
- * the routes, `resource=` with or without a slash, `<audience>/.default`, and the bare implicit flow the
- * library dropped. Pure: a request in, a request out.
+ * Turns the dialects of known clients into the one the OAuth library understands: the addresses under every
+ * authority, `resource=` with or without a slash, `<audience>/.default`, `grant_type=device_code`, and the
+ * bare implicit flow that the library no longer has. Pure: a request in, a request out.
  */
+
+import { deviceGrant } from './clients.ts'
 
 /** The response mode of the bare implicit flow; registered with the library by provider.ts. */
 export const bareImplicitMode = 'armature_fragment'
@@ -23,31 +25,63 @@ export const routes = {
 export const interactionPath = '/common/oauth2/interaction'
 export const localTokenPath = '/common/identity/token'
 export const signedInPath = '/signed-in'
+/** Where clients ask which hosts are one authority. */
+export const instancePath = '/common/discovery/instance'
+
+/** Words that clients put in the place of a tenant. Here they all mean the one tenant. */
+const authorities = ['common', 'organizations', 'consumers', 'adfs']
+
+/** Everything this area serves, as patterns of the edge's router. */
+export const oauthPaths: readonly string[] = [
+  ...authorities.map((authority) => `/${authority}/*`),
+  '/:tenantId(^[0-9a-fA-F-]{36}$)/*',
+  '/.well-known/*',
+  '/v2.0/.well-known/*',
+  signedInPath,
+]
 
 const endpoints = ['authorize', 'token', 'devicecode', 'deviceauth', 'logout', 'revoke']
 const tenantRoute = new RegExp(`^/([^/]+)/oauth2/(?:v2\\.0/)?(${endpoints.join('|')})(/.*)?$`, 'i')
 const discoveryRoute =
-  /^(?:\/([^/]+))?(?:\/v2\.0)?\/\.well-known\/(openid-configuration|oauth-authorization-server)$/i
+  /^(?:\/([^/]+))?\/\.well-known\/(openid-configuration|oauth-authorization-server)$/i
 const keysRoute = /^\/([^/]+)\/discovery\/(?:v2\.0\/)?keys$/i
+const instanceRoute = /^\/([^/]+)\/discovery\/instance$/i
+const localTokenRoute = new RegExp(`^${localTokenPath}(?:/([A-Za-z0-9_-]*))?$`)
 
 /** The canonical path for any spelling of it; `undefined` when the path is none of ours. */
 export function canonicalPath(path: string, tenantId: string): string | undefined {
   const ours = (tenant: string | undefined): boolean =>
-    tenant === undefined || ['common', 'organizations', tenantId].includes(tenant.toLowerCase())
+    tenant === undefined || [...authorities, tenantId].includes(tenant.toLowerCase())
   const route = tenantRoute.exec(path)
   if (route !== null) {
     return ours(route[1])
       ? `/common/oauth2/${(route[2] ?? '').toLowerCase()}${route[3] ?? ''}`
       : undefined
   }
-  const discovery = discoveryRoute.exec(path)
+  const discovery = discoveryRoute.exec(path.replace(/\/v2\.0\//i, '/'))
   if (discovery !== null) {
     return ours(discovery[1]) ? `/.well-known/${(discovery[2] ?? '').toLowerCase()}` : undefined
   }
   const keys = keysRoute.exec(path)
   if (keys !== null) return ours(keys[1]) ? routes.jwks : undefined
+  const instance = instanceRoute.exec(path)
+  if (instance !== null) return ours(instance[1]) ? instancePath : undefined
   if (path.startsWith(`${interactionPath}/`)) return path
-  return path === localTokenPath || path === signedInPath ? path : undefined
+  if (localTokenRoute.test(path)) return localTokenPath
+  return path === signedInPath ? path : undefined
+}
+
+/** The tenant of an address that would be ours if that tenant were. */
+export function foreignTenant(path: string, tenantId: string): string | undefined {
+  const tenant = path.split('/')[1] ?? ''
+  const known = canonicalPath(path, tenantId) !== undefined
+  return known || canonicalPath(path, tenant.toLowerCase()) === undefined ? undefined : tenant
+}
+
+/** The secret that a client without headers of its own carries in the address. */
+export function localTokenSecretIn(path: string): string | undefined {
+  const secret = localTokenRoute.exec(path)?.[1]
+  return secret === '' ? undefined : secret
 }
 
 export interface RewriteOptions {
@@ -70,6 +104,7 @@ export function rewriteParameters(
   const names: readonly string[] = [routes.authorization, routes.token, routes.device_authorization]
   if (!names.includes(path)) return given
   const result = new URLSearchParams(given)
+  if (given.get('grant_type') === 'device_code') result.set('grant_type', deviceGrant)
   const scopes = rewriteScopes(given.get('scope'), options)
   const resource = given.get('resource')
   if (resource !== null && given.getAll('resource').length === 1) {
@@ -122,7 +157,11 @@ function rewriteScopes(
   return [...known]
 }
 
-function rewriteScope(scope: string, options: RewriteOptions): string {
+/** One scope as the library knows it. */
+export function rewriteScope(
+  scope: string,
+  options: Pick<RewriteOptions, 'audience' | 'aliases'>,
+): string {
   if (scope === '.default') return resourceScope
   const slash = scope.lastIndexOf('/')
   if (slash < 0) return scope
@@ -132,7 +171,10 @@ function rewriteScope(scope: string, options: RewriteOptions): string {
   return matchAudience(scope.slice(0, slash), options) ? resourceScope : scope
 }
 
-function matchAudience(asked: string, { audience, aliases }: RewriteOptions): boolean {
+function matchAudience(
+  asked: string,
+  { audience, aliases }: Pick<RewriteOptions, 'audience' | 'aliases'>,
+): boolean {
   const bare = asked.replace(/\/+$/, '')
   return [audience, ...aliases].some((known) => known.replace(/\/+$/, '') === bare)
 }

@@ -1,0 +1,174 @@
+/**
+ * Sign-ins by the published libraries of the family, as a program of its own: which certificates are trusted
+ * is settled when a process starts. Prints one JSON line per case: its name, and what went wrong if anything.
+ */
+
+import assert from 'node:assert/strict'
+import {
+  ClientSecretCredential,
+  DeviceCodeCredential,
+  ManagedIdentityCredential,
+} from '@azure/identity'
+import { ConfidentialClientApplication, PublicClientApplication } from '@azure/msal-node'
+import { createBrowser } from '../../../src/identity/testing/browser.ts'
+
+/** Addresses and credentials, by the test that starts this program. `url` is behind TLS, `plainUrl` is not. */
+const given = JSON.parse(process.env['GIVEN'] ?? '{}')
+const { url, tenantId } = given
+const scope = `${url}/.default`
+const host = new URL(url).host
+
+async function checkToken(token) {
+  const response = await fetch(`${url}/subscriptions?api-version=2022-12-01`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  assert.equal(response.status, 200, await response.text())
+}
+
+async function signIn(browser, address) {
+  const page = await browser.open(address)
+  assert.match(page.body, /<h1>Sign in<\/h1>/)
+  const { signInName: name, password } = given
+  return browser.submit(page, { name, password, do: 'sign-in' })
+}
+
+async function enterDeviceCode(page, code) {
+  const browser = createBrowser(url)
+  const entry = await browser.open(page)
+  const confirm = await browser.submit(entry, { user_code: code })
+  const asked = await browser.submit(confirm, { confirm: 'yes' })
+  assert.match(asked.body, /<h1>Sign in<\/h1>/)
+  const { signInName: name, password } = given
+  const done = await browser.submit(asked, { name, password, do: 'sign-in' })
+  assert.match(done.body, /signed in|You can close/i)
+}
+
+/** A person's part went wrong while the library waits for it. */
+function failed(error) {
+  process.stderr.write(`${error.stack}\n`)
+}
+
+const cases = {
+  async ClientSecretCredential() {
+    const credential = new ClientSecretCredential(tenantId, given.clientId, given.clientSecret, {
+      authorityHost: url,
+      disableInstanceDiscovery: true,
+    })
+    await checkToken((await credential.getToken(scope)).token)
+  },
+
+  async 'ClientSecretCredential with the older authority'() {
+    const credential = new ClientSecretCredential('adfs', given.clientId, given.clientSecret, {
+      authorityHost: url,
+      disableInstanceDiscovery: true,
+    })
+    await checkToken((await credential.getToken(scope)).token)
+  },
+
+  async 'DeviceCodeCredential, then silently'() {
+    const messages = []
+    const credential = new DeviceCodeCredential({
+      tenantId,
+      clientId: 'armature-cli',
+      authorityHost: url,
+      disableInstanceDiscovery: true,
+      userPromptCallback({ message, userCode, verificationUri }) {
+        messages.push(message)
+        enterDeviceCode(verificationUri, userCode).catch(failed)
+      },
+    })
+    const first = await credential.getToken(scope)
+    await checkToken(first?.token)
+    assert.match(messages.join(), /open the page https:.*enter the code [A-Z]{4}-[A-Z]{4}/)
+    const second = await credential.getToken(scope)
+    assert.equal(second?.token, first?.token)
+    assert.equal(messages.length, 1)
+  },
+
+  async ManagedIdentityCredential() {
+    process.env['IDENTITY_ENDPOINT'] = `${given.plainUrl}/common/identity/token`
+    process.env['IDENTITY_HEADER'] = given.localSecret
+    await checkToken((await new ManagedIdentityCredential().getToken(scope)).token)
+  },
+
+  async 'authorization code with PKCE, then from the cache, then by the refresh token'() {
+    const application = new PublicClientApplication({
+      auth: {
+        clientId: 'armature-cli',
+        authority: `${url}/organizations`,
+        knownAuthorities: [host],
+      },
+    })
+    const result = await application.acquireTokenInteractive({
+      scopes: [scope],
+      async openBrowser(address) {
+        const browser = createBrowser(url)
+        // The answer comes as a form that the browser posts to the library's own listener.
+        const back = await signIn(browser, address)
+        assert.match(back.action, /^http:\/\/localhost:\d+$/)
+        browser.submit(back, {}).catch(failed)
+      },
+    })
+    await checkToken(result.accessToken)
+    const { account } = result
+    assert.ok(account !== null)
+    assert.equal(account.tenantId, tenantId)
+    assert.equal(account.username, given.signInName)
+    assert.match(account.homeAccountId, new RegExp(`\\.${tenantId}$`))
+    const again = await application.acquireTokenSilent({ account, scopes: [scope] })
+    assert.equal(again.fromCache, true)
+    const renewed = await application.acquireTokenSilent({
+      account,
+      scopes: [scope],
+      forceRefresh: true,
+    })
+    assert.equal(renewed.fromCache, false)
+    assert.notEqual(renewed.accessToken, result.accessToken)
+    await checkToken(renewed.accessToken)
+  },
+
+  async 'device code without a library around it'() {
+    const application = new PublicClientApplication({
+      auth: { clientId: 'armature-cli', authority: `${url}/common`, knownAuthorities: [host] },
+    })
+    const result = await application.acquireTokenByDeviceCode({
+      scopes: [scope],
+      deviceCodeCallback({ verificationUri, userCode, interval, message }) {
+        assert.ok(interval > 0)
+        assert.ok(message.includes(userCode))
+        enterDeviceCode(verificationUri, userCode).catch(failed)
+      },
+    })
+    await checkToken(result?.accessToken)
+  },
+
+  async 'client credentials without a library around it'() {
+    // The words for many tenants are refused by the library itself in this flow.
+    for (const authority of [tenantId, 'adfs']) {
+      const application = new ConfidentialClientApplication({
+        auth: {
+          clientId: given.clientId,
+          clientSecret: given.clientSecret,
+          authority: `${url}/${authority}`,
+          knownAuthorities: [host],
+        },
+      })
+      const result = await application.acquireTokenByClientCredential({ scopes: [scope] })
+      await checkToken(result?.accessToken)
+    }
+  },
+}
+
+for (const [name, run] of Object.entries(cases)) {
+  // A library that waits for what never comes must not hold the test.
+  const late = new Promise((_resolve, reject) => {
+    setTimeout(() => reject(new Error('not done after 20 seconds')), 20_000).unref()
+  })
+  const error = await Promise.race([run(), late]).then(
+    () => undefined,
+    (thrown) => (thrown instanceof Error ? thrown.stack : String(thrown)),
+  )
+  process.stdout.write(`${JSON.stringify({ name, error })}\n`)
+}
+// A credential may keep a listener or a timer.
+process.exit(0)
