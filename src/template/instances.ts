@@ -187,19 +187,38 @@ function baseOf(
     return text === undefined ? undefined : absolute(text, here)
   }
   if (parent !== undefined) return parent.base
-  const { subscriptionId, resourceGroup } = section.elsewhere
-  if (subscriptionId === undefined && resourceGroup === undefined) return here
-  const subscription =
-    subscriptionId === undefined
-      ? expansion.context.subscription?.['subscriptionId']
-      : textOf(subscriptionId, scope, place, problems, "'subscriptionId'")
+  return elsewhere(expansion, section, scope, problems, here)
+}
+
+/** Where a nested deployment goes. An empty text is as if it were not given: templates write it for "here". */
+function elsewhere(
+  expansion: Expansion,
+  { place, elsewhere: { subscriptionId, resourceGroup } }: ResourceSection,
+  scope: TemplateScope,
+  problems: Problems,
+  here: string,
+): string | undefined {
+  const optional = (compiled: Compiled | undefined, what: string): string | undefined | false => {
+    if (compiled === undefined) return undefined
+    const run = new ValueEvaluation({ problems, budget: new Budget(), needs: 'none' })
+    const value = run.of(compiled, scope)
+    if (run.isFailed) return false
+    if (value === '' || value === null) return undefined
+    if (typeof value === 'string') return value
+    problems.add(place, `${what} has to be a string`)
+    return false
+  }
+  const group = optional(resourceGroup, "'resourceGroup'")
+  const given = optional(subscriptionId, "'subscriptionId'")
+  if (group === false || given === false) return undefined
+  if (group === undefined && given === undefined) return here
+  const subscription = given ?? expansion.context.subscription?.['subscriptionId']
   if (typeof subscription !== 'string') {
     problems.add(place, "here 'resourceGroup' needs a 'subscriptionId' beside it")
     return undefined
   }
-  if (resourceGroup === undefined) return `/subscriptions/${subscription}`
-  const group = textOf(resourceGroup, scope, place, problems, "'resourceGroup'")
-  return group === undefined ? undefined : `/subscriptions/${subscription}/resourceGroups/${group}`
+  if (group === undefined) return `/subscriptions/${subscription}`
+  return `/subscriptions/${subscription}/resourceGroups/${group}`
 }
 
 /** The scope that is deployed to. */

@@ -1,6 +1,6 @@
 /**
- * Reads JSON text and remembers where everything stands. Comments are taken; a name given twice in one
- * object, and texts too large or nested too deeply, are refused. It makes objects without a prototype.
+ * Reads JSON text and remembers where everything stands. Comments and a comma behind the last member are taken; a name
+ * given twice in one object, and texts too large or nested too deeply, are refused. It makes objects without a prototype.
  */
 import { JsonCursor, numberPattern } from './json-cursor.ts'
 import type { Json } from './plan.ts'
@@ -204,6 +204,7 @@ class JsonReader extends JsonCursor {
       this.#keys.pop()
       if (isLast) return made
       this.space()
+      if (this.take('}')) return made
     }
     return made
   }
@@ -226,6 +227,7 @@ class JsonReader extends JsonCursor {
       this.#keys.pop()
       if (isLast) return made
       this.space()
+      if (this.take(']')) return made
     }
     return made
   }

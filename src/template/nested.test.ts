@@ -268,3 +268,101 @@ test('resources of opposite conditions may share a name', () => {
   )
   assert.deepEqual(bodyOf(plan.nodes[0]), { location: 'two' })
 })
+
+const deployment = { type: 'Vendor.Resources/deployments', apiVersion: '2025-03-01' }
+
+test('language version 2.0: a nested template is in the inner scope also where no scope is given', () => {
+  const inner = template({
+    resources: [{ ...vault, name: "[parameters('name')]" }],
+    parameters: { name: { type: 'string', defaultValue: 'own' } },
+  })
+  const nested = (options: object): ReturnType<typeof template> =>
+    template({
+      languageVersion: '2.0',
+      parameters: { name: { type: 'string', defaultValue: 'of the parent' } },
+      resources: { in: { ...deployment, name: 'in', properties: { ...options, template: inner } } },
+    })
+  for (const options of [
+    {},
+    { expressionEvaluationOptions: {} },
+    { expressionEvaluationOptions: { scope: 'Inner' } },
+  ]) {
+    const [node] = planOf(nested(options)).nodes
+    assert.deepEqual(bodyOf(node), { properties: { template: inner } })
+  }
+  const [problem] = problemsOf(nested({ expressionEvaluationOptions: { scope: 'outer' } }))
+  assert.match(problem ?? '', /^resources\.in\.properties.*scope: .*needs .*'inner'/)
+  const old = planOf(
+    template({
+      parameters: { name: { type: 'string', defaultValue: 'of the parent' } },
+      resources: [{ ...deployment, name: 'in', properties: { template: inner } }],
+    }),
+  )
+  assert.match(JSON.stringify(bodyOf(old.nodes[0])), /"name":"of the parent"/)
+})
+
+test('loops of properties in the parameters of a nested deployment, in both versions and inside of loops', () => {
+  const copy = (input: unknown): object => ({ copy: [{ name: 'value', count: 2, input }] })
+  const nested = {
+    ...deployment,
+    name: "[format('in{0}', copyIndex())]",
+    copy: { name: 'outside', count: 2 },
+    properties: {
+      expressionEvaluationOptions: { scope: 'inner' },
+      mode: 'Incremental',
+      parameters: {
+        list: copy("[format('{0}-{1}', copyIndex('outside'), copyIndex('value'))]"),
+        secrets: copy("[concat(parameters('pw'), copyIndex('value'))]"),
+        data: { value: { copy: ['left', 'as it is'] } },
+      },
+      template: template({}),
+    },
+  }
+  const parameters = { pw: { type: 'securestring' } }
+  for (const sections of [
+    { parameters, resources: [nested] },
+    { parameters, languageVersion: '2.0', resources: { nested } },
+  ]) {
+    const plan = planOf(template(sections), { pw: { value: 'hunter' } })
+    const bodies = plan.nodes.map(
+      (node) => bodyOf(node) as { readonly properties: { readonly parameters: object } },
+    )
+    assert.deepEqual(
+      bodies.map(({ properties }) => properties.parameters),
+      [0, 1].map((index) => ({
+        data: { value: { copy: ['left', 'as it is'] } },
+        list: { value: [`${index}-0`, `${index}-1`] },
+        secrets: { value: ['hunter0', 'hunter1'] },
+      })),
+    )
+    assert.deepEqual(plan.nodes[0]?.evaluate(noAnswers).securePaths, [
+      'properties.parameters.secrets.value[0]',
+      'properties.parameters.secrets.value[1]',
+    ])
+  }
+})
+
+test('lenient where templates are: a child with its whole type, an empty group, a comma behind the last member', () => {
+  const child = { type: 'Vendor.Secrets/vaults/secrets', apiVersion: '2026-01-01', name: 's' }
+  const nested = { ...deployment, properties: { template: template({}) } }
+  const plan = planOf(
+    template({
+      resources: [
+        { ...vault, name: 'v', resources: [child] },
+        { ...nested, name: 'here', resourceGroup: '', subscriptionId: '' },
+        { ...nested, name: 'there', resourceGroup: 'other', subscriptionId: '' },
+      ],
+    }),
+  )
+  const other = groupId.replace(/[^/]*$/, 'other')
+  assert.deepEqual(plan.nodes.map(({ id }) => id).sort(), [
+    `${other}/providers/Vendor.Resources/deployments/there`,
+    `${groupId}/providers/Vendor.Resources/deployments/here`,
+    `${groupId}/providers/Vendor.Secrets/vaults/v`,
+    `${groupId}/providers/Vendor.Secrets/vaults/v/secrets/s`,
+  ])
+  const text = JSON.stringify(template({ resources: [{ ...vault, name: 'v' }] }))
+  const commas = text.replace(/[}\]]/g, ' , // the last\n$&')
+  assert.deepEqual(planOf(commas).nodes[0]?.id, `${groupId}/providers/Vendor.Secrets/vaults/v`)
+  assert.match(problemsOf(text.replace('{', '{,')).join(), /name in quotes/)
+})

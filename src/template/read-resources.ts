@@ -153,7 +153,7 @@ function readResource(
   if (inner !== undefined) readLevel(inner, section, parts, made, depth + 1)
 }
 
-/** The whole type: of a resource inside another it is written without the other's. */
+/** The whole type. A resource inside another is commonly written without the other's type, but may repeat it. */
 function readType(
   compiled: Compiled,
   field: Field | undefined,
@@ -166,7 +166,10 @@ function readType(
     return ''
   }
   if (typeof compiled.value !== 'string') return ''
-  if (parent !== undefined) return `${parent.type}/${compiled.value}`
+  if (parent !== undefined) {
+    const isWhole = compiled.value.toLowerCase().startsWith(`${parent.type.toLowerCase()}/`)
+    return isWhole ? compiled.value : `${parent.type}/${compiled.value}`
+  }
   if (compiled.value.split('/').length < 2) {
     problems.add(field?.place, "expected a namespace and a type: 'Namespace/type'")
   }
@@ -229,7 +232,11 @@ function readNested(
   const scope = isObject(options?.value)
     ? fieldOf(options.value, options.place, 'scope')
     : undefined
-  const isInner = typeof scope?.value === 'string' && scope.value.toLowerCase() === 'inner'
+  // Language version 2.0 has no other scope, so it may be left out there: what Bicep writes for its telemetry does.
+  const isInner =
+    scope === undefined
+      ? parts.languageVersion === '2.0'
+      : typeof scope.value === 'string' && scope.value.toLowerCase() === 'inner'
   const template = at('template')
   if (template === undefined && at('templateLink') === undefined && inside !== undefined) {
     problems.add(inside.place, "a deployment needs a 'template' or a 'templateLink'")
@@ -245,7 +252,9 @@ function readNested(
     isInner,
     template: template === undefined ? undefined : readNestedTemplate(template, isInner, parts),
     parameters:
-      parameters === undefined ? undefined : compile(parameters.value, parameters.place, parts),
+      parameters === undefined
+        ? undefined
+        : compile(parameters.value, parameters.place, parts, 'loops'),
   }
 }
 

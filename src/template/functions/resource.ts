@@ -214,9 +214,9 @@ function typeAt(values: readonly Json[], most: number, call: Call): number {
   )
 }
 
-/** `namespace/type/name/type/name`: as many types as names. */
+/** `namespace/type/name/type/name`: as many types as names. A slash behind the type is common, and says nothing. */
 function path(values: readonly Json[], at: number, call: Call): string {
-  const type = textAt(values, at, call)
+  const type = textAt(values, at, call).replace(/\/$/, '')
   const [namespace = '', ...types] = type.split('/')
   const names = values.slice(at + 1).map((_, index) => textAt(values, at + 1 + index, call))
   if (types.length === 0 || namespace === '' || types.includes('')) {

@@ -57,6 +57,10 @@ export const resourceVectors: Vectors = {
       "extensionResourceId(resourceId('Vendor.A/b', 'n'), 'Vendor.C/d/e', 'x', 'y')",
       `${groupId}/providers/Vendor.A/b/n/providers/Vendor.C/d/x/e/y`,
     ],
+    [
+      "extensionResourceId(resourceId('Vendor.A/b/', 'n'), 'Vendor.C/d/', 'x')",
+      `${groupId}/providers/Vendor.A/b/n/providers/Vendor.C/d/x`,
+    ],
     ["extensionResourceId('/x', 'Vendor.C/d/e', 'x')", /needs 2 names; .* got 1/],
   ],
   'list*': [
@@ -125,6 +129,10 @@ export const resourceVectors: Vectors = {
     ],
     ["resourceId('Vendor.A/b', 'n')", '/providers/Vendor.A/b/n', 'tenant'],
     ["resourceId('Vendor.A/b', 'n')", '/providers/Vendor.A/b/n', 'managementGroup'],
+    ["resourceId('Vendor.A/b/', 'n')", `${groupId}/providers/Vendor.A/b/n`],
+    ["resourceId('Vendor.A/b/c/', 'n', 'm')", `${groupId}/providers/Vendor.A/b/n/c/m`],
+    ["resourceId('Vendor.A/b//', 'n')", /expects a type with its namespace/],
+    ["resourceId('Vendor.A/', 'n')", /expects a type with its namespace/],
     ["resourceId('Vendor.A/b', 'n', 'm')", /needs 1 names; resourceId\(\) got 2/],
     ["resourceId('b', 'n')", /expects a type with its namespace/],
     ["resourceId('a', 'b', 'c', 'Vendor.A/b', 'n')", /expects a type/],
@@ -145,10 +153,15 @@ export const resourceVectors: Vectors = {
       `/subscriptions/${other}/providers/Vendor.A/b/n`,
       'tenant',
     ],
+    [
+      "subscriptionResourceId('Vendor.A/b/', 'n')",
+      `/subscriptions/${subscriptionId}/providers/Vendor.A/b/n`,
+    ],
     ["subscriptionResourceId('Vendor.A/b', 'n')", /deployments to a subscription/, 'tenant'],
   ],
   tenantResourceId: [
     ["tenantResourceId('Vendor.A/b/c', 'n', 'm')", '/providers/Vendor.A/b/n/c/m'],
+    ["tenantResourceId('Vendor.A/b/', 'n')", '/providers/Vendor.A/b/n'],
     ["tenantResourceId('Vendor.A', 'n')", /expects a type/],
   ],
   toLogicalZone: [
