@@ -21,6 +21,7 @@ const entries = [
   ...filesIn('cli/commands').filter((path) => !isCommandPart(path)),
   'engines/copy/worker/main.ts',
   'engines/databases/postgres/worker.ts',
+  'providers/resources/deployments/evaluation/thread.ts',
 ]
 
 function filesIn(folder: string): readonly string[] {

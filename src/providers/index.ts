@@ -5,7 +5,6 @@ import type { DatabaseEngine } from '#engines/databases/engine.ts'
 import type { Provider } from '#plane/define.ts'
 import type { World } from '#plane/world.ts'
 import type { Migration } from '#stores/store.ts'
-import { templateLanguage } from '#template/language.ts'
 import type { ConsentParts } from './api-management/authorizations/parts.ts'
 import { apiManagementProvider } from './api-management/provider.ts'
 import { authorizationProvider, type Inspection } from './authorization/provider.ts'
@@ -25,6 +24,7 @@ import { openManagedIdentities } from './managed-identity/managed-identities.ts'
 import { managedIdentityProvider } from './managed-identity/provider.ts'
 import { healthMigrations } from './resource-health/migrations.ts'
 import { healthSignals, resourceHealthProvider } from './resource-health/provider.ts'
+import { TemplateThreads } from './resources/deployments/evaluation/template-threads.ts'
 import { resourcesProvider, type TemplateLinks } from './resources/provider.ts'
 import { secretsProvider } from './secrets/provider.ts'
 import { openSecretStore } from './secrets/secret-store.ts'
@@ -81,7 +81,7 @@ export function providers(parts: ProviderParts): readonly Provider[] {
       ...services,
       deployments: {
         ...world,
-        language: templateLanguage,
+        threads: new TemplateThreads(world.clock),
         seal: world.sealOf('deployments'),
         secrets: openSecretStore({ reader: services.reader, seal: secrets.seal }),
         ...(parts.templateLinks === undefined ? {} : { links: parts.templateLinks }),

@@ -6,7 +6,7 @@ import { EvaluationError } from './scope.ts'
 
 export const workLimits = {
   /** Nodes evaluated, elements visited and compared. */
-  steps: 20_000_000,
+  steps: 5_000_000,
   /** Characters produced altogether, also by values that are thrown away. An element counts as eight. */
   produced: 64 * 1024 * 1024,
   /** Characters of one text; of one array an eighth as many elements. */

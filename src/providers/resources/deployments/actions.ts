@@ -5,7 +5,6 @@ import { isTerminalState } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import type { Action, ActionContext } from '#plane/define.ts'
-import type { PlanNode } from '#template/plan.ts'
 import { jsonOf } from './answers.ts'
 import { attempt } from './attempt.ts'
 import { comparable, deltaOf } from './delta.ts'
@@ -122,7 +121,12 @@ async function previewOf(
 ): Promise<{ model: Deployment; previews: readonly Preview[]; secrets: readonly string[] }> {
   const { principal, correlationId, now } = context
   const at = { run: parts.ids.uuid(), startedAt: now }
-  const expanded = await expandAt(parts, request, { id, deployer: principal, ...at })
+  const expanded = await expandAt(parts, request, {
+    id,
+    deployer: principal,
+    ...at,
+    isAccepted: false,
+  })
   const model = modelOf(parts, id, request, expanded, { deployer: principal, correlationId }, at)
   const { caller } = parts.services
   const preview = await previewPlan({ caller, principal, correlationId }, expanded)
@@ -235,7 +239,7 @@ async function changeOf(
 function readNode(
   parts: DeploymentParts,
   context: ActionContext<Deployment>,
-  node: PlanNode,
+  node: Pick<Preview['node'], 'id' | 'apiVersion'>,
 ): Promise<Seen> {
   return readAs(parts, context, node.id, node.apiVersion)
 }

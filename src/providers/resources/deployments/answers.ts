@@ -2,7 +2,8 @@
 
 import type { Principal } from '#kernel/principal.ts'
 import type { Caller } from '#plane/caller.ts'
-import type { Json, Need, Plan, PlanNode, Runtime, Tainted } from '#template/plan.ts'
+import type { Json, Need, Tainted } from '#template/plan.ts'
+import type { Late, Planned, PlannedNode } from './evaluation/remote-plan.ts'
 
 /** Answers may raise new needs; a template that keeps asking is stopped here. */
 const roundsMax = 20
@@ -14,12 +15,7 @@ export interface Asking {
   readonly caller: Caller
   readonly principal: Principal
   readonly correlationId: string
-  readonly plan: Plan
-}
-
-interface Late<T> {
-  needs(runtime: Runtime): readonly Need[]
-  evaluate(runtime: Runtime): T
+  readonly plan: Planned
 }
 
 /** Throws what the requests and the expressions throw. `known` answers ahead of any request. */
@@ -29,12 +25,11 @@ export async function evaluateLate<T>(
   known: (need: Need) => Tainted | undefined = () => undefined,
 ): Promise<T> {
   const answers = new Map<string, Tainted>()
-  const runtime: Runtime = { answer: (key) => answers.get(key) }
   for (let round = 0; round < roundsMax; round++) {
-    const needs = late.needs(runtime).filter((need) => !answers.has(need.key))
-    if (needs.length === 0) return late.evaluate(runtime)
+    const result = await late.late(answers)
+    if ('value' in result) return result.value
     await Promise.all(
-      needs.map(async (need) => {
+      result.needs.map(async (need) => {
         answers.set(need.key, known(need) ?? (await fetchNeed(asking, need)))
       }),
     )
@@ -56,7 +51,7 @@ async function fetchNeed(asking: Asking, need: Need): Promise<Tainted> {
   return { value: jsonOf(outcome.body), secure: !isReference && secretAction.test(need.action) }
 }
 
-function nodeOf(plan: Plan, need: Need): PlanNode | undefined {
+function nodeOf(plan: Planned, need: Need): PlannedNode | undefined {
   return plan.nodes.find((node) =>
     need.node === undefined
       ? node.id.toLowerCase() === need.id.toLowerCase()

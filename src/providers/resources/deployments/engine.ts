@@ -7,9 +7,10 @@ import { type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 import type { Context } from '#plane/define.ts'
-import type { JsonObject, Plan } from '#template/plan.ts'
-import type { TemplateLanguage } from '#template/template.ts'
+import type { JsonObject } from '#template/plan.ts'
 import { refuseDeployment } from './errors.ts'
+import type { Planned } from './evaluation/remote-plan.ts'
+import type { TemplateThreads } from './evaluation/template-threads.ts'
 import { deploysTo, type Expanded, expandRequest, type Occasion } from './expand.ts'
 import type { TemplateLinks } from './links.ts'
 import { type Deployment, type DeploymentRequest, sealContext } from './model.ts'
@@ -18,7 +19,8 @@ import { type VaultSecrets, withVaultValues } from './vault-values.ts'
 
 /** What deployments need of the installation. */
 export interface DeploymentParts {
-  readonly language: TemplateLanguage
+  /** Where templates are evaluated. */
+  readonly threads: TemplateThreads
   /** Without them no parameter takes its value from a vault. */
   readonly secrets?: VaultSecrets
   /** Without them no link is followed. */
@@ -30,8 +32,8 @@ export interface DeploymentParts {
   readonly words: VendorWords
   readonly tenantId: string
   publicUrl(): string
-  /** What a provider offers, for `providers()` in templates; undefined when there is none of the name. */
-  offers?(namespace: string): JsonObject | undefined
+  /** What providers offer, by their namespaces in lower case: for `providers()` in templates. */
+  offers?(): Readonly<Record<string, JsonObject>>
 }
 
 /** Throws the refusals of the place and of the body. */
@@ -40,12 +42,15 @@ export async function requestAt(
   id: ResourceId,
   body: unknown,
   context: Context,
+  isAccepted = false,
 ): Promise<DeploymentRequest> {
+  const payer = { principalId: context.principal.id, accepted: isAccepted }
   const place = deploysTo(id)
   if (place === undefined) {
     throw refuseDeployment.InvalidDeploymentScope({ scope: scopeOf(id).text })
   }
-  return withVaultValues(parts, await readRequest(parts, body, place === 'group'), context)
+  const request = await readRequest(parts, body, place === 'group', payer)
+  return withVaultValues(parts, request, context, payer)
 }
 
 export function expandAt(
@@ -53,11 +58,11 @@ export function expandAt(
   request: DeploymentRequest,
   occasion: Occasion,
 ): Promise<Expanded> {
-  const { language, words, tenantId, services } = parts
+  const { threads, words, tenantId, services } = parts
   const { reader } = services
   const publicUrl = (): string => parts.publicUrl()
-  const offers = (namespace: string): JsonObject | undefined => parts.offers?.(namespace)
-  return expandRequest({ language, words, tenantId, reader, publicUrl, offers }, request, occasion)
+  const offers = (): Readonly<Record<string, JsonObject>> => parts.offers?.() ?? {}
+  return expandRequest({ threads, words, tenantId, reader, publicUrl, offers }, request, occasion)
 }
 
 /** The plan of a stored run, the same each time. */
@@ -77,7 +82,7 @@ export function expandStored(
     ...(templateLink === undefined ? {} : { templateLink }),
     ...(location === undefined ? {} : { location }),
   }
-  return expandAt(parts, request, { id, deployer, run, startedAt })
+  return expandAt(parts, request, { id, deployer, run, startedAt, isAccepted: true })
 }
 
 export function modelOf(
@@ -106,7 +111,7 @@ export function modelOf(
 /** Edges that are kept for showing; what the engine goes by is the plan itself. */
 const dependenciesMax = 4000
 
-function dependenciesOf(plan: Plan): Deployment['dependencies'] {
+function dependenciesOf(plan: Planned): Deployment['dependencies'] {
   const idOf = new Map(plan.nodes.map((node) => [node.key, node.id]))
   let left = dependenciesMax
   return plan.nodes.flatMap(({ id, dependsOn }) => {

@@ -1,6 +1,5 @@
-/** From a request to a plan: parses, binds and expands with what this installation says of itself. Writes nothing. */
+/** From a request to a plan, made in a thread with what this installation says of itself. Writes nothing. */
 
-import { createHash } from 'node:crypto'
 import type { Principal } from '#kernel/principal.ts'
 import {
   nameOf,
@@ -14,23 +13,25 @@ import {
 import type { VendorWords } from '#kernel/vendor.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { Reader } from '#plane/define.ts'
-import type { ExpansionContext, JsonObject, Plan, TemplateProblem } from '#template/plan.ts'
-import type { ParameterArgument, Read, TemplateLanguage } from '#template/template.ts'
+import { type JsonObject, TemplateRefusal } from '#template/plan.ts'
 import { refuseTemplate } from './errors.ts'
+import type { ExpandQuestion, PlainContext } from './evaluation/questions.ts'
+import { type Planned, remotePlan } from './evaluation/remote-plan.ts'
+import type { TemplateThreads } from './evaluation/template-threads.ts'
 import type { DeploymentRequest } from './model.ts'
-import { secretsIn } from './redact.ts'
 
 export interface ExpandParts {
-  readonly language: TemplateLanguage
+  readonly threads: TemplateThreads
   readonly reader: Reader
   readonly words: VendorWords
   readonly tenantId: string
   publicUrl(): string
-  offers(namespace: string): JsonObject | undefined
+  /** What providers offer, by their namespaces in lower case. */
+  offers(): Readonly<Record<string, JsonObject>>
 }
 
 export interface Expanded {
-  readonly plan: Plan
+  readonly plan: Planned
   /** Texts that came in as secure parameters. */
   readonly secrets: readonly string[]
 }
@@ -41,6 +42,8 @@ export interface Occasion {
   /** Of the run: everything that chance or time decides comes of these two, also after a restart. */
   readonly run: string
   readonly startedAt: number
+  /** Carried out already, or part of what is: it waits for its turn, and is not refused for the allowance. */
+  readonly isAccepted: boolean
 }
 
 /** Throws `InvalidTemplate` with every problem there is. */
@@ -49,65 +52,40 @@ export async function expandRequest(
   request: DeploymentRequest,
   occasion: Occasion,
 ): Promise<Expanded> {
-  const context = await contextOf(parts, request, occasion)
-  const { read, given, expanded } = attempted(parts.language, request.template, request, context)
-  if (!read.ok || !given.ok || expanded?.ok !== true) {
-    // A body holds a template as an object: its problems are placed in its text as it is commonly printed.
-    const text = JSON.stringify(request.template, undefined, 2)
-    const placed = attempted(parts.language, text, request, context)
-    throw refuseTemplate(
-      problemsOf([placed.read, placed.given, placed.expanded, read, given, expanded]),
-    )
+  const { threads } = parts
+  const { deployer, isAccepted } = occasion
+  const question: ExpandQuestion = {
+    kind: 'expand',
+    plan: threads.nextPlan(),
+    template: JSON.stringify(request.template),
+    parameters: JSON.stringify(request.parameters),
+    context: await contextOf(parts, request, occasion),
   }
-  const plan = expanded.value
-  const declared = new Map(
-    Object.entries(read.value.parameters).map(([name, one]) => [name.toLowerCase(), one.secure]),
-  )
-  const secrets = Object.entries(given.value).flatMap(([name, argument]) =>
-    declared.get(name.toLowerCase()) === true ? secretsIn(argumentOf(argument)) : [],
-  )
-  return { plan, secrets }
+  const payer = { principalId: deployer.id, accepted: isAccepted }
+  const { answer, thread } = await refusing(() => threads.ask<'expand'>(question, payer))
+  if (!answer.ok) throw refuseTemplate(answer.problems)
+  const plan = remotePlan(threads, question, payer, { plan: answer.value, thread })
+  return { plan, secrets: answer.value.secrets }
 }
 
-/** What could be read is expanded even so: it may have problems that reading alone does not find. */
-function attempted(
-  language: TemplateLanguage,
-  text: string | JsonObject,
-  request: DeploymentRequest,
-  context: ExpansionContext,
-) {
-  const read = language.parseTemplate(text)
-  const given = language.parseParameters(request.parameters)
-  const template = read.ok ? read.value : read.partial
-  const expanded =
-    template !== undefined && given.ok ? language.expand(template, given.value, context) : undefined
-  return { read, given, expanded }
-}
-
-function argumentOf(argument: ParameterArgument): unknown {
-  return 'value' in argument ? argument.value : undefined
-}
-
-/** Each once, as it was found first. */
-function problemsOf(reads: readonly (Read<unknown> | undefined)[]): readonly TemplateProblem[] {
-  const all = reads.flatMap((read) => (read === undefined || read.ok ? [] : read.problems))
-  const first = new Map<string, TemplateProblem>()
-  for (const one of all) {
-    const key = `${one.path} ${one.message}`
-    if (!first.has(key)) first.set(key, one)
+/** A template that takes too long or too much is refused as one that is wrong. */
+export async function refusing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof TemplateRefusal) throw refuseTemplate(error.problems)
+    throw error
   }
-  return [...first.values()]
 }
 
 async function contextOf(
   parts: ExpandParts,
   request: DeploymentRequest,
   { id, deployer, run, startedAt }: Occasion,
-): Promise<ExpansionContext> {
+): Promise<PlainContext> {
   const subscription = subscriptionOf(id) ?? ''
   const group = resourceGroupOf(id)
   const url = parts.publicUrl()
-  let drawn = 0
   return {
     scope: group === undefined ? 'subscription' : 'resourceGroup',
     tenant: { tenantId: parts.tenantId },
@@ -128,9 +106,8 @@ async function contextOf(
       authentication: { loginEndpoint: `${url}/`, audiences: [url], tenant: parts.tenantId },
     },
     now: startedAt,
-    uuid: () => uuidOf(`${run} ${drawn++}`),
-    zones: () => [],
-    provider: (namespace) => parts.offers(namespace),
+    run,
+    offers: parts.offers(),
   }
 }
 
@@ -149,12 +126,6 @@ async function groupOf(
     tags: { ...stored?.tags },
     properties: { provisioningState: stored?.state ?? 'Succeeded' },
   }
-}
-
-/** The same for the same text, in the form of a random one. */
-export function uuidOf(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
 /** Is the deployment at a place where one can be? */

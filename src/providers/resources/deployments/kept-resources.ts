@@ -7,7 +7,7 @@ import { fromSegments, parseResourceId } from '#kernel/resource-id.ts'
 import type { Reader } from '#plane/define.ts'
 import type { PlanNode } from '#template/plan.ts'
 import { isDeploymentType } from '#template/read-resources.ts'
-import { uuidOf } from './expand.ts'
+import { uuidOf } from './evaluation/uuid-of.ts'
 import type { Deployment, Progress, StepRecord } from './model.ts'
 
 /** More names than this are not recorded. A complete deployment then deletes nothing and says so. */

@@ -14,7 +14,7 @@ import {
 } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import { type Context, defineResource, type Resource, type ResourceType } from '#plane/define.ts'
-import { uuidOf } from './expand.ts'
+import { uuidOf } from './evaluation/uuid-of.ts'
 import type { Deployment, Progress } from './model.ts'
 import { showStep } from './show.ts'
 

@@ -6,28 +6,29 @@
 import type { ErrorDetail } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { Caller, Rehearsed } from '#plane/caller.ts'
-import type { Json, Plan, PlanNode } from '#template/plan.ts'
+import type { Json } from '#template/plan.ts'
 import { evaluateLate, jsonOf } from './answers.ts'
 import { attempt, errorOf } from './attempt.ts'
 import { refusePreflight } from './errors.ts'
+import type { Planned, PlannedNode } from './evaluation/remote-plan.ts'
 import type { Expanded } from './expand.ts'
 import { redact, secretsIn } from './redact.ts'
 import { requireIncremental, valueAt } from './run.ts'
 
 export type Preview =
-  | { readonly kind: 'existing'; readonly node: PlanNode }
-  | { readonly kind: 'nested'; readonly node: PlanNode; readonly body: Json }
+  | { readonly kind: 'existing'; readonly node: PlannedNode }
+  | { readonly kind: 'nested'; readonly node: PlannedNode; readonly body: Json }
   | {
       readonly kind: 'ok'
-      readonly node: PlanNode
+      readonly node: PlannedNode
       readonly status: number
       readonly after: unknown
       readonly etag: string | undefined
       readonly securePaths: readonly string[]
     }
-  | { readonly kind: 'refused'; readonly node: PlanNode; readonly error: ErrorDetail }
+  | { readonly kind: 'refused'; readonly node: PlannedNode; readonly error: ErrorDetail }
   /** It cannot be known before what it depends on is there. */
-  | { readonly kind: 'unknown'; readonly node: PlanNode; readonly reason: string }
+  | { readonly kind: 'unknown'; readonly node: PlannedNode; readonly reason: string }
 
 export interface PreviewParts {
   readonly caller: Caller
@@ -125,7 +126,7 @@ export async function previewPlan(
   return { previews, secrets: texts }
 }
 
-async function nestedPreview(node: PlanNode, body: Json): Promise<Preview> {
+async function nestedPreview(node: PlannedNode, body: Json): Promise<Preview> {
   const checked = await attempt(async () => requireIncremental(body))
   if (checked.kind === 'ok') return { kind: 'nested', node, body }
   return { kind: 'refused', node, error: { ...checked.error, target: node.id } }
@@ -134,9 +135,9 @@ async function nestedPreview(node: PlanNode, body: Json): Promise<Preview> {
 /** Undefined: not in this wave. */
 async function prepareNode(
   parts: PreviewParts,
-  plan: Plan,
-  planned: ReadonlyMap<string, PlanNode>,
-  node: PlanNode,
+  plan: Planned,
+  planned: ReadonlyMap<string, PlannedNode>,
+  node: PlannedNode,
   rehearsed: ReadonlyMap<string, Rehearsed>,
   settled: ReadonlyMap<string, Preview>,
 ): Promise<Prepared | Preview | undefined> {

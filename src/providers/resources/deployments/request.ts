@@ -2,21 +2,23 @@
 
 import { isJsonObject } from '#kernel/patch.ts'
 import type { JsonObject } from '#template/plan.ts'
-import type { TemplateLanguage } from '#template/template.ts'
 import { refuseDeployment, refuseTemplate } from './errors.ts'
+import type { Payer, TemplateThreads } from './evaluation/template-threads.ts'
+import { refusing } from './expand.ts'
 import { type Followed, followLink, requireContentVersion, type TemplateLinks } from './links.ts'
 import type { DeploymentMode, DeploymentRequest } from './model.ts'
 
 export interface RequestParts {
-  readonly language: TemplateLanguage
+  readonly threads: TemplateThreads
   readonly links?: TemplateLinks
 }
 
 /** What links lead to is read here, once: what is stored and deployed is what was found. */
 export async function readRequest(
-  { language, links }: RequestParts,
+  { threads, links }: RequestParts,
   body: unknown,
   isGroup: boolean,
+  payer: Payer,
 ): Promise<DeploymentRequest> {
   const outer = isJsonObject(body) ? body : {}
   const properties = isJsonObject(outer['properties']) ? outer['properties'] : {}
@@ -30,29 +32,41 @@ export async function readRequest(
     template:
       template === undefined
         ? parsed(properties['template'], 'template')
-        : linkedTemplate(template, language),
+        : await linkedTemplate(template, threads, payer),
     parameters:
       parameters === undefined
         ? parsed(properties['parameters'] ?? {}, 'parameters')
-        : linkedParameters(parameters, language),
+        : await linkedParameters(parameters, threads, payer),
     ...(template === undefined ? {} : { templateLink: template.link }),
     ...(typeof location === 'string' && location !== '' ? { location } : {}),
   }
 }
 
 /** Read as text, so that what is wrong with it is told with its line and column. */
-function linkedTemplate({ text, link }: Followed, language: TemplateLanguage): JsonObject {
-  const read = language.parseTemplate(text)
-  if (!read.ok) throw refuseTemplate(read.problems)
-  requireContentVersion(link, read.value.contentVersion)
-  return read.value.source
+async function linkedTemplate(
+  { text, link }: Followed,
+  threads: TemplateThreads,
+  payer: Payer,
+): Promise<JsonObject> {
+  const { answer } = await refusing(() =>
+    threads.ask<'template'>({ kind: 'template', text }, payer),
+  )
+  if (!answer.ok) throw refuseTemplate(answer.problems)
+  requireContentVersion(link, answer.value.contentVersion)
+  return answer.value.source
 }
 
-function linkedParameters({ text }: Followed, language: TemplateLanguage): JsonObject {
-  const read = language.parseParameters(text)
-  if (!read.ok) throw refuseTemplate(read.problems)
+async function linkedParameters(
+  { text }: Followed,
+  threads: TemplateThreads,
+  payer: Payer,
+): Promise<JsonObject> {
+  const { answer } = await refusing(() =>
+    threads.ask<'parameters'>({ kind: 'parameters', text, isText: true }, payer),
+  )
+  if (!answer.ok) throw refuseTemplate(answer.problems)
   return Object.fromEntries(
-    Object.entries(read.value).map(([name, argument]) => [name, { ...argument }]),
+    Object.entries(answer.value).map(([name, argument]) => [name, { ...argument }]),
   )
 }
 

@@ -49,9 +49,13 @@ export function deployments(parts: DeploymentParts): readonly ResourceType[] {
       verbs: ['get', 'list', 'put', 'delete'],
       async prepare(context, body: unknown): Promise<PreparedBody> {
         const { id, principal, correlationId, now } = context
-        const request = await requestAt(parts, id, body, context)
-        const at = { run: assignedRun(body) ?? parts.ids.uuid(), startedAt: now }
-        const expanded = await expandAt(parts, request, { id, deployer: principal, ...at })
+        const assigned = assignedRun(body)
+        // A nested deployment is sent by one that was accepted.
+        const isAccepted = assigned !== undefined
+        const request = await requestAt(parts, id, body, context, isAccepted)
+        const at = { run: assigned ?? parts.ids.uuid(), startedAt: now }
+        const occasion = { id, deployer: principal, ...at, isAccepted }
+        const expanded = await expandAt(parts, request, occasion)
         const { previews } = await previewPlan(
           { caller: services.caller, principal, correlationId },
           expanded,
@@ -95,7 +99,7 @@ export function deployments(parts: DeploymentParts): readonly ResourceType[] {
 const freshMax = 8
 
 interface FreshPlans {
-  keep(run: string, plan: Expanded): void
+  keep(run: string, expanded: Expanded): void
   take(run: string): Expanded | undefined
 }
 
@@ -103,8 +107,9 @@ interface FreshPlans {
 function freshPlans(): FreshPlans {
   const plans = new Map<string, Expanded>()
   return {
-    keep(run, plan) {
-      plans.set(run, plan)
+    keep(run, expanded) {
+      expanded.plan.accept()
+      plans.set(run, expanded)
       const [oldest] = plans.keys()
       if (plans.size > freshMax && oldest !== undefined) plans.delete(oldest)
     },

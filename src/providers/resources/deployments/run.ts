@@ -12,10 +12,10 @@ import type { Caller } from '#plane/caller.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 import type { Reader } from '#plane/define.ts'
 import type { Outcome } from '#plane/plane.ts'
-import type { PlanNode } from '#template/plan.ts'
 import { type Asking, evaluateLate, jsonOf } from './answers.ts'
 import { attempt, errorOf } from './attempt.ts'
 import { refuseDeployment } from './errors.ts'
+import type { PlannedNode } from './evaluation/remote-plan.ts'
 import type { Expanded } from './expand.ts'
 import { assignRun, namesIn, nestedRunOf, type RunRecord, recordOfRun } from './kept-resources.ts'
 import type { Deployment, Progress, StepError, StepRecord } from './model.ts'
@@ -77,7 +77,7 @@ export function openRun(
   let swept = model.mode !== 'Complete'
 
   const isDone = (key: string): boolean => steps.get(key)?.state === 'Succeeded'
-  const ready = (): readonly PlanNode[] =>
+  const ready = (): readonly PlannedNode[] =>
     plan.nodes.filter(
       (node) => !steps.has(node.key) && !underway.has(node.key) && node.dependsOn.every(isDone),
     )
@@ -119,7 +119,7 @@ export function openRun(
     return { key, id: resourceId, verb, state: 'Running', startedAt: clock.now() }
   }
 
-  function sendNode(node: PlanNode): Promise<void> {
+  function sendNode(node: PlannedNode): Promise<void> {
     if (node.existing) {
       const step = begin(node.key, node.id, 'Read')
       return send(step, () => Promise.resolve({ status: 200 }))
@@ -228,7 +228,7 @@ export function openRun(
     async advance() {
       const until = clock.now() + stepSeconds * 1000
       const going = new Set<Promise<void>>()
-      const queue: PlanNode[] = []
+      const queue: PlannedNode[] = []
       do {
         if (queue.length === 0) queue.push(...ready())
         while (going.size < requestsAtOnceMax && queue.length > 0 && clock.now() < until) {

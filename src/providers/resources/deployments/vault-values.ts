@@ -4,8 +4,10 @@ import { childOf, nameOf, parseResourceId, type ResourceId } from '#kernel/resou
 import { qualify } from '#kernel/vendor.ts'
 import type { Context } from '#plane/define.ts'
 import type { JsonObject } from '#template/plan.ts'
-import type { ParameterArgument, TemplateLanguage } from '#template/template.ts'
+import type { ParameterArgument } from '#template/template.ts'
 import { refuseDeployment } from './errors.ts'
+import type { Payer, TemplateThreads } from './evaluation/template-threads.ts'
+import { refusing } from './expand.ts'
 import type { DeploymentRequest } from './model.ts'
 
 /** The secrets of the installation. It asks nobody for permission. */
@@ -17,7 +19,7 @@ export interface VaultSecrets {
 }
 
 export interface VaultParts {
-  readonly language: TemplateLanguage
+  readonly threads: TemplateThreads
   readonly secrets?: VaultSecrets
 }
 
@@ -26,19 +28,25 @@ export interface VaultParts {
  * since their values are shown. Throws when a secret is not there, or not the caller's to use.
  */
 export async function withVaultValues(
-  { language, secrets }: VaultParts,
+  { threads, secrets }: VaultParts,
   request: DeploymentRequest,
   context: Context,
+  payer: Payer,
 ): Promise<DeploymentRequest> {
-  const given = language.parseParameters(request.parameters)
-  if (secrets === undefined || !given.ok) return request
+  const text = JSON.stringify(request.parameters)
+  // The usual request refers to no secret; a text that says so otherwise is only looked at for nothing.
+  if (secrets === undefined || !text.includes('"reference"')) return request
+  const { answer: given } = await refusing(() =>
+    threads.ask<'parameters'>({ kind: 'parameters', text, isText: false }, payer),
+  )
+  if (!given.ok) return request
   const references = Object.entries(given.value).filter(([, one]) => 'reference' in one)
   if (references.length === 0) return request
-  const read = language.parseTemplate(request.template)
-  const declared = (read.ok ? read.value : read.partial)?.parameters ?? {}
-  const secure = new Set(
-    Object.entries(declared).flatMap(([name, one]) => (one.secure ? [name.toLowerCase()] : [])),
+  const template = JSON.stringify(request.template)
+  const { answer } = await refusing(() =>
+    threads.ask<'secure'>({ kind: 'secure', template }, payer),
   )
+  const secure = new Set(answer)
   const values = new Map<string, JsonObject>()
   for (const [name, argument] of references) {
     if (!secure.has(name.toLowerCase()) || !('reference' in argument)) continue

@@ -88,20 +88,17 @@ function registration(description: string, parts: ProviderListParts): Action<unk
 }
 
 /** The namespace an id ends in, shown; refuses one that is not installed. */
-/** What `providers()` in a template answers: a namespace with its types; undefined when there is none of the name. */
-export function offersOf({
-  describe,
-  locations,
-}: ProviderListParts): (namespace: string) => JsonObject | undefined {
-  let known: ReadonlyMap<string, JsonObject> | undefined
-  return (wanted) => {
-    known ??= offered({ describe, locations })
-    return known.get(wanted.toLowerCase())
+/** What `providers()` in a template answers: namespaces with their types, by their names in lower case. */
+export function offersOf(parts: ProviderListParts): () => Readonly<Record<string, JsonObject>> {
+  let known: Readonly<Record<string, JsonObject>> | undefined
+  return () => {
+    known ??= offered(parts)
+    return known
   }
 }
 
-function offered(parts: ProviderListParts): ReadonlyMap<string, JsonObject> {
-  return new Map(
+function offered(parts: ProviderListParts): Readonly<Record<string, JsonObject>> {
+  return Object.fromEntries(
     namespacesOf(parts).map((namespace) => {
       const resourceTypes = typesOf(namespace, parts).map((type): JsonObject => ({ ...type }))
       return [namespace.toLowerCase(), { namespace, resourceTypes }]

@@ -15,7 +15,6 @@ import { ask } from '#plane/testing/ask.ts'
 import { memoryStore, owner, realTimers } from '#plane/testing/start.ts'
 import { memoryWorkloads, realClock, realIds, testSeal } from '#plane/testing/world.ts'
 import type { Store } from '#stores/store.ts'
-import { templateLanguage } from '#template/language.ts'
 import { createAuthorizer } from '../../../authorization/authorizer.ts'
 import { lockGuard } from '../../../authorization/locks/guard.ts'
 import { authorizationProvider } from '../../../authorization/provider.ts'
@@ -24,6 +23,10 @@ import { containerInstanceProvider } from '../../../container-instance/provider.
 import { secretsProvider } from '../../../secrets/provider.ts'
 import { openSecretStore } from '../../../secrets/secret-store.ts'
 import { resourcesProvider, type TemplateLinks } from '../../provider.ts'
+import { TemplateThreads } from '../evaluation/template-threads.ts'
+
+/** Shared by all that is started in this process: a thread takes longer to start than a plane. */
+const threads = new TemplateThreads(realClock)
 
 export const subscription = '/subscriptions/11111111-2222-4333-8444-555555555555'
 export const group = `${subscription}/resourceGroups/rg`
@@ -82,7 +85,7 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
         deployments: {
           ...world,
           services,
-          language: templateLanguage,
+          threads,
           seal: options.seal ?? testSeal,
           secrets: openSecretStore({ reader: services.reader, seal: testSeal }),
           ...(options.links === undefined ? {} : { links: options.links }),

@@ -1,0 +1,122 @@
+/** The threads that evaluate templates: their limits, who pays, and plans that outlive the thread they were made in. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from '#kernel/error.ts'
+import { TemplateRefusal } from '#template/plan.ts'
+import { defaultAllowance } from './allowances.ts'
+import type { ExpandQuestion } from './questions.ts'
+import { remotePlan } from './remote-plan.ts'
+import { defaultThreadLimits, TemplateThreads } from './template-threads.ts'
+
+/** A clock that stands still unless the test moves it. */
+class TestClock {
+  at = 0
+  now(): number {
+    return this.at
+  }
+}
+
+const endless = `[length(map(range(0,10000),lambda('i',length(map(range(0,10000),lambda('j',add(1,1)))))))]`
+/** Makes four million numbers. */
+const large = "[map(range(0,4000),lambda('i',range(0,1000)))]"
+
+function question(plan: number, value: string): ExpandQuestion {
+  const template = {
+    $schema: 'deploymentTemplate.json#',
+    contentVersion: '1.0.0.0',
+    parameters: { drawn: { type: 'string', defaultValue: '[newGuid()]' } },
+    resources: [],
+    outputs: {
+      value: { type: 'object', value: { made: value } },
+      drawn: { type: 'string', value: "[parameters('drawn')]" },
+      late: { type: 'string', value: "[reference('/a/b', '2020-01-01').name]" },
+    },
+  }
+  return {
+    kind: 'expand',
+    plan,
+    template: JSON.stringify(template),
+    parameters: '{}',
+    context: {
+      scope: 'resourceGroup',
+      tenant: {},
+      resourceGroup: { id: '/subscriptions/s/resourceGroups/g' },
+      subscription: { id: '/subscriptions/s', subscriptionId: 's' },
+      deploymentName: 'd',
+      deployer: {},
+      environment: {},
+      now: 0,
+      run: 'run',
+      offers: {},
+    },
+  }
+}
+
+const payer = { principalId: 'p', accepted: false }
+
+test('what takes longer than a question may is refused; the next one finds a thread', async () => {
+  const threads = new TemplateThreads(new TestClock(), { ...defaultThreadLimits, seconds: 0.5 })
+  // The thread is begun by a question that is over at once.
+  await threads.ask<'secure'>({ kind: 'secure', template: '{}' }, payer).catch(() => {})
+  await assert.rejects(
+    threads.ask<'expand'>(question(1, endless), payer),
+    (error) => error instanceof TemplateRefusal && /more than the 0.5 seconds/.test(error.message),
+  )
+  const patient = new TemplateThreads(new TestClock())
+  const { answer } = await patient.ask<'expand'>(question(2, '[add(1,2)]'), payer)
+  assert.ok(answer.ok)
+})
+
+test('what takes more memory than a thread has is refused; plans of that thread are made again', async () => {
+  const limits = { ...defaultThreadLimits, threadsMax: 1, heapMegabytes: 32 }
+  const threads = new TemplateThreads(new TestClock(), limits)
+  const asked = question(threads.nextPlan(), 'x')
+  const { answer, thread } = await threads.ask<'expand'>(asked, payer)
+  assert.ok(answer.ok)
+  const plan = remotePlan(threads, asked, payer, { plan: answer.value, thread })
+  const [, drawn, late] = plan.outputs
+  const before = await drawn?.late(new Map())
+  await assert.rejects(
+    threads.ask<'expand'>(question(threads.nextPlan(), large), payer),
+    (error) => error instanceof TemplateRefusal && /32 MB of memory/.test(error.message),
+  )
+  assert.ok(thread.isGone)
+  const [after, waits] = await Promise.all([drawn?.late(new Map()), late?.late(new Map())])
+  assert.deepEqual(after, before)
+  assert.ok(waits !== undefined && 'needs' in waits)
+  const [need] = waits.needs
+  const answers = new Map([
+    [need?.key ?? '', { value: { properties: { name: 'n' } }, secure: false }],
+  ])
+  const known = await late?.late(answers)
+  assert.ok(known !== undefined && 'value' in known)
+})
+
+test('who has used the allowance up is refused with the time to wait, and others are not', async () => {
+  const clock = new TestClock()
+  // Every question takes a second, by this clock.
+  clock.now = () => {
+    clock.at += 500
+    return clock.at
+  }
+  const rule = { ...defaultAllowance, full: 1_000, refill: 0.001 }
+  const threads = new TemplateThreads(clock, defaultThreadLimits, rule)
+  const ask = (principalId: string) =>
+    threads.ask<'expand'>(question(threads.nextPlan(), '[add(1,2)]'), { ...payer, principalId })
+  const refused = async (): Promise<ApiError> => {
+    for (let tries = 0; tries < 20; tries++) {
+      try {
+        await ask('p')
+      } catch (error) {
+        assert.ok(error instanceof ApiError)
+        return error
+      }
+    }
+    throw new Error('never refused')
+  }
+  const error = await refused()
+  assert.equal(error.status, 429)
+  assert.ok(Number(error.extra.headers?.['Retry-After']) > 0)
+  assert.ok((await ask('q')).answer.ok)
+})

@@ -1,0 +1,23 @@
+/** The thread that evaluates templates: one question after the other, each answered, until it is ended. */
+
+import { parentPort } from 'node:worker_threads'
+import { TemplateRefusal } from '#template/plan.ts'
+import { Evaluations } from './evaluations.ts'
+import type { Question, Told } from './questions.ts'
+
+const evaluations = new Evaluations()
+
+function told(question: Question): Told {
+  try {
+    return { kind: 'answer', answer: evaluations.answer(question) }
+  } catch (error) {
+    // Errors lose their class on the way, so they travel as what they say.
+    if (error instanceof TemplateRefusal) return { kind: 'refused', problems: error.problems }
+    const { message, stack } = error instanceof Error ? error : new Error(String(error))
+    return { kind: 'fault', message, stack }
+  }
+}
+
+parentPort?.on('message', (question: Question) => {
+  parentPort?.postMessage(told(question))
+})
