@@ -64,6 +64,9 @@ const laws: readonly Law[] = [
 const catchers: Readonly<Record<string, string>> = {
   'src/plane/caller.ts': 'a rehearsal answers refusals, and is rolled back by what it throws',
   'src/providers/resources/deployments/attempt.ts': 'the refusal of one resource is news of it',
+  'src/providers/resources/deployments/evaluation/thread.ts':
+    'errors lose their class on the way out of a thread, so they travel as values',
+  'src/providers/resources/deployments/expand.ts': 'what a thread refuses becomes a refusal',
   'src/template/evaluate.ts': 'a failure is told where in the expression it happened',
   'src/template/attempt.ts': 'an expression that fails is one problem of several',
   'src/template/compile.ts': 'an expression that is none is one problem of several',
