@@ -7,8 +7,7 @@ import { businessMigrations } from '#business/migrations.ts'
 import { createBusiness } from '#business/service.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import { gitRepositories } from '#engines/repositories/git-repositories.ts'
-import { createAddressOf, originOf } from '#http/client-address.ts'
-import { createPermissionWatch } from '#http/permission-watch.ts'
+import { createAddressOf } from '#http/client-address.ts'
 import { createHttpServer, type HttpServer } from '#http/server.ts'
 import { createStreams } from '#http/streams.ts'
 import { defaultThrottle, type ThrottleSettings } from '#http/throttle.ts'
@@ -101,7 +100,7 @@ export async function start(config: Config): Promise<Started> {
     publicUrl: () => listening,
     issuers: config.issuers,
     localTokenSecret: home.localTokenSecret(),
-    originOf: (request) => originOf(request, addressOf),
+    addressOf,
   })
   const firstStart = !(await isFurnished(store.sql))
   const ownerId = firstStart
@@ -113,18 +112,12 @@ export async function start(config: Config): Promise<Started> {
   log.debug({ engine: containers.title }, 'container engine')
   const migrating = openMigrating(config, clock)
   undo.use(migrating.engine)
-  const feeds = { rights: store.feed('authorization'), directory: store.feed('directory') }
-  const permissions = createPermissionWatch({
-    version: async () => `${await feeds.rights.position()} ${await feeds.directory.position()}`,
-    now: () => clock.now(),
-    log,
-  })
-  const streams = createStreams({ ids, clock, log, permissions, publicUrl: () => listening })
+  const streams = createStreams({ ids, clock, log, publicUrl: () => listening })
   const denials = openDenials(store.sql, clock, log)
   const authorizer = createAuthorizer({
     words: config.words,
-    feed: feeds.rights,
-    directoryFeed: feeds.directory,
+    feed: store.feed('authorization'),
+    directoryFeed: store.feed('directory'),
     directory: identity.directory,
     // Asked for at the first question, when the plane exists.
     reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
@@ -222,8 +215,6 @@ export async function start(config: Config): Promise<Started> {
     business,
     plane,
     authenticate: (header) => identity.authenticator.authenticate(header),
-    expiryOf: (header) => identity.authenticator.expiryOf(header),
-    permissions,
     oauth: (request, response) => identity.handleOAuth(request, response),
     directoryRoutes: directoryTable(identity),
     addressOf,

@@ -19,7 +19,7 @@ export const billingOptions = {
   profile: {
     type: 'string',
     value: 'name',
-    summary: 'Billing profile [default: default]',
+    summary: 'The billing profile; default when left out',
   },
 } as const
 

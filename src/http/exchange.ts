@@ -14,7 +14,6 @@ import type { Pending } from '#plane/access.ts'
 import type { Outcome, Plane, Route } from '#plane/plane.ts'
 import { type AddressOf, originOf } from './client-address.ts'
 import type { Metrics } from './metrics.ts'
-import type { PermissionWatch } from './permission-watch.ts'
 import type { Allowance, Throttle } from './throttle.ts'
 
 /** The columns of the matrix. Paths of the plane are `resource` until they have been located. */
@@ -79,8 +78,6 @@ export interface Exchange {
 export interface Edge {
   readonly plane: Plane
   authenticate(header: string | undefined): Principal | Promise<Principal>
-  expiryOf(header: string | undefined): number | undefined
-  readonly permissions: PermissionWatch
   authorizeAction(action: string, principal: Principal): void | Promise<void>
   readonly addressOf: AddressOf
   readonly clock: Clock

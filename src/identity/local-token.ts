@@ -10,8 +10,6 @@ import type { OAuthRequest } from './oauth-request.ts'
 export interface LocalTokenAnswer {
   readonly status: number
   readonly body: object
-  /** Who the token is for. */
-  readonly principalId?: string
 }
 
 export interface LocalTokenOptions {
@@ -23,13 +21,7 @@ export interface LocalTokenOptions {
   readonly aliases: readonly string[]
   /** A token for the owner, or `undefined` when there is none. */
   readonly issue: () => Promise<
-    | {
-        readonly principalId: string
-        readonly token: string
-        readonly expiresAt: number
-        readonly now: number
-      }
-    | undefined
+    { readonly token: string; readonly expiresAt: number; readonly now: number } | undefined
   >
 }
 
@@ -62,7 +54,6 @@ export async function answerLocalToken(
   const seconds = Math.floor((issued.expiresAt - issued.now) / 1000)
   return {
     status: 200,
-    principalId: issued.principalId,
     body: {
       access_token: issued.token,
       expires_on: String(Math.floor(issued.expiresAt / 1000)),

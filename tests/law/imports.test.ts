@@ -7,7 +7,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { areaOf, importsOf, sourceFiles } from './source.ts'
 
-const enginePorts = ['engines/containers', 'engines/databases', 'engines/copy']
+const enginePorts = [
+  'engines/containers',
+  'engines/databases',
+  'engines/copy',
+  'engines/repositories',
+]
 
 /** What an area may import besides itself. `node:` and packages are rows of their own. */
 const law: Readonly<Record<string, readonly string[]>> = {

@@ -241,8 +241,11 @@ function promiseSurroundings({ test }: World): void {
   test('a command that cannot be run is refused at start, the other parts start', async (world) => {
     const group = world.group()
     const broken = { ...part(world, 'broken'), command: ['no-such-program'] }
-    await world.engine().create(group, spec([broken, part(world, 'web')]))
-    await assert.rejects(world.engine().start(group, ['broken', 'web']), { kind: 'refused' })
+    const wanted = spec([broken, part(world, 'web')])
+    await world.engine().create(group, wanted)
+    await assert.rejects(world.engine().start(group, wanted, ['broken', 'web']), {
+      kind: 'refused',
+    })
     assert.equal(partOf(await world.engine().observe(group), 'web').state.kind, 'running')
   })
 }

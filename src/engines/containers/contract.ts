@@ -321,7 +321,7 @@ function promiseLives({ test }: World): void {
         ['alpha', 'created', 'h1'],
       ],
     )
-    await world.engine().start(group, ['zeta', 'alpha'])
+    await world.engine().start(group, wanted, ['zeta', 'alpha'])
     const running = await world.engine().observe(group)
     assert.ok(running.parts.every((each) => each.state.kind === 'running'))
     assert.match(running.address ?? '', /^\d+\.\d+\.\d+\.\d+$/)
@@ -510,7 +510,7 @@ function promiseRepeats({ test }: World): void {
       }
       await dies(async (engine) => {
         await engine.create(group, wanted, contents)
-        await engine.start(group, ['job', 'web'])
+        await engine.start(group, wanted, ['job', 'web'])
       })
       await drive(world, group, wanted, { contents, patient: true })
       const observed = await until(world, group, isEnded('job'))

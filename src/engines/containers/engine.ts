@@ -401,9 +401,11 @@ export interface ContainerEngine extends AsyncDisposable {
 
   /**
    * Starts those of `parts` that were never started; others are left alone, so a part that ended at once
-   * is not run twice. `refused` when a command cannot be run; the others are started all the same.
+   * is not run twice. `refused` when a command cannot be run; the others are started all the same. Where the
+   * engine made a part otherwise than `spec` says, the whole group is removed and nothing is started:
+   * `refused`. An engine that starts parts by itself makes sure of that in `create`.
    */
-  start(group: string, parts: readonly string[]): Promise<void>
+  start(group: string, spec: GroupSpec, parts: readonly string[]): Promise<void>
 
   /**
    * Stops and starts one part, unless it was started again since `startedAt` (as last observed): for a

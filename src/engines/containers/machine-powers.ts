@@ -22,13 +22,21 @@ const ordinaryCapabilities = new Set([
   'SYS_CHROOT',
 ])
 
+/** In capitals and without the prefix, as capabilities are compared. */
+export function plainCapability(name: string): string {
+  return name.toUpperCase().replace(/^CAP_/, '')
+}
+
+/** Engines give it to every container. */
+export function isOrdinary(capability: string): boolean {
+  return ordinaryCapabilities.has(plainCapability(capability))
+}
+
 /** What it asks for, in words; undefined when it asks for nothing more. */
 export function machinePowerOf({ security }: PartSpec): string | undefined {
   if (security === undefined) return undefined
   if (security.privileged === true) return 'to be privileged'
-  const beyond = (security.addCapabilities ?? []).filter(
-    (one) => !ordinaryCapabilities.has(one.toUpperCase().replace(/^CAP_/, '')),
-  )
+  const beyond = (security.addCapabilities ?? []).filter((one) => !isOrdinary(one))
   if (beyond.length > 0) return `for the capabilities ${beyond.join(', ')}`
   return security.seccompProfile === undefined ? undefined : 'for a seccomp profile of its own'
 }

@@ -4,7 +4,7 @@ import type { ContainerEngine, GroupContents, GroupSpec, RegistryCredentials } f
 import type { Step } from './next-step.ts'
 
 export interface StepMaterial {
-  /** Needed by `create`. */
+  /** Needed by `create` and `start`. */
   readonly spec?: GroupSpec
   /** Called at `create` alone, so that secrets are opened when they are needed and not before. */
   readonly contents?: () => Promise<GroupContents>
@@ -33,7 +33,8 @@ export async function performStep(
       if (material.spec === undefined) throw new Error('creating a group needs its spec')
       return await engine.create(group, material.spec, await material.contents?.())
     case 'start':
-      return await engine.start(group, step.parts)
+      if (material.spec === undefined) throw new Error('starting containers needs their spec')
+      return await engine.start(group, material.spec, step.parts)
     case 'restart':
       return await engine.restart(group, step.part, {
         startedAt: step.startedAt,

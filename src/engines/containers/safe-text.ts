@@ -2,12 +2,11 @@
  * Which texts of a caller may reach a container engine. Engines turn some of what they are given into other
  * text and read that again (Podman's Docker-compatible API writes a mount with commas), so a text that is not
  * surely safe is refused, never quoted. Asked twice: by the rules of the provider, whose answer names the
- * property, and by every engine before it makes anything. Pure: each function returns what is wrong, in words
- * that follow "is invalid:", or undefined.
+ * property, and by every engine before it makes anything (`check-texts.ts`). Pure: each function returns what
+ * is wrong, in words that follow "is invalid:", or undefined.
  */
 
-import type { GroupSpec } from './engine.ts'
-import { EngineError } from './engine.ts'
+import { isIP } from 'node:net'
 
 /** Control and format characters, halves of surrogate pairs, and line ends beyond ASCII. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u
@@ -50,23 +49,133 @@ export function plainPath(path: string): string {
   return path.replace(/\/+$/, '')
 }
 
-/** Refuses what must not reach an engine. Every engine calls it before it makes anything. */
-export function checkTexts(spec: GroupSpec): void {
-  for (const { name, mounts } of spec.parts) {
-    const paths = new Set<string>()
-    for (const { path } of mounts) {
-      refuse(mountPathProblem(path), `the mount path ${JSON.stringify(path)} of '${name}'`)
-      const plain = plainPath(path)
-      if (paths.has(plain)) refuse('it is given twice', `the mount path '${plain}' of '${name}'`)
-      paths.add(plain)
-    }
-  }
-  for (const volume of spec.volumes) {
-    if (volume.kind !== 'host') continue
-    refuse(hostFolderProblem(volume.folder), `the host folder of volume '${volume.name}'`)
-  }
+/** Linux takes 128 KiB for one variable or one word of a command; the name and a NUL are part of it. */
+const valueBytesMax = 130_000
+
+/** Of the value of an environment variable, or of a word of a command. Line ends are part of it. */
+export function valueProblem(value: string): string | undefined {
+  if (value.includes('\0')) return 'it has a NUL character'
+  if (!value.isWellFormed()) return 'it is not well-formed Unicode'
+  return Buffer.byteLength(value) > valueBytesMax
+    ? `it has more than ${valueBytesMax} bytes`
+    : undefined
 }
 
-function refuse(problem: string | undefined, what: string): void {
-  if (problem !== undefined) throw new EngineError('refused', `${what} is invalid: ${problem}`)
+/** Of a word of a command, the first being the program. */
+export function wordProblem(word: string, at: number): string | undefined {
+  return at === 0 && word === '' ? 'it names no program' : valueProblem(word)
+}
+
+export function environmentNameProblem(name: string): string | undefined {
+  return /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(name)
+    ? undefined
+    : 'expected 1 to 63 letters, digits and underscores, no digit first'
+}
+
+/** Of a file in a volume: one segment of a path. Clusters keep names that begin with two dots. */
+export function fileNameProblem(name: string): string | undefined {
+  if (unprintable.test(name)) return 'it has a control character'
+  if (name === '' || name === '.' || name.startsWith('..') || /[/\\]/.test(name)) {
+    return 'expected the name of a file'
+  }
+  // What one header of a tar stream takes.
+  return Buffer.byteLength(name) > 99 ? 'it has more than 99 bytes' : undefined
+}
+
+const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?'
+const registryPattern = `(?:${label}(?:\\.${label})*|\\[[0-9a-fA-F:]+\\])(?::[0-9]{1,5})?`
+const component = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*'
+const imagePattern = new RegExp(
+  `^(?:${registryPattern}/)?${component}(?:/${component})*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$`,
+)
+
+/**
+ * Of the reference of an image. A transport (`dir:/etc`) would read the host's disk, and an engine's own id of
+ * an image would name what somebody else brought there.
+ */
+export function imageProblem(image: string): string | undefined {
+  if (image.length > 512 || !imagePattern.test(image)) {
+    return 'expected [registry/]name[:tag][@digest], the name in lower case'
+  }
+  return /^(?:sha256:)?[0-9a-f]{64}$/.test(image) || image.startsWith('sha256:')
+    ? 'it is the id of an image, not its name'
+    : undefined
+}
+
+/** Of the host of a registry, perhaps with its port. */
+export function registryProblem(server: string): string | undefined {
+  return server.length <= 255 && new RegExp(`^${registryPattern}$`).test(server)
+    ? undefined
+    : 'expected a bare host name'
+}
+
+export function ipAddressProblem(address: string): string | undefined {
+  return isIP(address) !== 0 && !address.includes('%') ? undefined : 'expected an IP address'
+}
+
+export function portProblem(port: number): string | undefined {
+  return Number.isInteger(port) && port >= 1 && port <= 65_535 ? undefined : 'expected 1 to 65535'
+}
+
+export function hostNameProblem(name: string): string | undefined {
+  return /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(name)
+    ? undefined
+    : 'expected 1 to 63 letters, digits and inner hyphens'
+}
+
+export function searchDomainProblem(domain: string): string | undefined {
+  return domain.length <= 253 && /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?$/.test(domain)
+    ? undefined
+    : 'expected a domain name'
+}
+
+export function resolverOptionProblem(option: string): string | undefined {
+  return /^[a-z][a-z0-9-]{0,62}(?::[0-9]{1,5})?$/.test(option)
+    ? undefined
+    : 'expected an option of resolv.conf, as ndots:2'
+}
+
+export function capabilityProblem(name: string): string | undefined {
+  return /^[A-Za-z][A-Za-z0-9_]{1,63}$/.test(name) ? undefined : 'expected the name of a capability'
+}
+
+/** Of a numeric user or group. */
+export function userIdProblem(id: number): string | undefined {
+  return Number.isInteger(id) && id >= 0 && id <= 2 ** 31 - 1
+    ? undefined
+    : 'expected a whole number from 0'
+}
+
+const seccompBytesMax = 128 * 1024
+
+/** Of a seccomp profile as text. */
+export function seccompProblem(profile: string): string | undefined {
+  if (Buffer.byteLength(profile) > seccompBytesMax) return `more than ${seccompBytesMax} bytes`
+  let value: unknown
+  try {
+    value = JSON.parse(profile)
+  } catch {
+    // The parser has no other way to say no.
+    return 'expected JSON'
+  }
+  return typeof value === 'object' && value !== null && 'defaultAction' in value
+    ? undefined
+    : 'expected an object with defaultAction'
+}
+
+/** Of the path of an HTTP probe, query included. */
+export function probePathProblem(path: string): string | undefined {
+  return /^[!-~]{0,2048}$/.test(path) ? undefined : 'expected at most 2048 visible ASCII characters'
+}
+
+export function headerNameProblem(name: string): string | undefined {
+  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/.test(name)
+    ? undefined
+    : 'expected the name of an HTTP header'
+}
+
+export function headerValueProblem(value: string): string | undefined {
+  return /^[\t -~\u00a0-\u00ff]{0,8192}$/.test(value)
+    ? undefined
+    : 'expected at most 8192 printable characters of Latin-1'
 }

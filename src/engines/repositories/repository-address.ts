@@ -19,18 +19,27 @@ const addressCharactersMax = 2000
 const forbidden = /[\s\u0000-\u001f\u007f\\]/
 const revisionPattern = /^[A-Za-z0-9_][A-Za-z0-9_./+-]{0,254}$/
 
-/** Throws `RepositoryError` for an address that is not allowed. */
-export function readAddress(text: string, schemes: readonly RepositoryScheme[]): RepositoryAddress {
+/** What is wrong with the address of a repository, or undefined. */
+export function addressProblem(
+  text: string,
+  schemes: readonly RepositoryScheme[],
+): string | undefined {
   const url = text.length > addressCharactersMax || forbidden.test(text) ? null : URL.parse(text)
   const scheme = schemes.find((one) => url?.protocol === `${one}:`)
   if (url === null || scheme === undefined || !text.toLowerCase().startsWith(`${scheme}://`)) {
-    throw new RepositoryError(
-      'never',
-      `the address of a repository begins with ${schemes.map((one) => `${one}://`).join(' or ')}`,
-    )
+    return `the address of a repository begins with ${schemes.map((one) => `${one}://`).join(' or ')}`
   }
-  if (url.hostname.startsWith('-') || (scheme !== 'file' && url.hostname === '')) {
-    throw new RepositoryError('never', 'the address of the repository names no host')
+  return url.hostname.startsWith('-') || (scheme !== 'file' && url.hostname === '')
+    ? 'the address of the repository names no host'
+    : undefined
+}
+
+/** Throws `RepositoryError` for an address that is not allowed. */
+export function readAddress(text: string, schemes: readonly RepositoryScheme[]): RepositoryAddress {
+  const problem = addressProblem(text, schemes)
+  const url = URL.parse(text)
+  if (problem !== undefined || url === null) {
+    throw new RepositoryError('never', problem ?? 'the address of the repository cannot be read')
   }
   const { username, password } = url
   url.username = ''
@@ -54,18 +63,33 @@ function decode(part: string): string {
   }
 }
 
+/** Of what is no plain branch, tag or commit. */
+export function revisionProblem(revision: string): string | undefined {
+  return revisionPattern.test(revision) && !revision.includes('..')
+    ? undefined
+    : 'the revision is no name of a branch, a tag or a commit'
+}
+
 /** Throws `RepositoryError` for what is no plain branch, tag or commit. */
 export function checkRevision(revision: string): string {
-  if (revisionPattern.test(revision) && !revision.includes('..')) return revision
-  throw new RepositoryError('never', 'the revision is no name of a branch, a tag or a commit')
+  const problem = revisionProblem(revision)
+  if (problem !== undefined) throw new RepositoryError('never', problem)
+  return revision
+}
+
+/** Of a directory that is a way out of the volume, or begins as an option does. */
+export function directoryProblem(directory: string): string | undefined {
+  const isOut = directory.startsWith('/') || directory.split('/').includes('..')
+  const isBad = isOut || directory.startsWith('-') || forbidden.test(directory)
+  return isBad || directory.length > addressCharactersMax || !directory.isWellFormed()
+    ? 'the directory does not lie in the volume'
+    : undefined
 }
 
 /** What stands before each file's name in the archive. Throws `RepositoryError` for a way out of the volume. */
 export function prefixOf(directory: string): string {
+  const problem = directoryProblem(directory)
+  if (problem !== undefined) throw new RepositoryError('never', problem)
   const parts = directory.split('/').filter((part) => part !== '' && part !== '.')
-  const isBad = directory.startsWith('/') || parts.includes('..') || forbidden.test(directory)
-  if (isBad || directory.length > addressCharactersMax) {
-    throw new RepositoryError('never', 'the directory does not lie in the volume')
-  }
   return parts.length === 0 ? '' : `${parts.join('/')}/`
 }

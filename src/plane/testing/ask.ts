@@ -32,6 +32,5 @@ export async function ask(
     preconditions: { ifMatch, ifNoneMatch },
     correlationId: 'correlation',
     pending,
-    permission: { principalId: as.id, ask: async () => ({ holds: true, until: Infinity }) },
   })
 }

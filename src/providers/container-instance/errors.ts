@@ -97,6 +97,11 @@ export const containerErrors = defineErrors({
     message: "The container '{name}' has no image.",
     advice: 'User: give `image`, or name a container group profile that has it.',
   },
+  InvalidImageName: {
+    status: 400,
+    message: "The image '{image}' of the container '{name}' is invalid: {reason}.",
+    advice: mend,
+  },
   InvalidPort: {
     status: 400,
     message: 'The port {port} is invalid: expected 1 to 65535.',
@@ -131,6 +136,16 @@ export const containerErrors = defineErrors({
     status: 400,
     message:
       "The environment variable name '{name}' is invalid: 1 to 63 letters, digits and underscores, no digit first.",
+    advice: mend,
+  },
+  InvalidEnvironmentVariableValue: {
+    status: 400,
+    message: "The value of the environment variable '{name}' is invalid: {reason}.",
+    advice: mend,
+  },
+  InvalidConfigMap: {
+    status: 400,
+    message: "The key-value pairs of the container '{name}' are invalid: {reason}.",
     advice: mend,
   },
   DuplicateEnvironmentVariable: {
@@ -217,7 +232,7 @@ export const containerErrors = defineErrors({
   },
   InvalidDnsConfig: {
     status: 400,
-    message: "The name server '{value}' is no IP address.",
+    message: "The DNS setting '{value}' is invalid: {reason}.",
     advice: mend,
   },
   InvalidContainerGroupProfile: {

@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto'
 import type { Session } from '#engines/containers/engine.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
-import type { Permission } from '#plane/access.ts'
 
 /** Where secret references are resolved. */
 export interface SecretStore {
@@ -20,14 +19,8 @@ export interface SecretStore {
 
 /** Lets a client talk with a process over a connection of its own, once, by a password. */
 export interface Streams {
-  /**
-   * `open` is called when the client has come. Throws the refusal when too many wait already. The connection ends when
-   * the permission is gone.
-   */
-  offer(
-    open: () => Promise<Session>,
-    permission: Permission,
-  ): {
+  /** `open` is called when the client has come. Throws the refusal when too many wait already. */
+  offer(open: () => Promise<Session>): {
     readonly webSocketUri: string
     readonly password: string
   }

@@ -21,6 +21,8 @@ export function formatTarget(target: DockerTarget): string {
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Docker's when left out; the other is Podman's own, whose values have types. */
+  readonly api?: 'docker' | 'libpod'
   /** Begins with `/`; the version goes in front. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
@@ -37,6 +39,8 @@ export interface Call {
 
 /** Docker before 29 speaks 1.41, Podman too; a newer one that does not is spoken to in its oldest version. */
 const wantedVersion = 41
+/** Podman 4 and 5 speak it. */
+const libpodPrefix = '/v4.0.0/libpod'
 const silentSecondsDefault = 60
 const connectionsMax = 64
 
@@ -61,7 +65,7 @@ export class DockerClient implements AsyncDisposable {
 
   /** The answer as it comes. The caller reads it to its end or destroys it. */
   async stream(call: Call): Promise<http.IncomingMessage> {
-    const prefix = call.path === '/version' || call.path === '/_ping' ? '' : await this.#version()
+    const prefix = await this.#prefixOf(call)
     const text = call.body === undefined ? undefined : JSON.stringify(call.body)
     const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>()
     const request = http.request(
@@ -129,6 +133,11 @@ export class DockerClient implements AsyncDisposable {
     return this.target.kind === 'socket'
       ? { socketPath: this.target.path }
       : { host: this.target.host, port: this.target.port }
+  }
+
+  async #prefixOf({ api, path }: Call): Promise<string> {
+    if (path === '/version' || path === '/_ping') return ''
+    return api === 'libpod' ? libpodPrefix : await this.#version()
   }
 
   #version(): Promise<string> {

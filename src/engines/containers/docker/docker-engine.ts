@@ -4,6 +4,7 @@
  * names and labels on the engine are all there is, so any process may carry on where another died.
  */
 
+import { checkCommand, checkSpec } from '../check-spec.ts'
 import {
   type ContainerEngine,
   type EngineDescription,
@@ -34,6 +35,9 @@ import { pauseImage } from './pause-image.ts'
 import { pullImage } from './pull.ts'
 import { removeOwned } from './remove.ts'
 import { openAttach, openExec } from './session.ts'
+import { type Dialect, docker } from './to-docker.ts'
+import { podman } from './to-podman.ts'
+import { Verifier } from './verifier.ts'
 
 export interface DockerEngineOptions {
   readonly target: DockerTarget
@@ -51,13 +55,15 @@ const killSeconds = 30
 export class DockerEngine implements ContainerEngine {
   readonly #client: DockerClient
   readonly #options: DockerEngineOptions
+  readonly #verifier: Verifier
   readonly #maker: GroupMaker
-  #description: Promise<EngineDescription> | undefined
+  #dialect: Promise<Dialect> | undefined
 
   constructor(options: DockerEngineOptions) {
     this.#client = new DockerClient(options.target)
     this.#options = options
-    this.#maker = new GroupMaker(this.#client)
+    this.#verifier = new Verifier(this.#client, (group) => this.remove(group))
+    this.#maker = new GroupMaker(this.#client, this.#verifier)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -109,30 +115,38 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async create(group: string, spec: GroupSpec, contents: GroupContents = {}): Promise<void> {
-    const names = namesOf(this.#options.installation, group)
-    this.#description ??= this.describe()
-    this.#description.catch(() => {
-      this.#description = undefined
-    })
-    const docker = (await this.#description).title.startsWith('Docker')
-    await this.#maker.make(names, spec, contents, await this.#inspectAll(group), {
-      allowPrivileged: this.#options.allowPrivileged ?? false,
-      gpu: this.#options.gpu ?? false,
-      seccompText: docker,
-      joinerHostname: !docker,
-    })
+    const names = this.#names(group)
+    const dialect = await this.#speak()
+    const { allowPrivileged = false, gpu = false } = this.#options
+    checkSpec(spec, contents, { allowPrivileged, gpu, seccompText: dialect.seccompText })
+    const lone = spec.parts.find(
+      ({ security }) => security?.group !== undefined && security.user === undefined,
+    )
+    if (lone !== undefined) {
+      throw new EngineError('refused', `'${lone.name}' has a group to run as, and no user`)
+    }
+    const existing = await this.#inspectAll(group)
+    await this.#maker.make({ names, spec, contents, existing, dialect })
   }
 
-  async start(group: string, parts: readonly string[]): Promise<void> {
-    const results = await Promise.allSettled(parts.map((part) => this.#startOnce(group, part)))
-    for (const result of results) if (result.status === 'rejected') throw result.reason
-  }
-
-  async #startOnce(group: string, part: string): Promise<void> {
-    const container = await this.#inspectPart(group, part)
+  async start(group: string, spec: GroupSpec, parts: readonly string[]): Promise<void> {
+    const containers = await Promise.all(parts.map((part) => this.#inspectPart(group, part)))
     // Starting is not idempotent for a part that ends at once; never having been started is.
-    if (timeAt(container, 'State', 'StartedAt') !== undefined) return
-    await this.#post(`/containers/${textAt(container, 'Id')}/start`, {}, `start '${part}'`)
+    const unstarted = parts.filter(
+      (_, at) => timeAt(containers[at], 'State', 'StartedAt') === undefined,
+    )
+    if (unstarted.length === 0) return
+    await this.#verifier.parts(this.#names(group), spec, unstarted, await this.#speak())
+    const results = await Promise.allSettled(
+      unstarted.map((part) =>
+        this.#post(
+          `/containers/${partName(this.#names(group), part)}/start`,
+          {},
+          `start '${part}'`,
+        ),
+      ),
+    )
+    for (const result of results) if (result.status === 'rejected') throw result.reason
   }
 
   async restart(
@@ -211,6 +225,7 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async exec(group: string, part: string, request: ExecRequest): Promise<Session> {
+    checkCommand(request.command, `for '${part}'`)
     return await openExec(this.#client, await this.#running(group, part), request)
   }
 
@@ -264,6 +279,17 @@ export class DockerEngine implements ContainerEngine {
 
   hints(signal: AbortSignal): AsyncIterable<EngineHint> {
     return readHints(this.#client, this.#options.installation, signal)
+  }
+
+  /** Kept once learned; a failure is not kept, so that an engine started later is found. */
+  #speak(): Promise<Dialect> {
+    this.#dialect ??= this.describe().then(({ title }) =>
+      title.startsWith('Docker') ? docker : podman,
+    )
+    this.#dialect.catch(() => {
+      this.#dialect = undefined
+    })
+    return this.#dialect
   }
 
   #names(group: string): ReturnType<typeof namesOf> {

@@ -6,36 +6,36 @@
 import { EngineError, type GroupContents, type GroupSpec, type VolumeSpec } from '../engine.ts'
 import { type Json, textAt, timeAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
-import {
-  checkSpec,
-  type DockerPowers,
-  partBody,
-  sandboxBody,
-  volumeBody,
-  volumesFolder,
-} from './create-body.ts'
-import { type Names, partName, sandboxName } from './names.ts'
+import { type Names, sandboxName } from './names.ts'
 import { labelOf } from './observation.ts'
 import { pauseImage, pauseProgram, pauseRoot } from './pause-image.ts'
 import { writeTar } from './tar.ts'
+import { type Creation, type Dialect, volumeBody, volumesFolder } from './to-docker.ts'
+import type { Verifier } from './verifier.ts'
+
+/** One group to be made. */
+export interface Making {
+  readonly names: Names
+  readonly spec: GroupSpec
+  readonly contents: GroupContents
+  /** Inspections of the group's containers as they are now. */
+  readonly existing: readonly Json[]
+  readonly dialect: Dialect
+}
 
 export class GroupMaker {
   readonly #client: DockerClient
+  readonly #verifier: Verifier
   #pauseImported: Promise<void> | undefined
 
-  constructor(client: DockerClient) {
+  constructor(client: DockerClient, verifier: Verifier) {
     this.#client = client
+    this.#verifier = verifier
   }
 
-  /** `existing` are inspections of the group's containers as they are now. */
-  async make(
-    names: Names,
-    spec: GroupSpec,
-    contents: GroupContents,
-    existing: readonly Json[],
-    powers: DockerPowers,
-  ): Promise<void> {
-    checkSpec(spec, contents, powers)
+  /** Expects a spec that `checkSpec` let pass. */
+  async make(making: Making): Promise<void> {
+    const { names, spec, contents, existing, dialect } = making
     for (const container of existing) {
       if (labelOf(container, 'hash') !== spec.hash) {
         throw new EngineError('busy', 'containers of an earlier version are still there')
@@ -45,7 +45,7 @@ export class GroupMaker {
     const missing = spec.parts.filter((part) => !have.has(part.name))
     const sandbox = existing.find((container) => labelOf(container, 'part') === undefined)
     if (missing.length === 0 && sandbox !== undefined) return
-    await this.#makeSandbox(names, spec, sandbox)
+    await this.#makeSandbox(making, sandbox)
     // Parts come after the files: where one exists, the files do. Then files are never written twice under
     // a part that reads them.
     if (missing.length === spec.parts.length) {
@@ -54,13 +54,13 @@ export class GroupMaker {
     await Promise.all(
       missing.map(async (part) => {
         const secrets = contents.environment?.get(part.name) ?? new Map()
-        const body = partBody(names, spec, part, spec.parts.indexOf(part), secrets, powers)
-        await this.#container(partName(names, part.name), body, spec.hash)
+        await this.#container(making, dialect.part(names, spec, part, secrets))
       }),
     )
   }
 
-  async #makeSandbox(names: Names, spec: GroupSpec, existing: Json): Promise<void> {
+  async #makeSandbox(making: Making, existing: Json): Promise<void> {
+    const { names, spec, dialect } = making
     if (timeAt(existing, 'State', 'FinishedAt') !== undefined) {
       throw new EngineError('busy', 'the ended sandbox must be removed first')
     }
@@ -75,7 +75,7 @@ export class GroupMaker {
         }),
       ])
       try {
-        await this.#container(sandboxName(names), sandboxBody(names, spec), spec.hash)
+        await this.#container(making, dialect.sandbox(names, spec))
       } catch (error) {
         // Somebody cleaned the images of this engine: forget that ours was there.
         if (error instanceof EngineError && error.kind === 'absent') {
@@ -85,26 +85,22 @@ export class GroupMaker {
         throw error
       }
     }
+    await this.#verifier.sandbox(names, spec, dialect)
     const path = `/containers/${sandboxName(names)}/start`
     await this.#client.json({ method: 'POST', path, doing: 'start the sandbox' })
   }
 
   /** Creates a container, or finds that the same one is there. */
-  async #container(name: string, body: Json, hash: string): Promise<void> {
+  async #container({ spec, dialect: { api } }: Making, { name, ...call }: Creation): Promise<void> {
+    const doing = `create the container '${name}'`
     try {
-      await this.#client.json({
-        method: 'POST',
-        path: '/containers/create',
-        query: { name },
-        body,
-        doing: `create the container '${name}'`,
-      })
+      await this.#client.json({ method: 'POST', api, path: '/containers/create', ...call, doing })
     } catch (error) {
       if (!(error instanceof EngineError) || error.kind !== 'busy') throw error
       // The name is taken: by our own earlier call, or by something in the way.
       const path = `/containers/${name}/json`
       const found = await this.#client.json({ method: 'GET', path, doing: 'inspect a container' })
-      if (labelOf(found, 'hash') !== hash) throw error
+      if (labelOf(found, 'hash') !== spec.hash) throw error
     }
   }
 

@@ -58,7 +58,7 @@ describe('hostile mount paths on Podman', () => {
           await assert.rejects(
             async () => {
               await engine.create(`${kind}${at}`, specOf(volume, path))
-              await engine.start(`${kind}${at}`, ['web'])
+              await engine.start(`${kind}${at}`, specOf(volume, path), ['web'])
             },
             { name: 'EngineError', kind: 'refused', message: /mount path/ },
             path,

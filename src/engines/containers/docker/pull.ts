@@ -4,8 +4,9 @@
  */
 
 import { failureOfConnection } from '../answer.ts'
-import type { RegistryCredentials } from '../engine.ts'
+import { EngineError, type RegistryCredentials } from '../engine.ts'
 import { parseJson, textAt } from '../json.ts'
+import { imageProblem } from '../safe-text.ts'
 import type { DockerClient } from './client.ts'
 import { failureOfPull } from './failure.ts'
 import { pathOf } from './names.ts'
@@ -19,6 +20,8 @@ export async function pullImage(
   options: { readonly credentials?: RegistryCredentials; readonly signal?: AbortSignal },
 ): Promise<void> {
   const doing = `pull the image '${image}'`
+  const problem = imageProblem(image)
+  if (problem !== undefined) throw new EngineError('refused', `${doing}: ${problem}`)
   const response = await client.stream({
     method: 'POST',
     path: '/images/create',

@@ -4,6 +4,7 @@
  * (pull, start, restart, probe) it leaves to the cluster; it has been tried on no real one yet.
  */
 
+import { checkSpec } from '../check-spec.ts'
 import {
   type ContainerEngine,
   type EngineDescription,
@@ -25,8 +26,7 @@ import {
 } from '../engine.ts'
 import { textAt } from '../json.ts'
 import { probeByExec, probeByHttp } from '../probe.ts'
-import { podBody, type ServiceType, secretBodies, serviceBody } from './bodies.ts'
-import { checkSpec } from './check-spec.ts'
+import { checkCluster } from './check-cluster.ts'
 import { KubernetesClient, type KubernetesTarget } from './client.ts'
 import { openExec } from './exec.ts'
 import { GroupStore } from './group-store.ts'
@@ -34,6 +34,8 @@ import { readHints } from './hints.ts'
 import { attachByLog, readLogs } from './logs.ts'
 import { annotationOf, type Names, namesOf } from './names.ts'
 import { isTerminating, partsOf, readGroup } from './observation.ts'
+import { podDifferences } from './pod-differences.ts'
+import { podBody, type ServiceType, secretBodies, serviceBody } from './to-kubernetes.ts'
 
 export interface KubernetesEngineOptions {
   readonly target: KubernetesTarget
@@ -105,9 +107,10 @@ export class KubernetesEngine implements ContainerEngine {
     const names = this.#names(group)
     checkSpec(spec, contents, {
       allowPrivileged: this.#options.allowPrivileged ?? false,
-      gpuResource: this.#options.gpuResource,
-      hostFolders: this.#options.hostFolders ?? false,
+      gpu: this.#options.gpuResource !== undefined,
+      seccompText: false,
     })
+    checkCluster(spec, this.#options.hostFolders ?? false)
     if (await this.#isMade(names, spec)) return
     // The Pod comes last: once it is there, so is all it needs.
     for (const { name, body } of secretBodies(names, spec, contents)) {
@@ -124,6 +127,14 @@ export class KubernetesEngine implements ContainerEngine {
     })
     const made = await this.#store.create('pods', names.name, pod)
     if (made === undefined && !(await this.#isMade(names, spec))) throw halfRemoved()
+    if (made === undefined) return
+    const found = podDifferences(pod, made)
+    if (found.length === 0) return
+    await this.remove(group)
+    throw new EngineError(
+      'refused',
+      `the cluster made something else than was asked for, and it was removed: ${found.slice(0, 5).join('; ')}`,
+    )
   }
 
   /** Whether the Pod of this spec is there; `busy` when another is in its place. */
@@ -148,7 +159,7 @@ export class KubernetesEngine implements ContainerEngine {
     if (made === undefined) throw halfRemoved()
   }
 
-  /** The cluster has started them, or will. */
+  /** The cluster has started them, or will. What it made was compared in `create`. */
   async start(): Promise<void> {}
 
   /** `refused` for a part that was not started again since: a cluster restarts containers by itself. */

@@ -81,7 +81,7 @@ const contents = {
 async function running(engine: SimulatedEngine, spec: GroupSpec): Promise<void> {
   await engine.pull('a/b:1')
   await engine.create('g', spec, contents)
-  await engine.start('g', ['web'])
+  await engine.start('g', spec, ['web'])
 }
 
 test('years of crashing are one look, and count every restart', async (t) => {
@@ -101,7 +101,7 @@ test('the switches: a failing pull, start and probe, an end by hand', async (t) 
   await assert.rejects(engine.create('g', group('pull-error'), contents), { kind: 'absent' })
   await assert.rejects(engine.create('g', group('exit:x'), contents), { kind: 'refused' })
   await engine.create('g', group('start-error'), contents)
-  await assert.rejects(engine.start('g', ['web']), { kind: 'refused' })
+  await assert.rejects(engine.start('g', group('start-error'), ['web']), { kind: 'refused' })
   await engine.remove('g')
   await running(engine, group('probe-fail@5s', 'never'))
   const probe = { kind: 'exec', command: ['x'] } as const

@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from '#kernel/ports.ts'
+import { checkSpec } from '../check-spec.ts'
 import {
   type ContainerEngine,
   type EngineDescription,
@@ -23,8 +24,7 @@ import {
   type ProbeOutcome,
   type Session,
 } from '../engine.ts'
-import { machinePowerOf } from '../machine-powers.ts'
-import { checkTexts } from '../safe-text.ts'
+import { imageProblem } from '../safe-text.ts'
 import { GroupFiles, type SimulatedGroup, type SimulatedPart } from './group-file.ts'
 import { type Change, HintBoard } from './hint-board.ts'
 import { addressOf, hostPortOf, imageIdOf } from './invention.ts'
@@ -127,9 +127,8 @@ export class SimulatedEngine implements ContainerEngine {
     if (image.includes(unpullable)) {
       throw new EngineError('absent', `simulated: no registry knows the image '${image}'`)
     }
-    if (!/^[a-zA-Z0-9][a-zA-Z0-9._:/@-]{0,254}$/.test(image)) {
-      throw new EngineError('refused', `simulated: '${image}' is no name of an image`)
-    }
+    const problem = imageProblem(image)
+    if (problem !== undefined) throw new EngineError('refused', `the image is invalid: ${problem}`)
     this.#files.addImage(image)
   }
 
@@ -160,7 +159,7 @@ export class SimulatedEngine implements ContainerEngine {
     for (const part of spec.parts) this.#tell(group, part.name, 'created')
   }
 
-  async start(group: string, parts: readonly string[]): Promise<void> {
+  async start(group: string, _spec: GroupSpec, parts: readonly string[]): Promise<void> {
     const startedAt = this.#clock.now()
     let broken: string | undefined
     for (const name of parts) {
@@ -314,24 +313,9 @@ export class SimulatedEngine implements ContainerEngine {
   }
 
   #checkSpec(spec: GroupSpec, contents: GroupContents): void {
-    checkTexts(spec)
-    const volumes = new Map(spec.volumes.map((volume) => [volume.name, volume]))
-    const refuse = (message: string): never => {
-      throw new EngineError('refused', `simulated: ${message}`)
-    }
-    for (const { kind, name } of spec.volumes) {
-      if (!isToken(name)) refuse(`'${name}' is not a token`)
-      if (kind === 'files' && !contents.files?.has(name)) refuse(`'${name}' came without files`)
-      if (kind === 'archive' && !contents.archives?.has(name)) refuse(`'${name}' has no archive`)
-    }
+    checkSpec(spec, contents, { allowPrivileged: false, gpu: false, seccompText: true })
     const here = new Set(this.#files.images())
     for (const part of spec.parts) {
-      if (!isToken(part.name)) refuse(`'${part.name}' is not a token`)
-      if ((part.gpu ?? 0) > 0) refuse(`'${part.name}' asks for GPUs, and this engine has none`)
-      const power = machinePowerOf(part)
-      if (power !== undefined) refuse(`'${part.name}' asks ${power}`)
-      const lost = part.mounts.find((mount) => !volumes.has(mount.volume))
-      if (lost !== undefined) refuse(`there is no volume '${lost.volume}'`)
       if (!here.has(part.image) || readScript(part).pullError) {
         throw new EngineError('absent', `simulated: the image '${part.image}' is not here`)
       }

@@ -1,15 +1,32 @@
 /** What is wrong with the containers of a group: names, images, ports, variables, resources, probes, security. */
 
+import {
+  capabilityProblem,
+  environmentNameProblem,
+  fileNameProblem,
+  headerNameProblem,
+  headerValueProblem,
+  imageProblem,
+  probePathProblem,
+  seccompProblem,
+  userIdProblem,
+  valueProblem,
+  wordProblem,
+} from '#engines/containers/safe-text.ts'
 import type { Problem } from '#kernel/error.ts'
+import type { Seal } from '#kernel/ports.ts'
 import { type ContainerCode, problemOf } from '../errors.ts'
 import type { ContainerLimits } from '../limits.ts'
+import { openPart } from '../secret-parts.ts'
 import { allContainers, type ContainerGroup, variablePlace } from './model.ts'
 import { portProblems } from './port-rules.ts'
 import type { ContainerProperties, ProbeShape, SecurityContext } from './shapes.ts'
+import { keyValues } from './spec.ts'
 
 export function containerProblems(
   group: ContainerGroup,
   limits: ContainerLimits,
+  seal: Seal,
 ): readonly Problem[] {
   const problems: Problem[] = []
   const all = allContainers(group)
@@ -33,11 +50,11 @@ export function containerProblems(
     if (names.has(name))
       problems.push(problemOf('DuplicateContainerName', `${path}.name`, { name }))
     names.add(name)
-    if ((properties.image ?? '').trim() === '' && !imagesElsewhere) {
-      problems.push(problemOf('ImageNotSpecified', `${path}.properties.image`, { name }))
-    }
     problems.push(
-      ...variableProblems(group, list, name, properties, `${path}.properties`),
+      ...imageProblems(name, properties, imagesElsewhere, `${path}.properties.image`),
+      ...commandProblems(properties.command, `${path}.properties.command`),
+      ...variableProblems(group, { list, name, properties }, `${path}.properties`, seal),
+      ...configMapProblems(name, properties, `${path}.properties.configMap.keyValuePairs`),
       ...portProblems(properties.ports ?? [], `${path}.properties.ports`, ports),
       ...probeProblems(name, properties, `${path}.properties`),
       ...securityProblems(name, properties.securityContext, `${path}.properties.securityContext`),
@@ -46,27 +63,75 @@ export function containerProblems(
   return [...problems, ...resourceProblems(group, limits)]
 }
 
-function variableProblems(
-  group: ContainerGroup,
-  list: string,
-  container: string,
-  { environmentVariables = [] }: ContainerProperties,
+function imageProblems(
+  name: string,
+  { image = '' }: ContainerProperties,
+  imagesElsewhere: boolean,
   path: string,
 ): readonly Problem[] {
+  if (image.trim() === '') {
+    return imagesElsewhere ? [] : [problemOf('ImageNotSpecified', path, { name })]
+  }
+  const reason = imageProblem(image)
+  return reason === undefined ? [] : [problemOf('InvalidImageName', path, { image, name, reason })]
+}
+
+function commandProblems(command: readonly string[] = [], path: string): readonly Problem[] {
+  return command.flatMap((word, at) => {
+    const reason = wordProblem(word, at)
+    return reason === undefined ? [] : [problemOf('InvalidCommand', `${path}[${at}]`, { reason })]
+  })
+}
+
+function configMapProblems(
+  name: string,
+  { configMap }: ContainerProperties,
+  path: string,
+): readonly Problem[] {
+  return keyValues(configMap).flatMap(([key, value]) => {
+    const keyReason = fileNameProblem(key)
+    const reason =
+      keyReason === undefined ? valueProblem(value) : `the key is no name of a file: ${keyReason}`
+    return reason === undefined
+      ? []
+      : [problemOf('InvalidConfigMap', `${path}.${key}`, { name, reason })]
+  })
+}
+
+function variableProblems(
+  group: ContainerGroup,
+  container: {
+    readonly list: string
+    readonly name: string
+    readonly properties: ContainerProperties
+  },
+  path: string,
+  seal: Seal,
+): readonly Problem[] {
+  const { environmentVariables = [] } = container.properties
   const problems: Problem[] = []
   const names = new Set<string>()
   for (const [at, variable] of environmentVariables.entries()) {
     const { name, value, secureValueReference } = variable
     const here = `${path}.environmentVariables[${at}]`
-    if (!/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(name)) {
+    if (environmentNameProblem(name) !== undefined) {
       problems.push(problemOf('InvalidEnvironmentVariableName', `${here}.name`, { name }))
     }
     if (names.has(name)) {
       problems.push(problemOf('DuplicateEnvironmentVariable', `${here}.name`, { name }))
     }
     names.add(name)
-    const place = variablePlace(list, container, name)
-    const secure = Object.hasOwn(group.secrets, place) ? '' : undefined
+    const place = variablePlace(container.list, container.name, name)
+    const secure = Object.hasOwn(group.secrets, place)
+      ? (openPart(seal, group.place, group.secrets, place) ?? '')
+      : undefined
+    const reason = valueProblem(value ?? secure ?? '')
+    if (reason !== undefined) {
+      const member = value === undefined ? 'secureValue' : 'value'
+      problems.push(
+        problemOf('InvalidEnvironmentVariableValue', `${here}.${member}`, { name, reason }),
+      )
+    }
     const given = [value, secure, secureValueReference].filter((one) => one !== undefined)
     if (given.length > 1) {
       problems.push(problemOf('EnvironmentVariableHasSeveralValues', here, { name }))
@@ -136,8 +201,20 @@ function oneProbeProblems(name: string, probe: ProbeShape, path: string): readon
   if (exec !== undefined && (exec.command ?? []).length === 0) {
     add('.exec.command', 'the command is empty')
   }
+  for (const [at, word] of (exec?.command ?? []).entries()) {
+    const reason = wordProblem(word, at)
+    if (reason !== undefined) add(`.exec.command[${at}]`, reason)
+  }
   if (httpGet !== undefined) {
     if (httpGet.port < 1 || httpGet.port > 65_535) add('.httpGet.port', 'expected 1 to 65535')
+    const { path: asked = '/', httpHeaders = [] } = httpGet
+    const reason = probePathProblem(asked)
+    if (reason !== undefined) add('.httpGet.path', reason)
+    for (const [at, { name: header = '', value = '' }] of httpHeaders.entries()) {
+      const [ofName, ofValue] = [headerNameProblem(header), headerValueProblem(value)]
+      if (ofName !== undefined) add(`.httpGet.httpHeaders[${at}].name`, ofName)
+      if (ofValue !== undefined) add(`.httpGet.httpHeaders[${at}].value`, ofValue)
+    }
     if (!['http', 'https'].includes((httpGet.scheme ?? 'http').toLowerCase())) {
       add('.httpGet.scheme', 'expected http or https')
     }
@@ -168,20 +245,21 @@ function securityProblems(
   }
   for (const field of ['runAsUser', 'runAsGroup'] as const) {
     const value = security?.[field]
-    if (value !== undefined && (value < 0 || value > 2 ** 31 - 1)) {
-      add(field, 'expected a whole number from 0')
-    }
+    const reason = value === undefined ? undefined : userIdProblem(value)
+    if (reason !== undefined) add(field, reason)
   }
   for (const field of ['add', 'drop'] as const) {
     for (const [at, value] of (security?.capabilities?.[field] ?? []).entries()) {
-      if (!/^[A-Za-z0-9_]{1,64}$/.test(value)) {
-        add(`capabilities.${field}[${at}]`, 'expected the name of a capability')
-      }
+      const reason = capabilityProblem(value)
+      if (reason !== undefined) add(`capabilities.${field}[${at}]`, reason)
     }
   }
   const profile = security?.seccompProfile
-  if (profile !== undefined && !/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(profile)) {
-    add('seccompProfile', 'expected base64')
+  if (profile !== undefined) {
+    const reason = /^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(profile)
+      ? seccompProblem(Buffer.from(profile, 'base64').toString())
+      : 'expected base64'
+    if (reason !== undefined) add('seccompProfile', reason)
   }
   return problems
 }

@@ -121,7 +121,10 @@ function heldBack(
   now: number,
 ): GroupNext | undefined {
   const { trouble } = observed
-  if (trouble === undefined || trouble.step !== stepKey(step)) return undefined
+  if (trouble === undefined) return undefined
+  // A group that was taken away because it was not what was asked for is not made again.
+  const wasRemoved = trouble.step === 'start' && trouble.retry === 'never' && step.kind === 'create'
+  if (trouble.step !== stepKey(step) && !wasRemoved) return undefined
   if (trouble.retry === 'never' || now - trouble.firstAt > patienceMs(trouble)) {
     return { kind: 'fail', ...pick(trouble), observed }
   }

@@ -3,6 +3,11 @@
  * its path; nothing that the contract allows is refused. Reads only, inside the transaction.
  */
 
+import {
+  ipAddressProblem,
+  resolverOptionProblem,
+  searchDomainProblem,
+} from '#engines/containers/safe-text.ts'
 import type { Problem } from '#kernel/error.ts'
 import type { Seal } from '#kernel/ports.ts'
 import { nameOf, subscriptionIdOf, subscriptionOf } from '#kernel/resource-id.ts'
@@ -14,6 +19,7 @@ import type { ContainerGroup } from './model.ts'
 import type { Observed } from './observed.ts'
 import { portProblems } from './port-rules.ts'
 import type { GroupProperties } from './shapes.ts'
+import { words } from './spec.ts'
 import { groupStateOf } from './status.ts'
 import { volumeProblems } from './volume-rules.ts'
 
@@ -44,7 +50,7 @@ export function bodyProblems(
   return [
     ...choiceProblems(group.properties),
     ...identityProblems(group),
-    ...containerProblems(group, limits),
+    ...containerProblems(group, limits, seal),
     ...volumeProblems(group, limits, seal),
     ...addressProblems(group.properties, limits),
     ...spotProblems(group.properties),
@@ -79,19 +85,37 @@ function choiceProblems(properties: GroupProperties): readonly Problem[] {
   check('InvalidSku', 'sku', sku, skus)
   check('InvalidRestartPolicy', 'restartPolicy', restartPolicy, restartPolicies)
   check('PriorityNotSpecified', 'priority', priority, ['Regular', 'Spot'])
-  for (const [at, value] of (dnsConfig?.nameServers ?? []).entries()) {
-    if (!isAddress(value)) {
-      problems.push(
-        problemOf('InvalidDnsConfig', `properties.dnsConfig.nameServers[${at}]`, { value }),
-      )
-    }
-  }
-  return problems
+  return [...problems, ...dnsProblems(dnsConfig)]
 }
 
-/** Roughly: the engine checks it for good. */
-function isAddress(text: string): boolean {
-  return /^\d{1,3}(?:\.\d{1,3}){3}$/.test(text) || /^[0-9a-fA-F:.]*:[0-9a-fA-F:.]+$/.test(text)
+const resolverWordsMax = 32
+
+function dnsProblems(dnsConfig: GroupProperties['dnsConfig']): readonly Problem[] {
+  if (dnsConfig === undefined) return []
+  const problems: Problem[] = []
+  const check = (
+    path: string,
+    values: readonly string[],
+    problem: (value: string) => string | undefined,
+  ): void => {
+    for (const value of values.slice(0, resolverWordsMax)) {
+      const reason = problem(value)
+      if (reason === undefined) continue
+      problems.push(
+        problemOf('InvalidDnsConfig', `properties.dnsConfig.${path}`, { value, reason }),
+      )
+    }
+    if (values.length <= resolverWordsMax) return
+    const reason = `at most ${resolverWordsMax}`
+    const value = String(values.length)
+    problems.push(problemOf('InvalidDnsConfig', `properties.dnsConfig.${path}`, { value, reason }))
+  }
+  for (const [at, value] of dnsConfig.nameServers.entries()) {
+    check(`nameServers[${at}]`, [value], ipAddressProblem)
+  }
+  check('searchDomains', words(dnsConfig.searchDomains), searchDomainProblem)
+  check('options', words(dnsConfig.options), resolverOptionProblem)
+  return problems
 }
 
 const identityKinds = ['SystemAssigned', 'UserAssigned']

@@ -33,6 +33,9 @@ export interface Surroundings {
 }
 
 const bytesPerGB = 1024 ** 3
+/** Less than this is rounded to 0 somewhere, and an engine takes 0 for no limit. */
+const cpuMin = 0.01
+const memoryBytesMin = 6 * 1024 ** 2
 
 export function specOf(model: ContainerGroup, around: Surroundings): GroupSpec {
   const { properties } = model
@@ -90,7 +93,8 @@ function hostnameOf(place: string): string {
   return (place.split('/').at(-1) ?? '').slice(0, 63)
 }
 
-function words(text: string | undefined): readonly string[] {
+/** Of a text that lists words, as `dnsConfig` has them. */
+export function words(text: string | undefined): readonly string[] {
   return (text ?? '').split(/[\s,]+/).filter((word) => word !== '')
 }
 
@@ -169,8 +173,8 @@ function limitsOf(
   const cpu = one.resources?.limits?.cpu ?? total('cpu')
   const memoryInGB = one.resources?.limits?.memoryInGB ?? total('memoryInGB')
   return {
-    cpu: Math.min(cpu, around.cpusMax ?? cpu),
-    memoryBytes: Math.round(memoryInGB * bytesPerGB),
+    cpu: Math.max(cpuMin, Math.min(cpu, around.cpusMax ?? cpu)),
+    memoryBytes: Math.max(memoryBytesMin, Math.round(memoryInGB * bytesPerGB)),
     processes: around.processesPerContainerMax,
   }
 }

@@ -1,6 +1,16 @@
 /** What is wrong with the volumes of a group, with their mounts, and with registry credentials. */
 
-import { mountPathProblem, plainPath } from '#engines/containers/safe-text.ts'
+import {
+  fileNameProblem,
+  mountPathProblem,
+  plainPath,
+  registryProblem,
+} from '#engines/containers/safe-text.ts'
+import {
+  addressProblem,
+  directoryProblem,
+  revisionProblem,
+} from '#engines/repositories/repository-address.ts'
 import type { Problem } from '#kernel/error.ts'
 import type { Seal } from '#kernel/ports.ts'
 import { problemOf } from '../errors.ts'
@@ -37,7 +47,6 @@ export function volumeProblems(
 }
 
 const sources = ['azureFile', 'emptyDir', 'secret', 'secretReference', 'gitRepo'] as const
-const fileName = /^[^/\0]{1,99}$/
 const shareName = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/
 
 function sourceProblems(
@@ -54,11 +63,14 @@ function sourceProblems(
   const given = sources.filter((source) => volume[source] !== undefined)
   if (given.length !== 1) add('', `give one of ${sources.join(', ')}`)
   for (const [key, text] of secretValues(group, name, seal)) {
-    if (!isFileName(key)) add(`.secret.${key}`, 'the key is no name of a file')
+    const reason = fileNameProblem(key)
+    if (reason !== undefined) add(`.secret.${key}`, `the key is no name of a file: ${reason}`)
     if (text === undefined || !isBase64(text)) add(`.secret.${key}`, 'the value is not base64')
   }
   for (const key of Object.keys(volume.secretReference ?? {})) {
-    if (!isFileName(key)) add(`.secretReference.${key}`, 'the key is no name of a file')
+    const reason = fileNameProblem(key)
+    if (reason === undefined) continue
+    add(`.secretReference.${key}`, `the key is no name of a file: ${reason}`)
   }
   const { azureFile, gitRepo } = volume
   if (azureFile !== undefined) {
@@ -70,19 +82,16 @@ function sourceProblems(
     }
   }
   if (gitRepo !== undefined) {
-    if (!/^https?:\/\/./.test(gitRepo.repository) || !URL.canParse(gitRepo.repository)) {
-      add('.gitRepo.repository', 'expected the http or https address of a repository')
+    const { repository, directory, revision } = gitRepo
+    for (const [member, reason] of [
+      ['repository', addressProblem(repository, ['https', 'http'])],
+      ['directory', directory === undefined ? undefined : directoryProblem(directory)],
+      ['revision', revision === undefined ? undefined : revisionProblem(revision)],
+    ] as const) {
+      if (reason !== undefined) add(`.gitRepo.${member}`, reason)
     }
-    if (/(?:^\/)|(?:^|\/)\.\.(?:\/|$)/.test(gitRepo.directory ?? '')) {
-      add('.gitRepo.directory', 'expected a folder inside the volume')
-    }
-    if (/^-|[\s\0]/.test(gitRepo.revision ?? '')) add('.gitRepo.revision', 'expected a revision')
   }
   return problems
-}
-
-function isFileName(key: string): boolean {
-  return fileName.test(key) && key !== '.' && key !== '..'
 }
 
 function isBase64(text: string): boolean {
@@ -134,11 +143,9 @@ function credentialProblems({ properties }: ContainerGroup): readonly Problem[] 
   const servers = new Set<string>()
   for (const [at, { server }] of (properties.imageRegistryCredentials ?? []).entries()) {
     const path = `properties.imageRegistryCredentials[${at}].server`
-    const reason = !/^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d{1,5})?$/.test(server)
-      ? 'expected a bare host name'
-      : servers.has(server.toLowerCase())
-        ? 'the server is given twice'
-        : undefined
+    const reason =
+      registryProblem(server) ??
+      (servers.has(server.toLowerCase()) ? 'the server is given twice' : undefined)
     if (reason !== undefined) {
       problems.push(problemOf('InvalidImageRegistryCredential', path, { server, reason }))
     }

@@ -1,83 +1,52 @@
 /**
- * Says a group's spec in the words of a Docker API: the bodies that create its sandbox, its parts and its
- * volumes. Pure; it refuses what such an engine cannot do, before anything is made.
+ * Turns a group's spec into what Docker takes: the bodies that create its sandbox and its parts, and the body
+ * of a volume, which Podman takes too. Pure; it expects a spec that `checkSpec` let pass.
  */
 
 import {
-  EngineError,
-  type GroupContents,
   type GroupSpec,
   labelsOf,
+  type MountSpec,
   type PartSpec,
   type VolumeSpec,
 } from '../engine.ts'
 import type { Json } from '../json.ts'
-import { machinePowerOf } from '../machine-powers.ts'
-import { checkTexts } from '../safe-text.ts'
-import { checkToken, type Names, sandboxName, volumeName } from './names.ts'
+import type { Call } from './client.ts'
+import { type Names, partName, sandboxName, volumeName } from './names.ts'
 import { pauseImage } from './pause-image.ts'
 
 /** Where the sandbox holds the volumes it fills and keeps alive. */
 export const volumesFolder = '/volumes'
 
-/** What the operator opened, beyond what every installation may. */
-export interface DockerPowers {
-  /** Parts may be privileged. */
-  readonly allowPrivileged: boolean
-  /** The engine has GPUs and the runtime for them. */
-  readonly gpu: boolean
-  /** Takes a seccomp profile as text (Docker); Podman wants a file on its host. */
+/** How a container is asked for: what goes into the call that creates it. */
+export type Creation = Pick<Call, 'query' | 'body'> & { readonly name: string }
+
+/** How one product is asked for the containers of a group. */
+export interface Dialect {
+  /** Where containers are created and inspected. */
+  readonly api: 'docker' | 'libpod'
+  /** Takes a seccomp profile as text. */
   readonly seccompText: boolean
-  /** A container that joins a network may have a host name (Podman); in Docker it shares the sandbox's. */
-  readonly joinerHostname: boolean
+  sandbox(names: Names, spec: GroupSpec): Creation
+  /** `secrets` are variables that win over those of the spec. */
+  part(
+    names: Names,
+    spec: GroupSpec,
+    part: PartSpec,
+    secrets: ReadonlyMap<string, string>,
+  ): Creation
 }
 
-export function checkSpec(spec: GroupSpec, contents: GroupContents, powers: DockerPowers): void {
-  checkTexts(spec)
-  const volumes = new Set(spec.volumes.map((volume) => volume.name))
-  if (!/^[a-z0-9]{1,64}$/.test(spec.hash)) refused('the hash of the spec is malformed')
-  if (volumes.size !== spec.volumes.length) refused('two volumes have one name')
-  if (new Set(spec.parts.map((part) => part.name)).size !== spec.parts.length) {
-    refused('two containers have one name')
-  }
-  for (const volume of spec.volumes) checkVolume(volume, contents)
-  for (const part of spec.parts) {
-    checkToken(part.name)
-    for (const mount of part.mounts) {
-      if (!volumes.has(mount.volume)) refused(`there is no volume '${mount.volume}'`)
-    }
-    const power = machinePowerOf(part)
-    if (power !== undefined && !powers.allowPrivileged) {
-      refused(`'${part.name}' asks ${power}, which the operator has not allowed`)
-    }
-    if (part.security?.seccompProfile !== undefined && !powers.seccompText) {
-      refused(
-        `'${part.name}' brings a seccomp profile, which this engine takes from its own host only`,
-      )
-    }
-    if ((part.gpu ?? 0) > 0 && !powers.gpu) {
-      refused(`'${part.name}' asks for ${part.gpu} GPUs, and this engine has none`)
-    }
-  }
+export const docker: Dialect = {
+  api: 'docker',
+  seccompText: true,
+  sandbox: (names, spec) => creation(sandboxName(names), sandboxBody(names, spec)),
+  part: (names, spec, part, secrets) =>
+    creation(partName(names, part.name), partBody(names, spec, part, secrets)),
 }
 
-function checkVolume(volume: VolumeSpec, contents: GroupContents): void {
-  checkToken(volume.name)
-  if (volume.kind === 'archive' && !contents.archives?.has(volume.name)) {
-    refused(`volume '${volume.name}' came without its archive`)
-  }
-  if (volume.kind !== 'files') return
-  const files = contents.files?.get(volume.name)
-  if (files === undefined) refused(`volume '${volume.name}' came without its files`)
-  for (const file of files ?? []) {
-    if (!/^[^/\0]{1,99}$/.test(file.name) || file.name === '.' || file.name === '..') {
-      refused(`a file of volume '${volume.name}' has a name that cannot be written`)
-    }
-  }
-}
-
-function refused(message: string): void {
-  throw new EngineError('refused', message)
+function creation(name: string, body: Json): Creation {
+  return { name, query: { name }, body }
 }
 
 /** Undefined for a folder of the host, which needs no volume. */
@@ -97,7 +66,7 @@ export function volumeBody(names: Names, spec: GroupSpec, volume: VolumeSpec): J
  * The sandbox owns the network, the published ports and, while it runs, the mounts of all volumes: a tmpfs
  * volume lives as long as one running container has it.
  */
-export function sandboxBody(names: Names, spec: GroupSpec): Json {
+function sandboxBody(names: Names, spec: GroupSpec): Json {
   const portBindings = Object.fromEntries(
     spec.ports.flatMap(({ port, protocol, publish }) =>
       publish === undefined
@@ -140,28 +109,20 @@ export function sandboxBody(names: Names, spec: GroupSpec): Json {
   }
 }
 
-export function partBody(
+function partBody(
   names: Names,
   spec: GroupSpec,
   part: PartSpec,
-  order: number,
   secrets: ReadonlyMap<string, string>,
-  powers: DockerPowers,
 ): Json {
-  const environment = new Map(part.environment.map(({ name, value }) => [name, value]))
-  for (const [name, value] of secrets) environment.set(name, value)
   const security = part.security ?? {}
   const command = part.command ?? []
   return {
     Image: part.image,
-    ...(spec.hostname !== undefined && powers.joinerHostname ? { Hostname: spec.hostname } : {}),
     ...(command.length === 0 ? {} : { Entrypoint: command, Cmd: [] }),
-    Env: [...environment].map(([name, value]) => `${name}=${value}`),
+    Env: [...environmentOf(part, secrets)].map(([name, value]) => `${name}=${value}`),
     ...(security.user === undefined ? {} : { User: userOf(security.user, security.group) }),
-    Labels: {
-      ...labelsOf(names.installation, names.group, spec.hash, part.name),
-      'armature.order': String(order),
-    },
+    Labels: partLabels(names, spec, part),
     HostConfig: {
       NetworkMode: `container:${sandboxName(names)}`,
       Mounts: part.mounts.map((mount) => mountBody(names, spec, mount)),
@@ -185,25 +146,50 @@ export function partBody(
   }
 }
 
-function mountBody(names: Names, spec: GroupSpec, mount: PartSpec['mounts'][number]): Json {
+/** Secrets win. */
+export function environmentOf(
+  part: PartSpec,
+  secrets: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> {
+  const plain = part.environment.map(({ name, value }) => [name, value] as const)
+  return new Map([...plain, ...secrets])
+}
+
+export function partLabels(
+  names: Names,
+  spec: GroupSpec,
+  part: PartSpec,
+): Readonly<Record<string, string>> {
+  return {
+    ...labelsOf(names.installation, names.group, spec.hash, part.name),
+    'armature.order': String(spec.parts.indexOf(part)),
+  }
+}
+
+function mountBody(names: Names, spec: GroupSpec, mount: MountSpec): Json {
   const volume = spec.volumes.find((each) => each.name === mount.volume)
   return volume?.kind === 'host'
-    ? { Type: 'bind', Source: volume.folder, Target: mount.path, ReadOnly: mount.readOnly }
+    ? { Type: 'bind', Source: volume.folder, Target: mount.path, ReadOnly: isReadOnly(spec, mount) }
     : {
         Type: 'volume',
         Source: volumeName(names, mount.volume),
         Target: mount.path,
-        // Files are the caller's to change, by another spec.
-        ReadOnly: mount.readOnly || volume?.kind === 'files',
+        ReadOnly: isReadOnly(spec, mount),
         VolumeOptions: { NoCopy: true },
       }
 }
 
-function userOf(user: number, group: number | undefined): string {
+/** Files are changed by another spec, not by what runs. */
+export function isReadOnly(spec: GroupSpec, mount: MountSpec): boolean {
+  const volume = spec.volumes.find((each) => each.name === mount.volume)
+  return mount.readOnly || volume?.kind === 'files'
+}
+
+export function userOf(user: number, group: number | undefined): string {
   return group === undefined ? String(user) : `${user}:${group}`
 }
 
-function policyOf(spec: GroupSpec, part: PartSpec): string {
+export function policyOf(spec: GroupSpec, part: PartSpec): string {
   if (spec.restart === 'never') return 'no'
   return part.init ? 'on-failure' : spec.restart
 }

@@ -1,6 +1,6 @@
 /**
- * Says a group's spec in the words of Kubernetes: its Pod, its Secrets and its Service. Pure; it expects a
- * spec that `checkSpec` let pass.
+ * Turns a group's spec into what a cluster takes: a Pod, Secrets and a Service. Pure; it expects a spec that
+ * `checkSpec` and `checkCluster` let pass.
  */
 
 import type {

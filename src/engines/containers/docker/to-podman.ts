@@ -1,0 +1,138 @@
+/**
+ * Turns a group's spec into what Podman's own API takes, where every value has a type. Podman's other API, the
+ * Docker-compatible one, writes mounts and commands as text and reads that again: it creates no container here.
+ * Pure; it expects a spec that `checkSpec` let pass.
+ */
+
+import { type GroupSpec, labelsOf, type MountSpec, type PartSpec } from '../engine.ts'
+import type { Json } from '../json.ts'
+import { type Names, partName, sandboxName, volumeName } from './names.ts'
+import { pauseImage } from './pause-image.ts'
+import {
+  type Creation,
+  type Dialect,
+  environmentOf,
+  isReadOnly,
+  partLabels,
+  policyOf,
+  userOf,
+  volumesFolder,
+} from './to-docker.ts'
+
+export const podman: Dialect = {
+  api: 'libpod',
+  seccompText: false,
+  sandbox: (names, spec) => creation(sandboxName(names), sandboxBody(names, spec)),
+  part: (names, spec, part, secrets) =>
+    creation(partName(names, part.name), partBody(names, spec, part, secrets)),
+}
+
+function creation(name: string, body: Readonly<Record<string, Json>>): Creation {
+  return { name, body: { name, ...body } }
+}
+
+function sandboxBody(names: Names, spec: GroupSpec): Readonly<Record<string, Json>> {
+  return {
+    image: pauseImage,
+    entrypoint: ['/pause'],
+    ...hostnameBody(spec),
+    labels: labelsOf(names.installation, names.group, spec.hash),
+    portmappings: spec.ports.flatMap(({ port, protocol, publish }) =>
+      publish === undefined
+        ? []
+        : [
+            {
+              container_port: port,
+              protocol,
+              host_ip: publish.address,
+              ...(publish.port === undefined ? {} : { host_port: publish.port }),
+            },
+          ],
+    ),
+    volumes: spec.volumes
+      .filter((volume) => volume.kind !== 'host')
+      .map(({ name }) => ({ Name: volumeName(names, name), Dest: `${volumesFolder}/${name}` })),
+    ...(spec.dns === undefined
+      ? {}
+      : {
+          dns_server: spec.dns.servers,
+          dns_search: spec.dns.searchDomains,
+          dns_option: spec.dns.options,
+        }),
+    read_only_filesystem: true,
+    cap_drop: ['ALL'],
+    no_new_privileges: true,
+    restart_policy: 'no',
+  }
+}
+
+const logBytesMax = 4 * 1024 * 1024
+const cpuPeriod = 100_000
+
+function partBody(
+  names: Names,
+  spec: GroupSpec,
+  part: PartSpec,
+  secrets: ReadonlyMap<string, string>,
+): Readonly<Record<string, Json>> {
+  const security = part.security ?? {}
+  const command = part.command ?? []
+  const { cpu, memoryBytes, processes } = part.limits
+  const isHost = (mount: MountSpec) => folderOf(spec, mount) !== undefined
+  return {
+    image: part.image,
+    ...(command.length === 0 ? {} : { entrypoint: command, command: [] }),
+    ...hostnameBody(spec),
+    env: Object.fromEntries(environmentOf(part, secrets)),
+    ...(security.user === undefined ? {} : { user: userOf(security.user, security.group) }),
+    labels: partLabels(names, spec, part),
+    netns: { nsmode: 'container', value: sandboxName(names) },
+    volumes: part.mounts
+      .filter((mount) => !isHost(mount))
+      .map((mount) => ({
+        Name: volumeName(names, mount.volume),
+        Dest: mount.path,
+        Options: [...accessOf(spec, mount), 'nocopy'],
+      })),
+    mounts: part.mounts.filter(isHost).map((mount) => ({
+      type: 'bind',
+      source: folderOf(spec, mount),
+      destination: mount.path,
+      options: [...accessOf(spec, mount), 'rbind'],
+    })),
+    restart_policy: policyOf(spec, part),
+    resource_limits: {
+      ...(cpu === undefined
+        ? {}
+        : { cpu: { quota: Math.max(1000, Math.round(cpu * cpuPeriod)), period: cpuPeriod } }),
+      ...(memoryBytes === undefined ? {} : { memory: { limit: memoryBytes } }),
+      ...(processes === undefined ? {} : { pids: { limit: processes } }),
+    },
+    ...((part.gpu ?? 0) > 0 ? { devices: gpus(part.gpu ?? 0) } : {}),
+    privileged: security.privileged ?? false,
+    cap_add: security.addCapabilities ?? [],
+    cap_drop: security.dropCapabilities ?? [],
+    no_new_privileges: security.allowPrivilegeEscalation === false,
+    // Facts 4.7: 4 MB of logs.
+    log_configuration: { driver: 'k8s-file', size: logBytesMax },
+  }
+}
+
+/** A container that joins a network may have a host name of its own, and takes that of the sandbox. */
+function hostnameBody({ hostname }: GroupSpec): Readonly<Record<string, string>> {
+  return hostname === undefined ? {} : { hostname }
+}
+
+function folderOf(spec: GroupSpec, mount: MountSpec): string | undefined {
+  const volume = spec.volumes.find((each) => each.name === mount.volume)
+  return volume?.kind === 'host' ? volume.folder : undefined
+}
+
+function accessOf(spec: GroupSpec, mount: MountSpec): readonly string[] {
+  return [isReadOnly(spec, mount) ? 'ro' : 'rw']
+}
+
+/** By the container device interface, as Podman documents it. */
+function gpus(count: number): Json {
+  return Array.from({ length: count }, (_, at) => ({ path: `nvidia.com/gpu=${at}` }))
+}
