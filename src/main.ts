@@ -48,6 +48,7 @@ import { chooseContainerEngine } from './main/container-engine.ts'
 import { furnish, makeOwner, ownerOf } from './main/first-start.ts'
 import { openMigrating } from './main/migration-engine.ts'
 import { randomIds as ids } from './main/random-ids.ts'
+import { openReadiness } from './main/readiness.ts'
 import { openTemplateLinks } from './main/template-links.ts'
 import { openTokenEndpoint } from './main/token-endpoint.ts'
 
@@ -67,6 +68,7 @@ export interface Started extends AsyncDisposable {
 }
 
 const clock: Clock = { now: () => Date.now() }
+const ticks = (): number => performance.now()
 const timers: Timers = {
   after(milliseconds, callback) {
     const timer = setTimeout(callback, milliseconds)
@@ -227,7 +229,7 @@ export async function start(config: Config): Promise<Started> {
       ),
     clock,
     ids,
-    ticks: () => performance.now(),
+    ticks,
     log,
     logRequests: config.logLevel === 'debug',
     limits: config.limits,
@@ -235,7 +237,7 @@ export async function start(config: Config): Promise<Started> {
     words: config.words,
     region: 'LOCAL',
     publicUrl: () => listening,
-    readiness: async () => [await storeReadiness(store)],
+    readiness: openReadiness({ sql: store.sql, engine: containers.engine, log, ticks }),
     openapi: (path) => openApiAt(plane, config, path),
     upgrades: [streams],
     mounts: [
@@ -372,20 +374,6 @@ function throttleOf(config: Config, ownerId: string): ThrottleSettings | false {
     allPrincipalsFactor: subscriptionFactor,
     ownerId,
     refusesOwner: owner,
-  }
-}
-
-async function storeReadiness(store: Store) {
-  try {
-    await store.ping()
-    return { name: 'store', ok: true }
-  } catch (error) {
-    // Not being able to answer is this check's answer.
-    return {
-      name: 'store',
-      ok: false,
-      reason: error instanceof Error ? error.message : String(error),
-    }
   }
 }
 

@@ -5,6 +5,9 @@ import { readColourWish } from '../config.ts'
 import { main } from './main.ts'
 import type { Terminal } from './terminal.ts'
 
+/** A server runs in this process; what it prints is not what it is for. */
+let serving = false
+
 const terminal: Terminal = {
   out: (text) => process.stdout.write(text),
   error: (text) => process.stderr.write(text),
@@ -45,16 +48,21 @@ const terminal: Terminal = {
       : undefined
   },
   onStop(callback) {
+    serving = true
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, callback)
   },
   exit: (code) => process.exit(code),
 }
 
-// Whoever reads the output may stop reading (`| head`): no fault of ours.
+// Whoever reads the output may stop reading (`| head`), and a disk may be full. A server goes on all the same.
 process.stdout.on('error', (error: Error & { readonly code?: string }) => {
+  if (serving) return
   if (error.code === 'EPIPE') process.exit(0)
-  throw error
+  process.stderr.write(`The output cannot be written: ${error.message}\n`)
+  process.exit(1)
 })
+// There is no other place to tell it.
+process.stderr.on('error', () => {})
 
 // The package's own file, always beside the sources.
 const { version } = JSON.parse(

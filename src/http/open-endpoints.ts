@@ -10,6 +10,8 @@ import type { Edge, Endpoint, Exchange } from './exchange.ts'
 export interface Check {
   readonly name: string
   readonly ok: boolean
+  /** False: it is told when it fails, but the process is ready without it. */
+  readonly required?: boolean
   readonly reason?: string
 }
 
@@ -29,15 +31,14 @@ export const front: Endpoint = open('front', () => ({
   headers: { Location: '/signed-in' },
 }))
 
-/** The process can serve: everything it needs answers, and it is not being drained. */
+/** The process can serve: everything required answers, and it is not being drained. `degraded` is ready, too. */
 export function readyz(readiness: () => Promise<readonly Check[]>): Endpoint {
   return open('readyz', async () => {
     const checks = await readiness()
-    const ready = checks.every((check) => check.ok)
-    return {
-      status: ready ? 200 : 503,
-      body: { status: ready ? 'ready' : 'not ready', checks },
-    }
+    const failed = checks.filter((check) => !check.ok)
+    const ready = failed.every((check) => check.required === false)
+    const status = !ready ? 'not ready' : failed.length > 0 ? 'degraded' : 'ready'
+    return { status: ready ? 200 : 503, body: { status, checks } }
   })
 }
 

@@ -250,6 +250,7 @@ describe('a server at debug level', { timeout: 120_000 }, () => {
     assert.deepEqual(ready.at('checks'), [
       { name: 'accepting', ok: true },
       { name: 'store', ok: true },
+      { name: 'container engine', ok: true, required: false },
     ])
     const metrics = await ask('/metrics')
     assert.match(metrics.headers.get('content-type') ?? '', /^text\/plain/)

@@ -92,7 +92,6 @@ const catchers: Readonly<Record<string, string>> = {
   'src/http/failure.ts': 'the one place that turns errors into answers',
   'src/http/streams.ts': 'what a stream talks with fails in the world; its client is told',
   'src/http/json.ts': 'JSON.parse has no other way to say no',
-  'src/main.ts': 'a store that does not answer is the answer of the readiness check',
 }
 const house = /^src\/(kernel|plane|providers|http|template|business|main\.ts)/
 const catching = /\bcatch\b\s*[({]|\.catch\(/

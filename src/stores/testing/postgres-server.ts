@@ -46,6 +46,8 @@ export interface PostgresServerOptions {
   readonly fsync?: boolean
   /** The folder of `initdb` and `postgres`; the one of `findPostgres` when left out. */
   readonly binaries?: string
+  /** Where its own folder is made; the system's folder of temporary files when left out. */
+  readonly parent?: string
 }
 
 /** How a reader of a skipped test gets what is missing. */
@@ -89,7 +91,7 @@ function embedded(): string {
 export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
   const found = options.binaries ?? findPostgres()
   if (found === undefined) throw new Error(howToGetPostgres)
-  const folder = mkdtempSync(join(tmpdir(), 'armature-postgres-'))
+  const folder = mkdtempSync(join(options.parent ?? tmpdir(), 'armature-postgres-'))
   try {
     const owner = unprivileged()
     if (owner !== undefined) chownSync(folder, owner.uid, owner.gid)

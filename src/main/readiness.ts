@@ -1,0 +1,99 @@
+/**
+ * What `/readyz` looks at. Ready means that writes are kept, so a small one is made and flushed; and the container
+ * engine answers, which is told but does not make the process unready: requests are accepted and carried out later, and
+ * every replica shares that engine. Anyone may ask, so answers are shared and say nothing of paths and hosts.
+ */
+
+import { randomBytes } from 'node:crypto'
+import type { Check } from '#http/open-endpoints.ts'
+import type { Log } from '#kernel/ports.ts'
+import type { Sql } from '#stores/store.ts'
+
+export interface ReadinessParts {
+  readonly sql: Sql
+  readonly engine: { describe(): Promise<unknown> }
+  readonly log: Log
+  /** Milliseconds that only ever grow. */
+  ticks(): number
+}
+
+/** How long an answer is shared by all who ask. */
+const sharedMilliseconds = 2_000
+/** Afterwards the check counts as failed; what it waits for goes on. */
+const answerMilliseconds = 4_000
+/** Random, so that it takes its room: a page of the store is written anew, not found unchanged. */
+const probeBytes = 4_096
+
+export function openReadiness(parts: ReadinessParts): () => Promise<readonly Check[]> {
+  const store = sharedCheck(parts, {
+    name: 'store',
+    failed: 'the store takes no writes now',
+    run: () => writeProbe(parts.sql),
+  })
+  const engine = sharedCheck(parts, {
+    name: 'container engine',
+    failed: 'the container engine does not answer; what is asked of it waits',
+    required: false,
+    run: () => parts.engine.describe(),
+  })
+  return () => Promise.all([store(), engine()])
+}
+
+/** Written and flushed like every other write. One row, whoever writes it. */
+function writeProbe(sql: Sql): Promise<unknown> {
+  return sql.transact((tx) =>
+    tx.run(
+      `insert into installation (name, value) values ('readiness', ?)
+        on conflict (name) do update set value = excluded.value`,
+      randomBytes(probeBytes).toString('base64'),
+    ),
+  )
+}
+
+interface Probe {
+  readonly name: string
+  /** What anyone may read when it failed; the log has the rest. */
+  readonly failed: string
+  readonly required?: false
+  run(): Promise<unknown>
+}
+
+/** At most one run at a time, and one answer for everybody who asks within a short while. */
+function sharedCheck({ ticks, log }: ReadinessParts, probe: Probe): () => Promise<Check> {
+  let answered: { readonly at: number; readonly check: Check } | undefined
+  let running: Promise<Check> | undefined
+  const { name } = probe
+  const optional = probe.required === false ? { required: false } : {}
+  const bad: Check = { name, ok: false, reason: probe.failed, ...optional }
+
+  async function run(): Promise<Check> {
+    const check = await probe.run().then(
+      (): Check => ({ name, ok: true, ...optional }),
+      (error: unknown) => {
+        // Told once, not at every look of a balancer.
+        if (answered?.check.ok !== false) log.warn({ err: error, check: name }, 'not ready')
+        return bad
+      },
+    )
+    answered = { at: ticks(), check }
+    return check
+  }
+
+  return async () => {
+    if (answered !== undefined && ticks() - answered.at < sharedMilliseconds) return answered.check
+    running ??= run().finally(() => {
+      running = undefined
+    })
+    return withinTime(running, bad)
+  }
+}
+
+function withinTime(running: Promise<Check>, late: Check): Promise<Check> {
+  const { promise, resolve } = Promise.withResolvers<Check>()
+  const timer = setTimeout(() => resolve(late), answerMilliseconds)
+  void running.then((check) => {
+    clearTimeout(timer)
+    resolve(check)
+  })
+  return promise
+}
