@@ -112,7 +112,7 @@ export async function start(config: Config): Promise<Started> {
   const containers = await chooseContainerEngine(config, record.tenantId, clock)
   undo.use(containers.engine)
   log.debug({ engine: containers.title }, 'container engine')
-  const migrating = openMigrating(config, clock)
+  const migrating = openMigrating(config, clock, outbound)
   undo.use(migrating.engine)
   const streams = createStreams({ ids, clock, log, publicUrl: () => listening })
   const denials = openDenials(store.sql, clock, log)
@@ -162,7 +162,7 @@ export async function start(config: Config): Promise<Started> {
           ...(config.containersShares === undefined ? {} : { shareRoot: config.containersShares }),
         },
         copying: {
-          engine: workerEngine(),
+          engine: workerEngine(config.outbound),
           root: config.shareRoot,
           databasesRoot: config.shareDatabases,
         },

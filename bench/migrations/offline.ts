@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createPostgresEngine } from '../../src/engines/databases/postgres/postgres-engine.ts'
+import { openWay } from '../../src/outbound/testing/ways.ts'
 import { figureRow } from '../harness/measure-figures.ts'
 import type { Measuring } from '../harness/measure-load.ts'
 import type { FigureRow } from '../harness/results.ts'
@@ -78,7 +79,11 @@ export function peakOfWorkers(): number {
 }
 
 async function copyByArmature(pair: Pair, folder: string): Promise<void> {
-  const engine = createPostgresEngine({ clock: { now: () => Date.now() }, folder })
+  const engine = createPostgresEngine({
+    clock: { now: () => Date.now() },
+    outbound: openWay,
+    folder,
+  })
   const migration = `b${process.hrtime.bigint()}`
   await engine.run(
     migration,

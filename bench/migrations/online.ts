@@ -4,6 +4,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createPostgresEngine } from '../../src/engines/databases/postgres/postgres-engine.ts'
+import { openWay } from '../../src/outbound/testing/ways.ts'
 import { figureRow } from '../harness/measure-figures.ts'
 import type { Measuring } from '../harness/measure-load.ts'
 import type { FigureRow } from '../harness/results.ts'
@@ -78,7 +79,11 @@ interface Online {
 }
 
 async function migrate(pair: Pair, folder: string): Promise<Online> {
-  const engine = createPostgresEngine({ clock: { now: () => Date.now() }, folder })
+  const engine = createPostgresEngine({
+    clock: { now: () => Date.now() },
+    outbound: openWay,
+    folder,
+  })
   await engine.run(
     'online',
     {

@@ -9,6 +9,7 @@ import type { CopyTask, Place } from '../../src/engines/copy/engine.ts'
 import { type BlobServer, emulator } from '../../src/engines/copy/testing/azurite.ts'
 import { MemoryManifest } from '../../src/engines/copy/testing/memory-ledger.ts'
 import { workerEngine } from '../../src/engines/copy/worker/worker-engine.ts'
+import { openSettings } from '../../src/outbound/policy.ts'
 import type { PostgresServer } from '../../src/stores/testing/postgres-server.ts'
 
 const run = promisify(execFile)
@@ -45,7 +46,7 @@ export async function copy(
   mode: CopyTask['mode'],
   manifest: MemoryManifest,
 ): Promise<number> {
-  await using session = workerEngine().open()
+  await using session = workerEngine(openSettings).open()
   const task = taskOf({ source, target }, mode, manifest)
   await session.copy(task, manifest.ledger(task), new AbortController().signal)
   return mostMemoryOfChildren()

@@ -2,19 +2,21 @@
 
 import type { DatabaseEngine } from '#engines/databases/engine.ts'
 import type { Clock } from '#kernel/ports.ts'
+import type { Outbound } from '#outbound/outbound.ts'
 import type { Migrating } from '#providers/index.ts'
 import type { Config } from '../config.ts'
 
 /** Each has connections of its own; more databases at once would only share the source's disk. */
 const databasesAtOnce = 2
 
-export function openMigrating(config: Config, clock: Clock): Migrating {
+export function openMigrating(config: Config, clock: Clock, outbound: Outbound): Migrating {
   const { folder, client, authoritiesAtTarget, ...settings } = config.migrations
   let loaded: Promise<DatabaseEngine> | undefined
   const load = async (): Promise<DatabaseEngine> => {
     const { createPostgresEngine } = await import('#engines/databases/postgres/postgres-engine.ts')
     return createPostgresEngine({
       clock,
+      outbound,
       folder,
       ...(client === undefined ? {} : { clientFolder: client }),
     })

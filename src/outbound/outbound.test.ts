@@ -67,6 +67,13 @@ test('open, closed and foreign ports look the same to a caller; the operator see
   assert.match(told[1] ?? '', /Parse Error/)
 })
 
+test('the operator is told once of what stays as it is', async () => {
+  const { outbound, told } = watchedWay({}, { 'a.test': [['127.0.0.1'], ['10.0.0.1']] })
+  const ask = () => failure(outbound.route({ scheme: 'https', host: 'a.test', port: 443 }))
+  for (let times = 0; times < 4; times++) await ask()
+  assert.equal(told.length, 2, told.join('\n'))
+})
+
 test('a redirect is an answer, not a way', async () => {
   await using inner = await localServer((_, response) => response.end('secret'))
   await using server = await localServer((_, response) => {

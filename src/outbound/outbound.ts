@@ -66,16 +66,17 @@ export interface OutboundOptions {
 
 export function openOutbound({ settings, log, resolve = resolveAll }: OutboundOptions): Outbound {
   const policy = createPolicy(settings)
+  const warn = warnOnce(log)
 
   const refused = (destination: Destination, reason: string, isRuledOut: boolean): NotReached => {
-    log.warn({ ...shown(destination), reason }, 'an outbound connection is not allowed')
+    warn(destination, reason, 'an outbound connection is not allowed')
     return new NotReached(isRuledOut)
   }
 
   const failed = (destination: Destination, cause: unknown): NotReached => {
     if (cause instanceof NotReached) return cause
     const reason = cause instanceof Error ? cause.message : String(cause)
-    log.warn({ ...shown(destination), reason: reason.slice(0, 500) }, 'an outbound call failed')
+    warn(destination, reason, 'an outbound call failed')
     return new NotReached(false, { cause })
   }
 
@@ -126,8 +127,22 @@ function lookupOf(addresses: readonly string[]): LookupFunction {
   }
 }
 
-function shown({ scheme, host, port }: Destination): object {
-  return { scheme, host: host.slice(0, 255), port }
+/** Destinations whose last reason is remembered. */
+const remembered = 1000
+
+/** A destination that fails again for the same reason is no news: servers that are away are asked every few seconds. */
+function warnOnce(log: Log) {
+  const last = new Map<string, string>()
+  return ({ scheme, host, port }: Destination, cause: string, message: string): void => {
+    const reason = cause.slice(0, 500)
+    const key = `${scheme}://${host.slice(0, 255)}:${port}`
+    if (last.get(key) === reason) return
+    // The oldest goes first; one that changes its reason comes anew.
+    last.delete(key)
+    last.set(key, reason)
+    if (last.size > remembered) last.delete(last.keys().next().value ?? key)
+    log.warn({ scheme, host: host.slice(0, 255), port, reason }, message)
+  }
 }
 
 /** A socket that goes this way, whatever host and port its user asks it to connect to. */

@@ -16,6 +16,8 @@ import { defaultLimits } from '#kernel/limits.ts'
 import { type Clock, type Ids, silentLog } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { contractWords } from '#kernel/vendor.ts'
+import { openSettings } from '#outbound/policy.ts'
+import { openWay } from '#outbound/testing/ways.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import { ask } from '#plane/testing/ask.ts'
 import { resourceContract, type Subject } from '#plane/testing/resource-contract.ts'
@@ -95,10 +97,18 @@ async function open(url?: string): Promise<Subject & AsyncDisposable> {
         consent: unasked,
         containers: { engine },
         migrating: {
-          engine: createPostgresEngine({ clock, folder: join(folder, 'migrations') }),
+          engine: createPostgresEngine({
+            clock,
+            outbound: openWay,
+            folder: join(folder, 'migrations'),
+          }),
           settings: { fence: 'stay', verify: 'counts', tablesAtOnce: 1, databasesAtOnce: 1 },
         },
-        copying: { engine: workerEngine(), root: folder, databasesRoot: join(folder, 'databases') },
+        copying: {
+          engine: workerEngine(openSettings),
+          root: folder,
+          databasesRoot: join(folder, 'databases'),
+        },
       }),
     store,
     access: authorizer,

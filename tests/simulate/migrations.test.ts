@@ -16,6 +16,7 @@ import {
   startServer,
   type TestServer,
 } from '#engines/databases/testing/servers.ts'
+import { openWay } from '#outbound/testing/ways.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { freshHome, type Installation, startInstallation } from '../e2e/installation.ts'
 import { requireOrSkip } from '../require.ts'
@@ -47,7 +48,10 @@ interface World {
 
 function open(server: TestServer, database: string): Promise<Session> {
   const { address, password } = server
-  return connect({ address, password }, { database, applicationName: 'simulate' })
+  return connect(
+    { address, password, outbound: openWay },
+    { database, applicationName: 'simulate' },
+  )
 }
 
 async function restart(world: World): Promise<void> {

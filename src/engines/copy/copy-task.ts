@@ -1,7 +1,9 @@
 /** One task by its connectors. Refuses pairs of places that nothing copies between. */
 
+import { destinationOf } from '#outbound/outbound.ts'
 import { copyObjects } from './copy-objects.ts'
 import {
+  type BlobPlace,
   CopyCancelled,
   CopyFailure,
   type CopyTask,
@@ -13,9 +15,14 @@ import { FolderSink } from './files/folder-sink.ts'
 import { FolderSource } from './files/folder-source.ts'
 import type { ObjectSink, ObjectSource } from './objects.ts'
 import { loadOptional } from './optional-package.ts'
+import { type RoutedTask, requireRoute } from './routed-task.ts'
 import { openTableStage } from './tables/table-stage.ts'
 
-export async function copyTask(task: CopyTask, ledger: Ledger, signal: AbortSignal): Promise<void> {
+export async function copyTask(
+  task: RoutedTask,
+  ledger: Ledger,
+  signal: AbortSignal,
+): Promise<void> {
   const { source, target } = task
   if (task.published) return cleanUp(task)
   if (source.kind === 'postgres' && target.kind === 'postgres') {
@@ -39,7 +46,7 @@ export async function copyTask(task: CopyTask, ledger: Ledger, signal: AbortSign
         return await copyTableToFile(task, source, sink, ledger, signal)
       }
       if (isObjects(source) && source.shape === target.shape) {
-        await using opened = await sourceOf(source)
+        await using opened = await sourceOf(source, task)
         return await copyObjects(task, opened, sink, ledger, signal)
       }
     } catch (error) {
@@ -56,7 +63,7 @@ export async function copyTask(task: CopyTask, ledger: Ledger, signal: AbortSign
 }
 
 /** A stage that is made again would be empty, and its publishing the end of what was published. */
-async function cleanUp(task: CopyTask): Promise<void> {
+async function cleanUp(task: RoutedTask): Promise<void> {
   const { source, target } = task
   if (isObjects(target)) {
     await using sink = await sinkOf(target, task)
@@ -74,16 +81,25 @@ function isObjects(place: CopyTask['source']): place is ObjectsPlace {
 const blobPackage = '@azure/storage-blob'
 
 /** Connectors are loaded when they are used: the clients behind them cost more time than a small copy. */
-async function sourceOf(place: ObjectsPlace): Promise<ObjectSource> {
+async function sourceOf(place: ObjectsPlace, { outbound }: RoutedTask): Promise<ObjectSource> {
   if (place.kind === 'folder') return new FolderSource(place)
   const { BlobSource } = await loadOptional(blobPackage, () => import('./blobs/blob-source.ts'))
-  return new BlobSource(place)
+  await requireRoute(outbound, blobDestination(place), `the blob service of '${place.account}'`)
+  return new BlobSource(place, outbound)
 }
 
-async function sinkOf(place: ObjectsPlace, task: CopyTask): Promise<ObjectSink> {
+async function sinkOf(place: ObjectsPlace, task: RoutedTask): Promise<ObjectSink> {
   if (place.kind === 'folder') return new FolderSink(place, task)
   const { BlobSink } = await loadOptional(blobPackage, () => import('./blobs/blob-sink.ts'))
+  const what = `the blob service of '${place.account}'`
+  await requireRoute(task.outbound, blobDestination(place), what)
   return new BlobSink(place, task)
+}
+
+function blobDestination({ endpoint }: BlobPlace): ReturnType<typeof destinationOf> {
+  const url = URL.parse(endpoint)
+  if (url !== null) return destinationOf(url)
+  throw new CopyFailure('PathRefused', 'the endpoint of the blob service is no address')
 }
 
 /** A copy into itself would never end, or end what it reads. */

@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { openSettings } from '#outbound/policy.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
 import { failure, large, objectsContract, runTask, taskOf } from './contract.ts'
 import type { FolderPlace } from './engine.ts'
@@ -26,7 +27,11 @@ import { MemoryManifest } from './testing/memory-ledger.ts'
 import { workerEngine } from './worker/worker-engine.ts'
 
 objectsContract('folder to folder', inlineEngine, async () => folderPair())
-objectsContract('folder to folder, in a process of its own', workerEngine, async () => folderPair())
+objectsContract(
+  'folder to folder, in a process of its own',
+  () => workerEngine(openSettings),
+  async () => folderPair(),
+)
 
 test('each program that can exchange two folders does, by itself', async (t) => {
   for (const program of exchangers.filter((one) => one !== '/usr/bin/mv')) {

@@ -3,8 +3,8 @@
  * good for a day: one for reading the one container, one for writing the other. Where the service does not do so, the bytes pass here.
  */
 
-import { Agent, type RequestOptions, request } from 'node:http'
-import { Agent as SecureAgent, request as secureRequest } from 'node:https'
+import { type Agent, type RequestOptions, request } from 'node:http'
+import { request as secureRequest } from 'node:https'
 import {
   type BlockBlobClient,
   type ContainerClient,
@@ -12,9 +12,11 @@ import {
   generateBlobSASQueryParameters,
   StorageSharedKeyCredential,
 } from '@azure/storage-blob'
+import { agentOf } from '#outbound/agents.ts'
+import type { Outbound } from '#outbound/outbound.ts'
 import type { BlobPlace } from '../engine.ts'
 import { ItemChanged, type ListedItem } from '../objects.ts'
-import { asked, containerOf, nameOf, statusOf } from './blob-service.ts'
+import { asked, containerOf, isSecure, nameOf, statusOf } from './blob-service.ts'
 
 /** What services copy within one request. */
 const pullBytesMax = 256 * 1024 * 1024
@@ -37,16 +39,11 @@ export class BlobPuller {
   #refusals = 0
   #hasWorked = false
 
-  constructor(source: BlobPlace, target: BlobPlace) {
+  constructor(source: BlobPlace, target: BlobPlace, outbound: Outbound) {
     this.#place = source
-    this.#container = containerOf(source)
+    this.#container = containerOf(source, outbound)
     this.#target = target
-    const isSecure = target.endpoint.startsWith('https:')
-    this.#agent = new (isSecure ? SecureAgent : Agent)({ keepAlive: true })
-  }
-
-  close(): void {
-    this.#agent.destroy()
+    this.#agent = agentOf(outbound, isSecure(target))
   }
 
   static isOfPulled(digest: string): boolean {

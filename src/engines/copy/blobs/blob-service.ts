@@ -3,9 +3,12 @@
 import {
   BlobServiceClient,
   type ContainerClient,
+  newPipeline,
   RestError,
   StorageSharedKeyCredential,
 } from '@azure/storage-blob'
+import { agentOf } from '#outbound/agents.ts'
+import { noAnswer, type Outbound } from '#outbound/outbound.ts'
 import { type BlobPlace, CopyFailure } from '../engine.ts'
 import { checkedPath, checkPlace } from '../names.ts'
 
@@ -13,22 +16,32 @@ export const blobsAtOnce = 32
 const triesMax = 4
 const requestMilliseconds = 60_000
 
-export function containerOf(place: BlobPlace): ContainerClient {
+export function containerOf(place: BlobPlace, outbound: Outbound): ContainerClient {
   checkPlace(place)
-  const service = new BlobServiceClient(
-    place.endpoint,
-    new StorageSharedKeyCredential(place.account, place.key),
-    {
-      retryOptions: {
-        maxTries: triesMax,
-        tryTimeoutInMs: requestMilliseconds,
-        retryDelayInMs: 200,
-        maxRetryDelayInMs: 5000,
-      },
-      keepAliveOptions: { enable: true },
+  const agent = agentOf(outbound, isSecure(place))
+  const pipeline = newPipeline(new StorageSharedKeyCredential(place.account, place.key), {
+    retryOptions: {
+      maxTries: triesMax,
+      tryTimeoutInMs: requestMilliseconds,
+      retryDelayInMs: 200,
+      maxRetryDelayInMs: 5000,
     },
-  )
-  return service.getContainerClient(place.container)
+    keepAliveOptions: { enable: true },
+  })
+  // Every request of the client goes by the routed agent, redirected ones too.
+  pipeline.factories.push({
+    create: (next) => ({
+      sendRequest: (request) => {
+        request.agent = agent
+        return next.sendRequest(request)
+      },
+    }),
+  })
+  return new BlobServiceClient(place.endpoint, pipeline).getContainerClient(place.container)
+}
+
+export function isSecure({ endpoint }: BlobPlace): boolean {
+  return URL.parse(endpoint)?.protocol === 'https:'
 }
 
 /** What keys are relative to: the path with a slash, or nothing. */
@@ -59,6 +72,13 @@ export async function asked<T>(
     if (!(error instanceof RestError)) throw error
     const { statusCode, code } = error
     const reason = code ?? `status ${statusCode ?? 'none'}`
+    if (!isOfBlobService(error)) {
+      throw new CopyFailure(
+        'Unreachable',
+        `the blob service of '${what}' is not reached: ${noAnswer}`,
+        'later',
+      )
+    }
     if (statusCode === undefined || statusCode >= 500) {
       throw new CopyFailure(
         'Unreachable',
@@ -71,6 +91,11 @@ export async function asked<T>(
     }
     throw new CopyFailure(side, `the blob service refused '${what}' (${reason})`)
   }
+}
+
+/** Whatever else answers at its address is told of as one that does not answer. */
+function isOfBlobService({ response }: RestError): boolean {
+  return ['x-ms-request-id', 'x-ms-error-code'].some((name) => response?.headers.has(name) === true)
 }
 
 /** Tags come with quotes in some answers and without in others. */

@@ -15,6 +15,7 @@ import {
   type Ledger,
 } from '../engine.ts'
 import type { ListedItem, ObjectSink, Upload } from '../objects.ts'
+import type { RoutedTask } from '../routed-task.ts'
 import { BlobPuller } from './blob-puller.ts'
 import { asked, blobsAtOnce, containerOf, nameOf, prefixOf } from './blob-service.ts'
 
@@ -31,15 +32,15 @@ export class BlobSink implements ObjectSink {
   /** Nothing was there when this began: nothing of others is to be looked for at the end. */
   #isFresh = false
 
-  constructor(place: BlobPlace, task: CopyTask) {
+  constructor(place: BlobPlace, task: RoutedTask) {
     const { source } = task
     this.#place = place
     this.#task = task
     this.#puller =
       source.kind === 'blobs' && isOneService(source, place)
-        ? new BlobPuller(source, place)
+        ? new BlobPuller(source, place, task.outbound)
         : undefined
-    this.#container = containerOf(place)
+    this.#container = containerOf(place, task.outbound)
     this.#staged = task.mode === 'full' || !task.owned
   }
 
@@ -152,9 +153,7 @@ export class BlobSink implements ObjectSink {
   /** Blocks that are never committed vanish by themselves, and no reader sees them. */
   async discard(): Promise<void> {}
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#puller?.close()
-  }
+  async [Symbol.asyncDispose](): Promise<void> {}
 
   async #removeOthers(ledger: Ledger): Promise<void> {
     const prefix = prefixOf(this.#place)

@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto'
 import type { BlobDownloadResponseParsed, ContainerClient } from '@azure/storage-blob'
+import type { Outbound } from '#outbound/outbound.ts'
 import { type BlobPlace, batchItems, CopyFailure } from '../engine.ts'
 import { ItemChanged, type ListedItem, type ObjectSource } from '../objects.ts'
 import {
@@ -24,9 +25,9 @@ export class BlobSource implements ObjectSource {
   readonly #place: BlobPlace
   readonly #container: ContainerClient
 
-  constructor(place: BlobPlace) {
+  constructor(place: BlobPlace, outbound: Outbound) {
     this.#place = place
-    this.#container = containerOf(place)
+    this.#container = containerOf(place, outbound)
   }
 
   async *list(): AsyncGenerator<readonly ListedItem[]> {

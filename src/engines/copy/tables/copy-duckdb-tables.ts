@@ -13,6 +13,7 @@ import {
   type Ledger,
   type PostgresTable,
 } from '../engine.ts'
+import type { RoutedTask } from '../routed-task.ts'
 import { conclude, withoutKey } from './copy-tables.ts'
 import { type DuckdbFiles, literal, openDuckdbFiles } from './duckdb-files.ts'
 import { openDuckdbSource } from './duckdb-source.ts'
@@ -42,7 +43,7 @@ type Merges = (columns: readonly Column[], key: readonly string[]) => boolean
 const csvFile = 'rows.csv'
 
 export async function copyToDuckdb(
-  task: CopyTask,
+  task: RoutedTask,
   from: PostgresTable | DuckdbTable,
   to: DuckdbTable,
   ledger: Ledger,
@@ -87,7 +88,7 @@ export async function copyToDuckdb(
 }
 
 export async function copyDuckdbToPostgres(
-  task: CopyTask,
+  task: RoutedTask,
   from: DuckdbTable,
   to: PostgresTable,
   ledger: Ledger,
@@ -123,7 +124,7 @@ export async function copyDuckdbToPostgres(
 }
 
 async function takeFromPostgres(
-  task: CopyTask,
+  task: RoutedTask,
   from: PostgresTable,
   stage: TableStage,
   merges: Merges,

@@ -1,13 +1,8 @@
 /** PostgreSQL to PostgreSQL: COPY out of one snapshot, piped into COPY, without a row being looked at on the way. */
 
 import { pipeline } from 'node:stream/promises'
-import {
-  CopyCancelled,
-  CopyFailure,
-  type CopyTask,
-  type Ledger,
-  type PostgresTable,
-} from '../engine.ts'
+import { CopyCancelled, CopyFailure, type Ledger, type PostgresTable } from '../engine.ts'
+import type { RoutedTask } from '../routed-task.ts'
 import type { TableMark } from './marks.ts'
 import { Meter } from './meter.ts'
 import { openPostgresSource } from './postgres-source.ts'
@@ -15,7 +10,7 @@ import { frameFormat, inWords } from './postgres-table.ts'
 import { openPostgresTarget } from './postgres-target.ts'
 
 export async function copyPostgresToPostgres(
-  task: CopyTask,
+  task: RoutedTask,
   from: PostgresTable,
   to: PostgresTable,
   ledger: Ledger,

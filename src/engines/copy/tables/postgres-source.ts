@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { type Client, escapeIdentifier, escapeLiteral } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { CopyFailure, type CopyTask, type PostgresTable } from '../engine.ts'
+import type { RoutedTask } from '../routed-task.ts'
 import { CopyOut } from './copy-frames.ts'
 import {
   connectTo,
@@ -40,9 +41,9 @@ const transactionsMax = 2_000_000_000n
 
 export async function openPostgresSource(
   place: PostgresTable,
-  task: CopyTask,
+  task: RoutedTask,
 ): Promise<OpenedSource> {
-  const client = await connectTo(place)
+  const client = await connectTo(place, task.outbound)
   try {
     return await inWords(place, 'read', () => open(client, place, task))
   } catch (error) {

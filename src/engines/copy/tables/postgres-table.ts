@@ -1,7 +1,9 @@
 /** One table of a PostgreSQL server: what it looks like, and what is done to it. Refuses what it cannot name safely. */
 
 import { Client, DatabaseError, escapeIdentifier } from 'pg'
+import { type Outbound, socketOf } from '#outbound/outbound.ts'
 import { CopyFailure, type PostgresTable } from '../engine.ts'
+import { notReached, requireRoute } from '../routed-task.ts'
 
 const connectMilliseconds = 10_000
 
@@ -23,10 +25,13 @@ export interface TableShape {
   readonly comment: string | null
 }
 
-export async function connectTo(place: PostgresTable): Promise<Client> {
+export async function connectTo(place: PostgresTable, outbound: Outbound): Promise<Client> {
+  const destination = { scheme: 'postgresql', host: place.host, port: place.port }
+  const route = await requireRoute(outbound, destination, `the server of ${shown(place)}`)
   const client = new Client({
-    host: place.host,
-    port: place.port,
+    host: route.host,
+    port: route.port,
+    stream: () => socketOf(route),
     database: place.database,
     user: place.user,
     password: place.password,
@@ -37,7 +42,13 @@ export async function connectTo(place: PostgresTable): Promise<Client> {
   })
   // A connection that breaks while nobody asks is told at the next question.
   client.on('error', () => undefined)
-  await inWords(place, 'open', () => client.connect())
+  try {
+    await client.connect()
+  } catch (error) {
+    // One that does not speak PostgreSQL is told of as one that does not answer.
+    if (speaks(error)) return await inWords(place, 'open', () => Promise.reject(error))
+    throw notReached(`the server of ${shown(place)}`, outbound.failed(destination, error))
+  }
   try {
     await inWords(place, 'open', () => client.query(alike))
   } catch (error) {
@@ -45,6 +56,15 @@ export async function connectTo(place: PostgresTable): Promise<Client> {
     throw error
   }
   return client
+}
+
+function shown({ database, schema, table }: PostgresTable): string {
+  return `${database}.${schema}.${table}`
+}
+
+function speaks(error: unknown): boolean {
+  if (error instanceof DatabaseError) return true
+  return error instanceof Error && /does not support SSL|certificate/i.test(error.message)
 }
 
 /**
@@ -83,7 +103,7 @@ export async function inWords<T>(
     return await work()
   } catch (error) {
     if (error instanceof CopyFailure) throw error
-    const where = `${place.database}.${place.schema}.${place.table}`
+    const where = shown(place)
     if (error instanceof DatabaseError) {
       const side = what === 'read' ? 'SourceRefused' : 'TargetRefused'
       const fate = error.code?.startsWith('28') ? 'sign-in refused' : error.message

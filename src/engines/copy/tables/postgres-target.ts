@@ -8,6 +8,7 @@ import type { Client } from 'pg'
 import { escapeIdentifier, escapeLiteral } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { CopyFailure, type CopyTask, type PostgresTable } from '../engine.ts'
+import type { RoutedTask } from '../routed-task.ts'
 import { CopyIn } from './copy-frames.ts'
 import { readMark, type TableMark, writeMark } from './marks.ts'
 import {
@@ -42,9 +43,9 @@ export interface OpenedTarget extends AsyncDisposable {
 
 export async function openPostgresTarget(
   place: PostgresTable,
-  task: CopyTask,
+  task: RoutedTask,
 ): Promise<OpenedTarget> {
-  const client = await connectTo(place)
+  const client = await connectTo(place, task.outbound)
   try {
     return await inWords(place, 'write', () => open(client, place, task))
   } catch (error) {

@@ -19,6 +19,7 @@ import {
 } from '../engine.ts'
 import { FolderSource } from '../files/folder-source.ts'
 import type { ObjectSink } from '../objects.ts'
+import type { RoutedTask } from '../routed-task.ts'
 import { type DuckdbFiles, literal, openDuckdbFiles } from './duckdb-files.ts'
 import { openDuckdbSource } from './duckdb-source.ts'
 import { Meter } from './meter.ts'
@@ -28,7 +29,7 @@ import { inWords } from './postgres-table.ts'
 import { openTableStage } from './table-stage.ts'
 
 export async function copyTableToFile(
-  task: CopyTask,
+  task: RoutedTask,
   from: PostgresTable | DuckdbTable,
   sink: ObjectSink,
   ledger: Ledger,
@@ -65,7 +66,7 @@ type Exported = Required<Pick<Counted, 'rowsRead' | 'sizeRead' | 'sizeWritten'>>
 const file = 'table'
 
 async function exportPostgres(
-  task: CopyTask,
+  task: RoutedTask,
   from: PostgresTable,
   folder: string,
   ledger: Ledger,

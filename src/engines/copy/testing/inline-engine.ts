@@ -1,12 +1,14 @@
 /** Copies in this very process: the same code as the worker's, for tests that need no process. */
 
+import type { Outbound } from '#outbound/outbound.ts'
+import { openWay } from '#outbound/testing/ways.ts'
 import { copyTask } from '../copy-task.ts'
 import type { CopyEngine } from '../engine.ts'
 
-export function inlineEngine(): CopyEngine {
+export function inlineEngine(outbound: Outbound = openWay): CopyEngine {
   return {
     open: () => ({
-      copy: (task, ledger, signal) => copyTask(task, ledger, signal),
+      copy: (task, ledger, signal) => copyTask({ ...task, outbound }, ledger, signal),
       [Symbol.asyncDispose]: async () => undefined,
     }),
   }

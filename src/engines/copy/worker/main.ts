@@ -4,6 +4,9 @@
  */
 
 import { flushCompileCache } from 'node:module'
+import { lineLog } from '#outbound/line-log.ts'
+import { type Outbound, openOutbound } from '#outbound/outbound.ts'
+import type { OutboundSettings } from '#outbound/policy.ts'
 import { copyTask } from '../copy-task.ts'
 import { CopyCancelled, CopyFailure, type CopyTask, type Ledger } from '../engine.ts'
 import type { FromWorker, LedgerCall, Outcome, ToWorker } from './messages.ts'
@@ -41,10 +44,13 @@ function ledgerOf(taskId: string): Ledger {
   }
 }
 
-async function run(task: CopyTask): Promise<void> {
+let way: Outbound | undefined
+
+async function run(task: CopyTask, settings: OutboundSettings): Promise<void> {
+  way ??= openOutbound({ settings, log: lineLog() })
   const cancel = new AbortController()
   cancels.set(task.id, cancel)
-  const outcome = await copyTask(task, ledgerOf(task.id), cancel.signal).then(
+  const outcome = await copyTask({ ...task, outbound: way }, ledgerOf(task.id), cancel.signal).then(
     (): Outcome => ({ kind: 'copied' }),
     outcomeOf,
   )
@@ -67,7 +73,7 @@ function outcomeOf(error: unknown): Outcome {
 process.on('message', (message: ToWorker) => {
   switch (message.kind) {
     case 'copy':
-      void run(message.task)
+      void run(message.task, message.outbound)
       return
     case 'cancel':
       cancels.get(message.taskId)?.abort()

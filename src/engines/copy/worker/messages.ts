@@ -1,5 +1,6 @@
 /** What the process of a session and its parent say to each other. Structured clones; nothing is kept open by them. */
 
+import type { OutboundSettings } from '#outbound/policy.ts'
 import type { CopyTask, FailureCode, Ledger } from '../engine.ts'
 
 export type LedgerCall = {
@@ -7,7 +8,7 @@ export type LedgerCall = {
 }[keyof Ledger]
 
 export type ToWorker =
-  | { readonly kind: 'copy'; readonly task: CopyTask }
+  | { readonly kind: 'copy'; readonly task: CopyTask; readonly outbound: OutboundSettings }
   | { readonly kind: 'cancel'; readonly taskId: string }
   | { readonly kind: 'answer'; readonly call: number; readonly value: unknown }
   | { readonly kind: 'refused'; readonly call: number; readonly message: string }

@@ -6,6 +6,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
+import type { OutboundSettings } from '#outbound/policy.ts'
 import {
   CopyCancelled,
   type CopyEngine,
@@ -20,8 +21,9 @@ import type { FromWorker, LedgerCall, Outcome, ToWorker } from './messages.ts'
 const cancelMilliseconds = 3000
 const heapMegabytes = 256
 
-export function workerEngine(): CopyEngine {
-  return { open: () => new WorkerSession() }
+/** `outbound`: what its processes may connect to. */
+export function workerEngine(outbound: OutboundSettings): CopyEngine {
+  return { open: () => new WorkerSession(outbound) }
 }
 
 interface Running {
@@ -35,6 +37,11 @@ interface Running {
 class WorkerSession implements CopySession {
   #child: ChildProcess | undefined
   readonly #running = new Map<string, Running>()
+  readonly #outbound: OutboundSettings
+
+  constructor(outbound: OutboundSettings) {
+    this.#outbound = outbound
+  }
 
   async copy(task: CopyTask, ledger: Ledger, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw new CopyCancelled()
@@ -56,7 +63,7 @@ class WorkerSession implements CopySession {
     }
     signal.addEventListener('abort', cancel, { once: true })
     try {
-      this.#say(child, { kind: 'copy', task })
+      this.#say(child, { kind: 'copy', task, outbound: this.#outbound })
       const outcome = await ended.promise
       settle(outcome, running, signal)
     } finally {

@@ -3,14 +3,15 @@
  * the other fares; what could not be removed is returned, and nothing else is touched.
  */
 
+import { DatabaseEngineError, type MigrationSpec, type PendingCleanUp } from '../engine.ts'
 import {
-  type Credentials,
-  DatabaseEngineError,
-  type MigrationSpec,
-  type PendingCleanUp,
-  type ServerAccess,
-} from '../engine.ts'
-import { codeOf, connect, quoteName, type Session } from './connect.ts'
+  codeOf,
+  connect,
+  type Means,
+  quoteName,
+  type ReachableServer,
+  type Session,
+} from './connect.ts'
 import {
   type DatabaseTask,
   maintenanceDatabase,
@@ -63,7 +64,7 @@ export async function cleanUpDatabase(
     name: what,
     database: task.name,
   })
-  const session = (access: ServerAccess, database: string): Promise<Session> =>
+  const session = (access: ReachableServer, database: string): Promise<Session> =>
     connect(access, { database, applicationName: sessionName(task.migration) })
 
   await step(
@@ -118,8 +119,8 @@ export async function cleanUpDatabase(
 
 /** Undefined when there is no such database (any more). */
 async function sessionIn(
-  open: (access: ServerAccess, database: string) => Promise<Session>,
-  access: ServerAccess,
+  open: (access: ReachableServer, database: string) => Promise<Session>,
+  access: ReachableServer,
   database: string,
 ): Promise<Session | undefined> {
   try {
@@ -150,7 +151,7 @@ async function endSessions(server: Session, name: string): Promise<void> {
 export async function findTraces(
   migration: string,
   spec: MigrationSpec,
-  credentials: Credentials,
+  credentials: Means,
 ): Promise<readonly PendingCleanUp[]> {
   const found: PendingCleanUp[] = []
   const add = (
@@ -162,8 +163,10 @@ export async function findTraces(
   const nameAt = (name: string): string =>
     spec.databases.find((_, index) => objectName(migration, index) === name) ?? ''
   const names = objectNames(migration)
-  const open = (access: ServerAccess, database = maintenanceDatabase(access)): Promise<Session> =>
-    connect(access, { database, applicationName: sessionName(migration) })
+  const open = (
+    access: ReachableServer,
+    database = maintenanceDatabase(access),
+  ): Promise<Session> => connect(access, { database, applicationName: sessionName(migration) })
   const source = sourceAccess(spec, credentials)
   const target = targetAccess(spec, credentials)
   await using atSource = await open(source)

@@ -8,7 +8,8 @@ import { createWriteStream, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
-import { DatabaseEngineError, type ServerAccess } from '../engine.ts'
+import { DatabaseEngineError } from '../engine.ts'
+import { type ReachableServer, routeTo } from './connect.ts'
 
 export interface ClientPrograms {
   /** The folder that holds both. */
@@ -65,7 +66,7 @@ export interface ProgramRun {
   readonly programs: ClientPrograms
   readonly name: 'pg_dump' | 'pg_restore'
   readonly args: readonly string[]
-  readonly server: ServerAccess
+  readonly server: ReachableServer
   readonly database: string
   readonly applicationName: string
   /** Holds the certificate file the program is pointed to; private to the migration. */
@@ -85,10 +86,13 @@ const sessionOptions =
 /** Runs to the end; its complaint becomes the error's text. */
 export async function runProgram(run: ProgramRun): Promise<void> {
   const { address, password } = run.server
+  const { host, addresses } = await routeTo(run.server)
   const child: ChildProcess = spawn(join(run.programs.folder, run.name), [...run.args], {
     stdio: ['ignore', run.outputFile === undefined ? 'ignore' : 'pipe', 'pipe'],
     env: {
-      PGHOST: address.host,
+      // It connects to the addresses that were judged, one after the other, and checks the certificate for the name.
+      PGHOST: addresses.map(() => host).join(','),
+      PGHOSTADDR: addresses.join(','),
       PGPORT: String(address.port),
       PGUSER: address.user,
       PGPASSWORD: password,
@@ -126,10 +130,16 @@ export async function runProgram(run: ProgramRun): Promise<void> {
   }
 }
 
+const away = 'no connection to its server'
+/** What a server says of a connection is kept; what the network says would tell open ports from closed ones. */
+const networkWords =
+  /connection to server at [^\n]*failed: (?!FATAL|SSL error|server certificate|server does not support SSL)[^\n]*(?:\n\t[^\n]*)*/g
+
 function complaint(name: string, words: string): DatabaseEngineError {
-  const text = words.trim() === '' ? `${name} failed without a word.` : words.trim()
+  const said = words.trim() === '' ? `${name} failed without a word.` : words.trim()
+  const text = said.replace(networkWords, away)
   // Where a server speaks another language, the programs' own words are left: they come with a lost connection.
-  const away =
-    /could not connect|connection to server .* failed|closed the connection|closed unexpectedly|terminating connection|starting up|shutting down|lock timeout|deadlock detected|too many clients|no connection to the server/
-  return new DatabaseEngineError(away.test(text) ? 'unavailable' : 'refused', `${name}: ${text}`)
+  const gone =
+    /no connection to its server|could not connect|connection to server .* failed|closed the connection|closed unexpectedly|terminating connection|starting up|shutting down|lock timeout|deadlock detected|too many clients|no connection to the server/
+  return new DatabaseEngineError(gone.test(text) ? 'unavailable' : 'refused', `${name}: ${text}`)
 }

@@ -4,7 +4,23 @@
  */
 
 import pg, { type Client, type ClientConfig } from 'pg'
-import { DatabaseEngineError, type ServerAccess, type ServerAddress } from '../engine.ts'
+import { NotReached, type Outbound, type Route, socketOf } from '#outbound/outbound.ts'
+import {
+  type Credentials,
+  DatabaseEngineError,
+  type ServerAccess,
+  type ServerAddress,
+} from '../engine.ts'
+
+/** What it takes to reach both servers of a migration: the passwords, and the way out. */
+export interface Means extends Credentials {
+  readonly outbound: Outbound
+}
+
+/** A server, and the way to it. */
+export interface ReachableServer extends ServerAccess {
+  readonly outbound: Outbound
+}
 
 export interface SessionOptions {
   readonly database: string
@@ -60,7 +76,7 @@ const prelude = `SELECT set_config(name, value, false) FROM (VALUES ${Object.ent
   .join(', ')}) AS wanted (name, value)
   WHERE EXISTS (SELECT FROM pg_catalog.pg_settings s WHERE lower(s.name) = wanted.name)`
 
-export async function connect(access: ServerAccess, options: SessionOptions): Promise<Session> {
+export async function connect(access: ReachableServer, options: SessionOptions): Promise<Session> {
   const { client, encrypted } = await open(access, options)
   let lost: Error | undefined
   client.on('error', (error) => {
@@ -140,10 +156,33 @@ interface Opened {
   readonly encrypted: boolean
 }
 
-async function open({ address, password }: ServerAccess, options: SessionOptions): Promise<Opened> {
+function destinationOf({ host, port }: ServerAddress) {
+  return { scheme: 'postgresql', host, port }
+}
+
+/** The addresses to connect to. Throws `DatabaseEngineError` when none may be. */
+export async function routeTo({ outbound, address }: ReachableServer): Promise<Route> {
+  try {
+    return await outbound.route(destinationOf(address))
+  } catch (error) {
+    throw translate(error, address)
+  }
+}
+
+/** One that does not speak PostgreSQL is told of as one that does not answer. */
+function unreached(error: unknown, { outbound, address }: ReachableServer): unknown {
+  const speaks = error instanceof pg.DatabaseError || refusesTls(error) || isTlsError(error)
+  return speaks ? error : outbound.failed(destinationOf(address), error)
+}
+
+async function open(access: ReachableServer, options: SessionOptions): Promise<Opened> {
+  const { address, password } = access
+  const route = await routeTo(access)
   const config: ClientConfig & { replication?: string } = {
-    host: address.host,
-    port: address.port,
+    // Its certificate is checked for this name; the socket goes to the addresses that were judged.
+    host: route.host,
+    port: route.port,
+    stream: () => socketOf(route),
     user: address.user,
     password,
     database: options.database,
@@ -162,7 +201,9 @@ async function open({ address, password }: ServerAccess, options: SessionOptions
     discard(encrypted)
     // As the servers' own programs do: also where its rules let this user in without TLS only.
     const mayBePlain = refusesTls(error) || codeOf(error) === '28000'
-    if (address.sslMode !== 'prefer' || !mayBePlain) throw translate(error, address)
+    if (address.sslMode !== 'prefer' || !mayBePlain) {
+      throw translate(unreached(error, access), address)
+    }
   }
   const plain = new pg.Client({ ...config, ssl: false })
   try {
@@ -170,7 +211,7 @@ async function open({ address, password }: ServerAccess, options: SessionOptions
     return { client: plain, encrypted: false }
   } catch (error) {
     discard(plain)
-    throw translate(error, address)
+    throw translate(unreached(error, access), address)
   }
 }
 
@@ -207,6 +248,11 @@ export function translate(error: unknown, address: ServerAddress): DatabaseEngin
   if (error instanceof DatabaseEngineError) return error
   const cause = error instanceof Error ? error : new Error(String(error))
   const where = `${address.host}:${address.port}`
+  if (cause instanceof NotReached) {
+    const kind = cause.isRuledOut ? 'refused' : 'unavailable'
+    const message = `The server ${where} is not reached: ${cause.message}.`
+    return new DatabaseEngineError(kind, message, { cause, number: 603000 })
+  }
   const code = codeOf(cause)
   if (code !== undefined && authentication.has(code)) {
     return new DatabaseEngineError(
@@ -215,7 +261,7 @@ export function translate(error: unknown, address: ServerAddress): DatabaseEngin
       { cause, number: 603100 },
     )
   }
-  if (refusesTls(cause) || isTlsError(cause, code)) {
+  if (refusesTls(cause) || isTlsError(cause)) {
     return new DatabaseEngineError(
       'refused',
       `TLS with ${where} is not as the mode '${address.sslMode}' demands: ${cause.message}`,
@@ -240,7 +286,9 @@ export function translate(error: unknown, address: ServerAddress): DatabaseEngin
   })
 }
 
-function isTlsError(error: Error, code: string | undefined): boolean {
+function isTlsError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = codeOf(error)
   return (
     (code !== undefined &&
       /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|EPROTO|ERR_OSSL)/.test(code)) ||

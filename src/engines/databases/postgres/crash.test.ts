@@ -199,7 +199,9 @@ describe('whatever is killed, the world is put right', () => {
     const { database, migration, spec } = await prepared(world, 'online')
     const script = `
       import { createPostgresEngine } from ${JSON.stringify(new URL('postgres-engine.ts', import.meta.url))}
-      const engine = createPostgresEngine({ clock: { now: () => Date.now() }, folder: ${JSON.stringify(world.folder)} })
+      import { openWay } from ${JSON.stringify(new URL('../../../outbound/testing/ways.ts', import.meta.url))}
+      const folder = ${JSON.stringify(world.folder)}
+      const engine = createPostgresEngine({ clock: { now: () => Date.now() }, outbound: openWay, folder })
       await engine.run(${JSON.stringify(migration)}, ${JSON.stringify(spec)}, ${JSON.stringify(world.credentials)})
       console.log('started')
       setInterval(() => {}, 1000)`

@@ -1,15 +1,9 @@
 /** What every step of one database's migration is given. Holds the means, decides nothing. */
 
 import type { Clock } from '#kernel/ports.ts'
-import type {
-  Credentials,
-  DatabasePhase,
-  MigrationSpec,
-  ObservedDatabase,
-  ServerAccess,
-} from '../engine.ts'
+import type { DatabasePhase, MigrationSpec, ObservedDatabase } from '../engine.ts'
 import type { ClientPrograms } from './client-programs.ts'
-import { connect, type Session } from './connect.ts'
+import { connect, type Means, type ReachableServer, type Session } from './connect.ts'
 import { objectName } from './names.ts'
 import type { DatabaseRecord } from './record.ts'
 
@@ -19,7 +13,7 @@ export interface DatabaseTask {
   readonly index: number
   readonly name: string
   readonly spec: MigrationSpec
-  readonly credentials: Credentials
+  readonly credentials: Means
   readonly programs: ClientPrograms
   readonly clock: Clock
   /** Private to the migration; for the schema's dump and certificates. */
@@ -42,15 +36,17 @@ export function nameOf(task: DatabaseTask): string {
   return objectName(task.migration, task.index)
 }
 
-export function sourceAccess(spec: MigrationSpec, credentials: Credentials): ServerAccess {
-  return { address: spec.source, password: credentials.sourcePassword }
+export function sourceAccess(spec: MigrationSpec, means: Means): ReachableServer {
+  const { sourcePassword: password, outbound } = means
+  return { address: spec.source, password, outbound }
 }
 
-export function targetAccess(spec: MigrationSpec, credentials: Credentials): ServerAccess {
-  return { address: spec.target, password: credentials.targetPassword }
+export function targetAccess(spec: MigrationSpec, means: Means): ReachableServer {
+  const { targetPassword: password, outbound } = means
+  return { address: spec.target, password, outbound }
 }
 
-export function maintenanceDatabase(access: ServerAccess): string {
+export function maintenanceDatabase(access: ReachableServer): string {
   return access.address.database ?? 'postgres'
 }
 
@@ -77,7 +73,7 @@ export function openTargetServer(task: DatabaseTask): Promise<Session> {
 
 async function open(
   task: DatabaseTask,
-  access: ServerAccess,
+  access: ReachableServer,
   database: string,
   replication = false,
 ): Promise<Session> {

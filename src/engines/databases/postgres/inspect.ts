@@ -1,7 +1,7 @@
 /** What a server says of itself. Changes nothing. */
 
-import type { ServerAccess, ServerFacts } from '../engine.ts'
-import { connect, translate } from './connect.ts'
+import type { ServerFacts } from '../engine.ts'
+import { connect, type ReachableServer, translate } from './connect.ts'
 
 interface FactsRow {
   readonly version: string
@@ -29,7 +29,7 @@ SELECT d.datname AS name, pg_catalog.pg_get_userbyid(d.datdba) AS owner,
     THEN pg_catalog.pg_database_size(d.oid) ELSE 0 END::text AS size
 FROM pg_catalog.pg_database d WHERE NOT d.datistemplate AND d.datallowconn ORDER BY d.datname`
 
-export async function inspectServer(server: ServerAccess): Promise<ServerFacts> {
+export async function inspectServer(server: ReachableServer): Promise<ServerFacts> {
   try {
     await using session = await connect(server, {
       database: server.address.database ?? 'postgres',

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { chownSync, mkdirSync, statSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
+import { openWay } from '#outbound/testing/ways.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import type { DatabaseEngine, MigrationSpec } from '../engine.ts'
 import { findServer, howToGetServers } from '../testing/servers.ts'
@@ -274,7 +275,7 @@ describe('names and rights', () => {
     }
     await startReplicating(world, engine, 'owned', spec, secrets)
     await using app = await connect(
-      { address: { ...own, user: 'app' }, password: 'app' },
+      { address: { ...own, user: 'app' }, password: 'app', outbound: openWay },
       { database: 'owned', applicationName: 'app' },
     )
     await app.run("INSERT INTO public.note VALUES (1000, 'seen')")

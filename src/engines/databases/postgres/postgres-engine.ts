@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '#kernel/ports.ts'
+import type { Outbound } from '#outbound/outbound.ts'
 import {
   type DatabaseEngine,
   DatabaseEngineError,
@@ -29,6 +30,8 @@ import type { WorkerOrders } from './worker.ts'
 
 export interface PostgresEngineOptions {
   readonly clock: Clock
+  /** What it, its workers and their programs may connect to. */
+  readonly outbound: Outbound
   /** Absolute; holds one folder per migration. Made when needed. Every replica must see the same one. */
   readonly folder: string
   /** The folder of `pg_dump` and `pg_restore`; searched for in the usual places when left out. */
@@ -48,7 +51,7 @@ const workerArguments: readonly string[] = [
 ]
 
 export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEngine {
-  const { clock } = options
+  const { clock, outbound } = options
   let found: Promise<ClientPrograms | undefined> | undefined
   const programs = (): Promise<ClientPrograms | undefined> => {
     found ??= findClientPrograms(options.clientFolder)
@@ -87,14 +90,15 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
       }
     },
 
-    inspect: (server) => inspectServer(server),
-    survey: surveyServers,
-    setUpReplication,
+    inspect: (server) => inspectServer({ ...server, outbound }),
+    survey: (migration, spec, credentials) =>
+      surveyServers(migration, spec, { ...credentials, outbound }),
+    setUpReplication: (source) => setUpReplication({ ...source, outbound }),
 
     async validate(spec, credentials, signal) {
       return validateMigration({
         spec,
-        credentials,
+        credentials: { ...credentials, outbound },
         clock,
         clientMajor: (await programs())?.major,
         signal: signal ?? new AbortController().signal,
@@ -126,6 +130,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
         folder: folder.path,
         spec,
         credentials,
+        outbound: outbound.settings,
         programs: client,
         ...(options.haltAt === undefined ? {} : { haltAt: options.haltAt }),
       })
@@ -155,7 +160,8 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
       }))
     },
 
-    traces: findTraces,
+    traces: (migration, spec, credentials) =>
+      findTraces(migration, spec, { ...credentials, outbound }),
 
     async forget(migration) {
       const folder = folderOf(migration)

@@ -4,9 +4,9 @@
  */
 
 import type { Clock } from '#kernel/ports.ts'
-import { type Credentials, isEnd, type MigrationSpec } from '../engine.ts'
+import { isEnd, type MigrationSpec } from '../engine.ts'
 import type { ClientPrograms } from './client-programs.ts'
-import { connect, isTransient, type Session } from './connect.ts'
+import { connect, isTransient, type Means, type Session } from './connect.ts'
 import {
   type DatabaseTask,
   maintenanceDatabase,
@@ -28,7 +28,7 @@ import { runDatabase } from './run-database.ts'
 export interface MigrationRun {
   readonly migration: string
   readonly spec: MigrationSpec
-  readonly credentials: Credentials
+  readonly credentials: Means
   readonly programs: ClientPrograms
   readonly clock: Clock
   readonly folder: RecordFolder

@@ -6,9 +6,8 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates } from 'node:tls'
-import type { ServerAccess } from '../engine.ts'
 import { runProgram } from './client-programs.ts'
-import { connectionWord, majorOf, type Session } from './connect.ts'
+import { connectionWord, majorOf, type ReachableServer, type Session } from './connect.ts'
 import { type DatabaseTask, nameOf, sourceAccess, targetAccess } from './database-task.ts'
 
 function dumpFile(task: DatabaseTask): string {
@@ -16,7 +15,7 @@ function dumpFile(task: DatabaseTask): string {
 }
 
 /** Client programs take authorities from a file only; where none are told, they trust those that we do. */
-function certificateFile(task: DatabaseTask, access: ServerAccess, side: string) {
+function certificateFile(task: DatabaseTask, access: ReachableServer, side: string) {
   const { rootCertificates = getCACertificates().join('\n'), sslMode } = access.address
   if (!sslMode.startsWith('verify')) return undefined
   const file = join(task.folder, `${side}-authorities.pem`)

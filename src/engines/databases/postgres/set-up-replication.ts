@@ -3,8 +3,8 @@
  * that only the server's operator can give.
  */
 
-import type { ReplicationReadiness, ServerAccess } from '../engine.ts'
-import { connect, type Session, translate } from './connect.ts'
+import type { ReplicationReadiness } from '../engine.ts'
+import { connect, type ReachableServer, type Session, translate } from './connect.ts'
 
 /** One slot and one sender for each database at a time, and room for what is there. */
 const spare = 10
@@ -76,7 +76,7 @@ export async function replicationSettings(
   return { wrong, wanted, written }
 }
 
-export async function setUpReplication(source: ServerAccess): Promise<ReplicationReadiness> {
+export async function setUpReplication(source: ReachableServer): Promise<ReplicationReadiness> {
   try {
     await using session = await connect(source, {
       database: source.address.database ?? 'postgres',

@@ -1,8 +1,8 @@
 /** What consents a migration needs of its user, looked up on both servers. Changes nothing. */
 
-import type { Credentials, MigrationSpec, ReplicationReadiness, Survey } from '../engine.ts'
+import type { MigrationSpec, ReplicationReadiness, Survey } from '../engine.ts'
 import { readTables } from './catalog.ts'
-import { connect, type Session, translate } from './connect.ts'
+import { connect, type Means, type Session, translate } from './connect.ts'
 import { maintenanceDatabase, sourceAccess, targetAccess } from './database-task.ts'
 import { databasesQuery } from './inspect.ts'
 import { sessionName } from './names.ts'
@@ -14,7 +14,7 @@ const tablesNamedMax = 10
 export async function surveyServers(
   migration: string,
   spec: MigrationSpec,
-  credentials: Credentials,
+  credentials: Means,
 ): Promise<Survey> {
   const applicationName = sessionName(migration)
   const from = sourceAccess(spec, credentials)
@@ -43,7 +43,7 @@ export async function surveyServers(
 async function targetDatabases(
   migration: string,
   spec: MigrationSpec,
-  credentials: Credentials,
+  credentials: Means,
 ): Promise<Survey['targetDatabases']> {
   const to = targetAccess(spec, credentials)
   await using target = await connect(to, {

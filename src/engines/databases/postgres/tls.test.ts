@@ -6,6 +6,7 @@ import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { watchedWay } from '#outbound/testing/ways.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import {
   DatabaseEngineError,
@@ -13,8 +14,10 @@ import {
   type ServerAddress,
   type SslMode,
 } from '../engine.ts'
-import { findServer, howToGetServers } from '../testing/servers.ts'
+import { findServer, howToGetServers, startServer } from '../testing/servers.ts'
 import { isEnded, only, openWorld, startReplicating } from '../testing/world.ts'
+import { findClientPrograms, runProgram } from './client-programs.ts'
+import { createPostgresEngine } from './postgres-engine.ts'
 
 const openssl = '/usr/bin/openssl'
 
@@ -66,6 +69,49 @@ function folderFor(t: TestContext): string {
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
+
+test('the name is verified and the judged address connected to, by sessions and client programs', async (t) => {
+  const programs = await findClientPrograms()
+  const there = findServer(15) !== undefined && existsSync(openssl) && programs !== undefined
+  if (!requireOrSkip(t, there, `${howToGetServers}; and openssl`) || !programs) return
+  const { authority, certificate, key } = makeCertificates(folderFor(t), 'DNS:db.test')
+  await using server = await startServer(15, {
+    ssl: 'on',
+    ssl_cert_file: certificate,
+    ssl_key_file: key,
+  })
+  const { address, password } = server
+  // Names that no name server knows: who resolves them again finds nothing.
+  const names = { 'db.test': [['127.0.0.1']], 'other.test': [['127.0.0.1']] }
+  const { outbound, asked } = watchedWay({ allow: ['*.test'] }, names)
+  const folder = folderFor(t)
+  await using engine = createPostgresEngine({ clock: { now: () => 0 }, outbound, folder })
+  const rootCertificates = readFileSync(authority, 'utf8')
+  const at = (host: string): ServerAddress => ({
+    ...address,
+    host,
+    sslMode: 'verify-full',
+    rootCertificates,
+  })
+  const dump = (host: string) =>
+    runProgram({
+      programs,
+      name: 'pg_dump',
+      args: ['--schema-only'],
+      server: { address: at(host), password, outbound },
+      database: 'postgres',
+      applicationName: 'test',
+      rootCertificateFile: authority,
+      outputFile: join(folder, 'dump'),
+      signal: AbortSignal.timeout(60_000),
+    })
+  assert.equal((await engine.inspect({ address: at('db.test'), password })).encrypted, true)
+  await dump('DB.test.')
+  assert.match(readFileSync(join(folder, 'dump'), 'utf8'), /PostgreSQL database dump complete/)
+  assert.deepEqual(asked, ['db.test', 'db.test'])
+  await assert.rejects(engine.inspect({ address: at('other.test'), password }), isRefused)
+  await assert.rejects(dump('other.test'), /certificate|does not match/)
+})
 
 const isRefused = (error: unknown): boolean =>
   error instanceof DatabaseEngineError && error.kind === 'refused' && error.number === 603001

@@ -1,20 +1,15 @@
 /** The checks of one database of a migration, each a look at the catalogs. */
 
-import {
-  DatabaseEngineError,
-  type Finding,
-  type MigrationSpec,
-  type ServerAccess,
-} from '../engine.ts'
+import { DatabaseEngineError, type Finding, type MigrationSpec } from '../engine.ts'
 import { readTables, type SourceTable } from './catalog.ts'
-import { connect, type Session } from './connect.ts'
+import { connect, type ReachableServer, type Session } from './connect.ts'
 import { createFindings, type Findings, listed } from './findings.ts'
 import { missingRoles } from './schema.ts'
 
 export interface DatabaseValidation {
   readonly spec: MigrationSpec
   readonly name: string
-  readonly from: ServerAccess
+  readonly from: ReachableServer
   /** In the maintenance databases. */
   readonly source: Session
   readonly target: Session

@@ -4,14 +4,8 @@
  */
 
 import type { Clock } from '#kernel/ports.ts'
-import {
-  type Credentials,
-  DatabaseEngineError,
-  type MigrationSpec,
-  type ServerAccess,
-  type ValidationReport,
-} from '../engine.ts'
-import { connect, majorOf, type Session } from './connect.ts'
+import { DatabaseEngineError, type MigrationSpec, type ValidationReport } from '../engine.ts'
+import { connect, type Means, majorOf, type ReachableServer, type Session } from './connect.ts'
 import { maintenanceDatabase, sourceAccess, targetAccess } from './database-task.ts'
 import { mayEndSessions } from './fence.ts'
 import { createFindings, type Findings, listed, worst } from './findings.ts'
@@ -22,7 +16,7 @@ import { validateDatabase } from './validate-database.ts'
 
 export interface Validation {
   readonly spec: MigrationSpec
-  readonly credentials: Credentials
+  readonly credentials: Means
   readonly clock: Clock
   readonly clientMajor: number | undefined
   readonly signal: AbortSignal
@@ -75,7 +69,7 @@ export async function validateMigration(validation: Validation): Promise<Validat
 
 async function reach(
   side: 'Source' | 'Target',
-  access: ServerAccess,
+  access: ReachableServer,
   findings: Findings,
   sessions: AsyncDisposableStack,
 ): Promise<Session | undefined> {

@@ -4,6 +4,9 @@
  */
 
 import { text } from 'node:stream/consumers'
+import { lineLog } from '#outbound/line-log.ts'
+import { openOutbound } from '#outbound/outbound.ts'
+import type { OutboundSettings } from '#outbound/policy.ts'
 import type { Credentials, MigrationSpec } from '../engine.ts'
 import type { ClientPrograms } from './client-programs.ts'
 import { identify } from './process-identity.ts'
@@ -16,6 +19,7 @@ export interface WorkerOrders {
   readonly folder: string
   readonly spec: MigrationSpec
   readonly credentials: Credentials
+  readonly outbound: OutboundSettings
   readonly programs: ClientPrograms
   /** For tests: a boundary at which the process kills itself as `kill -9` would. */
   readonly haltAt?: string
@@ -30,7 +34,10 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
 await runMigration({
   migration: orders.migration,
   spec: orders.spec,
-  credentials: orders.credentials,
+  credentials: {
+    ...orders.credentials,
+    outbound: openOutbound({ settings: orders.outbound, log: lineLog() }),
+  },
   programs: orders.programs,
   clock: { now: () => Date.now() },
   folder: new RecordFolder(orders.folder),

@@ -3,6 +3,7 @@
  * large objects, and the database's own properties. For tests; independent of how the engine verifies.
  */
 
+import { openWay } from '#outbound/testing/ways.ts'
 import { connect } from '../postgres/connect.ts'
 import type { TestServer } from './servers.ts'
 
@@ -68,7 +69,7 @@ const checksum = 'coalesce(sum(hashtextextended((t.*)::text, 0)::numeric), 0)::t
 
 export async function fingerprint(server: TestServer, database: string): Promise<Fingerprint> {
   await using session = await connect(
-    { address: server.address, password: server.password },
+    { address: server.address, password: server.password, outbound: openWay },
     { database, applicationName: 'fingerprint' },
   )
   const found: Record<string, readonly string[]> = {}

@@ -3,6 +3,7 @@
  * steady rate. It counts what was committed, and goes on after errors, as applications do.
  */
 
+import { openWay } from '#outbound/testing/ways.ts'
 import { connect, type Session } from '../postgres/connect.ts'
 import type { TestServer } from './servers.ts'
 
@@ -78,7 +79,7 @@ export function startLoad(
 /** A session that a fence holds for, as it does for an application's own. */
 async function openAsApplication(server: TestServer, database: string): Promise<Session> {
   const session = await connect(
-    { address: server.address, password: server.password },
+    { address: server.address, password: server.password, outbound: openWay },
     { database, applicationName: 'load' },
   )
   await session.run('RESET default_transaction_read_only')

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openWay } from '#outbound/testing/ways.ts'
 import type {
   Credentials,
   DatabaseEngine,
@@ -52,7 +53,7 @@ export async function openWorld(
   let rolesMade = false
   const session = (side: 'source' | 'target', database: string): Promise<Session> => {
     const { address, password } = side === 'source' ? source : target
-    return connect({ address, password }, { database, applicationName: 'test' })
+    return connect({ address, password, outbound: openWay }, { database, applicationName: 'test' })
   }
   const make: MigrationWorld['make'] = async (database, statements, side = 'source') => {
     await using server = await session(side, 'postgres')
@@ -69,6 +70,7 @@ export async function openWorld(
     open: (haltAt) =>
       createPostgresEngine({
         clock: { now: () => Date.now() },
+        outbound: openWay,
         folder,
         ...(haltAt === undefined ? {} : { haltAt }),
       }),

@@ -2,6 +2,7 @@
 
 import type { CopyEngine, Ledger, Place } from '#engines/copy/engine.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
+import { openSettings } from '#outbound/policy.ts'
 
 export interface Cut {
   /** Of the data set by what its target is. */
@@ -11,7 +12,7 @@ export interface Cut {
 }
 
 export function cutEngine(cut: Cut, onCut: (signal: AbortSignal) => Promise<void>): CopyEngine {
-  const inner = workerEngine()
+  const inner = workerEngine(openSettings)
   let isCut = false
   const once = async (signal: AbortSignal): Promise<void> => {
     if (isCut) return

@@ -10,6 +10,7 @@ import { defaultLimits } from '#kernel/limits.ts'
 import { type Clock, silentLog } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { contractWords } from '#kernel/vendor.ts'
+import { openSettings } from '#outbound/policy.ts'
 import type { AccessQuestion } from '#plane/access.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Method } from '#plane/plane.ts'
@@ -114,7 +115,7 @@ export async function startSharing(options: SharingOptions = {}): Promise<Sharin
         sqlProvider({ seal: sqlSeal }),
         dataShareProvider({
           ...world,
-          engine: options.engine ?? workerEngine(),
+          engine: options.engine ?? workerEngine(openSettings),
           places: {
             storageAction: storage.useAction,
             storage: (id) => storage.find(id),

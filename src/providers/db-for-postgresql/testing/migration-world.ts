@@ -13,6 +13,7 @@ import { defaultLimits } from '#kernel/limits.ts'
 import { silentLog } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { contractWords } from '#kernel/vendor.ts'
+import { openWay } from '#outbound/testing/ways.ts'
 import type { AccessQuestion } from '#plane/access.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Method } from '#plane/plane.ts'
@@ -111,7 +112,8 @@ export async function openMigrationWorld(options: WorldOptions = {}): Promise<Mi
       }),
     )
   const engine = starting.use(
-    options.engine?.(folder) ?? createPostgresEngine({ clock: realClock, folder }),
+    options.engine?.(folder) ??
+      createPostgresEngine({ clock: realClock, folder, outbound: openWay }),
   )
   const plane = starting.use(
     createPlane({
@@ -168,7 +170,7 @@ export async function openMigrationWorld(options: WorldOptions = {}): Promise<Mi
   const at = (name: string): string => `${target}/migrations/${name}`
   const session: MigrationWorld['session'] = (side, database) => {
     const { address, password } = side === 'source' ? source : targetServer
-    return connect({ address, password }, { database, applicationName: 'test' })
+    return connect({ address, password, outbound: openWay }, { database, applicationName: 'test' })
   }
   const bodyOf: MigrationWorld['body'] = (databases, more = {}) => ({
     location: 'here',

@@ -1,0 +1,55 @@
+/** HTTP agents for clients that open their own connections (the blob service's). Each connection is routed by itself. */
+
+import { Agent, type ClientRequestArgs } from 'node:http'
+import { Agent as SecureAgent } from 'node:https'
+import type { Duplex } from 'node:stream'
+import type { Destination, Outbound } from './outbound.ts'
+
+interface Agents {
+  readonly plain: Agent
+  readonly secure: SecureAgent
+}
+
+const known = new WeakMap<Outbound, Agents>()
+
+/** The same for every client of one way out, so that connections are used again. */
+export function agentOf(outbound: Outbound, isSecure: boolean): Agent {
+  let agents = known.get(outbound)
+  if (agents === undefined) {
+    agents = {
+      plain: routed(new Agent({ keepAlive: true }), 'http', outbound),
+      secure: routed(new SecureAgent({ keepAlive: true }), 'https', outbound),
+    }
+    known.set(outbound, agents)
+  }
+  return isSecure ? agents.secure : agents.plain
+}
+
+function routed<A extends Agent>(agent: A, scheme: string, outbound: Outbound): A {
+  const connect = agent.createConnection.bind(agent)
+
+  async function opened(options: ClientRequestArgs): Promise<Duplex> {
+    const port = Number(options.port ?? (scheme === 'https' ? 443 : 80))
+    const destination: Destination = { scheme, host: options.host ?? 'localhost', port }
+    const { host, lookup } = await outbound.route(destination)
+    // The name the certificate is checked for stays as the agent set it.
+    const socket = connect({ ...options, host, lookup })
+    if (!socket) throw new Error('an agent of the platform gives a socket')
+    // For the operator's log; whoever asked is told by the socket itself.
+    socket.once('error', (error) => void outbound.failed(destination, error))
+    return socket
+  }
+
+  agent.createConnection = (options, callback) => {
+    // Without a callback nobody would learn of the socket.
+    opened(options).then(
+      (socket) => callback?.(null, socket),
+      (error: Error) => callback?.(error, nothing),
+    )
+    return undefined
+  }
+  return agent
+}
+
+/** The type asks for a socket beside the error; the agent looks at the error first. */
+const nothing = undefined as unknown as Duplex
