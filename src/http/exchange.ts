@@ -13,6 +13,7 @@ import type { VendorWords } from '#kernel/vendor.ts'
 import type { Pending } from '#plane/access.ts'
 import type { Outcome, Plane, Route } from '#plane/plane.ts'
 import { type AddressOf, originOf } from './client-address.ts'
+import type { JsonSyntax } from './json.ts'
 import type { Metrics } from './metrics.ts'
 import type { Allowance, Throttle } from './throttle.ts'
 
@@ -59,6 +60,7 @@ export interface Exchange {
   type: string
   counts: 'reads' | 'writes' | 'deletes'
   bodyRule: 'required' | 'optional' | 'none'
+  bodySyntax: JsonSyntax
   /** The family of error bodies; unknown until the path was located. */
   family: ErrorFamily | undefined
   requestId: string
@@ -126,6 +128,7 @@ export function createExchange(
     type: endpoint.type,
     counts: endpoint.counts,
     bodyRule: endpoint.body,
+    bodySyntax: 'strict',
     family: undefined,
     requestId: '',
     correlationId: '',

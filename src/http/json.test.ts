@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { parseJson } from './json.ts'
+import { type JsonSyntax, parseJson } from './json.ts'
 
-function refusal(text: string | Buffer, depthMax = 64): ApiError {
+function refusal(text: string | Buffer, depthMax = 64, syntax: JsonSyntax = 'strict'): ApiError {
   try {
-    parseJson(Buffer.from(text), depthMax)
+    parseJson(Buffer.from(text), depthMax, syntax)
   } catch (error) {
     if (error instanceof ApiError) return error
     throw error
@@ -61,5 +61,74 @@ describe('parseJson', () => {
     assert.match(refusal(nest(65)).message, /deeper than 64 levels, at position 64/)
     assert.deepEqual(parseJson(Buffer.from('["[[[[\\"[[[["]'), 1), ['[[[["[[[['])
     assert.match(refusal('['.repeat(1_000_000)).message, /deeper/)
+  })
+})
+
+describe('parseJson, relaxed', () => {
+  const relaxed = (text: string): unknown => parseJson(Buffer.from(text), 64, 'relaxed')
+
+  test('takes what the published command line sends of a template file', () => {
+    const body = `{"properties": {"mode": "Incremental", template:{\r
+      // where it is for
+      "$schema": "x", /* a { in a comment */
+      "resources": [{ "name": "[concat(\n\t'a',\n'b')]", }, ],
+    }, parameters: {"a-b": {value: 1,}}}}`
+    assert.deepEqual(relaxed(body), {
+      properties: {
+        mode: 'Incremental',
+        template: { $schema: 'x', resources: [{ name: "[concat(\n\t'a',\n'b')]" }] },
+        parameters: { 'a-b': { value: 1 } },
+      },
+    })
+  })
+
+  const refused: readonly (readonly [text: string, says: RegExp])[] = [
+    ['{a:1,,}', /expected a name at position 5/],
+    ['{,}', /expected a name at position 1/],
+    ['[,]', /expected a value at position 1/],
+    ['[1,,]', /expected a value at position 3/],
+    ["{'a':1}", /expected a name at position 1/],
+    ["{a:'b'}", /expected a value at position 3/],
+    ['{a:b}', /expected a value at position 3/],
+    ['{1:2}', /expected a name at position 1/],
+    ['// one\n{a:1 b:2}', /expected "," or "}" at position 12 \(line 2, column 6\)/],
+    ['{a:1} /* no end', /the end of the comment at position 6/],
+    ['{a:0x10}', /"," or "}" at position 4/],
+    ['{a:"\u0000"}', /control character at position 4/],
+    ['{a:"\\x"}', /a valid escape at position 4/],
+    ['{a:"b', /the quote that ends the text at position 5/],
+    ['{__proto__:{a:1}}', /__proto__/],
+    ['{a:"\\ud800"}', /lone surrogate/],
+    ['', /expected a value at position 0/],
+  ]
+  for (const [text, says] of refused) {
+    test(`refuses ${JSON.stringify(text)}`, () => {
+      assert.match(refusal(text, 64, 'relaxed').message, says)
+    })
+  }
+
+  test('counts depth past comments, and refuses deep texts before it follows them', () => {
+    assert.deepEqual(relaxed('[/* " [[[ */ {a: [] // "\n}]'), [{ a: [] }])
+    assert.match(refusal('[/* " */[[', 2, 'relaxed').message, /deeper than 2 levels, at position 9/)
+    assert.match(refusal('{a:'.repeat(500_000), 64, 'relaxed').message, /deeper than 64 levels/)
+    assert.match(refusal('/*"*/['.repeat(200_000), 64, 'relaxed').message, /deeper/)
+  })
+
+  test('takes a bounded number of what strict JSON has not', () => {
+    for (const text of [
+      `${'/**/'.repeat(100_000)}1`,
+      `{${'a:1,'.repeat(100_000)}}`,
+      `"${'\n'.repeat(100_000)}"`,
+    ]) {
+      assert.match(refusal(text, 64, 'relaxed').message, /expected at most 50000 comments/)
+    }
+  })
+
+  test('of a name given twice the last counts, as in strict JSON', () => {
+    assert.deepEqual(relaxed('{a: 1, "a": 2, a: 3}'), { a: 3 })
+  })
+
+  test('strict stays strict', () => {
+    for (const text of ['{a:1}', '{"a":1,}', '// c\n{}', '{"a":1}/**/']) refusal(text)
   })
 })

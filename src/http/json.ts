@@ -6,15 +6,18 @@
 
 import { isUtf8 } from 'node:buffer'
 import { refuse } from '#kernel/error.ts'
+import { relaxJson } from './relaxed-json.ts'
 
-export function parseJson(bytes: Buffer, depthMax: number): unknown {
+/** `strict` is JSON alone; `relaxed` also takes what `relaxJson` does. */
+export type JsonSyntax = 'strict' | 'relaxed'
+
+export function parseJson(bytes: Buffer, depthMax: number, syntax: JsonSyntax = 'strict'): unknown {
   if (!isUtf8(bytes)) throw invalid('it is not valid UTF-8.')
   const decoded = bytes.toString('utf8')
-  const text = decoded.charCodeAt(0) === 0xfeff ? decoded.slice(1) : decoded
+  const given = decoded.charCodeAt(0) === 0xfeff ? decoded.slice(1) : decoded
+  const text = syntax === 'relaxed' && !isJson(given, depthMax) ? relaxed(given, depthMax) : given
   const deep = tooDeepAt(text, depthMax)
-  if (deep >= 0) {
-    throw invalid(`it is nested deeper than ${depthMax} levels, at ${place(text, deep)}.`)
-  }
+  if (deep >= 0) throw tooDeep(text, deep, depthMax)
   const value = parse(text)
   // Without an escape neither a NUL nor a lone surrogate can be in valid JSON made of valid UTF-8.
   if (text.includes('\\u') || text.includes('__proto__')) {
@@ -29,6 +32,32 @@ export function parseJson(bytes: Buffer, depthMax: number): unknown {
   return value
 }
 
+function isJson(text: string, depthMax: number): boolean {
+  if (tooDeepAt(text, depthMax) >= 0) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Strict JSON of the same values. Positions in refusals are those of the text as it was given. */
+function relaxed(text: string, depthMax: number): string {
+  return relaxJson(text, depthMax, {
+    expected: (what, at) => unexpected(text, { expected: what, at }),
+    tooDeep: (at) => tooDeep(text, at, depthMax),
+  })
+}
+
+function tooDeep(text: string, at: number, depthMax: number): Error {
+  return invalid(`it is nested deeper than ${depthMax} levels, at ${place(text, at)}.`)
+}
+
+function unexpected(text: string, { expected, at }: JsonFault): Error {
+  return invalid(`expected ${expected} at ${place(text, at)}.`)
+}
+
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -36,7 +65,7 @@ function parse(text: string): unknown {
     // The engine's own words quote the body and differ from release to release; ours do neither.
     const fault = findJsonFault(text)
     if (fault === undefined) throw new Error('JSON.parse and findJsonFault disagree')
-    throw invalid(`expected ${fault.expected} at ${place(text, fault.at)}.`)
+    throw unexpected(text, fault)
   }
 }
 

@@ -327,6 +327,8 @@ export interface ResourceType<M = unknown> {
       readonly resource: Resource<M> | undefined
     },
   ): Promise<void> | void
+  /** Bodies of PUT and of actions may be JSON as people write it: comments, names without quotes. Default `strict`. */
+  readonly bodySyntax?: 'relaxed'
   /**
    * Ahead of the transaction of a PUT, after the schema: may ask outside the store and answer a completed
    * body. Throws a refusal. May run although the write then fails.

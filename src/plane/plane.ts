@@ -33,6 +33,8 @@ export interface Route {
   readonly scope: ResourceId
   readonly errorFamily: ErrorFamily
   readonly body: 'required' | 'optional' | 'none'
+  /** `relaxed`: JSON as people write it, with comments and names without quotes. */
+  readonly bodySyntax: 'strict' | 'relaxed'
   /** How throttling counts it. */
   readonly counts: 'reads' | 'writes' | 'deletes'
   /** The lower-case path that identifies the collection, for continuation tokens. */

@@ -293,3 +293,38 @@ test('problems of a template in a body are placed: line, column and path of each
     assert.ok(linePosition > 0)
   }
 })
+
+test('a body as the published command line sends it: names without quotes, comments, a last comma; nowhere else', async () => {
+  const written = `{"properties": {"mode": "Incremental", "parameters": {}, template:{\r
+  // what it is for
+  "$schema": "https://schema.example/2019-04-01/deploymentTemplate.json#",
+  "contentVersion": "1.0.0.0", /* no resources */
+  "resources": [
+  ],
+  "outputs": { "said": { "type": "string", "value": "[concat('a',
+      'b')]" } },
+}}}`
+  for (const action of ['/validate', '/whatIf']) {
+    const answer = await installation.request('POST', deploymentPath('written', action), {
+      body: written,
+    })
+    assert.equal(answer.status, 200, answer.text)
+  }
+  const sent = await installation.request('PUT', deploymentPath('written'), { body: written })
+  assert.equal(sent.status, 201, sent.text)
+  const broken = await installation.request('PUT', deploymentPath('written'), {
+    body: written.replace('"resources": [', '"resources" ['),
+  })
+  assert.equal(broken.status, 400)
+  assert.match(broken.text, /expected \\":\\" at position \d+ \(line 5, column 15\)/)
+  const vault = `${group}/providers/Vendor.Secrets/vaults/v?api-version=2026-01-01`
+  for (const body of [
+    '{location: "local"}',
+    '{"location": "local",}',
+    '{"location": "local"} // c',
+  ]) {
+    const refused = await installation.request('PUT', vault, { body })
+    assert.equal(refused.status, 400, body)
+    assert.match(refused.text, /InvalidRequestContent/)
+  }
+})

@@ -100,5 +100,6 @@ export function locate(exchange: Exchange, edge: Edge): void {
   exchange.type = route.type
   exchange.counts = route.counts
   exchange.bodyRule = route.body
+  exchange.bodySyntax = route.bodySyntax
   exchange.family = route.errorFamily
 }

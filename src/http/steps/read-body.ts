@@ -32,7 +32,7 @@ async function keep(exchange: Exchange, limit: number, depthMax: number): Promis
     if (exchange.bodyRule === 'required') throw missing()
     return
   }
-  exchange.body = parseJson(bytes, depthMax)
+  exchange.body = parseJson(bytes, depthMax, exchange.bodySyntax)
 }
 
 function missing(): Error {

@@ -41,6 +41,8 @@ export function deployments(parts: DeploymentParts): readonly ResourceType[] {
       description: 'Deployments: templates carried out at a group or a subscription.',
       scope: 'any',
       tracked: false,
+      // Published command lines send a template as it stands in its file.
+      bodySyntax: 'relaxed',
       name: {
         pattern: /^[-\w._()]{1,64}$/,
         rule: '1 to 64 letters, digits, or any of "-._()"',

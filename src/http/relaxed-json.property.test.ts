@@ -1,0 +1,117 @@
+/** Relaxed JSON: any way of writing a value reads as that value, and what is made of a text is JSON or a place in it. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { relaxJson } from './relaxed-json.ts'
+
+const spaces = fc.constantFrom(
+  '',
+  '',
+  ' ',
+  '\n',
+  '// one "{[\n',
+  '/* two\n ]} */',
+  '/**/',
+  '//\r\n',
+)
+
+/** A value, and choices for writing it. */
+function written(value: unknown, choose: () => string, isTrailing: () => boolean): string {
+  const list = (open: string, parts: readonly string[], close: string): string => {
+    const comma = parts.length > 0 && isTrailing() ? `${choose()},` : ''
+    return `${open}${choose()}${parts.join(`${choose()},${choose()}`)}${comma}${choose()}${close}`
+  }
+  if (Array.isArray(value)) {
+    return list(
+      '[',
+      value.map((one) => written(one, choose, isTrailing)),
+      ']',
+    )
+  }
+  if (typeof value === 'object' && value !== null) {
+    const parts = Object.entries(value).map(([name, one]) => {
+      const isPlain = /^[A-Za-z_$][\w$-]*$/.test(name) && isTrailing()
+      const key = isPlain ? name : JSON.stringify(name)
+      return `${key}${choose()}:${choose()}${written(one, choose, isTrailing)}`
+    })
+    return list('{', parts, '}')
+  }
+  if (typeof value !== 'string' || !isTrailing()) return JSON.stringify(value)
+  // Line breaks and tabs as they are.
+  return JSON.stringify(value).replace(/(\\\\)|\\([nrt])/g, (all, slash, letter) =>
+    slash === undefined ? ({ n: '\n', r: '\r', t: '\t' }[String(letter)] ?? all) : all,
+  )
+}
+
+class Refused extends Error {
+  readonly at: number
+  constructor(at: number) {
+    super(`at ${at}`)
+    this.at = at
+  }
+}
+
+const refusals = {
+  expected: (_what: string, at: number) => new Refused(at),
+  tooDeep: (at: number) => new Refused(at),
+}
+
+test('a value reads as itself however it is written', () => {
+  const flags = fc.infiniteStream(fc.boolean())
+  fc.assert(
+    fc.property(
+      fc.jsonValue({ maxDepth: 4 }),
+      fc.infiniteStream(spaces),
+      flags,
+      (value, some, yes) => {
+        const text = written(
+          value,
+          () => some.next().value,
+          () => yes.next().value,
+        )
+        const read: unknown = JSON.parse(relaxJson(text, 64, refusals))
+        assert.deepEqual(read, JSON.parse(JSON.stringify(value)))
+      },
+    ),
+    { numRuns: 1000 },
+  )
+})
+
+test('whatever is given: strict JSON of it, or a place in it', () => {
+  const pieces = fc.constantFrom(
+    ...[
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"',
+      'a',
+      '"b"',
+      '1',
+      '-',
+      'null',
+      '\\',
+      '\\n',
+      '\n',
+      '//',
+      '/*',
+      '*/',
+      ' ',
+      "'",
+    ],
+  )
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 40 }), (parts) => {
+      const text = parts.join('')
+      try {
+        JSON.parse(relaxJson(text, 5, refusals))
+      } catch (error) {
+        assert.ok(error instanceof Refused && error.at >= 0 && error.at <= text.length, text)
+      }
+    }),
+    { numRuns: 5000 },
+  )
+})

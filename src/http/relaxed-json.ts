@@ -1,0 +1,195 @@
+/**
+ * JSON as people write it, for the few bodies that may be written so: comments, names without quotes, a comma behind the
+ * last member, line breaks and tabs inside of strings. It only rewrites such a text into strict JSON of the same values;
+ * single quotes, hexadecimal numbers and the rest of JSON5 stay refused.
+ */
+
+/** What is thrown of a text that cannot be read. Places are those of the text as it was given. */
+export interface Refusals {
+  expected(what: string, at: number): Error
+  tooDeep(at: number): Error
+}
+
+const namePattern = /[A-Za-z_$][A-Za-z0-9_$-]*/y
+const wordPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
+const escapePattern = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
+const rawPattern = /[\n\r\t]/g
+const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+/** Templates hold some hundreds of comments; each costs more than what stands between them. */
+const editsMax = 50_000
+const tooMany = `at most ${editsMax} comments, names without quotes and line breaks in strings`
+
+const tab = 0x09
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+const space = 0x20
+const quote = 0x22
+const backslash = 0x5c
+
+/** One pass over the text: its cost is that of its length, and its depth is bounded. */
+export function relaxJson(text: string, depthMax: number, refusals: Refusals): string {
+  return new RelaxedReader(text, depthMax, refusals).read()
+}
+
+/** What stands in the strict text instead of a part of the given one. */
+interface Edit {
+  readonly from: number
+  readonly to: number
+  readonly by: string
+}
+
+class RelaxedReader {
+  readonly #text: string
+  readonly #depthMax: number
+  readonly #refusals: Refusals
+  /** In the order of the text. */
+  readonly #edits: Edit[] = []
+  /** Line breaks and tabs in strings so far. */
+  #raw = 0
+  #at = 0
+
+  constructor(text: string, depthMax: number, refusals: Refusals) {
+    this.#text = text
+    this.#depthMax = depthMax
+    this.#refusals = refusals
+  }
+
+  read(): string {
+    this.#space()
+    this.#value(1)
+    this.#space()
+    if (this.#at < this.#text.length) throw this.#expected('the end of the text')
+    if (this.#edits.length === 0) return this.#text
+    const made: string[] = []
+    let copied = 0
+    for (const { from, to, by } of this.#edits) {
+      made.push(this.#text.slice(copied, from), by)
+      copied = to
+    }
+    made.push(this.#text.slice(copied))
+    return made.join('')
+  }
+
+  #value(depth: number): void {
+    switch (this.#text[this.#at]) {
+      case '{':
+      case '[':
+        this.#members(depth)
+        return
+      case '"':
+        this.#string()
+        return
+      default:
+        if (this.#match(wordPattern)) return
+        throw this.#expected('a value')
+    }
+  }
+
+  #members(depth: number): void {
+    if (depth > this.#depthMax) throw this.#refusals.tooDeep(this.#at)
+    const isObject = this.#text[this.#at] === '{'
+    const close = isObject ? '}' : ']'
+    this.#at += 1
+    this.#space()
+    while (this.#text[this.#at] !== close) {
+      if (isObject) this.#name()
+      this.#value(depth + 1)
+      this.#space()
+      const comma = this.#at
+      if (this.#text[comma] === ',') {
+        // Comments behind the comma are edits too, and come after the one that takes it away.
+        const before = this.#edits.length
+        this.#at += 1
+        this.#space()
+        if (this.#text[this.#at] === close) {
+          this.#edit({ from: comma, to: comma + 1, by: '' }, before)
+        }
+      } else if (this.#text[comma] !== close) throw this.#expected(`"," or "${close}"`)
+    }
+    this.#at += 1
+  }
+
+  /** Up to the value it is the name of. */
+  #name(): void {
+    if (this.#text[this.#at] === '"') this.#string()
+    else {
+      const from = this.#at
+      if (!this.#match(namePattern)) throw this.#expected('a name')
+      const name = this.#text.slice(from, this.#at)
+      this.#edit({ from, to: this.#at, by: `"${name}"` })
+    }
+    this.#space()
+    if (this.#text[this.#at] !== ':') throw this.#expected('":"')
+    this.#at += 1
+    this.#space()
+  }
+
+  #string(): void {
+    const from = this.#at + 1
+    let isRaw = false
+    let at = from
+    for (;;) {
+      const code = this.#text.charCodeAt(at)
+      if (code === quote) break
+      if (code === backslash) {
+        this.#at = at
+        if (!this.#match(escapePattern)) throw this.#expected('a valid escape')
+        at = this.#at
+        continue
+      }
+      // Behind the end of the text there is no code.
+      if (!(code >= space)) {
+        this.#at = Math.min(at, this.#text.length)
+        if (Number.isNaN(code)) throw this.#expected('the quote that ends the text')
+        if (!isSpace(code)) throw this.#expected('an escape instead of a control character')
+        isRaw = true
+        this.#raw += 1
+        if (this.#raw > editsMax) throw this.#expected(tooMany)
+      }
+      at += 1
+    }
+    this.#at = at + 1
+    if (!isRaw) return
+    const by = this.#text.slice(from, at).replace(rawPattern, (raw) => escapes[raw] ?? raw)
+    this.#edit({ from, to: at, by })
+  }
+
+  /** Over spaces and comments. A comment becomes one space. */
+  #space(): void {
+    for (;;) {
+      while (isSpace(this.#text.charCodeAt(this.#at))) this.#at += 1
+      if (this.#text[this.#at] !== '/') return
+      const from = this.#at
+      const next = this.#text[from + 1]
+      if (next !== '/' && next !== '*') return
+      const close = next === '/' ? '\n' : '*/'
+      const end = this.#text.indexOf(close, from + 2)
+      if (end < 0 && next === '*') throw this.#expected('the end of the comment')
+      this.#at = end < 0 ? this.#text.length : end + close.length
+      this.#edit({ from, to: this.#at, by: ' ' })
+    }
+  }
+
+  #edit(edit: Edit, index = this.#edits.length): void {
+    if (this.#edits.length >= editsMax) {
+      throw this.#expected(tooMany)
+    }
+    this.#edits.splice(index, 0, edit)
+  }
+
+  #match(pattern: RegExp): boolean {
+    pattern.lastIndex = this.#at
+    if (!pattern.test(this.#text)) return false
+    this.#at = pattern.lastIndex
+    return true
+  }
+
+  #expected(what: string): Error {
+    return this.#refusals.expected(what, this.#at)
+  }
+}
+
+function isSpace(code: number): boolean {
+  return code === space || code === lineFeed || code === carriageReturn || code === tab
+}
