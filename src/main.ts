@@ -365,13 +365,14 @@ async function authorizeAtRoot(
 }
 
 function throttleOf(config: Config, ownerId: string): ThrottleSettings | false {
-  const { enabled, owner, reads, writes, deletes, subscriptionFactor } = config.throttle
+  const { enabled, owner, reads, writes, deletes, subscriptionFactor, atOnce } = config.throttle
   if (!enabled) return false
   return {
     ...defaultThrottle,
     subscription: { reads, writes, deletes },
     tenant: { reads, writes, deletes },
     allPrincipalsFactor: subscriptionFactor,
+    atOnceMax: atOnce,
     ownerId,
     refusesOwner: owner,
   }

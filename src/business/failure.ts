@@ -8,16 +8,21 @@ import { StoreConflict } from '#stores/store.ts'
 import { businessErrors, refuse } from './errors.ts'
 import { type BusinessAnswer, jsonHeaders } from './message.ts'
 
-/** Codes of other areas in the words of this one (facts 7.1 and 7.2), by status. */
+/** Codes of other areas in the words of this one (facts 7.1 and 7.2), by status. Those from 408 on are ours. */
 const codes: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Authentication_InvalidCredentials',
   403: 'Authorization_RequestDenied',
   404: 'BadRequest_ResourceNotFound',
   405: 'BadRequest_MethodNotAllowed',
+  408: 'Request_Timeout',
+  413: 'Request_EntityTooLarge',
+  415: 'BadRequest_UnsupportedMediaType',
+  429: 'Request_TooManyRequests',
   501: 'BadRequest_MethodNotImplemented',
   500: 'Internal_ServerError',
   503: 'Internal_TenantUnavailable',
+  504: 'Internal_Timeout',
 }
 
 export function codeOf(error: ApiError): string {

@@ -20,6 +20,8 @@ export interface BusinessRequest {
   readonly body: Uint8Array | undefined
   readonly principal: Principal
   readonly correlationId: string
+  /** Counts the requests of a batch against the caller's allowance; throws what refuses them. */
+  admit?(counts: Readonly<Record<'reads' | 'writes' | 'deletes', number>>): void
 }
 
 export interface BusinessAnswer {

@@ -18,6 +18,8 @@ export interface ThrottleConfig {
   readonly deletes: Bucket
   /** All principals of a subscription together get this many times the above. */
   readonly subscriptionFactor: number
+  /** Requests of one principal that run at once. */
+  readonly atOnce: number
 }
 
 export const throttleSettings = {
@@ -36,6 +38,10 @@ export const throttleSettings = {
   throttleWritesRefill: refill(10, 'writes'),
   throttleDeletesBucket: bucket(200, 'deletes at once'),
   throttleDeletesRefill: refill(10, 'deletes'),
+  throttleRequestsAtOnce: whole(1, 1_000_000, {
+    default: '50',
+    description: 'Requests of one principal that run at once; more are refused with 429.',
+  }),
   throttleSubscriptionFactor: whole(1, 10_000, {
     default: '15',
     description:
@@ -72,6 +78,7 @@ export function arrangeThrottle(named: Named): ThrottleConfig {
     reads: { size: named.throttleReadsBucket, refillPerSecond: named.throttleReadsRefill },
     writes: { size: named.throttleWritesBucket, refillPerSecond: named.throttleWritesRefill },
     deletes: { size: named.throttleDeletesBucket, refillPerSecond: named.throttleDeletesRefill },
+    atOnce: named.throttleRequestsAtOnce,
     subscriptionFactor: named.throttleSubscriptionFactor,
   }
 }

@@ -32,6 +32,11 @@ export function businessEndpoints(
         body: await bodyOf(exchange, edge.limits.bodyBytesMax),
         principal: principalOf(exchange),
         correlationId: exchange.correlationId,
+        admit(counts) {
+          const { id } = principalOf(exchange)
+          const refusal = edge.throttle.takeMany(id, counts, edge.clock.now())
+          if (refusal !== undefined) throw refusal
+        },
       })
       const { status, headers, body } = answer
       return { status, headers, ...(body === undefined ? {} : { body }) }

@@ -68,6 +68,8 @@ export interface Exchange {
   principal: Principal | undefined
   route: Route | undefined
   allowance: Allowance | undefined
+  /** Tells that the request no longer runs; set when it was counted among those that do. */
+  leave: (() => void) | undefined
   /** A grant that `run` has to settle, from `authorize`. */
   pending: Pending | undefined
   body: unknown
@@ -135,6 +137,7 @@ export function createExchange(
     principal: undefined,
     route: undefined,
     allowance: undefined,
+    leave: undefined,
     pending: undefined,
     body: undefined,
     outcome: undefined,

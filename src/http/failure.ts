@@ -112,6 +112,7 @@ export async function guard(
     }
   } finally {
     edge.running.delete(exchange)
+    exchange.leave?.()
   }
 }
 

@@ -419,6 +419,25 @@ describe('time', () => {
     assert.equal(edge.logged.filter(({ level }) => level === 'error').length, 0)
   })
 
+  test('more requests of a principal at once than may run are 429, until one of them ends', async () => {
+    const started = gate()
+    const until = gate()
+    await using edge = await startEdge({
+      directoryRoutes: waiting(started.open, until.wait),
+      throttle: { atOnceMax: 1, refusesOwner: true },
+    })
+    const slow = edge.fetch('/directory/slow')
+    await started.wait
+    const more = await edge.fetch(`${note}?${version}`)
+    assert.equal(more.headers.get('retry-after'), '1')
+    assert.equal(await refusal(more), '429 TooManyRequests')
+    // Another principal has its own.
+    assert.notEqual((await edge.fetch(`${note}?${version}`, { as: 'nobody' })).status, 429)
+    until.open()
+    assert.equal((await slow).status, 200)
+    assert.notEqual((await edge.fetch(`${note}?${version}`)).status, 429)
+  })
+
   test('closing lets running requests end, and takes no new ones', async () => {
     const started = gate()
     const until = gate()

@@ -18,6 +18,7 @@ const settings: ThrottleSettings = {
   },
   allPrincipalsFactor: 1.5,
   bucketsMax: 1000,
+  atOnceMax: 3,
   ownerId: 'owner',
   refusesOwner: false,
 }
@@ -147,5 +148,44 @@ describe('createThrottle', () => {
     throttle.take('owner', 's', 'deletes', 0)
     throttle.take('owner', 's', 'deletes', 0)
     assert.ok(throttle.take('owner', 's', 'deletes', 0)?.refusal)
+  })
+
+  test('what a batch holds is taken wholly or not at all', () => {
+    const throttle = createThrottle(settings)
+    const counts = { reads: 5, writes: 2, deletes: 0 }
+    assert.equal(throttle.takeMany('a', counts, 0), undefined)
+    const refusal = throttle.takeMany('a', { reads: 0, writes: 2, deletes: 1 }, 0)
+    assert.equal(refusal?.status, 429)
+    assert.equal(refusal?.extra.headers?.['Retry-After'], '2')
+    // The deletes that were refused with the writes are still there.
+    assert.equal(throttle.takeMany('a', { reads: 0, writes: 0, deletes: 1 }, 0), undefined)
+    assert.notEqual(throttle.take('a', undefined, 'reads', 0)?.refusal, undefined)
+    // More than a bucket holds passes out of a full one, or it would never pass.
+    assert.equal(throttle.takeMany('b', { reads: 100, writes: 0, deletes: 0 }, 0), undefined)
+    assert.notEqual(throttle.takeMany('b', { reads: 100, writes: 0, deletes: 0 }, 0), undefined)
+    assert.equal(
+      throttle.takeMany('owner', { reads: 100, writes: 100, deletes: 100 }, 0),
+      undefined,
+    )
+    assert.equal(
+      throttle.takeMany('owner', { reads: 100, writes: 100, deletes: 100 }, 0),
+      undefined,
+    )
+  })
+
+  test('so many requests of a principal run at once, and each that ends makes room', () => {
+    const throttle = createThrottle(settings)
+    const enter = (principal: string): (() => void) | undefined => {
+      const entered = throttle.enter(principal)
+      return 'leave' in entered ? entered.leave : undefined
+    }
+    const leaves = [enter('a'), enter('a'), enter('a')]
+    assert.ok(leaves.every((leave) => leave !== undefined))
+    assert.equal(enter('a'), undefined)
+    assert.notEqual(enter('b'), undefined)
+    for (let more = 0; more < 5; more++) assert.notEqual(enter('owner'), undefined)
+    leaves[0]?.()
+    assert.notEqual(enter('a'), undefined)
+    assert.equal(enter('a'), undefined)
   })
 })

@@ -1,6 +1,7 @@
 /**
- * Allowances: token buckets per principal, subscription (or tenant) and kind, and one per subscription for
- * all principals together (facts 9.6). Kept per process; knows nothing of requests.
+ * Allowances: token buckets per principal, subscription (or tenant) and kind, and one per subscription for all
+ * principals together (facts 9.6); and how many requests of a principal run at once. Kept per process; knows nothing of
+ * requests.
  */
 
 import { type ApiError, refuse } from '#kernel/error.ts'
@@ -20,6 +21,8 @@ export interface ThrottleSettings {
   readonly allPrincipalsFactor: number
   /** Buckets remembered at the most; those not used for longest are forgotten, that is, full again. */
   readonly bucketsMax: number
+  /** Requests of one principal that run at once. */
+  readonly atOnceMax: number
   /** The installation's local owner: counted and told, but not refused. */
   readonly ownerId?: string
   /** Refuses the owner too. */
@@ -34,6 +37,7 @@ export const defaultThrottle: ThrottleSettings = {
   tenant: { reads, writes, deletes: writes },
   allPrincipalsFactor: 15,
   bucketsMax: 20_000,
+  atOnceMax: 50,
   refusesOwner: false,
 }
 
@@ -54,6 +58,17 @@ export interface Throttle {
     kind: Counted,
     now: number,
   ): Allowance | undefined
+  /**
+   * Takes the tokens of the requests inside of another one, outside of subscriptions: all of them or none. The refusal
+   * when they are not there.
+   */
+  takeMany(
+    principalId: string,
+    counts: Readonly<Record<Counted, number>>,
+    now: number,
+  ): ApiError | undefined
+  /** A request begins; its end is told by what this gives. The refusal when too many of the principal's run. */
+  enter(principalId: string): { readonly refusal: ApiError } | { leave(): void }
   /** Buckets in memory; never more than `bucketsMax`. */
   size(): number
 }
@@ -75,7 +90,16 @@ function headersOf(scope: string): Readonly<Record<Counted, string>> {
 }
 
 /** No counting at all, for installations that leave it to something in front of them. */
-export const unthrottled: Throttle = { take: () => undefined, size: () => 0 }
+export const unthrottled: Throttle = {
+  take: () => undefined,
+  takeMany: () => undefined,
+  enter: () => ({ leave() {} }),
+  size: () => 0,
+}
+
+const kinds = ['reads', 'writes', 'deletes'] as const
+/** Nobody knows when one of the running requests will end. */
+const atOnceRetrySeconds = 1
 
 export function createThrottle(settings: ThrottleSettings): Throttle {
   const buckets = new RecentMap<Bucket>(settings.bucketsMax)
@@ -99,13 +123,49 @@ export function createThrottle(settings: ThrottleSettings): Throttle {
     return known
   }
 
+  const isExempt = (principalId: string): boolean =>
+    principalId === settings.ownerId && !settings.refusesOwner
+  /** Requests under way, by principal; only of those that have any. */
+  const running = new Map<string, number>()
+
   return {
     size: () => buckets.size(),
+    takeMany(principalId, counts, now) {
+      const own = kinds.map((kind) => {
+        const rule = settings.tenant[kind]
+        return { kind, rule, bucket: bucket(`${principalId}  ${kind}`, rule, now) }
+      })
+      if (!isExempt(principalId)) {
+        for (const { kind, rule, bucket } of own) {
+          // More than fit would never be there; so many are let through out of a full one.
+          const wanted = Math.min(counts[kind], rule.size)
+          if (bucket.tokens < wanted) return tenantRefusal(kind, wanted - bucket.tokens, rule)
+        }
+      }
+      for (const { kind, bucket } of own) bucket.tokens = Math.max(0, bucket.tokens - counts[kind])
+      return undefined
+    },
+    enter(principalId) {
+      const before = running.get(principalId) ?? 0
+      if (before >= settings.atOnceMax && !isExempt(principalId)) {
+        const extra = { headers: { 'Retry-After': String(atOnceRetrySeconds) } }
+        const kind = `requests at once (${settings.atOnceMax})`
+        return { refusal: refuse.TooManyRequests({ kind, seconds: atOnceRetrySeconds }, extra) }
+      }
+      running.set(principalId, before + 1)
+      return {
+        leave() {
+          const now = running.get(principalId) ?? 0
+          if (now > 1) running.set(principalId, now - 1)
+          else running.delete(principalId)
+        },
+      }
+    },
     take(principalId, subscription, kind, now) {
       const scope = subscription === undefined ? 'tenant' : 'subscription'
       const rule = settings[scope][kind]
       const own = bucket(`${principalId} ${subscription ?? ''} ${kind}`, rule, now)
-      const exempt = principalId === settings.ownerId && !settings.refusesOwner
+      const exempt = isExempt(principalId)
       if (own.tokens < 1 && !exempt) {
         return exhausted(headers[scope][kind], subscription, kind, own, rule)
       }
@@ -138,9 +198,15 @@ function exhausted(
   const extra = { headers: { 'Retry-After': String(seconds) } }
   const refusal =
     subscription === undefined
-      ? refuse.TooManyRequests({ kind, seconds }, extra)
+      ? tenantRefusal(kind, 1 - empty.tokens, rule)
       : refuse.SubscriptionRequestsThrottled({ kind, id: subscription, seconds }, extra)
   return { header, remaining: 0, refusal }
+}
+
+function tenantRefusal(kind: Counted, missing: number, rule: BucketRule): ApiError {
+  const seconds = Math.max(1, Math.ceil(missing / rule.refillPerSecond))
+  const extra = { headers: { 'Retry-After': String(seconds) } }
+  return refuse.TooManyRequests({ kind, seconds }, extra)
 }
 
 /**

@@ -74,6 +74,33 @@ describe('throttling (facts 9.6)', { timeout: 60_000 }, () => {
     }
   })
 
+  test('a batch counts as what is in it; the business has codes of its own for what the edge refuses', async () => {
+    const { token } = await createApplication(installation, 'throttled batch')
+    const batch = {
+      requests: Array.from({ length: 10 }, (_, at) => ({
+        id: String(at),
+        method: 'GET',
+        url: 'companies',
+      })),
+    }
+    const send = (body: unknown, headers: Record<string, string> = {}) =>
+      installation.request('POST', '/api/v2.0/$batch', { token, body, headers })
+    assert.equal((await send(batch)).status, 200)
+    const refused = await send(batch)
+    assertRefused(refused, 429, 'Request_TooManyRequests')
+    assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
+    const { token: other } = await createApplication(installation, 'odd bodies')
+    const odd = (body: string, type: string) =>
+      installation.request('POST', '/api/v2.0/companies', {
+        token: other,
+        body,
+        headers: { 'content-type': type },
+      })
+    assertRefused(await odd('x', 'text/plain'), 415, 'BadRequest_UnsupportedMediaType')
+    const large = JSON.stringify('x'.repeat(5 * 1024 * 1024))
+    assertRefused(await odd(large, 'application/json'), 413, 'Request_EntityTooLarge')
+  })
+
   test('one principal’s use is not another’s; the owner is told, not refused', async () => {
     const answers = await burst(20, 'PUT', `${path}?${groups}`, installation.ownerToken)
     for (const answer of answers) assert.ok([200, 201].includes(answer.status), answer.text)

@@ -54,6 +54,7 @@ export async function answerBatch(
     throw commonRefuse.UnsupportedMediaType({ type: type.slice(0, 60) })
   }
   const parts = isJson ? readJsonBatch(body) : readMultipartBatch(body, boundaryOf(type))
+  request.admit?.(countsOf(parts))
   const whole = /^(?:odata\.)?snapshot$/i.test(
     headers['isolation'] ?? headers['odata-isolation'] ?? '',
   )
@@ -68,6 +69,17 @@ export async function answerBatch(
     headers: { ...contentType, ...shared },
     body: writeMultipartBatch(answers, boundary),
   }
+}
+
+/** A batch counts as what is in it. */
+function countsOf(parts: readonly BatchPart[]): Record<'reads' | 'writes' | 'deletes', number> {
+  const counts = { reads: 0, writes: 0, deletes: 0 }
+  for (const { method } of parts) {
+    if (method === 'GET') counts.reads++
+    else if (method === 'DELETE') counts.deletes++
+    else counts.writes++
+  }
+  return counts
 }
 
 /** Ends a transaction whose answers are known and whose writes must not stay. */

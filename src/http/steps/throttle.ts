@@ -1,12 +1,19 @@
-/** Counts the request against the caller's allowance (facts 9.6); refuses with 429 when it is used up. */
+/**
+ * Counts the request against the caller's allowance (facts 9.6), and among those that run at once; refuses with 429
+ * when one of them is used up.
+ */
 
 import { subscriptionOf } from '#kernel/resource-id.ts'
 import { type Edge, type Exchange, principalOf } from '../exchange.ts'
 
 export function throttle(exchange: Exchange, edge: Edge): void {
+  const { id } = principalOf(exchange)
+  const entered = edge.throttle.enter(id)
+  if ('refusal' in entered) throw entered.refusal
+  exchange.leave = entered.leave
   const route = exchange.route
   exchange.allowance = edge.throttle.take(
-    principalOf(exchange).id,
+    id,
     route === undefined ? undefined : subscriptionOf(route.id)?.toLowerCase(),
     exchange.counts,
     edge.clock.now(),
