@@ -221,7 +221,7 @@ const settings = {
   containersShares: text('empty, or a folder', (v) => !v.includes('\0'), {
     default: none,
     description:
-      'The folder of file shares on the engine’s machine: `{subscription}/{account}/{share}` below it. Empty is none: groups that mount a share fail.',
+      'The folder of file shares on the engine’s machine: `{subscription}/{resource group}/{account}/{share}` below it, the group being the account’s. Empty is none: groups that mount a share fail.',
   }),
   shareRoot: text('empty, or a folder', (v) => !v.includes('\0'), {
     default: none,

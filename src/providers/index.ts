@@ -31,6 +31,7 @@ import { openSecretStore } from './secrets/secret-store.ts'
 import { sqlProvider } from './sql/provider.ts'
 import { openSqlPlaces } from './sql/sql-places.ts'
 import { storageProvider } from './storage/provider.ts'
+import { openShareAccounts } from './storage/share-accounts.ts'
 import { openStoragePlaces } from './storage/storage-places.ts'
 
 /** The engine of containers and what goes with it: what the world does not have. */
@@ -132,6 +133,9 @@ export function providers(parts: ProviderParts): readonly Provider[] {
             secrets: openSecretStore({ reader, seal: secrets.seal }),
             identities: openManagedIdentities({ reader, words }),
             meter: usageMeter(world),
+            ...(parts.copying === undefined
+              ? {}
+              : { shareAccounts: openShareAccounts({ reader, seal: world.sealOf('storage') }) }),
             ...containers,
             seal,
             reader,

@@ -9,7 +9,8 @@ export const containerErrors = defineErrors({
     status: 403,
     message:
       "The client '{client}' with object id '{principalId}' has permission to write '{scope}', but not to perform action '{linkedAction}' on the linked scope '{linkedScope}', or the linked scope is invalid.",
-    advice: 'User: have an owner assign a role that grants the action on the secret or its vault.',
+    advice:
+      'User: have an owner assign a role that grants the action on what is named (a secret, an identity, a storage account), or give the key of the storage account.',
   },
   InvalidContainerGroupUpdate: {
     status: 400,

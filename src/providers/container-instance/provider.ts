@@ -12,7 +12,13 @@ import { containers } from './containers/resource.ts'
 import { containerErrors } from './errors.ts'
 import { type ContainerLimits, defaultContainerLimits } from './limits.ts'
 import { locationLists } from './locations/resource.ts'
-import type { LentIdentities, Repositories, SecretStore, Streams } from './services.ts'
+import type {
+  LentIdentities,
+  Repositories,
+  SecretStore,
+  ShareAccounts,
+  Streams,
+} from './services.ts'
 import { sweepOrphans } from './sweep-orphans.ts'
 
 export interface ContainerInstanceParts {
@@ -32,8 +38,10 @@ export interface ContainerInstanceParts {
   readonly publicAddress?: string
   /** Behind label and location in `fqdn`. Nothing here answers for such names. */
   readonly domainSuffix?: string
-  /** The folder of file shares, `{subscription}/{account}/{share}`, on the engine's machine. */
+  /** The folder of file shares, on the engine's machine: `{subscription}/{group}/{account}/{share}`. */
   readonly shareRoot?: string
+  /** Storage accounts; without it a share is of an account of that name in the group's own resource group. */
+  readonly shareAccounts?: ShareAccounts
   /** Cores of the engine's machine; CPU limits above are set to it. */
   readonly cpusMax?: number
   /** Resolves secret references; without it groups that use any fail to be made. */
@@ -83,6 +91,7 @@ export function containerInstanceProvider(parts: ContainerInstanceParts): Provid
         meter: parts.meter,
         workloads: parts.workloads,
         identities: parts.identities,
+        shareAccounts: parts.shareAccounts,
       }),
       containers({ engine, limits, streams: parts.streams }),
       ...containerGroupProfiles({ seal, limits }),

@@ -17,6 +17,14 @@ export interface SecretStore {
   read(uri: string): Promise<string | undefined>
 }
 
+/** Storage accounts, whose file shares groups mount. */
+export interface ShareAccounts {
+  /** Whoever mounts a share without its account's key must be allowed this. Without the vendor word. */
+  readonly keysAction: string
+  /** The account of that name, wherever it is. */
+  find(name: string): Promise<{ readonly id: ResourceId; isKey(text: string): boolean } | undefined>
+}
+
 /** Lets a client talk with a process over a connection of its own, once, by a password. */
 export interface Streams {
   /** `open` is called when the client has come. Throws the refusal when too many wait already. */

@@ -108,8 +108,19 @@ describe('contents', () => {
       await contentsOf(group, parts({ shareRoot }), held)
       const [volume] = specOf(group, { ...around, shareRoot }).volumes
       assert.ok(volume?.kind === 'host')
-      assert.match(volume.folder, /11111111-2222-4333-8444-555555555555\/account\/share$/)
+      assert.match(volume.folder, /11111111-2222-4333-8444-555555555555\/rg\/account\/share$/)
       assert.ok(statSync(volume.folder).isDirectory())
+      // The same account name in two resource groups is two shares; the account's group counts.
+      const folderOf = (over: Partial<ContainerGroup>): string => {
+        const [found] = specOf({ ...group, ...over }, { ...around, shareRoot }).volumes
+        return found?.kind === 'host' ? found.folder : ''
+      }
+      const elsewhere = group.place.replace('/resourcegroups/rg/', '/resourcegroups/other/')
+      const owner = '/subscriptions/11111111-2222-4333-8444-555555555555/resourcegroups/other'
+      assert.notEqual(folderOf({ place: elsewhere }), volume.folder)
+      assert.equal(folderOf({ shareOwners: { v: owner } }), folderOf({ place: elsewhere }))
+      const odd = group.place.replace('/resourcegroups/rg/', '/resourcegroups/(ü)/')
+      assert.match(folderOf({ place: odd }), /\/~[0-9a-f]{40}\/account\/share$/)
     } finally {
       rmSync(shareRoot, { recursive: true })
     }

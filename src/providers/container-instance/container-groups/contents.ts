@@ -42,7 +42,7 @@ export async function contentsOf(
       files.set(name, await referencedFiles(model, volume.secretReference, parts))
     }
     if (volume.azureFile !== undefined) {
-      const folder = shareFolder(model, volume.azureFile, parts.shareRoot)
+      const folder = shareFolder(model, volume, parts.shareRoot)
       const share = volume.azureFile.shareName
       await ask(() => mkdir(folder, { recursive: true }), 'FileShareNotAvailable', { share })
     }

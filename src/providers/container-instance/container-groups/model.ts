@@ -37,6 +37,11 @@ export interface ContainerGroup {
   readonly missingProfile?: string
   /** By URI, the secret that whoever wrote the group was allowed to use: an id in lower case. */
   readonly secretIds?: Readonly<Record<string, string>>
+  /**
+   * By volume, the resource group that the account of its share is in, as a key; left out where it is the
+   * group's own.
+   */
+  readonly shareOwners?: Readonly<Record<string, string>>
 }
 
 export const defaultRequests = { cpu: 1, memoryInGB: 1.5 } as const

@@ -11,7 +11,12 @@ import { qualify } from '#kernel/vendor.ts'
 import type { Context } from '#plane/define.ts'
 import { type ContainerGroupProfile, openRevision } from '../container-group-profiles/model.ts'
 import { problemOf, refuseContainer } from '../errors.ts'
-import { absentIdentity, type LentIdentities, type SecretStore } from '../services.ts'
+import {
+  absentIdentity,
+  type LentIdentities,
+  type SecretStore,
+  type ShareAccounts,
+} from '../services.ts'
 import type { ContainerGroup } from './model.ts'
 
 export interface PrepareParts {
@@ -20,6 +25,7 @@ export interface PrepareParts {
   readonly ids: Ids
   readonly identities: LentIdentities | undefined
   readonly secrets: SecretStore | undefined
+  readonly shareAccounts: ShareAccounts | undefined
 }
 
 /** Beside the members of the wire body. */
@@ -35,6 +41,8 @@ export interface Preparation {
   readonly missingProfile?: string
   /** By URI, the id of each secret that the caller may use, in lower case. */
   readonly secretIds?: Readonly<Record<string, string>>
+  /** By volume, the resource group of its share's account, where it is another one. */
+  readonly shareOwners?: Readonly<Record<string, string>>
 }
 
 export const profileType = 'ContainerInstance/containerGroupProfiles'
@@ -47,7 +55,18 @@ interface GivenBody extends JsonObject {
   }
   readonly properties: {
     readonly containerGroupProfile?: { readonly id?: string; readonly revision?: number }
-    readonly secretReferences?: readonly { readonly secretReferenceUri: string }[]
+    readonly secretReferences?: readonly {
+      readonly name: string
+      readonly secretReferenceUri: string
+    }[]
+    readonly volumes?: readonly {
+      readonly name: string
+      readonly azureFile?: {
+        readonly storageAccountName: string
+        readonly storageAccountKey?: string
+        readonly storageAccountKeyReference?: string
+      }
+    }[]
   }
 }
 
@@ -69,6 +88,7 @@ export async function prepareGroup(
   )
   const { properties, missingProfile } = await withProfile(context, body.properties, seal)
   const secretIds = await grantedSecrets(context, properties, secrets)
+  const shareOwners = await grantedShares(context, properties, parts)
   const preparation: Preparation = {
     place: id.key,
     location: await locationOf(context, body.location),
@@ -77,6 +97,7 @@ export async function prepareGroup(
     userAssigned,
     ...(missingProfile === undefined ? {} : { missingProfile }),
     ...(secretIds === undefined ? {} : { secretIds }),
+    ...(shareOwners === undefined ? {} : { shareOwners }),
   }
   return { ...body, properties, preparation }
 }
@@ -199,6 +220,41 @@ async function grantedSecrets(
   }
   // Sorted, so that the same references in another order are the same group.
   return granted.size === 0 ? undefined : Object.fromEntries([...granted].sort())
+}
+
+/**
+ * Where the accounts of the group's file shares are. Mounting a share takes the account's key, or the right to
+ * read the account's keys. A name that no account has means one of the group's own resource group.
+ */
+async function grantedShares(
+  context: Context & { readonly id: ResourceId },
+  properties: GivenBody['properties'],
+  { shareAccounts, secrets }: PrepareParts,
+): Promise<Readonly<Record<string, string>> | undefined> {
+  if (shareAccounts === undefined) return undefined
+  const own = scopeOf(context.id).key
+  const owners: [string, string][] = []
+  for (const { name, azureFile } of properties.volumes ?? []) {
+    const {
+      storageAccountName = '',
+      storageAccountKey,
+      storageAccountKeyReference,
+    } = azureFile ?? {}
+    const account = azureFile && (await shareAccounts.find(storageAccountName))
+    if (account === undefined) continue
+    const uri = properties.secretReferences?.find(
+      (one) => one.name === storageAccountKeyReference,
+    )?.secretReferenceUri
+    // Using the secret was granted before.
+    const key = storageAccountKey ?? (uri === undefined ? undefined : await secrets?.read(uri))
+    if (key === undefined || !account.isKey(key)) {
+      // As the caller wrote it: where the account is, only those who may see it learn.
+      await requireLinked(context, shareAccounts.keysAction, account.id, storageAccountName)
+    }
+    const owner = scopeOf(account.id).key
+    if (owner !== own) owners.push([name, owner])
+  }
+  return owners.length === 0 ? undefined : Object.fromEntries(owners.sort())
 }
 
 function profileIdOf(text: string, { words }: Context): ResourceId | undefined {

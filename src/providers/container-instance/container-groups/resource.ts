@@ -4,7 +4,7 @@ import type { Ids } from '#kernel/ports.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import { defineResource, type ResourceType } from '#plane/define.ts'
 import { refuseContainer } from '../errors.ts'
-import type { LentIdentities } from '../services.ts'
+import type { LentIdentities, ShareAccounts } from '../services.ts'
 import { outboundDependencies } from './actions/outbound-dependencies.ts'
 import { restart, start, stop } from './actions/start-stop-restart.ts'
 import { groupType } from './group-index.ts'
@@ -21,6 +21,7 @@ export interface ContainerGroupParts extends ReconcileParts {
   readonly tenantId: string
   readonly ids: Ids
   readonly identities: LentIdentities | undefined
+  readonly shareAccounts: ShareAccounts | undefined
   readonly naming: Naming
 }
 

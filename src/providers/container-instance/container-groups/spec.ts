@@ -3,6 +3,7 @@
  * this installation is said before anything is tried.
  */
 
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type {
   EngineDescription,
@@ -13,7 +14,7 @@ import type {
   SecuritySpec,
   VolumeSpec,
 } from '#engines/containers/engine.ts'
-import { parseResourceId, subscriptionOf } from '#kernel/resource-id.ts'
+import { parseResourceId, resourceGroupOf, subscriptionOf } from '#kernel/resource-id.ts'
 import type { Failure } from '../engine-failure.ts'
 import { type ContainerCode, refuseContainer } from '../errors.ts'
 import { allContainers, type ContainerGroup, hashOf } from './model.ts'
@@ -23,7 +24,7 @@ import type { ContainerProperties, ProbeShape, SecurityContext, Volume } from '.
 export interface Surroundings {
   /** Where `Public` ports are published. */
   readonly hostAddress: string
-  /** The folder that holds file shares, `{subscription}/{account}/{share}`; none: there are no shares. */
+  /** The folder that holds file shares, `{subscription}/{group}/{account}/{share}`; none: there are no shares. */
   readonly shareRoot: string | undefined
   /** Cores of the engine's machine: a limit above is no limit, and some engines refuse it. */
   readonly cpusMax: number | undefined
@@ -228,7 +229,7 @@ function volumeOf(
 ): VolumeSpec {
   const name = `v${at}`
   if (volume.azureFile !== undefined) {
-    return { kind: 'host', name, folder: shareFolder(model, volume.azureFile, around.shareRoot) }
+    return { kind: 'host', name, folder: shareFolder(model, volume, around.shareRoot) }
   }
   if (volume.gitRepo !== undefined) return { kind: 'archive', name }
   if (volume.secret !== undefined || volume.secretReference !== undefined) {
@@ -237,20 +238,33 @@ function volumeOf(
   return { kind: 'empty', name }
 }
 
-/** Shares of one subscription are out of reach of another's groups. */
+/**
+ * Where a share is: below the resource group of its account, so that accounts of one name in two groups have
+ * two shares.
+ */
 export function shareFolder(
-  { place }: Pick<ContainerGroup, 'place'>,
-  share: { readonly storageAccountName: string; readonly shareName: string },
+  { place, shareOwners = {} }: Pick<ContainerGroup, 'place' | 'shareOwners'>,
+  { name, azureFile }: Volume,
   shareRoot: string | undefined,
 ): string {
-  const id = parseResourceId(place)
+  const id = parseResourceId(Object.hasOwn(shareOwners, name) ? (shareOwners[name] ?? '') : place)
   const subscription = id === undefined ? undefined : subscriptionOf(id)
+  const group = id === undefined ? undefined : resourceGroupOf(id)
   return join(
     shareRoot ?? '/',
     subscription ?? 'none',
-    share.storageAccountName.toLowerCase(),
-    share.shareName.toLowerCase(),
+    folderName(group ?? 'none'),
+    azureFile?.storageAccountName.toLowerCase() ?? 'none',
+    azureFile?.shareName.toLowerCase() ?? 'none',
   )
+}
+
+/** Names of resource groups take characters that names of folders had better not. */
+function folderName(group: string): string {
+  const name = group.toLowerCase()
+  return /^[a-z0-9_-][a-z0-9_.-]*$/.test(name)
+    ? name
+    : `~${createHash('sha256').update(name).digest('hex').slice(0, 40)}`
 }
 
 /** Why this group can never be made here, whatever the engine says; undefined when it can be tried. */

@@ -46,6 +46,9 @@ export function toModel(
       ? {}
       : { missingProfile: body.preparation.missingProfile }),
     ...(body.preparation.secretIds === undefined ? {} : { secretIds: body.preparation.secretIds }),
+    ...(body.preparation.shareOwners === undefined
+      ? {}
+      : { shareOwners: body.preparation.shareOwners }),
   }
   // A PUT that changes something is a full replace, and runs what was stopped.
   return previous !== undefined && sameJson(model, previous)

@@ -1,0 +1,113 @@
+/** File shares belong to an account in a resource group: mounting one takes its key, or the right to read it. */
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Application, createApplication, createResourceGroup, grant, roles } from './access.ts'
+import { type Answer, type Installation, startInstallation } from './installation.ts'
+
+let installation: Installation
+let group: (name: string) => string
+let ofA: Application
+let ofB: Application
+
+const key = Buffer.from('the key of the account').toString('base64')
+
+before(async () => {
+  installation = await startInstallation({
+    environment: { ARMATURE_CONTAINERS: 'simulated', ARMATURE_CONTAINERS_SHARES: 'shares' },
+  })
+  group = (name) => `/subscriptions/${installation.subscriptionId}/resourceGroups/${name}`
+  ofA = await createApplication(installation, 'of-a')
+  ofB = await createApplication(installation, 'of-b')
+  for (const [name, { principalId }] of [
+    ['a', ofA],
+    ['b', ofB],
+  ] as const) {
+    await createResourceGroup(installation, group(name))
+    await grant(installation, group(name), roles.contributor, principalId)
+  }
+  for (const [name, properties] of [
+    [
+      'keyed',
+      { kind: 'BlobService', endpoint: 'https://h.example/x', accountName: 'x', accountKey: key },
+    ],
+    ['folder', { kind: 'Folder' }],
+  ] as const) {
+    const made = await installation.request(
+      'PUT',
+      `${group('b')}/providers/Vendor.Storage/storageAccounts/${name}?api-version=2023-01-01`,
+      { body: { location: 'here', properties } },
+    )
+    assert.equal(made.status, 201, made.text)
+  }
+})
+
+after(() => installation[Symbol.asyncDispose]())
+
+/** A PUT of a group in `where` that mounts a share of `account`. */
+async function mount(
+  where: string,
+  as: Application,
+  name: string,
+  account: object,
+): Promise<Answer> {
+  const path = `${group(where)}/providers/Vendor.ContainerInstance/containerGroups/${name}`
+  return await installation.request('PUT', `${path}?api-version=2025-09-01`, {
+    token: as.token,
+    body: {
+      location: 'here',
+      properties: {
+        osType: 'Linux',
+        containers: [
+          {
+            name: 'one',
+            properties: {
+              image: 'any',
+              volumeMounts: [{ name: 'v', mountPath: '/data' }],
+            },
+          },
+        ],
+        volumes: [{ name: 'v', azureFile: { shareName: 'share', ...account } }],
+      },
+    },
+  })
+}
+
+function assertNotGranted(answer: Answer): void {
+  assert.equal(answer.status, 403, answer.text)
+  assert.equal(answer.at('error.code'), 'LinkedAuthorizationFailed')
+  assert.match(answer.text, /storageAccounts\/listKeys\/action/)
+  assert.ok(!answer.text.includes('resourceGroups/b'), 'it does not tell where the account is')
+}
+
+test('a share of another group’s account: refused without its key, and with a wrong one', async () => {
+  assertNotGranted(await mount('a', ofA, 'none', { storageAccountName: 'keyed' }))
+  const wrong = { storageAccountName: 'Keyed', storageAccountKey: 'd3Jvbmc=' }
+  assertNotGranted(await mount('a', ofA, 'wrong', wrong))
+  assertNotGranted(
+    await mount('a', ofA, 'empty', { storageAccountName: 'keyed', storageAccountKey: '' }),
+  )
+  const folder = { storageAccountName: 'folder', storageAccountKey: key }
+  assertNotGranted(await mount('a', ofA, 'folder', folder))
+})
+
+test('with the account’s key, or with the right to read it, it is mounted', async () => {
+  const right = { storageAccountName: 'keyed', storageAccountKey: key }
+  const made = await mount('a', ofA, 'right', right)
+  assert.equal(made.status, 201, made.text)
+  assert.ok(!made.text.includes(key))
+  for (const storageAccountName of ['keyed', 'folder']) {
+    const own = await mount('b', ofB, `own-${storageAccountName}`, { storageAccountName })
+    assert.equal(own.status, 201, own.text)
+  }
+})
+
+test('a name that no account has is one of the group’s own resource group', async () => {
+  for (const [where, as] of [
+    ['a', ofA],
+    ['b', ofB],
+  ] as const) {
+    const made = await mount(where, as, 'implied', { storageAccountName: 'nobodys' })
+    assert.equal(made.status, 201, made.text)
+  }
+})
