@@ -7,7 +7,7 @@ import { businessMigrations } from '#business/migrations.ts'
 import { createBusiness } from '#business/service.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import { gitRepositories } from '#engines/repositories/git-repositories.ts'
-import { createAddressOf } from '#http/client-address.ts'
+import { createAddressOf, originOf } from '#http/client-address.ts'
 import { createHttpServer, type HttpServer } from '#http/server.ts'
 import { createStreams } from '#http/streams.ts'
 import { defaultThrottle, type ThrottleSettings } from '#http/throttle.ts'
@@ -102,7 +102,7 @@ export async function start(config: Config): Promise<Started> {
     publicUrl: () => listening,
     issuers: config.issuers,
     localTokenSecret: home.localTokenSecret(),
-    addressOf,
+    originOf: (request) => originOf(request, addressOf),
   })
   const firstStart = !(await isFurnished(store.sql))
   const ownerId = firstStart

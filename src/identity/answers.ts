@@ -4,8 +4,11 @@
  */
 
 import type { Context } from 'oidc-provider'
+import { deviceGrant } from './clients.ts'
+import { parseToken } from './jwt.ts'
 import { requestBehind } from './oauth-request.ts'
 import { type RewriteOptions, rewriteScope, routes } from './rewrite.ts'
+import { type OnSignIn, type SignInEvent, triedName } from './sign-in-events.ts'
 
 export interface AnswerOptions extends Pick<RewriteOptions, 'audience' | 'aliases'> {
   readonly tenantId: string
@@ -25,6 +28,53 @@ export function completeAnswers(
     if (ctx.path === routes.device_authorization) ctx.body = { ...body, ...deviceFields(body) }
     if (ctx.path === routes.token) ctx.body = { ...body, ...tokenFields(ctx, body, options) }
   }
+}
+
+/** Tells what became of every request for a token, but for those that only wait for a person. */
+export function tellOutcomes(
+  onSignIn: OnSignIn,
+): (ctx: Context, next: () => Promise<void>) => Promise<void> {
+  return async (ctx, next) => {
+    await next()
+    const request = requestBehind(ctx.req)
+    if (ctx.path !== routes.token || request === undefined) return
+    const error = ctx.status === 200 ? undefined : errorIn(ctx.body)
+    if (error === 'authorization_pending' || error === 'slow_down') return
+    const { client, account } = ctx.oidc
+    const clientId = client?.clientId ?? triedName(request.asked.get('client_id') ?? '')
+    const grant = grantNames.get(request.asked.get('grant_type') ?? '') ?? 'other'
+    const ownName = grant === 'client_credentials' ? clientId : undefined
+    onSignIn({
+      outcome: error === undefined ? 'succeeded' : 'refused',
+      grant,
+      principalId:
+        account?.accountId ?? (error === undefined ? principalIdIn(ctx.body) : undefined),
+      name: ownName ?? account?.accountId ?? clientId,
+      clientId,
+      origin: request.origin,
+      error,
+    })
+  }
+}
+
+const grantNames: ReadonlyMap<string, SignInEvent['grant']> = new Map([
+  ['authorization_code', 'authorization_code'],
+  ['client_credentials', 'client_credentials'],
+  ['refresh_token', 'refresh_token'],
+  ['device_code', 'device_code'],
+  [deviceGrant, 'device_code'],
+])
+
+function errorIn(body: unknown): string {
+  const { error } = Object(body) as { readonly error?: unknown }
+  return typeof error === 'string' ? error : 'server_error'
+}
+
+/** Of a token we have just signed ourselves. */
+function principalIdIn(body: unknown): string | undefined {
+  const { access_token: token } = Object(body) as { readonly access_token?: unknown }
+  const parsed = typeof token === 'string' ? parseToken(token) : 'none'
+  return typeof parsed === 'string' ? undefined : String(parsed.claims['oid'])
 }
 
 function deviceFields(body: object): object {

@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
+import type { RequestOrigin } from '#kernel/request-origin.ts'
 import type { Feed, Sql } from '#stores/store.ts'
 import { type Authenticator, createAuthenticator } from './authenticate.ts'
 import { type IdentityDirectory, openDirectory } from './directory.ts'
@@ -18,6 +19,7 @@ import type { PasswordCost } from './passwords.ts'
 import type { PrincipalRecord } from './principal-record.ts'
 import { canonicalPath, resourceScope } from './rewrite.ts'
 import { createSeal } from './seal.ts'
+import type { OnSignIn } from './sign-in-events.ts'
 import { principalClaims } from './token-claims.ts'
 
 export interface IdentityOptions {
@@ -38,8 +40,10 @@ export interface IdentityOptions {
   readonly limits?: Partial<IdentityLimits>
   /** Lets whoever sends it have tokens of the owner; `undefined` turns that endpoint off. */
   readonly localTokenSecret?: string
-  /** The client's address behind proxies the edge trusts; the socket's when left out. */
-  readonly addressOf?: (req: IncomingMessage) => string
+  /** Where a request came from, behind proxies the edge trusts; the socket's address when left out. */
+  readonly originOf?: (req: IncomingMessage) => RequestOrigin
+  /** Told of every sign-in and every token asked for, good or bad. */
+  readonly onSignIn?: OnSignIn
   /** For the documents of external issuers. */
   readonly fetch?: typeof fetch
   readonly passwordCost?: PasswordCost
@@ -75,7 +79,7 @@ export function openIdentity(options: IdentityOptions): Identity {
 
   async function issue(
     principal: PrincipalRecord,
-  ): Promise<{ token: string; expiresAt: number; now: number }> {
+  ): Promise<{ principalId: string; token: string; expiresAt: number; now: number }> {
     const key = await keys.active()
     const now = clock.now()
     const iat = Math.floor(now / 1000)
@@ -96,7 +100,7 @@ export function openIdentity(options: IdentityOptions): Identity {
       },
       key,
     )
-    return { token, expiresAt: exp * 1000, now }
+    return { principalId: principal.id, token, expiresAt: exp * 1000, now }
   }
 
   let handler: Promise<OAuthHandler> | undefined
@@ -116,7 +120,10 @@ export function openIdentity(options: IdentityOptions): Identity {
       publicUrl,
       audience,
       aliases,
-      addressOf: options.addressOf ?? ((req) => req.socket.remoteAddress ?? ''),
+      originOf:
+        options.originOf ??
+        (({ socket }) => ({ address: socket.remoteAddress ?? '', userAgent: '' })),
+      onSignIn: options.onSignIn ?? (() => {}),
       localToken: {
         secret: options.localTokenSecret,
         issue: async () => {

@@ -16,6 +16,7 @@ import { signInPage } from './pages/sign-in-page.ts'
 import { interactionPath } from './rewrite.ts'
 import type { Seal } from './seal.ts'
 import type { SignIn } from './sign-in.ts'
+import { type OnSignIn, triedName } from './sign-in-events.ts'
 
 export type InteractionAnswer =
   | { readonly kind: 'page'; readonly page: Page }
@@ -29,9 +30,10 @@ export interface InteractionOptions {
   readonly signIn: SignIn
   readonly seal: Seal
   readonly clock: Clock
-  /** The address failures are counted for. */
-  readonly address: string
+  readonly onSignIn: OnSignIn
 }
+
+const outcomes = { welcome: 'succeeded', refused: 'refused', wait: 'delayed' } as const
 
 export async function answerInteraction(
   req: IncomingMessage,
@@ -67,7 +69,16 @@ export async function answerInteraction(
       const outcome = await options.signIn.attempt({
         signInName: name.trim(),
         password: form.get('password') ?? '',
-        address: options.address,
+        address: request.origin.address,
+      })
+      options.onSignIn({
+        outcome: outcomes[outcome.kind],
+        grant: 'password',
+        principalId: outcome.kind === 'welcome' ? outcome.user.id : undefined,
+        name: triedName(name.trim()),
+        clientId: interaction.params['client_id'] ?? '',
+        origin: request.origin,
+        error: outcome.kind === 'welcome' ? undefined : 'access_denied',
       })
       const again = async (
         problem: string,

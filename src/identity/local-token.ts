@@ -10,6 +10,8 @@ import type { OAuthRequest } from './oauth-request.ts'
 export interface LocalTokenAnswer {
   readonly status: number
   readonly body: object
+  /** Who the token is for. */
+  readonly principalId?: string
 }
 
 export interface LocalTokenOptions {
@@ -21,7 +23,13 @@ export interface LocalTokenOptions {
   readonly aliases: readonly string[]
   /** A token for the owner, or `undefined` when there is none. */
   readonly issue: () => Promise<
-    { readonly token: string; readonly expiresAt: number; readonly now: number } | undefined
+    | {
+        readonly principalId: string
+        readonly token: string
+        readonly expiresAt: number
+        readonly now: number
+      }
+    | undefined
   >
 }
 
@@ -54,6 +62,7 @@ export async function answerLocalToken(
   const seconds = Math.floor((issued.expiresAt - issued.now) / 1000)
   return {
     status: 200,
+    principalId: issued.principalId,
     body: {
       access_token: issued.token,
       expires_on: String(Math.floor(issued.expiresAt / 1000)),

@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Provider } from 'oidc-provider'
 import { ApiError } from '#kernel/error.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
+import type { RequestOrigin } from '#kernel/request-origin.ts'
 import { type Sql, StoreUnavailable } from '#stores/store.ts'
 import { portalClientId } from './clients.ts'
 import { openConsents } from './consents.ts'
@@ -29,6 +30,7 @@ import {
 } from './rewrite.ts'
 import type { Seal } from './seal.ts'
 import { createSignIn } from './sign-in.ts'
+import type { OnSignIn } from './sign-in-events.ts'
 
 export interface OAuthHandlerOptions {
   readonly sql: Sql
@@ -43,7 +45,8 @@ export interface OAuthHandlerOptions {
   readonly publicUrl: () => string
   readonly audience: () => string
   readonly aliases: () => readonly string[]
-  readonly addressOf: (req: IncomingMessage) => string
+  readonly originOf: (req: IncomingMessage) => RequestOrigin
+  readonly onSignIn: OnSignIn
   readonly localToken: Pick<LocalTokenOptions, 'secret' | 'issue'>
 }
 
@@ -92,6 +95,7 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
       audience: audience(),
       aliases: options.aliases(),
       nonce: () => options.ids.secret(16),
+      originOf: options.originOf,
     })
     switch (outcome.kind) {
       case 'unknown':
@@ -135,11 +139,21 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
     if (request.path === instancePath && reading) return sendJson(res, 200, instances(), {})
     if (request.path === localTokenPath) {
       const inAddress = localTokenSecretIn((req.url ?? '').split('?')[0] ?? '')
-      const { status, body } = await answerLocalToken(request, req.headers, {
+      const { status, body, principalId } = await answerLocalToken(request, req.headers, {
         ...options.localToken,
         ...(inAddress === undefined ? {} : { given: inAddress }),
         audience: audience(),
         aliases: options.aliases(),
+      })
+      const error = 'error' in body ? String(body.error) : undefined
+      options.onSignIn({
+        outcome: status === 200 ? 'succeeded' : 'refused',
+        grant: 'managed_identity',
+        principalId,
+        name: 'managed identity',
+        clientId: '',
+        origin: request.origin,
+        error,
       })
       return sendJson(res, status, body, { 'Cache-Control': 'no-store' })
     }
@@ -179,7 +193,7 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
         signIn,
         seal,
         clock,
-        address: options.addressOf(req),
+        onSignIn: options.onSignIn,
       })
       if (outcome.kind === 'page') return sendPage(res, outcome.page)
       res.writeHead(303, { ...securityHeaders, Location: outcome.location, 'Content-Length': '0' })

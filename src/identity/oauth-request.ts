@@ -4,6 +4,7 @@
  */
 
 import { IncomingMessage } from 'node:http'
+import type { RequestOrigin } from '#kernel/request-origin.ts'
 import { canonicalPath, foreignTenant, type RewriteOptions, rewriteParameters } from './rewrite.ts'
 
 export interface OAuthRequest {
@@ -16,6 +17,7 @@ export interface OAuthRequest {
   readonly body: Buffer
   /** The parameters as the client spelled them, posted or in the address. */
   readonly asked: URLSearchParams
+  readonly origin: RequestOrigin
 }
 
 /** Which request of ours the library's request was made from. */
@@ -36,7 +38,11 @@ export type ReadOutcome =
 /** Reads the whole of a request to one of our routes. */
 export async function readOAuthRequest(
   req: IncomingMessage,
-  options: RewriteOptions & { readonly tenantId: string; readonly formBytesMax: number },
+  options: RewriteOptions & {
+    readonly tenantId: string
+    readonly formBytesMax: number
+    readonly originOf: (req: IncomingMessage) => RequestOrigin
+  },
 ): Promise<ReadOutcome> {
   const target = req.url ?? '/'
   const mark = target.indexOf('?')
@@ -63,6 +69,7 @@ export async function readOAuthRequest(
       form: form === undefined ? undefined : rewriteParameters(path, form, options),
       body,
       asked: form ?? query,
+      origin: options.originOf(req),
     },
   }
 }

@@ -15,7 +15,7 @@ import {
 import type { Clock, Log } from '#kernel/ports.ts'
 import type { Sql } from '#stores/store.ts'
 import { createAdapterFactory } from './adapter.ts'
-import { completeAnswers } from './answers.ts'
+import { completeAnswers, tellOutcomes } from './answers.ts'
 import { builtInClients, findClient, isFirstParty } from './clients.ts'
 import type { Consents } from './consents.ts'
 import type { IdentityDirectory } from './directory.ts'
@@ -26,6 +26,7 @@ import type { Page } from './pages/layout.ts'
 import { errorPage, signedOutPage, signOutPage } from './pages/message-pages.ts'
 import { bareImplicitMode, interactionPath, resourceScope, routes } from './rewrite.ts'
 import type { Seal } from './seal.ts'
+import type { OnSignIn } from './sign-in-events.ts'
 import { principalClaims } from './token-claims.ts'
 
 export interface ProviderOptions {
@@ -40,6 +41,7 @@ export interface ProviderOptions {
   readonly publicUrl: string
   readonly audience: string
   readonly key: ActiveKey
+  readonly onSignIn: OnSignIn
 }
 
 /** Where oauth-handler.ts puts a code given in the address, so that the form shows it to be confirmed. */
@@ -181,6 +183,7 @@ export function createProvider(options: ProviderOptions): Provider {
     return principal !== undefined && directory.verifySecret(principal.id, actual)
   }
 
+  provider.use(tellOutcomes(options.onSignIn))
   provider.use(completeAnswers({ audience, aliases: [publicUrl], tenantId }))
 
   provider.registerResponseMode(bareImplicitMode, (ctx, redirectUri, payload) => {
