@@ -199,7 +199,7 @@ test('a variable that is no setting is a warning with a suggestion', () => {
   withFolder((directory) => {
     const environment = { ARMATURE_PROT: '1', ARMATURE_TEST_REQUIRE: 'all', OTHER: 'x' }
     assert.deepEqual(readConfig({ environment, directory }).warnings, [
-      'ARMATURE_PROT is no setting and has no effect; did you mean `ARMATURE_PORT`?',
+      'ARMATURE_PROT is not a setting and has no effect; did you mean `ARMATURE_PORT`?',
     ])
   })
 })

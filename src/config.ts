@@ -466,7 +466,7 @@ function findWarnings(environment: Environment): string[] {
     .filter(
       (key) => key.startsWith('ARMATURE_') && !known.includes(key) && !otherVariables.test(key),
     )
-    .map((key) => `${key} is no setting and has no effect${didYouMean(key, known)}`)
+    .map((key) => `${key} is not a setting and has no effect${didYouMean(key, known)}`)
 }
 
 function shorten(value: string): string {

@@ -19,7 +19,7 @@ export const billingOptions = {
   profile: {
     type: 'string',
     value: 'name',
-    summary: 'The billing profile; default when left out',
+    summary: 'Billing profile [default: default]',
   },
 } as const
 

@@ -38,6 +38,8 @@ function findingsLine(findings: readonly Finding[]): string {
   const counts = (['Failed', 'Warning', 'Succeeded'] as const)
     .map((state) => [findings.filter((one) => one.state === state).length, state] as const)
     .filter(([count]) => count > 0)
-    .map(([count, state]) => `${count} ${state.toLowerCase()}`)
+    .map(([count, state]) =>
+      state === 'Warning' && count > 1 ? `${count} warnings` : `${count} ${state.toLowerCase()}`,
+    )
   return `Validation: ${counts.join(', ')}`
 }

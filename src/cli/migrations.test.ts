@@ -203,7 +203,7 @@ describe('the commands about migrations', () => {
     const check = `migration validate`
     await w.migrations.make('judged')
     const fine = await succeeds(w, `${check} fine ${place} ${source(w)} ${passwords} -d judged`)
-    assert.match(fine.out, /Validation: (?:\d+ warning, )?\d+ succeeded/)
+    assert.match(fine.out, /Validation: (?:\d+ warnings?, )?\d+ succeeded/)
     const failed = await w.run(`${check} lacking ${place} ${source(w)} ${passwords} -d nothere`)
     assert.equal(failed.code, 1)
     assert.match(failed.out, /nothere +\w+ +Failed +\S/)

@@ -8,7 +8,7 @@ export interface ErrorEntry {
   readonly status: number
   /** Shown to the caller; `{name}` is filled from the parameters. */
   readonly message: string
-  /** Who can mend it and how; printed in the reference, never sent. */
+  /** How to fix it, and who can; printed in the reference, never sent. */
   readonly advice: string
 }
 

@@ -44,7 +44,7 @@ export const limitNotes: Readonly<Record<keyof Limits, readonly [value: number, 
     'tries of a transaction that lost a race before the caller hears of it',
   ],
   requestSeconds: [60, 'seconds for a synchronous answer (facts 9.1)'],
-  drainSeconds: [10, 'seconds running requests get to end after SIGTERM'],
+  drainSeconds: [10, 'seconds that running requests may take to finish after SIGTERM'],
 }
 
 export const defaultLimits: Limits = Object.freeze(

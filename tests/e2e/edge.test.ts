@@ -362,7 +362,7 @@ describe('a server at debug level', { timeout: 120_000 }, () => {
     assert.equal(await code, 0)
     await assert.rejects(fetch(installation.url), 'nobody listens any more')
     assert.ok(!readdirSync(installation.home).includes('running.json'))
-    assert.match(installation.log(), /Stopping: running requests get to end/)
+    assert.match(installation.log(), /Shutting down gracefully/)
   })
 })
 

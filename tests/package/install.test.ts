@@ -177,7 +177,7 @@ async function serveAndAsk(node: string, launcher: string, home: string): Promis
     child.kill('SIGTERM')
   }
   assert.equal(await ended, 0, errors)
-  assert.match(errors, /^Stopping[^\n]*\n$/)
+  assert.match(errors, /^Shutting down[^\n]*\n$/)
 }
 
 function sizeOf(folder: string): number {

@@ -59,7 +59,7 @@ export function limitsPage(): string {
 export function errorsPage(registry: Registry): string {
   const rows = (entries: Readonly<Record<string, ErrorEntry>>): string =>
     table(
-      ['Code', 'Status', 'Message', 'Who can mend it'],
+      ['Code', 'Status', 'Message', 'How to fix it'],
       Object.entries(entries)
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([code, one]) => [`\`${code}\``, String(one.status), one.message, one.advice]),

@@ -32,12 +32,36 @@ export const command: Command = defineCommand({
   notes: settingsTable,
   arguments: [],
   options: {
-    home: { type: 'string', value: 'folder', summary: 'Instead of ARMATURE_HOME' },
-    host: { type: 'string', value: 'address', summary: 'Instead of ARMATURE_HOST' },
-    port: { type: 'string', value: 'number', summary: 'Instead of ARMATURE_PORT' },
-    store: { type: 'string', value: 'address', summary: 'Instead of ARMATURE_STORE' },
-    'public-url': { type: 'string', value: 'address', summary: 'Instead of ARMATURE_PUBLIC_URL' },
-    'log-level': { type: 'string', value: 'level', summary: 'Instead of ARMATURE_LOG_LEVEL' },
+    home: {
+      type: 'string',
+      value: 'folder',
+      summary: 'Data directory [env: ARMATURE_HOME, default: .armature]',
+    },
+    host: {
+      type: 'string',
+      value: 'address',
+      summary: 'Address to listen on [env: ARMATURE_HOST]',
+    },
+    port: {
+      type: 'string',
+      value: 'number',
+      summary: 'Port to listen on; 0 takes a free one [env: ARMATURE_PORT]',
+    },
+    store: {
+      type: 'string',
+      value: 'address',
+      summary: 'PostgreSQL to store everything in [env: ARMATURE_STORE]',
+    },
+    'public-url': {
+      type: 'string',
+      value: 'address',
+      summary: 'Address that clients use [env: ARMATURE_PUBLIC_URL]',
+    },
+    'log-level': {
+      type: 'string',
+      value: 'level',
+      summary: 'How much is logged [env: ARMATURE_LOG_LEVEL]',
+    },
   },
   examples: [
     'serve',
@@ -86,7 +110,7 @@ async function runUntilStopped(
   })
   terminal.out(startLines(context, server))
   await stopped
-  terminal.error('Stopping: running requests get to end. Ask again to stop at once.\n')
+  terminal.error('Shutting down gracefully. Press Ctrl-C again to force quit.\n')
   await server.close()
   return 0
 }

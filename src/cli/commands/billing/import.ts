@@ -62,7 +62,9 @@ export const command: Command = defineCommand({
     printRecord(terminal, values.json, values.json ? last : propertiesOf(last))
     const refused = await connection.client.list(`${at}/refusals`, { query: billingVersion })
     if (refused.length > 0 && !values.json) {
-      terminal.error(`${refused.length} rows were refused; all others are in:\n`)
+      terminal.error(
+        `${refused.length === 1 ? '1 row was' : `${refused.length} rows were`} refused; all others are imported:\n`,
+      )
       printRows(terminal, false, refused, [
         { title: 'LINE', of: (row) => (isRecord(row) ? String(row['line']) : '') },
         { title: 'COLUMN', of: member('column') },

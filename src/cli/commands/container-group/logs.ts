@@ -13,7 +13,7 @@ export const command: Command = defineCommand({
   options: {
     ...groupOptions,
     container: { type: 'string', value: 'name', summary: 'Which; the first when left out' },
-    tail: { type: 'string', value: 'lines', summary: 'Only the last so many lines' },
+    tail: { type: 'string', value: 'lines', summary: 'Show only the last lines, this many' },
     timestamps: { type: 'boolean', summary: 'Each line opens with its time' },
     ...connectionOptions,
   },

@@ -23,7 +23,7 @@ export const command: Command = defineCommand({
   options: {
     ...placeOptions,
     ...templateOptions,
-    short: { type: 'boolean', summary: 'Only which resources, without their properties' },
+    short: { type: 'boolean', summary: 'List the resources without their properties' },
     ...apiOptions,
   },
   examples: ['deployment what-if first -g demo -f main.json -p count=4'],

@@ -1,4 +1,4 @@
-/** `migration validate`: checks what a migration could fail of, and moves nothing. */
+/** `migration validate`: checks what could make a migration fail; it moves nothing. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, defineCommand, UsageError } from '../../command.ts'
@@ -11,7 +11,7 @@ const everyMilliseconds = 500
 
 export const command: Command = defineCommand({
   name: 'migration validate',
-  summary: 'Check what a migration could fail of, and move nothing',
+  summary: 'Check what could make a migration fail, without moving anything',
   notes:
     () => `It is a migration of its own, which ends when its findings are there: \`migration show\` shows them
 again. The migration proper gets another name.`,

@@ -27,7 +27,7 @@ export const command: Command = defineCommand({
     password: {
       type: 'string',
       value: 'text',
-      summary: 'A user’s password (`@file`, `-` for standard input); made up when left out',
+      summary: 'A user’s password (`@file`, `-` for standard input); generated when omitted',
     },
     'redirect-uri': {
       type: 'string',

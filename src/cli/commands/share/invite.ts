@@ -8,7 +8,7 @@ import { accountOptions, inAccount, make, shareVersion } from '../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'share invite',
-  summary: 'Offer a share to a principal or to who signs in by an address',
+  summary: 'Offer a share to a principal, or to whoever signs in with an e-mail address',
   arguments: [{ name: 'name', summary: 'The name of the invitation' }],
   options: {
     ...accountOptions,
