@@ -8,6 +8,7 @@ import { createBusiness } from '#business/service.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import { gitRepositories } from '#engines/repositories/git-repositories.ts'
 import { createAddressOf, originOf } from '#http/client-address.ts'
+import { createPermissionWatch } from '#http/permission-watch.ts'
 import { createHttpServer, type HttpServer } from '#http/server.ts'
 import { createStreams } from '#http/streams.ts'
 import { defaultThrottle, type ThrottleSettings } from '#http/throttle.ts'
@@ -114,12 +115,18 @@ export async function start(config: Config): Promise<Started> {
   log.debug({ engine: containers.title }, 'container engine')
   const migrating = openMigrating(config, clock, outbound)
   undo.use(migrating.engine)
-  const streams = createStreams({ ids, clock, log, publicUrl: () => listening })
+  const feeds = { rights: store.feed('authorization'), directory: store.feed('directory') }
+  const permissions = createPermissionWatch({
+    version: async () => `${await feeds.rights.position()} ${await feeds.directory.position()}`,
+    now: () => clock.now(),
+    log,
+  })
+  const streams = createStreams({ ids, clock, log, permissions, publicUrl: () => listening })
   const denials = openDenials(store.sql, clock, log)
   const authorizer = createAuthorizer({
     words: config.words,
-    feed: store.feed('authorization'),
-    directoryFeed: store.feed('directory'),
+    feed: feeds.rights,
+    directoryFeed: feeds.directory,
     directory: identity.directory,
     // Asked for at the first question, when the plane exists.
     reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
@@ -217,6 +224,8 @@ export async function start(config: Config): Promise<Started> {
     business,
     plane,
     authenticate: (header) => identity.authenticator.authenticate(header),
+    expiryOf: (header) => identity.authenticator.expiryOf(header),
+    permissions,
     oauth: (request, response) => identity.handleOAuth(request, response),
     directoryRoutes: directoryTable(identity),
     addressOf,

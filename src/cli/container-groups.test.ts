@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createStreams } from '#http/streams.ts'
+import { unmovedPermissions } from '#http/testing/permissions.ts'
 import { servePlane } from '#http/testing/serve-plane.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { ids, startContainers, subscription } from '#providers/container-instance/testing/start.ts'
@@ -15,6 +16,7 @@ interface World extends AsyncDisposable {
 
 async function open(): Promise<World> {
   const streams = createStreams({
+    permissions: unmovedPermissions(),
     ids,
     clock: { now: () => Date.now() },
     log: silentLog,

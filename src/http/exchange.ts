@@ -15,6 +15,7 @@ import type { Outcome, Plane, Route } from '#plane/plane.ts'
 import { type AddressOf, originOf } from './client-address.ts'
 import type { JsonSyntax } from './json.ts'
 import type { Metrics } from './metrics.ts'
+import type { PermissionWatch } from './permission-watch.ts'
 import type { Allowance, Throttle } from './throttle.ts'
 
 /** The columns of the matrix. Paths of the plane are `resource` until they have been located. */
@@ -82,6 +83,8 @@ export interface Exchange {
 export interface Edge {
   readonly plane: Plane
   authenticate(header: string | undefined): Principal | Promise<Principal>
+  expiryOf(header: string | undefined): number | undefined
+  readonly permissions: PermissionWatch
   authorizeAction(action: string, principal: Principal): void | Promise<void>
   readonly addressOf: AddressOf
   readonly clock: Clock

@@ -9,6 +9,7 @@ import { formatEtag } from '#kernel/etag.ts'
 import { brandHeader } from '#kernel/vendor.ts'
 import type { Outcome } from '#plane/plane.ts'
 import { announcesBody, type Edge, type Exchange, originOfExchange } from './exchange.ts'
+import { permissionOf } from './permission.ts'
 
 const jsonType = 'application/json; charset=utf-8'
 const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -160,8 +161,23 @@ async function writeStream(
   finishReading(exchange, edge, headers)
   response.writeHead(status, headers)
   if (exchange.method === 'HEAD') response.end()
-  else await pipeline(body, response)
+  else await sendStream(exchange, edge, body)
   settle(exchange, edge, status)
+}
+
+async function sendStream(
+  exchange: Exchange,
+  edge: Edge,
+  body: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const { response } = exchange
+  // The connection is cut: an answer that just ended early would look whole.
+  using watched = new DisposableStack()
+  if (exchange.principal !== undefined) {
+    const permission = permissionOf(exchange, edge)
+    watched.defer(edge.permissions.watch(permission, () => response.destroy()))
+  }
+  await pipeline(body, response)
 }
 
 /** Bookkeeping once the answer is out of our hands. */

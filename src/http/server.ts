@@ -32,6 +32,7 @@ import {
   options,
   readyz,
 } from './open-endpoints.ts'
+import type { PermissionWatch } from './permission-watch.ts'
 import { walk } from './pipeline.ts'
 import { createRoutingStamp } from './respond.ts'
 import { unlocated } from './steps/locate.ts'
@@ -45,6 +46,10 @@ export interface HttpServerOptions {
   readonly plane: Plane
   /** The caller by the `Authorization` header. Throws the 401 refusals. Synchronous when cached. */
   authenticate(header: string | undefined): Principal | Promise<Principal>
+  /** Until when a token that was let in is good; undefined when that is not known. */
+  expiryOf(header: string | undefined): number | undefined
+  /** Ends streams whose caller has lost the right to them. */
+  readonly permissions: PermissionWatch
   /** Identity's own paths, untouched. */
   readonly oauth: RawHandler
   readonly directoryRoutes: readonly DirectoryRoute[]
@@ -97,6 +102,8 @@ export function createHttpServer(given: HttpServerOptions): HttpServer {
   const edge: Edge = {
     plane: given.plane,
     authenticate: (header) => given.authenticate(header),
+    expiryOf: (header) => given.expiryOf(header),
+    permissions: given.permissions,
     authorizeAction: (action, principal) => given.authorizeAction(action, principal),
     addressOf: given.addressOf,
     clock: given.clock,

@@ -6,8 +6,11 @@ import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { silentLog } from '#kernel/ports.ts'
+import type { Permission } from '#plane/access.ts'
 import { testClock } from '#plane/testing/start.ts'
+import { createPermissionWatch } from './permission-watch.ts'
 import { type Conversation, createStreams, type StreamLimits, type Streams } from './streams.ts'
+import { lastingPermission } from './testing/permissions.ts'
 import { rawRequest } from './testing/raw-request.ts'
 import { startEdge, type TestEdge } from './testing/start.ts'
 
@@ -51,21 +54,42 @@ interface World extends AsyncDisposable {
   readonly edge: TestEdge
   readonly streams: Streams
   readonly clock: ReturnType<typeof testClock>
+  /** Counted up by a test that takes a right away. */
+  readonly changes: { count: number }
 }
 
 async function open(limits: Partial<StreamLimits> = {}): Promise<World> {
   const clock = testClock()
+  const changes = { count: 0 }
   let url = ''
   const streams = createStreams({
     ids: { uuid: randomUUID, secret: (bytes) => randomBytes(bytes).toString('base64url') },
     clock,
     log: silentLog,
+    permissions: createPermissionWatch({
+      version: () => String(changes.count),
+      now: () => clock.now(),
+      log: silentLog,
+      everyMilliseconds: 10,
+    }),
     publicUrl: () => url,
     limits,
   })
   const edge = await startEdge({ options: { upgrades: [streams] } })
   url = edge.url
-  return { edge, streams, clock, [Symbol.asyncDispose]: () => edge[Symbol.asyncDispose]() }
+  return { edge, streams, clock, changes, [Symbol.asyncDispose]: () => edge[Symbol.asyncDispose]() }
+}
+
+function revocable(): Permission & { revoke(): void } {
+  let holds = true
+  return {
+    principalId: 'someone',
+    ask: async () =>
+      holds ? { holds: true, until: Number.POSITIVE_INFINITY } : { holds: false, reason: 'gone' },
+    revoke() {
+      holds = false
+    },
+  }
 }
 
 interface Client {
@@ -112,7 +136,7 @@ describe('a stream', () => {
   test('goes to whoever sends the password first, carries both ways, and tells the exit code', async () => {
     await using world = await open()
     const echo = new Echo()
-    const { webSocketUri, password } = world.streams.offer(async () => echo)
+    const { webSocketUri, password } = world.streams.offer(async () => echo, lastingPermission)
     assert.match(webSocketUri, /^ws:\/\/127\.0\.0\.1:\d+\/streams\/[\w-]{22}$/)
     const one = client(webSocketUri, password)
     await one.says('hello\n')
@@ -134,7 +158,7 @@ describe('a stream', () => {
       world.streams.offer(async () => {
         opened++
         return new Echo()
-      })
+      }, lastingPermission)
     const wrong = offer()
     const { code, reason } = await client(wrong.webSocketUri, `${wrong.password}x`).closed
     assert.deepEqual([code, reason], [1008, 'the password is wrong'])
@@ -149,14 +173,14 @@ describe('a stream', () => {
 
   test('a client that says nothing is sent away', async () => {
     await using world = await open({ passwordSeconds: 0.02 })
-    const { webSocketUri } = world.streams.offer(async () => new Echo())
+    const { webSocketUri } = world.streams.offer(async () => new Echo(), lastingPermission)
     assert.deepEqual(await client(webSocketUri).closed, { code: 1008, reason: 'no password came' })
   })
 
   test('a client that leaves ends the conversation', async () => {
     await using world = await open()
     const echo = new Echo()
-    const { webSocketUri, password } = world.streams.offer(async () => echo)
+    const { webSocketUri, password } = world.streams.offer(async () => echo, lastingPermission)
     const one = client(webSocketUri, password)
     await one.says('hello')
     one.socket.close(4000, 'bye')
@@ -171,12 +195,15 @@ describe('a stream', () => {
     const world = await open()
     const failing = world.streams.offer(async () => {
       throw new Error('the container does not run')
-    })
+    }, lastingPermission)
     assert.deepEqual(await client(failing.webSocketUri, failing.password).closed, {
       code: 1011,
       reason: 'the container does not run',
     })
-    const { webSocketUri, password } = world.streams.offer(async () => new Echo())
+    const { webSocketUri, password } = world.streams.offer(
+      async () => new Echo(),
+      lastingPermission,
+    )
     const one = client(webSocketUri, password)
     await one.says('hello')
     await world[Symbol.asyncDispose]()
@@ -185,7 +212,7 @@ describe('a stream', () => {
 
   test('offers and sessions are bounded', async () => {
     await using world = await open({ offersMax: 2, sessionsMax: 1, messageBytesMax: 100 })
-    const offer = () => world.streams.offer(async () => new Echo())
+    const offer = () => world.streams.offer(async () => new Echo(), lastingPermission)
     const one = offer()
     const two = offer()
     assert.throws(offer, (error) => error instanceof ApiError && error.status === 503)
@@ -200,6 +227,53 @@ describe('a stream', () => {
   })
 })
 
+describe('the permission of a stream', () => {
+  test('gone before the client comes: nothing is opened', async () => {
+    await using world = await open()
+    const permission = revocable()
+    let opened = 0
+    const { webSocketUri, password } = world.streams.offer(async () => {
+      opened++
+      return new Echo()
+    }, permission)
+    permission.revoke()
+    const { code, reason } = await client(webSocketUri, password).closed
+    assert.deepEqual([code, reason, opened], [1008, 'gone', 0])
+  })
+
+  test('gone while it is open: it ends, what it talks with is let go of, others go on', async () => {
+    await using world = await open()
+    const permission = revocable()
+    const echo = new Echo()
+    const one = world.streams.offer(async () => echo, permission)
+    const other = world.streams.offer(async () => new Echo(), lastingPermission)
+    const first = client(one.webSocketUri, one.password)
+    const second = client(other.webSocketUri, other.password)
+    await Promise.all([first.says('hello'), second.says('hello')])
+    permission.revoke()
+    world.changes.count += 1
+    assert.deepEqual(await first.closed, { code: 1008, reason: 'gone' })
+    assert.ok(echo.disposed)
+    second.socket.send('still here')
+    await second.says('still here')
+  })
+
+  test('one principal has a bounded number, others have theirs', async () => {
+    await using world = await open({ perPrincipalMax: 2 })
+    const one = revocable()
+    const offer = (permission: Permission) =>
+      world.streams.offer(async () => new Echo(), permission)
+    const { webSocketUri, password } = offer(one)
+    await client(webSocketUri, password).says('hello')
+    offer(one)
+    assert.throws(
+      () => offer(one),
+      (error) => error instanceof ApiError && error.status === 503,
+    )
+    offer(lastingPermission)
+  })
+})
+
 describe('the handshake', () => {
   const ask = (path: string, more: string) =>
     `GET ${path} HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\n${more}\r\n`
@@ -208,7 +282,8 @@ describe('the handshake', () => {
   test('is answered as in RFC 6455, or refused', async () => {
     await using world = await open()
     const { port } = world.edge
-    const offered = () => new URL(world.streams.offer(async () => new Echo()).webSocketUri).pathname
+    const offered = () =>
+      new URL(world.streams.offer(async () => new Echo(), lastingPermission).webSocketUri).pathname
     const good = 'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
     const [accepted] = await rawRequest(port, [ask(offered(), good + key)])
     assert.equal(accepted?.status, 101)
@@ -227,7 +302,7 @@ describe('the handshake', () => {
 
   test('a client that breaks the framing, or the connection, harms nobody', async () => {
     await using world = await open()
-    const { webSocketUri } = world.streams.offer(async () => new Echo())
+    const { webSocketUri } = world.streams.offer(async () => new Echo(), lastingPermission)
     const path = new URL(webSocketUri).pathname
     const good = 'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
     const socket = connect(world.edge.port, '127.0.0.1')
@@ -240,7 +315,7 @@ describe('the handshake', () => {
     const frame = heard.subarray(heard.indexOf('\r\n\r\n') + 4)
     assert.equal(frame.readUInt8(0), 0x88)
     assert.equal(frame.readUInt16BE(2), 1002)
-    const other = world.streams.offer(async () => new Echo())
+    const other = world.streams.offer(async () => new Echo(), lastingPermission)
     const reset = connect(world.edge.port, '127.0.0.1')
     reset.on('error', () => {})
     reset.write(ask(new URL(other.webSocketUri).pathname, good + key))

@@ -1,8 +1,8 @@
 /**
  * Conversations over web sockets: an answer to a request names an address below `/streams/` and a password, each
- * good once and for a short time, and whoever sends that password first gets the conversation. Permission was
- * asked at the request. All of it is memory of this process: with replicas, a client must reach the one that
- * answered.
+ * good once and for a short time, and whoever sends that password first gets the conversation. The permission of the
+ * request is asked for again when it begins, and it ends when that is gone. All of it is memory of this process: with
+ * replicas, a client must reach the one that answered.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
@@ -10,6 +10,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { refuse } from '#kernel/error.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
+import type { Permission } from '#plane/access.ts'
+import type { PermissionWatch } from './permission-watch.ts'
 import {
   acceptWebSocket,
   refuseUpgrade,
@@ -45,13 +47,18 @@ export interface UpgradeMount {
 }
 
 export interface Streams extends UpgradeMount {
-  /** `open` is called when the client has come with the password. Throws `ServiceUnavailable` when too many wait. */
-  offer(open: () => Promise<Conversation>): Offer
+  /**
+   * `open` is called when the client has come with the password. Throws `ServiceUnavailable` when too many wait, of
+   * this principal or of all.
+   */
+  offer(open: () => Promise<Conversation>, permission: Permission): Offer
 }
 
 export interface StreamLimits extends WebSocketLimits {
   /** Offers that nobody has taken yet. */
   readonly offersMax: number
+  /** Offers and sessions of one principal together. */
+  readonly perPrincipalMax: number
   readonly offerSeconds: number
   /** From the connection to the password. */
   readonly passwordSeconds: number
@@ -65,6 +72,7 @@ export const defaultStreamLimits: StreamLimits = Object.freeze({
   pingSeconds: 30,
   closeSeconds: 2,
   offersMax: 1000,
+  perPrincipalMax: 50,
   offerSeconds: 60,
   passwordSeconds: 10,
   sessionsMax: 200,
@@ -75,6 +83,7 @@ export interface StreamParts {
   readonly ids: Ids
   readonly clock: Clock
   readonly log: Log
+  readonly permissions: PermissionWatch
   /** Origin that clients reach, without a slash at its end. */
   publicUrl(): string
   readonly limits?: Partial<StreamLimits>
@@ -84,16 +93,18 @@ interface Waiting {
   readonly password: string
   readonly expiresAt: number
   readonly open: () => Promise<Conversation>
+  readonly permission: Permission
 }
 
 const prefix = '/streams/'
 const closing = { normal: 1000, away: 1001, policy: 1008, fault: 1011 } as const
 
 export function createStreams(parts: StreamParts): Streams {
-  const { ids, clock, log } = parts
+  const { ids, clock, log, permissions } = parts
   const limits = { ...defaultStreamLimits, ...parts.limits }
   const offers = new Map<string, Waiting>()
-  const sessions = new Set<WebSocket>()
+  /** With the principal of each. */
+  const sessions = new Map<WebSocket, string>()
   let ended = false
 
   function take(id: string): Waiting | undefined {
@@ -115,6 +126,14 @@ export function createStreams(parts: StreamParts): Streams {
       socket.close(closing.policy, 'the password is wrong')
       return
     }
+    using watched = new DisposableStack()
+    const lost = (reason: string): void => socket.close(closing.policy, reason)
+    watched.defer(permissions.watch(offer.permission, lost))
+    const answer = await offer.permission.ask()
+    if (!answer.holds) {
+      lost(answer.reason)
+      return
+    }
     await using conversation = await offer.open()
     // A client that leaves ends the wait for output, too.
     const input = feed(messages, conversation)
@@ -125,7 +144,7 @@ export function createStreams(parts: StreamParts): Streams {
 
   return {
     prefix,
-    offer(open) {
+    offer(open, permission) {
       const now = clock.now()
       for (const [id, { expiresAt }] of offers) {
         // In order of expiry, so the first that is good ends the search.
@@ -135,9 +154,18 @@ export function createStreams(parts: StreamParts): Streams {
       if (ended || offers.size >= limits.offersMax) {
         throw refuse.ServiceUnavailable({ reason: 'too many streams wait for their client' })
       }
+      const { principalId } = permission
+      let own = 0
+      for (const waiting of offers.values()) {
+        if (waiting.permission.principalId === principalId) own += 1
+      }
+      for (const sessionOf of sessions.values()) if (sessionOf === principalId) own += 1
+      if (own >= limits.perPrincipalMax) {
+        throw refuse.ServiceUnavailable({ reason: 'too many streams of this principal are open' })
+      }
       const id = ids.secret(16)
       const password = ids.secret(32)
-      offers.set(id, { password, open, expiresAt: now + limits.offerSeconds * 1000 })
+      offers.set(id, { password, open, permission, expiresAt: now + limits.offerSeconds * 1000 })
       return { webSocketUri: `${parts.publicUrl().replace(/^http/, 'ws')}${prefix}${id}`, password }
     },
     accept(request, socket, head) {
@@ -153,7 +181,7 @@ export function createStreams(parts: StreamParts): Streams {
       }
       const accepted = acceptWebSocket(request, socket, head, limits)
       if (accepted === undefined) return
-      sessions.add(accepted)
+      sessions.set(accepted, offer.permission.principalId)
       const longest = setTimeout(
         () => accepted.close(closing.policy, `a stream lasts ${limits.sessionSeconds} seconds`),
         limits.sessionSeconds * 1000,
@@ -173,7 +201,7 @@ export function createStreams(parts: StreamParts): Streams {
     end() {
       ended = true
       offers.clear()
-      for (const session of sessions) session.close(closing.away, 'the server is closing')
+      for (const session of sessions.keys()) session.close(closing.away, 'the server is closing')
     },
   }
 }

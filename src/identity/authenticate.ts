@@ -22,6 +22,8 @@ export interface Authenticator {
    * with, the 401 refusals of facts 9.7, each with its `WWW-Authenticate` header.
    */
   authenticate(authorizationHeader: string | undefined): Principal | Promise<Principal>
+  /** Until when a token that was let in is good, in milliseconds; undefined when it is not remembered any more. */
+  expiryOf(authorizationHeader: string | undefined): number | undefined
 }
 
 export interface AuthenticatorOptions {
@@ -220,6 +222,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   return {
+    expiryOf: (header) => (header === undefined ? undefined : seen.get(header)?.expiresAt),
     authenticate(header) {
       if (header === undefined) throw refuse('AuthenticationFailed')
       const entry = seen.get(header)

@@ -61,6 +61,24 @@ export function settleBlind(verdict: Verdict, now: number): boolean {
   return verdict.holds({ now, request: 'unknown', resource: 'unknown' })
 }
 
+/**
+ * The right that a request was let in with. What goes on after the answer (a web socket, a long stream) asks for it
+ * again, and ends when it is gone.
+ */
+export interface Permission {
+  readonly principalId: string
+  /** Rejects when the store cannot be asked now. */
+  ask(): Promise<PermissionAnswer>
+}
+
+export type PermissionAnswer =
+  | {
+      readonly holds: true
+      /** Milliseconds; good until then, unless role assignments or the directory change. */
+      readonly until: number
+    }
+  | { readonly holds: false; readonly reason: string }
+
 /** Asks, and settles the answer blindly. Synchronous where the answer is. */
 export function allowsBlind(
   access: Access,

@@ -26,7 +26,7 @@ import { familyOfPath, type LocatedRoute, locate } from './locate.ts'
 import { runOperation } from './operations.ts'
 import { createReader, type Parts } from './parts.ts'
 import { denial, GrantDenied } from './permit.ts'
-import type { Outcome, Plane, RunInput } from './plane.ts'
+import type { Outcome, Plane, RunInput, StillAllowed } from './plane.ts'
 import { createReconciler, type ReconcilerLoop, type Timers } from './reconciler.ts'
 import { createRegistry, type Registry } from './registry.ts'
 import { runAction } from './verbs/act.ts'
@@ -167,6 +167,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
       if (!(asked instanceof Promise)) return asked
       return asked.catch(noteDenied(options, route, principal, correlationId))
     },
+    stillAllows: (route, principal) => stillAllows(parts, asLocated(route), principal),
     run(route, input) {
       const outcome = dispatch(parts, asLocated(route), input)
       if (input.pending === undefined) return outcome
@@ -222,6 +223,23 @@ function authorize(
     return found === false ? denied(parts, route, principal) : found
   }
   return verdict instanceof Promise ? verdict.then(judge) : judge(verdict)
+}
+
+async function stillAllows(
+  parts: Parts,
+  route: LocatedRoute,
+  principal: Principal,
+): Promise<StillAllowed> {
+  if (route.action === '') return { allowed: true, conditional: false }
+  const { action, scope } = route
+  const verdict = await parts.access.allows({ principal, action, scope })
+  if (typeof verdict === 'boolean') return { allowed: verdict, conditional: false }
+  const row = await parts.store.get(route.id.key)
+  const compiled = row === undefined ? undefined : parts.registry.byKey(row.type)
+  const known = row !== undefined && compiled !== undefined
+  const resource = known ? attributesOf(parts, compiled, describedRow(row)) : 'unknown'
+  const facts = { now: parts.clock.now(), request: 'unknown', resource } as const
+  return { allowed: verdict.holds(facts), conditional: true }
 }
 
 /** A subscription that does not exist is said first (facts 9.7); after that, 403 whatever exists. */

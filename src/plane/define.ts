@@ -11,7 +11,7 @@ import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { SystemData } from '#kernel/system-data.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
-import type { AttributeValue } from './access.ts'
+import type { AttributeValue, Permission } from './access.ts'
 
 /** A stored resource as rules, lists and reconcilers see it. */
 export interface Resource<M = unknown> {
@@ -177,6 +177,8 @@ export interface ActionContext<M> extends Context {
   readonly cursor: string | undefined
   /** Items of one page, by `$top` and the limits. */
   readonly pageSize: number
+  /** Asked again by what goes on after the answer; undefined for requests of the installation itself. */
+  readonly permission: Permission | undefined
 }
 
 /** A POST (or GET) below a resource, or on a collection word that is no type. */

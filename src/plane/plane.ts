@@ -8,7 +8,7 @@ import type { ErrorFamily } from '#kernel/error.ts'
 import type { Preconditions } from '#kernel/etag.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
-import type { Pending } from './access.ts'
+import type { Pending, Permission } from './access.ts'
 
 export type Method = 'GET' | 'HEAD' | 'PUT' | 'PATCH' | 'DELETE' | 'POST'
 
@@ -53,6 +53,8 @@ export interface RunInput {
    * would turn a narrow grant into a wide one.
    */
   readonly pending: Pending | undefined
+  /** For what goes on after the answer. Requests that the installation makes itself have none. */
+  readonly permission?: Permission | undefined
 }
 
 /** A long-running operation that the answer points at. Paths, to be made absolute by the edge. */
@@ -89,12 +91,23 @@ export interface Plane {
     principal: Principal,
     correlationId: string,
   ): Pending | undefined | Promise<Pending | undefined>
+  /**
+   * Asks again for a right that `authorize` granted. A grant with a condition is settled with the resource as it is
+   * stored now; of the request nothing is known any more.
+   */
+  stillAllows(route: Route, principal: Principal): Promise<StillAllowed>
   /** Checks the body against the schema and does the deed. Throws refusals; anything else is a fault. */
   run(route: Route, input: RunInput): Promise<Outcome>
   /** The family of error bodies for a path that could not be located. */
   errorFamilyOf(path: string): ErrorFamily
   /** Schemas and routes as data, for OpenAPI and for tests that walk every route. */
   describe(): readonly RouteDescription[]
+}
+
+export interface StillAllowed {
+  readonly allowed: boolean
+  /** It depends on a condition, so it may change without a change of role assignments. */
+  readonly conditional: boolean
 }
 
 /** One route of the table, as documentation and as something to walk in tests. */

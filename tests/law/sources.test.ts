@@ -91,6 +91,8 @@ const catchers: Readonly<Record<string, string>> = {
   'src/providers/db-for-postgresql/engine-failure.ts': 'failures of the engine become values',
   'src/http/failure.ts': 'the one place that turns errors into answers',
   'src/http/streams.ts': 'what a stream talks with fails in the world; its client is told',
+  'src/http/permission.ts': 'a refused token is an answer to whether it still holds',
+  'src/http/permission-watch.ts': 'a store that does not answer is counted, and ends what is open',
   'src/http/json.ts': 'JSON.parse has no other way to say no',
 }
 const house = /^src\/(kernel|plane|providers|http|template|business|main\.ts)/

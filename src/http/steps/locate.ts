@@ -13,6 +13,7 @@ import {
   queryOf,
   routeOf,
 } from '../exchange.ts'
+import { permissionOf } from '../permission.ts'
 
 /** What the plane knows; `OPTIONS` is answered by the edge before any step. */
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'POST'])
@@ -43,6 +44,7 @@ function planeEndpoint(kind: Endpoint['kind']): Endpoint {
         preconditions: { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'] },
         correlationId: exchange.correlationId,
         pending: exchange.pending,
+        permission: kind === 'action' ? permissionOf(exchange, edge) : undefined,
       })
     },
   }

@@ -8,6 +8,7 @@ import { contractWords } from '#kernel/vendor.ts'
 import { owner } from '#plane/testing/start.ts'
 import { createAddressOf } from '../client-address.ts'
 import { createHttpServer, type HttpServerOptions } from '../server.ts'
+import { unmovedPermissions } from './permissions.ts'
 
 export interface ServedPlane extends AsyncDisposable {
   readonly url: string
@@ -20,6 +21,8 @@ export async function servePlane(
   let url = ''
   const server = createHttpServer({
     addressOf: createAddressOf([]),
+    expiryOf: () => Number.POSITIVE_INFINITY,
+    permissions: unmovedPermissions(),
     plane,
     authenticate: () => owner,
     authorizeAction: () => {},

@@ -10,6 +10,7 @@ import { createAddressOf } from '../client-address.ts'
 import type { DirectoryRoute } from '../directory.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../server.ts'
 import { defaultThrottle, type ThrottleSettings } from '../throttle.ts'
+import { unmovedPermissions } from './permissions.ts'
 
 export interface LogLine {
   readonly level: keyof Log
@@ -48,6 +49,8 @@ export async function startEdge(start: StartOptions = {}): Promise<TestEdge> {
     }
   const server = createHttpServer({
     addressOf: createAddressOf([]),
+    expiryOf: () => Number.POSITIVE_INFINITY,
+    permissions: unmovedPermissions(),
     plane: plane.plane,
     authenticate: (header) => {
       if (header === undefined) throw refuse.AuthenticationFailed()

@@ -129,6 +129,7 @@ async function run(
       version: route.version,
       cursor: cursorOf(parts, purpose, input.query),
       pageSize: pageLimit(parts.limits, input.query),
+      permission: input.permission,
     },
     // Checked against the action's schema, by which its own file types it.
     input.body as never,

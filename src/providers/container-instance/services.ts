@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { Session } from '#engines/containers/engine.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
+import type { Permission } from '#plane/access.ts'
 
 /** Where secret references are resolved. */
 export interface SecretStore {
@@ -27,8 +28,14 @@ export interface ShareAccounts {
 
 /** Lets a client talk with a process over a connection of its own, once, by a password. */
 export interface Streams {
-  /** `open` is called when the client has come. Throws the refusal when too many wait already. */
-  offer(open: () => Promise<Session>): {
+  /**
+   * `open` is called when the client has come. Throws the refusal when too many wait already. The connection ends when
+   * the permission is gone.
+   */
+  offer(
+    open: () => Promise<Session>,
+    permission: Permission,
+  ): {
     readonly webSocketUri: string
     readonly password: string
   }

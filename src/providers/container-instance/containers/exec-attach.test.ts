@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { DockerEngine } from '#engines/containers/docker/docker-engine.ts'
 import { startPodman, testImage } from '#engines/containers/testing/podman.ts'
 import { createStreams } from '#http/streams.ts'
+import { unmovedPermissions } from '#http/testing/permissions.ts'
 import { servePlane } from '#http/testing/serve-plane.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
@@ -33,7 +34,13 @@ interface Talk {
 async function open(options: StartOptions = {}): Promise<World> {
   let url = ''
   const clock = { now: () => Date.now() }
-  const streams = createStreams({ ids, clock, log: silentLog, publicUrl: () => url })
+  const streams = createStreams({
+    permissions: unmovedPermissions(),
+    ids,
+    clock,
+    log: silentLog,
+    publicUrl: () => url,
+  })
   const started = await startContainers({ ...options, streams })
   const server = await servePlane(started.plane, { clock, ids, upgrades: [streams] })
   url = server.url

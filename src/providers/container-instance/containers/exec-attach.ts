@@ -1,6 +1,6 @@
 /**
  * `exec` and `attach`: the answer names a web socket and a password, each good once (facts 4.1); the process is
- * started, or followed, when the client has come with both. Rights are asked at the POST and not again.
+ * started, or followed, when the client has come with both. The right is asked for again while the socket is open.
  */
 
 import Type from 'typebox'
@@ -87,7 +87,7 @@ export function attachTo(parts: StreamParts): Action<unknown> {
 
 async function offer(
   { engine, streams }: StreamParts,
-  { id, reader }: ActionContext<unknown>,
+  { id, reader, permission }: ActionContext<unknown>,
   open: (token: string, name: string) => Promise<Session>,
 ): Promise<ActionOutcome<unknown>> {
   const groupId = parentOf(id)
@@ -98,7 +98,7 @@ async function offer(
   if (!allContainers(group.model as ContainerGroup).some((one) => one.name === name)) {
     throw refuseContainer.ContainerNotFound({ group: nameOf(groupId), name })
   }
-  if (streams === undefined) {
+  if (streams === undefined || permission === undefined) {
     throw refuse.ServiceUnavailable({ reason: 'this installation carries no streams' })
   }
   const token = groupToken(group)
@@ -106,5 +106,5 @@ async function offer(
   if (!seen.ok) throw refuse.ServiceUnavailable({ reason: seen.failure.message })
   const part = seen.value.parts.find((one) => one.name === name)
   if (part?.state.kind !== 'running') throw refuseContainer.ContainerNotRunning({ name })
-  return { status: 200, body: streams.offer(() => open(token, name)) }
+  return { status: 200, body: streams.offer(() => open(token, name), permission) }
 }

@@ -126,6 +126,7 @@ test('registering and unregistering answer with the namespace, which stays regis
         version: '2021-04-01',
         cursor: undefined,
         pageSize: 100,
+        permission: undefined,
       },
       // These actions take no body.
       undefined as never,

@@ -109,6 +109,7 @@ for (const [name, body, change] of acts) {
       version: '2019-11-01',
       cursor: undefined,
       pageSize: 100,
+      permission: undefined,
     }
     const outcome = await subscriptionActions[name]?.run(context, body as never)
     assert.equal(outcome?.status, 200)

@@ -1,0 +1,228 @@
+/** Open shells end when the right to them is taken away, by whatever way and at whatever replica. */
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { startPodman, testImage } from '../../src/engines/containers/testing/podman.ts'
+import {
+  findPostgres,
+  howToGetPostgres,
+  startPostgres,
+} from '../../src/stores/testing/postgres-server.ts'
+import { requireOrSkip } from '../require.ts'
+import {
+  type Application,
+  addMember,
+  createApplication,
+  createGroup,
+  createResourceGroup,
+  grant,
+  removeMember,
+  revoke,
+  roles,
+} from './access.ts'
+import { type Installation, startInstallation } from './installation.ts'
+
+const version = 'api-version=2025-09-01'
+
+interface Shell {
+  /** Sends a line and waits until what it prints has come back. */
+  answers(): Promise<void>
+  /** The code and the reason by which the server closed it. */
+  readonly closed: Promise<readonly [code: number, reason: string]>
+}
+
+interface Place {
+  /** Where rights are changed. */
+  readonly first: Installation
+  /** Where shells are open. */
+  readonly second: Installation
+  readonly scope: string
+}
+
+const taken = [1008, 'the right to this was taken away'] as const
+const refused = [1008, 'the token is no longer accepted'] as const
+
+/** Each takes a right away while a shell is open by it. */
+const ways: readonly {
+  readonly name: string
+  readonly expected: readonly [number, string]
+  run(place: Place): Promise<readonly [Shell, () => Promise<void>]>
+}[] = [
+  {
+    name: 'a role assignment is removed',
+    expected: taken,
+    async run({ first, second, scope }) {
+      const application = await createApplication(first, 'assigned')
+      const id = await grant(first, scope, roles.contributor, application.principalId)
+      return [await openShell(second, scope, application), () => revoke(first, id)]
+    },
+  },
+  {
+    name: 'a member leaves the group that has the role',
+    expected: taken,
+    async run({ first, second, scope }) {
+      const application = await createApplication(first, 'member')
+      const group = await createGroup(first, 'operators')
+      await grant(first, scope, roles.contributor, group)
+      await addMember(first, group, application.principalId)
+      return [
+        await openShell(second, scope, application),
+        () => removeMember(first, group, application.principalId),
+      ]
+    },
+  },
+  {
+    name: 'the principal is disabled',
+    expected: refused,
+    async run({ first, second, scope }) {
+      const application = await createApplication(first, 'disabled')
+      await grant(first, scope, roles.contributor, application.principalId)
+      return [
+        await openShell(second, scope, application),
+        () => changed(first, 'PATCH', application, { enabled: false }),
+      ]
+    },
+  },
+  {
+    name: 'the principal is deleted',
+    expected: refused,
+    async run({ first, second, scope }) {
+      const application = await createApplication(first, 'deleted')
+      await grant(first, scope, roles.contributor, application.principalId)
+      return [
+        await openShell(second, scope, application),
+        () => changed(first, 'DELETE', application),
+      ]
+    },
+  },
+]
+
+async function changed(
+  installation: Installation,
+  method: string,
+  { principalId }: Application,
+  body?: object,
+): Promise<void> {
+  const path = `/directory/servicePrincipals/${principalId}`
+  const answer = await installation.request(method, path, body === undefined ? {} : { body })
+  assert.ok(answer.status < 300, answer.text)
+}
+
+test('shells end when the right to them is taken away', async (t) => {
+  const podman = await startPodman()
+  const reason = typeof podman === 'string' ? podman : ''
+  if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
+  await using engine = podman
+  const { target } = engine
+  assert.ok(target.kind === 'socket')
+  const environment = {
+    ARMATURE_CONTAINERS: 'docker',
+    ARMATURE_DOCKER_HOST: `unix://${target.path}`,
+    ARMATURE_PUBLIC_URL: 'http://plane.example',
+  }
+  await t.test('one process on SQLite', async (one) => {
+    await using installation = await startInstallation({ environment })
+    await takeAway(one, installation, installation)
+  })
+  await t.test('another replica on PostgreSQL', async (two) => {
+    if (!requireOrSkip(two, findPostgres() !== undefined, howToGetPostgres)) return
+    await using server = await startPostgres({ fsync: false })
+    const store = await server.createDatabase()
+    await using first = await startInstallation({ store, environment })
+    const key = readFileSync(join(first.home, 'installation.key'), 'utf8')
+    await using second = await startInstallation({ store, key, environment })
+    await takeAway(two, first, second)
+  })
+})
+
+async function takeAway(t: TestContext, first: Installation, second: Installation): Promise<void> {
+  const scope = `/subscriptions/${first.subscriptionId}/resourceGroups/shells`
+  await createResourceGroup(first, scope)
+  await makeContainer(first, scope)
+  const kept = await createApplication(first, 'kept')
+  await grant(first, scope, roles.contributor, kept.principalId)
+  const lasting = await openShell(second, scope, kept)
+  for (const { name, expected, run } of ways) {
+    await t.test(name, async () => {
+      const [shell, take] = await run({ first, second, scope })
+      await shell.answers()
+      await take()
+      assert.deepEqual(await shell.closed, expected)
+    })
+  }
+  await lasting.answers()
+  const gone = await first.request('DELETE', `${groupPath(scope)}?${version}`)
+  assert.ok(gone.status < 300, gone.text)
+}
+
+function groupPath(scope: string): string {
+  return `${scope}/providers/Vendor.ContainerInstance/containerGroups/one`
+}
+
+async function makeContainer(installation: Installation, scope: string): Promise<void> {
+  const path = `${groupPath(scope)}?${version}`
+  const container = {
+    name: 'web',
+    properties: {
+      image: testImage,
+      command: ['sh', '-c', "trap 'exit 0' TERM; while true; do sleep 0.2; done"],
+      resources: { requests: { cpu: 0.5, memoryInGB: 0.1 } },
+    },
+  }
+  const body = { location: 'local', properties: { osType: 'Linux', containers: [container] } }
+  const made = await installation.request('PUT', path, { body })
+  assert.equal(made.status, 201, made.text)
+  for (;;) {
+    const shown = await installation.request('GET', path)
+    const state = shown.at('properties.provisioningState')
+    if (state === 'Succeeded') return
+    assert.notEqual(state, 'Failed', shown.text)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+async function openShell(
+  installation: Installation,
+  scope: string,
+  { token }: Application,
+): Promise<Shell> {
+  const exec = await installation.request(
+    'POST',
+    `${groupPath(scope)}/containers/web/exec?${version}`,
+    { token, body: { command: 'sh' } },
+  )
+  assert.equal(exec.status, 200, exec.text)
+  const { pathname } = new URL(String(exec.at('webSocketUri')))
+  const socket = new WebSocket(`${installation.url.replace(/^http/, 'ws')}${pathname}`)
+  socket.binaryType = 'arraybuffer'
+  let heard = ''
+  let wake: () => void = () => {}
+  socket.addEventListener('message', ({ data }) => {
+    heard += Buffer.from(data as ArrayBuffer).toString('utf8')
+    wake()
+  })
+  const closed = new Promise<readonly [number, string]>((resolve) => {
+    socket.addEventListener('close', ({ code, reason }) => {
+      resolve([code, reason])
+      wake()
+    })
+  })
+  await new Promise((resolve) => socket.addEventListener('open', resolve))
+  socket.send(String(exec.at('password')))
+  let lines = 0
+  const answers = async (): Promise<void> => {
+    lines += 1
+    const wanted = `answer ${lines * 7}`
+    socket.send(`echo answer $((${lines} * 7))\n`)
+    while (!heard.includes(wanted)) {
+      assert.equal(socket.readyState, WebSocket.OPEN, `closed after ${heard}`)
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  }
+  await answers()
+  return { answers, closed }
+}
