@@ -1,0 +1,61 @@
+/** What bounds background work: how much is under way at once, and how long its operations are kept. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { scriptedProvider } from './testing/scripted-provider.ts'
+import { group, startPlane } from './testing/start.ts'
+
+const valve = (name: string): string => `${group}/providers/Vendor.Scripted/valves/${name}`
+const body = { properties: { open: true } }
+
+test('no more steps are under way at once than the limit says, and all get their turn', async () => {
+  const atOnceMax = 2
+  let underway = 0
+  let most = 0
+  const looked = new Set<string>()
+  await using t = await startPlane({
+    limits: { stepsAtOnceMax: atOnceMax },
+    providers: [
+      scriptedProvider({
+        async observe({ id }) {
+          underway++
+          most = Math.max(most, underway)
+          // Long enough for the loop to claim whatever it would claim meanwhile.
+          await new Promise((resolve) => setTimeout(resolve, 20))
+          underway--
+          looked.add(id.key)
+        },
+        next: () => ({ kind: 'done' }),
+      }),
+    ],
+  })
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+  await Promise.all(names.map((name) => t.call('PUT', valve(name), body)))
+  await t.plane.reconciler.idle()
+  assert.equal(most, atOnceMax)
+  assert.equal(looked.size, names.length)
+})
+
+test('an operation that ended is readable for as long as the limit says, and is then removed', async () => {
+  const keptSeconds = 3600
+  await using t = await startPlane({
+    limits: { operationKeptSeconds: keptSeconds },
+    providers: [
+      scriptedProvider({ observe: async () => undefined, next: () => ({ kind: 'done' }) }),
+    ],
+  })
+  const made = await t.call('PUT', valve('kept'), body)
+  const path = made.operation?.statusPath ?? ''
+  await t.plane.reconciler.idle()
+  const sweep = async (): Promise<void> => {
+    t.plane.reconciler.wake()
+    await t.plane.reconciler.idle()
+  }
+  t.clock.advance(keptSeconds - 60)
+  await sweep()
+  assert.match(JSON.stringify((await t.call('GET', path)).body), /"status":"Succeeded"/)
+  // The sweep runs every ten minutes at most.
+  t.clock.advance(700)
+  await sweep()
+  await assert.rejects(async () => t.call('GET', path), { code: 'OperationNotFound' })
+})
