@@ -23,6 +23,7 @@ import { unfence } from './fence.ts'
 import { objectName, objectNames, ownershipComment, sessionName } from './names.ts'
 import { dropPublication, dropSlot, dropSubscription, restoreIdentities } from './replication.ts'
 import { dropDump } from './schema.ts'
+import { dropRecordedStructures } from './structure.ts'
 import { dropMadeDatabase, releaseTargetDatabase } from './target-database.ts'
 import { wakeTriggers } from './triggers.ts'
 
@@ -40,6 +41,7 @@ export async function cleanUpDatabase(
   drop: boolean,
 ): Promise<readonly PendingCleanUp[]> {
   dropDump(task)
+  dropRecordedStructures(task)
   // The target database is made before anything else, and written down before that: nothing is there yet.
   if (!task.record.made) return []
   const name = nameOf(task)

@@ -28,7 +28,7 @@ import {
   markLog,
   restoreIdentities,
 } from './replication.ts'
-import { requireSameStructure } from './structure.ts'
+import { StructureWatch } from './structure.ts'
 import { finishTargetDatabase } from './target-database.ts'
 import { wakeTriggers } from './triggers.ts'
 import { fingerprintOf, verifyDatabase } from './verify.ts'
@@ -38,19 +38,24 @@ const drainMilliseconds = 600_000
 const stallMilliseconds = 30_000
 const pollMilliseconds = 10
 
-export async function cutOver(task: DatabaseTask): Promise<void> {
+export async function cutOver(
+  task: DatabaseTask,
+  structure = new StructureWatch(task),
+): Promise<void> {
   await using source = await openSource(task)
   await using server = await openTargetServer(task)
   enter(task, 'cutting-over', 'Keeping writers out of the source.')
   if (!task.record.pastReturn) {
     await using target = await openTarget(task)
     await using looking = await openSource(task)
-    const requireUnaltered = await requireSameStructure(task, looking, target)
+    await using lookingToo = await openTarget(task)
+    await structure.requireAlike(looking, lookingToo)
     const fencedAt = task.clock.now()
     await fence(task, source)
     task.onBoundary('fenced')
     tell(task, { message: 'Letting the last changes through.' })
-    await Promise.all([drain(task, source), requireUnaltered()])
+    // Unless somebody has altered something since, this asks for two sums.
+    await Promise.all([drain(task, source), structure.requireAlike(looking, lookingToo)])
     task.onBoundary('drained')
     await count(task, source, target)
     await bringOver(task, source, target)

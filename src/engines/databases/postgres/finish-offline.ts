@@ -1,5 +1,6 @@
 /** The last step of an offline copy: what no snapshot holds, statistics, the comparison, the mark taken off. */
 
+import { DatabaseEngineError } from '../engine.ts'
 import { copySequences } from './catalog.ts'
 import type { Session } from './connect.ts'
 import {
@@ -10,6 +11,7 @@ import {
   openTargetServer,
   tell,
 } from './database-task.ts'
+import { StructureWatch, unlike } from './structure.ts'
 import { finishTargetDatabase } from './target-database.ts'
 import { verifyDatabase } from './verify.ts'
 
@@ -20,6 +22,14 @@ export async function finishOffline(task: DatabaseTask): Promise<void> {
   await using target = await openTarget(task)
   await using server = await openTargetServer(task)
   await copySequences(source, target)
+  // Rows that were written meanwhile are the comparison's to find.
+  const lines = await new StructureWatch(task).differences(source, target)
+  if (lines.length > 0) {
+    throw new DatabaseEngineError(
+      'refused',
+      `${unlike(lines)} Nothing may be altered at the source while it is copied offline: start it anew.`,
+    )
+  }
   const compared = await Promise.all([
     verifyDatabase(task, task.spec.verify),
     task.spec.analyze ? target.run('ANALYZE') : undefined,

@@ -31,6 +31,7 @@ import {
   targetCounts,
 } from './replication.ts'
 import { dropDump, dumpSchema, missingRoles, restoreSchema } from './schema.ts'
+import { recordStructure } from './structure.ts'
 import { makeTargetDatabase } from './target-database.ts'
 import { hindranceOfTarget } from './target-reaches-source.ts'
 import { silenceTriggers } from './triggers.ts'
@@ -90,7 +91,9 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   enter(task, 'indexing', 'Building indexes and constraints.')
   await restoreSchema(task, 'post-data')
   dropDump(task)
-  if (task.spec.mode === 'online') await startReplicating(task, source, targetMajor)
+  if (online) await silence(task)
+  await recordStructure(task, 'target')
+  if (online) await startReplicating(task, source, targetMajor)
 }
 
 async function requireReach(task: DatabaseTask, target: Session): Promise<void> {
@@ -117,7 +120,10 @@ function schemaMessage(lacking: readonly string[]): string {
 
 async function takeSnapshot(task: DatabaseTask, source: Session): Promise<Snapshot> {
   const { spec } = task
-  if (spec.mode === 'offline') return exportSnapshot(await openSource(task))
+  if (spec.mode === 'offline') {
+    await recordStructure(task, 'source')
+    return exportSnapshot(await openSource(task))
+  }
   if (spec.setUpReplication) await setIdentities(task, source)
   const tables = await readTables(source)
   requireIdentities(tables)
@@ -126,6 +132,7 @@ async function takeSnapshot(task: DatabaseTask, source: Session): Promise<Snapsh
   if (spec.setUpReplication) await setIdentities(task, source)
   task.onBoundary('published')
   task.record.sourceBase = await sourceCounts(source, nameOf(task))
+  await recordStructure(task, 'source')
   const snapshot = await slotOf(task, source)
   task.onBoundary('slot')
   return snapshot
@@ -196,6 +203,11 @@ async function copyObjects(task: DatabaseTask, snapshot: string): Promise<void> 
   })
 }
 
+async function silence(task: DatabaseTask): Promise<void> {
+  await using target = await openTarget(task)
+  await silenceTriggers(task, target)
+}
+
 async function startReplicating(
   task: DatabaseTask,
   source: Session,
@@ -203,7 +215,6 @@ async function startReplicating(
 ): Promise<void> {
   await using target = await openTarget(task)
   if (task.spec.analyze) await target.run('ANALYZE')
-  await silenceTriggers(task, target)
   task.onBoundary('loaded')
   await createSubscription(task, target, targetMajor)
   task.onBoundary('subscribed')

@@ -16,7 +16,8 @@ import {
   sourceCounts,
   targetCounts,
 } from './replication.ts'
-import { altered, changedTables } from './structure.ts'
+import { StructureWatch, unlike } from './structure.ts'
+import { linesInWords } from './structure-difference.ts'
 
 /** With the servers' own delay, and two looks on the way to whoever asks, counters are two seconds old at most. */
 const lookMilliseconds = 500
@@ -36,6 +37,8 @@ const approachMilliseconds = 50
 /** So close the target should be before writers are kept out, and so long this is waited for at the most. */
 const closeBytes = 1024n * 1024n
 const closeMilliseconds = 30_000
+/** Between looks at the structure of both ends while no cutover is asked for. */
+const structureMilliseconds = 5_000
 
 interface Slot {
   readonly now: string
@@ -44,8 +47,11 @@ interface Slot {
   readonly status: string | null
 }
 
-export async function replicate(task: DatabaseTask): Promise<void> {
+/** Returns when nothing stands in the way of the cutover any more, with what has been seen of the structure. */
+export async function replicate(task: DatabaseTask): Promise<StructureWatch> {
   const lag = new Lag()
+  const structure = new StructureWatch(task)
+  const seen: SeenStructure = { at: undefined, differences: [] }
   let source: Session | undefined
   let target: Session | undefined
   let idleLooks = 0
@@ -63,9 +69,10 @@ export async function replicate(task: DatabaseTask): Promise<void> {
         await count(task, source, target)
         const applying = await lookAtTarget({ task, source, target, slot, given })
         idleLooks = applying ? 0 : idleLooks + 1
+        await lookAtStructure({ task, source, target, structure, seen })
         if (task.cutoverAsked() && applying) {
-          const way = await approachCutover({ task, source, slot, approach })
-          if (way === 'there') return
+          const way = await approachCutover({ task, source, slot, approach, seen })
+          if (way === 'there') return structure
           soon = way === 'soon'
         }
       } catch (error) {
@@ -78,7 +85,7 @@ export async function replicate(task: DatabaseTask): Promise<void> {
         })
       }
       if (idleLooks > idleLooksMax) {
-        throw await stopped('The target applies no changes any more', task, source, target)
+        throw await stopped('The target applies no changes any more', { task, source, target })
       }
       const wasAsked = task.cutoverAsked()
       const milliseconds = soon ? approachMilliseconds : lookMilliseconds
@@ -103,6 +110,39 @@ async function attach(task: DatabaseTask): Promise<Session> {
   return target
 }
 
+interface SeenStructure {
+  /** When it was looked at last. */
+  at: number | undefined
+  differences: readonly string[]
+}
+
+/** Before anybody asks for the cutover too, so that what would hold it is known early. */
+async function lookAtStructure(at: {
+  readonly task: DatabaseTask
+  readonly source: Session
+  readonly target: Session
+  readonly structure: StructureWatch
+  readonly seen: SeenStructure
+}): Promise<void> {
+  const { task, source, target, structure, seen } = at
+  const now = task.clock.now()
+  const isFresh = seen.at !== undefined && now - seen.at < structureMilliseconds
+  if (!isFresh || task.cutoverAsked()) {
+    seen.differences = await structure.differences(source, target)
+    seen.at = now
+  }
+  if (seen.differences.length === 0) return
+  tell(task, {
+    message: task.cutoverAsked()
+      ? `The cutover waits: ${heldBy(seen.differences)}`
+      : `Changes are flowing. A cutover would wait: ${heldBy(seen.differences)}`,
+  })
+}
+
+function heldBy(differences: readonly string[]): string {
+  return `${unlike(differences)} Make both ends alike, or start the migration anew.`
+}
+
 interface Approach {
   /** Where the source's log stood at the last mark. */
   mark: bigint | undefined
@@ -118,8 +158,10 @@ async function approachCutover(at: {
   readonly source: Session
   readonly slot: Confirmed
   readonly approach: Approach
+  readonly seen: SeenStructure
 }): Promise<'there' | 'soon' | 'waits'> {
   const { task, source, slot, approach } = at
+  if (at.seen.differences.length > 0) return 'waits'
   const obstacle = await obstacleToCutover(task, source)
   if (obstacle !== undefined) {
     tell(task, { message: `The cutover waits: ${obstacle}.` })
@@ -205,7 +247,7 @@ async function lookAtTarget({ task, source, target, slot, given }: Look): Promis
     [name],
   )
   if (subscription === undefined)
-    throw await stopped('Its subscription is gone', task, source, target)
+    throw await stopped('Its subscription is gone', { task, source, target })
   if (!subscription.enabled) {
     const now = task.clock.now()
     if (now - given.at < retryMilliseconds) return false
@@ -213,7 +255,7 @@ async function lookAtTarget({ task, source, target, slot, given }: Look): Promis
     given.retries = given.confirmed === slot.confirmed ? given.retries + 1 : 1
     given.confirmed = slot.confirmed
     if (given.retries > retriesMax) {
-      throw await stopped('A change could not be applied', task, source, target)
+      throw await stopped('A change could not be applied', { task, source, target })
     }
     tell(task, {
       message: `The target stopped applying changes; told to go on (${given.retries}).`,
@@ -277,16 +319,21 @@ function minus(left: RowCounts, right: RowCounts | undefined): RowCounts {
 /** The server's reason stands in its log alone; the commonest one can be seen in the catalogs. */
 async function stopped(
   what: string,
-  task: DatabaseTask,
-  source: Session | undefined,
-  target: Session | undefined,
+  at: {
+    readonly task: DatabaseTask
+    readonly source: Session | undefined
+    readonly target: Session | undefined
+  },
 ): Promise<DatabaseEngineError> {
-  const changed =
-    source === undefined || target === undefined ? [] : await changedTables(task, source, target)
+  const { task, source, target } = at
+  const differences =
+    source === undefined || target === undefined
+      ? []
+      : await new StructureWatch(task).differences(source, target)
   const reason =
-    changed.length === 0
+    differences.length === 0
       ? 'The log of the target server says which (a row with the same key, for example).'
-      : altered(changed)
+      : `The source was altered meanwhile: ${linesInWords(differences)}.`
   return new DatabaseEngineError(
     'refused',
     `${what}, so the migration of '${task.name}' has stopped. ${reason} Start it anew once that is mended.`,

@@ -13,6 +13,7 @@ import { completeOffline, finishOffline } from './finish-offline.ts'
 import { loadDatabase } from './full-load.ts'
 import { freshRecord, startsOver } from './record.ts'
 import { replicate } from './replicate.ts'
+import { dropRecordedStructures } from './structure.ts'
 
 /** Tries of a database whose copy was cut short by a crash or a lost connection. */
 const attemptsMax = 3
@@ -76,8 +77,7 @@ async function step(task: DatabaseTask, cleaning: DatabaseTask, run: DatabaseRun
         enter(task, 'replicating', 'Changes are flowing.')
       }
     } else if (phase === 'replicating') {
-      await replicate(task)
-      await cutOver(task)
+      await cutOver(task, await replicate(task))
       succeed(task)
     } else if (phase === 'finishing') {
       await completeOffline(task)
@@ -108,6 +108,7 @@ function succeed(task: DatabaseTask): void {
   ]
   task.record.identities = []
   task.record.fence = undefined
+  dropRecordedStructures(task)
   tell(task, { endedAt: task.clock.now() })
   enter(task, 'succeeded', words.join(' '))
 }

@@ -78,41 +78,129 @@ describe('a source in use', () => {
     assert.equal(ended.verified?.rows, 3)
   })
 
-  for (const [name, change, wanted] of [
-    ['table', 'CREATE TABLE public.later AS SELECT 1 AS a', /later/],
-    ['column', 'ALTER TABLE public.note ADD COLUMN z int DEFAULT 5', /note/],
-    ['type', 'ALTER TABLE public.note ALTER COLUMN t TYPE varchar(100)', /note/],
-    ['gone', 'DROP TABLE public.no_key', /no_key/],
-    [
-      'partition',
-      'CREATE TABLE public.parts_2 PARTITION OF public.parts FOR VALUES IN (2); INSERT INTO public.parts VALUES (2)',
-      /parts_2/,
-    ],
-  ] as const) {
-    hazard(`structure changed meanwhile (${name}) is no success`, async (world, engine) => {
-      const database = `changed${name}`
-      await world.make(database, [
+  const heldMessage = async (world: MigrationWorld, engine: DatabaseEngine, database: string) => {
+    const seen = await world.until(
+      engine,
+      database,
+      (one) => isEnded(one) || /waits.*structure/.test(only(one).message),
+    )
+    assert.equal(isEnded(seen), false, only(seen).message)
+    return only(seen).message
+  }
+  const fences = `SELECT count(*) FROM pg_catalog.pg_db_role_setting s
+    JOIN pg_catalog.pg_database d ON d.oid = setdatabase WHERE datname = current_database()`
+
+  hazard(
+    'structure altered meanwhile holds the cutover until both ends are alike',
+    async (world, engine) => {
+      await world.make('altered', [
+        keyed,
+        unkeyed,
+        `CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN new; END $$;
+       ALTER TABLE note ADD COLUMN n int`,
+      ])
+      const spec = world.spec(['altered'], { mode: 'online', verify: 'none' })
+      await startReplicating(world, engine, 'altered', spec)
+      await using source = await world.session('source', 'altered')
+      const changes = `ALTER TABLE public.note ALTER t SET DEFAULT 'x', ALTER n SET NOT NULL,
+        ADD CONSTRAINT small CHECK (n < 1000), ADD FOREIGN KEY (n) REFERENCES public.note;
+      CREATE UNIQUE INDEX note_by_t ON public.note (t);
+      CREATE TRIGGER noted BEFORE UPDATE ON public.note FOR EACH ROW EXECUTE FUNCTION public.noted();
+      ALTER TABLE public.note ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON public.note USING (id > 0)`
+      await source.run(`UPDATE public.note SET n = id; ${changes}`)
+      // It is told before anybody asks for the cutover.
+      const told = await world.until(engine, 'altered', (one) =>
+        /would wait/.test(only(one).message),
+      )
+      assert.match(only(told).message, /column t of public\.note differs: default 'x'/)
+      await engine.cutover('altered', ['altered'])
+      const message = await heldMessage(world, engine, 'altered')
+      for (const one of [
+        /n of public\.note differs: not null yes at the source, \(none\) at the target/,
+        /constraint small of/,
+        /constraint note_n_fkey of/,
+        /index note_by_t of/,
+        /trigger noted of/,
+        /row security on at the source/,
+        /policy own of/,
+      ]) {
+        assert.match(message, one)
+      }
+      assert.equal(await source.value(fences), '0', 'nobody is kept out while it waits')
+      await using target = await world.session('target', 'altered')
+      await target.run(changes)
+      const ended = only(await world.until(engine, 'altered', isEnded))
+      assert.equal(ended.phase, 'succeeded', ended.message)
+    },
+  )
+
+  hazard('structure altered at the target holds the cutover too', async (world, engine) => {
+    await world.make('lessened', [keyed, 'CREATE INDEX by_t ON note (t)'])
+    const spec = world.spec(['lessened'], { mode: 'online' })
+    await startReplicating(world, engine, 'lessened', spec)
+    await using target = await world.session('target', 'lessened')
+    await target.run('DROP INDEX public.by_t')
+    await engine.cutover('lessened', ['lessened'])
+    assert.match(
+      await heldMessage(world, engine, 'lessened'),
+      /index by_t of public\.note is at the source and not at the target/,
+    )
+    await target.run('CREATE INDEX by_t ON public.note (t)')
+    const ended = only(await world.until(engine, 'lessened', isEnded))
+    assert.equal(ended.phase, 'succeeded', ended.message)
+  })
+
+  hazard(
+    'tables made, altered and dropped meanwhile are told, and never lost',
+    async (world, engine) => {
+      await world.make('changed', [
         keyed,
         unkeyed,
         'CREATE TABLE parts (a int) PARTITION BY LIST (a); CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1)',
       ])
-      const spec = world.spec([database], { mode: 'online', verify: 'none' })
-      await startReplicating(world, engine, database, spec)
-      await using source = await world.session('source', database)
-      await source.run(change)
-      const ended = await cutOver(world, engine, database)
-      assert.equal(ended.phase, 'failed')
-      assert.match(ended.message, wanted)
-      // The fence is down again.
-      await using again = await world.session('source', database)
-      assert.equal(
-        await again.value(
-          'SELECT count(*) FROM pg_catalog.pg_db_role_setting s JOIN pg_catalog.pg_database d ON d.oid = setdatabase WHERE datname = current_database()',
-        ),
-        '0',
+      const spec = world.spec(['changed'], { mode: 'online', verify: 'none' })
+      await startReplicating(world, engine, 'changed', spec)
+      await using source = await world.session('source', 'changed')
+      await using target = await world.session('target', 'changed')
+      await source.run(`CREATE TABLE public.later AS SELECT 1 AS a; DROP TABLE public.no_key;
+      CREATE TABLE public.parts_2 PARTITION OF public.parts FOR VALUES IN (2);
+      INSERT INTO public.parts VALUES (2); ALTER TABLE public.note ALTER COLUMN t TYPE varchar(100)`)
+      // Made alike at the target, the rows of the new ones would still be missing there.
+      await target.run(
+        'CREATE TABLE public.later (a int); CREATE TABLE public.parts_2 PARTITION OF public.parts FOR VALUES IN (2)',
       )
-    })
-  }
+      await engine.cutover('changed', ['changed'])
+      const message = await heldMessage(world, engine, 'changed')
+      assert.match(
+        message,
+        /table public\.later was made during the migration, and its rows do not/,
+      )
+      assert.match(message, /public\.parts_2 was made during the migration/)
+      assert.match(message, /table public\.no_key is at the target and not at the source/)
+      assert.match(message, /column t of public\.note differs: type character varying\(100\)/)
+      await engine.cancel('changed', ['changed'])
+      assert.equal(only(await world.until(engine, 'changed', isEnded)).phase, 'canceled')
+      assert.equal(await source.value(fences), '0')
+    },
+  )
+
+  hazard('structure altered while it is copied offline is no success', async (world, engine) => {
+    await world.make('offline', [keyed])
+    await using source = await world.session('source', 'offline')
+    // Held back until its structure is altered: the copy waits for this lock.
+    await source.run('BEGIN; LOCK TABLE public.note IN ACCESS EXCLUSIVE MODE')
+    await engine.run('offline', world.spec(['offline'], { verify: 'none' }), world.credentials)
+    await world.until(engine, 'offline', (one) => one.databases[0]?.phase === 'preparing')
+    const waiting = `SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'public.note'::regclass`
+    for (let looks = 0; (await source.value(waiting)) === '0'; looks++) {
+      assert.ok(looks < 600)
+      await sleep(50)
+    }
+    await source.run('CREATE VIEW public.late AS SELECT 1 AS a; COMMIT')
+    const ended = only(await world.until(engine, 'offline', isEnded))
+    assert.equal(ended.phase, 'failed')
+    assert.match(ended.message, /view public\.late is at the source and not at the target/)
+  })
 
   hazard('two migrations of one database share its tables', async (world, engine) => {
     await world.make('shared', [keyed, unkeyed])

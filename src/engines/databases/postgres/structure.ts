@@ -1,95 +1,129 @@
 /**
- * Is the structure of the tables at both ends still the one that was copied? Changes of it are not replicated, so
- * rows of a table made meanwhile, or values of a column, would be missing without a word.
+ * Is the structure at both ends still the one that was copied? Changes of it are not replicated, so rows of a table made
+ * meanwhile, or an index, a default, a policy, would be missing at the target without a word. Reads and keeps
+ * structures; what differs between them is `structure-difference.ts`'s to say.
  */
 
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseEngineError } from '../engine.ts'
-import type { Session } from './connect.ts'
-import { type DatabaseTask, nameOf } from './database-task.ts'
+import { codeOf, majorOf, type Session } from './connect.ts'
+import { type DatabaseTask, nameOf, openSource, openTarget } from './database-task.ts'
+import {
+  differencesOf,
+  linesInWords,
+  type Structure,
+  type StructureObject,
+} from './structure-difference.ts'
+import { signatureQuery, structureQuery, unpublishedQuery } from './structure-queries.ts'
 
-interface TableShape {
-  readonly name: string
-  readonly shape: string
-  /** Its changes are sent, or it has none that could be. */
-  readonly covered: boolean
+type Side = 'source' | 'target'
+
+/** An ALTER that is under way is not waited for long. */
+const lockTimeout = '2s'
+/** A lock that is not given, and objects that were dropped while they were read. */
+const raced: ReadonlySet<string> = new Set(['55P03', 'XX000', '42P01', '42704', '42883'])
+
+export async function readStructure(session: Session): Promise<Structure> {
+  const major = await majorOf(session)
+  await session.run(
+    `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+     SET LOCAL quote_all_identifiers = on; SET LOCAL search_path = ''; SET LOCAL lock_timeout = '${lockTimeout}'`,
+  )
+  try {
+    const objects = await session.rows<StructureObject>(structureQuery(major))
+    await session.run('COMMIT')
+    return { major, objects }
+  } catch (cause) {
+    const code = codeOf(cause)
+    if (code === undefined || !raced.has(code)) throw cause
+    await session.run('ROLLBACK')
+    const message = 'The structure is being altered at this moment.'
+    throw new DatabaseEngineError('busy', message, { cause })
+  }
 }
 
-/** In SQL, quoted by the same rule on every server: `%I` quotes by the keywords of the server's own version. */
-const quoted = (name: string): string => `'"' || pg_catalog.replace(${name}, '"', '""') || '"'`
+function fileOf(task: DatabaseTask, side: Side): string {
+  return join(task.folder, `structure-${task.index}-${side}.json`)
+}
+
+/** Absent for a migration that an earlier version of this program began. */
+function recordedStructure(task: DatabaseTask, side: Side): Structure | undefined {
+  try {
+    // Written by `recordStructure` alone.
+    return JSON.parse(readFileSync(fileOf(task, side), 'utf8')) as Structure
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
 
 /**
- * Without those of extensions, whose versions may differ; `$1` is the publication. The types' names are quoted alike
- * too: the session's `quote_all_identifiers` is on for this query.
+ * Keeps the structure as it is now. At the source this comes before the snapshot: what is altered later differs from
+ * it, whether the copy has it or not.
  */
-const shapesQuery = `
-SELECT ${quoted('n.nspname')} || '.' || ${quoted('c.relname')} AS name,
-  c.relpersistence = 'u' OR EXISTS (SELECT FROM pg_catalog.pg_publication_rel r
-    JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid
-    WHERE p.pubname = $1 AND r.prrelid = c.oid) AS covered,
-  coalesce(a.shape, '') AS shape
-FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-LEFT JOIN (
-  SELECT attrelid, pg_catalog.md5(pg_catalog.string_agg(pg_catalog.format('%s %s %s', ${quoted('attname')},
-    pg_catalog.format_type(atttypid, atttypmod), attgenerated), ',' ORDER BY attname)) AS shape
-  FROM pg_catalog.pg_attribute WHERE attrelid >= 16384 AND attnum > 0 AND NOT attisdropped
-  GROUP BY attrelid) a ON a.attrelid = c.oid
-WHERE c.relkind = 'r' AND c.relpersistence IN ('p', 'u')
-  AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'
-  AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass
-    AND d.objid = c.oid AND d.deptype = 'e')`
-
-const namedMax = 5
-
-type Shapes = readonly TableShape[]
-
-async function readShapes(task: DatabaseTask, session: Session): Promise<Shapes> {
-  await session.run('SET quote_all_identifiers = on')
-  const shapes = await session.rows<TableShape>(shapesQuery, [nameOf(task)])
-  await session.run('SET quote_all_identifiers = off')
-  return shapes
+export async function recordStructure(task: DatabaseTask, side: Side): Promise<void> {
+  await using session = await (side === 'source' ? openSource(task) : openTarget(task))
+  const structure = await readStructure(session)
+  writeFileSync(fileOf(task, side), JSON.stringify(structure), { mode: 0o600, flush: true })
 }
 
-/** Of tables that `now` has and `then` has not, the other way round, or that differ, or that send no changes. */
-function differing(now: Shapes, then: Shapes): readonly string[] {
-  const left = new Map(then.map(({ name, shape }) => [name, shape]))
-  const changed: string[] = []
-  for (const { name, shape, covered } of now) {
-    if (!covered || left.get(name) !== shape) changed.push(name)
-    left.delete(name)
+export function dropRecordedStructures(task: DatabaseTask): void {
+  for (const side of ['source', 'target'] as const) rmSync(fileOf(task, side), { force: true })
+}
+
+/** Compares both ends as often as it is asked; reads them only when their catalogs have changed since. */
+export class StructureWatch {
+  readonly #task: DatabaseTask
+  readonly #copied: { readonly [S in Side]: Structure | undefined }
+  #signature: string | undefined
+  #differences: readonly string[] = []
+
+  constructor(task: DatabaseTask) {
+    this.#task = task
+    this.#copied = {
+      source: recordedStructure(task, 'source'),
+      target: recordedStructure(task, 'target'),
+    }
   }
-  return [...changed, ...left.keys()]
+
+  /** In a person's words; empty where both ends are alike. */
+  async differences(source: Session, target: Session): Promise<readonly string[]> {
+    const signatures = await Promise.all([source, target].map((one) => one.value(signatureQuery)))
+    const signature = signatures.join(' ')
+    if (signature !== this.#signature) {
+      this.#differences = await this.#compare(source, target)
+      this.#signature = signature
+    }
+    return this.#differences
+  }
+
+  /** `busy` when they differ: whoever waits goes on once they are alike. */
+  async requireAlike(source: Session, target: Session): Promise<void> {
+    const lines = await this.differences(source, target)
+    if (lines.length > 0) throw new DatabaseEngineError('busy', unlike(lines))
+  }
+
+  async #compare(source: Session, target: Session): Promise<readonly string[]> {
+    const task = this.#task
+    const [here, there] = await Promise.all([readStructure(source), readStructure(target)])
+    const unsent =
+      task.spec.mode === 'offline'
+        ? []
+        : await source.rows<{ path: readonly string[] }>(unpublishedQuery, [nameOf(task)])
+    return differencesOf({
+      source: { copied: this.#copied.source, now: here },
+      target: { copied: this.#copied.target, now: there },
+      owners: task.record.owners,
+      identities: new Set(task.record.identities.map(({ table }) => table)),
+      silenced: new Map(
+        task.record.triggers.map(({ table, name, fires }) => [`${table} ${name}`, fires]),
+      ),
+      unsent: unsent.map(({ path }) => path),
+    })
+  }
 }
 
-/** Of tables that were made, dropped or altered since the copy began. */
-export async function changedTables(
-  task: DatabaseTask,
-  source: Session,
-  target: Session,
-): Promise<readonly string[]> {
-  const [here, there] = await Promise.all([readShapes(task, source), readShapes(task, target)])
-  return differing(here, there)
-}
-
-export function altered(tables: readonly string[]): string {
-  const more = tables.length > namedMax ? ` and ${tables.length - namedMax} more` : ''
-  return `The source's tables were made, dropped or altered during the migration: ${tables.slice(0, namedMax).join(', ')}${more}.`
-}
-
-function requireNone(changed: readonly string[]): void {
-  if (changed.length === 0) return
-  throw new DatabaseEngineError(
-    'refused',
-    `${altered(changed)} Such changes do not come over: start it anew.`,
-  )
-}
-
-/** `refused` when it is not; so is what comes back, asked once more when nobody can alter the source any more. */
-export async function requireSameStructure(
-  task: DatabaseTask,
-  source: Session,
-  target: Session,
-): Promise<() => Promise<void>> {
-  const [before, there] = await Promise.all([readShapes(task, source), readShapes(task, target)])
-  requireNone(differing(before, there))
-  return async () => requireNone(differing(await readShapes(task, source), before))
+export function unlike(lines: readonly string[]): string {
+  return `The structure of source and target differs: ${linesInWords(lines)}.`
 }

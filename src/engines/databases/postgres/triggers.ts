@@ -8,15 +8,20 @@ import type { DatabaseTask } from './database-task.ts'
 import type { SilencedTrigger } from './record.ts'
 
 const triggersQuery = `
-SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS table, t.tgname AS name,
+SELECT n.nspname AS schema, c.relname AS table, t.tgname AS name,
   CASE t.tgenabled WHEN 'A' THEN 'ALWAYS' ELSE 'REPLICA' END AS fires
 FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE NOT t.tgisinternal AND t.tgenabled IN ('A', 'R') AND c.relkind = 'r'
-ORDER BY 1, 2`
+ORDER BY 1, 2, 3`
 
 export async function silenceTriggers(task: DatabaseTask, target: Session): Promise<void> {
-  const found = await target.rows<SilencedTrigger>(triggersQuery)
+  const rows = await target.rows<SilencedTrigger & { readonly schema: string }>(triggersQuery)
+  const found = rows.map(({ schema, table, name, fires }) => ({
+    table: `${quoteName(schema)}.${quoteName(table)}`,
+    name,
+    fires,
+  }))
   if (found.length === 0) return
   task.record.triggers = found
   task.save()

@@ -1,0 +1,70 @@
+/**
+ * What the queries for structure are made of. Names are read as they are and never quoted by `%I` or `quote_ident`, which
+ * quote by the keywords of the server's own version.
+ */
+
+export const memberOfExtension = (catalog: string, oid: string): string =>
+  `EXISTS (SELECT FROM pg_catalog.pg_depend member WHERE member.classid = 'pg_catalog.${catalog}'::pg_catalog.regclass
+    AND member.objid = ${oid} AND member.deptype = 'e')`
+
+export const ofUser = (catalog: string, oid: string): string =>
+  `n.nspname <> 'information_schema' AND n.nspname !~ '^pg_' AND NOT ${memberOfExtension(catalog, oid)}`
+
+/** Objects in no schema: those of the system have small numbers. */
+export const madeByUser = (catalog: string, oid: string): string =>
+  `${oid} >= 16384 AND NOT ${memberOfExtension(catalog, oid)}`
+
+export const ownerOf = (column: string): string => `pg_catalog.pg_get_userbyid(${column})`
+
+/** It came with another object: a range has a constructor and a multirange. */
+export const madeBySystem = (catalog: string, oid: string): string =>
+  `EXISTS (SELECT FROM pg_catalog.pg_depend inner_one WHERE inner_one.classid = 'pg_catalog.${catalog}'::pg_catalog.regclass
+    AND inner_one.objid = ${oid} AND inner_one.deptype = 'i')`
+
+/** Who may do what, whoever granted it. An empty list stands for the default of its kind, when that is given. */
+export const privileges = (list: string, kind?: string, owner?: string): string => {
+  const all =
+    kind === undefined ? list : `coalesce(${list}, pg_catalog.acldefault('${kind}', ${owner}))`
+  return `(SELECT pg_catalog.string_agg(whom || ': ' || what, ', ' ORDER BY whom) FROM (
+      SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE pg_catalog.pg_get_userbyid(grantee)::text END AS whom,
+        pg_catalog.string_agg(DISTINCT privilege_type || CASE WHEN is_grantable THEN ' with grant option' ELSE '' END, ' ') AS what
+      FROM pg_catalog.aclexplode(${all}) GROUP BY grantee) grants)`
+}
+
+export const comment = (catalog: string, oid: string): string =>
+  `pg_catalog.obj_description(${oid}, '${catalog}')`
+
+export const list = (array: string): string => `pg_catalog.array_to_string(${array}, ', ')`
+
+/** Of options that may hold secrets: their names in words, their values as a sum alone. */
+export const optionNames = (array: string): string =>
+  `(SELECT pg_catalog.string_agg(pg_catalog.split_part(o, '=', 1), ', ' ORDER BY o) FROM pg_catalog.unnest(${array}) o)`
+
+export const nameOfCollation = (oid: string): string =>
+  `(SELECT s.nspname || '.' || k.collname FROM pg_catalog.pg_collation k
+      JOIN pg_catalog.pg_namespace s ON s.oid = k.collnamespace WHERE k.oid = ${oid})`
+
+export type Facts = Readonly<Record<string, string>>
+
+export interface Objects {
+  /** An expression, or a text in quotes. */
+  readonly kind: string
+  /** Expressions: the names that lead to it. */
+  readonly path: readonly string[]
+  readonly facts: Facts
+  /** From FROM on. */
+  readonly from: string
+}
+
+export function select({ kind, path, facts, from }: Objects): string {
+  const pairs = Object.entries(facts).map(([name, value]) => `'${name}', (${value})::text`)
+  return `SELECT (${kind})::text AS kind, ARRAY[${path.map((one) => `(${one})::text`).join(', ')}] AS path,
+  pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(${pairs.join(', ')})) AS facts
+  ${from}`
+}
+
+export const namespace = (column: string): string =>
+  `JOIN pg_catalog.pg_namespace n ON n.oid = ${column}`
+
+export const enabled = (column: string): string =>
+  `CASE ${column} WHEN 'D' THEN 'never' WHEN 'R' THEN 'replica' WHEN 'A' THEN 'always' END`
