@@ -55,6 +55,9 @@ export interface Config extends EdgeConfig, OutboundConfig, MigrationsConfig {
   readonly words: VendorWords
   readonly scopes: 'implicit' | 'declared'
   readonly issuers: readonly ExternalIssuer[]
+  /** Hours after which a sign-in ends: however much it is used, and without use. */
+  readonly sessionHours: number
+  readonly sessionIdleHours: number
   readonly containers: 'auto' | 'docker' | 'kubernetes' | 'simulated'
   /** A kubeconfig as JSON; inside a cluster none is needed. */
   readonly kubeconfig: string | undefined
@@ -190,6 +193,15 @@ const settings = {
     description: `External identity issuers whose tokens are taken. \`claims\` says which claim holds ${claimNames.join(', ')}.`,
     parse: parseIssuers,
   },
+  sessionHours: whole(1, 10_000, {
+    default: '720',
+    description:
+      'Hours after which a person has to sign in again, however much the session is used. Command lines and devices too.',
+  }),
+  sessionIdleHours: whole(1, 10_000, {
+    default: '336',
+    description: 'Hours without use after which a session ends.',
+  }),
   containers: choice(['auto', 'docker', 'kubernetes', 'simulated'], {
     default: 'auto',
     description:
@@ -364,6 +376,8 @@ function arrange(
     words: { namespace: named.vendorNamespace, brand: named.vendorBrand },
     scopes: named.scopes,
     issuers: named.issuers,
+    sessionHours: named.sessionHours,
+    sessionIdleHours: named.sessionIdleHours,
     containers: named.containers,
     kubeconfig: named.kubeconfig === none ? undefined : resolve(directory, named.kubeconfig),
     kubernetesNamespace: named.kubernetesNamespace === none ? undefined : named.kubernetesNamespace,

@@ -102,6 +102,10 @@ export async function start(config: Config): Promise<Started> {
     tenantId: record.tenantId,
     publicUrl: () => listening,
     issuers: config.issuers,
+    limits: {
+      sessionSeconds: config.sessionIdleHours * 3600,
+      sessionSecondsMax: config.sessionHours * 3600,
+    },
     localTokenSecret: home.localTokenSecret(),
     originOf: (request) => originOf(request, addressOf),
   })
@@ -339,8 +343,16 @@ function directoryTable(identity: Identity) {
   return [
     ...directoryRoutes.map((route) => ({
       ...route,
-      run: (params: Readonly<Record<string, string>>, body: unknown, query: URLSearchParams) =>
-        route.run(identity.directory, params, body, Object.fromEntries(query), ids),
+      run: (
+        params: Readonly<Record<string, string>>,
+        body: unknown,
+        query: URLSearchParams,
+        { id: callerId }: Principal,
+      ) =>
+        route.run(identity.directory, params, body, Object.fromEntries(query), {
+          secret: (bytes) => ids.secret(bytes),
+          callerId,
+        }),
     })),
     {
       method: 'POST' as const,

@@ -12,6 +12,7 @@ export const nounSummaries: Readonly<Record<string, string>> = {
   migration: 'Databases brought from one PostgreSQL server to another',
   'migration server': 'The PostgreSQL servers that databases are brought to',
   principal: 'Users, groups and service principals of the directory',
+  'principal session': 'Where people are signed in',
   'principal secret': 'Secrets by which an application signs in',
   'resource-group': 'Resource groups: what is created and deleted together',
   role: 'Roles, and who has them where',

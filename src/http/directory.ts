@@ -14,8 +14,8 @@ export interface DirectoryRoute {
   readonly method: 'GET' | 'PUT' | 'PATCH' | 'DELETE' | 'POST'
   /** `/directory/groups/{groupId}/members`; parameters in braces. */
   readonly path: string
-  /** Asked of `authorizeAction` before the body is read. */
-  readonly action: string
+  /** Asked of `authorizeAction` before the body is read. `undefined`: about the caller's own, which needs no right. */
+  readonly action: string | undefined
   /** Of the answer; an outcome of `undefined` is answered without a body. */
   readonly status: number
   /** Required and checked when given: all violations are reported at once. */
@@ -36,7 +36,10 @@ export function directoryEndpoint(route: DirectoryRoute, checker: Checker): Endp
     type: 'directory',
     body: body === undefined ? 'none' : 'required',
     counts: route.method === 'GET' ? 'reads' : route.method === 'DELETE' ? 'deletes' : 'writes',
-    authorize: (exchange, edge) => edge.authorizeAction(route.action, principalOf(exchange)),
+    authorize(exchange, edge) {
+      const principal = principalOf(exchange)
+      return route.action === undefined ? undefined : edge.authorizeAction(route.action, principal)
+    },
     async run(exchange) {
       if (body !== undefined) checker.check(body, 'refuse', exchange.body)
       const answer = await route.run(

@@ -17,6 +17,11 @@ export interface AnswerOptions extends Pick<RewriteOptions, 'audience' | 'aliase
 /** Seconds a client waits between two questions for a device code (RFC 8628, 3.5). */
 const deviceIntervalSeconds = 2
 
+/** The library has taken the request: with another method it leaves it, and has nothing to say of it. */
+export function isServed(ctx: Context, path: string): boolean {
+  return ctx.path === path && 'oidc' in ctx
+}
+
 /** A step around the library's own. */
 export function completeAnswers(
   options: AnswerOptions,
@@ -25,8 +30,8 @@ export function completeAnswers(
     await next()
     const { body } = ctx
     if (ctx.status !== 200 || typeof body !== 'object' || body === null) return
-    if (ctx.path === routes.device_authorization) ctx.body = { ...body, ...deviceFields(body) }
-    if (ctx.path === routes.token) ctx.body = { ...body, ...tokenFields(ctx, body, options) }
+    if (isServed(ctx, routes.device_authorization)) ctx.body = { ...body, ...deviceFields(body) }
+    if (isServed(ctx, routes.token)) ctx.body = { ...body, ...tokenFields(ctx, body, options) }
   }
 }
 
@@ -37,7 +42,7 @@ export function tellOutcomes(
   return async (ctx, next) => {
     await next()
     const request = requestBehind(ctx.req)
-    if (ctx.path !== routes.token || request === undefined) return
+    if (!isServed(ctx, routes.token) || request === undefined) return
     const error = ctx.status === 200 ? undefined : errorIn(ctx.body)
     if (error === 'authorization_pending' || error === 'slow_down') return
     const { client, account } = ctx.oidc

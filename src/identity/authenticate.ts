@@ -15,6 +15,7 @@ import { createGenerations } from './generations.ts'
 import { isSignedBy, type ParsedToken, parseToken } from './jwt.ts'
 import type { KeyRing } from './keys.ts'
 import type { IdentityLimits } from './limits.ts'
+import type { PrincipalRecord } from './principal-record.ts'
 
 export interface Authenticator {
   /**
@@ -27,7 +28,7 @@ export interface Authenticator {
 }
 
 export interface AuthenticatorOptions {
-  readonly directory: Pick<IdentityDirectory, 'record' | 'watch'>
+  readonly directory: Pick<IdentityDirectory, 'record' | 'grounds' | 'watch'>
   readonly keys: KeyRing
   readonly clock: Clock
   readonly log: Log
@@ -46,6 +47,8 @@ interface Entry {
   /** Of our own directory: it must be there. Of an external issuer: it must not be. */
   readonly local: boolean
   readonly expiresAt: number
+  /** What a token of ours rests on besides its principal. */
+  readonly claims?: ParsedToken['claims']
   /** The version of the directory at which the principal was last looked up. */
   version: number
 }
@@ -91,12 +94,31 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
           : 'its issuer may not speak for a principal of this directory',
       )
     }
+    const gone = record === undefined ? undefined : await findRevocation(record, entry)
+    if (gone !== undefined) {
+      seen.delete(header)
+      throw invalid(gone)
+    }
     entry.version = version
     if (clock.now() >= entry.expiresAt) {
       seen.delete(header)
       throw expired(entry.expiresAt - limits.clockSkewSeconds * 1000)
     }
     return entry.principal
+  }
+
+  /** Why a token of ours that is in time is good no more. Earlier versions named neither credential nor session. */
+  async function findRevocation(
+    record: PrincipalRecord,
+    { claims = {} }: Entry,
+  ): Promise<string | undefined> {
+    const { gen, cred, sid } = claims
+    if ((gen ?? 0) !== record.generation) return 'it was revoked'
+    const { credentials, ended } = await directory.grounds(record.id)
+    if (typeof cred === 'string' && !credentials.has(cred)) {
+      return 'the secret or password it was got with is there no more'
+    }
+    return typeof sid === 'string' && ended.has(sid) ? 'its session has ended' : undefined
   }
 
   async function verify(header: string): Promise<Principal> {
@@ -130,6 +152,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const user = claims['idtyp'] !== 'app'
     return {
       local: true,
+      claims: { gen: claims['gen'], cred: claims['cred'], sid: claims['sid'] },
       expiresAt,
       version: -1,
       principal: {

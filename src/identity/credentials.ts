@@ -23,12 +23,13 @@ export interface Credentials {
   freshSecret(displayName: string, expiresAt: number | undefined): SecretRecord
   storeSecret(tx: SqlTx, principalId: string, value: string, secret: SecretRecord): Promise<void>
   secretsOf(from: Pick<Sql, 'all'>, principalId: string): Promise<readonly SecretRecord[]>
-  /** Is it one of the principal's secrets that have not expired? */
-  matchesSecret(principalId: string, secret: string): Promise<boolean>
-  /** The id of the enabled user whose name and password these are; costs the same whatever is wrong. */
-  matchesPassword(signInName: string, password: string): Promise<string | undefined>
-  /** Whoever is signed in as this principal, by whatever way, has to sign in anew. */
-  endSessions(tx: SqlTx, principalId: string): Promise<void>
+  /** The id of that secret, if it is one of the principal's that have not expired. */
+  findSecret(principalId: string, secret: string): Promise<string | undefined>
+  /** The enabled user whose name and password these are; costs the same whatever is wrong. */
+  findPassword(
+    signInName: string,
+    password: string,
+  ): Promise<{ readonly principalId: string; readonly credentialId: string } | undefined>
 }
 
 export function openCredentials(options: {
@@ -91,25 +92,25 @@ export function openCredentials(options: {
       }))
     },
 
-    async matchesSecret(principalId, secret) {
+    async findSecret(principalId, secret) {
       const rows = await sql.all(
-        `select hash from identity_credentials where principal_id = ? and kind = 'secret'
+        `select id, hash from identity_credentials where principal_id = ? and kind = 'secret'
           and (expires_at is null or expires_at > ?)`,
         principalId,
         clock.now(),
       )
       const given = Buffer.from(hashSecret(secret))
-      let matches = false
+      let found: string | undefined
       // All of them are compared, whichever matches.
       for (const row of rows) {
-        if (timingSafeEqual(given, Buffer.from(String(row['hash'])))) matches = true
+        if (timingSafeEqual(given, Buffer.from(String(row['hash'])))) found = String(row['id'])
       }
-      return matches
+      return found
     },
 
-    async matchesPassword(signInName, password) {
+    async findPassword(signInName, password) {
       const [row] = await sql.all(
-        `select p.id as id, c.hash as hash from identity_principals p
+        `select p.id as id, c.id as credential_id, c.hash as hash from identity_principals p
           join identity_credentials c on c.principal_id = p.id and c.kind = 'password'
           where p.sign_in_key = ? and p.enabled = 1`,
         // A name nobody can have takes the way of one nobody has.
@@ -117,11 +118,9 @@ export function openCredentials(options: {
       )
       const hash = row === undefined ? undefined : String(row['hash'])
       const right = await passwords.verify(password, hash)
-      return right && row !== undefined ? String(row['id']) : undefined
-    },
-
-    async endSessions(tx, principalId) {
-      await tx.run('delete from identity_oauth_states where account_id = ?', principalId)
+      return right && row !== undefined
+        ? { principalId: String(row['id']), credentialId: String(row['credential_id']) }
+        : undefined
     },
   }
 }

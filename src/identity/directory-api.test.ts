@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import { directoryRoutes } from './directory-api.ts'
+import { createBrowser } from './testing/browser.ts'
+import { addAlice, authorizeAddress, fragmentOf, signIn } from './testing/flows.ts'
 import { openWorld, testIds, type World } from './testing/world.ts'
 
 const ajv = new Ajv({ allErrors: true })
@@ -24,7 +26,10 @@ async function call(world: World, method: string, address: string, body?: object
     if (route.body !== undefined) assert.ok(ajv.validate(route.body, body), ajv.errorsText())
     const params = Object.fromEntries(names.map((name, i) => [name, match[i + 1] ?? '']))
     const query = Object.fromEntries(url.searchParams)
-    const answer = await route.run(world.identity.directory, params, body, query, testIds)
+    const answer = await route.run(world.identity.directory, params, body, query, {
+      ...testIds,
+      callerId: String(query['as']),
+    })
     assert.equal(answer === undefined, route.status === 204)
     return (answer ?? {}) as Answer
   }
@@ -129,8 +134,50 @@ test('lists page by token, and refuse what they did not hand out', async () => {
 test('every route names an action of its collection, and writing ones are not reads', () => {
   for (const { method, path, action, body } of directoryRoutes) {
     const collection = path.split('/')[2]
-    assert.ok(action.startsWith(`Directory/${collection}/`), `${method} ${path}`)
-    assert.equal(action.endsWith('/read'), method === 'GET')
-    assert.equal(body !== undefined, method === 'POST' || method === 'PATCH', `${method} ${path}`)
+    // Without an action it must be about the caller, and about nobody else.
+    assert.equal(action === undefined, collection === 'me', path)
+    if (action !== undefined) {
+      assert.ok(action.startsWith(`Directory/${collection}/`), `${method} ${path}`)
+      assert.equal(action.endsWith('/read'), method === 'GET')
+    }
+    const hasBody = (method === 'POST' && !path.endsWith('/revoke')) || method === 'PATCH'
+    assert.equal(body !== undefined, hasBody, `${method} ${path}`)
   }
+})
+
+test('sessions: one’s own and others’ are listed and ended; nobody reaches those of another by me', async () => {
+  await using world = await openWorld({
+    originOf: () => ({ address: '192.0.2.9', userAgent: 'a browser' }),
+  })
+  const id = await addAlice(world)
+  const other = await call(world, 'POST', '/directory/users', { displayName: 'U', signInName: 'u' })
+  const signInAsAlice = async (): Promise<string> => {
+    const browser = createBrowser(world.url)
+    const page = await browser.open(
+      authorizeAddress({
+        response_type: 'token',
+        client_id: 'armature-portal',
+        redirect_uri: `${world.url}/signed-in`,
+      }),
+    )
+    return fragmentOf(await signIn(browser, page)).get('access_token') ?? ''
+  }
+  const tokens = [await signInAsAlice(), await signInAsAlice()]
+  const mine = await call(world, 'GET', `/directory/me/sessions?as=${id}`)
+  assert.deepEqual(mine, await call(world, 'GET', `/directory/users/${id}/sessions`))
+  const [first, second] = mine['value'] as { id: string; address: string; userAgent: string }[]
+  assert.deepEqual([first?.address, first?.userAgent], ['192.0.2.9', 'a browser'])
+  assert.equal(first !== undefined && 'clientId' in first, false)
+  const foreign = `/directory/me/sessions/${first?.id}?as=${String(other['id'])}`
+  await assert.rejects(call(world, 'DELETE', foreign), { code: 'SessionNotFound' })
+  await call(world, 'DELETE', `/directory/me/sessions/${first?.id}?as=${id}`)
+  await call(world, 'DELETE', `/directory/users/${id}/sessions/${second?.id}`)
+  for (const token of tokens) {
+    await assert.rejects(async () => world.identity.authenticator.authenticate(`Bearer ${token}`))
+  }
+  assert.deepEqual(await call(world, 'GET', `/directory/me/sessions?as=${id}`), { value: [] })
+  await call(world, 'POST', `/directory/users/${id}/revoke`)
+  await call(world, 'POST', `/directory/me/revoke?as=${id}`)
+  const wrongKind = `/directory/servicePrincipals/${id}/revoke`
+  await assert.rejects(call(world, 'POST', wrongKind), { code: 'PrincipalNotFound' })
 })

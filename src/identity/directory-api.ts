@@ -8,36 +8,10 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { refuse } from '#kernel/error.ts'
 import type { SecretRecord } from './credentials.ts'
 import { type IdentityDirectory, type Page, parseAfter } from './directory.ts'
+import { type DirectoryRoute, param } from './directory-route.ts'
 import { defaultIdentityLimits } from './limits.ts'
 import type { LocalType, PrincipalRecord } from './principal-record.ts'
-
-export interface DirectoryRoute {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** With `{id}` and the like in the place of parameters. */
-  readonly path: string
-  /** Needed at the scope `/`; without a vendor word. */
-  readonly action: string
-  /** The body must fit; a route without one takes none. */
-  readonly body?: TSchema
-  /** Of the answer when `run` does not refuse; 204 answers have no body. */
-  readonly status: 200 | 201 | 204
-  /**
-   * `body` has passed the schema. Lists answer `{ value, nextSkipToken? }`; the edge turns the token into
-   * an absolute `nextLink`. Refusals are `ApiError`s.
-   */
-  readonly run: (
-    directory: IdentityDirectory,
-    params: Readonly<Record<string, string>>,
-    body: unknown,
-    query: Readonly<Record<string, string | undefined>>,
-    tools: DirectoryTools,
-  ) => Promise<object | undefined>
-}
-
-export interface DirectoryTools {
-  /** `Ids.secret`: for passwords that are made up here. */
-  secret(bytes: number): string
-}
+import { sessionRoutes } from './session-api.ts'
 
 const name = Type.String({ minLength: 1, maxLength: 256 })
 const redirectUris = Type.Array(Type.String({ minLength: 1, maxLength: 2048 }), { maxItems: 20 })
@@ -213,6 +187,7 @@ export const directoryRoutes: readonly DirectoryRoute[] = [
       return undefined
     },
   },
+  ...sessionRoutes,
 ]
 
 /** What every collection has: list, get, change, delete. */
@@ -337,10 +312,4 @@ function parseTime(text: string): number {
     )
   }
   return time
-}
-
-function param(params: Readonly<Record<string, string>>, name: string): string {
-  const value = params[name]
-  if (value === undefined) throw new Error(`the route has no parameter ${name}`)
-  return value
 }

@@ -4,7 +4,7 @@
  */
 
 import type { Directory, PrincipalAttributes } from '#kernel/principal.ts'
-import type { Sql } from '#stores/store.ts'
+import type { Sql, SqlRow } from '#stores/store.ts'
 import type { FeedWatch } from './feed-watch.ts'
 import { createGenerations } from './generations.ts'
 import { type PrincipalRecord, principalColumns, toPrincipalRecord } from './principal-record.ts'
@@ -14,6 +14,16 @@ export interface DirectoryCache extends Directory {
   attributesOf(id: string): Promise<PrincipalAttributes>
   /** The principal as it is now, or `undefined` when the directory has none. */
   record(id: string): Promise<PrincipalRecord | undefined>
+  /** What tokens of that principal may rest on. As fresh as `record`. */
+  grounds(id: string): Promise<Grounds>
+}
+
+/** Tokens name the credential and the session by which they came to be. */
+export interface Grounds {
+  /** Ids of the password and the secrets there are. */
+  readonly credentials: ReadonlySet<string>
+  /** Ids of the sessions that ended while tokens of theirs may still be about. */
+  readonly ended: ReadonlySet<string>
 }
 
 /** Upwards from one member; `union` drops what was seen already, so a cycle ends. */
@@ -32,9 +42,13 @@ export function createDirectoryCache(options: {
   // `null` remembers that there is none: ids of external issuers are asked for on every request too.
   const records = createGenerations<PrincipalRecord | null>(remembered)
   const groups = createGenerations<readonly string[]>(remembered)
+  const groundsOf = createGenerations<Grounds>(remembered)
 
   watch.onChange((keys) => {
-    for (const key of keys) records.delete(key)
+    for (const key of keys) {
+      records.delete(key)
+      groundsOf.delete(key)
+    }
     // One membership moves the groups of everyone below it; finding them costs more than asking again.
     groups.clear()
   })
@@ -67,8 +81,23 @@ export function createDirectoryCache(options: {
     return (await remember(records, id, () => readRecord(id))) ?? undefined
   }
 
+  async function readGrounds(id: string): Promise<Grounds> {
+    const credentials = await sql.all(
+      'select id from identity_credentials where principal_id = ?',
+      id,
+    )
+    const ended = await sql.all(
+      'select id from identity_sessions where principal_id = ? and ended_at is not null',
+      id,
+    )
+    const idsOf = (rows: readonly SqlRow[]): ReadonlySet<string> =>
+      new Set(rows.map((row) => String(row['id'])))
+    return { credentials: idsOf(credentials), ended: idsOf(ended) }
+  }
+
   return {
     record,
+    grounds: (id) => remember(groundsOf, id, () => readGrounds(id)),
     async find(id) {
       const found = await record(id)
       return found === undefined ? undefined : { type: found.type, displayName: found.displayName }

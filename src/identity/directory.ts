@@ -27,6 +27,7 @@ import {
   checkSignInName,
   parseObjectId,
 } from './principal-rules.ts'
+import { endSession, endSessionsOf, listSessions, type Session } from './sessions.ts'
 
 export interface Page<T> {
   readonly items: readonly T[]
@@ -80,10 +81,19 @@ export interface IdentityDirectory extends DirectoryCache, WorkloadIdentities {
   secrets(principalId: string): Promise<readonly SecretRecord[]>
   /** The enabled principal that may sign in as this client: a client id, or a user's id who has a secret. */
   clientPrincipal(clientId: string): Promise<PrincipalRecord | undefined>
-  /** Is it one of the principal's secrets that have not expired? Constant time in the secret. */
-  verifySecret(principalId: string, secret: string): Promise<boolean>
+  /** The id of that secret, if it is one of the principal's that have not expired. Constant time in the secret. */
+  verifySecret(principalId: string, secret: string): Promise<string | undefined>
   /** The enabled user whose name and password these are. Costs the same whatever is wrong. */
-  verifyPassword(signInName: string, password: string): Promise<PrincipalRecord | undefined>
+  verifyPassword(
+    signInName: string,
+    password: string,
+  ): Promise<{ readonly user: PrincipalRecord; readonly credentialId: string } | undefined>
+  /** Ends all tokens and sessions it has; its password and secrets stay good for new ones. */
+  revoke(id: string, type?: LocalType): Promise<void>
+  /** Where a user is signed in now, newest first. */
+  sessions(userId: string): Promise<readonly Session[]>
+  /** Ends one of them, with the tokens it got. */
+  endSession(userId: string, sessionId: string): Promise<void>
   readonly watch: FeedWatch
 }
 
@@ -109,8 +119,8 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
   async function insert(tx: SqlTx, principal: PrincipalRecord): Promise<boolean> {
     const rows = await tx.run(
       `insert into identity_principals
-        (id, type, display_name, sign_in_name, sign_in_key, client_id, redirect_uris, enabled, created_at)
-        values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+        (id, type, display_name, sign_in_name, sign_in_key, client_id, redirect_uris, enabled, created_at, generation)
+        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
       principal.id,
       principal.type,
       principal.displayName,
@@ -120,6 +130,7 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
       JSON.stringify(principal.redirectUris),
       principal.enabled ? 1 : 0,
       principal.createdAt,
+      principal.generation,
     )
     await tx.follow(directoryFeed, principal.id)
     return rows === 1
@@ -136,6 +147,8 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
       enabled: true,
       attributes: {},
       createdAt: clock.now(),
+      // Not 0: one that comes back under the same id does not get the tokens of the one before.
+      generation: clock.now(),
     }
   }
 
@@ -178,7 +191,7 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
       principal.id,
       principal.clientId ?? principal.id,
     )
-    await credentials.endSessions(tx, principal.id)
+    await endSessionsOf(tx, principal.id, clock.now())
     await tx.run('delete from identity_principals where id = ?', principal.id)
     await tx.follow(directoryFeed, principal.id)
   }
@@ -273,6 +286,8 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
               ? before.displayName
               : checkDisplayName(change.displayName, limits),
           enabled: change.enabled ?? before.enabled,
+          // Enabled again it does not get back the tokens it had.
+          generation: before.generation + (change.enabled === false && before.enabled ? 1 : 0),
           redirectUris:
             change.redirectUris === undefined
               ? before.redirectUris
@@ -283,14 +298,15 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
               : changeAttributes(before.attributes, change.attributes, limits),
         }
         await tx.run(
-          'update identity_principals set display_name = ?, enabled = ?, redirect_uris = ?, attributes = ? where id = ?',
+          'update identity_principals set display_name = ?, enabled = ?, redirect_uris = ?, attributes = ?, generation = ? where id = ?',
           after.displayName,
           after.enabled ? 1 : 0,
           JSON.stringify(after.redirectUris),
           JSON.stringify(after.attributes),
+          after.generation,
           after.id,
         )
-        if (!after.enabled) await credentials.endSessions(tx, after.id)
+        if (!after.enabled) await endSessionsOf(tx, after.id, clock.now())
         await tx.follow(directoryFeed, after.id)
         return after
       })
@@ -380,7 +396,7 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
       await sql.transact(async (tx) => {
         const user = await read(tx, userId, 'User')
         await credentials.storePassword(tx, user.id, hash)
-        await credentials.endSessions(tx, user.id)
+        await endSessionsOf(tx, user.id, clock.now())
       })
     },
 
@@ -438,14 +454,37 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
       return row === undefined ? undefined : toPrincipalRecord(row)
     },
 
-    verifySecret: (principalId, secret) => credentials.matchesSecret(principalId, secret),
+    verifySecret: (principalId, secret) => credentials.findSecret(principalId, secret),
 
     async verifyPassword(signInName, password) {
-      const id = await credentials.matchesPassword(signInName, password)
-      if (id === undefined) return undefined
+      const found = await credentials.findPassword(signInName, password)
+      if (found === undefined) return undefined
       // Read again: the check took long enough for the account to be disabled meanwhile.
-      const user = await cache.record(id)
-      return user?.enabled === true ? user : undefined
+      const user = await cache.record(found.principalId)
+      return user?.enabled === true ? { user, credentialId: found.credentialId } : undefined
+    },
+
+    async revoke(id, type) {
+      await sql.transact(async (tx) => {
+        const principal = await read(tx, id, type)
+        await tx.run(
+          'update identity_principals set generation = generation + 1 where id = ?',
+          principal.id,
+        )
+        await endSessionsOf(tx, principal.id, clock.now())
+      })
+    },
+
+    async sessions(userId) {
+      const user = await read(sql, userId, 'User')
+      return listSessions(sql, user.id, { now: clock.now(), limits })
+    },
+
+    async endSession(userId, sessionId) {
+      await sql.transact(async (tx) => {
+        const user = await read(tx, userId, 'User')
+        await endSession(tx, user.id, { id: sessionId, now: clock.now() })
+      })
     },
   }
 }

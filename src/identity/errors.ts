@@ -39,6 +39,11 @@ export const identityErrors = defineErrors({
     message: "The principal has no secret with the id '{id}'.",
     advice: 'User: `GET` the service principal; its `secrets` name them.',
   },
+  SessionNotFound: {
+    status: 404,
+    message: "The principal has no session with the id '{id}'.",
+    advice: 'User: list the sessions; one that has ended or timed out is not among them.',
+  },
   TooManySecrets: {
     status: 409,
     message: 'The principal has {limit} secrets already, the most it may have.',

@@ -104,6 +104,8 @@ export async function answerInteraction(
               remember: form.get('remember') === 'yes',
               ts: Math.floor(options.clock.now() / 1000),
             },
+            // For the session that begins when the library goes on: see `loadGrant` in provider.ts.
+            signIn: { credentialId: outcome.credentialId, origin: request.origin },
           })
         case 'refused':
           return again('The sign-in name or the password is wrong.', 400)

@@ -5,6 +5,8 @@ export interface IdentityLimits {
   readonly tokenSeconds: number
   /** Seconds without use after which a refresh token, a session or a remembered sign-in ends. */
   readonly sessionSeconds: number
+  /** Seconds after which they end however much they are used. */
+  readonly sessionSecondsMax: number
   /** Seconds to finish a sign-in page, or to enter a device code. */
   readonly interactionSeconds: number
   /** Seconds by which the clocks of an issuer and ours may differ. */
@@ -26,6 +28,8 @@ export interface IdentityLimits {
   /** Seconds of delay at the most; it doubles with every further failure. */
   readonly signInDelaySecondsMax: number
   readonly secretsPerPrincipalMax: number
+  /** Sessions of one person; the one that was used longest ago makes room. */
+  readonly sessionsPerPrincipalMax: number
   readonly redirectUrisMax: number
   readonly nameLengthMax: number
   /** Custom attributes of one principal, and values of one attribute. */
@@ -48,6 +52,7 @@ export interface IdentityLimits {
 export const defaultIdentityLimits: IdentityLimits = Object.freeze({
   tokenSeconds: 3600,
   sessionSeconds: 14 * 24 * 3600,
+  sessionSecondsMax: 30 * 24 * 3600,
   interactionSeconds: 900,
   clockSkewSeconds: 30,
   tokenLengthMax: 16 * 1024,
@@ -60,6 +65,7 @@ export const defaultIdentityLimits: IdentityLimits = Object.freeze({
   signInFailuresFree: 5,
   signInDelaySecondsMax: 900,
   secretsPerPrincipalMax: 10,
+  sessionsPerPrincipalMax: 100,
   redirectUrisMax: 20,
   nameLengthMax: 256,
   attributesMax: 50,

@@ -89,8 +89,32 @@ const third: readonly string[] = [
   )`,
 ]
 
+/** Tokens of an earlier generation than their principal's are refused; sessions can be listed and ended. */
+const fourth: readonly string[] = [
+  'alter table identity_principals add column generation bigint not null default 0',
+  `create table identity_sessions (
+    id text primary key,
+    session_key text not null,
+    principal_id text not null,
+    client_id text,
+    grant_id text,
+    credential_id text not null,
+    address text not null,
+    user_agent text not null,
+    created_at bigint not null,
+    used_at bigint not null,
+    ended_at bigint
+  )`,
+  'create index identity_sessions_by_key on identity_sessions (session_key)',
+  'create index identity_sessions_by_principal on identity_sessions (principal_id, created_at)',
+  'create index identity_sessions_by_end on identity_sessions (ended_at)',
+  'create index identity_sessions_by_start on identity_sessions (created_at)',
+  'create index identity_sessions_by_use on identity_sessions (used_at)',
+]
+
 export const identityMigrations: readonly Migration[] = [
   { area: 'identity', number: 1, sqlite: first, postgres: first },
   { area: 'identity', number: 2, sqlite: second, postgres: second },
   { area: 'identity', number: 3, sqlite: third, postgres: third },
+  { area: 'identity', number: 4, sqlite: fourth, postgres: fourth },
 ]

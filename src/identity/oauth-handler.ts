@@ -29,6 +29,7 @@ import {
   signedInPath,
 } from './rewrite.ts'
 import type { Seal } from './seal.ts'
+import { openSessions } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
 import type { OnSignIn } from './sign-in-events.ts'
 
@@ -63,6 +64,7 @@ export type OAuthHandler = (req: IncomingMessage, res: ServerResponse) => void
 export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
   const { clock, directory, keys, limits, log, tenantId, publicUrl, audience, seal, sql } = options
   const consents = openConsents(sql, clock)
+  const sessions = openSessions(options)
   const signIn = createSignIn({ sql, directory, clock, seal, limits })
   let built: Built | undefined
 
@@ -76,7 +78,7 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
       built.audience !== wanted.audience
     ) {
       const provider = import('./provider.ts').then(({ createProvider }) =>
-        createProvider({ ...options, ...wanted, key, consents }),
+        createProvider({ ...options, ...wanted, key, consents, sessions }),
       )
       const mine: Built = { ...wanted, provider }
       built = mine

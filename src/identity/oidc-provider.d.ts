@@ -20,8 +20,22 @@ declare module 'oidc-provider' {
       readonly client?: Client
       readonly account?: Account
       readonly grant?: Grant
-      readonly result?: { readonly consent?: { readonly grantId?: string } }
+      readonly entities: {
+        readonly RefreshToken?: TokenSource & { readonly iiat: number }
+        readonly AuthorizationCode?: TokenSource
+        readonly DeviceCode?: TokenSource
+      }
+      readonly result?: {
+        readonly consent?: { readonly grantId?: string }
+        /** Ours, beside the library's own. */
+        readonly signIn?: {
+          readonly credentialId: string
+          readonly origin: { readonly address: string; readonly userAgent: string }
+        }
+      }
       readonly session?: {
+        readonly uid: string
+        readonly destroyed?: boolean
         readonly accountId?: string
         grantIdFor(clientId: string): string | undefined
         readonly state?: { readonly secret?: string }
@@ -68,10 +82,16 @@ declare module 'oidc-provider' {
     find(id: string): Promise<Grant | undefined>
   }
 
-  export interface Token {
-    readonly kind: string
+  export interface TokenSource {
     readonly accountId?: string
     readonly clientId: string
+    readonly grantId?: string
+    readonly sessionUid?: string
+    readonly expiresWithSession?: boolean
+  }
+
+  export interface Token extends TokenSource {
+    readonly kind: string
     readonly scope?: string
     readonly scopes: Set<string>
   }
@@ -104,6 +124,7 @@ declare module 'oidc-provider' {
   export class Provider {
     constructor(issuer: string, configuration: Record<string, unknown>)
     proxy: boolean
+    static readonly ctx: Context | undefined
     readonly Client: ClientClass
     readonly Grant: GrantClass
     callback(): (req: IncomingMessage, res: ServerResponse) => Promise<void>

@@ -2,34 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openPostgres } from '#stores/postgres/open.ts'
-import type { Store } from '#stores/store.ts'
-import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
+import { findPostgres, howToGetPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../tests/require.ts'
 import { defaultIdentityLimits } from './limits.ts'
 import { createSeal } from './seal.ts'
 import { createSignIn } from './sign-in.ts'
 import { createBrowser } from './testing/browser.ts'
 import { addAlice, alice, askToken, authorizeAddress, fragmentOf, signIn } from './testing/flows.ts'
-import { openWorld, testStoreOptions, type World } from './testing/world.ts'
-
-const installationKey = Buffer.alloc(32, 5)
-
-/** Two on one database, each with connections of its own. */
-async function openReplicas(): Promise<
-  AsyncDisposable & { readonly world: World; readonly replica: World }
-> {
-  await using opening = new AsyncDisposableStack()
-  const server = opening.use(await startPostgres({ fsync: false }))
-  const url = await server.createDatabase()
-  const open = async (): Promise<Store> =>
-    opening.use(await openPostgres({ url, poolSize: 4, clock: Date, ...testStoreOptions }))
-  const [one, two] = [await open(), await open()]
-  const world = opening.use(await openWorld({}, { store: one, installationKey }))
-  const replica = opening.use(await openWorld({}, { store: two, installationKey, url: world.url }))
-  const opened = opening.move()
-  return { world, replica, [Symbol.asyncDispose]: () => opened.disposeAsync() }
-}
+import { installationKey, openReplicas } from './testing/replicas.ts'
 
 test('two replicas: sign-in, tokens, groups, disabling, rotation', async (t) => {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return

@@ -21,10 +21,12 @@ export interface PrincipalRecord {
   /** Custom attributes, for conditions on who asks. */
   readonly attributes: PrincipalAttributes
   readonly createdAt: number
+  /** Tokens name it; those of another one were revoked. */
+  readonly generation: number
 }
 
 export const principalColumns =
-  'id, type, display_name, sign_in_name, client_id, redirect_uris, enabled, attributes, created_at'
+  'id, type, display_name, sign_in_name, client_id, redirect_uris, enabled, attributes, created_at, generation'
 
 export function toPrincipalRecord(row: SqlRow): PrincipalRecord {
   return {
@@ -42,5 +44,6 @@ export function toPrincipalRecord(row: SqlRow): PrincipalRecord {
       ? {}
       : JSON.parse(String(row['attributes']))) as PrincipalAttributes,
     createdAt: Number(row['created_at']),
+    generation: Number(row['generation']),
   }
 }

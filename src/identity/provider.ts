@@ -3,6 +3,7 @@
  * pages. Loading it costs more than a tenth of a second, so only oauth-handler.ts imports it, on first use.
  */
 
+import type { IncomingMessage } from 'node:http'
 import {
   type Client,
   type Context,
@@ -24,8 +25,10 @@ import type { IdentityLimits } from './limits.ts'
 import { deviceCodePage, deviceConfirmPage, deviceDonePage } from './pages/device-pages.ts'
 import type { Page } from './pages/layout.ts'
 import { errorPage, signedOutPage, signOutPage } from './pages/message-pages.ts'
+import { beginSession, endSessions, isOver, sessionOfToken } from './provider-sessions.ts'
 import { bareImplicitMode, interactionPath, resourceScope, routes } from './rewrite.ts'
 import type { Seal } from './seal.ts'
+import type { Sessions } from './sessions.ts'
 import type { OnSignIn } from './sign-in-events.ts'
 import { principalClaims } from './token-claims.ts'
 
@@ -42,13 +45,16 @@ export interface ProviderOptions {
   readonly audience: string
   readonly key: ActiveKey
   readonly onSignIn: OnSignIn
+  readonly sessions: Sessions
 }
 
 /** Where oauth-handler.ts puts a code given in the address, so that the form shows it to be confirmed. */
 export const userCodeHeader = 'x-armature-user-code'
 
 export function createProvider(options: ProviderOptions): Provider {
-  const { directory, limits, tenantId, publicUrl, audience, key, log } = options
+  const { directory, limits, tenantId, publicUrl, audience, key, log, sessions } = options
+  /** Ids of the secrets by which clients proved who they are. */
+  const secretUsed = new WeakMap<IncomingMessage, string>()
 
   const provider = new Provider(publicUrl, {
     adapter: createAdapterFactory({
@@ -81,7 +87,8 @@ export function createProvider(options: ProviderOptions): Provider {
       Interaction: limits.interactionSeconds,
       RefreshToken: limits.sessionSeconds,
       Session: limits.sessionSeconds,
-      Grant: limits.sessionSeconds,
+      // A grant is used by all sessions of a browser with an application, and must outlast the last of them.
+      Grant: 2 * limits.sessionSecondsMax,
     },
     features: {
       devInteractions: { enabled: false },
@@ -134,11 +141,14 @@ export function createProvider(options: ProviderOptions): Provider {
       ctx.oidc.client?.applicationType !== 'native' && !source.scopes.has('offline_access'),
     rotateRefreshToken: true,
     interactions: {
-      policy: policy(),
+      policy: policy(sessions),
       url: (_ctx: Context, interaction: { readonly uid: string }) =>
         `${interactionPath}/${interaction.uid}`,
     },
-    loadExistingGrant: (ctx: Context) => loadGrant(provider, options.consents, ctx),
+    async loadExistingGrant(ctx: Context) {
+      await beginSession(ctx, sessions)
+      return loadGrant(provider, options.consents, ctx)
+    },
     async findAccount(_ctx: Context, id: string) {
       const user = await directory.record(id)
       if (user?.type !== 'User' || !user.enabled) return undefined
@@ -154,13 +164,19 @@ export function createProvider(options: ProviderOptions): Provider {
         }),
       }
     },
-    async extraTokenClaims(_ctx: Context, token: Token) {
-      const principal =
-        token.kind === 'ClientCredentials'
-          ? await directory.clientPrincipal(token.clientId)
-          : await directory.record(token.accountId ?? '')
-      if (principal === undefined) throw new errors.InvalidGrant('the principal is gone')
-      return principalClaims(principal, { clientId: token.clientId, tenantId, scope: token.scope })
+    async extraTokenClaims(ctx: Context, token: Token) {
+      const claims = { clientId: token.clientId, tenantId, scope: token.scope }
+      if (token.kind === 'ClientCredentials') {
+        const client = await directory.clientPrincipal(token.clientId)
+        if (client === undefined) throw new errors.InvalidGrant('the principal is gone')
+        return principalClaims(client, { ...claims, credentialId: secretUsed.get(ctx.req) })
+      }
+      const user = await directory.record(token.accountId ?? '')
+      if (user === undefined) throw new errors.InvalidGrant('the principal is gone')
+      const session = await sessionOfToken(ctx, token, sessions)
+      if (session === undefined) throw new errors.InvalidGrant('the session has ended')
+      const { id: sessionId, credentialId } = session
+      return principalClaims(user, { ...claims, sessionId, credentialId })
     },
     renderError(ctx: Context, out: { error: string; error_description?: string }) {
       send(
@@ -180,9 +196,14 @@ export function createProvider(options: ProviderOptions): Provider {
     actual: string,
   ) {
     const principal = await directory.clientPrincipal(this.clientId)
-    return principal !== undefined && directory.verifySecret(principal.id, actual)
+    const secretId =
+      principal === undefined ? undefined : await directory.verifySecret(principal.id, actual)
+    const request = Provider.ctx?.req
+    if (secretId !== undefined && request !== undefined) secretUsed.set(request, secretId)
+    return secretId !== undefined
   }
 
+  provider.use(endSessions(sessions))
   provider.use(tellOutcomes(options.onSignIn))
   provider.use(completeAnswers({ audience, aliases: [publicUrl], tenantId }))
 
@@ -278,7 +299,7 @@ function problemWith(errorName: string | undefined): string | undefined {
 }
 
 /** The library's rules for when to ask the user, but for two cases. */
-function policy(): unknown {
+function policy(sessions: Sessions): unknown {
   const rules = interactionPolicy.base()
   // Native clients would be asked for consent every time; ours are first-party and PKCE guards the code.
   rules.get('consent').checks.remove('native_client_prompt')
@@ -290,6 +311,13 @@ function policy(): unknown {
         'account_gone',
         'the account of the session is disabled or deleted',
         (ctx) => ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined,
+      ),
+    )
+  rules
+    .get('login')
+    .checks.add(
+      new interactionPolicy.Check('session_over', 'the session has ended or timed out', (ctx) =>
+        isOver(ctx, sessions),
       ),
     )
   return rules

@@ -12,7 +12,7 @@ import type { PrincipalRecord } from './principal-record.ts'
 import type { Seal } from './seal.ts'
 
 export type SignInOutcome =
-  | { readonly kind: 'welcome'; readonly user: PrincipalRecord }
+  | { readonly kind: 'welcome'; readonly user: PrincipalRecord; readonly credentialId: string }
   /** Wrong name, wrong password, disabled: never which. */
   | { readonly kind: 'refused' }
   /** Not even looked at: too many failures before. */
@@ -89,10 +89,10 @@ export function createSignIn(options: {
       const id = seal.index(JSON.stringify(['sign-in', signInKeyOf(signInName), address]))
       const seconds = await reserve(id)
       if (seconds > 0) return { kind: 'wait', seconds }
-      const user = await directory.verifyPassword(signInName, password)
-      if (user === undefined) return { kind: 'refused' }
+      const right = await directory.verifyPassword(signInName, password)
+      if (right === undefined) return { kind: 'refused' }
       await forget(id)
-      return { kind: 'welcome', user }
+      return { kind: 'welcome', ...right }
     },
   }
 }

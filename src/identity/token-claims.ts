@@ -9,6 +9,9 @@ export function principalClaims(
     readonly clientId: string
     readonly tenantId: string
     readonly scope: string | undefined
+    /** Ids of the credential and the session the token rests on; it ends with either. */
+    readonly credentialId?: string | undefined
+    readonly sessionId?: string | undefined
   },
 ): Record<string, unknown> {
   const user = principal.type === 'User'
@@ -18,6 +21,9 @@ export function principalClaims(
     appid: options.clientId,
     idtyp: user ? 'user' : 'app',
     name: principal.displayName,
+    gen: principal.generation,
+    ...(options.credentialId === undefined ? {} : { cred: options.credentialId }),
+    ...(options.sessionId === undefined ? {} : { sid: options.sessionId }),
     ...(user ? { upn: principal.signInName } : {}),
     ...(options.scope === undefined ? {} : { scp: options.scope }),
   }

@@ -1,0 +1,21 @@
+/** `principal session end`: one sign-in ends, with the tokens it got. */
+
+import { type Command, defineCommand } from '../../../command.ts'
+import { apiOptions } from '../../../options.ts'
+import { sessionsOf } from '../../../sessions.ts'
+
+export const command: Command = defineCommand({
+  name: 'principal session end',
+  summary: 'End one of your sessions, or one of another user, with the tokens it got',
+  arguments: [{ name: 'id', summary: 'The session’s id' }],
+  options: {
+    user: { type: 'string', value: 'id', summary: 'Another user’s object id' },
+    ...apiOptions,
+  },
+  examples: ['principal session end 8a6e0804-2bd0-4672-b79d-d97027f9071a'],
+  async run(context, values) {
+    const { client } = context.connect(values)
+    await client.request('DELETE', `${sessionsOf(values.user)}/${encodeURIComponent(values.id)}`)
+    return 0
+  },
+})

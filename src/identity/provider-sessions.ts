@@ -1,0 +1,74 @@
+/**
+ * Ties what the OAuth library calls a session to ours (sessions.ts): when one begins, which one a token rests on,
+ * and when one ends. Loaded with the library.
+ */
+
+import type { Context, Token, TokenSource } from 'oidc-provider'
+import type { RequestOrigin } from '#kernel/request-origin.ts'
+import { isServed } from './answers.ts'
+import { requestBehind } from './oauth-request.ts'
+import { routes } from './rewrite.ts'
+import type { Session, Sessions } from './sessions.ts'
+
+const unknownOrigin: RequestOrigin = { address: '', userAgent: '' }
+
+/** Called on the way of every authorization; the person has just signed in if interactions.ts left a note of it. */
+export async function beginSession(ctx: Context, sessions: Sessions): Promise<void> {
+  const { session, account, result } = ctx.oidc
+  const signIn = result?.signIn
+  if (session === undefined || account === undefined || signIn === undefined) return
+  await sessions.begin(session.uid, { principalId: account.accountId, ...signIn })
+}
+
+/** Somebody is signed in by a session of the library that ended or timed out by our rules. */
+export async function isOver(ctx: Context, sessions: Sessions): Promise<boolean> {
+  const { session, account } = ctx.oidc
+  if (session?.accountId === undefined || account === undefined) return false
+  const key = { uid: session.uid, clientId: undefined }
+  return (await sessions.use(key, account.accountId)) === undefined
+}
+
+/** The session a person's token rests on; `undefined` when that is over. */
+export async function sessionOfToken(
+  ctx: Context,
+  token: Token,
+  sessions: Sessions,
+): Promise<Session | undefined> {
+  const { RefreshToken: refresh, AuthorizationCode: code, DeviceCode: device } = ctx.oidc.entities
+  const redeemed: TokenSource | undefined = refresh ?? code ?? device
+  const source = redeemed ?? token
+  const { sessionUid: uid, accountId: principalId } = source
+  if (uid === undefined || principalId === undefined) return undefined
+  // A token without anything redeemed is the implicit flow's, which happens in the browser's session.
+  if (redeemed === undefined || source.expiresWithSession === true) {
+    return sessions.use({ uid, clientId: undefined }, principalId)
+  }
+  const key = { uid, clientId: token.clientId }
+  if (refresh === undefined) {
+    const origin = requestBehind(ctx.req)?.origin ?? unknownOrigin
+    return sessions.beginOwn(key, { principalId, origin, grantId: source.grantId ?? '' })
+  }
+  const session = await sessions.use(key, principalId)
+  // One of an earlier session with the same browser, which is over.
+  const older = session !== undefined && refresh.iiat + 1 < session.createdAt / 1000
+  return older ? undefined : session
+}
+
+/** A step around the library's own: signing out, and giving a refresh token back, end sessions. */
+export function endSessions(
+  sessions: Sessions,
+): (ctx: Context, next: () => Promise<void>) => Promise<void> {
+  return async (ctx, next) => {
+    await next()
+    if (isServed(ctx, `${routes.end_session}/confirm`)) {
+      const { session } = ctx.oidc
+      if (session?.destroyed === true) {
+        await sessions.endByKey({ uid: session.uid, clientId: undefined })
+      }
+    } else if (isServed(ctx, routes.revocation) && ctx.status === 200) {
+      const given = ctx.oidc.entities.RefreshToken
+      if (given?.sessionUid === undefined || given.expiresWithSession === true) return
+      await sessions.endByKey({ uid: given.sessionUid, clientId: given.clientId })
+    }
+  }
+}

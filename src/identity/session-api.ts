@@ -1,0 +1,82 @@
+/** Sessions and revocation over HTTP: one's own without a right, others' with one. */
+
+import type { IdentityDirectory } from './directory.ts'
+import { type DirectoryRoute, param } from './directory-route.ts'
+import type { Session } from './sessions.ts'
+
+export const sessionRoutes: readonly DirectoryRoute[] = [
+  {
+    method: 'GET',
+    path: '/directory/me/sessions',
+    action: undefined,
+    status: 200,
+    run: (directory, _params, _body, _query, { callerId }) => list(directory, callerId),
+  },
+  {
+    method: 'DELETE',
+    path: '/directory/me/sessions/{sessionId}',
+    action: undefined,
+    status: 204,
+    async run(directory, params, _body, _query, { callerId }) {
+      await directory.endSession(callerId, param(params, 'sessionId'))
+      return undefined
+    },
+  },
+  {
+    method: 'POST',
+    path: '/directory/me/revoke',
+    action: undefined,
+    status: 204,
+    async run(directory, _params, _body, _query, { callerId }) {
+      await directory.revoke(callerId)
+      return undefined
+    },
+  },
+  {
+    method: 'GET',
+    path: '/directory/users/{id}/sessions',
+    action: 'Directory/users/sessions/read',
+    status: 200,
+    run: (directory, params) => list(directory, param(params, 'id')),
+  },
+  {
+    method: 'DELETE',
+    path: '/directory/users/{id}/sessions/{sessionId}',
+    action: 'Directory/users/sessions/delete',
+    status: 204,
+    async run(directory, params) {
+      await directory.endSession(param(params, 'id'), param(params, 'sessionId'))
+      return undefined
+    },
+  },
+  ...(['User', 'ServicePrincipal'] as const).map((type): DirectoryRoute => {
+    const plural = type === 'User' ? 'users' : 'servicePrincipals'
+    return {
+      method: 'POST',
+      path: `/directory/${plural}/{id}/revoke`,
+      action: `Directory/${plural}/revoke/action`,
+      status: 204,
+      async run(directory, params) {
+        await directory.revoke(param(params, 'id'), type)
+        return undefined
+      },
+    }
+  }),
+]
+
+async function list(directory: IdentityDirectory, userId: string): Promise<object> {
+  return { value: (await directory.sessions(userId)).map(view) }
+}
+
+function view(session: Session): object {
+  const { address, userAgent } = session.origin
+  return {
+    id: session.id,
+    // A browser has none.
+    ...(session.clientId === undefined ? {} : { clientId: session.clientId }),
+    address,
+    userAgent,
+    createdOn: new Date(session.createdAt).toISOString(),
+    lastUsedOn: new Date(session.usedAt).toISOString(),
+  }
+}

@@ -1,0 +1,280 @@
+/**
+ * Where people are signed in: one row for each browser, and one for each application that stays signed in when
+ * the browser signs out (command lines, devices). Every token of a person names its session, so that ending the
+ * session ends the token. Does not know cookies or grants: the OAuth library keeps those.
+ */
+
+import type { Clock, Ids } from '#kernel/ports.ts'
+import type { RequestOrigin } from '#kernel/request-origin.ts'
+import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
+import { refuseIdentity } from './errors.ts'
+import { directoryFeed } from './feed-watch.ts'
+import type { IdentityLimits } from './limits.ts'
+import { parseObjectId } from './principal-rules.ts'
+import type { Seal } from './seal.ts'
+
+export interface Session {
+  readonly id: string
+  readonly principalId: string
+  /** The application that is signed in; `undefined` for a browser. */
+  readonly clientId: string | undefined
+  /** The password it began with: gone, the session is over. */
+  readonly credentialId: string
+  readonly origin: RequestOrigin
+  readonly createdAt: number
+  readonly usedAt: number
+}
+
+/** What identifies a session to the OAuth library. */
+export interface SessionKey {
+  /** Of the browser's session. */
+  readonly uid: string
+  /** For an application that stays signed in by itself. */
+  readonly clientId: string | undefined
+}
+
+export interface Sessions {
+  /** A person has just signed in with this browser. */
+  begin(uid: string, who: Pick<Session, 'principalId' | 'credentialId' | 'origin'>): Promise<void>
+  /** The session if it is neither ended nor out of time; notes that it was used. */
+  use(key: SessionKey, principalId: string): Promise<Session | undefined>
+  /** The application's own session, made out of the browser's: a person has just let it in. */
+  beginOwn(
+    key: SessionKey & { readonly clientId: string },
+    who: { readonly principalId: string; readonly origin: RequestOrigin; readonly grantId: string },
+  ): Promise<Session | undefined>
+  /** Ends what the key stands for, with its tokens. Nothing happens where there is none. */
+  endByKey(key: SessionKey): Promise<void>
+}
+
+/** Rows are written at most this often for being used. */
+const useSeconds = 60
+const sweepRows = 100
+
+const columns =
+  'id, principal_id, client_id, credential_id, address, user_agent, created_at, used_at'
+
+/** Ends all sessions of a principal, by whatever way it signed in, in every part of the store. */
+export async function endSessionsOf(tx: SqlTx, principalId: string, now: number): Promise<void> {
+  await tx.run(
+    'update identity_sessions set ended_at = ? where principal_id = ? and ended_at is null',
+    now,
+    principalId,
+  )
+  await tx.run('delete from identity_oauth_states where account_id = ?', principalId)
+  await tx.follow(directoryFeed, principalId)
+}
+
+/** The sessions a person has now, newest first. */
+export async function listSessions(
+  from: Pick<Sql, 'all'>,
+  principalId: string,
+  options: { readonly now: number; readonly limits: IdentityLimits },
+): Promise<readonly Session[]> {
+  const rows = await from.all(
+    `select ${columns} from identity_sessions where principal_id = ? and ended_at is null
+      and created_at > ? and used_at > ? order by created_at desc, id limit ?`,
+    principalId,
+    ...startOf(options),
+    options.limits.pageSizeMax,
+  )
+  return rows.map(toSession)
+}
+
+/** Refuses with `SessionNotFound` what is not a living session of that principal. */
+export async function endSession(
+  tx: SqlTx,
+  principalId: string,
+  { id, now }: { readonly id: string; readonly now: number },
+): Promise<void> {
+  const [row] = await tx.all(
+    `select session_key, client_id, grant_id from identity_sessions
+      where id = ? and principal_id = ? and ended_at is null`,
+    parseObjectId(id) ?? '',
+    principalId,
+  )
+  if (row === undefined) throw refuseIdentity.SessionNotFound({ id: id.slice(0, 100) })
+  await endRow(tx, row, { principalId, now })
+}
+
+async function endRow(
+  tx: SqlTx,
+  row: SqlRow,
+  { principalId, now }: { readonly principalId: string; readonly now: number },
+): Promise<void> {
+  const key = String(row['session_key'])
+  await tx.run(
+    'update identity_sessions set ended_at = ? where session_key = ? and ended_at is null',
+    now,
+    key,
+  )
+  // The library finds a browser's session by this very key, and what an application holds by its grant.
+  if (row['client_id'] === null) {
+    await tx.run("delete from identity_oauth_states where kind = 'Session' and uid = ?", key)
+  } else {
+    await tx.run(
+      'delete from identity_oauth_states where grant_id = ?',
+      String(row['grant_id'] ?? ''),
+    )
+  }
+  await tx.follow(directoryFeed, principalId)
+}
+
+/** When a session that is alive began at the earliest, and was used last. */
+function startOf({
+  now,
+  limits,
+}: {
+  readonly now: number
+  readonly limits: IdentityLimits
+}): [number, number] {
+  return [now - limits.sessionSecondsMax * 1000, now - limits.sessionSeconds * 1000]
+}
+
+export function openSessions(options: {
+  readonly sql: Sql
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly seal: Seal
+  readonly limits: IdentityLimits
+}): Sessions {
+  const { sql, clock, ids, seal, limits } = options
+
+  /** For a browser: how the adapter indexes the library's session. */
+  function keyOf({ uid, clientId }: SessionKey): string {
+    return seal.index(JSON.stringify(clientId === undefined ? ['Session', uid] : [uid, clientId]))
+  }
+
+  async function find(
+    from: Pick<Sql, 'all'>,
+    key: string,
+    principalId: string,
+  ): Promise<Session | undefined> {
+    const [row] = await from.all(
+      `select ${columns} from identity_sessions where session_key = ? and principal_id = ?
+        and ended_at is null and created_at > ? and used_at > ? order by created_at desc limit 1`,
+      key,
+      principalId,
+      ...startOf({ now: clock.now(), limits }),
+    )
+    return row === undefined ? undefined : toSession(row)
+  }
+
+  async function insert(
+    tx: SqlTx,
+    key: string,
+    given: Pick<Session, 'principalId' | 'clientId' | 'credentialId' | 'origin'> & {
+      readonly grantId: string | undefined
+    },
+  ): Promise<Session> {
+    const now = clock.now()
+    const { grantId, ...who } = given
+    const session: Session = { ...who, id: ids.uuid(), createdAt: now, usedAt: now }
+    await tx.run(
+      `insert into identity_sessions (session_key, grant_id, ended_at, ${columns})
+        values (?, ?, null, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      key,
+      // As the adapter indexes it.
+      grantId === undefined ? null : seal.index(JSON.stringify(['Grant', grantId])),
+      session.id,
+      session.principalId,
+      session.clientId ?? null,
+      session.credentialId,
+      session.origin.address,
+      session.origin.userAgent,
+      now,
+      now,
+    )
+    // The oldest make room, so that one account cannot fill the table.
+    const surplus = await tx.run(
+      `update identity_sessions set ended_at = ? where id in (select id from identity_sessions
+        where principal_id = ? and ended_at is null order by used_at desc, id
+        limit ${sweepRows} offset ${limits.sessionsPerPrincipalMax})`,
+      now,
+      session.principalId,
+    )
+    if (surplus > 0) await tx.follow(directoryFeed, session.principalId)
+    // Gone is what no token can name any more. One row comes in, some old ones go.
+    const tokens = (limits.tokenSeconds + limits.clockSkewSeconds) * 1000
+    const [created, used] = startOf({ now, limits })
+    await tx.run(
+      `delete from identity_sessions where id in (select id from identity_sessions
+        where ended_at < ? or created_at < ? or used_at < ? limit ${sweepRows})`,
+      now - tokens,
+      created - tokens,
+      used - tokens,
+    )
+    return session
+  }
+
+  async function noteUse(session: Session): Promise<Session> {
+    const now = clock.now()
+    if (now - session.usedAt < useSeconds * 1000) return session
+    await sql.transact((tx) =>
+      tx.run('update identity_sessions set used_at = ? where id = ?', now, session.id),
+    )
+    return { ...session, usedAt: now }
+  }
+
+  async function use(key: SessionKey, principalId: string): Promise<Session | undefined> {
+    const session = await find(sql, keyOf(key), principalId)
+    return session === undefined ? undefined : noteUse(session)
+  }
+
+  return {
+    begin: (uid, who) =>
+      sql.transact(async (tx) => {
+        const key = keyOf({ uid, clientId: undefined })
+        const now = clock.now()
+        // The same person asked for the password again: the same session, begun anew.
+        const renewed = await tx.run(
+          `update identity_sessions set credential_id = ?, address = ?, user_agent = ?, created_at = ?,
+            used_at = ? where session_key = ? and principal_id = ? and ended_at is null`,
+          who.credentialId,
+          who.origin.address,
+          who.origin.userAgent,
+          now,
+          now,
+          key,
+          who.principalId,
+        )
+        if (renewed > 0) return
+        await insert(tx, key, { ...who, clientId: undefined, grantId: undefined })
+      }),
+    use,
+    async beginOwn(key, { principalId, origin, grantId }) {
+      const known = await use(key, principalId)
+      if (known !== undefined) return known
+      const browser = await use({ uid: key.uid, clientId: undefined }, principalId)
+      if (browser === undefined) return undefined
+      const { credentialId } = browser
+      const { clientId } = key
+      return sql.transact((tx) =>
+        insert(tx, keyOf(key), { principalId, clientId, credentialId, origin, grantId }),
+      )
+    },
+    async endByKey(key) {
+      await sql.transact(async (tx) => {
+        const [row] = await tx.all(
+          `select session_key, client_id, grant_id, principal_id from identity_sessions
+            where session_key = ? and ended_at is null`,
+          keyOf(key),
+        )
+        if (row === undefined) return
+        await endRow(tx, row, { principalId: String(row['principal_id']), now: clock.now() })
+      })
+    },
+  }
+}
+
+function toSession(row: SqlRow): Session {
+  return {
+    id: String(row['id']),
+    principalId: String(row['principal_id']),
+    clientId: row['client_id'] === null ? undefined : String(row['client_id']),
+    credentialId: String(row['credential_id']),
+    origin: { address: String(row['address']), userAgent: String(row['user_agent']) },
+    createdAt: Number(row['created_at']),
+    usedAt: Number(row['used_at']),
+  }
+}
