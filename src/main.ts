@@ -106,6 +106,7 @@ export async function start(config: Config): Promise<Started> {
       sessionSeconds: config.sessionIdleHours * 3600,
       sessionSecondsMax: config.sessionHours * 3600,
     },
+    outbound,
     localTokenSecret: home.localTokenSecret(),
     originOf: (request) => originOf(request, addressOf),
   })
@@ -136,7 +137,7 @@ export async function start(config: Config): Promise<Started> {
     reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
   })
   const consent = {
-    tokens: openTokenEndpoint({ outbound, log, publicUrl: () => listening }),
+    tokens: openTokenEndpoint({ outbound, publicUrl: () => listening }),
     redirects: config.consentRedirects,
   }
   const worldOf = (services: PlaneServices): World => ({

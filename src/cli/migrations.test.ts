@@ -84,7 +84,10 @@ describe('the commands about migrations', () => {
     assert.match(ran.error, /password authentication failed/)
     const away = wrong.replace('127.0.0.1', '127.0.0.1 --port 1')
     const registered = await succeeds(w, `${away} --password env:SOURCE`)
-    assert.match(registered.out, /state +Inaccessible\n +reason +603000: No answer/)
+    assert.match(
+      registered.out,
+      /state +Inaccessible\n +reason +603000: The server .* is not reached/,
+    )
     assert.doesNotMatch(
       (await succeeds(w, 'migration server show wrong -g rg')).out,
       /databases/,

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import type { Clock, Log } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
+import type { Outbound } from '#outbound/outbound.ts'
 import { type AuthenticationCode, refuseAuthentication } from './challenge.ts'
 import type { IdentityDirectory } from './directory.ts'
 import { createIssuerKeys, type IssuerKeys } from './external-issuers.ts'
@@ -39,7 +40,7 @@ export interface AuthenticatorOptions {
   /** Accepted in `aud`, each also with a trailing slash. */
   readonly audiences: () => readonly string[]
   readonly issuers: readonly ExternalIssuer[]
-  readonly fetch?: typeof fetch
+  readonly outbound: Outbound
 }
 
 interface Entry {
@@ -64,7 +65,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const external = new Map<string, { issuer: ExternalIssuer; keys: IssuerKeys }>(
     options.issuers.map((issuer) => [
       issuer.issuer,
-      { issuer, keys: createIssuerKeys(issuer, { ...options, fetch: options.fetch ?? fetch }) },
+      { issuer, keys: createIssuerKeys(issuer, options) },
     ]),
   )
 

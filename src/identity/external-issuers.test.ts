@@ -6,6 +6,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
+import { watchedWay } from '#outbound/testing/ways.ts'
 import { openWorld, testTenant, type World } from './testing/world.ts'
 
 interface Issuer extends AsyncDisposable {
@@ -246,4 +247,24 @@ test('of two issuers neither can speak for the other’s principals', async () =
   const second = await authenticate(world, token(two))
   assert.notEqual(first.id, second.id)
   assert.equal((await authenticate(world, token(one, { azp: 'other' }))).id, first.id)
+})
+
+test('an issuer may be inside where the operator put it; what its discovery names is judged', async () => {
+  await using issuer = await startIssuer()
+  await using elsewhere = await startIssuer()
+  publish(issuer, { kid: 'r', key: rsa.publicKey })
+  publish(elsewhere, { kid: 'r', key: rsa.publicKey })
+  const { outbound, told } = watchedWay({ mode: 'guarded' })
+  {
+    await using world = await openWorld({ issuers: [settings(issuer)], outbound })
+    assert.ok((await authenticate(world, token(issuer))).id)
+  }
+  issuer.answer = (_req, res) => {
+    const body = { issuer: issuer.url, jwks_uri: `${elsewhere.url}/keys` }
+    res.writeHead(200).end(JSON.stringify(body))
+  }
+  await using world = await openWorld({ issuers: [settings(issuer)], outbound })
+  await assert.rejects(authenticate(world, token(issuer)), /cannot be had/)
+  assert.deepEqual(elsewhere.requests, [])
+  assert.match(told.join(), /is a loopback address/)
 })

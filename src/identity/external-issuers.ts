@@ -7,6 +7,8 @@ import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import { refuse } from '#kernel/error.ts'
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import type { Clock, Log } from '#kernel/ports.ts'
+import type { Outbound } from '#outbound/outbound.ts'
+import { answerOf, textOf } from '#outbound/request.ts'
 import { algorithmsOf, type VerificationKey } from './jwt.ts'
 import type { IdentityLimits } from './limits.ts'
 
@@ -26,10 +28,13 @@ export function createIssuerKeys(
     readonly clock: Clock
     readonly log: Log
     readonly limits: IdentityLimits
-    readonly fetch: typeof fetch
+    readonly outbound: Outbound
   },
 ): IssuerKeys {
   const { clock, log, limits } = options
+  // The operator named these two; what a discovery document names is judged by the policy.
+  const named = [issuer.issuer, issuer.jwksUri].flatMap((text) => URL.parse(text ?? '') ?? [])
+  const outbound = options.outbound.allowing(named)
   let current: KeySet | undefined
   let triedAt = Number.NEGATIVE_INFINITY
   let fetching: Promise<void> | undefined
@@ -40,20 +45,13 @@ export function createIssuerKeys(
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && local)) {
       throw new Error(`${address} is neither https nor local`)
     }
-    const response = await options.fetch(url, {
-      headers: { accept: 'application/json' },
-      redirect: 'error',
-      signal: AbortSignal.timeout(limits.issuerTimeoutSeconds * 1000),
-    })
-    if (response.status !== 200) throw new Error(`${address} answered ${response.status}`)
-    const chunks: Uint8Array[] = []
-    let size = 0
-    for await (const chunk of response.body ?? []) {
-      size += chunk.byteLength
-      if (size > limits.issuerDocumentBytesMax) throw new Error(`${address} answered too much`)
-      chunks.push(chunk)
+    const signal = AbortSignal.timeout(limits.issuerTimeoutSeconds * 1000)
+    const answer = await answerOf(outbound, { url, signal })
+    if (answer.statusCode !== 200) {
+      answer.destroy()
+      throw new Error(`${address} answered ${answer.statusCode}`)
     }
-    const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    const value: unknown = JSON.parse(await textOf(answer, limits.issuerDocumentBytesMax))
     if (typeof value !== 'object' || value === null) throw new Error(`${address} is no object`)
     // An object; every member is looked at before it is used.
     return value as Record<string, unknown>

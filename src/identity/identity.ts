@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
+import type { Outbound } from '#outbound/outbound.ts'
 import type { Feed, Sql } from '#stores/store.ts'
 import { type Authenticator, createAuthenticator } from './authenticate.ts'
 import { type IdentityDirectory, openDirectory } from './directory.ts'
@@ -44,8 +45,8 @@ export interface IdentityOptions {
   readonly originOf?: (req: IncomingMessage) => RequestOrigin
   /** Told of every sign-in and every token asked for, good or bad. */
   readonly onSignIn?: OnSignIn
-  /** For the documents of external issuers. */
-  readonly fetch?: typeof fetch
+  /** To the documents of external issuers. */
+  readonly outbound: Outbound
   readonly passwordCost?: PasswordCost
 }
 

@@ -64,6 +64,8 @@ export function createProvider(options: ProviderOptions): Provider {
     }),
     clients: builtInClients(publicUrl),
     jwks: { keys: [key.privateJwk] },
+    // Nothing of a client or a request is fetched.
+    fetch: () => Promise.reject(new Error('the sign-in server asks nobody')),
     routes,
     scopes: ['openid', 'profile', 'offline_access'],
     claims: { openid: ['sub', 'oid', 'tid'], profile: ['name', 'preferred_username', 'upn'] },

@@ -3,15 +3,12 @@
  * outbound policy. The installation's own identity server is always reached.
  */
 
-import type { Log } from '#kernel/ports.ts'
-import { NotReached, noAnswer, type Outbound, openOutbound } from '#outbound/outbound.ts'
-import { openSettings } from '#outbound/policy.ts'
+import { NotReached, noAnswer, type Outbound } from '#outbound/outbound.ts'
 import { answerOf, textOf } from '#outbound/request.ts'
 import type { TokenAnswer, TokenEndpoint } from '#providers/api-management/authorizations/parts.ts'
 
 export interface TokenEndpointOptions {
   readonly outbound: Outbound
-  readonly log: Log
   publicUrl(): string
 }
 
@@ -19,7 +16,7 @@ const seconds = 15
 const bytesMax = 256 * 1024
 
 export function openTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
-  const ownWay = openOutbound({ settings: openSettings, log: options.log })
+  const { outbound } = options
   return {
     async ask(text, form) {
       const url = URL.parse(text)
@@ -27,7 +24,7 @@ export function openTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint 
         return failed('InvalidAddress', 'its token endpoint is no http or https address', false)
       }
       const isOwn = url.origin === URL.parse(options.publicUrl())?.origin
-      return sent(isOwn ? ownWay : options.outbound, url, form)
+      return sent(isOwn ? outbound.allowing([url]) : outbound, url, form)
     },
   }
 }

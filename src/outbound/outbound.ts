@@ -37,6 +37,8 @@ export interface Outbound {
   readonly settings: OutboundSettings
   /** Throws `NotReached`. */
   route(destination: Destination): Promise<Route>
+  /** The same policy with more that is allowed: addresses that the operator named elsewhere. What is denied stays so. */
+  allowing(urls: readonly URL[]): Outbound
   /** Tells the operator what went wrong on an allowed way; the error to throw instead. */
   failed(destination: Destination, cause: unknown): NotReached
 }
@@ -92,6 +94,10 @@ export function openOutbound({ settings, log, resolve = resolveAll }: OutboundOp
   return {
     settings,
     failed,
+    allowing(urls) {
+      const allow = [...settings.allow, ...urls.map(ruleFor)]
+      return openOutbound({ settings: { ...settings, allow }, log, resolve })
+    },
     async route(destination) {
       const { scheme, port } = destination
       const host = canonicalHost(destination.host)
@@ -152,6 +158,12 @@ export function socketOf({ host, port, lookup }: Route): Socket {
   // Drivers are given the socket and call `connect` themselves, with the name.
   socket.connect = () => connect({ host, port, lookup })
   return socket
+}
+
+/** The rule for one URL's scheme, host and port. */
+function ruleFor(url: URL): string {
+  const { scheme, port } = destinationOf(url)
+  return `${scheme}://${url.hostname.replace(/\.$/, '')}:${port}`
 }
 
 /** Of a URL whose scheme has a usual port. */

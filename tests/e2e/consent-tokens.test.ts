@@ -52,7 +52,6 @@ async function open() {
     seal: testSeal,
     tokens: openTokenEndpoint({
       outbound: openWay,
-      log: silentLog,
       publicUrl: () => 'http://127.0.0.1:9',
     }),
     redirects: [],

@@ -328,6 +328,15 @@ test('the token goes to whom a policy names, and to nobody else', async () => {
   const refused = await post(`${path}/getToken`)
   assert.equal(refused.status, 403, refused.text)
   assert.equal(refused.at('error.code'), 'AuthorizationFailed')
+  // Nobody learns from it which authorizations there are, nor what is above them.
+  for (const absent of [
+    path.replace(/[^/]+$/, 'absent'),
+    path.replace('/resourceGroups/consent/', '/resourceGroups/absent/'),
+  ]) {
+    const other = await post(`${absent}/getToken`)
+    assert.equal(other.status, 403, other.text)
+    assert.equal(other.text.replaceAll(absent, path), refused.text)
+  }
   const properties = { tenantId: ours.tenantId, objectId: ours.principalId }
   await put(`${path}/accessPolicies/owner`, { properties })
   const token = await post(`${path}/getToken`)

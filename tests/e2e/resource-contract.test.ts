@@ -56,6 +56,7 @@ async function open(url?: string): Promise<Subject & AsyncDisposable> {
       ? await openSqlite({ ...options, path: ':memory:' })
       : await openPostgres({ ...options, url, poolSize: 4, clock })
   const { directory } = openIdentity({
+    outbound: openWay,
     sql: store.sql,
     feed: store.feed('directory'),
     clock,

@@ -8,6 +8,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { defaultLimits } from '#kernel/limits.ts'
 import type { Ids, Log } from '#kernel/ports.ts'
+import { openWay } from '#outbound/testing/ways.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
 import type { Store, StoreOptions } from '#stores/store.ts'
 import { type Identity, type IdentityOptions, openIdentity } from '../identity.ts'
@@ -65,6 +66,7 @@ export async function openWorld(
   // A server that listens on a port has an address of this kind.
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const identity = openIdentity({
+    outbound: openWay,
     sql: store.sql,
     feed: store.feed('directory'),
     clock: { now },

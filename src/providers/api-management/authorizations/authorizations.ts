@@ -299,11 +299,13 @@ function getToken(parts: ConsentParts): Action<Authorization> {
       expiresOn: Type.String(),
     }),
     open: true,
+    unstored: true,
     countsAsRead: true,
     async run(context) {
       const { resource, id, principal, now, reader } = context
-      if (resource === undefined) throw refuse.ResourceNotFound({ id: id.text })
+      // Asked first, also where nothing is: a caller whom no policy names learns of no authorization.
       await requirePolicy(parts, context)
+      if (resource === undefined) throw refuse.ResourceNotFound({ id: id.text })
       if (isDue(resource.model, now)) await refresh(parts, id.key)
       const model = ((await reader.get(id)) ?? resource).model as Authorization
       const { tokens } = model

@@ -1,0 +1,112 @@
+/**
+ * The law of the way out: sockets are opened, and addresses resolved or fetched, in `src/outbound` and along its
+ * routes. The files below are the only others, each with what it connects to and why that is not judged.
+ */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { sourceFiles } from './source.ts'
+
+/** What opens a connection, resolves a name, or makes a client that does. Types are no such thing. */
+const ways: readonly (readonly [what: string, pattern: RegExp, bad: string])[] = [
+  [
+    'a module of the network',
+    /import (?!type )(?:\* as )?(?:\w+,? )?(?:\{[^}]*\} )?from '(?:node:)?(?:net|tls|https?|http2|dgram|dns|dns\/promises)'/,
+    "import { connect } from 'node:net'",
+  ],
+  [
+    'the global fetch',
+    /(?:await|return|=>|=|\(|\?\?)\s*fetch\b(?!:)|globalThis\.fetch/,
+    'await fetch(url)',
+  ],
+  ['a web socket', /\bnew WebSocket\(|\bnew EventSource\(/, 'new WebSocket(url)'],
+  ['a PostgreSQL session', /\bnew (?:pg\.)?(?:Client|Pool)\(/, 'new pg.Client(config)'],
+  ['a blob client', /\bnew BlobServiceClient\(/, 'new BlobServiceClient(endpoint)'],
+  [
+    'a program',
+    /import (?!type )(?:(?!\bfrom\b)[^;'])*from '(?:node:)?child_process'/,
+    "import { spawn } from 'node:child_process'",
+  ],
+  [
+    'a package that connects',
+    /from '(?:undici|axios|got|node-fetch|ws|ssh2|nodemailer|postgres|mysql2?|redis|ioredis)'/,
+    "import ws from 'ws'",
+  ],
+]
+
+const operator = 'the operator’s own address, which no caller names'
+const routed = 'sockets and hosts are those of a route of src/outbound'
+const machine = 'a program of this machine that connects to nothing'
+
+const allowed: Readonly<Record<string, string>> = {
+  'src/stores/postgres/open.ts': operator,
+  'src/engines/containers/docker/client.ts': operator,
+  'src/engines/containers/kubernetes/client.ts': operator,
+  'src/engines/containers/probe.ts':
+    'probes the containers of a group at the address of the engine',
+  'src/http/failure.ts': 'names of statuses',
+  'src/identity/oauth-request.ts': 'makes a request of its own process; connects to nothing',
+  'src/engines/repositories/git-program.ts': 'git, which has no way out but the forward proxy',
+  'src/engines/databases/postgres/connect.ts': routed,
+  'src/engines/databases/postgres/schema.ts': 'reads the authorities that this process trusts',
+  'src/engines/databases/postgres/client-programs.ts': routed,
+  'src/engines/databases/postgres/postgres-engine.ts':
+    'starts its workers, which are given the policy',
+  'src/engines/copy/tables/postgres-table.ts': routed,
+  'src/engines/copy/blobs/blob-service.ts': routed,
+  'src/engines/copy/blobs/blob-puller.ts': routed,
+  'src/engines/copy/files/exchange.ts': machine,
+  'src/engines/containers/contract-programs.ts': 'of the contract suite, which tests load',
+  'src/engines/copy/worker/worker-engine.ts': 'starts its worker, which is given the policy',
+}
+
+/** The command line and the client are no part of the server: they go where their user sends them. */
+const outside = /^src\/(?:cli|client|outbound)\//
+
+function strip(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
+}
+
+/** Tells of an address what it is; connects to nothing. */
+const pure =
+  /import \{ (?:(?:type \w+|BlockList|isIP|isIPv4|isIPv6|SocketAddress),? )+\} from 'node:net'/g
+
+function found(text: string): readonly string[] {
+  const code = strip(text).replace(pure, '')
+  return ways.filter(([, pattern]) => pattern.test(code)).map(([what]) => what)
+}
+
+describe('the way out', () => {
+  const files = sourceFiles('src').filter((file) => !file.isTest && !outside.test(file.path))
+
+  test('nothing connects besides src/outbound and the files named', () => {
+    const reaching = files
+      .filter(({ path }) => allowed[path] === undefined)
+      .flatMap(({ path, text }) => found(text).map((what) => `${path}: ${what}`))
+    assert.deepEqual(reaching, [], 'these reach the network: take a route of src/outbound')
+  })
+
+  test('the files named are there and need it', () => {
+    const idle = Object.keys(allowed).filter((path) => {
+      const file = files.find((one) => one.path === path)
+      return file === undefined || found(file.text).length === 0
+    })
+    assert.deepEqual(idle, [], 'these need no exception')
+  })
+
+  test('drivers that take a host get a socket or an agent of a route', () => {
+    for (const { path, text } of files) {
+      const code = strip(text)
+      if (allowed[path] !== routed) continue
+      assert.match(code, /socketOf\(|agentOf\(|routeTo\(/, path)
+    }
+  })
+
+  test('known-bad examples are caught', () => {
+    for (const [what, pattern, bad] of ways) assert.match(bad, pattern, what)
+    assert.deepEqual(found("import { BlockList, isIP } from 'node:net'"), [])
+    assert.equal(found("import { isIP, connect } from 'node:net'").length, 1)
+    assert.deepEqual(found("import type { Socket } from 'node:net'"), [])
+    assert.deepEqual(found('repositories.fetch(one)'), [])
+  })
+})
