@@ -7,7 +7,7 @@ import { businessMigrations } from '#business/migrations.ts'
 import { createBusiness } from '#business/service.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import { gitRepositories } from '#engines/repositories/git-repositories.ts'
-import { createAddressOf, originOf } from '#http/client-address.ts'
+import { createAddressOf, createProxyTest, originOf } from '#http/client-address.ts'
 import { createPermissionWatch } from '#http/permission-watch.ts'
 import { createHttpServer, type HttpServer } from '#http/server.ts'
 import { createStreams } from '#http/streams.ts'
@@ -234,6 +234,7 @@ export async function start(config: Config): Promise<Started> {
     oauth: (request, response) => identity.handleOAuth(request, response),
     directoryRoutes: directoryTable(identity),
     addressOf,
+    isProxy: createProxyTest(config.trustedProxies),
     authorizeAction: (action, principal) =>
       authorizeAtRoot(
         authorizer,

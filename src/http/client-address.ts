@@ -14,12 +14,21 @@ const userAgentMax = 256
 /** Proxies in a row that are followed; a longer list of trusted ones is a loop or a lie. */
 const hopsMax = 32
 
+/** Is this the address of a trusted proxy? */
+export function createProxyTest(trustedProxies: readonly string[]): (address: string) => boolean {
+  if (trustedProxies.length === 0) return () => false
+  const trusted = networks(trustedProxies)
+  return (text) => {
+    const address = canonical(text)
+    return address !== undefined && trusted.check(address, familyOf(address))
+  }
+}
+
 /** `trustedProxies`: addresses and networks (`10.0.0.0/8`, `2001:db8::/32`). None: the socket's address counts. */
 export function createAddressOf(trustedProxies: readonly string[]): AddressOf {
   const socketAddress: AddressOf = ({ socket }) => canonical(socket.remoteAddress ?? '') ?? ''
   if (trustedProxies.length === 0) return socketAddress
-  const trusted = networks(trustedProxies)
-  const isTrusted = (address: string): boolean => trusted.check(address, familyOf(address))
+  const isTrusted = createProxyTest(trustedProxies)
 
   /** From the nearest proxy outward: the first address that is no trusted proxy is the caller's. */
   function follow(nearest: string, hops: readonly string[]): string {

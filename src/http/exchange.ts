@@ -16,6 +16,7 @@ import { type AddressOf, originOf } from './client-address.ts'
 import type { JsonSyntax } from './json.ts'
 import type { Metrics } from './metrics.ts'
 import type { PermissionWatch } from './permission-watch.ts'
+import type { SlowReaders } from './slow-readers.ts'
 import type { Allowance, Throttle } from './throttle.ts'
 
 /** The columns of the matrix. Paths of the plane are `resource` until they have been located. */
@@ -103,6 +104,7 @@ export interface Edge {
   readonly metrics: Metrics
   /** Requests under way: what a drain waits for and the deadline looks at. */
   readonly running: Set<Exchange>
+  readonly slowReaders: SlowReaders
   /** The server is on its way down: answers end their connections. */
   isDraining(): boolean
 }

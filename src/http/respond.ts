@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { formatEtag } from '#kernel/etag.ts'
 import { brandHeader } from '#kernel/vendor.ts'
 import type { Outcome } from '#plane/plane.ts'
+import { addressGroupOf } from './client-address.ts'
 import { announcesBody, type Edge, type Exchange, originOfExchange } from './exchange.ts'
 import { permissionOf } from './permission.ts'
 
@@ -145,6 +146,7 @@ function writeText(
   if (status === 204 || status === 304 || text === undefined) response.end()
   // As many bytes as characters: plain ASCII, which goes out without being encoded.
   else response.end(text, bytes === text.length ? 'latin1' : 'utf8')
+  edge.slowReaders.note(response, () => addressGroupOf(originOfExchange(exchange, edge).address))
   settle(exchange, edge, status)
 }
 
@@ -177,6 +179,7 @@ async function sendStream(
     const permission = permissionOf(exchange, edge)
     watched.defer(edge.permissions.watch(permission, () => response.destroy()))
   }
+  watched.defer(edge.slowReaders.follow(response))
   await pipeline(body, response)
 }
 

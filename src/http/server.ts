@@ -17,6 +17,7 @@ import { createChecker } from '#plane/check.ts'
 import type { Plane } from '#plane/plane.ts'
 import { businessEndpoints, noSuchVersion } from './business.ts'
 import type { AddressOf } from './client-address.ts'
+import { trackConnections } from './connections.ts'
 import { type DirectoryRoute, directoryEndpoint, methodRefusal } from './directory.ts'
 import { edgeErrors } from './edge-errors.ts'
 import { createExchange, type Edge, type Endpoint } from './exchange.ts'
@@ -35,6 +36,7 @@ import {
 import type { PermissionWatch } from './permission-watch.ts'
 import { walk } from './pipeline.ts'
 import { createRoutingStamp } from './respond.ts'
+import { createSlowReaders } from './slow-readers.ts'
 import { unlocated } from './steps/locate.ts'
 import type { UpgradeMount } from './streams.ts'
 import { createThrottle, type ThrottleSettings, unthrottled } from './throttle.ts'
@@ -57,6 +59,8 @@ export interface HttpServerOptions {
   authorizeAction(action: string, principal: Principal): void | Promise<void>
   /** The caller's address, behind the proxies that are trusted. */
   readonly addressOf: AddressOf
+  /** Is this the address of a trusted proxy? Its connections are those of many callers. */
+  readonly isProxy: (address: string) => boolean
   readonly clock: Clock
   readonly ids: Ids
   /** Milliseconds that only ever grow; durations and deadlines are told by it, not by the clock. */
@@ -119,6 +123,9 @@ export function createHttpServer(given: HttpServerOptions): HttpServer {
     publicUrl: () => given.publicUrl(),
     metrics: createMetrics(() => running.size),
     running,
+    slowReaders: createSlowReaders(given.limits, given.ticks, (reason) =>
+      given.log.info({ reason }, 'cut a connection'),
+    ),
     isDraining: () => draining,
   }
   const upgradeOf = ({ url = '' }: IncomingMessage): UpgradeMount | undefined =>
@@ -135,6 +142,13 @@ export function createHttpServer(given: HttpServerOptions): HttpServer {
     params?: Readonly<Record<string, string>>,
   ): void {
     reply.hijack()
+    const { socket } = request
+    if (socket.destroyed) return
+    // Answers wait for those before them: a connection may not pile up more.
+    if (connections.running(socket) > edge.limits.requestsPerConnectionMax) {
+      socket.destroy()
+      return
+    }
     const wanted = request.method === 'OPTIONS' ? options : endpoint
     const exchange = createExchange(request, reply.raw, wanted, edge.ticks(), params)
     running.add(exchange)
@@ -197,41 +211,32 @@ export function createHttpServer(given: HttpServerOptions): HttpServer {
   route(app, '/*', (request, reply) => enterPlane(request.raw, reply))
 
   const { server } = app
+  const connections = trackConnections(server, given.limits, given.isProxy)
   // The client is told to go on by `read-body`, when it is allowed to; anything else expected is refused.
   server.on('checkContinue', (request, response) => server.emit('request', request, response))
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
 
-  // Browsers and pools open connections ahead of need; nobody waits for one that never asked anything.
-  const silent = new Set<Socket>()
-  server.on('connection', (socket) => {
-    silent.add(socket)
-    socket.once('close', () => silent.delete(socket))
-  })
-  server.on('request', (request) => silent.delete(request.socket))
-
   // Only those that `shouldUpgradeCallback` let through come here.
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    silent.delete(socket)
+    connections.release(socket)
     // The times of requests do not bind what may be still for long.
     socket.setTimeout(0)
     socket.setNoDelay(true)
     upgradeOf(request)?.accept(request, socket, head)
   })
 
-  const sweep = setInterval(() => refuseLate(edge), sweepMilliseconds)
+  const sweep = setInterval(() => {
+    refuseLate(edge)
+    edge.slowReaders.sweep()
+  }, sweepMilliseconds)
   sweep.unref()
 
   async function close({ drainSeconds }: { readonly drainSeconds: number }): Promise<void> {
     draining = true
-    for (const socket of silent) socket.destroy()
     for (const mount of given.upgrades ?? []) mount.end()
-    const cut = setTimeout(() => server.closeAllConnections(), drainSeconds * 1000)
-    try {
-      await app.close()
-    } finally {
-      clearTimeout(cut)
-      clearInterval(sweep)
-    }
+    if (server.listening) await connections.drain(drainSeconds)
+    clearInterval(sweep)
+    await app.close()
   }
 
   return {

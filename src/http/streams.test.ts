@@ -300,6 +300,33 @@ describe('the handshake', () => {
     assert.equal(await statusOf('/streams', good + key), 401)
   })
 
+  test('a client that sends pings and does not read is cut off', async () => {
+    await using world = await open({ waitingBytesMax: 1024 })
+    const { webSocketUri, password } = world.streams.offer(
+      async () => new Echo(),
+      lastingPermission,
+    )
+    const good = 'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
+    const socket = connect(world.edge.port, '127.0.0.1')
+    const gone = new Promise((resolve) => {
+      socket.on('error', resolve)
+      socket.on('close', resolve)
+    })
+    socket.pause()
+    socket.write(ask(new URL(webSocketUri).pathname, good + key))
+    const masked = (opcode: number, payload: Buffer): Buffer =>
+      Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | payload.length, 0, 0, 0, 0]), payload])
+    socket.write(masked(1, Buffer.from(password)))
+    const pings = Buffer.concat(Array.from({ length: 10_000 }, () => masked(9, Buffer.alloc(125))))
+    const flood = (): void => {
+      while (!socket.destroyed && socket.write(pings));
+    }
+    socket.on('drain', flood)
+    flood()
+    await gone
+    socket.destroy()
+  })
+
   test('a client that breaks the framing, or the connection, harms nobody', async () => {
     await using world = await open()
     const { webSocketUri } = world.streams.offer(async () => new Echo(), lastingPermission)

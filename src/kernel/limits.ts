@@ -20,6 +20,13 @@ export interface Limits {
   readonly transactionRetriesMax: number
   readonly requestSeconds: number
   readonly drainSeconds: number
+  readonly connectionsMax: number
+  readonly connectionsPerAddressMax: number
+  readonly requestsPerConnectionMax: number
+  readonly writeSeconds: number
+  readonly writeBytesPerSecondMin: number
+  readonly unreadBytesMax: number
+  readonly unreadBytesPerAddressMax: number
 }
 
 export const limitNotes: Readonly<Record<keyof Limits, readonly [value: number, note: string]>> = {
@@ -45,6 +52,19 @@ export const limitNotes: Readonly<Record<keyof Limits, readonly [value: number, 
   ],
   requestSeconds: [60, 'seconds for a synchronous answer (facts 9.1)'],
   drainSeconds: [10, 'seconds that running requests may take to finish after SIGTERM'],
+  connectionsMax: [10_000, 'connections of all clients together'],
+  connectionsPerAddressMax: [1_000, 'connections of one address that is no trusted proxy'],
+  requestsPerConnectionMax: [32, 'requests of one connection that are not answered yet'],
+  writeSeconds: [30, 'seconds without progress after which a client that does not read is cut off'],
+  writeBytesPerSecondMin: [
+    16 * 1024,
+    'bytes per second below which a client reads a large answer too slowly',
+  ],
+  unreadBytesMax: [256 * 1024 * 1024, 'bytes of answers that wait to be read by all clients'],
+  unreadBytesPerAddressMax: [
+    64 * 1024 * 1024,
+    'bytes of answers that wait to be read by one address',
+  ],
 }
 
 export const defaultLimits: Limits = Object.freeze(

@@ -21,6 +21,7 @@ export async function servePlane(
   let url = ''
   const server = createHttpServer({
     addressOf: createAddressOf([]),
+    isProxy: () => false,
     expiryOf: () => Number.POSITIVE_INFINITY,
     permissions: unmovedPermissions(),
     plane,

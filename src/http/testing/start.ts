@@ -49,6 +49,7 @@ export async function startEdge(start: StartOptions = {}): Promise<TestEdge> {
     }
   const server = createHttpServer({
     addressOf: createAddressOf([]),
+    isProxy: () => false,
     expiryOf: () => Number.POSITIVE_INFINITY,
     permissions: unmovedPermissions(),
     plane: plane.plane,

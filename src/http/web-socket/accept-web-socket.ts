@@ -114,7 +114,9 @@ function talk(socket: Duplex, head: Buffer, limits: WebSocketLimits): WebSocket 
       case opcodes.pong:
         break
       case opcodes.ping:
-        socket.write(encodeFrame(opcodes.pong, payload))
+        // A peer that asks and does not read the answers must not pile them up here.
+        if (socket.writableLength > limits.waitingBytesMax) socket.destroy()
+        else socket.write(encodeFrame(opcodes.pong, payload))
         break
       case opcodes.close:
         leave(answerTo(payload))

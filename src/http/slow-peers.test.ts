@@ -1,0 +1,208 @@
+/** Peers that do not read, that take too many connections, or that are idle when the server stops. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { describe, test } from 'node:test'
+import type { Limits } from '#kernel/limits.ts'
+import type { HttpServerOptions } from './server.ts'
+import { startEdge, type TestEdge } from './testing/start.ts'
+
+/** More than the system's own buffers take. */
+const large = 'x'.repeat(24 * 1024 * 1024)
+
+async function open(
+  limits: Partial<Limits> = {},
+  options: Partial<HttpServerOptions> = {},
+): Promise<TestEdge> {
+  const route = (path: string, run: () => Promise<unknown>) =>
+    ({ method: 'GET', path, action: 'x', status: 200, run }) as const
+  return startEdge({
+    limits,
+    options,
+    directoryRoutes: [
+      route('/directory/large', async () => ({ text: large })),
+      route('/directory/never', () => new Promise(() => {})),
+      route('/directory/endless', async () => endless()),
+    ],
+  })
+}
+
+async function* endless(): AsyncIterable<Uint8Array> {
+  for (;;) yield Buffer.alloc(64 * 1024)
+}
+
+/** Sends requests and reads nothing, unless the test resumes it. */
+function ask(edge: TestEdge, path: string, times = 1): Socket {
+  const socket = connect(edge.port, '127.0.0.1')
+  // Being cut off is what is asked for.
+  socket.on('error', () => {})
+  socket.pause()
+  socket.write(
+    `GET ${path} HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer owner\r\n\r\n`.repeat(times),
+  )
+  return socket
+}
+
+function connections(edge: TestEdge): Promise<number> {
+  return new Promise((resolve, reject) => {
+    edge.server.app.server.getConnections((error, count) => {
+      if (error === null) resolve(count)
+      else reject(error)
+    })
+  })
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
+function reasons(edge: TestEdge): readonly unknown[] {
+  return edge.logged
+    .filter(({ message }) => message === 'cut a connection')
+    .map(({ fields }) => Reflect.get(fields, 'reason'))
+}
+
+describe('a client that does not read', () => {
+  test('is cut off when nothing moves', async () => {
+    await using edge = await open({ writeSeconds: 0.2 })
+    const socket = ask(edge, '/directory/large')
+    await until(async () => (await connections(edge)) === 1)
+    await until(async () => (await connections(edge)) === 0)
+    socket.destroy()
+  })
+
+  test('or too slowly, is cut off by a deadline that follows from the size', async () => {
+    await using edge = await open({ writeSeconds: 1, writeBytesPerSecondMin: 1024 ** 3 })
+    const socket = ask(edge, '/directory/large')
+    const trickle = setInterval(() => socket.read(64 * 1024), 20)
+    await until(() => reasons(edge).length > 0)
+    clearInterval(trickle)
+    assert.deepEqual(reasons(edge), ['an answer was read too slowly'])
+    socket.destroy()
+  })
+
+  test('holds a bounded number of bytes, by its address and in sum; readers get theirs whole', async () => {
+    await using edge = await open({ unreadBytesPerAddressMax: large.length * 2.5 })
+    const sockets = Array.from({ length: 6 }, () => ask(edge, '/directory/large'))
+    await until(() => reasons(edge).length === 4)
+    assert.equal(reasons(edge)[0], 'too much waits to be read by one address')
+    for (const socket of sockets) socket.destroy()
+    const read = await edge.fetch('/directory/large')
+    assert.equal((await read.text()).length, large.length + '{"text":""}'.length)
+
+    await using other = await open({ unreadBytesMax: large.length * 1.5 })
+    const more = Array.from({ length: 3 }, () => ask(other, '/directory/large'))
+    await until(() => reasons(other).length === 2)
+    assert.equal(reasons(other)[0], 'too much waits to be read')
+    for (const socket of more) socket.destroy()
+  })
+
+  test('of a stream is cut off, and what makes it ends', async () => {
+    await using edge = await open({ writeSeconds: 1 })
+    const socket = ask(edge, '/directory/endless')
+    await until(() => reasons(edge).length > 0)
+    assert.deepEqual(reasons(edge), ['a stream was not read'])
+    await until(async () => (await connections(edge)) === 0)
+    socket.destroy()
+  })
+
+  test('may not pile up requests on one connection', async () => {
+    await using edge = await open({ requestsPerConnectionMax: 3 })
+    const three = ask(edge, '/directory/never', 3)
+    const four = ask(edge, '/directory/never', 4)
+    four.resume()
+    await once(four, 'close')
+    assert.equal(three.destroyed, false)
+    three.destroy()
+  })
+})
+
+describe('connections of one address', () => {
+  test('are bounded', async () => {
+    await using edge = await open({ connectionsPerAddressMax: 2 })
+    const first = ask(edge, '/directory/never')
+    const second = ask(edge, '/directory/never')
+    await until(async () => (await connections(edge)) === 2)
+    const third = ask(edge, '/directory/never').resume()
+    await once(third, 'close')
+    first.destroy()
+    await until(async () => (await connections(edge)) === 1)
+    const answer = await edge.fetch('/healthz', { headers: { connection: 'close' } })
+    assert.equal(answer.status, 200)
+    second.destroy()
+  })
+
+  test('of a proxy are those of its callers', async () => {
+    await using edge = await open({ connectionsPerAddressMax: 2 }, { isProxy: () => true })
+    const sockets = Array.from({ length: 5 }, () => ask(edge, '/directory/never'))
+    await until(async () => (await connections(edge)) === 5)
+    for (const socket of sockets) socket.destroy()
+  })
+})
+
+describe('a stop', () => {
+  interface Client {
+    readonly socket: Socket
+    heard(): string
+    readonly outcome: Promise<'ended' | 'reset'>
+    get(): void
+  }
+
+  function client(edge: TestEdge, closes = true): Client {
+    const socket = connect({ port: edge.port, host: '127.0.0.1', allowHalfOpen: true })
+    let heard = ''
+    socket.on('data', (bytes: Buffer) => {
+      heard += bytes.toString('latin1')
+    })
+    const outcome = new Promise<'ended' | 'reset'>((resolve) => {
+      socket.on('error', () => resolve('reset'))
+      socket.on('end', () => {
+        resolve('ended')
+        if (closes) socket.end()
+      })
+    })
+    return {
+      socket,
+      outcome,
+      heard: () => heard,
+      get: () => void socket.write('GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n'),
+    }
+  }
+
+  test('answers what idle connections still ask, and closes the others without a reset', async () => {
+    const edge = await open()
+    const all = Array.from({ length: 32 }, () => client(edge))
+    for (const one of all) one.get()
+    await until(() => all.every((one) => one.heard().includes('"ok"')))
+    const silent = client(edge)
+    await until(async () => (await connections(edge)) === 33)
+    const stopped = edge.server.close({ drainSeconds: 3 })
+    const asking = all.slice(0, 16)
+    for (const one of asking) one.get()
+    const outcomes = await Promise.all([...all, silent].map((one) => one.outcome))
+    assert.deepEqual(new Set(outcomes), new Set(['ended']))
+    for (const one of asking) {
+      assert.equal(one.heard().split('HTTP/1.1 200 OK').length, 3)
+      assert.match(one.heard(), /connection: close/i)
+    }
+    await stopped
+    await edge[Symbol.asyncDispose]()
+  })
+
+  test('does not reset a request that crosses the end of its connection', async () => {
+    const edge = await open()
+    const one = client(edge, false)
+    one.get()
+    await until(() => one.heard().includes('"ok"'))
+    const stopped = edge.server.close({ drainSeconds: 1 })
+    await once(one.socket, 'end')
+    one.get()
+    const closed = once(one.socket, 'close')
+    one.socket.end()
+    const [hadError] = await closed
+    assert.equal(hadError, false)
+    await stopped
+    await edge[Symbol.asyncDispose]()
+  })
+})
