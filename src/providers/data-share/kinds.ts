@@ -3,6 +3,7 @@
 import type { Problem } from '#kernel/error.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
+import { serverTextProblem } from '#kernel/server-text.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 
 export type Family = 'file' | 'tree' | 'table' | 'none'
@@ -99,6 +100,8 @@ export function kindProblems(kind: Kind, properties: unknown): readonly Problem[
       if (required.includes(name)) problems.push({ path, message: `expected for the kind ${kind}` })
     } else if (typeof value !== 'string' || value.length === 0 || value.length > valueMax) {
       problems.push({ path, message: `expected text of 1 to ${valueMax} characters` })
+    } else if (serverTextProblem(value) !== undefined) {
+      problems.push({ path, message: serverTextProblem(value) ?? '' })
     } else if (pathNames.has(name) && isBadPath(value)) {
       problems.push({
         path,

@@ -407,6 +407,8 @@ describe('migrations', () => {
     )
     await bad({ secretParameters: {} }, /sourceServerPassword/)
     await bad({ dbsToMigrate: ['template1'] }, /dbsToMigrate\[0\].*system database/)
+    await bad({ dbsToMigrate: ['a\0user\0b'] }, /dbsToMigrate\[0\].*NUL/)
+    await bad({ dbsToMigrate: ['\ud800'] }, /dbsToMigrate\[0\].*well-formed/)
     await bad({ triggerCutover: 'True' }, /603114/)
     await bad({ cancel: 'yes' }, /cancel/)
     await bad({ migrationMode: 'Sideways' }, /migrationMode/)

@@ -1,6 +1,7 @@
 /** One table of a PostgreSQL server: what it looks like, and what is done to it. Refuses what it cannot name safely. */
 
 import { Client, DatabaseError, escapeIdentifier } from 'pg'
+import { serverTextProblem } from '#kernel/server-text.ts'
 import { type Outbound, socketOf } from '#outbound/outbound.ts'
 import { CopyFailure, type PostgresTable } from '../engine.ts'
 import { notReached, requireRoute } from '../routed-task.ts'
@@ -26,6 +27,11 @@ export interface TableShape {
 }
 
 export async function connectTo(place: PostgresTable, outbound: Outbound): Promise<Client> {
+  for (const text of [place.database, place.schema, place.table, place.user, place.password]) {
+    const problem = serverTextProblem(text)
+    if (problem === undefined) continue
+    throw new CopyFailure('PathRefused', `a name or password of the server is invalid: ${problem}`)
+  }
   const destination = { scheme: 'postgresql', host: place.host, port: place.port }
   const route = await requireRoute(outbound, destination, `the server of ${shown(place)}`)
   const client = new Client({

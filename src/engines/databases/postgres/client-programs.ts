@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { DatabaseEngineError } from '../engine.ts'
-import { type ReachableServer, routeTo } from './connect.ts'
+import { checkServerTexts, type ReachableServer, routeTo } from './connect.ts'
 
 export interface ClientPrograms {
   /** The folder that holds both. */
@@ -86,6 +86,7 @@ const sessionOptions =
 /** Runs to the end; its complaint becomes the error's text. */
 export async function runProgram(run: ProgramRun): Promise<void> {
   const { address, password } = run.server
+  checkServerTexts(run.server, run.database)
   const { host, addresses } = await routeTo(run.server)
   const child: ChildProcess = spawn(join(run.programs.folder, run.name), [...run.args], {
     stdio: ['ignore', run.outputFile === undefined ? 'ignore' : 'pipe', 'pipe'],

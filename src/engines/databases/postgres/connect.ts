@@ -4,6 +4,7 @@
  */
 
 import pg, { type Client, type ClientConfig } from 'pg'
+import { serverTextProblem } from '#kernel/server-text.ts'
 import { NotReached, type Outbound, type Route, socketOf } from '#outbound/outbound.ts'
 import {
   type Credentials,
@@ -177,6 +178,7 @@ function unreached(error: unknown, { outbound, address }: ReachableServer): unkn
 
 async function open(access: ReachableServer, options: SessionOptions): Promise<Opened> {
   const { address, password } = access
+  checkServerTexts(access, options.database)
   const route = await routeTo(access)
   const config: ClientConfig & { replication?: string } = {
     // Its certificate is checked for this name; the socket goes to the addresses that were judged.
@@ -212,6 +214,19 @@ async function open(access: ReachableServer, options: SessionOptions): Promise<O
   } catch (error) {
     discard(plain)
     throw translate(unreached(error, access), address)
+  }
+}
+
+/** Refuses what the protocol, or the environment of a program, would read as more than one text. */
+export function checkServerTexts({ address, password }: ServerAccess, database: string): void {
+  for (const [what, text] of [
+    ['user', address.user],
+    ['password', password],
+    ['database', database],
+  ] as const) {
+    const problem = serverTextProblem(text)
+    if (problem === undefined) continue
+    throw new DatabaseEngineError('refused', `The ${what} is invalid: ${problem}.`)
   }
 }
 

@@ -3,6 +3,7 @@
 import type { Problem } from '#kernel/error.ts'
 import { sameJson } from '#kernel/patch.ts'
 import { nameOf, parentOf } from '#kernel/resource-id.ts'
+import { serverTextProblem } from '#kernel/server-text.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { RuleContext } from '#plane/define.ts'
 import { refusePostgres } from '../errors.ts'
@@ -55,6 +56,8 @@ function plainProblems(desired: Migration, isNew: boolean): readonly Problem[] {
     if (systemDatabases.includes(name)) {
       add(`dbsToMigrate[${index}]`, `'${name}' is a system database and stays where it is`)
     }
+    const problem = serverTextProblem(name)
+    if (problem !== undefined) add(`dbsToMigrate[${index}]`, problem)
     if (Buffer.byteLength(name) > 63) add(`dbsToMigrate[${index}]`, 'expected at most 63 bytes')
   }
   for (const [name, list] of [
