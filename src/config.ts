@@ -68,6 +68,8 @@ export interface Config extends EdgeConfig, OutboundConfig, MigrationsConfig {
   readonly runtimeFolder: string | undefined
   /** May groups ask for privileged containers? */
   readonly containersPrivileged: boolean
+  /** Registries whose images groups may run, or folders of them; empty: any. */
+  readonly containersRegistries: readonly string[]
   /** The folder of file shares that groups may mount, absolute. */
   readonly containersShares: string | undefined
   /** The folders of storage accounts that are folders, and of SQL servers that are DuckDB files, absolute. */
@@ -130,6 +132,7 @@ function isKey(value: string): boolean {
   return Buffer.from(value.trim(), 'base64').length === 32
 }
 
+const registryPattern = /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)*\/?$/
 const none = '' // what an unset variable of a shell script looks like; the setting is then off
 
 const settings = {
@@ -230,6 +233,15 @@ const settings = {
     default: 'false',
     description: 'Let groups be privileged or choose a seccomp profile: they own the machine then.',
   }),
+  containersRegistries: text(
+    'empty, or registries separated by commas, each a host with a port or a folder if need be',
+    (v) => v === none || v.split(',').every((one) => registryPattern.test(one.trim())),
+    {
+      default: none,
+      description:
+        'Registries whose images container groups may run, separated by commas: `registry.example:5000`, or a folder of one, `docker.io/library`. Empty is any image.',
+    },
+  ),
   containersShares: text('empty, or a folder', (v) => !v.includes('\0'), {
     default: none,
     description:
@@ -384,6 +396,10 @@ function arrange(
     dockerHost: named.dockerHost === none ? surroundings.dockerHost : named.dockerHost,
     runtimeFolder: surroundings.runtimeFolder,
     containersPrivileged: named.containersPrivileged,
+    containersRegistries: named.containersRegistries
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== ''),
     containersShares:
       named.containersShares === none ? undefined : resolve(directory, named.containersShares),
     shareRoot: resolve(directory, named.shareRoot || join(named.home, 'storage')),

@@ -171,6 +171,7 @@ export async function start(config: Config): Promise<Started> {
           repositories: gitRepositories({ outbound }),
           streams,
           ...(containers.cpusMax === undefined ? {} : { cpusMax: containers.cpusMax }),
+          allowedRegistries: config.containersRegistries,
           ...(config.containersShares === undefined ? {} : { shareRoot: config.containersShares }),
         },
         copying: {

@@ -158,9 +158,9 @@ export function seccompProblem(profile: string): string | undefined {
     // The parser has no other way to say no.
     return 'expected JSON'
   }
-  return typeof value === 'object' && value !== null && 'defaultAction' in value
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? undefined
-    : 'expected an object with defaultAction'
+    : 'expected an object as JSON'
 }
 
 /** Of the path of an HTTP probe, query included. */

@@ -103,6 +103,12 @@ export const containerErrors = defineErrors({
     message: "The image '{image}' of the container '{name}' is invalid: {reason}.",
     advice: mend,
   },
+  ImageNotAllowed: {
+    status: 400,
+    message:
+      "The image '{image}' of the container '{name}' is not of a registry that this installation allows: {allowed}.",
+    advice: 'User: take an image of these. Operator: `ARMATURE_CONTAINERS_REGISTRIES` lists them.',
+  },
   InvalidPort: {
     status: 400,
     message: 'The port {port} is invalid: expected 1 to 65535.',

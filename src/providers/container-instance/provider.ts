@@ -40,6 +40,8 @@ export interface ContainerInstanceParts {
   readonly domainSuffix?: string
   /** The folder of file shares, on the engine's machine: `{subscription}/{group}/{account}/{share}`. */
   readonly shareRoot?: string
+  /** Registries whose images groups may run, or folders of them; empty or left out: any. */
+  readonly allowedRegistries?: readonly string[]
   /** Storage accounts; without it a share is of an account of that name in the group's own resource group. */
   readonly shareAccounts?: ShareAccounts
   /** Cores of the engine's machine; CPU limits above are set to it. */
@@ -92,6 +94,7 @@ export function containerInstanceProvider(parts: ContainerInstanceParts): Provid
         workloads: parts.workloads,
         identities: parts.identities,
         shareAccounts: parts.shareAccounts,
+        allowedRegistries: parts.allowedRegistries ?? [],
       }),
       containers({ engine, limits, streams: parts.streams }),
       ...containerGroupProfiles({ seal, limits }),

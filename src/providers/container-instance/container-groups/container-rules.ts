@@ -18,15 +18,17 @@ import type { Seal } from '#kernel/ports.ts'
 import { type ContainerCode, problemOf } from '../errors.ts'
 import type { ContainerLimits } from '../limits.ts'
 import { openPart } from '../secret-parts.ts'
+import { type AllowedRegistries, isAllowedImage } from './image-policy.ts'
 import { allContainers, type ContainerGroup, variablePlace } from './model.ts'
 import { portProblems } from './port-rules.ts'
+import type { RuleParts } from './rules.ts'
 import type { ContainerProperties, ProbeShape, SecurityContext } from './shapes.ts'
 import { keyValues } from './spec.ts'
 
 export function containerProblems(
   group: ContainerGroup,
   limits: ContainerLimits,
-  seal: Seal,
+  { seal, allowedRegistries }: Pick<RuleParts, 'seal' | 'allowedRegistries'>,
 ): readonly Problem[] {
   const problems: Problem[] = []
   const all = allContainers(group)
@@ -51,7 +53,12 @@ export function containerProblems(
       problems.push(problemOf('DuplicateContainerName', `${path}.name`, { name }))
     names.add(name)
     problems.push(
-      ...imageProblems(name, properties, imagesElsewhere, `${path}.properties.image`),
+      ...imageProblems(
+        { name, properties },
+        imagesElsewhere,
+        allowedRegistries,
+        `${path}.properties.image`,
+      ),
       ...commandProblems(properties.command, `${path}.properties.command`),
       ...variableProblems(group, { list, name, properties }, `${path}.properties`, seal),
       ...configMapProblems(name, properties, `${path}.properties.configMap.keyValuePairs`),
@@ -64,16 +71,22 @@ export function containerProblems(
 }
 
 function imageProblems(
-  name: string,
-  { image = '' }: ContainerProperties,
+  {
+    name,
+    properties: { image = '' },
+  }: { readonly name: string; readonly properties: ContainerProperties },
   imagesElsewhere: boolean,
+  allowedRegistries: AllowedRegistries,
   path: string,
 ): readonly Problem[] {
   if (image.trim() === '') {
     return imagesElsewhere ? [] : [problemOf('ImageNotSpecified', path, { name })]
   }
   const reason = imageProblem(image)
-  return reason === undefined ? [] : [problemOf('InvalidImageName', path, { image, name, reason })]
+  if (reason !== undefined) return [problemOf('InvalidImageName', path, { image, name, reason })]
+  if (isAllowedImage(image, allowedRegistries)) return []
+  const allowed = allowedRegistries.join(', ')
+  return [problemOf('ImageNotAllowed', path, { image, name, allowed })]
 }
 
 function commandProblems(command: readonly string[] = [], path: string): readonly Problem[] {

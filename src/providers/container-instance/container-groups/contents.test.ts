@@ -12,7 +12,8 @@ import { testSeal } from '#plane/testing/world.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { MaterialFailure } from '../engine-failure.ts'
 import { base, body, ids, web } from '../testing/start.ts'
-import { type ContentParts, contentsOf, credentialsOf, registryOf } from './contents.ts'
+import { type ContentParts, contentsOf, credentialsOf } from './contents.ts'
+import { registryOf } from './image-policy.ts'
 import type { ContainerGroup } from './model.ts'
 import { specOf } from './spec.ts'
 import { toModel } from './to-model.ts'
@@ -25,6 +26,7 @@ const around = {
   processesPerContainerMax: 10,
   resolvesSecrets: true,
   clonesRepositories: true,
+  allowedRegistries: [],
 }
 
 /** Nothing of these groups has to go after a call, but for the last test's. */

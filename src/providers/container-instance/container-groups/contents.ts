@@ -9,6 +9,7 @@ import type { Seal } from '#kernel/ports.ts'
 import { ask, MaterialFailure } from '../engine-failure.ts'
 import { openPart, placeOf } from '../secret-parts.ts'
 import type { Repositories, SecretStore } from '../services.ts'
+import { plainHost, registryOf } from './image-policy.ts'
 import { allContainers, type ContainerGroup, variablePlace } from './model.ts'
 import { keyValues, shareFolder } from './spec.ts'
 import { secretValues } from './volume-rules.ts'
@@ -182,17 +183,4 @@ export async function allCredentials(
     [...images.values()].map((image) => credentialsOf(model, image, parts)),
   )
   return found.filter((one) => one !== undefined)
-}
-
-/** An image without a host is of the hub that all engines know. */
-export function registryOf(image: string): string {
-  const slash = image.indexOf('/')
-  const first = slash < 0 ? '' : image.slice(0, slash)
-  const isHost = first.includes('.') || first.includes(':') || first === 'localhost'
-  return plainHost(isHost ? first : 'docker.io')
-}
-
-function plainHost(server: string): string {
-  const lower = server.toLowerCase()
-  return lower === 'index.docker.io' || lower === 'registry-1.docker.io' ? 'docker.io' : lower
 }

@@ -76,7 +76,7 @@ const properties: readonly (readonly [
   ],
   [
     `${inContainer}.securityContext.seccompProfile`,
-    ['%%', 'unconfined', btoa('unconfined'), btoa('/etc/passwd'), btoa('[]'), btoa('{}')],
+    ['%%', 'unconfined', btoa('unconfined'), btoa('/etc/passwd'), btoa('[]'), btoa('""')],
     (seccompProfile) => inWeb({ securityContext: { seccompProfile } }),
   ],
   [
@@ -206,5 +206,9 @@ function problemPaths(given: object): readonly string[] {
   const { properties: inner } = given as { properties: object }
   const preparation = { place, location: 'here', tenantId: 't', userAssigned: {} }
   const model = toModel({ properties: inner, preparation }, undefined, { seal: testSeal, ids })
-  return bodyProblems(model, defaultContainerLimits, testSeal).map((one) => one.path ?? '')
+  return bodyProblems(model, {
+    limits: defaultContainerLimits,
+    seal: testSeal,
+    allowedRegistries: [],
+  }).map((one) => one.path ?? '')
 }

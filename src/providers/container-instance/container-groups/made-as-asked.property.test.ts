@@ -201,6 +201,8 @@ const group = fc
     ...dns,
   }))
 
+const rules = { limits: defaultContainerLimits, seal: testSeal, allowedRegistries: [] }
+
 let podman: ThrowawayPodman | string = 'not started'
 before(async () => {
   podman = await startPodman()
@@ -228,13 +230,14 @@ test('what is accepted is made as asked, and goes without a trace', async (t) =>
     processesPerContainerMax: 100,
     resolvesSecrets: false,
     clonesRepositories: false,
+    allowedRegistries: [],
   }
   await using engine = new DockerEngine({ target, installation: 'made' })
   const seen = { accepted: 0, refused: 0, started: 0 }
   await fc.assert(
     fc.asyncProperty(group, async (properties) => {
       const model = modelOf(properties)
-      if (bodyProblems(model, defaultContainerLimits, testSeal).length > 0) {
+      if (bodyProblems(model, rules).length > 0) {
         seen.refused += 1
         return
       }

@@ -31,6 +31,7 @@ const around: Surroundings = {
   processesPerContainerMax: 10,
   resolvesSecrets: false,
   clonesRepositories: false,
+  allowedRegistries: [],
 }
 
 const now = 1_000_000

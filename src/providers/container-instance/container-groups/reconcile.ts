@@ -25,6 +25,7 @@ import { uuidOf } from '../services.ts'
 import { allCredentials, type ContentParts, contentsOf, credentialsOf } from './contents.ts'
 import { followHints, ToldEnds } from './follow-hints.ts'
 import { GroupIndex } from './group-index.ts'
+import { type AllowedRegistries, engineImage } from './image-policy.ts'
 import { allContainers, type ContainerGroup, hashOf } from './model.ts'
 import { type GroupStep, nextOf, resyncSeconds, stepKey } from './next.ts'
 import { fold, type Look, type Observed, type Seen, type Trouble } from './observed.ts'
@@ -41,6 +42,7 @@ export interface ReconcileParts extends ContentParts {
   readonly log: Log
   readonly limits: ContainerLimits
   readonly hostAddress: string
+  readonly allowedRegistries: AllowedRegistries
   readonly cpusMax: number | undefined
   readonly workloads: WorkloadIdentities
 }
@@ -61,6 +63,7 @@ export function reconcileWith(parts: ReconcileParts): Reconciler<ContainerGroup>
     processesPerContainerMax: limits.processesPerContainerMax,
     resolvesSecrets: parts.secrets !== undefined,
     clonesRepositories: parts.repositories !== undefined,
+    allowedRegistries: parts.allowedRegistries,
   }
   const index = new GroupIndex(parts.reader)
   const ends = new ToldEnds()
@@ -83,7 +86,11 @@ export function reconcileWith(parts: ReconcileParts): Reconciler<ContainerGroup>
     const { desired, token } = subject
     const found = await engine.observe(token)
     const images =
-      desired === undefined ? [] : allContainers(desired).map((one) => one.properties.image ?? '')
+      desired === undefined
+        ? []
+        : allContainers(desired).map((one) =>
+            engineImage(one.properties.image ?? '', around.allowedRegistries),
+          )
     const complete =
       found.sandbox === 'up' &&
       images.length <= found.parts.length &&
@@ -143,7 +150,7 @@ export function reconcileWith(parts: ReconcileParts): Reconciler<ContainerGroup>
         parts: allContainers(model).map(({ name, init, properties }) => ({
           name,
           init,
-          image: properties.image ?? '',
+          image: engineImage(properties.image ?? '', around.allowedRegistries),
         })),
         seen: tried.value,
         trouble: troubles.get(token),

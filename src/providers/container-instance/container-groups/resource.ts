@@ -26,7 +26,6 @@ export interface ContainerGroupParts extends ReconcileParts {
 }
 
 export function containerGroups(parts: ContainerGroupParts): ResourceType {
-  const { seal, limits } = parts
   return defineResource<ContainerGroup>({
     type: groupType,
     description: 'Containers that are placed, started and stopped together.',
@@ -40,7 +39,7 @@ export function containerGroups(parts: ContainerGroupParts): ResourceType {
     },
     versions: [v2025_09_01(parts)],
     prepare: (context, body) => prepareGroup(context, body, parts),
-    rules: (context) => containerGroupRules(context, { limits, seal }),
+    rules: (context) => containerGroupRules(context, parts),
     uniqueKey: (id, { domainKey }) =>
       domainKey === undefined ? `container-group|${id.key}` : `container-group-label|${domainKey}`,
     uniqueRefusal: (id) => refuseContainer.DnsNameLabelNotAvailable({ name: nameOf(id) }),

@@ -25,9 +25,11 @@ function model(given: object): ContainerGroup {
 }
 
 const codes = (given: object): readonly string[] =>
-  bodyProblems(model(given), defaultContainerLimits, testSeal).map(
-    ({ code, path }) => `${code} ${path}`,
-  )
+  bodyProblems(model(given), {
+    limits: defaultContainerLimits,
+    seal: testSeal,
+    allowedRegistries: [],
+  }).map(({ code, path }) => `${code} ${path}`)
 
 const part = (properties: object) => web('', 'web', properties)
 const first = 'properties.containers[0].properties'

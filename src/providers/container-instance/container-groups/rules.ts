@@ -15,6 +15,7 @@ import type { Resource, RuleContext } from '#plane/define.ts'
 import { problemOf } from '../errors.ts'
 import type { ContainerLimits } from '../limits.ts'
 import { containerProblems } from './container-rules.ts'
+import type { AllowedRegistries } from './image-policy.ts'
 import type { ContainerGroup } from './model.ts'
 import type { Observed } from './observed.ts'
 import { portProblems } from './port-rules.ts'
@@ -26,31 +27,31 @@ import { volumeProblems } from './volume-rules.ts'
 export interface RuleParts {
   readonly limits: ContainerLimits
   readonly seal: Seal
+  readonly allowedRegistries: AllowedRegistries
 }
 
 export async function containerGroupRules(
   context: RuleContext<ContainerGroup>,
-  { limits, seal }: RuleParts,
+  parts: RuleParts,
 ): Promise<readonly Problem[]> {
   const { desired, previous } = context
-  const problems = [...bodyProblems(desired, limits, seal)]
+  const problems = [...bodyProblems(desired, parts)]
   if (previous !== undefined) {
     const current = await context.reader.get(context.id)
     if (!isOver(current)) problems.push(...updateProblems(nameOf(context.id), desired, previous))
-  } else if (problems.length === 0) problems.push(...(await quotaProblems(context, limits)))
+  } else if (problems.length === 0) problems.push(...(await quotaProblems(context, parts.limits)))
   return problems
 }
 
 /** All but what needs the store. */
 export function bodyProblems(
   group: ContainerGroup,
-  limits: ContainerLimits,
-  seal: Seal,
+  { limits, seal, allowedRegistries }: RuleParts,
 ): readonly Problem[] {
   return [
     ...choiceProblems(group.properties),
     ...identityProblems(group),
-    ...containerProblems(group, limits, seal),
+    ...containerProblems(group, limits, { seal, allowedRegistries }),
     ...volumeProblems(group, limits, seal),
     ...addressProblems(group.properties, limits),
     ...spotProblems(group.properties),

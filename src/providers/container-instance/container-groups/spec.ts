@@ -17,6 +17,7 @@ import type {
 import { parseResourceId, resourceGroupOf, subscriptionOf } from '#kernel/resource-id.ts'
 import type { Failure } from '../engine-failure.ts'
 import { type ContainerCode, refuseContainer } from '../errors.ts'
+import { type AllowedRegistries, engineImage, isAllowedImage } from './image-policy.ts'
 import { allContainers, type ContainerGroup, hashOf } from './model.ts'
 import type { ContainerProperties, ProbeShape, SecurityContext, Volume } from './shapes.ts'
 
@@ -31,6 +32,7 @@ export interface Surroundings {
   readonly processesPerContainerMax: number
   readonly resolvesSecrets: boolean
   readonly clonesRepositories: boolean
+  readonly allowedRegistries: AllowedRegistries
 }
 
 const bytesPerGB = 1024 ** 3
@@ -131,7 +133,7 @@ function partOf(
   return {
     name,
     init,
-    image: one.image ?? '',
+    image: engineImage(one.image ?? '', around.allowedRegistries),
     ...(one.command === undefined ? {} : { command: one.command }),
     environment: (one.environmentVariables ?? []).map((each) => ({
       name: each.name,
@@ -285,6 +287,14 @@ export function impossible(
   const all = allContainers(model)
   const bare = all.find((one) => (one.properties.image ?? '') === '')
   if (bare !== undefined) return refuse('ImageNotSpecified', { name: bare.name })
+  const foreign = all.find(
+    (one) => !isAllowedImage(one.properties.image ?? '', around.allowedRegistries),
+  )
+  if (foreign !== undefined) {
+    const { name, properties: own } = foreign
+    const allowed = around.allowedRegistries.join(', ')
+    return refuse('ImageNotAllowed', { image: own.image ?? '', name, allowed })
+  }
   const osType = properties.osType ?? 'Linux'
   if (osType !== 'Linux' && engine.runsPrograms) return refuse('OsVersionNotSupported', { osType })
   const share = properties.volumes?.find((volume) => volume.azureFile !== undefined)?.azureFile

@@ -1,7 +1,7 @@
 /** `outboundNetworkDependenciesEndpoints`: what a group must reach for its images to be pulled. */
 
 import type { Action } from '#plane/define.ts'
-import { registryOf } from '../contents.ts'
+import { registryOf } from '../image-policy.ts'
 import { allContainers, type ContainerGroup } from '../model.ts'
 
 export const outboundDependencies: Action<ContainerGroup> = {

@@ -1,0 +1,49 @@
+/**
+ * Which images groups may run. Where an operator lists registries, an image is asked for under its whole name:
+ * a short one could mean the id of an image that somebody else brought to the engine. Pure.
+ */
+
+/** Registries (`registry.example:5000`), or folders of them (`docker.io/library`); empty: any image. */
+export type AllowedRegistries = readonly string[]
+
+/** An image without a host is of the hub that all engines know. */
+export function registryOf(image: string): string {
+  return plainHost(hostOf(image) ?? 'docker.io')
+}
+
+function hostOf(image: string): string | undefined {
+  const slash = image.indexOf('/')
+  const first = slash < 0 ? '' : image.slice(0, slash)
+  const isHost = first.includes('.') || first.includes(':') || first === 'localhost'
+  return isHost ? first : undefined
+}
+
+export function plainHost(server: string): string {
+  const lower = server.toLowerCase()
+  return lower === 'index.docker.io' || lower === 'registry-1.docker.io' ? 'docker.io' : lower
+}
+
+/** With its registry, and the folder that the hub puts its own images in; tag and digest stay as they are. */
+function wholeName(image: string): string {
+  const host = hostOf(image)
+  const path = host === undefined ? image : image.slice(host.length + 1)
+  const registry = registryOf(image)
+  const isBare = registry === 'docker.io' && !path.includes('/')
+  return `${registry}/${isBare ? 'library/' : ''}${path}`
+}
+
+/** What an engine is asked for. */
+export function engineImage(image: string, allowed: AllowedRegistries): string {
+  return image === '' || allowed.length === 0 ? image : wholeName(image)
+}
+
+export function isAllowedImage(image: string, allowed: AllowedRegistries): boolean {
+  if (allowed.length === 0) return true
+  const name = wholeName(image)
+    .replace(/@.*$/, '')
+    .replace(/:[^/:]*$/, '')
+  return allowed.some((entry) => {
+    const plain = entry.replace(/\/+$/, '').replace(/^[^/]+/, plainHost)
+    return name === plain || name.startsWith(`${plain}/`)
+  })
+}
