@@ -409,7 +409,7 @@ describe('migrations', () => {
     await bad({ dbsToMigrate: ['template1'] }, /dbsToMigrate\[0\].*system database/)
     await bad({ dbsToMigrate: ['a\0user\0b'] }, /dbsToMigrate\[0\].*NUL/)
     await bad({ dbsToMigrate: ['\ud800'] }, /dbsToMigrate\[0\].*well-formed/)
-    await bad({ triggerCutover: 'True' }, /603114/)
+    await bad({ triggerCutover: 'True', dbsToTriggerCutoverOn: ['formed'] }, /603114/)
     await bad({ cancel: 'yes' }, /cancel/)
     await bad({ migrationMode: 'Sideways' }, /migrationMode/)
     await bad({ dbsToMigrate: Array.from({ length: 51 }, (_, i) => `d${i}`) }, /dbsToMigrate/)
@@ -459,6 +459,56 @@ describe('migrations', () => {
     } while (token !== undefined)
     assert.equal(new Set(seen).size, seen.length)
     for (const [index] of sourceTypes.entries()) assert.ok(seen.includes(`type${index}`))
+  })
+
+  row('what the published command line sends is taken, and a PUT of what is shown', async (w) => {
+    const guid = '0a1b2c3d-aaaa-4000-8000-0123456789AB'
+    const available = await w.call('POST', `${target}/checkMigrationNameAvailability`, {
+      name: guid,
+      type: 'Vendor.DBforPostgreSQL/flexibleServers/migrations',
+    })
+    assert.equal(available.body.nameAvailable, true)
+    for (const method of ['GET', 'PATCH', 'DELETE'] as const) {
+      await refused(w.call(method, at(guid), { tags: {} }), 'InvalidInput', 400)
+    }
+    await refused(w.call('GET', at('absent')), 'ResourceNotFound', 404)
+    assert.equal((await w.call('DELETE', at('absent'))).status, 204)
+    const made = await w.put(guid, ['postgres'], {
+      migrationMode: 'offline',
+      migrationOption: 'Validate',
+      setupLogicalReplicationOnSourceDbIfNeeded: 'False',
+      overwriteDbsInTarget: 'True',
+    })
+    assert.equal(made.status, 201)
+    const { properties } = made.body
+    assert.deepEqual(
+      {
+        mode: properties.migrationMode,
+        cuts: properties.triggerCutover,
+        roles: properties.migrateRoles,
+        sets: properties.setupLogicalReplicationOnSourceDbIfNeeded,
+      },
+      { mode: 'Offline', cuts: 'True', roles: 'False', sets: 'False' },
+    )
+    assert.ok(!Number.isNaN(Date.parse(properties.migrationWindowStartTimeInUtc)))
+    const done = await w.until(guid, isSettled)
+    assert.equal(done.state, 'Succeeded', JSON.stringify(done.validation))
+    const shown = await w.call('GET', at(guid))
+    const again = await w.call('PUT', at(guid), shown.body)
+    assert.equal(again.status, 200, 'what it shows changes nothing')
+    assert.equal(again.etag, shown.etag)
+    const secretParameters = {
+      adminCredentials: {
+        sourceServerPassword: w.source.password,
+        targetServerPassword: w.target.password,
+      },
+    }
+    const { location, properties: asShown } = shown.body
+    const other = { location, properties: { ...asShown, secretParameters } }
+    assert.equal((await w.call('PUT', at('copied'), other)).status, 201)
+    assert.equal((await w.until('copied', isSettled)).state, 'Succeeded')
+    for (const name of ['copied', guid])
+      assert.equal((await w.call('DELETE', at(name))).status, 200)
   })
 
   row('a target that does not allow it, or a server one may not see, is refused', async (w) => {

@@ -12,7 +12,7 @@ export const command: Command = defineCommand({
   notes:
     () => `It returns when that is asked for; \`migration watch\` shows how it goes and asks what is to be
 decided. Passwords never stand on the command line.`,
-  arguments: [{ name: 'name', summary: 'Lower-case letters and digits, a letter first' }],
+  arguments: [{ name: 'name', summary: 'Lower-case letters, digits and hyphens' }],
   options: {
     ...endsOptions,
     'skip-validation': { type: 'boolean', summary: 'Do not check first what could go wrong' },

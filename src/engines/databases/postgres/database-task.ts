@@ -41,9 +41,15 @@ export function sourceAccess(spec: MigrationSpec, means: Means): ReachableServer
   return { address: spec.source, password, outbound }
 }
 
+/** Where the database one would connect to first is itself replaced, sessions on the server go to another one. */
+const otherMaintenanceDatabase = 'template1'
+
 export function targetAccess(spec: MigrationSpec, means: Means): ReachableServer {
   const { targetPassword: password, outbound } = means
-  return { address: spec.target, password, outbound }
+  const access = { address: spec.target, password, outbound }
+  return spec.databases.includes(maintenanceDatabase(access))
+    ? { ...access, address: { ...spec.target, database: otherMaintenanceDatabase } }
+    : access
 }
 
 export function maintenanceDatabase(access: ReachableServer): string {

@@ -49,6 +49,38 @@ describe('names and rights', () => {
     return only(await world.until(engine, migration, isEnded))
   }
 
+  check(
+    'the database that clients connect to first is moved like any other',
+    async (world, engine) => {
+      const connected = async (side: 'source' | 'target'): Promise<string> => {
+        await using session = await world.session(side, 'postgres')
+        return (
+          (await session.value("SELECT pg_catalog.to_regclass('public.first')::text")) ?? 'none'
+        )
+      }
+      {
+        await using source = await world.session('source', 'postgres')
+        await source.run('CREATE TABLE public.first (id int PRIMARY KEY)')
+      }
+      for (const mode of ['offline', 'online'] as const) {
+        const spec = world.spec(['postgres'], { mode, overwrite: true })
+        const ended = await finish(world, engine, `first${mode}`, spec)
+        assert.equal(ended.phase, 'succeeded', ended.message)
+        assert.equal(ended.attempt, 1)
+        assert.equal(await connected('target'), 'public.first')
+        assert.deepEqual(await engine.traces(`first${mode}`, spec, world.credentials), [])
+      }
+      // Called off, it leaves an empty one: without any, nobody could connect as usual.
+      const spec = world.spec(['postgres'], { mode: 'online', overwrite: true })
+      await startReplicating(world, engine, 'firstoff', spec)
+      await engine.cancel('firstoff', ['postgres'], { dropTarget: true })
+      assert.equal(only(await world.until(engine, 'firstoff', isEnded)).phase, 'canceled')
+      assert.equal(await connected('target'), 'none')
+      await using source = await world.session('source', 'postgres')
+      await source.run('DROP TABLE public.first')
+    },
+  )
+
   check('a server is not migrated into itself', async (world, engine) => {
     await world.make('itself', [keyed])
     const spec = world.spec(['itself'], { target: world.source.address, overwrite: true })

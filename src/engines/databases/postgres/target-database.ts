@@ -92,6 +92,9 @@ async function localeClause(server: Session, shape: DatabaseShape): Promise<stri
     : ` LOCALE_PROVIDER builtin BUILTIN_LOCALE ${locale}`
 }
 
+/** What clients connect to before they know another: a server is never left without it. */
+const defaultDatabase = 'postgres'
+
 /** Drops what this migration made. Absent is fine; another's is left. */
 export async function dropMadeDatabase(
   server: Session,
@@ -100,6 +103,9 @@ export async function dropMadeDatabase(
 ): Promise<void> {
   if ((await stateOfTarget(server, migration, name)) !== 'made') return
   await server.run(`DROP DATABASE IF EXISTS ${quoteName(name)} WITH (FORCE)`)
+  if (name === defaultDatabase) {
+    await server.run(`CREATE DATABASE ${quoteName(name)} TEMPLATE template0`)
+  }
 }
 
 interface Setting {

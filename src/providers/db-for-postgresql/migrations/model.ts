@@ -55,6 +55,8 @@ export interface Migration {
   readonly sourceType: (typeof sourceTypes)[number]
   readonly sslMode: SslModeWord
   readonly instanceResourceId?: string
+  /** When it was made, as it is shown where no window was given. Absent in those made before it was kept. */
+  readonly acceptedAt?: string
   readonly windowStart?: string
   readonly windowEnd?: string
   readonly sourceId: string

@@ -11,7 +11,7 @@ import {
 import { refusePostgres } from '../errors.ts'
 import { type PostgresParts, types } from '../parts.ts'
 import { isActive, type Migration, migrationOf, type Progress } from './model.ts'
-import { migrationName } from './name.ts'
+import { migrationName, noSuchMigration } from './name.ts'
 import { migrationProgress } from './progress.ts'
 import { migrationReconciler } from './reconcile.ts'
 import { migrationRules } from './rules.ts'
@@ -45,6 +45,11 @@ export function migrations(parts: PostgresParts): ResourceType {
     versions: [migrationVersion(parts.seal, parts.ids.uuid)],
     prepare: async ({ id }, given: object) => ({ ...given, place: id.key }),
     rules: (context) => migrationRules(parts, context),
+    notFound: noSuchMigration,
+    deleteRules: ({ requested, resource }) => {
+      const refusal = noSuchMigration(requested)
+      if (resource === undefined && refusal.status === 400) throw refusal
+    },
     uniqueKey: (id, _model, observed) =>
       // Written by the reconciler of this type alone.
       isActive((observed ?? undefined) as Progress | undefined)

@@ -15,7 +15,7 @@ import { isActive, type Migration, migrationOf, type Progress } from './model.ts
 import { endsOf } from './plan.ts'
 import { parseSource } from './source.ts'
 
-const systemDatabases: readonly string[] = ['template0', 'template1', 'postgres']
+const systemDatabases: readonly string[] = ['template0', 'template1']
 
 export async function migrationRules(
   parts: Pick<PostgresParts, 'seal' | 'words'>,
@@ -70,6 +70,9 @@ function plainProblems(desired: Migration, isNew: boolean): readonly Problem[] {
       }
     }
   }
+  if (isNew && desired.mode === 'Offline' && desired.triggerCutover === 'True') {
+    add('triggerCutover', 'an offline migration has no cutover (603114)')
+  }
   const { windowStart, windowEnd } = desired
   if (windowStart !== undefined && Number.isNaN(Date.parse(windowStart))) {
     add('migrationWindowStartTimeInUtc', 'expected a moment that exists')
@@ -79,9 +82,6 @@ function plainProblems(desired: Migration, isNew: boolean): readonly Problem[] {
     Date.parse(windowEnd) <= Date.parse(windowStart)
   ) {
     add('migrationWindowEndTimeInUtc', 'the window ends before it begins')
-  }
-  if (isNew && desired.mode === 'Offline' && desired.triggerCutover === 'True') {
-    add('triggerCutover', 'an offline migration has no cutover (603114)')
   }
   return problems
 }
@@ -135,6 +135,9 @@ const fixed = [
   ['sslMode', 'sslMode'],
 ] as const
 
+/** What stands for a member that a stored migration lacks. */
+const unsaid: Partial<Migration> = { migrateRoles: 'False', setUpReplication: 'False' }
+
 function requireState(
   name: string,
   previous: Migration,
@@ -175,7 +178,12 @@ function requireState(
   for (const one of meant) requireReady(one, progress, refuse)
   if (progress?.plan === undefined) return
   for (const [member, wire] of fixed) {
-    if (!sameJson(previous[member] ?? null, desired[member] ?? null)) {
+    if (
+      !sameJson(
+        previous[member] ?? unsaid[member] ?? null,
+        desired[member] ?? unsaid[member] ?? null,
+      )
+    ) {
       refuse(`${wire} cannot be changed once data is being migrated`)
     }
   }

@@ -6,7 +6,7 @@ import type { Seal } from '#kernel/ports.ts'
 import type { Context, Version } from '#plane/define.ts'
 import type { SslModeWord } from '../flexible-servers/model.ts'
 import { sslModes } from '../flexible-servers/model.ts'
-import { version } from '../parts.ts'
+import { isoTime, version } from '../parts.ts'
 import { askedAfter, effectiveOrders, nothingAsked } from './asked.ts'
 import {
   type Flag,
@@ -39,6 +39,14 @@ const moment = Type.Optional(
     pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?(Z|[+-]\\d{2}:\\d{2})$',
   }),
 )
+/** The published service takes these words in any case, and answers as they stand here. */
+const anyCase = (words: readonly string[]) =>
+  Type.Optional(
+    Type.String({
+      pattern: `^(?:${words.map((word) => word.replaceAll(/[A-Za-z]/g, (one) => `[${one.toUpperCase()}${one.toLowerCase()}]`)).join('|')})$`,
+      description: `One of ${words.join(', ')}, in any case.`,
+    }),
+  )
 const host = Type.Optional(
   Type.String({
     maxLength: 255,
@@ -63,7 +71,7 @@ const changeable = {
   dbsToMigrate: names,
   dbsToTriggerCutoverOn: names,
   migrateRoles: flag,
-  migrationMode: Type.Optional(Type.Union(modes.map((one) => Type.Literal(one)))),
+  migrationMode: anyCase(modes),
   migrationWindowStartTimeInUtc: moment,
   overwriteDbsInTarget: flag,
   secretParameters: Type.Optional(secretParameters),
@@ -91,7 +99,8 @@ interface Changes {
   readonly dbsToMigrate?: readonly string[]
   readonly dbsToTriggerCutoverOn?: readonly string[]
   readonly migrateRoles?: Flag
-  readonly migrationMode?: Migration['mode']
+  /** In any case. */
+  readonly migrationMode?: string
   readonly migrationWindowStartTimeInUtc?: string
   readonly overwriteDbsInTarget?: Flag
   readonly secretParameters?: {
@@ -137,6 +146,7 @@ export function migrationVersion(seal: Seal, newId: () => string): Version<Migra
     answer: Type.Object({
       properties: Type.Object({
         ...creatable,
+        migrationMode: Type.Optional(Type.Union(modes.map((one) => Type.Literal(one)))),
         secretParameters: Type.Optional(Type.Never()),
         migrationId: Type.String(),
         targetDbServerResourceId: Type.String(),
@@ -146,18 +156,23 @@ export function migrationVersion(seal: Seal, newId: () => string): Version<Migra
       }),
     }),
     unknownProperties: 'ignore',
-    toModel({ properties: given, place }: Body, previous) {
+    toModel({ properties, place }: Body, previous, { now }) {
+      const acceptedAt = previous === undefined ? isoTime(now) : previous.acceptedAt
+      const given = asGiven(properties, acceptedAt)
       const sourceType = given.sourceType ?? registeredSourceType
       const fresh = {
         place: previous?.place ?? place ?? '',
         migrationId: previous?.migrationId ?? newId(),
-        mode: given.migrationMode ?? 'Offline',
+        mode: modeOf(given.migrationMode) ?? 'Offline',
         option: given.migrationOption ?? 'ValidateAndMigrate',
         sourceType,
         sslMode: given.sslMode ?? (sourceType === registeredSourceType ? 'VerifyFull' : 'Prefer'),
         ...optional('instanceResourceId', given.migrationInstanceResourceId),
         ...optional('windowEnd', given.migrationWindowEndTimeInUtc),
         sourceId: given.sourceDbServerResourceId,
+        ...optional('acceptedAt', acceptedAt),
+        migrateRoles: 'False',
+        setUpReplication: 'False',
       } as const
       return changed(seal, { ...fresh, asked: previous?.asked ?? nothingAsked }, given, previous)
     },
@@ -172,6 +187,25 @@ export function migrationVersion(seal: Seal, newId: () => string): Version<Migra
       },
     },
   }
+}
+
+/**
+ * What a PUT asks for. A body may be what GET showed, with values that nobody has asked for: an offline migration shows
+ * that it cuts over by itself, and one without a window shows when it was accepted.
+ */
+function asGiven(properties: Creation, acceptedAt: string | undefined): Creation {
+  const { triggerCutover, migrationWindowStartTimeInUtc: start, ...rest } = properties
+  const isOffline = (modeOf(properties.migrationMode) ?? 'Offline') === 'Offline'
+  const cutsByItself = isOffline && properties.dbsToTriggerCutoverOn === undefined
+  return {
+    ...rest,
+    ...(cutsByItself ? {} : optional('triggerCutover', triggerCutover)),
+    ...(start === acceptedAt ? {} : optional('migrationWindowStartTimeInUtc', start)),
+  }
+}
+
+function modeOf(given: string | undefined): Migration['mode'] | undefined {
+  return modes.find((mode) => mode.toLowerCase() === given?.toLowerCase())
 }
 
 /** `base` with what the body says; `previous` is whose passwords and orders it takes up. */
@@ -191,7 +225,7 @@ function changed(
   return {
     ...base,
     ...effectiveOrders(orders),
-    ...optional('mode', given.migrationMode),
+    ...optional('mode', modeOf(given.migrationMode)),
     ...optional('windowStart', given.migrationWindowStartTimeInUtc),
     ...optional('sourceId', given.sourceDbServerResourceId),
     ...optional('sourceHost', given.sourceDbServerFullyQualifiedDomainName),
@@ -262,13 +296,13 @@ function show(model: Migration, progress: Progress | undefined, id: string): obj
     targetDbServerResourceId: id.slice(0, id.toLowerCase().lastIndexOf('/migrations/')),
     ...optional('targetDbServerFullyQualifiedDomainName', model.targetHost),
     ...optional('dbsToMigrate', model.databases),
-    ...optional('setupLogicalReplicationOnSourceDbIfNeeded', model.setUpReplication),
+    setupLogicalReplicationOnSourceDbIfNeeded: model.setUpReplication ?? 'False',
     ...optional('overwriteDbsInTarget', model.overwrite),
-    ...optional('migrationWindowStartTimeInUtc', model.windowStart),
+    ...optional('migrationWindowStartTimeInUtc', model.windowStart ?? model.acceptedAt),
     ...optional('migrationWindowEndTimeInUtc', model.windowEnd),
-    ...optional('migrateRoles', model.migrateRoles),
+    migrateRoles: model.migrateRoles ?? 'False',
     ...optional('startDataMigration', model.startDataMigration),
-    ...optional('triggerCutover', model.triggerCutover),
+    ...optional('triggerCutover', model.mode === 'Offline' ? 'True' : model.triggerCutover),
     ...optional('dbsToTriggerCutoverOn', model.cutoverOn),
     ...optional('cancel', model.cancel),
     ...optional('dbsToCancelMigrationOn', model.cancelOn),
