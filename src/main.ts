@@ -115,7 +115,7 @@ export async function start(config: Config): Promise<Started> {
     ? await makeOwner({ identity, home, store, timers })
     : await ownerOf(identity)
 
-  const containers = await chooseContainerEngine(config, record.tenantId, clock)
+  const containers = await chooseContainerEngine(config, record.tenantId, clock, outbound)
   undo.use(containers.engine)
   log.debug({ engine: containers.title }, 'container engine')
   const migrating = openMigrating(config, clock, outbound)

@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { ContainerEngine } from '#engines/containers/engine.ts'
 import type { Clock } from '#kernel/ports.ts'
+import type { Outbound } from '#outbound/outbound.ts'
 import type { Config } from '../config.ts'
 
 export interface ChosenEngine {
@@ -22,9 +23,10 @@ export async function chooseContainerEngine(
   config: Config,
   installation: string,
   clock: Clock,
+  outbound: Outbound,
 ): Promise<ChosenEngine> {
   const { containers, dockerHost, runtimeFolder, home } = config
-  if (containers === 'kubernetes') return kubernetes(config, installation)
+  if (containers === 'kubernetes') return kubernetes(config, installation, outbound)
   const passedOver: string[] = []
   if (containers !== 'simulated') {
     const { findDocker, usualSockets } = await import('#engines/containers/docker/find-docker.ts')
@@ -38,6 +40,7 @@ export async function chooseContainerEngine(
         target: found.target,
         installation,
         allowPrivileged: config.containersPrivileged,
+        outbound,
       })
       const { title } = await engine.describe()
       return { engine, title, cpusMax: availableParallelism() }
@@ -58,7 +61,11 @@ export async function chooseContainerEngine(
 
 const inClusterFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-async function kubernetes(config: Config, installation: string): Promise<ChosenEngine> {
+async function kubernetes(
+  config: Config,
+  installation: string,
+  outbound: Outbound,
+): Promise<ChosenEngine> {
   const { findKubernetes } = await import('#engines/containers/kubernetes/find-kubernetes.ts')
   const { kubeconfig, kubernetesNamespace: namespace, containersPrivileged } = config
   const found = await findKubernetes({
@@ -77,6 +84,7 @@ async function kubernetes(config: Config, installation: string): Promise<ChosenE
     target: found.target,
     installation,
     allowPrivileged: containersPrivileged,
+    outbound,
   })
   const { title } = await engine.describe()
   return { engine, title, cpusMax: undefined }

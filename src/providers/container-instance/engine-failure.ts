@@ -31,6 +31,8 @@ export type Attempt<T> =
       readonly ok: false
       readonly failure: Failure
       readonly kind: EngineError['kind'] | 'material'
+      /** What the engine heard, which is for the operator alone. */
+      readonly heard?: string
     }
 
 /** Runs `work`; a failure of the world comes back as a value. */
@@ -42,7 +44,8 @@ export async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
       return { ok: false, failure: error.failure, kind: 'material' }
     }
     if (!(error instanceof EngineError)) throw error
-    return { ok: false, failure: failureOf(error), kind: error.kind }
+    const heard = error.cause instanceof Error ? { heard: error.cause.message } : {}
+    return { ok: false, failure: failureOf(error), kind: error.kind, ...heard }
   }
 }
 

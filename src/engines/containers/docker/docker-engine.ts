@@ -4,6 +4,7 @@
  * names and labels on the engine are all there is, so any process may carry on where another died.
  */
 
+import type { Outbound } from '#outbound/outbound.ts'
 import { checkCommand, checkSpec } from '../check-spec.ts'
 import {
   type ContainerEngine,
@@ -25,6 +26,7 @@ import {
 } from '../engine.ts'
 import { booleanAt, type Json, listAt, numberAt, textAt, timeAt } from '../json.ts'
 import { probeByExec, probeByHttp } from '../probe.ts'
+import { requireRegistry } from '../registry.ts'
 import { DockerClient, type DockerTarget, formatTarget } from './client.ts'
 import { GroupMaker } from './group-maker.ts'
 import { readHints } from './hints.ts'
@@ -47,6 +49,8 @@ export interface DockerEngineOptions {
   readonly allowPrivileged?: boolean
   /** The operator says that the engine has GPUs and the runtime for them. */
   readonly gpu?: boolean
+  /** Which registries images may be pulled from; all of them when left out. */
+  readonly outbound?: Outbound
 }
 
 /** Beyond a stop's own grace: how long the engine may take to kill. */
@@ -111,6 +115,7 @@ export class DockerEngine implements ContainerEngine {
     } = {},
   ): Promise<void> {
     if (options.refresh !== true && (await this.#presentOf(new Set([image]))).has(image)) return
+    await requireRegistry(image, this.#options.outbound)
     await pullImage(this.#client, image, options)
   }
 

@@ -29,18 +29,3 @@ export function failureOf(status: number, body: string, doing: string): EngineEr
   if (status >= 500) return new EngineError(worded ?? 'unavailable', message)
   return new EngineError(worded ?? 'refused', message)
 }
-
-/** For an error line inside a pull's progress (facts B.2: the status has long been 200). */
-export function failureOfPull(told: string, image: string): EngineError {
-  const message = `the image '${image}' cannot be pulled: ${told}`
-  if (/unauthori[sz]ed|authentication required|denied|forbidden|\b40[13]\b/i.test(told)) {
-    return new EngineError('refused', message)
-  }
-  if (/manifest unknown|not found|unknown image|name unknown|\b404\b/i.test(told)) {
-    return new EngineError('absent', message)
-  }
-  if (/invalid reference|parsing reference|invalid image/i.test(told)) {
-    return new EngineError('refused', message)
-  }
-  return new EngineError('unavailable', message)
-}

@@ -6,9 +6,9 @@
 import { failureOfConnection } from '../answer.ts'
 import { EngineError, type RegistryCredentials } from '../engine.ts'
 import { parseJson, textAt } from '../json.ts'
+import { failureOfPull } from '../registry.ts'
 import { imageProblem } from '../safe-text.ts'
 import type { DockerClient } from './client.ts'
-import { failureOfPull } from './failure.ts'
 import { pathOf } from './names.ts'
 
 const silentSeconds = 300

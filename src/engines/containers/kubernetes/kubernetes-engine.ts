@@ -4,6 +4,7 @@
  * (pull, start, restart, probe) it leaves to the cluster; it has been tried on no real one yet.
  */
 
+import type { Outbound } from '#outbound/outbound.ts'
 import { checkSpec } from '../check-spec.ts'
 import {
   type ContainerEngine,
@@ -26,6 +27,7 @@ import {
 } from '../engine.ts'
 import { textAt } from '../json.ts'
 import { probeByExec, probeByHttp } from '../probe.ts'
+import { requireRegistry } from '../registry.ts'
 import { checkCluster } from './check-cluster.ts'
 import { KubernetesClient, type KubernetesTarget } from './client.ts'
 import { openExec } from './exec.ts'
@@ -51,6 +53,8 @@ export interface KubernetesEngineOptions {
   readonly gpuResource?: string
   /** The operator says that every node has the folders that `host` volumes name. */
   readonly hostFolders?: boolean
+  /** Which registries images may be pulled from; all of them when left out. */
+  readonly outbound?: Outbound
 }
 
 /** Beyond a Pod's own grace: how long the cluster may take to end it. */
@@ -112,6 +116,7 @@ export class KubernetesEngine implements ContainerEngine {
     })
     checkCluster(spec, this.#options.hostFolders ?? false)
     if (await this.#isMade(names, spec)) return
+    for (const { image } of spec.parts) await requireRegistry(image, this.#options.outbound)
     // The Pod comes last: once it is there, so is all it needs.
     for (const { name, body } of secretBodies(names, spec, contents)) {
       const made = await this.#store.create('secrets', name, body)

@@ -174,6 +174,10 @@ export function reconcileWith(parts: ReconcileParts): Reconciler<ContainerGroup>
       const pulls = described?.pullsByItself ?? false
       const tried = await attempt(() => performOn(parts, around, subject, step, pulls))
       if (tried.ok) return
+      if (tried.heard !== undefined) {
+        const told = { group: subject.id.key, step: stepKey(step), reason: tried.heard }
+        parts.log.warn(told, 'a step of a container group failed')
+      }
       if (step.kind === 'create' && fresh && tried.kind === 'busy') {
         if (await performElsewhere(parts, around, subject)) return
       }
