@@ -389,12 +389,14 @@ async function authorizeAtRoot(
 }
 
 function throttleOf(config: Config, ownerId: string): ThrottleSettings | false {
-  const { enabled, owner, reads, writes, deletes, subscriptionFactor, atOnce } = config.throttle
+  const { enabled, owner, reads, writes, deletes, anonymous, subscriptionFactor, atOnce } =
+    config.throttle
   if (!enabled) return false
   return {
     ...defaultThrottle,
     subscription: { reads, writes, deletes },
     tenant: { reads, writes, deletes },
+    anonymous,
     allPrincipalsFactor: subscriptionFactor,
     atOnceMax: atOnce,
     ownerId,

@@ -16,6 +16,8 @@ export interface ThrottleConfig {
   readonly reads: Bucket
   readonly writes: Bucket
   readonly deletes: Bucket
+  /** Of one address at the sign-in's addresses. */
+  readonly anonymous: Bucket
   /** All principals of a subscription together get this many times the above. */
   readonly subscriptionFactor: number
   /** Requests of one principal that run at once. */
@@ -41,6 +43,15 @@ export const throttleSettings = {
   throttleRequestsAtOnce: whole(1, 1_000_000, {
     default: '50',
     description: 'Requests of one principal that run at once; more are refused with 429.',
+  }),
+  throttleAnonymousBucket: whole(1, 1_000_000, {
+    default: '300',
+    description: 'Allowance of one address: requests at once to the sign-in’s addresses.',
+  }),
+  throttleAnonymousRefill: whole(1, 1_000_000, {
+    default: '5',
+    description:
+      'Allowance of one address: requests to the sign-in’s addresses given back each second.',
   }),
   throttleSubscriptionFactor: whole(1, 10_000, {
     default: '15',
@@ -79,6 +90,10 @@ export function arrangeThrottle(named: Named): ThrottleConfig {
     writes: { size: named.throttleWritesBucket, refillPerSecond: named.throttleWritesRefill },
     deletes: { size: named.throttleDeletesBucket, refillPerSecond: named.throttleDeletesRefill },
     atOnce: named.throttleRequestsAtOnce,
+    anonymous: {
+      size: named.throttleAnonymousBucket,
+      refillPerSecond: named.throttleAnonymousRefill,
+    },
     subscriptionFactor: named.throttleSubscriptionFactor,
   }
 }

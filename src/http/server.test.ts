@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import Type from 'typebox'
 import { refuse } from '#kernel/error.ts'
 import { group, subscription } from '#plane/testing/start.ts'
+import { createAddressOf } from './client-address.ts'
 import type { DirectoryRoute } from './directory.ts'
 import { rawRequest } from './testing/raw-request.ts'
 import { startEdge } from './testing/start.ts'
@@ -364,6 +365,47 @@ describe('the open endpoints', () => {
       assert.equal(await response.text(), 'a=b&c', path)
     }
     assert.equal((await edge.fetch('/subscriptions/oauth2/token', { as: '' })).status, 401)
+  })
+})
+
+describe('the sign-in’s addresses', () => {
+  const anonymous = { size: 3, refillPerSecond: 0.001 }
+
+  test('have an allowance per address, and a refusal in their own form', async () => {
+    await using edge = await startEdge({
+      throttle: { anonymous, allPrincipalsFactor: 100 },
+      options: { addressOf: createAddressOf(['127.0.0.1']) },
+    })
+    const from = (address: string, path: string) =>
+      edge.fetch(path, { method: 'POST', headers: { 'x-forwarded-for': address }, as: '' })
+    for (let at = 0; at < 3; at++) {
+      assert.equal((await from('192.0.2.1', '/common/oauth2/token')).status, 200)
+    }
+    const refused = await from('192.0.2.1', '/consumers/oauth2/v2.0/token')
+    assert.equal(refused.status, 429)
+    assert.equal(refused.headers.get('retry-after'), '1000')
+    assert.equal(Object(await refused.json()).error, 'temporarily_unavailable')
+    assert.equal((await from('192.0.2.2', '/common/oauth2/token')).status, 200)
+    // Documents are not counted.
+    assert.equal((await from('192.0.2.1', '/common/discovery/keys')).status, 200)
+    // One customer of IPv6 has a whole network of addresses.
+    for (let at = 0; at < 3; at++) await from(`2001:db8::${at}`, '/common/oauth2/token')
+    assert.equal((await from('2001:db8::4', '/common/oauth2/token')).status, 429)
+  })
+
+  test('where a sign-in begins, an allowance of all addresses together', async () => {
+    await using edge = await startEdge({
+      throttle: { anonymous, allPrincipalsFactor: 2 },
+      options: { addressOf: createAddressOf(['127.0.0.1']) },
+    })
+    const from = (at: number, path: string) =>
+      edge.fetch(path, { headers: { 'x-forwarded-for': `192.0.2.${at}` }, as: '' })
+    for (let at = 0; at < 6; at++) {
+      assert.equal((await from(at, '/common/oauth2/Authorize?x=y')).status, 200)
+    }
+    assert.equal((await from(7, '/common/oauth2/authorize')).status, 429)
+    assert.equal((await from(7, '/common/oauth2/devicecode')).status, 429)
+    assert.equal((await from(7, '/common/oauth2/token')).status, 200)
   })
 })
 

@@ -15,6 +15,7 @@ import type { Principal } from '#kernel/principal.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import { createChecker } from '#plane/check.ts'
 import type { Plane } from '#plane/plane.ts'
+import { createAnonymousThrottle } from './anonymous-throttle.ts'
 import { businessEndpoints, noSuchVersion } from './business.ts'
 import type { AddressOf } from './client-address.ts'
 import { trackConnections } from './connections.ts'
@@ -176,7 +177,14 @@ export function createHttpServer(given: HttpServerOptions): HttpServer {
     })
   }
 
-  for (const path of oauthPaths) mountRaw(path, given.oauth)
+  const refuseAnonymous =
+    given.throttle === false ? undefined : createAnonymousThrottle(given.throttle, given.addressOf)
+  const oauth: RawHandler = (request, response) => {
+    if (refuseAnonymous?.(request, response, edge.clock.now()) === undefined) {
+      given.oauth(request, response)
+    }
+  }
+  for (const path of oauthPaths) mountRaw(path, oauth)
   for (const { prefix, handle } of given.mounts ?? []) {
     mountRaw(prefix, handle)
     mountRaw(`${prefix}/*`, handle)

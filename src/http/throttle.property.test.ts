@@ -16,6 +16,7 @@ const settings: ThrottleSettings = {
     writes: { size: 2, refillPerSecond: 1 },
     deletes: { size: 1, refillPerSecond: 1 },
   },
+  anonymous: { size: 1, refillPerSecond: 1 },
   allPrincipalsFactor: 1.5,
   bucketsMax: 1000,
   atOnceMax: 3,

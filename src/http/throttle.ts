@@ -17,6 +17,8 @@ export interface BucketRule {
 export interface ThrottleSettings {
   readonly subscription: Readonly<Record<Counted, BucketRule>>
   readonly tenant: Readonly<Record<Counted, BucketRule>>
+  /** Of one address at the sign-in's addresses, where nobody has shown a token yet. */
+  readonly anonymous: BucketRule
   /** All principals of a subscription together have this many times one principal's allowance. */
   readonly allPrincipalsFactor: number
   /** Buckets remembered at the most; those not used for longest are forgotten, that is, full again. */
@@ -35,6 +37,7 @@ const writes: BucketRule = { size: 200, refillPerSecond: 10 }
 export const defaultThrottle: ThrottleSettings = {
   subscription: { reads, writes, deletes: writes },
   tenant: { reads, writes, deletes: writes },
+  anonymous: { size: 300, refillPerSecond: 5 },
   allPrincipalsFactor: 15,
   bucketsMax: 20_000,
   atOnceMax: 50,

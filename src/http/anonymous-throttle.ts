@@ -1,0 +1,63 @@
+/**
+ * Allowances of the sign-in's addresses, where nobody has shown a token yet: counted per address of the caller. What
+ * begins a sign-in leaves a row in the store until it expires, so of those there is also an allowance of all addresses
+ * together; asking for a token with credentials leaves nothing and is never refused for what others do.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type AddressOf, addressGroupOf } from './client-address.ts'
+import { type BucketRule, createThrottle, type ThrottleSettings } from './throttle.ts'
+
+/** Seconds to wait, with the refusal sent; undefined when the request may go on. */
+export type AnonymousThrottle = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  now: number,
+) => number | undefined
+
+/** Documents that clients look up again and again, and that cost nothing. */
+const documents = /\/(?:\.well-known|discovery)\//i
+/** What begins a sign-in: pages of `authorize`, and device codes. */
+const beginnings = /\/(?:authorize|devicecode)(?:$|\/)/i
+
+export function createAnonymousThrottle(
+  settings: ThrottleSettings,
+  addressOf: AddressOf,
+): AnonymousThrottle {
+  const { anonymous } = settings
+  const rules = { reads: anonymous, writes: anonymous, deletes: anonymous }
+  const buckets = createThrottle({ ...settings, subscription: rules, tenant: rules })
+  return (request, response, now) => {
+    const { url = '' } = request
+    const path = url.split('?', 1)[0] ?? ''
+    if (documents.test(path)) return undefined
+    const caller = addressGroupOf(addressOf(request))
+    const shared = beginnings.test(path) ? 'sign-in' : undefined
+    if (buckets.take(caller, shared, 'reads', now)?.refusal === undefined) return undefined
+    const seconds = secondsToWait(anonymous)
+    refuse(response, seconds)
+    return seconds
+  }
+}
+
+function secondsToWait({ refillPerSecond }: BucketRule): number {
+  return Math.max(1, Math.ceil(1 / refillPerSecond))
+}
+
+/** In the form of RFC 6749, 5.2, which the callers of these addresses read. */
+function refuse(response: ServerResponse, seconds: number): void {
+  const body = JSON.stringify({
+    error: 'temporarily_unavailable',
+    error_description: `Too many requests from this address. Try again in ${seconds} seconds.`,
+  })
+  response.writeHead(429, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'Retry-After': String(seconds),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    // A body that nobody reads must not stay in the connection.
+    Connection: 'close',
+  })
+  response.end(body)
+}
