@@ -5,9 +5,11 @@ import { describe, test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { type JsonSyntax, parseJson } from './json.ts'
 
+const membersMax = 1_000_000
+
 function refusal(text: string | Buffer, depthMax = 64, syntax: JsonSyntax = 'strict'): ApiError {
   try {
-    parseJson(Buffer.from(text), depthMax, syntax)
+    parseJson(Buffer.from(text), { depthMax, membersMax }, syntax)
   } catch (error) {
     if (error instanceof ApiError) return error
     throw error
@@ -51,21 +53,24 @@ describe('parseJson', () => {
 
   test('takes what is JSON', () => {
     const fit = '{"a":[1,-2.5e3,true,false,null,"\\u00e9\\ud83d\\ude00\\n"],"constructor":{}}'
-    assert.deepEqual(parseJson(Buffer.from(fit), 64), JSON.parse(fit))
-    assert.deepEqual(parseJson(Buffer.from('\ufeff{}'), 64), {})
+    assert.deepEqual(parseJson(Buffer.from(fit), { depthMax: 64, membersMax }), JSON.parse(fit))
+    assert.deepEqual(parseJson(Buffer.from('\ufeff{}'), { depthMax: 64, membersMax }), {})
   })
 
   test('counts depth outside of texts only', () => {
     const nest = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
-    assert.ok(parseJson(Buffer.from(nest(64)), 64))
+    assert.ok(parseJson(Buffer.from(nest(64)), { depthMax: 64, membersMax }))
     assert.match(refusal(nest(65)).message, /deeper than 64 levels, at position 64/)
-    assert.deepEqual(parseJson(Buffer.from('["[[[[\\"[[[["]'), 1), ['[[[["[[[['])
+    assert.deepEqual(parseJson(Buffer.from('["[[[[\\"[[[["]'), { depthMax: 1, membersMax }), [
+      '[[[["[[[[',
+    ])
     assert.match(refusal('['.repeat(1_000_000)).message, /deeper/)
   })
 })
 
 describe('parseJson, relaxed', () => {
-  const relaxed = (text: string): unknown => parseJson(Buffer.from(text), 64, 'relaxed')
+  const relaxed = (text: string): unknown =>
+    parseJson(Buffer.from(text), { depthMax: 64, membersMax }, 'relaxed')
 
   test('takes what the published command line sends of a template file', () => {
     const body = `{"properties": {"mode": "Incremental", template:{\r
@@ -112,6 +117,22 @@ describe('parseJson, relaxed', () => {
     assert.match(refusal('[/* " */[[', 2, 'relaxed').message, /deeper than 2 levels, at position 9/)
     assert.match(refusal('{a:'.repeat(500_000), 64, 'relaxed').message, /deeper than 64 levels/)
     assert.match(refusal('/*"*/['.repeat(200_000), 64, 'relaxed').message, /deeper/)
+  })
+
+  test('refuses more objects, lists, properties and elements than there may be, before they are made', () => {
+    const limits = { depthMax: 64, membersMax: 10 }
+    const members = (count: number): Buffer => Buffer.from(`[${'1,'.repeat(count - 1)}1]`)
+    assert.ok(parseJson(members(10), limits))
+    for (const text of [members(11), Buffer.from(`{${'"a":1,'.repeat(10)}"a":1}`)]) {
+      assert.throws(
+        () => parseJson(text, limits),
+        /more than 10 objects, lists, properties and elements/,
+      )
+    }
+    // Commas and brackets in texts are none.
+    assert.ok(parseJson(Buffer.from(JSON.stringify(['[{,'.repeat(20)])), limits))
+    const long = Buffer.from(`[${'1'.repeat(600_000)}.]`)
+    assert.throws(() => parseJson(long, limits), /it is not JSON\./)
   })
 
   test('takes a bounded number of what strict JSON has not', () => {

@@ -6,19 +6,29 @@
 
 import { isUtf8 } from 'node:buffer'
 import { refuse } from '#kernel/error.ts'
+import { type JsonSizeLimits, jsonExcess } from '#kernel/json-size.ts'
 import { relaxJson } from './relaxed-json.ts'
 
 /** `strict` is JSON alone; `relaxed` also takes what `relaxJson` does. */
 export type JsonSyntax = 'strict' | 'relaxed'
 
-export function parseJson(bytes: Buffer, depthMax: number, syntax: JsonSyntax = 'strict'): unknown {
+export function parseJson(
+  bytes: Buffer,
+  limits: JsonSizeLimits,
+  syntax: JsonSyntax = 'strict',
+): unknown {
+  const { depthMax } = limits
   if (!isUtf8(bytes)) throw invalid('it is not valid UTF-8.')
   const decoded = bytes.toString('utf8')
   const given = decoded.charCodeAt(0) === 0xfeff ? decoded.slice(1) : decoded
-  const text = syntax === 'relaxed' && !isJson(given, depthMax) ? relaxed(given, depthMax) : given
-  const deep = tooDeepAt(text, depthMax)
+  const excess = jsonExcess(given, limits)
+  // Whatever else the text is: what is counted by mistake, inside of comments, is too little to matter.
+  if (excess?.limit === 'membersMax') throw tooMany(limits.membersMax)
+  const strict = syntax === 'relaxed' && excess === undefined ? parsedStrictly(given) : undefined
+  const text = syntax === 'relaxed' && strict === undefined ? relaxed(given, depthMax) : given
+  const deep = strict === undefined ? tooDeepAt(text, depthMax) : -1
   if (deep >= 0) throw tooDeep(text, deep, depthMax)
-  const value = parse(text)
+  const value = strict === undefined ? parse(text) : strict.value
   // Without an escape neither a NUL nor a lone surrogate can be in valid JSON made of valid UTF-8.
   if (text.includes('\\u') || text.includes('__proto__')) {
     const path = unfitAt(value)
@@ -32,14 +42,17 @@ export function parseJson(bytes: Buffer, depthMax: number, syntax: JsonSyntax = 
   return value
 }
 
-function isJson(text: string, depthMax: number): boolean {
-  if (tooDeepAt(text, depthMax) >= 0) return false
+function parsedStrictly(text: string): { readonly value: unknown } | undefined {
   try {
-    JSON.parse(text)
-    return true
+    return { value: JSON.parse(text) }
   } catch {
-    return false
+    // It may be JSON with what the relaxed syntax takes besides.
+    return undefined
   }
+}
+
+function tooMany(membersMax: number): Error {
+  return invalid(`it has more than ${membersMax} objects, lists, properties and elements.`)
 }
 
 /** Strict JSON of the same values. Positions in refusals are those of the text as it was given. */
@@ -63,6 +76,7 @@ function parse(text: string): unknown {
     return JSON.parse(text)
   } catch {
     // The engine's own words quote the body and differ from release to release; ours do neither.
+    if (text.length > faultSearchMax) throw invalid('it is not JSON.')
     const fault = findJsonFault(text)
     if (fault === undefined) throw new Error('JSON.parse and findJsonFault disagree')
     throw unexpected(text, fault)
@@ -85,35 +99,9 @@ function place(text: string, at: number): string {
   return `position ${at} (line ${line}, column ${at - start + 1})`
 }
 
-const quote = 0x22
-const backslash = 0x5c
-
 /** Where the nesting first exceeds `depthMax`, or -1. Runs before parsing, so it tolerates bad JSON. */
 export function tooDeepAt(text: string, depthMax: number): number {
-  let depth = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === quote) {
-      at = closingQuote(text, at)
-      if (at < 0) return -1
-    } else if (code === 0x7b || code === 0x5b) {
-      depth += 1
-      if (depth > depthMax) return at
-    } else if (code === 0x7d || code === 0x5d) depth -= 1
-  }
-  return -1
-}
-
-/** The quote that ends the string begun at `open`, or -1. Linear: each backslash is looked at once. */
-function closingQuote(text: string, open: number): number {
-  let at = text.indexOf('"', open + 1)
-  while (at >= 0) {
-    let slashes = 0
-    while (text.charCodeAt(at - 1 - slashes) === backslash) slashes += 1
-    if (slashes % 2 === 0) return at
-    at = text.indexOf('"', at + 1)
-  }
-  return -1
+  return jsonExcess(text, { depthMax, membersMax: Number.POSITIVE_INFINITY })?.at ?? -1
 }
 
 /** The path of the first name or text that must not be kept. Depth is bounded by now. */
@@ -141,6 +129,12 @@ function join(above: string, below: string): string {
 function isFit(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000')
 }
+
+const quote = 0x22
+const backslash = 0x5c
+
+/** In a longer text the place of a fault is not looked for. */
+const faultSearchMax = 512 * 1024
 
 export interface JsonFault {
   readonly at: number

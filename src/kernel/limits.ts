@@ -6,6 +6,7 @@
 export interface Limits {
   readonly bodyBytesMax: number
   readonly bodyDepthMax: number
+  readonly bodyMembersMax: number
   readonly headerBytesMax: number
   readonly pageSize: number
   readonly pageSizeMax: number
@@ -32,6 +33,7 @@ export interface Limits {
 export const limitNotes: Readonly<Record<keyof Limits, readonly [value: number, note: string]>> = {
   bodyBytesMax: [4 * 1024 * 1024, 'bytes of a request body (facts 9.1)'],
   bodyDepthMax: [64, 'levels of nesting in a JSON body'],
+  bodyMembersMax: [100_000, 'objects, lists, properties and elements in a JSON body, all together'],
   headerBytesMax: [32 * 1024, 'bytes of all request headers'],
   pageSize: [100, 'items of a list page when `$top` is not given'],
   pageSizeMax: [1000, 'items of a list page at the most'],

@@ -10,6 +10,8 @@ import { type ApiError, type Problem, refuseProblems } from '#kernel/error.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 
 const problemsMax = 100
+/** Of a body with more members only the first problem is told: a list of all could be larger than the body. */
+const membersForAll = 5_000
 
 /** Members of the envelope that any body may carry, because clients send back what they read. */
 const envelope = ['id', 'name', 'type', 'location', 'tags', 'systemData', 'etag']
@@ -28,23 +30,46 @@ export interface Checker {
 }
 
 export function createChecker(): Checker {
-  let ajv: Ajv | undefined
-  const compiled = new Map<TSchema, ValidateFunction>()
+  const all = createValidators(true)
+  const first = createValidators(false)
   return {
     check(schema, unknownProperties, body, refuse = refuseProblems) {
-      let validate = compiled.get(schema)
-      if (validate === undefined) {
-        if (ajv === undefined) {
-          ajv = new Ajv({ allErrors: true, strict: false, verbose: true })
-          addFormats(ajv)
-        }
-        validate = ajv.compile(unknownProperties === 'refuse' ? closed(schema, true) : schema)
-        compiled.set(schema, validate)
-      }
+      const validators = membersOf(body, membersForAll) < membersForAll ? all : first
+      const validate = validators(schema, unknownProperties)
       if (validate(body) === true) return
       throw refuse(explain(validate.errors ?? []))
     },
   }
+}
+
+type Validators = (schema: TSchema, unknownProperties: 'ignore' | 'refuse') => ValidateFunction
+
+function createValidators(allErrors: boolean): Validators {
+  let ajv: Ajv | undefined
+  const compiled = new Map<TSchema, ValidateFunction>()
+  return (schema, unknownProperties) => {
+    const known = compiled.get(schema)
+    if (known !== undefined) return known
+    if (ajv === undefined) {
+      ajv = new Ajv({ allErrors, strict: false, verbose: true })
+      addFormats(ajv)
+    }
+    const validate = ajv.compile(unknownProperties === 'refuse' ? closed(schema, true) : schema)
+    compiled.set(schema, validate)
+    return validate
+  }
+}
+
+/** Elements and properties at all levels, counted as far as `max`. Bodies are of bounded depth. */
+function membersOf(value: unknown, max: number): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const members = Object.values(value)
+  let count = members.length
+  for (const member of members) {
+    if (count >= max) return count
+    count += membersOf(member, max - count)
+  }
+  return count
 }
 
 /** A copy of a schema in which objects take no properties but the ones they name. */

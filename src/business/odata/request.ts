@@ -6,6 +6,8 @@
 import { refuse as commonRefuse } from '#kernel/error.ts'
 import { isGuid } from '#kernel/filter/lexer.ts'
 import type { Literal } from '#kernel/filter/nodes.ts'
+import { jsonExcess } from '#kernel/json-size.ts'
+import { defaultLimits } from '#kernel/limits.ts'
 import { leadsToList } from '../compile/check.ts'
 import {
   type BoundAction,
@@ -396,10 +398,26 @@ function readBody(request: BusinessRequest): DataRequest['body'] {
 }
 
 export function parseJson(body: Uint8Array): unknown {
+  const text = decodedText(body)
+  const { bodyDepthMax: depthMax, bodyMembersMax: membersMax } = defaultLimits
+  const excess = jsonExcess(text, { depthMax, membersMax })
+  if (excess?.limit === 'depthMax') throw unreadable(`at most ${depthMax} levels inside each other`)
+  if (excess !== undefined) {
+    throw unreadable(`at most ${membersMax} objects, lists, properties and elements`)
+  }
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    return JSON.parse(text)
   } catch {
-    // The decoder and the parser have no other way to say that bytes are no JSON.
+    // The parser has no other way to say that a text is no JSON.
+    throw unreadable('it is not JSON in UTF-8')
+  }
+}
+
+function decodedText(body: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    // The decoder has no other way to say that bytes are no text.
     throw unreadable('it is not JSON in UTF-8')
   }
 }

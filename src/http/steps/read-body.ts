@@ -5,6 +5,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { refuse } from '#kernel/error.ts'
+import type { JsonSizeLimits } from '#kernel/json-size.ts'
 import { announcesBody, type Edge, type Exchange } from '../exchange.ts'
 import { parseJson } from '../json.ts'
 
@@ -23,16 +24,17 @@ export function readBody(exchange: Exchange, edge: Edge): void | Promise<void> {
   }
   // Only now is the client told to go on (`Expect: 100-continue`): refusals cost it no upload.
   if (request.headers.expect !== undefined) exchange.response.writeContinue()
-  return keep(exchange, limit, edge.limits.bodyDepthMax)
+  const { bodyDepthMax: depthMax, bodyMembersMax: membersMax } = edge.limits
+  return keep(exchange, limit, { depthMax, membersMax })
 }
 
-async function keep(exchange: Exchange, limit: number, depthMax: number): Promise<void> {
+async function keep(exchange: Exchange, limit: number, size: JsonSizeLimits): Promise<void> {
   const bytes = await readBytes(exchange.request, limit)
   if (bytes.length === 0) {
     if (exchange.bodyRule === 'required') throw missing()
     return
   }
-  exchange.body = parseJson(bytes, depthMax, exchange.bodySyntax)
+  exchange.body = parseJson(bytes, size, exchange.bodySyntax)
 }
 
 function missing(): Error {

@@ -3,6 +3,8 @@
 import { isJsonObject } from '#kernel/patch.ts'
 
 const mask = '*****'
+/** Of more secrets than this nothing is looked for one by one: every text and every number is masked. */
+const secretsMax = 1_000
 
 /** Every text, and every number's text, in a value: what must not be seen of a secure one. */
 export function secretsIn(value: unknown): readonly string[] {
@@ -13,19 +15,32 @@ export function secretsIn(value: unknown): readonly string[] {
 }
 
 export function redactText(text: string, secrets: readonly string[]): string {
-  // The longest first, so that no part of one is left over by another.
-  const sorted = [...secrets].sort((a, b) => b.length - a.length)
-  return sorted.reduce((left, secret) => left.replaceAll(secret, mask), text)
+  return secrets.length > secretsMax ? mask : withoutSecrets(text, sorted(secrets))
+}
+
+/** The longest first, so that no part of one is left over by another. */
+function sorted(secrets: readonly string[]): readonly string[] {
+  if (secrets.length > secretsMax) return secrets
+  return [...secrets].sort((a, b) => b.length - a.length)
+}
+
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets.reduce(
+    // Most texts are shorter than most secrets.
+    (left, secret) => (secret.length > left.length ? left : left.replaceAll(secret, mask)),
+    text,
+  )
 }
 
 export function redact<T>(value: T, secrets: readonly string[]): T {
   if (secrets.length === 0) return value
   // The shape stays: texts become texts, arrays arrays, objects objects.
-  return redacted(value, secrets) as T
+  return redacted(value, sorted(secrets)) as T
 }
 
 function redacted(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === 'string') return redactText(value, secrets)
+  if (secrets.length > secretsMax && ['string', 'number'].includes(typeof value)) return mask
+  if (typeof value === 'string') return withoutSecrets(value, secrets)
   if (typeof value === 'number') return secrets.includes(String(value)) ? mask : value
   if (Array.isArray(value)) return value.map((one) => redacted(one, secrets))
   if (!isJsonObject(value)) return value

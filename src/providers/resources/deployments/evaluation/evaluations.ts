@@ -27,6 +27,8 @@ import { uuidOf } from './uuid-of.ts'
 /** Plans kept at once, and characters of their templates: what is forgotten is made again when it is asked for. */
 const plansMax = 64
 const keptCharactersMax = 8 * 1024 * 1024
+/** Problems of one template that are told. */
+const problemsMax = 500
 
 export class Evaluations {
   readonly #plans = new Map<number, { readonly plan: Plan; readonly size: number }>()
@@ -36,7 +38,7 @@ export class Evaluations {
     switch (question.kind) {
       case 'template': {
         const read = templateLanguage.parseTemplate(question.text)
-        if (!read.ok) return { ok: false, problems: read.problems }
+        if (!read.ok) return { ok: false, problems: read.problems.slice(0, problemsMax) }
         const { source, contentVersion } = read.value
         return { ok: true, value: { source, contentVersion } }
       }
@@ -167,5 +169,5 @@ function problemsOf(
     const key = `${one.path} ${one.message}`
     if (!first.has(key)) first.set(key, one)
   }
-  return [...first.values()]
+  return [...first.values()].slice(0, problemsMax)
 }

@@ -1,0 +1,22 @@
+/** Requests written to do harm: how long each holds up the event loop of a started server, and how much it grows. */
+
+import { aims, measureFreeze } from '../freeze/measure.ts'
+import type { Scenario } from '../scenario.ts'
+
+export const scenario: Scenario = {
+  kind: 'figures',
+  title: 'Requests written to do harm',
+  about:
+    'One server with 15,000 customers and 5,000 resources; each request alone, once beforehand and then once a round. ' +
+    'The longest stop is the most processor time of the main thread between two rounds of its event loop; growth is ' +
+    `the most resident memory over that before the request. Aimed at: ${aims.stopMilliseconds} ms and ` +
+    `${aims.growthMegabytes} MB for each.`,
+  async measure(name, measuring) {
+    const { rows, notes } = await measureFreeze(name, measuring)
+    return {
+      rows,
+      skipped: [],
+      notes: notes.map((note) => ({ contestant: 'over the aim', note })),
+    }
+  },
+}

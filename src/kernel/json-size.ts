@@ -1,0 +1,54 @@
+/**
+ * How deep a JSON text is nested and how many members it has, counted before it is parsed: a parser makes an object for
+ * each, and a small text may hold millions. Tolerates text that is no JSON; knows no values.
+ */
+
+export interface JsonSizeLimits {
+  readonly depthMax: number
+  /** Objects, lists, and what stands in them, all together. */
+  readonly membersMax: number
+}
+
+export interface JsonExcess {
+  /** Where the limit is passed. */
+  readonly at: number
+  readonly limit: keyof JsonSizeLimits
+}
+
+const quote = 0x22
+const comma = 0x2c
+
+/** Undefined where the text keeps both limits. */
+export function jsonExcess(
+  text: string,
+  { depthMax, membersMax }: JsonSizeLimits,
+): JsonExcess | undefined {
+  let depth = 0
+  let members = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) {
+      at = closingQuote(text, at)
+      if (at < 0) return undefined
+    } else if (code === comma || code === 0x7b || code === 0x5b) {
+      members += 1
+      if (members > membersMax) return { at, limit: 'membersMax' }
+      if (code === comma) continue
+      depth += 1
+      if (depth > depthMax) return { at, limit: 'depthMax' }
+    } else if (code === 0x7d || code === 0x5d) depth -= 1
+  }
+  return undefined
+}
+
+/** The quote that ends the string begun at `open`, or -1. Linear: each backslash is looked at once. */
+function closingQuote(text: string, open: number): number {
+  let at = text.indexOf('"', open + 1)
+  while (at >= 0) {
+    let slashes = 0
+    while (text.charCodeAt(at - 1 - slashes) === 0x5c) slashes += 1
+    if (slashes % 2 === 0) return at
+    at = text.indexOf('"', at + 1)
+  }
+  return -1
+}
