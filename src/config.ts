@@ -5,11 +5,10 @@
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import { type Limits, limitNotes } from '#kernel/limits.ts'
 import { isVendorWord, type VendorWords } from '#kernel/vendor.ts'
+import { type AccountsConfig, accountsSettings } from './config/accounts.ts'
 import { type EdgeConfig, edgeSettings } from './config/edge.ts'
-import { claimNames, parseIssuers } from './config/issuers.ts'
 import {
   arrangeMigrations,
   type MigrationsConfig,
@@ -38,7 +37,7 @@ import { arrangeThrottle, type ThrottleConfig, throttleSettings } from './config
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug'
 
 /** The settings, checked and put in order. */
-export interface Config extends EdgeConfig, OutboundConfig, MigrationsConfig {
+export interface Config extends AccountsConfig, EdgeConfig, OutboundConfig, MigrationsConfig {
   /** Absolute. */
   readonly home: string
   readonly host: string
@@ -54,10 +53,6 @@ export interface Config extends EdgeConfig, OutboundConfig, MigrationsConfig {
   readonly publicUrl: string | undefined
   readonly words: VendorWords
   readonly scopes: 'implicit' | 'declared'
-  readonly issuers: readonly ExternalIssuer[]
-  /** Hours after which a sign-in ends: however much it is used, and without use. */
-  readonly sessionHours: number
-  readonly sessionIdleHours: number
   readonly containers: 'auto' | 'docker' | 'kubernetes' | 'simulated'
   /** A kubeconfig as JSON; inside a cluster none is needed. */
   readonly kubeconfig: string | undefined
@@ -190,21 +185,7 @@ const settings = {
     description:
       'Whether a write by someone allowed it at the root brings a missing subscription or resource group into being.',
   }),
-  issuers: {
-    expected: 'a JSON list of `{issuer, audiences, jwksUri?, claims?, tenantId?}`',
-    default: '[]',
-    description: `External identity issuers whose tokens are taken. \`claims\` says which claim holds ${claimNames.join(', ')}.`,
-    parse: parseIssuers,
-  },
-  sessionHours: whole(1, 10_000, {
-    default: '720',
-    description:
-      'Hours after which a person has to sign in again, however much the session is used. Command lines and devices too.',
-  }),
-  sessionIdleHours: whole(1, 10_000, {
-    default: '336',
-    description: 'Hours without use after which a session ends.',
-  }),
+  ...accountsSettings,
   containers: choice(['auto', 'docker', 'kubernetes', 'simulated'], {
     default: 'auto',
     description:
@@ -390,6 +371,7 @@ function arrange(
     issuers: named.issuers,
     sessionHours: named.sessionHours,
     sessionIdleHours: named.sessionIdleHours,
+    passwordLength: named.passwordLength,
     containers: named.containers,
     kubeconfig: named.kubeconfig === none ? undefined : resolve(directory, named.kubeconfig),
     kubernetesNamespace: named.kubernetesNamespace === none ? undefined : named.kubernetesNamespace,

@@ -7,7 +7,7 @@ import { businessMigrations } from '#business/migrations.ts'
 import { createBusiness } from '#business/service.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import { gitRepositories } from '#engines/repositories/git-repositories.ts'
-import { createAddressOf, createProxyTest, originOf } from '#http/client-address.ts'
+import { addressGroupOf, createAddressOf, createProxyTest, originOf } from '#http/client-address.ts'
 import { createPermissionWatch } from '#http/permission-watch.ts'
 import { createHttpServer, type HttpServer } from '#http/server.ts'
 import { createStreams } from '#http/streams.ts'
@@ -105,10 +105,12 @@ export async function start(config: Config): Promise<Started> {
     limits: {
       sessionSeconds: config.sessionIdleHours * 3600,
       sessionSecondsMax: config.sessionHours * 3600,
+      passwordLengthMin: config.passwordLength,
     },
     outbound,
     localTokenSecret: home.localTokenSecret(),
     originOf: (request) => originOf(request, addressOf),
+    addressGroupOf,
   })
   const firstStart = !(await isFurnished(store.sql))
   const ownerId = firstStart

@@ -19,7 +19,7 @@ const redirectUris = Type.Array(Type.String({ minLength: 1, maxLength: 2048 }), 
 export const UserCreate = Type.Object({
   displayName: name,
   signInName: name,
-  password: Type.Optional(Type.String({ minLength: 8, maxLength: 256 })),
+  password: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
 })
 export const GroupCreate = Type.Object({ displayName: name })
 export const ServicePrincipalCreate = Type.Object({
@@ -51,7 +51,7 @@ export const ServicePrincipalUpdate = Type.Object({
   redirectUris: Type.Optional(redirectUris),
 })
 export const PasswordSet = Type.Object({
-  password: Type.String({ minLength: 8, maxLength: 256 }),
+  password: Type.String({ minLength: 1, maxLength: 1024 }),
 })
 export const SecretCreate = Type.Object({
   displayName: Type.Optional(name),
@@ -77,7 +77,12 @@ export const directoryRoutes: readonly DirectoryRoute[] = [
     async run(directory, _params, body, _query, { secret }) {
       const { displayName, signInName, password } = checked(UserCreate, body)
       const chosen = password ?? secret(18)
-      const user = await directory.createUser({ displayName, signInName, password: chosen })
+      const user = await directory.createUser({
+        displayName,
+        signInName,
+        password: chosen,
+        generated: password === undefined,
+      })
       return { ...view(user), ...(password === undefined ? { password: chosen } : {}) }
     },
   },

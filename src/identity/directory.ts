@@ -13,6 +13,7 @@ import { createDirectoryCache, type DirectoryCache } from './directory-cache.ts'
 import { refuseIdentity } from './errors.ts'
 import { directoryFeed, type FeedWatch, watchFeed } from './feed-watch.ts'
 import { defaultIdentityLimits, type IdentityLimits } from './limits.ts'
+import { checkPassword } from './password-rules.ts'
 import { createPasswords, type PasswordCost, type Passwords } from './passwords.ts'
 import { type AttributeChange, changeAttributes } from './principal-attributes.ts'
 import {
@@ -42,6 +43,8 @@ export interface IdentityDirectory extends DirectoryCache, WorkloadIdentities {
     readonly displayName: string
     readonly signInName: string
     readonly password?: string
+    /** The password was made up by us: it keeps to every rule, and checking would load the list of common ones. */
+    readonly generated?: boolean
   }): Promise<PrincipalRecord>
   createGroup(group: { readonly displayName: string }): Promise<PrincipalRecord>
   /** With a first secret, shown this once. */
@@ -222,11 +225,12 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
     ...cache,
     watch,
 
-    async createUser({ displayName, signInName, password }) {
+    async createUser({ displayName, signInName, password, generated = false }) {
       const user = {
         ...fresh('User', displayName),
         signInName: checkSignInName(signInName, limits),
       }
+      if (password !== undefined && !generated) await checkPassword(password, user, limits)
       // Outside the transaction: it takes long, and its outcome depends on nothing in the store.
       const hash = password === undefined ? undefined : await passwords.hash(password)
       return sql.transact(async (tx) => {
@@ -392,6 +396,8 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
     },
 
     async setPassword(userId, password) {
+      const { displayName, signInName = '' } = await read(sql, userId, 'User')
+      await checkPassword(password, { displayName, signInName }, limits)
       const hash = await passwords.hash(password)
       await sql.transact(async (tx) => {
         const user = await read(tx, userId, 'User')

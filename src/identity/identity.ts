@@ -43,6 +43,8 @@ export interface IdentityOptions {
   readonly localTokenSecret?: string
   /** Where a request came from, behind proxies the edge trusts; the socket's address when left out. */
   readonly originOf?: (req: IncomingMessage) => RequestOrigin
+  /** What counts as one caller where failures are counted by address; each address alone when left out. */
+  readonly addressGroupOf?: (address: string) => string
   /** Told of every sign-in and every token asked for, good or bad. */
   readonly onSignIn?: OnSignIn
   /** To the documents of external issuers. */
@@ -124,6 +126,7 @@ export function openIdentity(options: IdentityOptions): Identity {
       originOf:
         options.originOf ??
         (({ socket }) => ({ address: socket.remoteAddress ?? '', userAgent: '' })),
+      addressGroupOf: options.addressGroupOf ?? ((address) => address),
       onSignIn: options.onSignIn ?? (() => {}),
       localToken: {
         secret: options.localTokenSecret,

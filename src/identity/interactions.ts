@@ -31,6 +31,9 @@ export interface InteractionOptions {
   readonly seal: Seal
   readonly clock: Clock
   readonly onSignIn: OnSignIn
+  /** What failures are counted for. */
+  readonly address: string
+  readonly secureCookies: boolean
 }
 
 const outcomes = { welcome: 'succeeded', refused: 'refused', wait: 'delayed' } as const
@@ -69,7 +72,8 @@ export async function answerInteraction(
       const outcome = await options.signIn.attempt({
         signInName: name.trim(),
         password: form.get('password') ?? '',
-        address: request.origin.address,
+        address: options.address,
+        knownBrowser: cookieOf(req, knownBrowserCookie),
       })
       options.onSignIn({
         outcome: outcomes[outcome.kind],
@@ -98,6 +102,7 @@ export async function answerInteraction(
       })
       switch (outcome.kind) {
         case 'welcome':
+          rememberBrowser(res, options, name.trim())
           return finish({
             login: {
               accountId: outcome.user.id,
@@ -126,6 +131,31 @@ export async function answerInteraction(
     default:
       return refused('The page asks for something this server does not know.')
   }
+}
+
+const knownBrowserCookie = 'armature_known'
+const knownBrowserSeconds = 180 * 24 * 3600
+
+/** Keeps this browser from being delayed by the failures of others. It is no proof of anything else. */
+function rememberBrowser(
+  res: ServerResponse,
+  { signIn, secureCookies }: InteractionOptions,
+  signInName: string,
+): void {
+  const value = signIn.knownBrowser(signInName)
+  const secure = secureCookies ? '; Secure' : ''
+  res.appendHeader(
+    'Set-Cookie',
+    `${knownBrowserCookie}=${value}; Path=${interactionPath}; Max-Age=${knownBrowserSeconds}; HttpOnly; SameSite=Lax${secure}`,
+  )
+}
+
+function cookieOf(req: IncomingMessage, name: string): string | undefined {
+  return (req.headers.cookie ?? '')
+    .split(';')
+    .map((pair) => pair.trim())
+    .find((pair) => pair.startsWith(`${name}=`))
+    ?.slice(name.length + 1)
 }
 
 async function show(

@@ -25,6 +25,9 @@ export interface IdentityLimits {
   readonly passwordsWaitingMax: number
   /** Wrong passwords for one account from one address before the delays begin. */
   readonly signInFailuresFree: number
+  /** Wrong passwords from one address, whatever the accounts, before the delays begin; and seconds of delay at the most. */
+  readonly addressFailuresFree: number
+  readonly addressDelaySecondsMax: number
   /** Seconds of delay at the most; it doubles with every further failure. */
   readonly signInDelaySecondsMax: number
   readonly secretsPerPrincipalMax: number
@@ -58,11 +61,13 @@ export const defaultIdentityLimits: IdentityLimits = Object.freeze({
   tokenLengthMax: 16 * 1024,
   tokensRemembered: 5000,
   principalsRemembered: 5000,
-  passwordLengthMin: 8,
+  passwordLengthMin: 10,
   passwordLengthMax: 256,
   passwordsAtOnceMax: 2,
   passwordsWaitingMax: 32,
   signInFailuresFree: 5,
+  addressFailuresFree: 20,
+  addressDelaySecondsMax: 60,
   signInDelaySecondsMax: 900,
   secretsPerPrincipalMax: 10,
   sessionsPerPrincipalMax: 100,

@@ -47,6 +47,8 @@ export interface OAuthHandlerOptions {
   readonly audience: () => string
   readonly aliases: () => readonly string[]
   readonly originOf: (req: IncomingMessage) => RequestOrigin
+  /** What counts as one caller where failures are counted by address. */
+  readonly addressGroupOf: (address: string) => string
   readonly onSignIn: OnSignIn
   readonly localToken: Pick<LocalTokenOptions, 'secret' | 'issue'>
 }
@@ -65,7 +67,7 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
   const { clock, directory, keys, limits, log, tenantId, publicUrl, audience, seal, sql } = options
   const consents = openConsents(sql, clock)
   const sessions = openSessions(options)
-  const signIn = createSignIn({ sql, directory, clock, seal, limits })
+  const signIn = createSignIn(options)
   let built: Built | undefined
 
   async function library(): Promise<Provider> {
@@ -196,6 +198,8 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
         seal,
         clock,
         onSignIn: options.onSignIn,
+        address: options.addressGroupOf(request.origin.address),
+        secureCookies: publicUrl().startsWith('https:'),
       })
       if (outcome.kind === 'page') return sendPage(res, outcome.page)
       res.writeHead(303, { ...securityHeaders, Location: outcome.location, 'Content-Length': '0' })

@@ -59,6 +59,7 @@ export function createOwner(options: {
         displayName,
         signInName: freeName(ids),
         password,
+        generated: true,
       })
       const claimed = await sql.transact(async (tx) => {
         const rows = await tx.run(

@@ -18,7 +18,7 @@ export interface PasswordCost {
 export const defaultPasswordCost: PasswordCost = { n: 2 ** 15, r: 8, p: 3 }
 
 export interface Passwords {
-  /** The hash to store. Refuses what is too short or too long, and `PasswordsBusy` under a flood. */
+  /** The hash to store. Refuses with `PasswordsBusy` under a flood; password-rules.ts says what may be one. */
   hash(password: string): Promise<string>
   /** Does it match? Takes the same time without a hash (no such account), and then says no. */
   verify(password: string, stored: string | undefined): Promise<boolean>
@@ -54,13 +54,6 @@ export function createPasswords(
 
   return {
     async hash(password) {
-      const { passwordLengthMin: min, passwordLengthMax: max } = limits
-      if (password.length < min) {
-        throw refuseIdentity.InvalidPassword({ reason: `it needs at least ${min} characters` })
-      }
-      if (password.length > max) {
-        throw refuseIdentity.InvalidPassword({ reason: `it may have at most ${max} characters` })
-      }
       const salt = randomBytes(16)
       const key = await inTurn(() => derive(password, salt, cost))
       return `scrypt$${cost.n}$${cost.r}$${cost.p}$${salt.toString('base64url')}$${key.toString('base64url')}`

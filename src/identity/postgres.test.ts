@@ -10,6 +10,7 @@ import { createSignIn } from './sign-in.ts'
 import { createBrowser } from './testing/browser.ts'
 import { addAlice, alice, askToken, authorizeAddress, fragmentOf, signIn } from './testing/flows.ts'
 import { installationKey, openReplicas } from './testing/replicas.ts'
+import { testIds } from './testing/world.ts'
 
 test('two replicas: sign-in, tokens, groups, disabling, rotation', async (t) => {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
@@ -90,6 +91,7 @@ test('of many wrong passwords at the same moment five are tried, whichever repli
       sql: store.sql,
       directory: identity.directory,
       clock: { now },
+      ids: testIds,
       seal: createSeal(installationKey),
       limits: defaultIdentityLimits,
     }),

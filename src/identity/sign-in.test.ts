@@ -8,7 +8,7 @@ import { createSeal } from './seal.ts'
 import { createSignIn, delaySeconds, type SignIn, type SignInOutcome } from './sign-in.ts'
 import { createBrowser } from './testing/browser.ts'
 import { addAlice, alice, authorizeAddress } from './testing/flows.ts'
-import { openWorld, type World } from './testing/world.ts'
+import { openWorld, testIds, type World } from './testing/world.ts'
 
 const installationKey = randomBytes(32)
 
@@ -17,6 +17,7 @@ function signInOf(world: World): SignIn {
     sql: world.store.sql,
     directory: world.identity.directory,
     clock: { now: world.now },
+    ids: testIds,
     seal: createSeal(installationKey),
     limits: defaultIdentityLimits,
   })
@@ -26,7 +27,7 @@ const address = '192.0.2.1'
 
 test('the delay begins after the free failures, doubles, and has an end', () => {
   const delays = [1, 2, 3, 4, 5, 6, 7, 8, 20, 1e6].map((n) =>
-    delaySeconds(n, defaultIdentityLimits),
+    delaySeconds(n, { free: 5, delayMax: 900 }),
   )
   assert.deepEqual(delays, [0, 0, 0, 0, 2, 4, 8, 16, 900, 900])
 })
@@ -87,8 +88,79 @@ test('failures are forgotten in time, and their rows removed', async () => {
   world.wait(3601)
   await signIn.attempt({ signInName: 'nul\0', password: 'wrong password', address })
   const rows = await world.store.sql.all('select id from identity_sign_in_failures')
-  assert.equal(rows.length, 1)
+  assert.equal(rows.length, 2, 'of the account, and of the address')
   assert.ok(!JSON.stringify(rows).includes('name'))
+})
+
+test('many accounts tried from one address are slowed, and a right password does not clear that', async () => {
+  await using world = await openWorld()
+  await addAlice(world)
+  const signIn = signInOf(world)
+  const attempt = (signInName: string, password = 'wrong password', from = address) =>
+    signIn.attempt({ signInName, password, address: from })
+  for (let i = 0; i < 18; i += 1) assert.equal((await attempt(`name${i}`)).kind, 'refused')
+  assert.equal((await attempt('alice', alice.password)).kind, 'welcome')
+  for (let i = 0; i < 2; i += 1) assert.equal((await attempt(`more${i}`)).kind, 'refused')
+  assert.deepEqual(await attempt('another'), { kind: 'wait', seconds: 2 })
+  const replica = signInOf(world)
+  const there = { signInName: 'yet another', password: 'wrong password', address }
+  assert.equal((await replica.attempt(there)).kind, 'wait', 'another replica')
+  assert.equal((await attempt('another', 'wrong password', '192.0.2.2')).kind, 'refused')
+  world.wait(3)
+  assert.equal((await attempt('alice', alice.password)).kind, 'welcome')
+  assert.equal((await attempt('another')).kind, 'wait', 'a success forgives itself alone')
+  let kinds = 0
+  for (let i = 0; i < 10; i += 1) {
+    world.wait(61)
+    if ((await attempt(`last${i}`)).kind === 'refused') kinds += 1
+  }
+  assert.equal(kinds, 10, 'a minute at the most')
+})
+
+test('a browser that signed in before is not delayed by others at its address; what it sends is bound to the account', async () => {
+  await using world = await openWorld()
+  await addAlice(world)
+  const signIn = signInOf(world)
+  const knownBrowser = signIn.knownBrowser('Alice')
+  const wrong = { password: 'wrong password', address }
+  for (let i = 0; i < 5; i += 1) await signIn.attempt({ signInName: 'alice', ...wrong })
+  assert.equal((await signIn.attempt({ signInName: 'alice', ...wrong })).kind, 'wait')
+  const right = { signInName: 'alice', password: alice.password, address }
+  assert.equal((await signIn.attempt(right)).kind, 'wait')
+  assert.equal((await signIn.attempt({ ...right, knownBrowser })).kind, 'welcome')
+  const foreign = signIn.knownBrowser('bob')
+  for (const made of [foreign, `${knownBrowser.slice(0, -2)}AA`, 'x', 'x'.repeat(5000)]) {
+    assert.equal((await signIn.attempt({ ...right, knownBrowser: made })).kind, 'wait', made)
+  }
+  for (let i = 0; i < 5; i += 1) {
+    const outcome = await signIn.attempt({ signInName: 'alice', ...wrong, knownBrowser })
+    assert.equal(outcome.kind, 'refused')
+  }
+  const guessing = await signIn.attempt({ signInName: 'alice', ...wrong, knownBrowser })
+  assert.equal(guessing.kind, 'wait', 'it is slowed for its own failures')
+})
+
+test('the page knows a browser again', async () => {
+  await using world = await openWorld()
+  await addAlice(world)
+  const browser = createBrowser(world.url)
+  const stranger = createBrowser(world.url)
+  const ask = (who: typeof browser) =>
+    who.open(
+      authorizeAddress({
+        response_type: 'token',
+        client_id: 'armature-portal',
+        redirect_uri: `${world.url}/signed-in`,
+        prompt: 'login',
+      }),
+    )
+  const submit = async (who: typeof browser, password: string) =>
+    who.submit(await ask(who), { name: 'alice', password, do: 'sign-in' })
+  assert.equal((await submit(browser, alice.password)).url.pathname, '/signed-in')
+  assert.ok(browser.cookies.has('armature_known'))
+  for (let i = 0; i < 5; i += 1) assert.equal((await submit(stranger, 'wrong')).status, 400)
+  assert.equal((await submit(stranger, alice.password)).status, 429)
+  assert.equal((await submit(browser, alice.password)).url.pathname, '/signed-in')
 })
 
 test('the page says how long to wait', async () => {

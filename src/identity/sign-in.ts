@@ -1,10 +1,12 @@
 /**
- * A person's sign-in by name and password, slowed after failures. The count is kept per account and
- * address, in the store, so that a restart or another replica does not forget it. Says only yes, no, or wait.
+ * A person's sign-in by name and password, slowed after failures: those of one account from one address, and
+ * those of one address whatever the accounts. A browser that this account has signed in with before is counted by
+ * itself, so that others behind its address cannot delay it. The counts are in the store, so that a restart or
+ * another replica does not forget them. Says only yes, no, or wait.
  */
 
-import type { Clock } from '#kernel/ports.ts'
-import type { Sql } from '#stores/store.ts'
+import type { Clock, Ids } from '#kernel/ports.ts'
+import type { Sql, SqlTx } from '#stores/store.ts'
 import { signInKeyOf } from './credentials.ts'
 import type { IdentityDirectory } from './directory.ts'
 import type { IdentityLimits } from './limits.ts'
@@ -23,54 +25,52 @@ export interface SignIn {
   attempt(attempt: {
     readonly signInName: string
     readonly password: string
+    /** What counts as one caller: an address, or a network of them. */
     readonly address: string
+    /** What this browser was given when it signed in before, as it sends it. */
+    readonly knownBrowser?: string | undefined
   }): Promise<SignInOutcome>
+  /** For a browser that has just signed in to that account: to be sent with its next attempts. */
+  knownBrowser(signInName: string): string
+}
+
+/** One row that counts failures. */
+interface Count {
+  readonly id: string
+  readonly free: number
+  readonly delayMax: number
 }
 
 /** A failure is forgotten an hour after its delay ended. */
 const forgetSeconds = 3600
 const sweepRows = 500
+/** Characters of what a browser sends to be known by. */
+const knownBrowserMax = 512
 
 export function createSignIn(options: {
   readonly sql: Sql
   readonly directory: Pick<IdentityDirectory, 'verifyPassword'>
   readonly clock: Clock
+  readonly ids: Pick<Ids, 'uuid'>
   readonly seal: Seal
   readonly limits: IdentityLimits
 }): SignIn {
-  const { sql, directory, clock, seal, limits } = options
+  const { sql, directory, clock, ids, seal, limits } = options
 
   /**
    * Counts the attempt as a failure before it is known to be one: attempts made at the same moment cannot
    * all pass for the first. Answers the seconds to wait, or zero.
    */
-  function reserve(id: string): Promise<number> {
+  function reserve(counts: readonly Count[]): Promise<number> {
     return sql.transact(async (tx) => {
       const now = clock.now()
-      // The row is there, and ours until the end: whoever attempts at the same moment reads what we write.
-      await tx.run(
-        `insert into identity_sign_in_failures (id, failures, locked_until, forget_at)
-          values (?, 0, 0, 0) on conflict (id) do nothing`,
-        id,
-      )
-      await tx.run('update identity_sign_in_failures set failures = failures where id = ?', id)
-      const [row] = await tx.all(
-        'select failures, locked_until, forget_at from identity_sign_in_failures where id = ?',
-        id,
-      )
-      const known = row !== undefined && Number(row['forget_at']) > now
-      const lockedUntil = known ? Number(row['locked_until']) : 0
+      const read: { count: Count; failures: number; lockedUntil: number }[] = []
+      for (const count of counts) read.push({ count, ...(await lock(tx, count.id, now)) })
+      const lockedUntil = Math.max(...read.map((row) => row.lockedUntil))
       if (lockedUntil > now) return Math.ceil((lockedUntil - now) / 1000)
-      const failures = (known ? Number(row['failures']) : 0) + 1
-      const until = now + delaySeconds(failures, limits) * 1000
-      await tx.run(
-        'update identity_sign_in_failures set failures = ?, locked_until = ?, forget_at = ? where id = ?',
-        failures,
-        until,
-        until + forgetSeconds * 1000,
-        id,
-      )
-      // One row comes in, some old ones go: the table stays as small as an hour's failures.
+      for (const { count, failures } of read)
+        await write(tx, count, { failures: failures + 1, now })
+      // Some rows come in, some old ones go: the table stays as small as an hour's failures.
       await tx.run(
         `delete from identity_sign_in_failures where id in
           (select id from identity_sign_in_failures where forget_at <= ? order by forget_at limit ${sweepRows})`,
@@ -80,26 +80,106 @@ export function createSignIn(options: {
     })
   }
 
-  function forget(id: string): Promise<number> {
-    return sql.transact((tx) => tx.run('delete from identity_sign_in_failures where id = ?', id))
+  /** The row is there, and ours until the end: whoever attempts at the same moment reads what we write. */
+  async function lock(
+    tx: SqlTx,
+    id: string,
+    now: number,
+  ): Promise<{ failures: number; lockedUntil: number }> {
+    await tx.run(
+      `insert into identity_sign_in_failures (id, failures, locked_until, forget_at)
+        values (?, 0, 0, 0) on conflict (id) do nothing`,
+      id,
+    )
+    await tx.run('update identity_sign_in_failures set failures = failures where id = ?', id)
+    const [row] = await tx.all(
+      'select failures, locked_until, forget_at from identity_sign_in_failures where id = ?',
+      id,
+    )
+    const known = row !== undefined && Number(row['forget_at']) > now
+    return known
+      ? { failures: Number(row['failures']), lockedUntil: Number(row['locked_until']) }
+      : { failures: 0, lockedUntil: 0 }
+  }
+
+  async function write(
+    tx: SqlTx,
+    count: Count,
+    { failures, now }: { readonly failures: number; readonly now: number },
+  ): Promise<void> {
+    const until = now + delaySeconds(failures, count) * 1000
+    await tx.run(
+      'update identity_sign_in_failures set failures = ?, locked_until = ?, forget_at = ? where id = ?',
+      failures,
+      until,
+      until + forgetSeconds * 1000,
+      count.id,
+    )
+  }
+
+  /** It was no failure after all. What the address did before is not forgiven for it. */
+  function forgive([own, ofAddress]: readonly [Count, ...Count[]]): Promise<void> {
+    return sql.transact(async (tx) => {
+      await tx.run('delete from identity_sign_in_failures where id = ?', own.id)
+      if (ofAddress === undefined) return
+      await tx.run(
+        'update identity_sign_in_failures set failures = failures - 1 where id = ? and failures > 0',
+        ofAddress.id,
+      )
+    })
+  }
+
+  const indexOf = (...parts: readonly string[]): string =>
+    seal.index(JSON.stringify(['sign-in', ...parts]))
+
+  /** The id of the browser, where it has signed in to this account before. */
+  function openKnown(sent: string | undefined, account: string): string | undefined {
+    return sent === undefined || sent.length > knownBrowserMax
+      ? undefined
+      : seal.open(sent, `known browser ${account}`)
+  }
+
+  /** The account's own first; always in this order, so that no two transactions wait for each other. */
+  function countsOf(
+    account: string,
+    address: string,
+    browser: string | undefined,
+  ): [Count, ...Count[]] {
+    const { signInFailuresFree: free, signInDelaySecondsMax: delayMax } = limits
+    if (browser !== undefined) {
+      return [{ id: indexOf('browser', account, browser), free, delayMax }]
+    }
+    return [
+      { id: indexOf(account, address), free, delayMax },
+      {
+        id: indexOf('address', '', address),
+        free: limits.addressFailuresFree,
+        delayMax: limits.addressDelaySecondsMax,
+      },
+    ]
   }
 
   return {
-    async attempt({ signInName, password, address }) {
-      const id = seal.index(JSON.stringify(['sign-in', signInKeyOf(signInName), address]))
-      const seconds = await reserve(id)
+    async attempt({ signInName, password, address, knownBrowser }) {
+      const account = signInKeyOf(signInName)
+      const counts = countsOf(account, address, openKnown(knownBrowser, account))
+      const seconds = await reserve(counts)
       if (seconds > 0) return { kind: 'wait', seconds }
       const right = await directory.verifyPassword(signInName, password)
       if (right === undefined) return { kind: 'refused' }
-      await forget(id)
+      await forgive(counts)
       return { kind: 'welcome', ...right }
     },
+    knownBrowser: (signInName) => seal.seal(ids.uuid(), `known browser ${signInKeyOf(signInName)}`),
   }
 }
 
 /** Nothing for the first few failures, then 2, 4, 8 … seconds up to the limit. */
-export function delaySeconds(failures: number, limits: IdentityLimits): number {
-  const beyond = failures - limits.signInFailuresFree
+export function delaySeconds(
+  failures: number,
+  { free, delayMax }: Pick<Count, 'free' | 'delayMax'>,
+): number {
+  const beyond = failures - free
   if (beyond < 0) return 0
-  return Math.min(limits.signInDelaySecondsMax, 2 ** Math.min(beyond + 1, 30))
+  return Math.min(delayMax, 2 ** Math.min(beyond + 1, 30))
 }

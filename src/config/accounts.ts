@@ -1,0 +1,37 @@
+/** Settings of who may sign in, with what, and for how long. */
+
+import type { ExternalIssuer } from '#kernel/external-issuer.ts'
+import { claimNames, parseIssuers } from './issuers.ts'
+import { whole } from './setting.ts'
+
+export interface AccountsConfig {
+  readonly issuers: readonly ExternalIssuer[]
+  /** Hours after which a sign-in ends: however much it is used, and without use. */
+  readonly sessionHours: number
+  readonly sessionIdleHours: number
+  /** Characters of a password at least. */
+  readonly passwordLength: number
+}
+
+export const accountsSettings = {
+  issuers: {
+    expected: 'a JSON list of `{issuer, audiences, jwksUri?, claims?, tenantId?}`',
+    default: '[]',
+    description: `External identity issuers whose tokens are taken. \`claims\` says which claim holds ${claimNames.join(', ')}.`,
+    parse: parseIssuers,
+  },
+  sessionHours: whole(1, 10_000, {
+    default: '720',
+    description:
+      'Hours after which a person has to sign in again, however much the session is used. Command lines and devices too.',
+  }),
+  sessionIdleHours: whole(1, 10_000, {
+    default: '336',
+    description: 'Hours without use after which a session ends.',
+  }),
+  passwordLength: whole(8, 128, {
+    default: '10',
+    description:
+      'Characters that a new password has at least. Common passwords and those with the account’s name in them are refused whatever their length.',
+  }),
+} as const
