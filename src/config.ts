@@ -63,6 +63,8 @@ export interface Config extends AccountsConfig, EdgeConfig, OutboundConfig, Migr
   readonly runtimeFolder: string | undefined
   /** May groups ask for privileged containers? */
   readonly containersPrivileged: boolean
+  /** A network of the engine that groups join; undefined: its usual one. */
+  readonly containersNetwork: string | undefined
   /** Registries whose images groups may run, or folders of them; empty: any. */
   readonly containersRegistries: readonly string[]
   /** The folder of file shares that groups may mount, absolute. */
@@ -223,6 +225,15 @@ const settings = {
         'Registries whose images container groups may run, separated by commas: `registry.example:5000`, or a folder of one, `docker.io/library`. Empty is any image.',
     },
   ),
+  containersNetwork: text(
+    'empty, or the name of a network',
+    (v) => v === none || /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/.test(v),
+    {
+      default: none,
+      description:
+        'A network of the Docker Engine API that container groups join in place of its usual one. Make it first; it decides what groups reach: each other, the outside, this machine. Empty is the engine’s usual one.',
+    },
+  ),
   containersShares: text('empty, or a folder', (v) => !v.includes('\0'), {
     default: none,
     description:
@@ -378,6 +389,7 @@ function arrange(
     dockerHost: named.dockerHost === none ? surroundings.dockerHost : named.dockerHost,
     runtimeFolder: surroundings.runtimeFolder,
     containersPrivileged: named.containersPrivileged,
+    containersNetwork: named.containersNetwork === none ? undefined : named.containersNetwork,
     containersRegistries: named.containersRegistries
       .split(',')
       .map((one) => one.trim())

@@ -41,6 +41,7 @@ export async function chooseContainerEngine(
         installation,
         allowPrivileged: config.containersPrivileged,
         outbound,
+        ...(config.containersNetwork === undefined ? {} : { network: config.containersNetwork }),
       })
       const { title } = await engine.describe()
       return { engine, title, cpusMax: availableParallelism() }

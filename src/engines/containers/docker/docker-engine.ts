@@ -47,6 +47,8 @@ export interface DockerEngineOptions {
   readonly installation: string
   /** Lets specs ask for `privileged`. Off unless the operator says so. */
   readonly allowPrivileged?: boolean
+  /** A network of the engine that groups join in place of its usual one. The operator made it. */
+  readonly network?: string
   /** The operator says that the engine has GPUs and the runtime for them. */
   readonly gpu?: boolean
   /** Which registries images may be pulled from; all of them when left out. */
@@ -131,7 +133,8 @@ export class DockerEngine implements ContainerEngine {
       throw new EngineError('refused', `'${lone.name}' has a group to run as, and no user`)
     }
     const existing = await this.#inspectAll(group)
-    await this.#maker.make({ names, spec, contents, existing, dialect })
+    const { network } = this.#options
+    await this.#maker.make({ names, spec, contents, existing, dialect, network })
   }
 
   async start(group: string, spec: GroupSpec, parts: readonly string[]): Promise<void> {

@@ -21,6 +21,8 @@ export interface Making {
   /** Inspections of the group's containers as they are now. */
   readonly existing: readonly Json[]
   readonly dialect: Dialect
+  /** A network that the operator made; undefined: the engine's usual one. */
+  readonly network: string | undefined
 }
 
 export class GroupMaker {
@@ -60,7 +62,7 @@ export class GroupMaker {
   }
 
   async #makeSandbox(making: Making, existing: Json): Promise<void> {
-    const { names, spec, dialect } = making
+    const { names, spec, dialect, network } = making
     if (timeAt(existing, 'State', 'FinishedAt') !== undefined) {
       throw new EngineError('busy', 'the ended sandbox must be removed first')
     }
@@ -75,7 +77,7 @@ export class GroupMaker {
         }),
       ])
       try {
-        await this.#container(making, dialect.sandbox(names, spec))
+        await this.#container(making, dialect.sandbox(names, spec, network))
       } catch (error) {
         // Somebody cleaned the images of this engine: forget that ours was there.
         if (error instanceof EngineError && error.kind === 'absent') {
@@ -85,7 +87,7 @@ export class GroupMaker {
         throw error
       }
     }
-    await this.#verifier.sandbox(names, spec, dialect)
+    await this.#verifier.sandbox(names, spec, dialect, network)
     const path = `/containers/${sandboxName(names)}/start`
     await this.#client.json({ method: 'POST', path, doing: 'start the sandbox' })
   }

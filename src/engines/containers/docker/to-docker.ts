@@ -27,7 +27,8 @@ export interface Dialect {
   readonly api: 'docker' | 'libpod'
   /** Takes a seccomp profile as text. */
   readonly seccompText: boolean
-  sandbox(names: Names, spec: GroupSpec): Creation
+  /** On `network`, which the operator made; undefined: the engine's usual one. */
+  sandbox(names: Names, spec: GroupSpec, network: string | undefined): Creation
   /** `secrets` are variables that win over those of the spec. */
   part(
     names: Names,
@@ -40,7 +41,8 @@ export interface Dialect {
 export const docker: Dialect = {
   api: 'docker',
   seccompText: true,
-  sandbox: (names, spec) => creation(sandboxName(names), sandboxBody(names, spec)),
+  sandbox: (names, spec, network) =>
+    creation(sandboxName(names), sandboxBody(names, spec, network)),
   part: (names, spec, part, secrets) =>
     creation(partName(names, part.name), partBody(names, spec, part, secrets)),
 }
@@ -66,7 +68,7 @@ export function volumeBody(names: Names, spec: GroupSpec, volume: VolumeSpec): J
  * The sandbox owns the network, the published ports and, while it runs, the mounts of all volumes: a tmpfs
  * volume lives as long as one running container has it.
  */
-function sandboxBody(names: Names, spec: GroupSpec): Json {
+function sandboxBody(names: Names, spec: GroupSpec, network: string | undefined): Json {
   const portBindings = Object.fromEntries(
     spec.ports.flatMap(({ port, protocol, publish }) =>
       publish === undefined
@@ -86,6 +88,7 @@ function sandboxBody(names: Names, spec: GroupSpec): Json {
     Labels: labelsOf(names.installation, names.group, spec.hash),
     ExposedPorts: Object.fromEntries(Object.keys(portBindings).map((port) => [port, {}])),
     HostConfig: {
+      ...(network === undefined ? {} : { NetworkMode: network }),
       PortBindings: portBindings,
       Mounts: spec.volumes
         .filter((volume) => volume.kind !== 'host')

@@ -22,7 +22,8 @@ import {
 export const podman: Dialect = {
   api: 'libpod',
   seccompText: false,
-  sandbox: (names, spec) => creation(sandboxName(names), sandboxBody(names, spec)),
+  sandbox: (names, spec, network) =>
+    creation(sandboxName(names), sandboxBody(names, spec, network)),
   part: (names, spec, part, secrets) =>
     creation(partName(names, part.name), partBody(names, spec, part, secrets)),
 }
@@ -31,7 +32,11 @@ function creation(name: string, body: Readonly<Record<string, Json>>): Creation 
   return { name, body: { name, ...body } }
 }
 
-function sandboxBody(names: Names, spec: GroupSpec): Readonly<Record<string, Json>> {
+function sandboxBody(
+  names: Names,
+  spec: GroupSpec,
+  network: string | undefined,
+): Readonly<Record<string, Json>> {
   return {
     image: pauseImage,
     entrypoint: ['/pause'],
@@ -59,6 +64,7 @@ function sandboxBody(names: Names, spec: GroupSpec): Readonly<Record<string, Jso
           dns_search: spec.dns.searchDomains,
           dns_option: spec.dns.options,
         }),
+    ...(network === undefined ? {} : { netns: { nsmode: 'bridge' }, Networks: { [network]: {} } }),
     read_only_filesystem: true,
     cap_drop: ['ALL'],
     no_new_privileges: true,

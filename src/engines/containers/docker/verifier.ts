@@ -26,9 +26,14 @@ export class Verifier {
     this.#removeGroup = removeGroup
   }
 
-  async sandbox(names: Names, spec: GroupSpec, dialect: Dialect): Promise<void> {
+  async sandbox(
+    names: Names,
+    spec: GroupSpec,
+    dialect: Dialect,
+    network: string | undefined,
+  ): Promise<void> {
     const container = await this.#inspect(sandboxName(names), dialect)
-    const found = await this.#differences(expectedSandbox(names, spec), container)
+    const found = await this.#differences(expectedSandbox(names, spec, network), container)
     if (found.length > 0) await this.#refuse(names, [container], found)
   }
 

@@ -16,8 +16,10 @@ export interface Expected {
   readonly mounts: readonly ExpectedMount[]
   /** `port/protocol` to the bindings asked for; a host port left out is the engine's choice. */
   readonly ports: ReadonlyMap<string, { readonly address: string; readonly hostPort?: number }>
-  /** Undefined: a network of its own. */
+  /** Under which names the network is told that is joined. Undefined: not another's, nor the host's. */
   readonly network?: readonly string[]
+  /** The one network it is on, where the operator chose one. */
+  readonly networkName?: string
   /** Undefined: the image's. */
   readonly user?: string
   readonly privileged: boolean
@@ -35,8 +37,13 @@ interface ExpectedMount {
   readonly readOnly: boolean
 }
 
-export function expectedSandbox(names: Names, spec: GroupSpec): Expected {
+export function expectedSandbox(
+  names: Names,
+  spec: GroupSpec,
+  networkName: string | undefined,
+): Expected {
   return {
+    ...(networkName === undefined ? {} : { networkName }),
     mounts: spec.volumes
       .filter((volume) => volume.kind !== 'host')
       .map(({ name }) => ({
@@ -226,7 +233,10 @@ function capabilityDifferences(expected: Expected, container: Json): readonly st
   ]
 }
 
-function namespaceDifferences({ network }: Expected, container: Json): readonly string[] {
+function namespaceDifferences(
+  { network, networkName }: Expected,
+  container: Json,
+): readonly string[] {
   const found: string[] = []
   const mode = (key: string): string => textAt(container, 'HostConfig', key)
   for (const [key, name] of [
@@ -243,5 +253,9 @@ function namespaceDifferences({ network }: Expected, container: Json): readonly 
   const isSame =
     network === undefined ? !/^(?:host|container:.*|ns:.*)$/.test(told) : network.includes(told)
   if (!isSame) found.push(`its network is '${told}'`)
+  const joined = entriesAt(container, 'NetworkSettings', 'Networks').map(([name]) => name)
+  if (networkName !== undefined && (joined.length !== 1 || joined[0] !== networkName)) {
+    found.push(`it is on the networks '${joined.join(', ')}'`)
+  }
   return found
 }
