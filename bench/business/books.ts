@@ -65,6 +65,9 @@ function caller(origin: string, headers: Readonly<Record<string, string>>): Call
 
 const cpuOf = (child: Child) => (): number => child.figures()?.cpuMicroseconds ?? 0
 
+/** Lines that come with their document. */
+const nestedMax = 1_000
+
 const manyOf = (count: number, line: object): object[] => Array.from({ length: count }, () => line)
 
 export async function openArmature(place: Place, forServer: ForServer): Promise<Books> {
@@ -103,9 +106,10 @@ export async function openArmature(place: Place, forServer: ForServer): Promise<
     documents,
     document,
     async open(count) {
-      const { id } = await call('POST', documents, document(count), 201)
+      const { id } = await call('POST', documents, document(Math.min(count, nestedMax)), 201)
       const path = `${documents}(${id})`
       const lines = `${path}/salesInvoiceLines`
+      for (let more = nestedMax; more < count; more++) await call('POST', lines, line, 201)
       return { path, lines, line, lineAt: (added) => `${lines}(${added['id']})` }
     },
     call,

@@ -151,12 +151,17 @@ async function furnish(place: Place): Promise<World> {
   await post('PUT', path, resourceBody('local'))
   const bench = `/subscriptions/${subscriptionId}/resourceGroups/bench?api-version=2021-04-01`
   await post('PUT', bench, '{"location":"local"}')
+  const accounts = '/providers/Vendor.Billing/billingAccounts'
+  const listed = await fetch(`${place.origin}${accounts}?api-version=2024-04-01`, { headers })
+  // The server's own list; an installation has one account from its first start.
+  const { value } = (await listed.json()) as { value: readonly { readonly name: string }[] }
+  const billingProfile = `${accounts}/${value[0]?.name}/billingProfiles/default`
   await child.stop()
   const database = join(place.folder, 'home', 'armature.db')
   await addCustomers(database, customerId)
   const key = new URL(path, place.origin).pathname.toLowerCase()
   await fillHome({ database, key, nameOf: resourceName, count: groups })
-  return { subscriptionId, companyId, customerId, itemId }
+  return { subscriptionId, companyId, customerId, itemId, billingProfile }
 }
 
 /** Copies of the one there is, under other numbers. */

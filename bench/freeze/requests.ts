@@ -19,6 +19,8 @@ export interface World {
   readonly companyId: string
   readonly customerId: string
   readonly itemId: string
+  /** The path of a billing profile. */
+  readonly billingProfile: string
 }
 
 const bodyMax = 4 * 1024 * 1024
@@ -36,7 +38,13 @@ function filled(size: number, piece: (at: number) => string, between = ','): str
 }
 
 export function hostileRequests(world: World): readonly Hostile[] {
-  return [...business(world), ...templates(world), ...bodies(world), ...filters(world)]
+  return [
+    ...business(world),
+    ...templates(world),
+    ...bodies(world),
+    ...imports(world),
+    ...filters(world),
+  ]
 }
 
 function business({ companyId, customerId, itemId }: World): readonly Hostile[] {
@@ -70,7 +78,15 @@ function business({ companyId, customerId, itemId }: World): readonly Hostile[] 
     atomicityGroup: 'g',
     body: { displayName: `Made ${at}` },
   })
-  const lines = filled(bodyMax - 1_000, () => JSON.stringify({ itemId, quantity: 1 }))
+  const lines = (count: number): readonly object[] =>
+    Array.from({ length: count }, () => ({ itemId, quantity: 1 }))
+  const invoice = (count: number): object => ({ customerId, salesInvoiceLines: lines(count) })
+  const invoices = times(100, () => ({
+    method: 'POST',
+    url: `companies(${companyId})/salesInvoices`,
+    atomicityGroup: 'g',
+    body: invoice(300),
+  }))
   return [
     batch(
       'batch of 100 lists of 15,000 customers, JSON',
@@ -89,6 +105,7 @@ function business({ companyId, customerId, itemId }: World): readonly Hostile[] 
       { isolation: 'snapshot' },
     ),
     batch('change set of 100 new customers', times(100, post)),
+    batch('change set of 100 invoices with 300 lines', invoices),
     get('page of 15,000 customers', `${company}/customers`),
     get(
       'customers by six orders, unindexed',
@@ -105,10 +122,10 @@ function business({ companyId, customerId, itemId }: World): readonly Hostile[] 
     get('customers with everything expanded', `${company}/customers?$expand=${expands}`),
     get('metadata', `${root}/$metadata`),
     {
-      name: 'invoice with as many lines as a body holds',
+      name: 'invoice with a thousand lines',
       method: 'POST',
       path: `${company}/salesInvoices`,
-      body: `{"customerId":"${customerId}","salesInvoiceLines":[${lines}]}`,
+      body: JSON.stringify(invoice(1_000)),
     },
   ]
 }
@@ -280,6 +297,45 @@ function bodies({ subscriptionId }: World): readonly Hostile[] {
       type: 'application/x-www-form-urlencoded',
       body: filled(size, (at) => `n${at}=1`, '&'),
     },
+  ]
+}
+
+function imports({ billingProfile }: World): readonly Hostile[] {
+  const path = `${billingProfile}/importTransactions?api-version=2024-04-01`
+  const header = 'date,invoice,billingCurrency,productDescription,quantity,transactionAmount'
+  const piece = (name: string, format: string, text: string): Hostile => ({
+    name: `import: ${name}`,
+    method: 'POST',
+    path,
+    body: JSON.stringify({
+      name: `${name}.${format}`,
+      format,
+      ...(format === 'csv' ? { header } : {}),
+      position: 0,
+      digest: '',
+      firstLine: 1,
+      text,
+      nextPosition: text.length,
+      nextDigest: 'x',
+      completed: true,
+    }),
+  })
+  const size = 2_900_000
+  const row = (at: number): string => `2026-09-01,G1,USD,Product ${at},1,${at}.5\n`
+  return [
+    piece('rows', 'csv', filled(size, row, '')),
+    piece('lines of nothing', 'csv', '\n'.repeat(size)),
+    piece(
+      'quotes out of place',
+      'csv',
+      filled(size, () => '"a"b",\n', ''),
+    ),
+    piece('one field that never ends', 'csv', `"${'x,'.repeat(size / 2)}`),
+    piece(
+      'lines that are no JSON',
+      'ndjson',
+      filled(size, () => '{\n', ''),
+    ),
   ]
 }
 

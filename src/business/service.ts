@@ -13,7 +13,7 @@ import { answering } from './failure.ts'
 import { type BusinessAnswer, type BusinessRequest, jsonHeaders, type Reads } from './message.ts'
 import { businessModel as model } from './model.ts'
 import { answerBatch, type BatchedPart, type BatchRunner } from './odata/batch.ts'
-import type { Budget } from './odata/budget.ts'
+import { Budget } from './odata/budget.ts'
 import { metadataOf, serviceDocument } from './odata/metadata.ts'
 import { type ResolvedPath, toldPath } from './odata/path-rows.ts'
 import { createReader, type Reader } from './odata/read.ts'
@@ -109,7 +109,7 @@ export function createBusiness(parts: BusinessParts): Business {
     parsed: DataRequest,
     caller: Caller,
     tx: SqlTx,
-    budget: Budget | undefined,
+    budget = Budget.ofTransaction(),
   ): Promise<BusinessAnswer> {
     const entity = targetOf(parsed)
     const companyId = await reader().companyId(tx, parsed)
@@ -129,6 +129,7 @@ export function createBusiness(parts: BusinessParts): Business {
       principalId: caller.principal.id,
       ids: parts.ids,
       conflictStatus: parts.conflictStatus,
+      nested: budget.nested,
     }
     if (isCreate && (parsed.kind === 'rows' || entity.table === 'business_lines')) {
       const place = placeOf(parsed, resolved)

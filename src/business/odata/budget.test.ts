@@ -192,6 +192,29 @@ for (const dialect of dialects) {
       assert.ok(pages.every((page) => page['@odata.nextLink'] !== undefined))
     })
 
+    await t.test('lines that come with documents are bounded over a change set', async () => {
+      const invoice = (lines: number): object => ({
+        method: 'POST',
+        url: `companies(${books.companyId})/salesInvoices`,
+        atomicityGroup: 'g',
+        body: {
+          customerId: books.customerId,
+          salesInvoiceLines: Array.from({ length: lines }, () => ({ itemId: books.itemId })),
+        },
+      })
+      const send = async (first: number, second: number): Promise<readonly number[]> => {
+        const requests = [first, second].map((lines, id) => ({ id: `${id}`, ...invoice(lines) }))
+        const { body } = await business.handle(
+          request('POST', '$batch', JSON.stringify({ requests })),
+        )
+        return JSON.parse(body ?? '').responses.map(({ status }: { status: number }) => status)
+      }
+      const half = odataLimits.nestedLinesMax / 2
+      assert.deepEqual(await send(half, half), [201, 201])
+      assert.deepEqual(await send(half, half + 1), [201, 400])
+      assert.deepEqual(await send(2 * half + 1, 0), [400])
+    })
+
     await t.test('a long page is made in pieces, in order, and whole', async () => {
       const { turns, result } = await turnsOf(() =>
         business.handle(request('GET', `${address}?$orderby=displayName desc,number desc`)),

@@ -21,11 +21,16 @@ export class Budget {
   /** What is taken out of a share is gone from the whole too. */
   readonly #whole: Budget | undefined
 
+  /** Of a transaction: lines that may still come with their documents. Shared by the requests in it. */
+  readonly nested: { lines: number }
+
   constructor(rows: number, characters: number, pauses: boolean, whole?: Budget) {
     this.#rows = rows
     this.#characters = characters
     this.#pauses = pauses
     this.#whole = whole
+    const isOfTransaction = whole !== undefined && !whole.#pauses
+    this.nested = isOfTransaction ? whole.nested : { lines: odataLimits.nestedLinesMax }
   }
 
   static ofAnswer(): Budget {

@@ -24,6 +24,8 @@ export const odataLimits = Object.freeze({
   /** The same two inside one transaction (a change set, `Isolation: snapshot`), which cannot pause. */
   transactionRowsMax: 500,
   transactionCharactersMax: 1024 * 1024,
+  /** Lines that come with their documents in one transaction. */
+  nestedLinesMax: 1_000,
   /** What every request of a batch has left, however much those before it took: rows and characters. */
   partRowsKept: 10,
   partCharactersKept: 16 * 1024,

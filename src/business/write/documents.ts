@@ -8,6 +8,7 @@ import { isPosted, linesAreOpen } from '../documents/life.ts'
 import { nextNumber } from '../documents/numbers.ts'
 import { type Entity, type Model, noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
+import { odataLimits } from '../odata/limits.ts'
 import { openLedger, termsOf } from './ledger.ts'
 import { applyAmounts } from './line-figures.ts'
 import type { LineDraft } from './line-object.ts'
@@ -85,7 +86,7 @@ export async function createDocument(
   if (nested !== undefined || discount) {
     const document = openDocument(context, row)
     const lines = lineEntity(model, entity, context)
-    for (const line of nestedLines(nested, lineSet)) {
+    for (const line of nestedLines(nested, lineSet, context)) {
       await addLine(context, document, readBody(lines, context.version, line), undefined)
     }
     if (typeof discount === 'number' && discount !== 0) document.ledger.setDiscount(discount)
@@ -94,19 +95,19 @@ export async function createDocument(
   return id
 }
 
-/** Lines of one deep insert: it holds up other writers of the embedded store for as long as it runs. */
-const nestedLinesMax = 10_000
-
-function nestedLines(value: unknown, name: string): readonly Body[] {
+/** A transaction of the embedded store holds up everything else for as long as it runs. */
+function nestedLines(value: unknown, name: string, { nested }: WriteContext): readonly Body[] {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value) || !value.every(isObject))
     throw badValue(name, 'a list of objects was expected.')
-  if (value.length > nestedLinesMax) {
+  const left = nested?.lines ?? odataLimits.nestedLinesMax
+  if (value.length > left) {
     throw badValue(
       name,
-      `at most ${nestedLinesMax} come with their document; add the others to it.`,
+      `at most ${odataLimits.nestedLinesMax} lines come with their documents, in one request or in one change set; add the others afterwards.`,
     )
   }
+  if (nested !== undefined) nested.lines -= value.length
   return value
 }
 

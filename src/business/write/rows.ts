@@ -104,6 +104,8 @@ export interface WriteContext extends Writing {
   readonly ids: Ids
   /** What a stale tag is answered with. */
   readonly conflictStatus: 409 | 412
+  /** Lines that may still come with their documents in this transaction. */
+  readonly nested?: { lines: number }
 }
 
 /** The day of the write, as date columns have it. */
