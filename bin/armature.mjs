@@ -42,8 +42,24 @@ function refuse(advice) {
   process.exitCode = 1
 }
 
+/**
+ * npm passes a signal to the shell that it started us in, and the shell dies without passing it on. So below npm, whose
+ * shell is gone is to stop, in the same way as by a signal.
+ */
+function stopWithoutParent(stop) {
+  if (process.env.npm_lifecycle_event === undefined || process.platform === 'win32') return
+  const parent = process.ppid
+  const look = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(look)
+    stop()
+  }, 250)
+  look.unref()
+}
+
 /** This Node will do: no second process. */
 async function runHere() {
+  stopWithoutParent(() => process.kill(process.pid, 'SIGTERM'))
   const cache = cacheFolder()
   if (cache !== undefined) module.enableCompileCache(cache)
   // What `--disable-warning=ExperimentalWarning` does, which cannot be given any more: all other warnings
@@ -78,6 +94,7 @@ function handOver() {
   // A terminal or a service manager signals the whole group, so the child may get a signal twice; `serve`
   // takes two at once for one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  stopWithoutParent(() => child.kill('SIGTERM'))
   child.on('error', (error) => {
     process.stderr.write(`The runtime ${runtime} could not be started: ${error.message}\n`)
     process.exitCode = 1

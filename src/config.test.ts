@@ -245,3 +245,25 @@ test('trusted proxies are addresses and networks', () => {
     })
   }
 })
+
+test('metrics are beside everything else only where the server is reached from its own machine', () => {
+  withFolder((directory) => {
+    const read = (environment: Environment) => readConfig({ environment, directory }).metrics
+    assert.equal(read({}), 'public')
+    assert.equal(read({ ARMATURE_PUBLIC_URL: 'http://127.0.0.1:8900' }), 'public')
+    assert.equal(read({ ARMATURE_HOST: '0.0.0.0' }), 'nowhere')
+    assert.equal(read({ ARMATURE_HOST: '::' }), 'nowhere')
+    assert.equal(read({ ARMATURE_TRUSTED_PROXIES: '127.0.0.1' }), 'nowhere')
+    assert.equal(read({ ARMATURE_PUBLIC_URL: 'https://plane.example' }), 'nowhere')
+    assert.equal(read({ ARMATURE_HOST: '0.0.0.0', ARMATURE_METRICS_ADDRESS: 'public' }), 'public')
+    const own = (value: string) => read({ ARMATURE_METRICS_ADDRESS: value })
+    assert.deepEqual(own('10.0.0.7:9464'), { host: '10.0.0.7', port: 9464 })
+    assert.deepEqual(own('[::1]:0'), { host: '::1', port: 0 })
+  })
+  for (const bad of ['9464', 'host', 'host:70000', 'http://host:1', '::1:9464']) {
+    assert.match(
+      problemsOf({ ARMATURE_METRICS_ADDRESS: bad })['ARMATURE_METRICS_ADDRESS'] ?? '',
+      /^expected empty, `public`, or `host:port`/,
+    )
+  }
+})

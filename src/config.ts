@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path'
 import { type Limits, limitNotes } from '#kernel/limits.ts'
 import { isVendorWord, type VendorWords } from '#kernel/vendor.ts'
 import { type AccountsConfig, accountsSettings } from './config/accounts.ts'
-import { type EdgeConfig, edgeSettings } from './config/edge.ts'
+import { arrangeEdge, type EdgeConfig, edgeSettings } from './config/edge.ts'
 import {
   arrangeMigrations,
   type MigrationsConfig,
@@ -400,7 +400,7 @@ function arrange(
     shareDatabases: resolve(directory, named.shareDatabases || join(named.home, 'databases')),
     businessConflictStatus: named.businessConflictStatus === '409' ? 409 : 412,
     ...arrangeMigrations(named, directory),
-    trustedProxies: named.trustedProxies,
+    ...arrangeEdge(named),
     outbound: arrangeOutbound(named),
     templateLinks: named.templateLinks,
     consentRedirects: named.consentRedirects,

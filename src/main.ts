@@ -8,6 +8,7 @@ import { createBusiness } from '#business/service.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import { gitRepositories } from '#engines/repositories/git-repositories.ts'
 import { addressGroupOf, createAddressOf, createProxyTest, originOf } from '#http/client-address.ts'
+import { listenForMetrics } from '#http/metrics-listener.ts'
 import { createPermissionWatch } from '#http/permission-watch.ts'
 import { createHttpServer, type HttpServer } from '#http/server.ts'
 import { createStreams } from '#http/streams.ts'
@@ -237,6 +238,7 @@ export async function start(config: Config): Promise<Started> {
     oauth: (request, response) => identity.handleOAuth(request, response),
     directoryRoutes: directoryTable(identity),
     addressOf,
+    publishesMetrics: config.metrics === 'public',
     isProxy: createProxyTest(config.trustedProxies),
     authorizeAction: (action, principal) =>
       authorizeAtRoot(
@@ -270,6 +272,10 @@ export async function start(config: Config): Promise<Started> {
     ],
   })
   undo.use(server)
+  const metricsListener =
+    typeof config.metrics === 'string'
+      ? undefined
+      : undo.use(await listenForMetrics(config.metrics, server.scrape))
   const { url } = await server.listen({ host: config.host, port: config.port })
   if (listening === '') listening = url
   plane.start()
@@ -286,7 +292,17 @@ export async function start(config: Config): Promise<Started> {
     words: config.words,
   })
   const engine = containers.engine
-  const running = { server, plane, engine, authorizer, denials, store, home, config }
+  const running = {
+    server,
+    metricsListener,
+    plane,
+    engine,
+    authorizer,
+    denials,
+    store,
+    home,
+    config,
+  }
   const close = once(() => stop(running))
   undo.move()
   return {
@@ -416,6 +432,7 @@ function openApiAt(plane: RunningPlane, config: Config, path: string): object | 
 
 interface Running {
   readonly server: HttpServer
+  readonly metricsListener: AsyncDisposable | undefined
   readonly plane: RunningPlane
   readonly engine: AsyncDisposable
   readonly authorizer: AsyncDisposable
@@ -427,9 +444,11 @@ interface Running {
 
 /** In the order of dependence: nothing is taken away from what still works with it. */
 async function stop(running: Running): Promise<void> {
-  const { server, plane, engine, authorizer, denials, store, home, config } = running
+  const { server, metricsListener, plane, engine, authorizer, denials, store, home, config } =
+    running
   home.removeRunning()
   await server.close({ drainSeconds: config.limits.drainSeconds })
+  await metricsListener?.[Symbol.asyncDispose]()
   await plane[Symbol.asyncDispose]()
   await engine[Symbol.asyncDispose]()
   await authorizer[Symbol.asyncDispose]()

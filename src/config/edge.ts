@@ -1,14 +1,55 @@
-/** Settings of the HTTP edge: what stands in front of the server. */
+/** Settings of the HTTP edge: what stands in front of the server, and who may read its metrics. */
 
+import { isLoopback } from '#outbound/address.ts'
 import { networkList } from './networks.ts'
+import { text } from './setting.ts'
 
 export interface EdgeConfig {
   /** Addresses and networks of proxies whose `X-Forwarded-For` and `Forwarded` are believed. */
   readonly trustedProxies: readonly string[]
+  readonly metrics: MetricsPlace
 }
+
+/** Where `/metrics` is: beside everything else, on a listener of its own, or nowhere. */
+export type MetricsPlace = 'public' | 'nowhere' | { readonly host: string; readonly port: number }
+
+const addressForm = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(\d{1,5})$/
 
 export const edgeSettings = {
   trustedProxies: networkList(
     'Reverse proxies in front of this server: their `X-Forwarded-For` or `Forwarded` header says which address a request came from. Empty: the address of the connection counts, and the headers are ignored.',
   ),
+  metricsAddress: text(
+    'empty, `public`, or `host:port`',
+    (value) => value === '' || value === 'public' || addressOf(value) !== undefined,
+    {
+      default: '',
+      description:
+        'Where `/metrics` is served, without a token: on an address of its own, or with `public` beside everything else. Empty is `public` while the server is reached from its own machine only, and nowhere otherwise.',
+    },
+  ),
 } as const
+
+function addressOf(value: string): Exclude<MetricsPlace, string> | undefined {
+  const [, host, port] = addressForm.exec(value) ?? []
+  if (host === undefined || Number(port) > 65_535) return undefined
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
+}
+
+export function arrangeEdge(named: {
+  readonly trustedProxies: readonly string[]
+  readonly metricsAddress: string
+  readonly host: string
+  readonly publicUrl: string
+}): EdgeConfig {
+  const { trustedProxies, metricsAddress, host, publicUrl } = named
+  const isAlone =
+    isLoopback(host) &&
+    trustedProxies.length === 0 &&
+    (publicUrl === '' || isLoopback(URL.parse(publicUrl)?.hostname ?? ''))
+  const place = metricsAddress === '' ? (isAlone ? 'public' : 'nowhere') : metricsAddress
+  return {
+    trustedProxies,
+    metrics: place === 'public' || place === 'nowhere' ? place : (addressOf(place) ?? 'nowhere'),
+  }
+}

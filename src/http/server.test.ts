@@ -7,6 +7,7 @@ import { refuse } from '#kernel/error.ts'
 import { group, subscription } from '#plane/testing/start.ts'
 import { createAddressOf } from './client-address.ts'
 import type { DirectoryRoute } from './directory.ts'
+import { listenForMetrics } from './metrics-listener.ts'
 import { rawRequest } from './testing/raw-request.ts'
 import { startEdge } from './testing/start.ts'
 
@@ -345,6 +346,21 @@ describe('the open endpoints', () => {
     assert.ok(text.includes(`duration_seconds_bucket{method="GET",${type},le="+Inf"} 4`))
     assert.match(text, /process_cpu_seconds_total/)
     assert.match(text, /armature_http_requests_running 1/)
+  })
+
+  test('metrics are not here when they have an address of their own, or none', async () => {
+    await using edge = await startEdge({ options: { publishesMetrics: false } })
+    await edge.fetch('/healthz')
+    assert.equal((await edge.fetch('/metrics', { as: '' })).status, 404)
+    const own = { host: '127.0.0.1', port: 0 }
+    await using listener = await listenForMetrics(own, () => edge.server.scrape())
+    const at = (path: string, method = 'GET') =>
+      fetch(`http://127.0.0.1:${listener.port}${path}`, { method })
+    const answer = await at('/metrics')
+    assert.match(answer.headers.get('content-type') ?? '', /^text\/plain/)
+    assert.match(await answer.text(), /armature_http_requests_total\{method="GET",type="healthz"/)
+    assert.equal((await at('/metrics', 'POST')).status, 405)
+    assert.equal((await at('/healthz')).status, 404)
   })
 
   test('identity’s paths reach it untouched', async () => {

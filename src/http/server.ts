@@ -23,7 +23,7 @@ import { type DirectoryRoute, directoryEndpoint, methodRefusal } from './directo
 import { edgeErrors } from './edge-errors.ts'
 import { createExchange, type Edge, type Endpoint } from './exchange.ts'
 import { answerBrokenRequest, fail, guard } from './failure.ts'
-import { createMetrics } from './metrics.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
 import {
   type Check,
   front,
@@ -78,6 +78,8 @@ export interface HttpServerOptions {
   /** Origin for absolute links, without a slash at its end. Asked per request: the port may be late. */
   publicUrl(): string
   readiness(): Promise<readonly Check[]>
+  /** Anyone who reaches the server may read `/metrics`. */
+  readonly publishesMetrics: boolean
   /** A document by its path below `/openapi/`. */
   openapi?(path: string): object | undefined
   /** The business application, at `/api/v2.0` and `/api/v1.0`. */
@@ -90,6 +92,8 @@ export interface HttpServerOptions {
 
 export interface HttpServer extends AsyncDisposable {
   readonly app: FastifyInstance
+  /** The metrics, for a listener of their own. */
+  scrape: Metrics['scrape']
   /** Port 0 picks one; the answer has it. */
   listen(where: { readonly host: string; readonly port: number }): Promise<{ readonly url: string }>
   /** Stops accepting, lets running requests end, then cuts what is left. */
@@ -210,7 +214,7 @@ export function createHttpServer(given: HttpServerOptions): HttpServer {
     ['/', front],
     ['/healthz', healthz],
     ['/readyz', readyz(readiness)],
-    ['/metrics', metrics],
+    ['/metrics', given.publishesMetrics ? metrics : nothing('open')],
     ['/openapi', documents],
     ['/openapi/*', documents],
   ] as const) {
@@ -249,6 +253,7 @@ export function createHttpServer(given: HttpServerOptions): HttpServer {
 
   return {
     app,
+    scrape: () => edge.metrics.scrape(),
     async listen({ host, port }) {
       const url = await app.listen({ host, port })
       return { url }

@@ -45,6 +45,7 @@ const allowed: Readonly<Record<string, string>> = {
   'src/engines/containers/probe.ts':
     'probes the containers of a group at the address of the engine',
   'src/http/failure.ts': 'names of statuses',
+  'src/http/metrics-listener.ts': 'listens; connects to nothing',
   'src/http/connections.ts': 'closes its own listener; connects to nothing',
   'src/identity/oauth-request.ts': 'makes a request of its own process; connects to nothing',
   'src/engines/repositories/git-program.ts': 'git, which has no way out but the forward proxy',

@@ -22,6 +22,7 @@ export async function servePlane(
   const server = createHttpServer({
     addressOf: createAddressOf([]),
     isProxy: () => false,
+    publishesMetrics: true,
     expiryOf: () => Number.POSITIVE_INFINITY,
     permissions: unmovedPermissions(),
     plane,

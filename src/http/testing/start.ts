@@ -50,6 +50,7 @@ export async function startEdge(start: StartOptions = {}): Promise<TestEdge> {
   const server = createHttpServer({
     addressOf: createAddressOf([]),
     isProxy: () => false,
+    publishesMetrics: true,
     expiryOf: () => Number.POSITIVE_INFINITY,
     permissions: unmovedPermissions(),
     plane: plane.plane,
