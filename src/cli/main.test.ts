@@ -24,6 +24,7 @@ test('the commands are these', () => {
       'access check',
       'access explain',
       'access who-can',
+      'application create',
       'billing close',
       'billing import',
       'billing invoices',

@@ -23,6 +23,14 @@ const browserFlows = {
 
 export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 
+/** The library ignores the port of loopback addresses for native clients (RFC 8252, 7.3). */
+const nativeClient = {
+  application_type: 'native',
+  token_endpoint_auth_method: 'none',
+  grant_types: ['authorization_code', 'refresh_token', deviceGrant],
+  response_types: ['code'],
+}
+
 /** Compared as text but for the port; some clients end the host with a slash and some do not. */
 const loopbackRedirects = ['127.0.0.1', 'localhost', '[::1]'].flatMap((host) => [
   `http://${host}`,
@@ -35,12 +43,8 @@ export function builtInClients(publicUrl: string): readonly Record<string, unkno
     {
       client_id: cliClientId,
       client_name: 'Armature command line',
-      application_type: 'native',
-      token_endpoint_auth_method: 'none',
-      // The library ignores the port of loopback addresses for native clients (RFC 8252, 7.3).
+      ...nativeClient,
       redirect_uris: loopbackRedirects,
-      grant_types: ['authorization_code', 'refresh_token', deviceGrant],
-      response_types: ['code'],
     },
     {
       client_id: portalClientId,
@@ -55,7 +59,7 @@ export function builtInClients(publicUrl: string): readonly Record<string, unkno
   ]
 }
 
-/** A principal's metadata as a confidential client; `undefined` for one that may not act now. */
+/** A principal's metadata as a client; `undefined` for one that may not act now. */
 export async function findClient(
   directory: Pick<IdentityDirectory, 'clientPrincipal'>,
   clientId: string,
@@ -65,6 +69,14 @@ export async function findClient(
 }
 
 function clientMetadata(clientId: string, principal: PrincipalRecord): Record<string, unknown> {
+  if (principal.publicClient) {
+    return {
+      client_id: clientId,
+      client_name: principal.displayName,
+      ...nativeClient,
+      redirect_uris: [...loopbackRedirects, ...principal.redirectUris],
+    }
+  }
   const browsers = principal.redirectUris.length > 0
   return {
     client_id: clientId,

@@ -25,6 +25,10 @@ export const GroupCreate = Type.Object({ displayName: name })
 export const ServicePrincipalCreate = Type.Object({
   displayName: name,
   redirectUris: Type.Optional(redirectUris),
+  /** Without a secret; people sign in to it. */
+  publicClient: Type.Optional(Type.Boolean()),
+  /** Of a public client alone: the one it is known by. */
+  clientId: Type.Optional(Type.String({ maxLength: 40 })),
 })
 const text = Type.String({ maxLength: 256 })
 /** Laid over what is there; `null` takes one away. */
@@ -145,12 +149,20 @@ export const directoryRoutes: readonly DirectoryRoute[] = [
     body: ServicePrincipalCreate,
     status: 201,
     async run(directory, _params, body) {
-      const { displayName, redirectUris: uris } = checked(ServicePrincipalCreate, body)
+      const given = checked(ServicePrincipalCreate, body)
+      const { displayName, redirectUris: uris, publicClient = false, clientId } = given
+      if (clientId !== undefined && !publicClient) {
+        throw refuse.InvalidRequestContent(
+          { reason: 'clientId may be given for a public client only' },
+          { target: 'clientId' },
+        )
+      }
       const { principal, clientSecret } = await directory.createServicePrincipal({
         displayName,
         ...(uris === undefined ? {} : { redirectUris: uris }),
+        ...(publicClient ? { publicClient: clientId === undefined ? {} : { clientId } } : {}),
       })
-      return { ...view(principal), clientSecret }
+      return { ...view(principal), ...(publicClient ? {} : { clientSecret }) }
     },
   },
   ...servicePrincipals,
@@ -269,6 +281,7 @@ function view(principal: PrincipalRecord): Record<string, unknown> {
     ...(principal.clientId === undefined
       ? {}
       : { clientId: principal.clientId, redirectUris: principal.redirectUris }),
+    ...(principal.publicClient ? { publicClient: true } : {}),
     ...(principal.type === 'Group' ? {} : { enabled: principal.enabled }),
     ...(Object.keys(principal.attributes).length === 0 ? {} : { attributes: principal.attributes }),
     createdOn: new Date(principal.createdAt).toISOString(),

@@ -23,6 +23,7 @@ import {
   toPrincipalRecord,
 } from './principal-record.ts'
 import {
+  checkClientId,
   checkDisplayName,
   checkRedirectUris,
   checkSignInName,
@@ -47,10 +48,11 @@ export interface IdentityDirectory extends DirectoryCache, WorkloadIdentities {
     readonly generated?: boolean
   }): Promise<PrincipalRecord>
   createGroup(group: { readonly displayName: string }): Promise<PrincipalRecord>
-  /** With a first secret, shown this once. */
+  /** With a first secret, shown this once; a public client has none, and may bring the client id it is known by. */
   createServicePrincipal(principal: {
     readonly displayName: string
     readonly redirectUris?: readonly string[]
+    readonly publicClient?: { readonly clientId?: string }
   }): Promise<{ readonly principal: PrincipalRecord; readonly clientSecret: string }>
   get(id: string, type?: LocalType): Promise<PrincipalRecord>
   /** In order of id; `after` is the last id seen. */
@@ -122,8 +124,9 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
   async function insert(tx: SqlTx, principal: PrincipalRecord): Promise<boolean> {
     const rows = await tx.run(
       `insert into identity_principals
-        (id, type, display_name, sign_in_name, sign_in_key, client_id, redirect_uris, enabled, created_at, generation)
-        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+        (id, type, display_name, sign_in_name, sign_in_key, client_id, redirect_uris, enabled, created_at, generation,
+          public_client)
+        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
       principal.id,
       principal.type,
       principal.displayName,
@@ -134,6 +137,7 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
       principal.enabled ? 1 : 0,
       principal.createdAt,
       principal.generation,
+      principal.publicClient ? 1 : 0,
     )
     await tx.follow(directoryFeed, principal.id)
     return rows === 1
@@ -152,6 +156,7 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
       createdAt: clock.now(),
       // Not 0: one that comes back under the same id does not get the tokens of the one before.
       generation: clock.now(),
+      publicClient: false,
     }
   }
 
@@ -246,16 +251,25 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
       return group
     },
 
-    async createServicePrincipal({ displayName, redirectUris }) {
+    async createServicePrincipal({ displayName, redirectUris, publicClient }) {
       const principal = {
         ...fresh('ServicePrincipal', displayName),
-        clientId: ids.uuid(),
+        clientId: checkClientId(publicClient?.clientId) ?? ids.uuid(),
         redirectUris: checkRedirectUris(redirectUris ?? [], limits),
+        publicClient: publicClient !== undefined,
       }
       const clientSecret = ids.secret(32)
       const secret = credentials.freshSecret('first', undefined)
       await sql.transact(async (tx) => {
-        await insert(tx, principal)
+        // A user with a secret signs in under its own id, so that may be nobody's client id.
+        const [taken] = await tx.all(
+          'select 1 from identity_principals where id = ?',
+          principal.clientId,
+        )
+        if (taken !== undefined || !(await insert(tx, principal))) {
+          throw refuseIdentity.ClientIdExists({ clientId: principal.clientId })
+        }
+        if (publicClient !== undefined) return
         await credentials.storeSecret(tx, principal.id, clientSecret, secret)
       })
       return { principal, clientSecret }
@@ -416,6 +430,9 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
         const principal = await read(tx, principalId, undefined)
         if (principal.type === 'Group') {
           throw refuseIdentity.InvalidPrincipal({ reason: 'a group has no secrets' })
+        }
+        if (principal.publicClient) {
+          throw refuseIdentity.InvalidPrincipal({ reason: 'a public client has no secrets' })
         }
         // Reading the row for update is not in the common subset; touching it has the same effect.
         await tx.run('update identity_principals set id = id where id = ?', principal.id)

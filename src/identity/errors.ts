@@ -13,6 +13,11 @@ export const identityErrors = defineErrors({
     message: "A user with the sign-in name '{signInName}' exists already.",
     advice: 'User: choose another sign-in name; case does not matter.',
   },
+  ClientIdExists: {
+    status: 409,
+    message: "An application with the client id '{clientId}' exists already.",
+    advice: 'User: `GET /directory/servicePrincipals` shows whose it is.',
+  },
   InvalidPrincipal: {
     status: 400,
     message: 'The principal is invalid: {reason}.',

@@ -173,6 +173,7 @@ async function show(
     }
   }
   const user = await directory.record(interaction.session?.accountId ?? '')
+  const client = await provider.Client.find(interaction.params['client_id'] ?? '')
   const redirectUri = interaction.params['redirect_uri']
   return {
     kind: 'page',
@@ -184,6 +185,7 @@ async function show(
       redirectHost: redirectUri === undefined ? undefined : new URL(redirectUri).host,
       signInName: user?.signInName ?? '',
       scopes: askedScopes(interaction),
+      remembered: client?.applicationType !== 'native',
     }),
   }
 }

@@ -112,9 +112,15 @@ const fourth: readonly string[] = [
   'create index identity_sessions_by_use on identity_sessions (used_at)',
 ]
 
+/** An application without a secret: command lines, devices, programs on a person's own machine. */
+const fifth: readonly string[] = [
+  'alter table identity_principals add column public_client bigint not null default 0',
+]
+
 export const identityMigrations: readonly Migration[] = [
   { area: 'identity', number: 1, sqlite: first, postgres: first },
   { area: 'identity', number: 2, sqlite: second, postgres: second },
   { area: 'identity', number: 3, sqlite: third, postgres: third },
   { area: 'identity', number: 4, sqlite: fourth, postgres: fourth },
+  { area: 'identity', number: 5, sqlite: fifth, postgres: fifth },
 ]

@@ -16,6 +16,8 @@ export interface PrincipalRecord {
   readonly clientId: string | undefined
   /** Where browsers may be sent after a sign-in to this service principal; compared exactly. */
   readonly redirectUris: readonly string[]
+  /** An application that can keep no secret; people sign in to it by device code, or a code with PKCE. */
+  readonly publicClient: boolean
   /** A disabled principal can neither sign in nor act with a token it still has. */
   readonly enabled: boolean
   /** Custom attributes, for conditions on who asks. */
@@ -26,7 +28,7 @@ export interface PrincipalRecord {
 }
 
 export const principalColumns =
-  'id, type, display_name, sign_in_name, client_id, redirect_uris, enabled, attributes, created_at, generation'
+  'id, type, display_name, sign_in_name, client_id, redirect_uris, enabled, attributes, created_at, generation, public_client'
 
 export function toPrincipalRecord(row: SqlRow): PrincipalRecord {
   return {
@@ -45,5 +47,6 @@ export function toPrincipalRecord(row: SqlRow): PrincipalRecord {
       : JSON.parse(String(row['attributes']))) as PrincipalAttributes,
     createdAt: Number(row['created_at']),
     generation: Number(row['generation']),
+    publicClient: Number(row['public_client']) === 1,
   }
 }

@@ -34,6 +34,14 @@ export function parseObjectId(text: string): string | undefined {
   return uuid.test(lower) ? lower : undefined
 }
 
+/** The client id that a public client is known by, in the directory's spelling. */
+export function checkClientId(clientId: string | undefined): string | undefined {
+  if (clientId === undefined) return undefined
+  const id = parseObjectId(clientId)
+  if (id === undefined) throw invalid('the client id is no UUID')
+  return id
+}
+
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /** Absolute, without a fragment, over https; over http only to the caller's own machine (RFC 8252, 7.3). */

@@ -303,8 +303,20 @@ function problemWith(errorName: string | undefined): string | undefined {
 /** The library's rules for when to ask the user, but for two cases. */
 function policy(sessions: Sessions): unknown {
   const rules = interactionPolicy.base()
-  // Native clients would be asked for consent every time; ours are first-party and PKCE guards the code.
-  rules.get('consent').checks.remove('native_client_prompt')
+  const { checks } = rules.get('consent')
+  // Any program of the machine can pretend to be a native client, so the person is asked every time (RFC 8252, 8.6).
+  // Not for our own command line, where PKCE guards the code.
+  checks.remove('native_client_prompt')
+  checks.add(
+    new interactionPolicy.Check(
+      'public_client',
+      'anybody may claim to be this application',
+      ({ oidc }) =>
+        oidc.client?.applicationType === 'native' &&
+        !isFirstParty(oidc.client.clientId) &&
+        oidc.result?.consent === undefined,
+    ),
+  )
   // A session outlives its account only until the next request.
   rules
     .get('login')

@@ -18,6 +18,8 @@ export function consentPage(options: {
   readonly redirectHost: string | undefined
   readonly signInName: string
   readonly scopes: readonly string[]
+  /** The question comes once; of what anybody may claim to be, every time. */
+  readonly remembered: boolean
 }): Page {
   return renderPage({
     title: 'Allow access',
@@ -28,7 +30,7 @@ export function consentPage(options: {
 <dt>Application id</dt><dd><code>${options.clientId}</code></dd>
 ${options.redirectHost === undefined ? undefined : html`<dt>Returns to</dt><dd>${options.redirectHost}</dd>`}
 </dl>
-<p class="soft">Allow it only if you know who runs it. Your answer is remembered.</p>
+<p class="soft">${options.remembered ? 'Allow it only if you know who runs it. Your answer is remembered.' : 'Allow it only if you have just started it yourself. Any program could use this name.'}</p>
 <form method="post" action="${options.action}">
 <input type="hidden" name="form" value="${options.formToken}">
 <div class="actions">

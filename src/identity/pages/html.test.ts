@@ -36,6 +36,7 @@ test('no text given to a page adds a tag, an attribute or a quote', () => {
       redirectHost: text,
       signInName: text,
       scopes: [text],
+      remembered: true,
     }).body,
     deviceCodePage({ action: text, formToken: text, userCode: text, problem: text }).body,
     errorPage({ status: 400, error: text, description: text }).body,

@@ -32,14 +32,19 @@ async function signIn(browser, address) {
   return browser.submit(page, { name, password, do: 'sign-in' })
 }
 
-async function enterDeviceCode(page, code) {
+async function enterDeviceCode(page, code, consent = false) {
   const browser = createBrowser(url)
   const entry = await browser.open(page)
   const confirm = await browser.submit(entry, { user_code: code })
   const asked = await browser.submit(confirm, { confirm: 'yes' })
   assert.match(asked.body, /<h1>Sign in<\/h1>/)
   const { signInName: name, password } = given
-  const done = await browser.submit(asked, { name, password, do: 'sign-in' })
+  let done = await browser.submit(asked, { name, password, do: 'sign-in' })
+  // Anybody may claim to be a public client, so the person is asked.
+  if (consent) {
+    assert.match(done.body, /Published command line/)
+    done = await browser.submit(done, { do: 'allow' })
+  }
   assert.match(done.body, /signed in|You can close/i)
 }
 
@@ -83,6 +88,18 @@ const cases = {
     const second = await credential.getToken(scope)
     assert.equal(second?.token, first?.token)
     assert.equal(messages.length, 1)
+  },
+
+  async 'DeviceCodeCredential with the client id it is published with'() {
+    const credential = new DeviceCodeCredential({
+      tenantId,
+      authorityHost: url,
+      disableInstanceDiscovery: true,
+      userPromptCallback({ userCode, verificationUri }) {
+        enterDeviceCode(verificationUri, userCode, true).catch(failed)
+      },
+    })
+    await checkToken((await credential.getToken(scope))?.token)
   },
 
   async ManagedIdentityCredential() {
