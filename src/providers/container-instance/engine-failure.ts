@@ -31,6 +31,8 @@ export type Attempt<T> =
       readonly ok: false
       readonly failure: Failure
       readonly kind: EngineError['kind'] | 'material'
+      /** Without a full stop: it ends a sentence of ours. */
+      readonly reason: string
       /** What the engine heard, which is for the operator alone. */
       readonly heard?: string
     }
@@ -41,22 +43,23 @@ export async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
     return { ok: true, value: await work() }
   } catch (error) {
     if (error instanceof MaterialFailure) {
-      return { ok: false, failure: error.failure, kind: 'material' }
+      return { ok: false, failure: error.failure, kind: 'material', reason: error.message }
     }
     if (!(error instanceof EngineError)) throw error
     const heard = error.cause instanceof Error ? { heard: error.cause.message } : {}
-    return { ok: false, failure: failureOf(error), kind: error.kind, ...heard }
+    const reason = error.message.replace(/[.\s]+$/, '')
+    return { ok: false, failure: failureOf(error, reason), kind: error.kind, reason, ...heard }
   }
 }
 
-function failureOf(error: EngineError): Failure {
+function failureOf(error: EngineError, reason: string): Failure {
   const code =
     error.kind === 'busy'
       ? 'ContainerEngineBusy'
       : error.kind === 'unavailable'
         ? 'ContainerEngineUnavailable'
         : 'ContainerEngineRefused'
-  const message = refuseContainer[code]({ reason: error.message }).message
+  const message = refuseContainer[code]({ reason }).message
   return { code, message, retry: error.retry }
 }
 

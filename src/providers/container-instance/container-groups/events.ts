@@ -17,6 +17,12 @@ export interface NewEvent {
   readonly at: number
 }
 
+/** Which event tells of a failure. */
+export function eventOf(code: string): string {
+  const mounts = ['SecretNotAvailable', 'FileShareNotAvailable', 'GitRepositoryNotAvailable']
+  return mounts.includes(code) ? 'FailedMount' : 'Failed'
+}
+
 const messageCharactersMax = 1000
 
 export function addEvent(

@@ -218,6 +218,15 @@ const table: readonly (readonly [
     'create',
   ],
   [
+    'a group taken away because it was made otherwise than asked',
+    group,
+    'Creating',
+    observed(nothing, {
+      trouble: trouble({ step: 'start', retry: 'never', code: 'ContainerStartFailed' }),
+    }),
+    'fail ContainerStartFailed',
+  ],
+  [
     'a host port that stays taken',
     group,
     'Creating',
@@ -273,4 +282,26 @@ describe('next', () => {
     assert.ok(next.kind === 'done')
     assert.equal(next.observed?.trouble, undefined)
   })
+})
+
+test('why nothing was tried stands in the events of the group', () => {
+  for (const [model_, name] of [
+    [model({ osType: 'Windows' }), 'Failed'],
+    [
+      model({ volumes: [{ name: 'v', azureFile: { shareName: 's', storageAccountName: 'a' } }] }),
+      'FailedMount',
+    ],
+  ] as const) {
+    const next = nextOf(
+      { desired: model_, state: 'Pending', now },
+      observed(nothing),
+      engine,
+      around,
+    )
+    assert.ok(next.kind === 'fail')
+    assert.deepEqual(
+      next.observed?.events.map((one) => [one.name, one.message, one.type]),
+      [[name, next.message, 'Warning']],
+    )
+  }
 })

@@ -6,7 +6,10 @@
 import type { EngineDescription, GroupSpec, ObservedGroup } from '#engines/containers/engine.ts'
 import { nextStep, type Step } from '#engines/containers/next-step.ts'
 import type { Next, Subject } from '#plane/define.ts'
+import type { Failure } from '../engine-failure.ts'
 import { refuseContainer } from '../errors.ts'
+import { defaultContainerLimits } from '../limits.ts'
+import { addEvent, eventOf } from './events.ts'
 import { type ContainerGroup, hashOf } from './model.ts'
 import type { Observed, Trouble } from './observed.ts'
 import { impossible, type Surroundings, specOf } from './spec.ts'
@@ -48,7 +51,9 @@ export function nextOf(
     return follow(nextStep('stopped', undefined, seen, engine, now), observed, state, now)
   }
   const failure = impossible(desired, around, engine)
-  if (failure !== undefined) return { kind: 'fail', ...pick(failure), observed }
+  if (failure !== undefined) {
+    return { kind: 'fail', ...pick(failure), observed: withFailure(observed, failure, now) }
+  }
   const hash = hashOf(desired)
   const untouched = observed.seen.hash === hash || observed.seen.hash === undefined
   if (untouched && (observed.finished === hash || observed.lost === hash)) {
@@ -58,6 +63,12 @@ export function nextOf(
   const ill = spec.restart === 'never' ? undefined : illPart(observed, engine)
   const step = ill ?? nextStep('running', spec, seen, engine, now)
   return follow(step, observed, state, now, spec.restart)
+}
+
+/** So that the user reads in the group's events why nothing was tried. */
+function withFailure(observed: Observed, { code, message }: Failure, at: number): Observed {
+  const event = { name: eventOf(code), message, type: 'Warning', at } as const
+  return { ...observed, events: addEvent(observed.events, event, defaultContainerLimits.eventsMax) }
 }
 
 function pick({ code, message }: { readonly code: string; readonly message: string }) {

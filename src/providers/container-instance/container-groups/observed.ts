@@ -5,7 +5,7 @@
 
 import type { ObservedGroup, ObservedPart, PartState } from '#engines/containers/engine.ts'
 import type { Failure } from '../engine-failure.ts'
-import { addEvent, type GroupEvent, type NewEvent } from './events.ts'
+import { addEvent, eventOf, type GroupEvent, type NewEvent } from './events.ts'
 
 /** An `ObservedGroup` as JSON. */
 export interface Seen extends Omit<ObservedGroup, 'imagesPresent' | 'hash' | 'address'> {
@@ -136,7 +136,7 @@ export function fold(last: Observed | undefined, look: Look): Observed {
   }
   const news = trouble.trouble
   if (news !== undefined && (last?.trouble?.at !== news.at || last.trouble.step !== news.step)) {
-    events.push({ name: eventOf(news), message: news.message, type: 'Warning', at: news.at })
+    events.push({ name: eventOf(news.code), message: news.message, type: 'Warning', at: news.at })
   }
   return {
     generation,
@@ -147,11 +147,6 @@ export function fold(last: Observed | undefined, look: Look): Observed {
     ...(finished ? { finished: hash } : {}),
     ...(lost ? { lost: hash } : {}),
   }
-}
-
-function eventOf({ code }: Trouble): string {
-  const mounts = ['SecretNotAvailable', 'FileShareNotAvailable', 'GitRepositoryNotAvailable']
-  return mounts.includes(code) ? 'FailedMount' : 'Failed'
 }
 
 function withTrouble(

@@ -251,8 +251,7 @@ function failureOf(
   tried: Extract<Attempt<void>, { ok: false }>,
   tries: number,
 ): Failure {
-  const { failure, kind } = tried
-  const reason = failure.message
+  const { failure, kind, reason } = tried
   if (kind === 'material') return failure
   if (step.kind === 'pull') {
     const image = step.image

@@ -67,7 +67,6 @@ export function withDefaults(given: GroupProperties): GroupProperties {
         ...container,
         properties: {
           ...properties,
-          ...(properties.ports === undefined ? {} : { ports: withProtocols(properties.ports) }),
           resources: {
             ...properties.resources,
             requests: { ...defaultRequests, ...properties.resources?.requests },

@@ -291,6 +291,13 @@ describe('what is left out', () => {
     assert.ok(get.location.length > 0)
   })
 
+  test('a port of a container comes back as it was given, without a protocol of ours', async () => {
+    const { put, get } = await roundTrip(body([container({ ports: [{ port: 80 }] })]))
+    for (const shown of [put, get]) {
+      assert.deepEqual(shown.properties.containers[0]?.properties['ports'], [{ port: 80 }])
+    }
+  })
+
   test('a body without containers is refused', async () => {
     await using started = await startContainers({ reconcile: false })
     for (const properties of [{}, { containers: [] }, undefined]) {
