@@ -31,6 +31,16 @@ function problemsOf(environment: Environment, file?: string): Record<string, str
   return found
 }
 
+test('api-versions are lenient where the vendor words are set, unless they are set themselves', () => {
+  const rule = (environment: Environment): string =>
+    readConfig({ environment, directory: tmpdir() }).apiVersions
+  assert.equal(rule({}), 'known')
+  assert.equal(rule({ ARMATURE_VENDOR_NAMESPACE: 'Contoso' }), 'nearest')
+  assert.equal(rule({ ARMATURE_API_VERSIONS: 'nearest' }), 'nearest')
+  const strict = { ARMATURE_VENDOR_NAMESPACE: 'Contoso', ARMATURE_API_VERSIONS: 'known' }
+  assert.equal(rule(strict), 'known')
+})
+
 test('defaults', () => {
   withFolder((directory) => {
     const config = readConfig({ environment: {}, directory })
@@ -108,6 +118,7 @@ const bad: readonly [variable: string, value: string][] = [
   ['ARMATURE_VENDOR_NAMESPACE', 'vendor'],
   ['ARMATURE_VENDOR_BRAND', 'Two Words'],
   ['ARMATURE_SCOPES', 'Implicit'],
+  ['ARMATURE_API_VERSIONS', 'newest'],
   ['ARMATURE_ISSUERS', '{'],
   ['ARMATURE_ISSUERS', '{}'],
   ['ARMATURE_ISSUERS', '[{}]'],

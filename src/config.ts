@@ -8,6 +8,7 @@ import { dirname, join, resolve } from 'node:path'
 import { type Limits, limitNotes } from '#kernel/limits.ts'
 import { isVendorWord, type VendorWords } from '#kernel/vendor.ts'
 import { type AccountsConfig, accountsSettings } from './config/accounts.ts'
+import { apiVersionsSettings, versionRuleOf } from './config/api-versions.ts'
 import { arrangeEdge, type EdgeConfig, edgeSettings } from './config/edge.ts'
 import {
   arrangeMigrations,
@@ -53,6 +54,8 @@ export interface Config extends AccountsConfig, EdgeConfig, OutboundConfig, Migr
   readonly publicUrl: string | undefined
   readonly words: VendorWords
   readonly scopes: 'implicit' | 'declared'
+  /** Whether a version that is not listed is refused or served in the nearest shape. */
+  readonly apiVersions: 'known' | 'nearest'
   readonly containers: 'auto' | 'docker' | 'kubernetes' | 'simulated'
   /** A kubeconfig as JSON; inside a cluster none is needed. */
   readonly kubeconfig: string | undefined
@@ -187,6 +190,7 @@ const settings = {
     description:
       'Whether a write by someone allowed it at the root brings a missing subscription or resource group into being.',
   }),
+  ...apiVersionsSettings,
   ...accountsSettings,
   containers: choice(['auto', 'docker', 'kubernetes', 'simulated'], {
     default: 'auto',
@@ -379,6 +383,7 @@ function arrange(
     publicUrl: named.publicUrl === none ? undefined : named.publicUrl.replace(/\/+$/, ''),
     words: { namespace: named.vendorNamespace, brand: named.vendorBrand },
     scopes: named.scopes,
+    apiVersions: versionRuleOf(named.apiVersions, named.vendorNamespace),
     issuers: named.issuers,
     sessionHours: named.sessionHours,
     sessionIdleHours: named.sessionIdleHours,

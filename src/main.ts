@@ -17,6 +17,7 @@ import { directoryRoutes } from '#identity/directory-api.ts'
 import { type Identity, openIdentity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
 import { createSeal } from '#identity/seal.ts'
+import { compareApiVersions, isApiVersion, nearestApiVersion } from '#kernel/api-version.ts'
 import { refuse } from '#kernel/error.ts'
 import type { Clock } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
@@ -198,6 +199,7 @@ export async function start(config: Config): Promise<Started> {
     limits: config.limits,
     tokenKey: deriveKey(key, 'continuation tokens'),
     scopes: config.scopes,
+    apiVersions: config.apiVersions,
     timers,
     guards: [lockGuard],
     onDenied: (denied) => denials.note(denied),
@@ -422,12 +424,20 @@ function throttleOf(config: Config, ownerId: string): ThrottleSettings | false {
   }
 }
 
-/** `/openapi/` lists the documents; `{namespace}/{version}.json` is one of them. */
+/** `/openapi/` lists the documents; `{namespace}/{version}.json` is one of them, or the nearest to that version. */
 function openApiAt(plane: RunningPlane, config: Config, path: string): object | undefined {
   const documents = openApiDocuments(plane.describe(), config.words)
   const name = (one: (typeof documents)[number]) => `${one.namespace}/${one.version}.json`
   if (path === '') return { value: documents.map((one) => `/openapi/${name(one)}`) }
-  return documents.find((one) => name(one).toLowerCase() === path.toLowerCase())?.document
+  const [namespace, version = ''] = path
+    .toLowerCase()
+    .replace(/\.json$/, '')
+    .split('/')
+  const own = documents.filter((one) => one.namespace.toLowerCase() === namespace)
+  const dates = own.map((one) => one.version).sort(compareApiVersions)
+  const wanted = dates.includes(version) || !isApiVersion(version) ? version : undefined
+  const shown = wanted ?? nearestApiVersion(dates, version)
+  return own.find((one) => one.version === shown)?.document
 }
 
 interface Running {

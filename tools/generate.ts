@@ -9,7 +9,13 @@ import { openApiDocuments } from '#plane/openapi.ts'
 import { functionCatalogue } from '#template/functions/catalogue.ts'
 import { describeSettings } from '../src/config.ts'
 import { declaredTable } from './generate/declared-table.ts'
-import { errorsPage, limitsPage, operationsPage, settingsPage } from './generate/pages.ts'
+import {
+  apiVersionsPage,
+  errorsPage,
+  limitsPage,
+  operationsPage,
+  settingsPage,
+} from './generate/pages.ts'
 import { templateFunctionsPage } from './generate/template-functions-page.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -27,6 +33,7 @@ files.set('docs/reference/settings.md', settingsPage(describeSettings()))
 files.set('docs/reference/limits.md', limitsPage())
 files.set('docs/reference/errors.md', errorsPage(registry))
 files.set('docs/reference/operations.md', operationsPage(routes))
+files.set('docs/reference/api-versions.md', apiVersionsPage(registry.types))
 files.set('docs/reference/template-functions.md', templateFunctionsPage(functionCatalogue))
 
 const existing = ['openapi', 'docs/reference'].flatMap(listed)

@@ -73,7 +73,10 @@ function commonHeaders(
     headers.push('Strict-Transport-Security', 'max-age=31536000; includeSubDomains')
   }
   if (edge.isDraining()) headers.push('Connection', 'close')
-  const { allowance } = exchange
+  const { allowance, route } = exchange
+  if (route?.nearestVersion !== undefined) {
+    headers.push('x-armature-api-version', route.nearestVersion)
+  }
   if (allowance !== undefined) headers.push(allowance.header, String(allowance.remaining))
   echoClientRequestId(exchange.request, headers)
   if (own !== undefined) override(headers, own)

@@ -3,7 +3,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { apiVersionPattern, compareApiVersions } from './api-version.ts'
+import {
+  apiVersionPattern,
+  compareApiVersions,
+  isApiVersion,
+  nearestApiVersion,
+} from './api-version.ts'
 
 test('a version is a date, with a stage or without', () => {
   for (const good of ['2022-04-01', '2022-04-01-preview', '2022-04-01-privatepreview']) {
@@ -43,4 +48,25 @@ test('the order is total', () => {
       }
     }),
   )
+})
+
+test('a version is of a day that there is', () => {
+  for (const good of ['2024-02-29', '2026-12-31-preview']) assert.ok(isApiVersion(good), good)
+  const bad = ['2019-13-45', '2023-02-29', '2024-00-10', '2024-04-31-preview', 'latest', '']
+  for (const one of bad) assert.ok(!isApiVersion(one), one)
+})
+
+test('the nearest is the one in force on the day, or else the oldest', () => {
+  const dates = ['2025-01-01', '2024-05-01', '2024-05-01-preview', '2022-04-01']
+  for (const [asked, nearest] of [
+    ['2099-01-01', '2025-01-01'],
+    ['2025-01-01-preview', '2025-01-01'],
+    ['2024-12-31', '2024-05-01'],
+    ['2024-05-01-preview', '2024-05-01'],
+    ['2024-04-30', '2022-04-01'],
+    ['2015-07-01', '2022-04-01'],
+  ] as const) {
+    assert.equal(nearestApiVersion(dates, asked), nearest, asked)
+  }
+  assert.equal(nearestApiVersion([], '2024-01-01'), undefined)
 })

@@ -2,6 +2,23 @@
 
 export const apiVersionPattern = /^\d{4}-\d{2}-\d{2}(?:-(?:preview|alpha|beta|rc|privatepreview))?$/
 
+/** The form of a version, and a day that there is: `2019-13-45` is none. */
+export function isApiVersion(version: string): boolean {
+  if (!apiVersionPattern.test(version)) return false
+  const day = version.slice(0, 10)
+  const at = Date.parse(day)
+  return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === day
+}
+
+/**
+ * The one of `dates` (newest first) that was in force on the day of a version: the newest that is not younger. For a
+ * version older than all of them, the oldest.
+ */
+export function nearestApiVersion(dates: readonly string[], version: string): string | undefined {
+  const day = version.slice(0, 10)
+  return dates.find((date) => date.slice(0, 10) <= day) ?? dates.at(-1)
+}
+
 /** Newest first; a stable version comes before a preview of the same day. */
 export function compareApiVersions(a: string, b: string): number {
   const dayA = a.slice(0, 10)

@@ -28,7 +28,7 @@ import { createReader, type Parts } from './parts.ts'
 import { denial, GrantDenied } from './permit.ts'
 import type { Outcome, Plane, RunInput, StillAllowed } from './plane.ts'
 import { createReconciler, type ReconcilerLoop, type Timers } from './reconciler.ts'
-import { createRegistry, type Registry } from './registry.ts'
+import { createRegistry, type Registry, type VersionRule } from './registry.ts'
 import { runAction } from './verbs/act.ts'
 import { amend } from './verbs/amend.ts'
 import { emptyScope, runDelete, type Swept } from './verbs/delete.ts'
@@ -47,6 +47,8 @@ export interface PlaneOptions {
   readonly limits: Limits
   readonly tokenKey: Uint8Array
   readonly scopes: 'implicit' | 'declared'
+  /** Default `known`. */
+  readonly apiVersions?: VersionRule
   readonly timers: Timers
   /** What may refuse a change although the caller may make it. Given what providers are given. */
   readonly guards?: readonly Guard[]
@@ -123,7 +125,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
   }
   const settled = new Set<(key: string) => void>()
   const declared = options.providers(services)
-  const registry = createRegistry(declared, options.words)
+  const registry = createRegistry(declared, options.words, options.apiVersions)
   const parts: Parts = {
     registry,
     store: options.store,

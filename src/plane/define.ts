@@ -310,6 +310,8 @@ export interface ResourceType<M = unknown> {
   readonly versions: readonly Version<M>[]
   /** For types without shapes of their own (computed or only actions): the versions they answer in. */
   readonly apiVersions?: readonly string[] | 'any'
+  /** As `alikeVersions` of the provider, for a type whose clients send others. */
+  readonly alikeVersions?: readonly string[]
   /** Default: all of them for stored types, none for types with a `source`. */
   readonly verbs?: readonly StoredVerb[]
   /** What HEAD of one that is there answers. Default 204 (facts 9.3); the API management family says 200. */
@@ -412,6 +414,11 @@ export interface Provider {
   /** The refusal of a body with these problems (one or more), where the namespace has a code of its own for it. */
   refuseProblems?(problems: readonly Problem[]): ApiError
   readonly types: readonly ResourceType[]
+  /**
+   * Versions that published clients send and that have no shape of their own here: each is served in the shape that
+   * was in force on its day (`nearestApiVersion`).
+   */
+  readonly alikeVersions?: readonly string[]
   /**
    * Work of its own beside the reconciler (meters, schedules, sweeps): begun once the installation serves, ended
    * by disposal, which waits for what is under way. Every replica begins it: what may run once only takes a lease.

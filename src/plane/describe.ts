@@ -31,11 +31,12 @@ export function describe(registry: Registry): readonly RouteDescription[] {
 
 function base(
   type: CompiledType,
-): Pick<RouteDescription, 'namespace' | 'type' | 'versions' | 'errorFamily'> {
+): Pick<RouteDescription, 'namespace' | 'type' | 'versions' | 'alikeVersions' | 'errorFamily'> {
   return {
     namespace: type.namespace,
     type: type.fullType,
     versions: type.dates === 'any' ? [] : type.dates,
+    alikeVersions: type.alike,
     errorFamily: type.errorFamily,
   }
 }

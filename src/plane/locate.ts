@@ -3,7 +3,7 @@
  * order of facts 9.7. Reads nothing but the table.
  */
 
-import { apiVersionPattern } from '#kernel/api-version.ts'
+import { compareApiVersions, isApiVersion } from '#kernel/api-version.ts'
 import { type ErrorFamily, refuse } from '#kernel/error.ts'
 import {
   type ParsedPath,
@@ -14,7 +14,7 @@ import {
 } from '#kernel/resource-id.ts'
 import type { Action, StoredVerb } from './define.ts'
 import type { Method, Route } from './plane.ts'
-import type { CompiledType, Registry } from './registry.ts'
+import { type CompiledType, type Registry, type ServedVersion, servedVersion } from './registry.ts'
 
 /** A route together with the parts of the table that will serve it. */
 export interface LocatedRoute extends Route {
@@ -82,19 +82,20 @@ function locateResource(
   registry: Registry,
   method: Method,
   id: ResourceId,
-  version: string,
+  asked: string,
 ): LocatedRoute {
   const last = id.segments.at(-1)
   if (last === undefined) throw refuse.NotFound({ path: '/' })
   const operation = operationKind(last.namespace, last.types)
   if (operation !== undefined && last.namespace !== undefined) {
-    return locateOperation(registry, method, id, last.namespace, operation, version)
+    return locateOperation(registry, method, id, last.namespace, operation, asked)
   }
   const compiled = registry.find(last.namespace, last.types)
   if (compiled === undefined || !fitsScope(compiled, id)) {
-    throw unknownType(registry, last.namespace, last.types, version)
+    throw unknownType(registry, last.namespace, last.types, asked)
   }
-  checkVersion(compiled, version)
+  const served = versionOf(registry, compiled, asked)
+  const { version } = served
   const verb = method === 'POST' ? undefined : verbOf[method]
   if (verb === undefined || !allowed(compiled, version, verb)) {
     throw notAllowed(method, resourceMethods(compiled, version))
@@ -112,6 +113,7 @@ function locateResource(
     bodySyntax: compiled.declaration.bodySyntax ?? 'strict',
     counts: write ? 'writes' : verb === 'delete' ? 'deletes' : 'reads',
     path: id.key,
+    ...shownVersion(served),
     compiled,
     version,
     declaredAction: undefined,
@@ -123,19 +125,19 @@ function locateCollection(
   registry: Registry,
   method: Method,
   parsed: CollectionPath,
-  version: string,
+  asked: string,
 ): LocatedRoute {
   const compiled = registry.find(parsed.namespace, parsed.types)
   if (compiled !== undefined && listsHere(compiled, parsed)) {
     const listed = compiled.verbs.has('list')
     const own = method === 'POST' || method === 'GET' ? ownAction(compiled, method) : undefined
     if (own !== undefined) {
-      checkVersion(compiled, version)
+      const served = versionOf(registry, compiled, asked)
       const name = compiled.words.at(-1) ?? ''
-      return actionRoute(compiled, parsed.parent, own, name, version, compiled.permission, parsed)
+      return actionRoute(compiled, parsed, { action: own, name, served }, compiled.permission)
     }
     if (method === 'GET' && listed) {
-      checkVersion(compiled, version)
+      const served = versionOf(registry, compiled, asked)
       return {
         kind: 'list',
         id: parsed.parent,
@@ -147,8 +149,9 @@ function locateCollection(
         bodySyntax: 'strict',
         counts: 'reads',
         path: parsed.text.toLowerCase(),
+        ...shownVersion(served),
         compiled,
-        version,
+        version: served.version,
         declaredAction: undefined,
         actionName: undefined,
       }
@@ -162,20 +165,19 @@ function locateCollection(
       ([name]) => name.toLowerCase() === lower,
     )
     if (found !== undefined) {
-      checkVersion(parent, version)
+      const served = versionOf(registry, parent, asked)
       const [name, action] = found
       if (action.method !== method) throw notAllowed(method, [action.method])
-      const permission = `${parent.permission}/${name}`
-      return actionRoute(parent, parsed.parent, action, name, version, permission, parsed)
+      return actionRoute(parent, parsed, { action, name, served }, `${parent.permission}/${name}`)
     }
   }
   if (compiled !== undefined && listsHere(compiled, parsed)) {
-    checkVersion(compiled, version)
+    versionOf(registry, compiled, asked)
     const methods = compiled.verbs.has('list') ? ['GET'] : []
     for (const own of Object.keys(compiled.declaration.collectionActions ?? {})) methods.push(own)
     throw notAllowed(method, methods)
   }
-  throw unknownType(registry, parsed.namespace, parsed.types, version)
+  throw unknownType(registry, parsed.namespace, parsed.types, asked)
 }
 
 function ownAction(compiled: CompiledType, method: 'POST' | 'GET'): Action<unknown> | undefined {
@@ -184,12 +186,17 @@ function ownAction(compiled: CompiledType, method: 'POST' | 'GET'): Action<unkno
 
 function actionRoute(
   compiled: CompiledType,
-  id: ResourceId,
-  action: Action<unknown>,
-  name: string,
-  version: string,
+  { parent, text }: CollectionPath,
+  {
+    action,
+    name,
+    served,
+  }: {
+    readonly action: Action<unknown>
+    readonly name: string
+    readonly served: ServedVersion
+  },
   permission: string,
-  parsed: CollectionPath,
 ): LocatedRoute {
   const named =
     action.permission === undefined
@@ -198,21 +205,26 @@ function actionRoute(
   const needs = action.open === true ? '' : named
   return {
     kind: 'action',
-    id,
+    id: parent,
     type: compiled.fullType,
     action: needs,
-    scope: id,
+    scope: parent,
     errorFamily: compiled.errorFamily,
     body:
       action.body === undefined ? 'none' : action.bodyOptional === true ? 'optional' : 'required',
     bodySyntax: compiled.declaration.bodySyntax ?? 'strict',
     counts: action.method === 'GET' || action.countsAsRead === true ? 'reads' : 'writes',
-    path: parsed.text.toLowerCase(),
+    path: text.toLowerCase(),
+    ...shownVersion(served),
     compiled,
-    version,
+    version: served.version,
     declaredAction: action,
     actionName: name,
   }
+}
+
+function shownVersion({ version, isUnlisted }: ServedVersion): Pick<Route, 'nearestVersion'> {
+  return isUnlisted ? { nearestVersion: version } : {}
 }
 
 function operationKind(
@@ -238,7 +250,7 @@ function locateOperation(
   const errorFamily = registry.familyOf(namespace)
   if (errorFamily === undefined) throw refuse.InvalidResourceNamespace({ namespace })
   if (method !== 'GET') throw notAllowed(method, ['GET'])
-  if (!apiVersionPattern.test(version)) throw badVersion(version, namespace, 'any date')
+  if (!isApiVersion(version)) throw badVersion(version, namespace, 'any date')
   return {
     kind,
     id,
@@ -330,14 +342,13 @@ function notAllowed(method: string, methods: readonly string[]): Error {
   )
 }
 
-function checkVersion(compiled: CompiledType, version: string): void {
-  if (compiled.dates === 'any') {
-    if (!apiVersionPattern.test(version)) throw badVersion(version, compiled.fullType, 'any date')
-    return
-  }
-  if (!compiled.dates.includes(version)) {
-    throw badVersion(version, compiled.fullType, compiled.dates.join(', '))
-  }
+/** The version that answers. Throws `InvalidApiVersionParameter`. */
+function versionOf(registry: Registry, compiled: CompiledType, asked: string): ServedVersion {
+  const served = servedVersion(compiled, asked, registry.versionRule)
+  if (served !== undefined) return served
+  const { dates, alike } = compiled
+  const supported = dates === 'any' ? 'any date' : [...dates, ...alike].sort(compareApiVersions)
+  throw badVersion(asked, compiled.fullType, String(supported).replaceAll(',', ', '))
 }
 
 function badVersion(version: string, type: string, supported: string): Error {

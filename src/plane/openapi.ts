@@ -1,5 +1,6 @@
 /** OpenAPI 3.1 from the table: one document per namespace and version. Pure: the same table, the same text. */
 
+import { nearestApiVersion } from '#kernel/api-version.ts'
 import type { ErrorFamily } from '#kernel/error.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { RouteDescription } from './plane.ts'
@@ -97,12 +98,17 @@ function operationOf(route: RouteDescription, version: string, words: VendorWord
   const isList = route.operationName.endsWith('_List')
   const shown =
     isList && answer !== undefined ? { 'application/json': { schema: listOf(answer) } } : content
+  const alike = route.alikeVersions.filter(
+    (date) => nearestApiVersion(route.versions, date) === version,
+  )
   const success = (description: string): object =>
     shown === undefined ? { description } : { description, content: shown }
   return {
     operationId: route.operationName,
     summary: route.summary,
     'x-permission': route.action,
+    // Answered in this shape as well.
+    ...(alike.length === 0 ? {} : { 'x-alike-versions': alike }),
     ...(body === undefined
       ? {}
       : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),

@@ -33,6 +33,8 @@ export interface Route {
   readonly scope: ResourceId
   readonly errorFamily: ErrorFamily
   readonly body: 'required' | 'optional' | 'none'
+  /** The version that answers, where the one that was asked for is not listed. */
+  readonly nearestVersion?: string
   /** `relaxed`: JSON as people write it, with comments and names without quotes. */
   readonly bodySyntax: 'strict' | 'relaxed'
   /** How throttling counts it. */
@@ -114,7 +116,10 @@ export interface StillAllowed {
 export interface RouteDescription {
   readonly namespace: string
   readonly type: string
+  /** Those that have shapes of their own. */
   readonly versions: readonly string[]
+  /** Those that are answered in one of these shapes. */
+  readonly alikeVersions: readonly string[]
   readonly method: Method
   /** `/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/…` */
   readonly path: string

@@ -3,7 +3,7 @@
  * path means, in which versions, and what action it takes. Knows no store and runs nothing.
  */
 
-import { compareApiVersions } from '#kernel/api-version.ts'
+import { compareApiVersions, isApiVersion, nearestApiVersion } from '#kernel/api-version.ts'
 import { type ApiError, type ErrorFamily, type Problem, refuseProblems } from '#kernel/error.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { Provider, ResourceType, StoredVerb, Version } from './define.ts'
@@ -25,8 +25,10 @@ export interface CompiledType {
   /** `['accounts', 'shares']` */
   readonly words: readonly string[]
   readonly versions: ReadonlyMap<string, Version<unknown>>
-  /** Newest first; `any` for types that have no shape. */
+  /** Of its shapes, newest first; `any` for types that have no shape. */
   readonly dates: readonly string[] | 'any'
+  /** Served in one of these shapes besides, newest first. */
+  readonly alike: readonly string[]
   readonly verbs: ReadonlySet<StoredVerb>
   readonly errorFamily: ErrorFamily
   readonly refuseProblems: (problems: readonly Problem[]) => ApiError
@@ -34,8 +36,19 @@ export interface CompiledType {
 
 const allVerbs: readonly StoredVerb[] = ['get', 'list', 'put', 'patch', 'delete']
 
+/** Whether a version that is not listed is refused or served in the nearest shape. */
+export type VersionRule = 'known' | 'nearest'
+
+/** The version in which a request is served. */
+export interface ServedVersion {
+  readonly version: string
+  /** The one that was asked for is not listed. */
+  readonly isUnlisted: boolean
+}
+
 export interface Registry {
   readonly words: VendorWords
+  readonly versionRule: VersionRule
   readonly types: readonly CompiledType[]
   readonly providers: readonly Provider[]
   /** The type at a path: `undefined` namespace for the implied ones. Case does not matter. */
@@ -48,7 +61,11 @@ export interface Registry {
   familyOf(namespace: string): ErrorFamily | undefined
 }
 
-export function createRegistry(providers: readonly Provider[], words: VendorWords): Registry {
+export function createRegistry(
+  providers: readonly Provider[],
+  words: VendorWords,
+  versionRule: VersionRule = 'known',
+): Registry {
   const byKey = new Map<string, CompiledType>()
   const namespaces = new Map<string, Provider>()
   for (const provider of providers) {
@@ -65,6 +82,7 @@ export function createRegistry(providers: readonly Provider[], words: VendorWord
   const impliedPrefix = `${qualify(words, 'Resources').toLowerCase()}/`
   const registry: Registry = {
     words,
+    versionRule,
     types: [...byKey.values()],
     providers,
     find(namespace, types) {
@@ -109,10 +127,35 @@ function compile(provider: Provider, declaration: ResourceType, words: VendorWor
     words: declaration.type.slice(slash + 1).split('/'),
     versions: new Map(declaration.versions.map((version) => [version.date, version])),
     dates: dates === 'any' ? dates : [...dates].sort(compareApiVersions),
+    alike: dates === 'any' ? [] : alikeOf(provider, declaration, dates),
     verbs: new Set(declaration.verbs ?? (stored ? allVerbs : sourceVerbs(declaration))),
     errorFamily: provider.errorFamily ?? 'resource-manager',
     refuseProblems: provider.refuseProblems ?? refuseProblems,
   }
+}
+
+function alikeOf(
+  provider: Provider,
+  declaration: ResourceType,
+  dates: readonly string[],
+): readonly string[] {
+  const alike = declaration.alikeVersions ?? provider.alikeVersions ?? []
+  return alike.filter((date) => !dates.includes(date)).sort(compareApiVersions)
+}
+
+/** Undefined where the version is refused. */
+export function servedVersion(
+  { dates, alike }: Pick<CompiledType, 'dates' | 'alike'>,
+  asked: string,
+  rule: VersionRule,
+): ServedVersion | undefined {
+  const version = asked.toLowerCase()
+  if (dates === 'any') return isApiVersion(version) ? { version, isUnlisted: false } : undefined
+  if (dates.includes(version)) return { version, isUnlisted: false }
+  const isListed = alike.includes(version)
+  if (!isListed && (rule === 'known' || !isApiVersion(version))) return undefined
+  const nearest = nearestApiVersion(dates, version)
+  return nearest === undefined ? undefined : { version: nearest, isUnlisted: !isListed }
 }
 
 function sourceVerbs(declaration: ResourceType): readonly StoredVerb[] {

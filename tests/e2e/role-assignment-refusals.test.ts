@@ -180,7 +180,7 @@ describe('refusals', () => {
   const versions: readonly [query: string, code: string][] = [
     ['', 'MissingApiVersionParameter'],
     ['?api-version=', 'MissingApiVersionParameter'],
-    ['?api-version=2015-07-01', 'InvalidApiVersionParameter'],
+    ['?api-version=2022-04-02', 'InvalidApiVersionParameter'],
     ['?api-version=latest', 'InvalidApiVersionParameter'],
   ]
   for (const [query, code] of versions) {

@@ -51,6 +51,24 @@ test('words of its own: types, actions and headers change, and nothing else answ
     `/providers/Contoso.Authorization/roleDefinitions/${roles.userAccessAdministrator}?${assignments}`,
   )
   assert.match(role.text, /"Contoso\.Authorization\/\*"/)
+  // Published clients send versions of their own.
+  const nearest = await branded.request('GET', `${group}?api-version=2099-01-01-preview`)
+  assert.equal(nearest.status, 200, nearest.text)
+  assert.equal(nearest.headers.get('x-armature-api-version'), '2025-04-01')
+  const listed = await branded.request('GET', `${group}?api-version=2019-05-01`)
+  assert.equal(listed.status, 200, listed.text)
+  assert.equal(listed.headers.get('x-armature-api-version'), null)
+  const missing = await branded.request('GET', `${group}-x?api-version=2000-01-01`)
+  assertRefused(missing, 404, 'ResourceGroupNotFound')
+  assert.equal(missing.headers.get('x-armature-api-version'), '2019-10-01')
+  assertRefused(
+    await branded.request('GET', `${group}?api-version=2019-13-45`),
+    400,
+    'InvalidApiVersionParameter',
+  )
+  const path = '/openapi/Contoso.Authorization/2020-04-01-preview.json'
+  const document = await branded.request('GET', path, { token: null })
+  assert.equal(document.at('info.version'), '2018-07-01')
   const accepted = await branded.request('DELETE', `${group}?${groups}`)
   assert.equal(accepted.status, 202)
   assert.match(accepted.headers.get('fabrikam-asyncoperation') ?? '', /\/Contoso\.Resources\//)

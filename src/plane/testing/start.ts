@@ -60,6 +60,7 @@ export interface StartOptions {
   /** Shared by planes that stand for replicas. */
   readonly clock?: TestClock
   readonly timers?: Timers
+  readonly apiVersions?: 'known' | 'nearest'
   /** Beside the sample's. */
   readonly providers?: readonly Provider[]
 }
@@ -103,6 +104,7 @@ export async function startPlane(options: StartOptions = {}): Promise<TestPlane>
     limits: { ...defaultLimits, ...options.limits },
     tokenKey: new Uint8Array(32),
     scopes: options.scopes ?? 'implicit',
+    ...(options.apiVersions === undefined ? {} : { apiVersions: options.apiVersions }),
     timers: options.timers ?? realTimers,
   })
   if (options.reconcile !== false) plane.reconciler.start()

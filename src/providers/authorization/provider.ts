@@ -12,6 +12,7 @@ import { authorizationErrors } from './errors.ts'
 import { type AuthorizationLimits, defaultAuthorizationLimits } from './limits.ts'
 import { locks } from './locks/resource.ts'
 import { permissions } from './permissions/resource.ts'
+import { publishedVersions } from './published-versions.ts'
 import { roleAssignments } from './role-assignments/resource.ts'
 import { builtInRoles } from './role-definitions/built-in-roles.ts'
 import { roleDefinitions } from './role-definitions/resource.ts'
@@ -39,6 +40,7 @@ export function authorizationProvider(parts: AuthorizationProviderParts): Provid
   const builtIns = builtInRoles(words)
   return {
     namespace: 'Authorization',
+    alikeVersions: publishedVersions,
     description: 'Roles, and who may act with them where.',
     errors: authorizationErrors.entries,
     types: [

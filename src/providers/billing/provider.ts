@@ -102,6 +102,16 @@ export function billingProvider(parts: BillingParts): Provider {
   }
   return {
     namespace: 'Billing',
+    alikeVersions: [
+      '2018-11-01-preview',
+      '2019-10-01-preview',
+      '2020-05-01',
+      '2020-09-01',
+      '2020-11-01-preview',
+      '2021-10-01',
+      '2022-10-01-preview',
+      '2023-04-01',
+    ],
     description: 'What things cost: transactions, invoices, prices, usage.',
     errors: billingErrors.entries,
     types: [

@@ -12,6 +12,7 @@ import { containers } from './containers/resource.ts'
 import { containerErrors } from './errors.ts'
 import { type ContainerLimits, defaultContainerLimits } from './limits.ts'
 import { locationLists } from './locations/resource.ts'
+import { publishedVersions } from './published-versions.ts'
 import type {
   LentIdentities,
   Repositories,
@@ -71,6 +72,7 @@ export function containerInstanceProvider(parts: ContainerInstanceParts): Provid
   return {
     start: () => hourly(parts.timers, () => sweepOrphans(parts)),
     namespace: 'ContainerInstance',
+    alikeVersions: publishedVersions,
     description: 'Groups of containers that share a network, volumes and a life.',
     errors: containerErrors.entries,
     types: [

@@ -36,6 +36,7 @@ export function dataShareProvider(given: DataShareParts): Provider {
   }
   return defineProvider({
     namespace: 'DataShare',
+    alikeVersions: ['2018-11-01-preview', '2019-11-01', '2020-09-01', '2020-10-01-preview'],
     description: 'Sharing that copies, with the details of every synchronization.',
     errorFamily: 'data-share',
     errors: shareErrors.entries,

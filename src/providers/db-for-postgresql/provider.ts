@@ -9,6 +9,7 @@ import { postgresErrors, refuseParameters } from './errors.ts'
 import { flexibleServers } from './flexible-servers/resource.ts'
 import { migrations } from './migrations/resource.ts'
 import type { MigrationSettings, PostgresParts } from './parts.ts'
+import { publishedVersions } from './published-versions.ts'
 
 export interface DatabaseParts extends World {
   readonly engine: DatabaseEngine
@@ -24,6 +25,7 @@ export function postgresProvider(given: DatabaseParts): Provider {
   }
   return defineProvider({
     namespace: 'DBforPostgreSQL',
+    alikeVersions: publishedVersions,
     description: 'PostgreSQL servers, and migrations that move databases into them.',
     errors: postgresErrors.entries,
     refuseProblems: refuseParameters,

@@ -7,6 +7,15 @@ import { userAssignedIdentities } from './user-assigned-identities/resource.ts'
 export function managedIdentityProvider(world: World): Provider {
   return defineProvider({
     namespace: 'ManagedIdentity',
+    alikeVersions: [
+      '2015-08-31-preview',
+      '2018-11-30',
+      '2021-09-30-preview',
+      '2022-01-31-preview',
+      '2023-07-31-preview',
+      '2024-11-30',
+      '2025-01-31-preview',
+    ],
     description: 'Identities of the directory that resources run with.',
     types: [userAssignedIdentities(world)],
   })

@@ -10,6 +10,7 @@ import { events, healthVersion } from './events.ts'
 import { openHistory } from './history.ts'
 import { impactedResources, openImpactedResources } from './impacted-resources.ts'
 import { openLedger } from './ledger.ts'
+import { publishedVersions } from './published-versions.ts'
 import type { Observers } from './sighting.ts'
 import { openSignals } from './signals.ts'
 import { createWatch } from './watch.ts'
@@ -37,6 +38,7 @@ export function resourceHealthProvider(parts: ResourceHealthParts): Provider {
   let background: Background | undefined
   return {
     namespace: 'ResourceHealth',
+    alikeVersions: publishedVersions,
     description:
       'Service health: events with a life, whom they touch, and how available resources are.',
     errorFamily: 'health',

@@ -9,6 +9,7 @@ import { resourcesErrors } from './errors.ts'
 import { defaultLocations, type Location } from './locations/locations.ts'
 import { locations } from './locations/resource.ts'
 import { offersOf, type ProviderListParts, providerLists } from './provider-lists/resource.ts'
+import { publishedVersions } from './published-versions.ts'
 import type { EmptyScope } from './resource-groups/reconcile.ts'
 import { resourceGroups } from './resource-groups/resource.ts'
 import { type ListTracked, resourceLists } from './resource-lists/resource.ts'
@@ -37,6 +38,7 @@ export function resourcesProvider(parts: ResourcesProviderParts): Provider {
   const { locations: all = defaultLocations, scanRowsMax = defaultLimits.filterScanRowsMax } = parts
   return {
     namespace: 'Resources',
+    alikeVersions: publishedVersions,
     description: 'Tenants, subscriptions, resource groups, and what is in them.',
     errors: { ...resourcesErrors.entries, ...deploymentErrors.entries },
     types: [

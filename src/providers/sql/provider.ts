@@ -3,6 +3,7 @@
 import type { Seal } from '#kernel/ports.ts'
 import { defineProvider, type Provider } from '#plane/define.ts'
 import { sqlErrors } from './errors.ts'
+import { publishedVersions } from './published-versions.ts'
 import { sqlServers } from './servers/resource.ts'
 
 export interface SqlParts {
@@ -13,6 +14,7 @@ export interface SqlParts {
 export function sqlProvider(parts: SqlParts): Provider {
   return defineProvider({
     namespace: 'Sql',
+    alikeVersions: publishedVersions,
     description: 'PostgreSQL servers with their sign-in, and folders of DuckDB files.',
     errors: sqlErrors.entries,
     types: [sqlServers(parts)],

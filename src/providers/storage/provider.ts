@@ -3,6 +3,7 @@
 import type { Seal } from '#kernel/ports.ts'
 import { defineProvider, type Provider } from '#plane/define.ts'
 import { storageErrors } from './errors.ts'
+import { publishedVersions } from './published-versions.ts'
 import { storageAccounts } from './storage-accounts/resource.ts'
 
 export interface StorageParts {
@@ -13,6 +14,7 @@ export interface StorageParts {
 export function storageProvider(parts: StorageParts): Provider {
   return defineProvider({
     namespace: 'Storage',
+    alikeVersions: publishedVersions,
     description:
       'Storage accounts: folders of the installation and blob services, registered with their keys.',
     errors: storageErrors.entries,

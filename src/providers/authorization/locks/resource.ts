@@ -17,6 +17,7 @@ export function locks(): ResourceType {
       rule: '1 to 260 characters, none of < > % & : \\ ? /',
     },
     versions: [v2016_09_01],
+    alikeVersions: ['2015-01-01', '2017-04-01', '2020-05-01'],
     verbs: ['get', 'list', 'put', 'delete'],
     rules: ({ id }) =>
       // A lock on everything would lock out the one who is to take it off.

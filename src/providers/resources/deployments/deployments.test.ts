@@ -470,6 +470,50 @@ test('nested deployments to other groups, and on what their parent makes first: 
   assert.deepEqual(await kinds(), ['fresh:NoChange', 'v:NoChange', 's:NoChange'])
 })
 
+test('versions that published templates send, also of resources inside of nested deployments', async () => {
+  await using started = await startDeployments()
+  const assigned = { ...assignment(randomUUID(), randomUUID()), apiVersion: '2020-04-01-preview' }
+  const nested = {
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2018-05-01',
+    name: 'inner',
+    properties: {
+      mode: 'Incremental',
+      template: templateFor([assigned, { ...web('w'), apiVersion: '2018-10-01' }]),
+    },
+  }
+  const lock = {
+    type: 'Vendor.Authorization/locks',
+    apiVersion: '2020-05-01',
+    name: 'l',
+    properties: { level: 'CanNotDelete' },
+  }
+  const outputs = {
+    versions: {
+      type: 'array',
+      value: "[providers('Vendor.Authorization', 'locks').apiVersions]",
+    },
+    image: {
+      type: 'string',
+      value: `[reference('${group}/providers/Vendor.ContainerInstance/containerGroups/w', '2021-09-01').containers[0].properties.image]`,
+    },
+  }
+  const outer = { ...nested, name: 'outer', properties: { template: templateFor([nested]) } }
+  const asked = body([outer, lock], { outputs: { versions: outputs.versions } })
+  await started.call('PUT', at('old'), asked, { version: '2019-05-10' })
+  await started.settle()
+  const read = json(await started.call('GET', at('old'), undefined, { version: '2026-06-01' }))
+  assert.equal(read.properties.provisioningState, 'Succeeded', JSON.stringify(read.properties))
+  assert.ok(read.properties.outputs.versions.value.includes('2020-05-01'))
+  assert.equal(await changesOf(started, 'old', body([lock])), 'l:NoChange w:Ignore')
+  await started.call('PUT', at('image'), body([], { outputs: { image: outputs.image } }))
+  await started.settle()
+  const image = json(await started.call('GET', at('image')))
+  assert.equal(image.properties.outputs?.image.value, 'nginx', JSON.stringify(image.properties))
+  const unlisted = { ...lock, apiVersion: '2019-12-31' }
+  await refusal(started.call('PUT', at('no'), body([unlisted])), 'InvalidTemplateDeployment')
+})
+
 test('a secure parameter takes its value from a vault, for who may use the secret there', async () => {
   await using started = await startDeployments()
   const password = 'correct horse battery staple'

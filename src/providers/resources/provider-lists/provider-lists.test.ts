@@ -13,6 +13,7 @@ function route(type: string, path: string, versions: readonly string[]): RouteDe
     namespace: type.slice(0, type.indexOf('/')),
     type,
     versions,
+    alikeVersions: [],
     method: 'GET',
     path,
     action: `${type}/read`,

@@ -142,7 +142,9 @@ function typesOf(
     if (route.namespace !== namespace) continue
     const resourceType = route.type.slice(namespace.length + 1)
     const before = types.get(resourceType)
-    const apiVersions = [...new Set([...(before?.apiVersions ?? []), ...route.versions])]
+    const apiVersions = [
+      ...new Set([...(before?.apiVersions ?? []), ...route.versions, ...route.alikeVersions]),
+    ]
     apiVersions.sort().reverse()
     const [newest] = apiVersions
     types.set(resourceType, {

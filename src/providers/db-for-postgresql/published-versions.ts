@@ -1,0 +1,21 @@
+/** What published clients and templates send for types of this namespace besides the versions that have shapes here. */
+export const publishedVersions: readonly string[] = [
+  '2020-02-14-preview',
+  '2021-06-01',
+  '2021-06-01-preview',
+  '2022-01-20-preview',
+  '2022-03-08-preview',
+  '2022-05-01-preview',
+  '2022-11-08',
+  '2022-12-01',
+  '2023-03-01-preview',
+  '2023-06-01-preview',
+  '2023-12-01-preview',
+  '2024-03-01-preview',
+  '2024-08-01',
+  '2024-11-01-preview',
+  '2025-01-01-preview',
+  '2025-06-01-preview',
+  '2026-01-01-preview',
+  '2026-07-01-preview',
+]
