@@ -36,6 +36,8 @@ export class ApiDouble implements AsyncDisposable {
   readonly kubelet: Kubelet
   /** All that was asked, in order. */
   readonly calls: RecordedCall[] = []
+  /** A switch: admission changes the spec of a Pod that is created. */
+  admission: (podSpec: Json) => Json = (podSpec) => podSpec
   /** A switch: load balancers get no address. */
   balancersWait = false
   readonly #server: http.Server
@@ -154,6 +156,7 @@ export class ApiDouble implements AsyncDisposable {
 
   #create(collection: string, thing: Thing): Thing {
     if (collection === 'services') this.#giveAddress(thing)
+    if (collection === 'pods') thing.spec = this.admission(thing.spec)
     const made = this.objects.create(collection, thing)
     if (collection === 'pods') this.kubelet.admit(made)
     return made
