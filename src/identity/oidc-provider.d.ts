@@ -21,7 +21,7 @@ declare module 'oidc-provider' {
       readonly account?: Account
       readonly grant?: Grant
       readonly entities: {
-        readonly RefreshToken?: TokenSource & { readonly iiat: number }
+        readonly RefreshToken?: TokenSource
         readonly AuthorizationCode?: TokenSource
         readonly DeviceCode?: TokenSource
       }

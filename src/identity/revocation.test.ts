@@ -171,6 +171,8 @@ onBothStores('a session that is ended takes its tokens along, and no other’s',
   assert.equal(await refusalOf(both, second), undefined, 'the browser stays signed in')
   const again = await letCommandLineIn(world, there)
   assert.equal(await refusalOf(both, again.access_token), undefined)
+  const renewed = await refresh(world, again)
+  assert.equal(await refusalOf(both, renewed.access_token), undefined)
   assert.equal((await refresh(world, cli)).error, 'invalid_grant', 'the old one stays ended')
   assert.match((await refusalOf(both, cli.access_token)) ?? '', /its session has ended/)
   await assert.rejects(directory.endSession(id, own?.id ?? ''), { code: 'SessionNotFound' })
@@ -244,7 +246,10 @@ test('sessions end when they are not used, and at the latest after their whole t
   assert.equal(await renew(), 'invalid_grant')
 
   await signInAsPortal(world, browser)
+  const before = cli
   cli = await letCommandLineIn(world, browser)
+  assert.equal((await refresh(world, before)).error, 'invalid_grant', 'it is another session')
+  assert.equal(await renew(), undefined)
   world.wait(601)
   assert.match((await askAsPortal(world, browser)).body, /<h1>Sign in<\/h1>/, 'not used')
   assert.equal(await renew(), 'invalid_grant')

@@ -145,6 +145,11 @@ export function openSessions(options: {
     return seal.index(JSON.stringify(clientId === undefined ? ['Session', uid] : [uid, clientId]))
   }
 
+  /** As the adapter indexes it. */
+  function grantKeyOf(grantId: string): string {
+    return seal.index(JSON.stringify(['Grant', grantId]))
+  }
+
   async function find(
     from: Pick<Sql, 'all'>,
     key: string,
@@ -174,8 +179,7 @@ export function openSessions(options: {
       `insert into identity_sessions (session_key, grant_id, ended_at, ${columns})
         values (?, ?, null, ?, ?, ?, ?, ?, ?, ?, ?)`,
       key,
-      // As the adapter indexes it.
-      grantId === undefined ? null : seal.index(JSON.stringify(['Grant', grantId])),
+      grantId === undefined ? null : grantKeyOf(grantId),
       session.id,
       session.principalId,
       session.clientId ?? null,
@@ -249,9 +253,14 @@ export function openSessions(options: {
       if (browser === undefined) return undefined
       const { credentialId } = browser
       const { clientId } = key
-      return sql.transact((tx) =>
-        insert(tx, keyOf(key), { principalId, clientId, credentialId, origin, grantId }),
-      )
+      return sql.transact(async (tx) => {
+        // Those of a session that timed out would belong to the new one otherwise.
+        await tx.run(
+          "delete from identity_oauth_states where kind = 'RefreshToken' and grant_id = ?",
+          grantKeyOf(grantId),
+        )
+        return insert(tx, keyOf(key), { principalId, clientId, credentialId, origin, grantId })
+      })
     },
     async endByKey(key) {
       await sql.transact(async (tx) => {
