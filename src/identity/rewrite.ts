@@ -34,7 +34,10 @@ const authorities = ['common', 'organizations', 'consumers', 'adfs']
 /** Everything this area serves, as patterns of the edge's router. */
 export const oauthPaths: readonly string[] = [
   ...authorities.map((authority) => `/${authority}/*`),
-  '/:tenantId(^[0-9a-fA-F-]{36}$)/*',
+  // Not all below a tenant: a resource's path that lost its first segment begins with an id, too.
+  ...['oauth2', 'discovery', '.well-known', 'v2.0/.well-known'].map(
+    (below) => `/:tenantId(^[0-9a-fA-F-]{36}$)/${below}/*`,
+  ),
   '/.well-known/*',
   '/v2.0/.well-known/*',
   signedInPath,
