@@ -329,3 +329,22 @@ test('no text makes parsing throw, and nothing written is lost', () => {
   )
   assert.ok(understood > 200, `only ${understood} paths were understood`)
 })
+
+test('an empty parent behind the namespace is as if it were not there; no other segment may be empty', () => {
+  const group = '/subscriptions/s/resourceGroups/g'
+  const one = parsePath(`${group}/providers/Vendor.A//b/n`)
+  assert.deepEqual(one, parsePath(`${group}/providers/Vendor.A/b/n`))
+  assert.equal(parsePath(`${group}/Providers/Vendor.A//b`).kind, 'collection')
+  for (const path of [
+    `${group}/providers/Vendor.A///b/n`,
+    `${group}/providers//b/n`,
+    `${group}/providers/Vendor.A/b//n`,
+    `${group}/providers/Vendor.A/b/n//`,
+    `${group}/providers/Vendor.A//`,
+    `${group}//providers/Vendor.A/b/n`,
+    '/subscriptions//resourceGroups/g',
+    '//',
+  ]) {
+    assert.equal(parsePath(path).kind, 'malformed', path)
+  }
+})

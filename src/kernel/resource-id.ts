@@ -90,10 +90,13 @@ export function parsePath(path: string): ParsedPath {
   if (raw.length > segmentsMax) return malformed(`a path has at most ${segmentsMax} segments`)
   const parts: string[] = []
   let bytes = 0
-  for (const one of raw) {
+  for (const [at, one] of raw.entries()) {
     const part = decode(one)
     if (part === undefined) return malformed(`"${one.slice(0, 60)}" is not valid percent-encoding`)
-    if (part === '') return malformed('a path has no empty segments')
+    if (part === '') {
+      if (isEmptyParent(raw, at)) continue
+      return malformed('a path has no empty segments')
+    }
     if (part.length > nameMax) return malformed(`a segment has at most ${nameMax} characters`)
     if (!part.isWellFormed() || forbiddenInName.test(part)) {
       return malformed(
@@ -106,6 +109,11 @@ export function parsePath(path: string): ParsedPath {
     parts.push(part)
   }
   return parseParts(parts)
+}
+
+/** Published clients have a place for a parent behind the namespace, and leave it empty: `providers/{namespace}//{type}`. */
+function isEmptyParent(raw: readonly string[], at: number): boolean {
+  return at < raw.length - 1 && at >= 2 && raw[at - 2]?.toLowerCase() === 'providers'
 }
 
 function parseParts(parts: readonly string[]): ParsedPath {

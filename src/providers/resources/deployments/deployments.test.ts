@@ -470,6 +470,24 @@ test('nested deployments to other groups, and on what their parent makes first: 
   assert.deepEqual(await kinds(), ['fresh:NoChange', 'v:NoChange', 's:NoChange'])
 })
 
+test('environment() has endpoints and suffixes of this installation', async () => {
+  await using started = await startDeployments()
+  const outputs = {
+    blob: {
+      type: 'string',
+      value: "[format('https://a.blob.{0}', environment().suffixes.storage)]",
+    },
+    vault: { type: 'string', value: "[concat('v', environment().suffixes.keyvaultDns)]" },
+    sql: { type: 'string', value: "[concat('s', environment().suffixes.sqlServerHostname)]" },
+  }
+  await started.call('PUT', at('env'), body([], { outputs }))
+  await started.settle()
+  const { properties } = json(await started.call('GET', at('env')))
+  assert.equal(properties.outputs?.blob.value, 'https://a.blob.core.armature.example')
+  assert.equal(properties.outputs.vault.value, 'v.vault.armature.example')
+  assert.equal(properties.outputs.sql.value, 's.database.armature.example')
+})
+
 test('versions that published templates send, also of resources inside of nested deployments', async () => {
   await using started = await startDeployments()
   const assigned = { ...assignment(randomUUID(), randomUUID()), apiVersion: '2020-04-01-preview' }

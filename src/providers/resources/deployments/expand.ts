@@ -100,14 +100,27 @@ async function contextOf(
     ...(request.location === undefined ? {} : { location: request.location }),
     ...(request.templateLink === undefined ? {} : { templateLink: { ...request.templateLink } }),
     deployer: { objectId: deployer.id, tenantId: deployer.tenantId },
-    environment: {
-      name: parts.words.brand,
-      resourceManager: `${url}/`,
-      authentication: { loginEndpoint: `${url}/`, audiences: [url], tenant: parts.tenantId },
-    },
+    environment: environmentOf(parts, url),
     now: startedAt,
     run,
     offers: parts.offers(),
+  }
+}
+
+/** Suffixes are names below the host of this installation: templates put names of accounts and vaults before them. */
+function environmentOf({ words, tenantId }: ExpandParts, url: string): JsonObject {
+  const host = new URL(url).hostname
+  return {
+    name: words.brand,
+    resourceManager: `${url}/`,
+    portal: `${url}/`,
+    authentication: { loginEndpoint: `${url}/`, audiences: [url], tenant: tenantId },
+    suffixes: {
+      acrLoginServer: `.registry.${host}`,
+      keyvaultDns: `.vault.${host}`,
+      sqlServerHostname: `.database.${host}`,
+      storage: `core.${host}`,
+    },
   }
 }
 
