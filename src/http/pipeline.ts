@@ -73,6 +73,8 @@ export async function walk(exchange: Exchange, edge: Edge): Promise<void> {
     if (pending !== undefined) await pending
     // The deadline answered meanwhile: what has been done stands, what has not is left.
     if (exchange.answered) return
+    // What only reads is not begun for a client that is gone.
+    if (exchange.counts === 'reads' && exchange.request.socket.destroyed) return
   }
   if (exchange.outcome === undefined) throw new Error('the walk ended without an outcome')
   const pending = respond(exchange, edge, exchange.outcome)

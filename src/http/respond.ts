@@ -20,6 +20,12 @@ export type FlatHeaders = string[]
 
 export function respond(exchange: Exchange, edge: Edge, outcome: Outcome): void | Promise<void> {
   if (exchange.answered) return
+  // Nobody is there to read it: an answer that is not made takes no memory.
+  if (exchange.request.socket.destroyed) {
+    exchange.answered = true
+    settle(exchange, edge, outcome.status)
+    return
+  }
   const { body } = outcome
   const headers = outcomeHeaders(exchange, edge, outcome)
   if (body === undefined) return writeText(exchange, edge, outcome.status, headers, undefined)

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import type { Limits } from '#kernel/limits.ts'
+import { owner } from '#plane/testing/start.ts'
 import type { HttpServerOptions } from './server.ts'
 import { startEdge, type TestEdge } from './testing/start.ts'
 
@@ -105,6 +106,29 @@ describe('a client that does not read', () => {
     assert.deepEqual(reasons(edge), ['a stream was not read'])
     await until(async () => (await connections(edge)) === 0)
     socket.destroy()
+  })
+
+  test('and is gone costs no answer: what only reads is not begun', async () => {
+    let ran = 0
+    const principal = Promise.withResolvers<typeof owner>()
+    await using edge = await open(
+      {},
+      {
+        authenticate: () => principal.promise,
+        authorizeAction: () => {
+          ran += 1
+        },
+      },
+    )
+    const socket = ask(edge, '/directory/large')
+    await until(() => edge.server.app.server.listening)
+    await until(async () => (await connections(edge)) === 1)
+    socket.destroy()
+    await until(async () => (await connections(edge)) === 0)
+    principal.resolve(owner)
+    const metrics = await (await edge.fetch('/metrics')).text()
+    assert.match(metrics, /requests_running 1/)
+    assert.equal(ran, 0)
   })
 
   test('may not pile up requests on one connection', async () => {

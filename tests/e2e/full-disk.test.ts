@@ -203,7 +203,8 @@ describe('the store', () => {
     }
   })
 
-  test('PostgreSQL, with its data on the full disk', async (t) => {
+  const skip = process.env['ARMATURE_TEST_LONG'] === undefined ? 'ARMATURE_TEST_LONG' : false
+  test('PostgreSQL, with its data on the full disk', { skip }, async (t) => {
     if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
     const folder = mountSmall(t, '160m')
     if (folder === undefined) return
