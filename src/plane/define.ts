@@ -12,6 +12,7 @@ import type { ResourceId } from '#kernel/resource-id.ts'
 import type { SystemData } from '#kernel/system-data.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { AttributeValue, Permission } from './access.ts'
+import type { SecretsOfType } from './secrets.ts'
 
 /** A stored resource as rules, lists and reconcilers see it. */
 export interface Resource<M = unknown> {
@@ -318,6 +319,11 @@ export interface ResourceType<M = unknown> {
   readonly headStatus?: 200 | 204
   /** Refused without `If-Match`: which verbs (the API management family). */
   readonly ifMatchRequired?: readonly ('put' | 'patch' | 'delete')[]
+  /**
+   * Secrets that it keeps. Required where a body carries values marked `writeOnly`: a write that changes the receiver of
+   * one must give it again, and a write that gives one is never answered as changing nothing.
+   */
+  readonly secrets?: SecretsOfType<M>
   /** What a schema cannot say. In the transaction, before writing; reads only; all problems at once. */
   rules?(context: RuleContext<M>): Promise<readonly Problem[]> | readonly Problem[]
   /**
@@ -401,6 +407,8 @@ export interface Sample {
   readonly isAlone?: true
   /** Strings that must never come back in an answer. */
   readonly secrets?: readonly string[]
+  /** Of a type that keeps secrets for a receiver: merge patches of `body(seed)`, each of which changes the receiver. */
+  readonly redirects?: readonly object[]
 }
 
 export interface Provider {

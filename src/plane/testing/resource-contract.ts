@@ -6,10 +6,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
+import { isJsonObject, mergePatch } from '#kernel/patch.ts'
 import { parseResourceId } from '#kernel/resource-id.ts'
 import type { Sample } from '../define.ts'
 import type { Method, Outcome } from '../plane.ts'
 import type { CompiledType, Registry } from '../registry.ts'
+import { givesSecret, writeOnlyProperties } from '../secrets.ts'
 
 /** What the suite drives: one request, and a way to let background work end. */
 export interface Subject {
@@ -34,6 +36,37 @@ interface Place {
 }
 
 const subscription = '99999999-2222-4333-8444-555555555555'
+
+function without(body: unknown, [first, ...rest]: readonly string[]): unknown {
+  if (first === undefined || !isJsonObject(body) || !Object.hasOwn(body, first)) return body
+  const { [first]: inner, ...others } = body
+  return rest.length === 0 ? others : { ...others, [first]: without(inner, rest) }
+}
+
+function gives(compiled: CompiledType, version: string, body: unknown): boolean {
+  const schema = compiled.versions.get(version)?.body
+  return schema !== undefined && givesSecret(compiled.declaration.secrets, schema, body)
+}
+
+/** A new type that takes a secret fails this until it says who receives it. */
+function secretsAreDeclared(compiled: CompiledType, where: string): void {
+  const schemas = [...compiled.versions.values()].flatMap(({ body, patch }) =>
+    typeof patch === 'object' ? [body, patch.body] : [body],
+  )
+  const taken = new Set(schemas.flatMap((schema) => writeOnlyProperties(schema)))
+  if (taken.size === 0) return
+  test(`${compiled.fullType} says who receives its secrets${where}`, () => {
+    const { secrets } = compiled.declaration
+    assert.ok(secrets !== undefined, `declare \`secrets\` for ${[...taken].join(', ')}`)
+    if (typeof secrets !== 'object') return
+    for (const property of taken) {
+      assert.ok(
+        secrets.some((secret) => secret.property === property),
+        `no receiver is declared for ${property}`,
+      )
+    }
+  })
+}
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -74,6 +107,7 @@ export function resourceContract(
 ): void {
   for (const compiled of types) {
     const { sample } = compiled.declaration
+    secretsAreDeclared(compiled, where)
     if (sample === undefined || compiled.dates === 'any' || compiled.versions.size === 0) continue
     const place = { type: compiled, sample, versions: compiled.dates }
     describe(`resource contract: ${compiled.fullType}${where}`, () => {
@@ -94,18 +128,25 @@ export function resourceContract(
           const over = compiled.declaration.ifMatchRequired?.includes('put') ? { ifMatch: '*' } : {}
           const again = await subject.call('PUT', path, body, { version, ...over })
           assert.equal(again.status, 200)
-          assert.equal(again.etag, read.etag, 'an identical PUT wrote something')
-          assert.deepEqual(wire(again), shown)
+          if (gives(compiled, version, body)) {
+            // Answered as a change like any other: nobody learns that the secret is the one that is kept.
+            assert.notEqual(again.etag, read.etag, 'the tag tells what a secret is not')
+            await subject.settle()
+          } else {
+            assert.equal(again.etag, read.etag, 'an identical PUT wrote something')
+            assert.deepEqual(wire(again), shown)
+          }
+          const now = await subject.call('GET', path, undefined, { version })
           for (const other of at.versions) {
             const elsewhere = await subject.call('GET', path, undefined, { version: other })
-            assert.equal(elsewhere.etag, read.etag)
+            assert.equal(elsewhere.etag, now.etag)
           }
           const changed = await subject.call('PUT', path, at.sample.changed(seed, version), {
             version,
             ...over,
           })
           assert.equal(changed.status, 200)
-          assert.notEqual(changed.etag, read.etag, 'a changed PUT wrote nothing')
+          assert.notEqual(changed.etag, now.etag, 'a changed PUT wrote nothing')
           await subject.settle()
         }
       })
@@ -223,6 +264,43 @@ export function resourceContract(
               seen.filter((one) => one.toLowerCase().endsWith(name.toLowerCase())).length === 1,
               `${name} is not exactly once in ${seen.join(', ')}`,
             )
+          }
+        })
+      }
+
+      const { secrets: kept } = compiled.declaration
+      if (typeof kept === 'object') {
+        test('a stored secret stays with the receiver it was given for', async () => {
+          await using subject = await open()
+          const at = await placed(subject, place)
+          const { redirects = [] } = at.sample
+          assert.ok(redirects.length > 0, 'the sample tells no change of the receiver')
+          const version = at.versions[0] ?? ''
+          const path = `${at.collection}/${at.sample.name(0)}`
+          const over = compiled.declaration.ifMatchRequired?.includes('put') ? { ifMatch: '*' } : {}
+          const call = (method: Method, body: unknown) =>
+            subject.call(method, path, body, { version, ...over })
+          const full = at.sample.body(0, version)
+          await subject.call('PUT', path, full, { version })
+          await subject.settle()
+          const bare = kept.reduce<unknown>(
+            (body, { property }) => without(body, property.split('.')),
+            full,
+          )
+          assert.equal((await call('PUT', bare)).status, 200, 'left out, it stays')
+          await subject.settle()
+          for (const redirect of redirects) {
+            const error = await refused(call('PUT', mergePatch(bare, redirect)), 400)
+            assert.match(
+              `${error.message} ${JSON.stringify(error.extra)}`,
+              /stays with the receiver/,
+            )
+            const { patch = 'merge' } = compiled.versions.get(version) ?? {}
+            if (patch !== 'none' && patch !== 'tags') await refused(call('PATCH', redirect), 400)
+            assert.equal((await call('PUT', mergePatch(full, redirect))).status, 200)
+            await subject.settle()
+            assert.equal((await call('PUT', full)).status, 200)
+            await subject.settle()
           }
         })
       }

@@ -31,6 +31,8 @@ import {
   mayDeclareScopes,
   missingScope,
 } from '../scopes.ts'
+import { givesSecret, receiverProblems } from '../secrets.ts'
+import { existingOf } from './existing.ts'
 import { type Desired, defaultLocation, placed, stateAfter } from './placement.ts'
 
 /** What a request asks for, given what is stored. Pure, so it may be asked more than once. */
@@ -228,21 +230,6 @@ async function uniqueGuard(work: () => Promise<Outcome>): Promise<Written> {
   }
 }
 
-async function existingOf(
-  parts: Parts,
-  compiled: CompiledType,
-  id: ResourceId,
-  uniqueKey: string,
-): Promise<ResourceId | undefined> {
-  const rows = await parts.store.list({
-    type: compiled.key,
-    under: impliedScopes(id).at(-1)?.key ?? '/',
-    limit: parts.limits.filterScanRowsMax,
-  })
-  const found = rows.find((row) => row.uniqueKey === uniqueKey)
-  return found === undefined ? undefined : readRow(found).id
-}
-
 /** A cheap early 404 for scopes that do not exist, ahead of the transaction that locks them. */
 async function requireImplied(parts: Parts, id: ResourceId): Promise<void> {
   for (const scope of impliedScopes(id)) {
@@ -306,7 +293,11 @@ async function writeInside(
 
   const made = make(current, context)
   const desired = placed(compiled, id, made, current, scope)
-  if (current !== undefined && !current.deleting && isSame(current, desired)) {
+  const bodySchema =
+    method === 'PATCH' && typeof version.patch === 'object' ? version.patch.body : version.body
+  // That nothing changed would tell that the secret given is the one that is kept.
+  const mayBeSame = !givesSecret(declaration.secrets, bodySchema, input.body)
+  if (mayBeSame && current !== undefined && !current.deleting && isSame(current, desired)) {
     const running = await tx.runningOperation(id.key)
     if (running !== undefined) {
       return answer(parts, compiled, version, current, 200, readOperation(running))
@@ -319,6 +310,13 @@ async function writeInside(
       refuse.AnotherOperationInProgress({ id: id.text, state: current.state })
     )
   }
+  const misdirected = receiverProblems(
+    declaration.secrets,
+    current?.model,
+    desired.model,
+    input.body,
+  )
+  if (misdirected.length > 0) throw compiled.refuseProblems(misdirected)
   const problems =
     (await declaration.rules?.({
       ...context,

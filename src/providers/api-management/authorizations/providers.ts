@@ -119,22 +119,32 @@ export function authorizationProviders(parts: ConsentParts): ResourceType {
       ...given,
       key: id.key,
     }),
-    rules({ previous, desired }) {
-      // A secret that was given for one receiver is not sent to another.
-      const isKept =
-        previous?.sealedSecret !== undefined && previous.sealedSecret === desired.sealedSecret
-      if (!isKept || receiverOf(previous) === receiverOf(desired)) return []
-      const name =
-        desired.grantType === 'AuthorizationCode' ? 'authorizationCode' : 'clientCredentials'
-      const message = 'is required where the client or an address of the identity provider changes'
-      return [{ path: `${base}.grantTypes.${name}.clientSecret`, message }]
-    },
+    secrets: (
+      [
+        ['AuthorizationCode', 'authorizationCode'],
+        ['ClientCredentials', 'clientCredentials'],
+      ] as const
+    ).map(([grantType, name]) => ({
+      property: `${base}.grantTypes.${name}.clientSecret`,
+      isAt: (model) => model.grantType === grantType,
+      receiver: (model) => (model.sealedSecret === undefined ? undefined : receiverOf(model)),
+    })),
     list: countedList<AuthorizationProvider>(types.providers, {
       name: { type: 'string', read: ({ id }: Stored) => nameOf(id), ignoreCase: true },
       displayName: { type: 'string', read: ({ model }) => model.displayName },
       identityProvider: { type: 'string', read: ({ model }) => model.identityProvider },
     }),
     sample: {
+      redirects: [
+        ...['tokenUrl', 'refreshUrl'].map((name) => ({
+          properties: {
+            oauth2: {
+              grantTypes: { authorizationCode: { [name]: 'https://elsewhere.example/x' } },
+            },
+          },
+        })),
+        { properties: { oauth2: { grantTypes: { authorizationCode: { clientId: 'other' } } } } },
+      ],
       name: (seed) => `provider-${seed}`,
       body: () => sampleBody('Example'),
       changed: () => sampleBody('Example, renamed'),

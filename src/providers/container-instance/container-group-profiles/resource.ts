@@ -38,6 +38,7 @@ export function containerGroupProfiles({ seal, limits }: ProfileParts): readonly
       tracked: true,
       location: 'optional',
       name,
+      secrets: 'in-every-body',
       versions: [profileVersion(seal, limits)],
       prepare: async ({ id }, body: object) => ({ ...body, place: id.key }),
       sample: {

@@ -38,6 +38,7 @@ export function containerGroups(parts: ContainerGroupParts): ResourceType {
       rule: '1 to 63 letters, digits and hyphens, no hyphen first or last',
     },
     versions: [v2025_09_01(parts)],
+    secrets: 'in-every-body',
     prepare: (context, body) => prepareGroup(context, body, parts),
     rules: (context) => containerGroupRules(context, parts),
     uniqueKey: (id, { domainKey }) =>

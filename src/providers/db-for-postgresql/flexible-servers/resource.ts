@@ -31,6 +31,18 @@ export function flexibleServers(parts: PostgresParts): ResourceType {
       rule: '3 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
     },
     versions: [serverVersion(parts.seal)],
+    secrets: [
+      {
+        property: 'properties.administratorLoginPassword',
+        receiver: ({ host, port, login, sslMode, rootCertificates }) => ({
+          host: host.toLowerCase(),
+          port,
+          login,
+          sslMode,
+          rootCertificates: rootCertificates ?? null,
+        }),
+      },
+    ],
     prepare: async ({ id }, given: object) => ({ ...given, place: id.key }),
     async deleteRules({ id, reader }) {
       const active = await findActive(reader, id)
@@ -42,6 +54,13 @@ export function flexibleServers(parts: PostgresParts): ResourceType {
     actions: { checkMigrationNameAvailability: nameAvailability(parts) },
     summary: ({ sku }) => ({ sku }),
     sample: {
+      redirects: [
+        { properties: { fullyQualifiedDomainName: 'elsewhere.example' } },
+        { properties: { port: 6543 } },
+        { properties: { sslMode: 'Require' } },
+        { properties: { administratorLogin: 'other' } },
+        { properties: { rootCertificates: 'another authority' } },
+      ],
       name: (seed) => `server-${seed}`,
       body: () => body(5432),
       changed: () => body(5433),

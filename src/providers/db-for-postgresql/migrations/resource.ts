@@ -43,6 +43,18 @@ export function migrations(parts: PostgresParts): ResourceType {
     location: 'optional',
     name: migrationName,
     versions: [migrationVersion(parts.seal, parts.ids.uuid)],
+    secrets: [
+      {
+        property: 'properties.secretParameters.adminCredentials.sourceServerPassword',
+        receiver: ({ sealedPasswords, sourceId, sourceHost, sourceUser, sslMode }) =>
+          sealedPasswords && { sourceId, sourceHost, sourceUser, sslMode },
+      },
+      {
+        property: 'properties.secretParameters.adminCredentials.targetServerPassword',
+        receiver: ({ sealedPasswords, targetHost, targetUser }) =>
+          sealedPasswords && { targetHost, targetUser },
+      },
+    ],
     prepare: async ({ id }, given: object) => ({ ...given, place: id.key }),
     rules: (context) => migrationRules(parts, context),
     notFound: noSuchMigration,
@@ -61,6 +73,13 @@ export function migrations(parts: PostgresParts): ResourceType {
     actions: { progress: migrationProgress(parts.engine) },
     list: listMigrations,
     sample: {
+      redirects: [
+        { properties: { sourceDbServerResourceId: 'elsewhere.example:5432@sample' } },
+        { properties: { sourceDbServerFullyQualifiedDomainName: 'elsewhere.example' } },
+        { properties: { targetDbServerFullyQualifiedDomainName: 'elsewhere.example' } },
+        { properties: { secretParameters: { sourceServerUsername: 'other' } } },
+        { properties: { secretParameters: { targetServerUsername: 'other' } } },
+      ],
       name: (seed) => `migration${seed}`,
       body: () => body('Offline'),
       changed: () => body('Online'),

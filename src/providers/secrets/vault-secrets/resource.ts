@@ -20,6 +20,7 @@ export function vaultSecrets(parts: SecretParts): ResourceType {
     tracked: false,
     name: { pattern: /^[a-zA-Z0-9-]{1,127}$/, rule: '1 to 127 letters, digits and hyphens' },
     versions: [v2026_01_01(parts)],
+    secrets: 'sent-nowhere',
     prepare: async ({ id }, body: object) => ({ ...body, place: id.key }),
     rules: ({ desired }) =>
       desired.versions.length > 0

@@ -28,11 +28,31 @@ export function sqlServers({ seal }: { readonly seal: Seal }): ResourceType {
       rule: '1 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
     },
     versions: [v2021_11_01(seal)],
+    secrets: [
+      {
+        property: 'properties.administratorLoginPassword',
+        receiver: (server) =>
+          server.kind === 'DuckDb'
+            ? undefined
+            : {
+                host: server.host.toLowerCase(),
+                port: server.port,
+                login: server.login,
+                tls: server.tls,
+              },
+      },
+    ],
     prepare: async ({ id }, given: object) => ({ ...given, place: id.key }),
     uniqueKey: (id, { kind }) =>
       kind === 'DuckDb' ? `sql-server|duckdb|${nameOf(id).toLowerCase()}` : `sql-server|${id.key}`,
     uniqueRefusal: (id) => refuseSql.SqlServerAlreadyTaken({ name: nameOf(id) }),
     sample: {
+      redirects: [
+        { properties: { fullyQualifiedDomainName: 'elsewhere.example' } },
+        { properties: { port: 6543 } },
+        { properties: { tls: 'verify' } },
+        { properties: { administratorLogin: 'other' } },
+      ],
       name: (seed) => `server-${seed}`,
       body: () => body(5432),
       changed: () => body(5433),

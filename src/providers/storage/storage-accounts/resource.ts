@@ -25,10 +25,23 @@ export function storageAccounts({ seal }: { readonly seal: Seal }): ResourceType
     location: 'optional',
     name: { pattern: /^[a-z0-9]{3,24}$/, rule: '3 to 24 lower-case letters and digits' },
     versions: [v2023_01_01(seal)],
+    secrets: [
+      {
+        property: 'properties.accountKey',
+        receiver: (account) =>
+          account.kind === 'Folder'
+            ? undefined
+            : { endpoint: account.endpoint, accountName: account.accountName },
+      },
+    ],
     prepare: async ({ id }, given: object) => ({ ...given, place: id.key }),
     uniqueKey: (id) => `storage-account|${nameOf(id).toLowerCase()}`,
     uniqueRefusal: (id) => refuseStorage.StorageAccountAlreadyTaken({ name: nameOf(id) }),
     sample: {
+      redirects: [
+        { properties: { endpoint: 'https://elsewhere.example/sample' } },
+        { properties: { accountName: 'other' } },
+      ],
       name: (seed) => `sample${seed}`,
       body: () => body('sample'),
       changed: () => body('changed'),

@@ -6,7 +6,7 @@ import { nameOf, parentOf } from '#kernel/resource-id.ts'
 import type { Version } from '#plane/define.ts'
 import type { SecretLimits } from '../../limits.ts'
 import { formatSecretUri } from '../../secret-uri.ts'
-import { openValue, type SecretVersion, sealValue, type VaultSecret } from '../model.ts'
+import { type SecretVersion, sealValue, type VaultSecret } from '../model.ts'
 
 export interface SecretParts {
   readonly seal: Seal
@@ -41,7 +41,7 @@ export function v2026_01_01({ seal, ids, limits }: SecretParts): Version<VaultSe
           Type.String({
             writeOnly: true,
             maxLength: valueCharactersMax,
-            description: 'Another value makes a new version; left out, the value stays.',
+            description: 'A value makes a new version; left out, the value stays.',
           }),
         ),
         contentType: Type.Optional(Type.String({ maxLength: 255 })),
@@ -65,14 +65,13 @@ export function v2026_01_01({ seal, ids, limits }: SecretParts): Version<VaultSe
       // A PATCH is not prepared, and is of something that is there.
       const place = previous?.place ?? body.place ?? ''
       const kept = previous?.versions ?? []
-      const newest = kept[0]
-      const same = newest !== undefined && openValue(seal, place, newest) === value
       return {
         place,
         enabled,
         ...(contentType === undefined ? {} : { contentType }),
         versions:
-          value === undefined || same
+          // A value that is given is a new version, also where it is the same: who writes it is not told what it was.
+          value === undefined
             ? kept
             : [freshVersion(place, value, now), ...kept].slice(0, limits.versionsPerSecretMax),
       }

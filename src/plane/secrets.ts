@@ -1,0 +1,99 @@
+/**
+ * Secrets that a type keeps from one write to the next. One that was given for one receiver is never sent to another:
+ * a write that changes the receiver gives the secret again, or is refused. And no write tells whether a secret that it
+ * gives is the one that is kept.
+ */
+
+import type { TSchema } from 'typebox'
+import type { Problem } from '#kernel/error.ts'
+import { isJsonObject, sameJson } from '#kernel/patch.ts'
+
+/** A secret that stays where a body leaves it out. */
+export interface KeptSecret<M> {
+  /** Where bodies carry it, in every version: `properties.administratorLoginPassword`. */
+  readonly property: string
+  /** All that decides to whom it is sent, and how. Undefined where the model keeps no such secret. */
+  receiver(model: M): unknown
+  /** Where it may stand in several places: does it belong here in this model? */
+  isAt?(model: M): boolean
+}
+
+/** Declared by every type whose bodies carry values marked `writeOnly`. */
+export type SecretsOfType<M> =
+  /** A body that leaves one out loses it: nothing is kept that could go elsewhere. */
+  | 'in-every-body'
+  /** Kept, and sent to nobody. */
+  | 'sent-nowhere'
+  | readonly KeptSecret<M>[]
+
+interface SchemaNode {
+  readonly writeOnly?: boolean
+  readonly properties?: Readonly<Record<string, SchemaNode>>
+  readonly patternProperties?: Readonly<Record<string, SchemaNode>>
+  readonly items?: SchemaNode
+  readonly anyOf?: readonly SchemaNode[]
+  readonly allOf?: readonly SchemaNode[]
+}
+
+const anyElement = '*'
+const known = new WeakMap<TSchema, readonly string[]>()
+
+/** Of the values that a schema marks `writeOnly`: `properties.containers.*.secureValue`. */
+export function writeOnlyProperties(schema: TSchema): readonly string[] {
+  const before = known.get(schema)
+  if (before !== undefined) return before
+  const found = new Set<string>()
+  const walk = (node: SchemaNode, path: readonly string[]): void => {
+    if (node.writeOnly === true) {
+      found.add(path.join('.'))
+      return
+    }
+    for (const [name, one] of Object.entries(node.properties ?? {})) walk(one, [...path, name])
+    for (const one of Object.values(node.patternProperties ?? {})) walk(one, [...path, anyElement])
+    if (node.items !== undefined) walk(node.items, [...path, anyElement])
+    for (const one of [...(node.anyOf ?? []), ...(node.allOf ?? [])]) walk(one, path)
+  }
+  // A schema is plain data; these are the members of it that this walk knows.
+  walk(schema as SchemaNode, [])
+  const properties = [...found]
+  known.set(schema, properties)
+  return properties
+}
+
+/** Is there a value at the path? An empty text or null is none. */
+function isGiven(body: unknown, [first, ...rest]: readonly string[]): boolean {
+  if (first === undefined) return body !== undefined && body !== null && body !== ''
+  if (first === anyElement) {
+    const elements = Array.isArray(body) ? body : isJsonObject(body) ? Object.values(body) : []
+    return elements.some((one) => isGiven(one, rest))
+  }
+  return isJsonObject(body) && Object.hasOwn(body, first) && isGiven(body[first], rest)
+}
+
+/** Does the body give any secret of the type? */
+export function givesSecret<M>(
+  declared: SecretsOfType<M> | undefined,
+  schema: TSchema,
+  body: unknown,
+): boolean {
+  const kept = typeof declared === 'object' ? declared.map(({ property }) => property) : []
+  return [...writeOnlyProperties(schema), ...kept].some((path) => isGiven(body, path.split('.')))
+}
+
+/** Secrets that would go to a receiver they were not given for. */
+export function receiverProblems<M>(
+  declared: SecretsOfType<M> | undefined,
+  previous: M | undefined,
+  desired: M,
+  body: unknown,
+): readonly Problem[] {
+  if (typeof declared !== 'object' || previous === undefined) return []
+  return declared.flatMap((secret) => {
+    if (secret.isAt?.(desired) === false || isGiven(body, secret.property.split('.'))) return []
+    const [before, after] = [secret.receiver(previous), secret.receiver(desired)]
+    if (before === undefined || after === undefined || sameJson(before, after)) return []
+    const message =
+      'is required again, because what decides who receives it changes: a stored secret stays with the receiver it was given for'
+    return [{ path: secret.property, message }]
+  })
+}
