@@ -14,6 +14,8 @@ const pieceCharacters: Readonly<Record<Format, number>> = {
   ndjson: 1024 * 1024,
 }
 
+const pieceRecords = 2_000
+
 function transactionOf(row: PlainRow, invoice: string): Readonly<Record<string, string | number>> {
   return {
     date: new Date(row.date).toISOString(),
@@ -48,7 +50,7 @@ function* piecesOf(format: Format, rows: number, invoice: string): Generator<str
     const text = format === 'csv' ? Object.values(row).join(',') : JSON.stringify(row)
     lines.push(`${text}\n`)
     size += text.length + 1
-    if (size < pieceCharacters[format] && at < rows - 1) continue
+    if (size < pieceCharacters[format] && lines.length < pieceRecords && at < rows - 1) continue
     const before = { position, digest, firstLine: line, text: lines.join('') }
     position += size
     digest = hash.update(before.text).copy().digest('base64url')

@@ -63,7 +63,7 @@ export async function measureFreeze(
     for (let round = -1; round < rounds; round++) {
       await child.settle()
       await askProbe(socket)
-      status = await send(place, access, hostile)
+      status = await send(place, access, hostile, round + 1)
       await sleep(50)
       const one = await askProbe(socket)
       if (round >= 0) seen.push(one)
@@ -95,8 +95,14 @@ export async function measureFreeze(
 }
 
 /** Zero: the server cut the connection before it had read the request. */
-async function send({ origin }: Place, access: Access, hostile: Hostile): Promise<number> {
-  const { method, path, type = 'application/json', body, headers } = hostile
+async function send(
+  { origin }: Place,
+  access: Access,
+  hostile: Hostile,
+  time: number,
+): Promise<number> {
+  const { method, path, type = 'application/json', headers } = hostile
+  const body = typeof hostile.body === 'function' ? hostile.body(time) : hostile.body
   try {
     const answer = await fetch(`${origin}${path}`, {
       method,

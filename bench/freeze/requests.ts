@@ -9,7 +9,8 @@ export interface Hostile {
   /** Below the origin. */
   readonly path: string
   readonly type?: string
-  readonly body?: string
+  /** Another one for each time it is sent, where the server remembers. */
+  readonly body?: string | ((time: number) => string)
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -307,23 +308,25 @@ function imports({ billingProfile }: World): readonly Hostile[] {
     name: `import: ${name}`,
     method: 'POST',
     path,
-    body: JSON.stringify({
-      name: `${name}.${format}`,
-      format,
-      ...(format === 'csv' ? { header } : {}),
-      position: 0,
-      digest: '',
-      firstLine: 1,
-      text,
-      nextPosition: text.length,
-      nextDigest: 'x',
-      completed: true,
-    }),
+    body: (time) =>
+      JSON.stringify({
+        name: `${name.replace(/\W+/g, '-')}-${time}.${format}`,
+        format,
+        ...(format === 'csv' ? { header } : {}),
+        position: 0,
+        digest: '',
+        firstLine: 1,
+        text,
+        nextPosition: text.length,
+        nextDigest: 'x',
+        completed: true,
+      }),
   })
   const size = 2_900_000
   const row = (at: number): string => `2026-09-01,G1,USD,Product ${at},1,${at}.5\n`
   return [
-    piece('rows', 'csv', filled(size, row, '')),
+    piece('2,000 rows', 'csv', Array.from({ length: 2_000 }, (_, at) => row(at)).join('')),
+    piece('as many rows as a body holds', 'csv', filled(size, row, '')),
     piece('lines of nothing', 'csv', '\n'.repeat(size)),
     piece(
       'quotes out of place',

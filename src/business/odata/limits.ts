@@ -20,7 +20,7 @@ export const odataLimits = Object.freeze({
   /** Rows of one answer over all levels of `$expand`, or of one batch over all of its requests. */
   answerRowsMax: 20_000,
   /** Characters of one answer, or of one batch. A page and a list end where they are used up, with a next link. */
-  answerCharactersMax: 8 * 1024 * 1024,
+  answerCharactersMax: 4 * 1024 * 1024,
   /** The same two inside one transaction (a change set, `Isolation: snapshot`), which cannot pause. */
   transactionRowsMax: 500,
   transactionCharactersMax: 1024 * 1024,

@@ -25,6 +25,8 @@ export interface BillingLimits {
   readonly statementsMax: number
   readonly refusalsKeptMax: number
   readonly importTextMax: number
+  /** Records of one piece: they are recorded in one transaction, which holds up all others of the embedded store. */
+  readonly importRecordsMax: number
   readonly downloadSeconds: number
 }
 
@@ -43,5 +45,6 @@ export const defaultBillingLimits: BillingLimits = Object.freeze({
   statementsMax: 120,
   refusalsKeptMax: 10_000,
   importTextMax: 3_000_000,
+  importRecordsMax: 2_000,
   downloadSeconds: 3600,
 })

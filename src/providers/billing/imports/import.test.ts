@@ -150,6 +150,16 @@ test('a piece sent twice, or after the wrong one, is recorded once', async () =>
   assert.deepEqual([other.properties.recorded, other.properties.present], [1, 1])
 })
 
+test('more records than one transaction may record are refused before any is', async () => {
+  await using started = await startBilling()
+  const text = '2026-05-01,1\n'.repeat(2_001)
+  const refused = (error: { readonly status?: number; readonly message: string }): boolean =>
+    error.status === 400 && /at most 2000 records/.test(error.message)
+  const at = { format: 'csv', header: 'date,transactionAmount', text }
+  await assert.rejects(send(started, at), refused)
+  await assert.rejects(send(started, { ...at, text: '\n'.repeat(20_000) }), refused)
+})
+
 test('no text of a file and no query makes it fail but by a refusal', async () => {
   await using started = await startBilling()
   await send(started, {

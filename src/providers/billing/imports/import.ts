@@ -222,7 +222,11 @@ async function readPiece(piece: Piece): Promise<ReadPiece> {
     file: `${place.account}/${place.profile}/${given.name}`.toLowerCase(),
     sharedDimension: (spelling, make) => ledger.dimensions.shared(spelling, make),
   })
+  const max = ledger.limits.importRecordsMax
+  // A record may have line ends in its texts; where most of them are texts, it is no file of transactions.
+  if (linesIn(given.text, 10 * max) >= 10 * max) throw tooMany(max)
   const records = readRecords(format, given.header ?? '', given.text, given.firstLine)
+  if (records.length > max) throw tooMany(max)
   for (const [at, one] of records.entries()) {
     if (at % recordsPerTurn === recordsPerTurn - 1) await nextTurn()
     if ('reason' in one) {
@@ -245,6 +249,20 @@ async function readPiece(piece: Piece): Promise<ReadPiece> {
     })
   }
   return { entries, lines, refused }
+}
+
+/** Line ends, counted as far as `max`. */
+function linesIn(text: string, max: number): number {
+  let count = 0
+  for (let at = text.indexOf('\n'); at >= 0 && count < max; at = text.indexOf('\n', at + 1)) count++
+  return count
+}
+
+function tooMany(max: number): Error {
+  return refuse.InvalidRequestContent(
+    { reason: `at most ${max} records come in one piece; cut the file into more of them.` },
+    { target: 'text' },
+  )
 }
 
 async function begin(

@@ -4,7 +4,7 @@ import { isJsonObject } from '#kernel/patch.ts'
 
 const mask = '*****'
 /** Of more secrets than this nothing is looked for one by one: every text and every number is masked. */
-const secretsMax = 1_000
+export const secretsMax = 1_000
 
 /** Every text, and every number's text, in a value: what must not be seen of a secure one. */
 export function secretsIn(value: unknown): readonly string[] {

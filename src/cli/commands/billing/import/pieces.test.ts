@@ -53,6 +53,19 @@ test('pieces of CSV are whole records, told with their lines; cut off anywhere, 
   }
 })
 
+test('a piece has no more records than the installation takes at once', async () => {
+  const text = header + '2026-05-01,1,x\n'.repeat(4_500)
+  const pieces = await piecesFrom(text, 'csv')
+  assert.equal(header + pieces.map((piece) => piece.text).join(''), text)
+  const counts = pieces.map((piece) => piece.text.split('\n').length - 1)
+  // The header is counted with the first piece.
+  assert.deepEqual(counts, [1_999, 2_000, 501])
+  assert.deepEqual(
+    pieces.map(({ completed }) => completed),
+    [false, false, true],
+  )
+})
+
 test('a file that ends where a piece ends is told to be complete', async () => {
   const line = `${'x'.repeat(1023)}\n`
   const pieces = await piecesFrom(line.repeat(2048), 'ndjson')

@@ -21,10 +21,9 @@ export interface ImportPiece extends Progress {
   readonly completed: boolean
 }
 
-/**
- * A few thousand records, which one transaction of the installation records: more of them are faster by the record
- * and hold up everybody else for longer. A record of JSON names its fields, so it is the longer one.
- */
+/** One transaction of the installation records a piece, and holds up everybody else meanwhile: it takes no more. */
+const pieceRecordsMax = 2_000
+/** A record of JSON names its fields, so it is the longer one. */
 const pieceBytesOf = (quoted: boolean): number => (quoted ? 512 : 1024) * 1024
 const recordBytesMax = 1024 * 1024
 const newline = 10
@@ -140,14 +139,19 @@ async function* records(
     }
   }
   if (ready !== undefined) yield [ready, held.length === 0]
-  if (held.length > 0) yield [held, true]
+  while (held.length > 0) {
+    const end = endOfRecords(held, quoted, held.length) || held.length
+    yield [held.subarray(0, end), end === held.length]
+    held = held.subarray(end)
+  }
 }
 
-/** Where the last record within `max`, or else the first of all, ends; 0 when none does. */
+/** Where the last record within `max` of those that make a piece, or else the first of all, ends; 0 when none does. */
 function endOfRecords(bytes: Buffer, quoted: boolean, max: number): number {
   let inside = false
   let isStart = true
   let end = 0
+  let ended = 0
   for (let at = 0; at < bytes.length && (at < max || end === 0); at++) {
     const byte = bytes[at]
     if (inside) {
@@ -157,6 +161,8 @@ function endOfRecords(bytes: Buffer, quoted: boolean, max: number): number {
       else inside = false
     } else if (byte === newline) {
       end = at + 1
+      ended++
+      if (ended === pieceRecordsMax) return end
       isStart = true
     } else {
       // A quote inside of a cell opens nothing.

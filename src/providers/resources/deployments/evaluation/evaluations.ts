@@ -11,7 +11,7 @@ import type {
   TemplateProblem,
 } from '#template/plan.ts'
 import type { ParameterArgument, Read } from '#template/template.ts'
-import { secretsIn } from '../redact.ts'
+import { secretsIn, secretsMax } from '../redact.ts'
 import type {
   Answers,
   ExpandQuestion,
@@ -75,9 +75,14 @@ export class Evaluations {
     const secrets = Object.entries(given.value).flatMap(([name, argument]) =>
       secure.has(name.toLowerCase()) && 'value' in argument ? secretsIn(argument.value) : [],
     )
+    // One more than are looked for: then everything is masked, and the others need not be known.
+    const told = secrets.slice(0, secretsMax + 1)
     const outputs = plan.outputs.map(({ name, type, secure }) => ({ name, type, secure }))
     const { parameters } = plan
-    return { ok: true, value: { nodes: plan.nodes.map(shownNode), outputs, parameters, secrets } }
+    return {
+      ok: true,
+      value: { nodes: plan.nodes.map(shownNode), outputs, parameters, secrets: told },
+    }
   }
 
   #keep(number: number, plan: Plan, size: number): void {
