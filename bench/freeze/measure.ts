@@ -87,8 +87,8 @@ export async function measureFreeze(
       ).median ?? 0
     const over =
       (stops.median ?? 0) > aims.stopMilliseconds || (growth.median ?? 0) > aims.growthMegabytes
-    const text = `${over ? 'OVER ' : ''}${hostile.name}: ${status}, ${stops.median?.toFixed(0)} ms (${clock.toFixed(0)} by the clock), ${growth.median?.toFixed(0)} MB`
-    progress(`${name}: ${text}`)
+    const text = `${hostile.name}: ${status}, ${stops.median?.toFixed(0)} ms (${clock.toFixed(0)} by the clock), ${growth.median?.toFixed(0)} MB`
+    progress(`${name}: ${over ? 'OVER ' : ''}${text}`)
     if (over) notes.push(text)
   }
   return { rows, notes }
