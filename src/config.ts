@@ -10,6 +10,7 @@ import { isVendorWord, type VendorWords } from '#kernel/vendor.ts'
 import { type AccountsConfig, accountsSettings } from './config/accounts.ts'
 import { apiVersionsSettings, versionRuleOf } from './config/api-versions.ts'
 import { arrangeEdge, type EdgeConfig, edgeSettings } from './config/edge.ts'
+import { arrangeKey, type KeyConfig, keySettings } from './config/key.ts'
 import {
   arrangeMigrations,
   type MigrationsConfig,
@@ -38,7 +39,12 @@ import { arrangeThrottle, type ThrottleConfig, throttleSettings } from './config
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug'
 
 /** The settings, checked and put in order. */
-export interface Config extends AccountsConfig, EdgeConfig, OutboundConfig, MigrationsConfig {
+export interface Config
+  extends KeyConfig,
+    AccountsConfig,
+    EdgeConfig,
+    OutboundConfig,
+    MigrationsConfig {
   /** Absolute. */
   readonly home: string
   readonly host: string
@@ -48,8 +54,6 @@ export interface Config extends AccountsConfig, EdgeConfig, OutboundConfig, Migr
   readonly store: string | undefined
   /** Connections to a PostgreSQL store that this process holds at the most. */
   readonly storeConnections: number
-  /** 32 bytes in base64. `undefined`: the key in the home. Never print it. */
-  readonly key: string | undefined
   /** Without a trailing slash. `undefined`: the address listened on. */
   readonly publicUrl: string | undefined
   readonly words: VendorWords
@@ -128,10 +132,6 @@ function isPublicUrl(value: string): boolean {
   )
 }
 
-function isKey(value: string): boolean {
-  return Buffer.from(value.trim(), 'base64').length === 32
-}
-
 const registryPattern = /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)*\/?$/
 const none = '' // what an unset variable of a shell script looks like; the setting is then off
 
@@ -162,12 +162,7 @@ const settings = {
     default: '10',
     description: 'Connections to PostgreSQL that one process holds at the most.',
   }),
-  key: text('empty, or 32 bytes in base64', (v) => v === none || isKey(v), {
-    default: none,
-    description:
-      'The installation’s key, for replicas that share a store. Empty is the one in the home, made on the first start.',
-    secret: true,
-  }),
+  ...keySettings,
   publicUrl: text(
     'empty, or an http or https address without a query',
     (v) => v === none || isPublicUrl(v),
@@ -379,7 +374,7 @@ function arrange(
     port: named.port,
     store: named.store === none ? undefined : named.store,
     storeConnections: named.storeConnections,
-    key: named.key === none ? undefined : named.key.trim(),
+    ...arrangeKey(named, directory),
     publicUrl: named.publicUrl === none ? undefined : named.publicUrl.replace(/\/+$/, ''),
     words: { namespace: named.vendorNamespace, brand: named.vendorBrand },
     scopes: named.scopes,

@@ -36,7 +36,8 @@ import { consentParts, providerMigrations, providers } from '#providers/index.ts
 import type { Store } from '#stores/store.ts'
 import type { Config } from './config.ts'
 import { openDenials } from './installation/denials.ts'
-import { decodeKey, openServerHome, type ServerHome } from './installation/home.ts'
+import { openServerHome, type ServerHome } from './installation/home.ts'
+import { outsideKey } from './installation/outside-key.ts'
 import {
   deriveKey,
   hasRecord,
@@ -347,16 +348,13 @@ async function installationKey(
   home: ServerHome,
   store: Store,
 ): Promise<Uint8Array> {
-  if (config.key !== undefined) {
-    const given = decodeKey(config.key)
-    if (given === undefined) throw new Error('ARMATURE_KEY must be 32 bytes in base64')
-    return given
-  }
+  const given = outsideKey(config)
+  if (given !== undefined) return given
   const known = home.key()
   if (known !== undefined) return known
   if (await hasRecord(store.sql)) {
     throw new Error(
-      `The store holds an installation, but ${home.folder} has no key of it. Copy installation.key from the first home, or set ARMATURE_KEY to its content.`,
+      `The store holds an installation, but ${home.folder} has no key of it. Copy installation.key from the first home, or set ARMATURE_KEY, ARMATURE_KEY_FILE or ARMATURE_KEY_COMMAND to give its content.`,
     )
   }
   return home.createKey()

@@ -1,0 +1,49 @@
+/** Where the installation's key comes from, if not from the home folder. */
+
+import { resolve } from 'node:path'
+import { text } from './setting.ts'
+
+const none = ''
+
+function isKey(value: string): boolean {
+  return Buffer.from(value.trim(), 'base64').length === 32
+}
+
+export interface KeyConfig {
+  /** 32 bytes in base64. `undefined`: the key in the home. Never print it. */
+  readonly key: string | undefined
+  /** Holds the key. */
+  readonly keyFile: string | undefined
+  /** Prints the key. */
+  readonly keyCommand: string | undefined
+}
+
+export const keySettings = {
+  key: text('empty, or 32 bytes in base64', (v) => v === none || isKey(v), {
+    default: none,
+    description:
+      'The installation’s key, for replicas that share a store. Empty is the one in the home, made on the first start.',
+    secret: true,
+  }),
+  keyFile: text('empty, or a file', (v) => !v.includes('\0'), {
+    default: none,
+    description:
+      'A file with the installation’s key in base64, so that database and key need not lie side by side. Instead of `ARMATURE_KEY`.',
+  }),
+  keyCommand: text('empty, or a command of the shell', (v) => !v.includes('\0'), {
+    default: none,
+    description:
+      'A command that prints the installation’s key in base64 at each start, within 30 seconds. Instead of `ARMATURE_KEY`.',
+    secret: true,
+  }),
+}
+
+type Named = { readonly [K in keyof typeof keySettings]: string }
+
+export function arrangeKey({ key, keyFile, keyCommand }: Named, directory: string): KeyConfig {
+  return {
+    key: key === none ? undefined : key.trim(),
+    keyFile: keyFile === none ? undefined : resolve(directory, keyFile),
+    keyCommand: keyCommand === none ? undefined : keyCommand,
+  }
+}

@@ -1,0 +1,36 @@
+/** The key comes from where it is said to be, and from nowhere else when that fails. */
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { outsideKey } from './outside-key.ts'
+
+const none = { key: undefined, keyFile: undefined, keyCommand: undefined }
+const key = Buffer.alloc(32, 7)
+const text = key.toString('base64')
+
+test('as it is, in a file, by a command', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-key-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const keyFile = join(folder, 'key')
+  writeFileSync(keyFile, `${text}\n`, { mode: 0o600 })
+  assert.equal(outsideKey(none), undefined)
+  for (const source of [{ key: text }, { keyFile }, { keyCommand: `cat '${keyFile}'` }]) {
+    assert.deepEqual(Buffer.from(outsideKey({ ...none, ...source }) ?? []), key)
+  }
+})
+
+test('a source that gives no key ends the start, and several are one too many', () => {
+  for (const [source, said] of [
+    [{ key: 'short' }, /ARMATURE_KEY must give/],
+    [{ keyFile: '/nonexistent/key' }, /ENOENT/],
+    [{ keyCommand: 'echo nothing' }, /ARMATURE_KEY_COMMAND must give/],
+    [{ keyCommand: `echo ${text}; exit 3` }, /failed/],
+    [{ keyCommand: 'yes' }, /ENOBUFS/],
+    [{ key: text, keyCommand: `echo ${text}` }, /one of ARMATURE_KEY and ARMATURE_KEY_COMMAND/],
+  ] as const) {
+    assert.throws(() => outsideKey({ ...none, ...source }), said)
+  }
+})
