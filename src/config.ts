@@ -404,6 +404,7 @@ function arrange(
     outbound: arrangeOutbound(named),
     templateLinks: named.templateLinks,
     consentRedirects: named.consentRedirects,
+    activityDays: named.activityDays,
     logLevel: named.logLevel,
     throttle: arrangeThrottle(named),
     // The keys are those of `limitNotes`, which are those of `Limits`.

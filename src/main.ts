@@ -3,6 +3,10 @@
  * only place besides tests where real time and chance come in.
  */
 
+import { startBlocks } from '#activity/blocks.ts'
+import { openActivityQueue } from '#activity/queue.ts'
+import { recordedSql } from '#activity/recorded-sql.ts'
+import { startActivitySweep } from '#activity/sweep.ts'
 import { businessMigrations } from '#business/migrations.ts'
 import { createBusiness } from '#business/service.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
@@ -13,8 +17,7 @@ import { createPermissionWatch } from '#http/permission-watch.ts'
 import { createHttpServer, type HttpServer } from '#http/server.ts'
 import { createStreams } from '#http/streams.ts'
 import { defaultThrottle, type ThrottleSettings } from '#http/throttle.ts'
-import { directoryRoutes } from '#identity/directory-api.ts'
-import { type Identity, openIdentity } from '#identity/identity.ts'
+import { openIdentity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
 import { createSeal } from '#identity/seal.ts'
 import { compareApiVersions, isApiVersion, nearestApiVersion } from '#kernel/api-version.ts'
@@ -49,10 +52,12 @@ import {
 import { createLog } from './log.ts'
 import { consentPages, consentPrefix } from './main/consent-pages.ts'
 import { chooseContainerEngine } from './main/container-engine.ts'
+import { directoryTable } from './main/directory-table.ts'
 import { furnish, makeOwner, ownerOf } from './main/first-start.ts'
 import { openMigrating } from './main/migration-engine.ts'
 import { randomIds as ids } from './main/random-ids.ts'
 import { openReadiness } from './main/readiness.ts'
+import { openSignInActivity } from './main/sign-in-activity.ts'
 import { openTemplateLinks } from './main/template-links.ts'
 import { openTokenEndpoint } from './main/token-endpoint.ts'
 
@@ -95,8 +100,23 @@ export async function start(config: Config): Promise<Started> {
   // The public address may be known only once the port is.
   let listening = config.publicUrl ?? ''
   const addressOf = createAddressOf(config.trustedProxies)
+  const activity = openActivityQueue({
+    sql: store.sql,
+    clock,
+    log,
+    omittedAction: qualify(config.words, 'Insights/eventtypes/omitted'),
+  })
+  const signIns = openSignInActivity({
+    activity,
+    directory: () => identity.directory,
+    words: config.words,
+    ids,
+    log,
+  })
   const identity = openIdentity({
     sql: store.sql,
+    namespace: config.words.namespace,
+    onSignIn: signIns.onSignIn,
     feed: store.feed('directory'),
     clock,
     ids,
@@ -154,7 +174,7 @@ export async function start(config: Config): Promise<Started> {
     ids,
     timers,
     log,
-    sql: store.sql,
+    sql: recordedSql(store.sql, clock),
     sealOf: (purpose) => createSeal(deriveKey(key, purpose)),
     publicUrl: () => listening,
     services,
@@ -205,6 +225,8 @@ export async function start(config: Config): Promise<Started> {
     guards: [lockGuard],
     onDenied: (denied) => denials.note(denied),
   })
+  undo.use(activity)
+  undo.use(signIns)
   undo.use(denials)
   undo.use(authorizer)
   undo.use(plane)
@@ -215,6 +237,7 @@ export async function start(config: Config): Promise<Started> {
 
   const business = createBusiness({
     sql: store.sql,
+    activity,
     clock,
     ids,
     namespace: config.words.namespace,
@@ -239,7 +262,8 @@ export async function start(config: Config): Promise<Started> {
     expiryOf: (header) => identity.authenticator.expiryOf(header),
     permissions,
     oauth: (request, response) => identity.handleOAuth(request, response),
-    directoryRoutes: directoryTable(identity),
+    directoryRoutes: directoryTable(identity, config.words),
+    activity,
     addressOf,
     publishesMetrics: config.metrics === 'public',
     isProxy: createProxyTest(config.trustedProxies),
@@ -282,6 +306,10 @@ export async function start(config: Config): Promise<Started> {
   const { url } = await server.listen({ host: config.host, port: config.port })
   if (listening === '') listening = url
   plane.start()
+  const sweep = startActivitySweep({ sql: store.sql, clock, log, keptDays: config.activityDays })
+  undo.use(sweep)
+  const blocks = startBlocks({ sql: store.sql, clock, log })
+  undo.use(blocks)
   const shown = {
     tenantId: record.tenantId,
     subscriptionId: record.subscriptionId,
@@ -302,6 +330,10 @@ export async function start(config: Config): Promise<Started> {
     engine,
     authorizer,
     denials,
+    activity,
+    signIns,
+    sweep,
+    blocks,
     store,
     home,
     config,
@@ -358,31 +390,6 @@ async function installationKey(
     )
   }
   return home.createKey()
-}
-
-function directoryTable(identity: Identity) {
-  return [
-    ...directoryRoutes.map((route) => ({
-      ...route,
-      run: (
-        params: Readonly<Record<string, string>>,
-        body: unknown,
-        query: URLSearchParams,
-        { id: callerId }: Principal,
-      ) =>
-        route.run(identity.directory, params, body, Object.fromEntries(query), {
-          secret: (bytes) => ids.secret(bytes),
-          callerId,
-        }),
-    })),
-    {
-      method: 'POST' as const,
-      path: '/directory/keys/rotate',
-      action: 'Directory/keys/rotate/action',
-      status: 200,
-      run: async () => ({ keyId: await identity.rotateKeys() }),
-    },
-  ]
 }
 
 async function authorizeAtRoot(
@@ -445,6 +452,10 @@ interface Running {
   readonly engine: AsyncDisposable
   readonly authorizer: AsyncDisposable
   readonly denials: AsyncDisposable
+  readonly activity: AsyncDisposable
+  readonly signIns: AsyncDisposable
+  readonly sweep: AsyncDisposable
+  readonly blocks: AsyncDisposable
   readonly store: Store
   readonly home: ServerHome
   readonly config: Config
@@ -454,6 +465,7 @@ interface Running {
 async function stop(running: Running): Promise<void> {
   const { server, metricsListener, plane, engine, authorizer, denials, store, home, config } =
     running
+  const { activity, signIns, sweep, blocks } = running
   home.removeRunning()
   await server.close({ drainSeconds: config.limits.drainSeconds })
   await metricsListener?.[Symbol.asyncDispose]()
@@ -461,6 +473,11 @@ async function stop(running: Running): Promise<void> {
   await engine[Symbol.asyncDispose]()
   await authorizer[Symbol.asyncDispose]()
   await denials[Symbol.asyncDispose]()
+  await sweep[Symbol.asyncDispose]()
+  await blocks[Symbol.asyncDispose]()
+  // Everything that notes has ended.
+  await signIns[Symbol.asyncDispose]()
+  await activity[Symbol.asyncDispose]()
   await store[Symbol.asyncDispose]()
 }
 

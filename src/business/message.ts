@@ -3,6 +3,7 @@
  * wire, and what a batch is made of. Knows no sockets.
  */
 
+import type { RequestFrom } from '#activity/record.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { SqlRow, SqlValue } from '#stores/store.ts'
 import type { Version } from './entity.ts'
@@ -22,6 +23,8 @@ export interface BusinessRequest {
   readonly correlationId: string
   /** Counts the requests of a batch against the caller's allowance; throws what refuses them. */
   admit?(counts: Readonly<Record<'reads' | 'writes' | 'deletes', number>>): void
+  /** Where it came from, for the audit trail. */
+  readonly from?: RequestFrom
 }
 
 export interface BusinessAnswer {

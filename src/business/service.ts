@@ -3,9 +3,11 @@
  * together; what each of them decides stands in their folders.
  */
 
+import type { ActivityQueue } from '#activity/queue.ts'
 import type { Clock, Ids } from '#kernel/ports.ts'
 import type { Sql, SqlTx } from '#stores/store.ts'
 import { type AccessParts, authorize, type Caller, callerOf, isFull, rightsOf } from './access.ts'
+import { type BusinessWrite, businessActivity } from './activity.ts'
 import { act } from './documents/actions.ts'
 import type { Entity } from './entity.ts'
 import { refuse } from './errors.ts'
@@ -19,7 +21,7 @@ import { type ResolvedPath, toldPath } from './odata/path-rows.ts'
 import { createReader, type Reader } from './odata/read.ts'
 import { type DataRequest, parseRequest } from './odata/request.ts'
 import type { WriteContext } from './write/rows.ts'
-import { change, create, notAllowed, type Place, remove, type Written } from './write/write.ts'
+import { change, create, notAllowed, type Place, remove } from './write/write.ts'
 
 export interface BusinessParts extends AccessParts {
   readonly sql: Sql
@@ -31,6 +33,15 @@ export interface BusinessParts extends AccessParts {
   publicUrl(): string
   /** What a stale tag is answered with. */
   readonly conflictStatus: 409 | 412
+  /** Takes requests that were refused; writes leave their records themselves. */
+  readonly activity?: Pick<ActivityQueue, 'note'>
+}
+
+interface AskedWrite {
+  readonly request: BusinessRequest
+  readonly parsed: DataRequest
+  readonly caller: Caller
+  readonly budget: Budget | undefined
 }
 
 export interface Business {
@@ -40,6 +51,7 @@ export interface Business {
 
 export function createBusiness(parts: BusinessParts): Business {
   const { sql } = parts
+  const activity = businessActivity(parts.namespace, parts.activity)
   let made: Reader | undefined
   const root = (): string => `${parts.publicUrl()}/api`
   const reader = (): Reader => {
@@ -77,7 +89,7 @@ export function createBusiness(parts: BusinessParts): Business {
       default: {
         if (isRead) return await read(parsed, caller, within ?? sql, budget)
         const write = (tx: SqlTx): Promise<BusinessAnswer> =>
-          written(parsed, caller, tx, budget?.inTransaction())
+          written({ request, parsed, caller, budget: budget?.inTransaction() }, tx)
         return await (within === undefined ? sql.transact(write) : write(within))
       }
     }
@@ -86,7 +98,10 @@ export function createBusiness(parts: BusinessParts): Business {
   async function batch(request: BusinessRequest, caller: Caller): Promise<BusinessAnswer> {
     const runner: BatchRunner = {
       serve: (one, part) =>
-        answering(one.correlationId, () => serve(one, caller, part), part.within !== undefined),
+        told(
+          one,
+          answering(one.correlationId, () => serve(one, caller, part), part.within !== undefined),
+        ),
       atomically: (work) => sql.transact(work),
     }
     return await answerBatch(request, runner, root())
@@ -105,11 +120,19 @@ export function createBusiness(parts: BusinessParts): Business {
     return await reader().read(reads, parsed, companyId, visible, budget)
   }
 
+  async function told(
+    request: BusinessRequest,
+    answering: Promise<BusinessAnswer>,
+  ): Promise<BusinessAnswer> {
+    const answer = await answering
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (answer.status >= 400 && !isRead) activity.noteRefused(request, answer)
+    return answer
+  }
+
   async function written(
-    parsed: DataRequest,
-    caller: Caller,
+    { request, parsed, caller, budget = Budget.ofTransaction() }: AskedWrite,
     tx: SqlTx,
-    budget = Budget.ofTransaction(),
   ): Promise<BusinessAnswer> {
     const entity = targetOf(parsed)
     const companyId = await reader().companyId(tx, parsed)
@@ -131,10 +154,21 @@ export function createBusiness(parts: BusinessParts): Business {
       conflictStatus: parts.conflictStatus,
       nested: budget.nested,
     }
+    const record = (write: BusinessWrite): Promise<void> =>
+      activity.record(tx, context.now, request, write)
+    const look = (id: string): ReturnType<Reader['show']> =>
+      reader().show(tx, parsed, companyId, entity, { id, row: undefined })
     if (isCreate && (parsed.kind === 'rows' || entity.table === 'business_lines')) {
       const place = placeOf(parsed, resolved)
       const written = await create(context, model, entity, parsed.body ?? {}, place)
-      return await shown(tx, parsed, companyId, entity, written, { status: 201, budget })
+      const after = await reader().show(tx, parsed, companyId, entity, written, budget)
+      await record({
+        operation: `${entity.set}/write`,
+        location: after.location,
+        httpStatus: 201,
+        after: after.text,
+      })
+      return shown(parsed, after, 201)
     }
     if (parsed.kind === 'action' && parsed.method === 'POST') {
       const result = await act(
@@ -150,6 +184,11 @@ export function createBusiness(parts: BusinessParts): Business {
         id: result.id,
         row: undefined,
       })
+      await record({
+        operation: `${entity.set}/${parsed.action.name}/action`,
+        location,
+        httpStatus: 204,
+      })
       return {
         status: 204,
         headers: { 'OData-Version': '4.0', Location: location },
@@ -162,34 +201,40 @@ export function createBusiness(parts: BusinessParts): Business {
     if (parsed.method === 'PATCH') {
       const id = rowOf(resolved)
       const within = resolved.parents.at(-1)
+      const before = entity.allows.change ? (await look(id)).text : undefined
       const written = await change(context, entity, id, parsed.body ?? {}, parsed.ifMatch, within)
-      return await shown(tx, parsed, companyId, entity, written, { status: 200, budget })
+      const after = await reader().show(tx, parsed, companyId, entity, written, budget)
+      await record({
+        operation: `${entity.set}/write`,
+        location: after.location,
+        httpStatus: 200,
+        ...(before === undefined ? {} : { before }),
+        after: after.text,
+      })
+      return shown(parsed, after, 200)
     }
     if (parsed.method === 'DELETE') {
       const within = resolved.parents.at(-1)
-      await remove(context, model, entity, rowOf(resolved), parsed.ifMatch, within)
+      const id = rowOf(resolved)
+      const before = entity.allows.delete ? await look(id) : undefined
+      await remove(context, model, entity, id, parsed.ifMatch, within)
+      await record({
+        operation: `${entity.set}/delete`,
+        location: before?.location ?? request.path,
+        httpStatus: 204,
+        ...(before === undefined ? {} : { before: before.text }),
+      })
       return { status: 204, headers: { 'OData-Version': '4.0' }, body: undefined }
     }
     throw notAllowed(entity, parsed.method)
   }
 
   /** The row as it stands after the write, as the client wants it. */
-  async function shown(
-    tx: SqlTx,
+  function shown(
     parsed: DataRequest,
-    companyId: string | undefined,
-    entity: Entity,
-    written: Written,
-    { status, budget }: { readonly status: 200 | 201; readonly budget: Budget | undefined },
-  ): Promise<BusinessAnswer> {
-    const { text, etag, location } = await reader().show(
-      tx,
-      parsed,
-      companyId,
-      entity,
-      written,
-      budget,
-    )
+    { text, etag, location }: Awaited<ReturnType<Reader['show']>>,
+    status: 200 | 201,
+  ): BusinessAnswer {
     const own = { ETag: etag, ...(status === 201 ? { Location: location } : {}) }
     if (parsed.prefersMinimal) {
       const headers = { 'OData-Version': '4.0', 'OData-EntityId': location, ...own }
@@ -204,10 +249,13 @@ export function createBusiness(parts: BusinessParts): Business {
 
   return {
     handle: (request) =>
-      answering(request.correlationId, async () => {
-        const caller = await callerOf(parts, request.principal)
-        return await serve(request, caller, undefined)
-      }),
+      told(
+        request,
+        answering(request.correlationId, async () => {
+          const caller = await callerOf(parts, request.principal)
+          return await serve(request, caller, undefined)
+        }),
+      ),
   }
 }
 

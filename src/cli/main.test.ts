@@ -24,6 +24,8 @@ test('the commands are these', () => {
       'access check',
       'access explain',
       'access who-can',
+      'activity export',
+      'activity list',
       'application create',
       'billing close',
       'billing import',

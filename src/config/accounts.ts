@@ -1,4 +1,4 @@
-/** Settings of who may sign in, with what, and for how long. */
+/** Settings of who may sign in, with what, and for how long; and how long it is kept who did what. */
 
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import { claimNames, parseIssuers } from './issuers.ts'
@@ -11,6 +11,8 @@ export interface AccountsConfig {
   readonly sessionIdleHours: number
   /** Characters of a password at least. */
   readonly passwordLength: number
+  /** Days that records of the audit trail are kept. */
+  readonly activityDays: number
 }
 
 export const accountsSettings = {
@@ -33,5 +35,9 @@ export const accountsSettings = {
     default: '10',
     description:
       'Characters that a new password has at least. Common passwords and those with the account’s name in them are refused whatever their length.',
+  }),
+  activityDays: whole(1, 36_500, {
+    default: '90',
+    description: 'Days that records of the audit trail are kept.',
   }),
 } as const

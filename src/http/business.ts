@@ -7,7 +7,13 @@ import type { Version } from '#business/entity.ts'
 import { businessErrors } from '#business/errors.ts'
 import type { Business } from '#business/service.ts'
 import { refuse } from '#kernel/error.ts'
-import { announcesBody, type Endpoint, type Exchange, principalOf } from './exchange.ts'
+import {
+  announcesBody,
+  type Endpoint,
+  type Exchange,
+  principalOf,
+  requestFrom,
+} from './exchange.ts'
 import { readBytes } from './steps/read-body.ts'
 
 /** The endpoints of one version, by what a method counts as. */
@@ -37,6 +43,7 @@ export function businessEndpoints(
           const refusal = edge.throttle.takeMany(id, counts, edge.clock.now())
           if (refusal !== undefined) throw refusal
         },
+        from: requestFrom(exchange, edge),
       })
       const { status, headers, body } = answer
       return { status, headers, ...(body === undefined ? {} : { body }) }

@@ -4,11 +4,11 @@
  */
 
 import type { TSchema } from 'typebox'
+import type { Trail } from '#activity/record.ts'
 import { refuse } from '#kernel/error.ts'
-import type { Principal } from '#kernel/principal.ts'
 import type { Checker } from '#plane/check.ts'
 import type { Outcome } from '#plane/plane.ts'
-import { type Endpoint, principalOf, queryOf } from './exchange.ts'
+import { type Endpoint, principalOf, queryOf, requestFrom } from './exchange.ts'
 
 export interface DirectoryRoute {
   readonly method: 'GET' | 'PUT' | 'PATCH' | 'DELETE' | 'POST'
@@ -25,9 +25,12 @@ export interface DirectoryRoute {
     params: Readonly<Record<string, string>>,
     body: unknown,
     query: URLSearchParams,
-    principal: Principal,
+    trail: Trail,
   ): Promise<unknown>
 }
+
+/** What a change of the caller's own is called in the audit trail. */
+export const ownAction = 'Directory/me/write'
 
 export function directoryEndpoint(route: DirectoryRoute, checker: Checker): Endpoint {
   const { body } = route
@@ -36,18 +39,18 @@ export function directoryEndpoint(route: DirectoryRoute, checker: Checker): Endp
     type: 'directory',
     body: body === undefined ? 'none' : 'required',
     counts: route.method === 'GET' ? 'reads' : route.method === 'DELETE' ? 'deletes' : 'writes',
+    ...(route.method === 'GET' ? {} : { operation: route.action ?? ownAction }),
     authorize(exchange, edge) {
       const principal = principalOf(exchange)
       return route.action === undefined ? undefined : edge.authorizeAction(route.action, principal)
     },
-    async run(exchange) {
+    async run(exchange, edge) {
       if (body !== undefined) checker.check(body, 'refuse', exchange.body)
-      const answer = await route.run(
-        exchange.params,
-        exchange.body,
-        queryOf(exchange),
-        principalOf(exchange),
-      )
+      const answer = await route.run(exchange.params, exchange.body, queryOf(exchange), {
+        principal: principalOf(exchange),
+        correlationId: exchange.correlationId,
+        from: requestFrom(exchange, edge),
+      })
       return outcomeOf(route.status, answer)
     },
   }

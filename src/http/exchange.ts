@@ -4,6 +4,8 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ActivityQueue } from '#activity/queue.ts'
+import type { RequestFrom } from '#activity/record.ts'
 import type { ErrorFamily } from '#kernel/error.ts'
 import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
@@ -36,6 +38,8 @@ export interface Endpoint {
   readonly type: string
   readonly body: 'required' | 'optional' | 'none'
   readonly counts: 'reads' | 'writes' | 'deletes'
+  /** What a refused request to it is called, without the vendor word; the plane's paths have it by their route. */
+  readonly operation?: string
   /** Throws `AuthorizationFailed`. Called only where the matrix says so. */
   authorize(exchange: Exchange, edge: Edge): void | Promise<void>
   /** Does the deed. Throws refusals; anything else is a fault. */
@@ -88,6 +92,8 @@ export interface Edge {
   readonly permissions: PermissionWatch
   authorizeAction(action: string, principal: Principal): void | Promise<void>
   readonly addressOf: AddressOf
+  /** Takes requests that were refused although they came from somebody known. */
+  readonly activity: Pick<ActivityQueue, 'note'>
   readonly clock: Clock
   readonly ids: Ids
   /** Milliseconds that only ever grow, for durations. */
@@ -160,6 +166,18 @@ export function queryOf(exchange: Exchange): URLSearchParams {
 export function originOfExchange(exchange: Exchange, edge: Edge): RequestOrigin {
   exchange.origin ??= originOf(exchange.request, edge.addressOf)
   return exchange.origin
+}
+
+const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** What the audit trail has of the request besides its caller. */
+export function requestFrom(exchange: Exchange, edge: Edge): RequestFrom {
+  const id = exchange.request.headers['x-ms-client-request-id']
+  return {
+    ...originOfExchange(exchange, edge),
+    method: exchange.method,
+    ...(typeof id === 'string' && guid.test(id) ? { clientRequestId: id } : {}),
+  }
 }
 
 /** The caller. Only for what the matrix puts after `authenticate`. */

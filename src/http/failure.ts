@@ -5,10 +5,12 @@
 
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { targetOf } from '#activity/record.ts'
 import { bodyOf as businessBody } from '#business/failure.ts'
 import { ApiError, type ErrorDetail, type ErrorFamily, refuse } from '#kernel/error.ts'
+import { qualify } from '#kernel/vendor.ts'
 import { edgeErrors } from './edge-errors.ts'
-import { type Edge, type Exchange, originOfExchange } from './exchange.ts'
+import { type Edge, type Exchange, originOfExchange, requestFrom } from './exchange.ts'
 import { respondFailure } from './respond.ts'
 
 export interface Failure {
@@ -131,7 +133,30 @@ export function fail(exchange: Exchange, edge: Edge, error: unknown): void {
     headers['WWW-Authenticate'] = `Bearer authorization_uri="${address}"`
   }
   if (failure.status >= 500) report(exchange, edge, error, failure)
+  noteRefused(exchange, edge, error, failure.status)
   respondFailure(exchange, edge, { ...failure, headers })
+}
+
+const tooManyRequests = 429
+
+/** A request that might have changed something and did not, by somebody known. What was throttled is not told of. */
+function noteRefused(exchange: Exchange, edge: Edge, error: unknown, status: number): void {
+  const { principal, route } = exchange
+  const own = exchange.endpoint.operation
+  const operation = route?.leavesRecord === true ? route.operation : own && qualify(edge.words, own)
+  if (principal === undefined || operation === undefined || status === tooManyRequests) return
+  edge.activity.note({
+    trail: {
+      principal,
+      correlationId: exchange.correlationId,
+      from: requestFrom(exchange, edge),
+    },
+    action: operation,
+    target: route?.id ?? targetOf(exchange.path),
+    status: 'Failed',
+    httpStatus: status,
+    code: error instanceof ApiError ? error.code : 'InternalServerError',
+  })
 }
 
 function isPrematureClose(error: unknown): boolean {

@@ -209,7 +209,7 @@ describe('the directory', () => {
       action: 'Directory/groups/write',
       status: 201,
       body: Type.Object({ id: Type.String({ format: 'uuid' }), order: Type.Integer() }),
-      run: async (params, body, query, principal) => ({
+      run: async (params, body, query, { principal }) => ({
         params,
         body,
         deep: query.get('deep'),

@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { ActivityQueue } from '#activity/queue.ts'
 import type { Business } from '#business/service.ts'
 import { oauthPaths } from '#identity/rewrite.ts'
 import type { Limits } from '#kernel/limits.ts'
@@ -62,6 +63,8 @@ export interface HttpServerOptions {
   readonly addressOf: AddressOf
   /** Is this the address of a trusted proxy? Its connections are those of many callers. */
   readonly isProxy: (address: string) => boolean
+  /** Takes requests that were refused although they came from somebody known. */
+  readonly activity: Pick<ActivityQueue, 'note'>
   readonly clock: Clock
   readonly ids: Ids
   /** Milliseconds that only ever grow; durations and deadlines are told by it, not by the clock. */
@@ -115,6 +118,7 @@ export function createHttpServer(given: HttpServerOptions): HttpServer {
     permissions: given.permissions,
     authorizeAction: (action, principal) => given.authorizeAction(action, principal),
     addressOf: given.addressOf,
+    activity: given.activity,
     clock: given.clock,
     ids: given.ids,
     ticks: () => given.ticks(),

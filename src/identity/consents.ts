@@ -1,16 +1,25 @@
 /** Which applications a user allowed what; outlives sessions, ends with the user or the application. */
 
+import type { RecordedSql } from '#activity/recorded-sql.ts'
 import type { Clock } from '#kernel/ports.ts'
+import type { RequestOrigin } from '#kernel/request-origin.ts'
 import type { Sql } from '#stores/store.ts'
 
 export interface Consents {
   /** The scopes the user has allowed the client so far. */
   granted(principalId: string, clientId: string): Promise<ReadonlySet<string>>
   /** Adds to them. */
-  grant(principalId: string, clientId: string, scopes: Iterable<string>): Promise<void>
+  grant(consent: Consent): Promise<void>
 }
 
-export function openConsents(sql: Sql, clock: Clock): Consents {
+export interface Consent {
+  readonly principalId: string
+  readonly clientId: string
+  readonly scopes: Iterable<string>
+  readonly origin: RequestOrigin
+}
+
+export function openConsents(sql: RecordedSql, clock: Clock): Consents {
   async function read(
     from: Pick<Sql, 'all'>,
     principalId: string,
@@ -26,10 +35,21 @@ export function openConsents(sql: Sql, clock: Clock): Consents {
 
   return {
     granted: (principalId, clientId) => read(sql, principalId, clientId),
-    async grant(principalId, clientId, scopes) {
+    async grant({ principalId, clientId, scopes, origin }) {
       await sql.transact(async (tx) => {
-        const all = await read(tx, principalId, clientId)
-        for (const scope of scopes) all.add(scope)
+        const before = await read(tx, principalId, clientId)
+        const all = new Set([...before, ...scopes])
+        tx.tell({
+          action: 'Directory/users/consents/write',
+          target: `/directory/users/${principalId}/consents/${clientId}`,
+          trail: {
+            principal: { id: principalId, clientId },
+            correlationId: '',
+            from: { ...origin, method: 'POST' },
+          },
+          before: { scope: [...before].join(' ') },
+          after: { scope: [...all].join(' ') },
+        })
         await tx.run(
           `insert into identity_consents (principal_id, client_id, scope, granted_at)
             values (?, ?, ?, ?) on conflict (principal_id, client_id)

@@ -4,14 +4,17 @@
  * about permissions, and never returns a stored credential.
  */
 
+import { recordedSql } from '#activity/recorded-sql.ts'
 import { refuse } from '#kernel/error.ts'
 import type { Clock, Ids } from '#kernel/ports.ts'
 import type { WorkloadIdentities } from '#kernel/principal.ts'
 import type { Feed, Sql, SqlTx } from '#stores/store.ts'
 import { openCredentials, type SecretRecord, signInKeyOf } from './credentials.ts'
+import { tellCredential, tellMember, tellPrincipal } from './directory-activity.ts'
 import { createDirectoryCache, type DirectoryCache } from './directory-cache.ts'
 import { refuseIdentity } from './errors.ts'
 import { directoryFeed, type FeedWatch, watchFeed } from './feed-watch.ts'
+import { insertPrincipal as insert } from './insert-principal.ts'
 import { defaultIdentityLimits, type IdentityLimits } from './limits.ts'
 import { checkPassword } from './password-rules.ts'
 import { createPasswords, type PasswordCost, type Passwords } from './passwords.ts'
@@ -30,6 +33,7 @@ import {
   parseObjectId,
 } from './principal-rules.ts'
 import { endSession, endSessionsOf, listSessions, type Session } from './sessions.ts'
+import { workloadOf } from './workload-of.ts'
 
 export interface Page<T> {
   readonly items: readonly T[]
@@ -84,6 +88,8 @@ export interface IdentityDirectory extends DirectoryCache, WorkloadIdentities {
   ): Promise<SecretRecord & { readonly value: string }>
   removeSecret(principalId: string, secretId: string): Promise<void>
   secrets(principalId: string): Promise<readonly SecretRecord[]>
+  /** The user of that name, whatever can be done with it. */
+  bySignInName(signInName: string): Promise<PrincipalRecord | undefined>
   /** The enabled principal that may sign in as this client: a client id, or a user's id who has a secret. */
   clientPrincipal(clientId: string): Promise<PrincipalRecord | undefined>
   /** The id of that secret, if it is one of the principal's that have not expired. Constant time in the secret. */
@@ -108,40 +114,21 @@ export interface DirectoryOptions {
   readonly feed: Feed
   readonly clock: Clock
   readonly ids: Ids
+  /** The vendor word, in the audit trail. */
+  readonly namespace?: string
   readonly limits?: Partial<IdentityLimits>
   /** What password hashes cost; tests of other things lower it. */
   readonly passwordCost?: PasswordCost
 }
 
 export function openDirectory(options: DirectoryOptions): IdentityDirectory {
-  const { sql, clock, ids } = options
+  const { clock, ids } = options
+  const sql = recordedSql(options.sql, clock, options.namespace)
   const limits: IdentityLimits = { ...defaultIdentityLimits, ...options.limits }
   const passwords: Passwords = createPasswords(limits, options.passwordCost)
   const credentials = openCredentials({ sql, clock, ids, passwords })
   const watch = watchFeed(options.feed)
   const cache = createDirectoryCache({ sql, watch, remembered: limits.principalsRemembered })
-
-  async function insert(tx: SqlTx, principal: PrincipalRecord): Promise<boolean> {
-    const rows = await tx.run(
-      `insert into identity_principals
-        (id, type, display_name, sign_in_name, sign_in_key, client_id, redirect_uris, enabled, created_at, generation,
-          public_client)
-        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
-      principal.id,
-      principal.type,
-      principal.displayName,
-      principal.signInName ?? null,
-      principal.signInName === undefined ? null : signInKeyOf(principal.signInName),
-      principal.clientId ?? null,
-      JSON.stringify(principal.redirectUris),
-      principal.enabled ? 1 : 0,
-      principal.createdAt,
-      principal.generation,
-      principal.publicClient ? 1 : 0,
-    )
-    await tx.follow(directoryFeed, principal.id)
-    return rows === 1
-  }
 
   function fresh(type: LocalType, displayName: string): PrincipalRecord {
     return {
@@ -204,18 +191,6 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
     await tx.follow(directoryFeed, principal.id)
   }
 
-  async function workloadOf(
-    from: Pick<Sql, 'all'>,
-    resourceKey: string,
-  ): Promise<string | undefined> {
-    const [row] = await from.all(
-      `select principal_id from identity_workloads where resource_key = ?
-        and principal_id in (select id from identity_principals)`,
-      resourceKey,
-    )
-    return row === undefined ? undefined : String(row['principal_id'])
-  }
-
   async function removeWorkload(tx: SqlTx, id: string): Promise<void> {
     await remove(tx, await read(tx, id, 'ServicePrincipal'))
   }
@@ -241,13 +216,17 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
       return sql.transact(async (tx) => {
         if (!(await insert(tx, user))) throw refuseIdentity.PrincipalExists({ signInName })
         if (hash !== undefined) await credentials.storePassword(tx, user.id, hash)
+        tellPrincipal(tx, undefined, user)
         return user
       })
     },
 
     async createGroup({ displayName }) {
       const group = fresh('Group', displayName)
-      await sql.transact((tx) => insert(tx, group))
+      await sql.transact(async (tx) => {
+        await insert(tx, group)
+        tellPrincipal(tx, undefined, group)
+      })
       return group
     },
 
@@ -269,6 +248,7 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
         if (taken !== undefined || !(await insert(tx, principal))) {
           throw refuseIdentity.ClientIdExists({ clientId: principal.clientId })
         }
+        tellPrincipal(tx, undefined, principal)
         if (publicClient !== undefined) return
         await credentials.storeSecret(tx, principal.id, clientSecret, secret)
       })
@@ -326,6 +306,7 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
         )
         if (!after.enabled) await endSessionsOf(tx, after.id, clock.now())
         await tx.follow(directoryFeed, after.id)
+        tellPrincipal(tx, before, after)
         return after
       })
     },
@@ -335,6 +316,7 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
         const principal = await read(tx, id, type)
         await refuseOwner(tx, principal.id)
         await remove(tx, principal)
+        tellPrincipal(tx, principal, undefined)
       })
     },
 
@@ -350,15 +332,19 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
           resourceKey,
           principalId,
         )
-        const principal = fresh('ServicePrincipal', displayName)
-        await insert(tx, { ...principal, id: principalId, clientId })
+        const principal = { ...fresh('ServicePrincipal', displayName), id: principalId, clientId }
+        if (await insert(tx, principal)) tellPrincipal(tx, undefined, principal)
       })
     },
 
     async take(resourceKey) {
       await sql.transact(async (tx) => {
         const held = await workloadOf(tx, resourceKey)
-        if (held !== undefined) await removeWorkload(tx, held)
+        if (held !== undefined) {
+          const principal = await read(tx, held, 'ServicePrincipal')
+          await remove(tx, principal)
+          tellPrincipal(tx, principal, undefined)
+        }
         await tx.run('delete from identity_workloads where resource_key = ?', resourceKey)
       })
     },
@@ -376,6 +362,7 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
           member.id,
         )
         await tx.follow(directoryFeed, member.id)
+        tellMember(tx, group, member.id, 'write')
       })
     },
 
@@ -393,6 +380,7 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
           throw refuseIdentity.MemberNotFound({ id, group: group.displayName })
         }
         await tx.follow(directoryFeed, member)
+        tellMember(tx, group, member, 'delete')
       })
     },
 
@@ -417,6 +405,7 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
         const user = await read(tx, userId, 'User')
         await credentials.storePassword(tx, user.id, hash)
         await endSessionsOf(tx, user.id, clock.now())
+        tellCredential(tx, user, { action: 'setPassword/action', path: 'password' })
       })
     },
 
@@ -442,6 +431,7 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
         }
         await credentials.storeSecret(tx, principal.id, value, secret)
         await tx.follow(directoryFeed, principal.id)
+        tellCredential(tx, principal, { action: 'secrets/write', path: `secrets/${secret.id}` })
       })
       return { ...secret, value }
     },
@@ -456,6 +446,7 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
         )
         if (removed === 0) throw refuseIdentity.SecretNotFound({ id: secretId.slice(0, 100) })
         await tx.follow(directoryFeed, principal.id)
+        tellCredential(tx, principal, { action: 'secrets/delete', path: `secrets/${secretId}` })
       })
     },
 
@@ -473,6 +464,14 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
             where c.principal_id = identity_principals.id and c.kind = 'secret')))`,
         id,
         id,
+      )
+      return row === undefined ? undefined : toPrincipalRecord(row)
+    },
+
+    async bySignInName(signInName) {
+      const [row] = await sql.all(
+        `select ${principalColumns} from identity_principals where sign_in_key = ?`,
+        signInKeyOf(signInName),
       )
       return row === undefined ? undefined : toPrincipalRecord(row)
     },

@@ -4,6 +4,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { recordedSql } from '#activity/recorded-sql.ts'
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
@@ -33,6 +34,8 @@ export interface IdentityOptions {
   /** 32 bytes that every replica shares and the store never sees. */
   readonly installationKey: Uint8Array
   readonly tenantId: string
+  /** The vendor word, in the audit trail. */
+  readonly namespace?: string
   /** Where clients reach this installation; asked for again each time, since a port may be picked late. */
   readonly publicUrl: () => string
   /** What tokens are for; the public URL when left out. Both are accepted in tokens. */
@@ -77,7 +80,8 @@ export function openIdentity(options: IdentityOptions): Identity {
   const aliases = (): readonly string[] => [audience(), publicUrl()]
   const seal = createSeal(options.installationKey)
   const directory = openDirectory({ ...options, limits })
-  const keys = openKeyRing({ sql, watch: directory.watch, clock, ids, seal, limits })
+  const recorded = recordedSql(sql, clock, options.namespace)
+  const keys = openKeyRing({ sql: recorded, watch: directory.watch, clock, ids, seal, limits })
   const owner = createOwner({ sql, directory, ids })
 
   async function issue(
@@ -112,6 +116,7 @@ export function openIdentity(options: IdentityOptions): Identity {
     const { createOAuthHandler } = await import('./oauth-handler.ts')
     return createOAuthHandler({
       sql,
+      recorded,
       directory,
       keys,
       clock,

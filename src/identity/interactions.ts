@@ -127,7 +127,7 @@ export async function answerInteraction(
       }
     }
     case 'consent':
-      return finish({ consent: { grantId: await allow(interaction, options) } })
+      return finish({ consent: { grantId: await allow(interaction, request, options) } })
     default:
       return refused('The page asks for something this server does not know.')
   }
@@ -193,6 +193,7 @@ async function show(
 /** Grants what was asked for, and remembers it. Answers the grant's id. */
 async function allow(
   interaction: Interaction,
+  { origin }: OAuthRequest,
   { provider, consents }: InteractionOptions,
 ): Promise<string> {
   const accountId = interaction.session?.accountId
@@ -208,7 +209,8 @@ async function allow(
   for (const [resource, scopes] of Object.entries(missingResourceScopes)) {
     grant.addResourceScope(resource, scopes.join(' '))
   }
-  await consents.grant(accountId, clientId, askedScopes(interaction))
+  const scopes = askedScopes(interaction)
+  await consents.grant({ principalId: accountId, clientId, scopes, origin })
   return grant.save()
 }
 

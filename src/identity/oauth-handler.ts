@@ -5,6 +5,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Provider } from 'oidc-provider'
+import type { RecordedSql } from '#activity/recorded-sql.ts'
 import { ApiError } from '#kernel/error.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
@@ -35,6 +36,8 @@ import type { OnSignIn } from './sign-in-events.ts'
 
 export interface OAuthHandlerOptions {
   readonly sql: Sql
+  /** The same with the audit trail kept. */
+  readonly recorded: RecordedSql
   readonly directory: IdentityDirectory
   readonly keys: KeyRing
   readonly clock: Clock
@@ -64,8 +67,8 @@ interface Built {
 export type OAuthHandler = (req: IncomingMessage, res: ServerResponse) => void
 
 export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
-  const { clock, directory, keys, limits, log, tenantId, publicUrl, audience, seal, sql } = options
-  const consents = openConsents(sql, clock)
+  const { clock, directory, keys, limits, log, tenantId, publicUrl, audience, seal } = options
+  const consents = openConsents(options.recorded, clock)
   const sessions = openSessions(options)
   const signIn = createSignIn(options)
   let built: Built | undefined

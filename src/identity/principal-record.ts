@@ -33,7 +33,7 @@ export const principalColumns =
 export function toPrincipalRecord(row: SqlRow): PrincipalRecord {
   return {
     id: String(row['id']),
-    // Only these three are ever written; see `insert` in directory.ts.
+    // Only these three are ever written; see insert-principal.ts.
     type: String(row['type']) as LocalType,
     displayName: String(row['display_name']),
     signInName: row['sign_in_name'] === null ? undefined : String(row['sign_in_name']),

@@ -1,6 +1,7 @@
 /** A long-running operation: what is stored of it and how it is shown (facts 9.4). */
 
 import type { ErrorDetail } from './error.ts'
+import type { Principal } from './principal.ts'
 
 export type OperationStatus = 'Running' | 'Succeeded' | 'Failed' | 'Canceled'
 
@@ -28,6 +29,9 @@ export interface Operation {
   /** Who may read it besides those who may read the resource. */
   readonly principalId: string
   readonly correlationId: string
+  /** What the audit trail calls the request that began it, and who made that. Earlier versions wrote neither. */
+  readonly action?: string
+  readonly caller?: Pick<Principal, 'displayName' | 'type' | 'clientId'>
   /** The status of the answer had it been synchronous: 200, 201, 204. */
   readonly resultStatus: number
 }

@@ -29,6 +29,7 @@ import { denial, GrantDenied } from './permit.ts'
 import type { Outcome, Plane, RunInput, StillAllowed } from './plane.ts'
 import { createReconciler, type ReconcilerLoop, type Timers } from './reconciler.ts'
 import { createRegistry, type Registry, type VersionRule } from './registry.ts'
+import { ownTrail } from './trail.ts'
 import { runAction } from './verbs/act.ts'
 import { amend } from './verbs/amend.ts'
 import { emptyScope, runDelete, type Swept } from './verbs/delete.ts'
@@ -108,7 +109,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
       count: (query) => createReader(parts.registry, parts.store).count(query),
     },
     listTracked: (query) => listTracked(parts, query),
-    emptyScope: (id) => emptyScope(parts, id, { principal: { id: 'system' }, correlationId: '' }),
+    emptyScope: (id) => emptyScope(parts, id, ownTrail),
     attributesOf: (id) => storedAttributes(parts, id),
     furnish: (path, version, body) => furnish(parts, path, version, body),
     amend: (id, change) => amend(parts, id, change),

@@ -190,8 +190,10 @@ export interface Action<M> {
   readonly permission?: string
   /** Any signed-in caller may ask; the action itself says no where it must (`may`). Reads only. */
   readonly open?: boolean
-  /** Counted as a read by throttling; facts 9.6 has list-style POSTs so. */
+  /** Counted as a read by throttling; facts 9.6 has list-style POSTs so. Such a one leaves no record. */
   readonly countsAsRead?: boolean
+  /** Its answer holds a secret: the audit trail has a record of it before it is given, however it is counted. */
+  readonly revealsSecret?: true
   readonly body?: TSchema
   readonly bodyOptional?: boolean
   readonly answer?: TSchema

@@ -46,6 +46,8 @@ export interface Opening {
   readonly version: string
   readonly principal: Principal
   readonly correlationId: string
+  /** What the audit trail calls what began it. */
+  readonly action: string
   readonly now: number
   readonly resultStatus: number
 }
@@ -68,6 +70,10 @@ export async function supersede(
   await tx.putOperation(writeOperation(canceled, key))
 }
 
+function callerOf({ displayName, type, clientId }: Principal): NonNullable<Operation['caller']> {
+  return { displayName, type, clientId }
+}
+
 /** Opens an operation; one that still runs on the resource is superseded (canceled) by it. */
 export async function openOperation(parts: Parts, tx: Tx, opening: Opening): Promise<Operation> {
   await supersede(tx, opening.id.key, opening.kind, opening.now)
@@ -82,6 +88,8 @@ export async function openOperation(parts: Parts, tx: Tx, opening: Opening): Pro
     deadline: opening.now + deadlineSeconds * 1000,
     principalId: opening.principal.id,
     correlationId: opening.correlationId,
+    action: opening.action,
+    caller: callerOf(opening.principal),
     resultStatus: opening.resultStatus,
   }
   await tx.putOperation(writeOperation(operation, opening.id.key))

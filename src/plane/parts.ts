@@ -2,7 +2,6 @@
 
 import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
-import type { Principal } from '#kernel/principal.ts'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { Reads, ResourceRow, Store, Tx } from '#stores/store.ts'
@@ -91,32 +90,6 @@ export function contextOf(
         now,
       ),
   }
-}
-
-export interface Trail {
-  readonly principal: Pick<Principal, 'id'>
-  readonly correlationId: string
-}
-
-/** One line of the audit trail, in the transaction of what it tells. */
-export function recordEvent(
-  tx: Tx,
-  now: number,
-  trail: Trail,
-  key: string,
-  action: string,
-  operationId: string | null,
-  detail: object = {},
-): Promise<void> {
-  return tx.record({
-    at: now,
-    key,
-    action,
-    principalId: trail.principal.id,
-    correlationId: trail.correlationId,
-    operationId,
-    detail: JSON.stringify(detail),
-  })
 }
 
 /** The id of a key we made ourselves. */

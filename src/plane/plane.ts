@@ -4,6 +4,7 @@
  */
 
 import type { TSchema } from 'typebox'
+import type { RequestFrom } from '#activity/record.ts'
 import type { ErrorFamily } from '#kernel/error.ts'
 import type { Preconditions } from '#kernel/etag.ts'
 import type { Principal } from '#kernel/principal.ts'
@@ -28,8 +29,12 @@ export interface Route {
   readonly id: ResourceId
   /** Fully qualified type, for logs and metrics: bounded in number. */
   readonly type: string
-  /** What the caller needs, and where. */
+  /** What the caller needs, and where. Empty where any signed-in caller may. */
   readonly action: string
+  /** What the audit trail calls it: the action, also where nobody is asked for it. */
+  readonly operation: string
+  /** A request for it leaves a record in the audit trail: it may change something, or it reveals a secret. */
+  readonly leavesRecord: boolean
   readonly scope: ResourceId
   readonly errorFamily: ErrorFamily
   readonly body: 'required' | 'optional' | 'none'
@@ -50,6 +55,8 @@ export interface RunInput {
   readonly body: unknown
   readonly preconditions: Preconditions
   readonly correlationId: string
+  /** Where the request came from; left out by calls from inside. */
+  readonly from?: RequestFrom
   /**
    * What `authorize` answered for this very route and principal. Never left out: forgetting a condition
    * would turn a narrow grant into a wide one.

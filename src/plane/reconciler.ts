@@ -4,6 +4,7 @@
  * share the work without doing a step twice.
  */
 
+import type { Trail } from '#activity/record.ts'
 import { isTerminalState, type Operation, type OperationError } from '#kernel/operation.ts'
 import {
   type Claim,
@@ -15,9 +16,10 @@ import {
 import { type Next, type Reconciler, StepFailure, type Subject } from './define.ts'
 import { readRow, type StoredResource, writeRow } from './document.ts'
 import { readOperation, writeOperation } from './operations.ts'
-import { type Parts, recordEvent } from './parts.ts'
+import type { Parts } from './parts.ts'
 import type { CompiledType } from './registry.ts'
 import { subjectOf } from './subject.ts'
+import { ownTrail, recordActivity } from './trail.ts'
 import { emptyScope } from './verbs/delete.ts'
 
 /** Steps done under one claim before it is given back, so that one resource cannot hold a worker for good. */
@@ -342,9 +344,9 @@ async function finish(
   const { parts, claim, resource, reconcile } = work
   if (resource.deleting) {
     // Nested and extension resources go with it; those with engines of their own are waited for.
-    let swept = await emptyScope(parts, resource.id, trailOf(undefined))
+    let swept = await emptyScope(parts, resource.id, ownTrail)
     while (swept.remaining > 0 && swept.removed > 0) {
-      swept = await emptyScope(parts, resource.id, trailOf(undefined))
+      swept = await emptyScope(parts, resource.id, ownTrail)
     }
     if (swept.remaining > 0) {
       await parts.store.release(claim, parts.clock.now() + 1000, false)
@@ -384,6 +386,7 @@ async function finish(
       if (reconcile.resyncSeconds === undefined) await tx.unschedule(row.key)
     }
     if (operation !== undefined) await recordEnd(work, tx, operation, now)
+    else if (current.deleting) await recordGone(work, tx, now)
   })
   if (outdated) return true
   parts.settled(claim.key)
@@ -482,17 +485,31 @@ async function endOperation(
 }
 
 function recordEnd(work: Work, tx: Tx, operation: Operation, now: number): Promise<void> {
-  const detail = { status: operation.status, ...(operation.error ?? {}) }
-  const action = `${work.compiled.permission}/${operation.kind}/end`
-  return recordEvent(tx, now, trailOf(operation), work.claim.key, action, operation.id, detail)
+  const { status, error, kind } = operation
+  const verb = kind === 'delete' ? 'delete' : kind === 'action' ? 'action' : 'write'
+  return recordActivity(tx, {
+    at: now,
+    trail: trailOfOperation(operation),
+    action: operation.action ?? `${work.compiled.permission}/${verb}`,
+    target: work.resource.id,
+    // Only ended operations are told of.
+    status: status === 'Running' ? 'Accepted' : status,
+    operationId: operation.id,
+    ...(error === undefined ? {} : { code: error.code }),
+  })
 }
 
-function trailOf(operation: Operation | undefined): {
-  principal: { id: string }
-  correlationId: string
-} {
-  return {
-    principal: { id: operation?.principalId ?? 'system' },
-    correlationId: operation?.correlationId ?? '',
-  }
+/** It went with a scope that was deleted, without an operation of its own. */
+function recordGone({ compiled, resource }: Work, tx: Tx, now: number): Promise<void> {
+  return recordActivity(tx, {
+    at: now,
+    trail: ownTrail,
+    action: `${compiled.permission}/delete`,
+    target: resource.id,
+    status: 'Succeeded',
+  })
+}
+
+function trailOfOperation({ principalId, caller, correlationId }: Operation): Trail {
+  return { principal: { id: principalId, ...caller }, correlationId }
 }

@@ -4,6 +4,7 @@
  * transaction.
  */
 
+import type { Trail } from '#activity/record.ts'
 import { type ApiError, refuse } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
 import {
@@ -22,8 +23,9 @@ import type { Reads, Tx } from '#stores/store.ts'
 import { allowsBlind } from './access.ts'
 import type { NameRule } from './define.ts'
 import { readRow, type StoredResource, writeRow } from './document.ts'
-import { type Parts, recordEvent, type Trail } from './parts.ts'
+import type { Parts } from './parts.ts'
 import type { CompiledType } from './registry.ts'
+import { recordActivity } from './trail.ts'
 
 /** The subscription and group above an id (not the id itself), outermost first. */
 export function impliedScopes(id: ResourceId): readonly ResourceId[] {
@@ -163,7 +165,13 @@ async function declareScope(
     deleting: false,
   }
   await tx.insert(writeRow(compiled, resource))
-  await recordEvent(tx, write.now, write.trail, scope.key, `${compiled.permission}/write`, null, {
+  await recordActivity(tx, {
+    at: write.now,
+    trail: write.trail,
+    action: `${compiled.permission}/write`,
+    target: resource.id,
+    status: 'Succeeded',
+    httpStatus: 201,
     implicit: true,
   })
   return resource

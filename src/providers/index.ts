@@ -20,6 +20,7 @@ import { dataShareProvider } from './data-share/provider.ts'
 import { serverSighting } from './db-for-postgresql/flexible-servers/sighting.ts'
 import type { MigrationSettings } from './db-for-postgresql/parts.ts'
 import { postgresProvider } from './db-for-postgresql/provider.ts'
+import { insightsProvider } from './insights/provider.ts'
 import { openManagedIdentities } from './managed-identity/managed-identities.ts'
 import { managedIdentityProvider } from './managed-identity/provider.ts'
 import { healthMigrations } from './resource-health/migrations.ts'
@@ -100,6 +101,7 @@ export function providers(parts: ProviderParts): readonly Provider[] {
     ),
     managedIdentityProvider(world),
     billingProvider(world),
+    insightsProvider(world),
     resourceHealthProvider({
       ...world,
       observers: {

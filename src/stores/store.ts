@@ -38,14 +38,23 @@ export interface OperationRow {
   readonly endedAt: number | null
 }
 
-/** One line of the audit trail; appended, never changed. */
+/**
+ * One record of the audit trail: the table `events`. Appended, never changed, removed by age. What its columns
+ * mean, and who reads and removes them, is the area `activity`.
+ */
 export interface EventRow {
   readonly at: number
+  /** What was written, in lower case. */
   readonly key: string
   readonly action: string
+  readonly status: string
   readonly principalId: string
+  /** The name of the principal when it acted. */
+  readonly caller: string
   readonly correlationId: string
   readonly operationId: string | null
+  /** The subscription of `key` in lower case; empty outside of any. */
+  readonly subscription: string
   /** JSON text, never with a secret in it. */
   readonly detail: string
 }
@@ -102,6 +111,7 @@ export interface Tx extends Reads {
   schedule(key: string, dueAt: number): Promise<void>
   /** Forgets the work on `key`. */
   unschedule(key: string): Promise<void>
+  /** Appends to the audit trail, in this transaction. */
   record(event: EventRow): Promise<void>
   /** Appends `key` to a named feed; see `Store.feed`. */
   follow(feed: string, key: string): Promise<void>
@@ -177,6 +187,8 @@ export interface SqlTx {
   /** The number of rows changed. */
   run(text: string, ...values: readonly SqlValue[]): Promise<number>
   follow(feed: string, key: string): Promise<void>
+  /** Appends to the audit trail, in this transaction. */
+  record(event: EventRow): Promise<void>
 }
 
 export interface Sql {

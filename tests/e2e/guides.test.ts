@@ -113,6 +113,7 @@ const elsewhere = ['migrations.md', 'postgres-replicas.md']
 
 const guides: Readonly<Record<string, Pasted>> = {
   'start.md': { tells: [/team-a/] },
+  'guides/audit.md': { tells: [/resourceGroups\/write/, /users\/write/] },
   'guides/billing.md': { tells: [/^G000000001/m, /Support/, /Refund/] },
   'guides/business.md': { tells: [/"remainingAmount":0,"status":"Paid"/] },
   'guides/consent.md': { tells: [/accessToken/] },

@@ -143,6 +143,7 @@ async function open(url?: string): Promise<Subject & AsyncDisposable> {
       return ask(plane, method, path, body, { as, version, ...options })
     },
     settle: () => plane.reconciler.idle(),
+    trail: async () => JSON.stringify(await store.sql.all('select * from events')),
     async [Symbol.asyncDispose]() {
       await plane[Symbol.asyncDispose]()
       await engine[Symbol.asyncDispose]()

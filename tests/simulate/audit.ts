@@ -62,7 +62,8 @@ function auditResources({ resources, events, work }: Snapshot): readonly string[
 
 /** What the last event of a resource says, against the resource. */
 function disagreement(event: StoredEvent, document: Document | undefined): string | undefined {
-  const { action, correlation_id, operation_id, detail } = event
+  const { action, correlation_id, detail } = event
+  const begins = event.status === 'Accepted'
   if (action.endsWith('/write')) {
     if (document === undefined) return `was last written (${correlation_id}), and is not there`
     if (document.deleting === true) return 'is being deleted, and no event says so'
@@ -73,10 +74,10 @@ function disagreement(event: StoredEvent, document: Document | undefined): strin
     if (content === expected) return undefined
     return `was last written by ${String(expected)}, and holds what ${String(content)} wrote`
   }
-  if (action.endsWith('/delete') && operation_id !== null) {
+  if (action.endsWith('/delete') && begins) {
     return document?.deleting === true ? undefined : 'its deletion began, and it is not marked so'
   }
-  if (action.endsWith('/delete') || action.endsWith('/delete/end')) {
+  if (action.endsWith('/delete')) {
     return document === undefined ? undefined : 'was deleted, and is there'
   }
   return `has an event nobody expects: ${action}`
@@ -87,10 +88,10 @@ function auditOperations({ operations, events, resources, work }: Snapshot): rea
   const keys = new Map(resources.map(({ key, document }) => [key, parse(document)]))
   const begun = new Set<string>()
   const ended = new Set<string>()
-  for (const { operation_id, action } of events) {
+  for (const { operation_id, status } of events) {
     if (operation_id === null) continue
-    if (action.endsWith('/end')) ended.add(operation_id)
-    else begun.add(operation_id)
+    if (status === 'Accepted') begun.add(operation_id)
+    else ended.add(operation_id)
   }
   const known = new Set(operations.map(({ id }) => id))
   for (const id of begun) {

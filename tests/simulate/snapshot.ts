@@ -18,6 +18,7 @@ export interface StoredOperation {
 export interface StoredEvent {
   readonly key: string
   readonly action: string
+  readonly status: string
   readonly correlation_id: string
   readonly operation_id: string | null
   readonly detail: string
@@ -25,7 +26,7 @@ export interface StoredEvent {
 export interface Snapshot {
   readonly resources: readonly StoredResource[]
   readonly operations: readonly StoredOperation[]
-  /** In the order in which they were recorded. */
+  /** In the order in which they were recorded; without those of requests that were refused. */
   readonly events: readonly StoredEvent[]
   /** Keys with work to do. */
   readonly work: ReadonlySet<string>
@@ -34,7 +35,8 @@ export interface Snapshot {
 const texts = {
   resources: `SELECT key, document FROM resources`,
   operations: 'SELECT id, resource_key, document, running FROM operations',
-  events: 'SELECT key, action, correlation_id, operation_id, detail FROM events ORDER BY number',
+  events: `SELECT key, action, status, correlation_id, operation_id, detail FROM events
+    WHERE status <> 'Failed' OR operation_id IS NOT NULL ORDER BY number`,
   work: 'SELECT key FROM work',
 } as const
 

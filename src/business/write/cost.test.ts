@@ -25,6 +25,7 @@ function costIn({ sql }: Books) {
         return changed
       },
       follow: (feed, key) => tx.follow(feed, key),
+      record: (event) => tx.record(event),
     })
     Object.assign(sql, {
       transact: (inner: (tx: SqlTx) => Promise<unknown>) =>

@@ -11,6 +11,7 @@ import {
   type Exchange,
   principalOf,
   queryOf,
+  requestFrom,
   routeOf,
 } from '../exchange.ts'
 import { permissionOf } from '../permission.ts'
@@ -43,6 +44,7 @@ function planeEndpoint(kind: Endpoint['kind']): Endpoint {
         body: exchange.body,
         preconditions: { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'] },
         correlationId: exchange.correlationId,
+        from: requestFrom(exchange, edge),
         pending: exchange.pending,
         permission: kind === 'action' ? permissionOf(exchange, edge) : undefined,
       })

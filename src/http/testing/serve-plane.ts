@@ -25,6 +25,7 @@ export async function servePlane(
     publishesMetrics: true,
     expiryOf: () => Number.POSITIVE_INFINITY,
     permissions: unmovedPermissions(),
+    activity: { note: () => undefined },
     plane,
     authenticate: () => owner,
     authorizeAction: () => {},

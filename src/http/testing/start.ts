@@ -53,6 +53,7 @@ export async function startEdge(start: StartOptions = {}): Promise<TestEdge> {
     publishesMetrics: true,
     expiryOf: () => Number.POSITIVE_INFINITY,
     permissions: unmovedPermissions(),
+    activity: { note: () => undefined },
     plane: plane.plane,
     authenticate: (header) => {
       if (header === undefined) throw refuse.AuthenticationFailed()

@@ -18,6 +18,8 @@ export interface Subject {
   readonly registry: Registry
   call(method: Method, path: string, body?: unknown, options?: SubjectOptions): Promise<Outcome>
   settle(): Promise<void>
+  /** All records of the audit trail, as text. */
+  trail?(): Promise<string>
 }
 
 export interface SubjectOptions {
@@ -319,6 +321,13 @@ export function resourceContract(
         }
         for (const secret of at.sample.secrets ?? []) {
           for (const one of answers) assert.ok(!JSON.stringify(one.body).includes(secret))
+        }
+        if (subject.trail !== undefined) {
+          await subject.call('PUT', path, at.sample.changed(0, version), { version, ifMatch: '*' })
+          await subject.settle()
+          const trail = await subject.trail()
+          assert.ok(trail.includes('/write'), 'the write left no record')
+          for (const secret of at.sample.secrets ?? []) assert.ok(!trail.includes(secret), secret)
         }
         for (const method of ['GET', 'PUT', 'DELETE'] as const) {
           if (method === 'DELETE' && !compiled.verbs.has('delete')) continue

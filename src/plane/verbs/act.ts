@@ -3,6 +3,7 @@
  * transaction and returns intent, which the reconciler carries out.
  */
 
+import { duringAct, newAct } from '#activity/act.ts'
 import { refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
 import { isTerminalState } from '#kernel/operation.ts'
@@ -15,14 +16,15 @@ import { readRow, type StoredResource, writeRow } from '../document.ts'
 import { askGuards } from '../guard.ts'
 import type { LocatedRoute } from '../locate.ts'
 import { linkOf, openOperation } from '../operations.ts'
-import { contextOf, type Parts, recordEvent } from '../parts.ts'
+import { contextOf, type Parts } from '../parts.ts'
 import { requireGrant } from '../permit.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import type { CompiledType } from '../registry.ts'
 import { impliedScopes, requireScopes } from '../scopes.ts'
 import { packToken } from '../tokens.ts'
+import { changesOf, recordActivity, trailOf, versionOf } from '../trail.ts'
+import { notFound } from './not-found.ts'
 import { cursorOf, pageLimit, purposeOf } from './read.ts'
-import { notFound } from './write.ts'
 
 export async function runAction(
   parts: Parts,
@@ -40,11 +42,44 @@ export async function runAction(
     const resource = await resourceOf(parts, compiled, route, input, parts.store)
     permit(parts, compiled, route, input, resource)
     await guard(parts, compiled, route, action, input, parts.store)
-    return shown(await run(parts, route, action, input, parts.store, resource))
+    const ran = route.leavesRecord
+      ? await runRecorded(parts, route, action, input, resource)
+      : await run(parts, route, action, input, parts.store, resource)
+    return shown(ran)
   }
   const outcome = await parts.store.transact((tx) => actInside(parts, tx, route, action, input))
   parts.wake()
   return outcome
+}
+
+/**
+ * What the action itself writes is recorded in that transaction. Where it writes nothing of its own (a secret is
+ * read, a command runs in a container), its record is written before its answer is given.
+ */
+async function runRecorded(
+  parts: Parts,
+  route: LocatedRoute,
+  action: Action<unknown>,
+  input: RunInput,
+  resource: Resource | undefined,
+): Promise<Ran> {
+  const trail = trailOf(input)
+  const act = newAct(trail, route.operation, route.id)
+  const ran = await duringAct(act, () => run(parts, route, action, input, parts.store, resource))
+  if (!act.recorded) {
+    const at = parts.clock.now()
+    await parts.store.transact((tx) =>
+      recordActivity(tx, {
+        at,
+        trail,
+        action: route.operation,
+        target: route.id,
+        status: 'Succeeded',
+        httpStatus: ran.status,
+      }),
+    )
+  }
+  return ran
 }
 
 /** The resource acted on: 404 when its type is stored and it is not there; undefined for virtual ones. */
@@ -177,9 +212,18 @@ async function actInside(
     )
   }
   const outcome = await run(parts, route, action, input, tx, current)
-  if (outcome.model === undefined) return shown(outcome)
   const now = parts.clock.now()
-  const trail = { principal: input.principal, correlationId: input.correlationId }
+  const told = {
+    at: now,
+    trail: trailOf(input),
+    action: route.operation,
+    target: current.id,
+    httpStatus: outcome.status,
+  }
+  if (outcome.model === undefined) {
+    await recordActivity(tx, { ...told, status: 'Succeeded' })
+    return shown(outcome)
+  }
   const { reconcile } = declaration
   const opensNone = goesOn || !isLongRunning(declaration)
   const next: StoredResource = {
@@ -192,13 +236,12 @@ async function actInside(
   }
   await tx.update(writeRow(compiled, next), current.etag)
   if (declaration.feed !== undefined) await tx.follow(declaration.feed, id.key)
-  if (reconcile === undefined) {
-    await recordEvent(tx, now, trail, id.key, route.action, null)
-    return { ...shown(outcome), etag: next.etag }
-  }
-  if (opensNone) {
-    await tx.schedule(id.key, now)
-    await recordEvent(tx, now, trail, id.key, route.action, null)
+  const version = versionOf(compiled, route.version)
+  const changes = changesOf(parts, { compiled, version, before: current, after: next })
+  const record = { ...told, ...(changes === undefined ? {} : { changes }) }
+  if (reconcile === undefined || opensNone) {
+    if (reconcile !== undefined) await tx.schedule(id.key, now)
+    await recordActivity(tx, { ...record, status: 'Succeeded' })
     return { ...shown(outcome), etag: next.etag }
   }
   const operation = await openOperation(parts, tx, {
@@ -208,10 +251,11 @@ async function actInside(
     version: route.version,
     principal: input.principal,
     correlationId: input.correlationId,
+    action: route.operation,
     now,
     resultStatus: outcome.status === 202 ? 200 : outcome.status,
   })
   await tx.schedule(id.key, now)
-  await recordEvent(tx, now, trail, id.key, route.action, operation.id)
+  await recordActivity(tx, { ...record, status: 'Accepted', operationId: operation.id })
   return { ...shown(outcome), etag: next.etag, operation: linkOf(operation, compiled) }
 }

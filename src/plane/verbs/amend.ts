@@ -6,7 +6,8 @@
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { Resource } from '../define.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
-import { idOfKey, type Parts, recordEvent } from '../parts.ts'
+import { idOfKey, type Parts } from '../parts.ts'
+import { changesOf, ownTrail, recordActivity, versionOf } from '../trail.ts'
 
 /**
  * Hands the resource to `change` in a transaction and writes the model it answers; nothing where it answers nothing,
@@ -38,8 +39,16 @@ export async function amend(
     }
     await tx.update(writeRow(compiled, next), current.etag)
     if (compiled.declaration.feed !== undefined) await tx.follow(compiled.declaration.feed, at.key)
-    const trail = { principal: { id: '' }, correlationId: '' }
-    await recordEvent(tx, parts.clock.now(), trail, at.key, 'amended by the installation', null)
+    const version = versionOf(compiled, '')
+    const changes = changesOf(parts, { compiled, version, before: current, after: next })
+    await recordActivity(tx, {
+      at: parts.clock.now(),
+      trail: ownTrail,
+      action: `${compiled.permission}/write`,
+      target: current.id,
+      status: 'Succeeded',
+      ...(changes === undefined ? {} : { changes }),
+    })
     return true
   })
 }

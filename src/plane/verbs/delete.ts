@@ -3,6 +3,8 @@
  * marked, and goes when its engine has nothing left of it. `emptyScope` is the same for a whole group.
  */
 
+import { changesBetween } from '#activity/changes.ts'
+import type { Trail } from '#activity/record.ts'
 import { refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
@@ -15,11 +17,12 @@ import { readRow, type StoredResource, show, writeRow } from '../document.ts'
 import { askGuards } from '../guard.ts'
 import type { LocatedRoute } from '../locate.ts'
 import { linkOf, openOperation, readOperation, supersede } from '../operations.ts'
-import { contextOf, type Parts, recordEvent, type Trail } from '../parts.ts'
+import { contextOf, type Parts } from '../parts.ts'
 import { requireGrant } from '../permit.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import type { CompiledType } from '../registry.ts'
 import { checkName, impliedScopes } from '../scopes.ts'
+import { changesOf, recordActivity, trailOf } from '../trail.ts'
 
 /** Rows removed in one transaction at the most. */
 const removalsMax = 200
@@ -59,7 +62,7 @@ async function deleteInside(request: DeleteRequest, tx: Tx): Promise<Outcome | u
   const { declaration } = compiled
   const { id } = route
   const now = parts.clock.now()
-  const trail = { principal: input.principal, correlationId: input.correlationId }
+  const trail = trailOf(input)
   for (const scope of impliedScopes(id)) {
     const row = await tx.lock(scope.key, 'share')
     const type = row === undefined ? undefined : parts.registry.byKey(row.type)
@@ -97,8 +100,17 @@ async function deleteInside(request: DeleteRequest, tx: Tx): Promise<Outcome | u
     if (remaining > 0) return undefined
     await removeRow(tx, compiled, row)
     if (declaration.reconcile !== undefined) await tx.unschedule(row.key)
-    await recordEvent(tx, now, trail, id.key, route.action, null)
-    return { status: 200, body: show(compiled, version, current, parts.registry.words) }
+    const shown = show(compiled, version, current, parts.registry.words)
+    await recordActivity(tx, {
+      at: now,
+      trail,
+      action: route.operation,
+      target: current.id,
+      status: 'Succeeded',
+      httpStatus: 200,
+      changes: changesBetween(shown, undefined),
+    })
+    return { status: 200, body: shown }
   }
   if (current.deleting) {
     const running = await tx.runningOperation(id.key)
@@ -112,11 +124,20 @@ async function deleteInside(request: DeleteRequest, tx: Tx): Promise<Outcome | u
     version: route.version,
     principal: input.principal,
     correlationId: input.correlationId,
+    action: route.operation,
     now,
     resultStatus: 204,
   })
   await markDeleting(parts, tx, compiled, row, current, now)
-  await recordEvent(tx, now, trail, id.key, route.action, operation.id)
+  await recordActivity(tx, {
+    at: now,
+    trail,
+    action: route.operation,
+    target: current.id,
+    status: 'Accepted',
+    httpStatus: 202,
+    operationId: operation.id,
+  })
   return { status: 202, operation: linkOf(operation, compiled) }
 }
 
@@ -137,8 +158,16 @@ async function endInstead(
   }
   await tx.update(writeRow(compiled, next), current.etag)
   await tx.schedule(current.id.key, now)
-  const trail = { principal: input.principal, correlationId: input.correlationId }
-  await recordEvent(tx, now, trail, current.id.key, route.action, null)
+  const changes = changesOf(parts, { compiled, version, before: current, after: next })
+  await recordActivity(tx, {
+    at: now,
+    trail: trailOf(input),
+    action: route.operation,
+    target: current.id,
+    status: 'Succeeded',
+    httpStatus: 200,
+    ...(changes === undefined ? {} : { changes }),
+  })
   return { status: 200, body: show(compiled, version, next, parts.registry.words), etag: next.etag }
 }
 
@@ -193,7 +222,13 @@ export async function emptyScope(parts: Parts, id: ResourceId, trail: Trail): Pr
       const now = parts.clock.now()
       await supersede(tx, row.key, 'delete', now)
       await markDeleting(parts, tx, compiled, row, current, now)
-      await recordEvent(tx, now, trail, row.key, `${compiled.permission}/delete`, null)
+      await recordActivity(tx, {
+        at: now,
+        trail,
+        action: `${compiled.permission}/delete`,
+        target: current.id,
+        status: 'Accepted',
+      })
     })
   })
   parts.wake()
@@ -220,8 +255,13 @@ async function sweepBelow(
       continue
     }
     await removeRow(tx, compiled, row)
-    const action = `${compiled?.permission ?? row.type}/delete`
-    await recordEvent(tx, parts.clock.now(), trail, row.key, action, null)
+    await recordActivity(tx, {
+      at: parts.clock.now(),
+      trail,
+      action: `${compiled?.permission ?? row.type}/delete`,
+      target: { text: row.id, key: row.key },
+      status: 'Succeeded',
+    })
     removed++
   }
   return { removed, remaining: rows.length - removed }

@@ -16,7 +16,8 @@ import type { Outcome, RunInput } from '../plane.ts'
 import type { CompiledType } from '../registry.ts'
 import { requireScopes } from '../scopes.ts'
 import { packToken, unpackToken } from '../tokens.ts'
-import { computedEtag, notFound } from './write.ts'
+import { notFound } from './not-found.ts'
+import { computedEtag } from './patch-source.ts'
 
 export async function runGet(parts: Parts, route: LocatedRoute, input: RunInput): Promise<Outcome> {
   const compiled = compiledOf(route)

@@ -3,7 +3,6 @@
  * operation, its schedule and the audit event; a write that changes nothing writes nothing.
  */
 
-import { createHash } from 'node:crypto'
 import { type ApiError, type Problem, refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
 import { isTerminalState, type Operation } from '#kernel/operation.ts'
@@ -14,12 +13,12 @@ import { tagProblems } from '#kernel/tags.ts'
 import { StoreConflict, type Tx } from '#stores/store.ts'
 import { type Attributes, noAttributes } from '../access.ts'
 import { attributesOf } from '../attributes.ts'
-import type { Context, PatchRule, Resource, Source, Version } from '../define.ts'
+import type { Context, PatchRule, Resource, Version } from '../define.ts'
 import { readRow, type StoredResource, show, writeRow } from '../document.ts'
 import { askGuards } from '../guard.ts'
 import type { LocatedRoute } from '../locate.ts'
 import { linkOf, openOperation, readOperation } from '../operations.ts'
-import { contextOf, type Parts, recordEvent } from '../parts.ts'
+import { contextOf, type Parts } from '../parts.ts'
 import { requireGrant, requireWriteGrant } from '../permit.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import type { CompiledType } from '../registry.ts'
@@ -32,7 +31,10 @@ import {
   missingScope,
 } from '../scopes.ts'
 import { givesSecret, receiverProblems } from '../secrets.ts'
+import { changesOf, recordActivity, trailOf } from '../trail.ts'
 import { existingOf } from './existing.ts'
+import { notFound } from './not-found.ts'
+import { patchSource } from './patch-source.ts'
 import { type Desired, defaultLocation, placed, stateAfter } from './placement.ts'
 
 /** What a request asks for, given what is stored. Pure, so it may be asked more than once. */
@@ -126,46 +128,10 @@ async function prepared(
   return (made ?? given) as Readonly<Record<string, unknown>>
 }
 
-/** PATCH of a computed item: its source writes; guards and the audit trail are as for any other. */
-async function patchSource(
-  parts: Parts,
-  route: LocatedRoute,
-  input: RunInput,
-  compiled: CompiledType,
-  patch: NonNullable<Source['patch']>,
-): Promise<Outcome> {
-  // What a computed item is, only its type knows: conditions on it cannot hold.
-  const now = parts.clock.now()
-  requireGrant(route, input, () => ({ now, request: 'unknown', resource: 'unknown' }))
-  parts.checker.check(patch.body, 'ignore', input.body, compiled.refuseProblems)
-  const context = contextOf(parts, input, now, parts.store)
-  const { words, reader } = context
-  const { type, source } = compiled.declaration
-  await askGuards(parts.guards, { id: route.id, type, effect: 'write', words, reader })
-  const asked = { ...context, id: route.id, requested: route.scope, query: input.query }
-  const current = await source?.get?.(asked)
-  if (current === undefined) throw notFound(compiled, route.id)
-  const verdict = checkPreconditions('PATCH', input.preconditions, computedEtag(current))
-  if (verdict.kind === 'failed') {
-    throw refuse.PreconditionFailed({ header: verdict.header, id: route.id.text })
-  }
-  // Checked against the schema, by which its own file types it.
-  const body = await patch.apply(asked, input.body as never)
-  if (body === undefined) throw notFound(compiled, route.id)
-  const trail = { principal: input.principal, correlationId: input.correlationId }
-  await parts.store.transact((tx) => recordEvent(tx, now, trail, route.id.key, route.action, null))
-  return { status: 200, body, etag: computedEtag(body) }
-}
-
-/** The tag of an item that is computed: what its answer says. */
-export function computedEtag(item: object): string {
-  return createHash('sha256').update(JSON.stringify(item)).digest('base64url')
-}
-
 export function runPatch(parts: Parts, route: LocatedRoute, input: RunInput): Promise<Outcome> {
   const source = route.compiled?.declaration.source?.patch
   if (source !== undefined && route.compiled !== undefined) {
-    return patchSource(parts, route, input, route.compiled, source)
+    return patchSource(parts, route, input, { compiled: route.compiled, patch: source })
   }
   const { compiled, version } = typeOf(route)
   const patch = version.patch ?? 'merge'
@@ -251,7 +217,7 @@ async function writeInside(
   const { declaration } = compiled
   const { id } = route
   const now = parts.clock.now()
-  const trail = { principal: input.principal, correlationId: input.correlationId }
+  const trail = trailOf(input)
   const scope = await lockScopes(parts, tx, id, {
     principal: input.principal,
     trail,
@@ -355,14 +321,34 @@ async function writeInside(
       version: route.version,
       principal: input.principal,
       correlationId: input.correlationId,
+      action: route.operation,
       now,
       resultStatus: status,
     })
     await tx.schedule(id.key, now)
   } else if (reconcile?.background !== undefined) await tx.schedule(id.key, now)
-  await recordEvent(tx, now, trail, id.key, route.action, operation?.id ?? null)
+  const outcome = answer(parts, compiled, version, next, status, operation)
+  const changes = changesOf(parts, {
+    compiled,
+    version,
+    before: current,
+    after: next,
+    shown: outcome.body,
+    row,
+    body: input.body,
+  })
+  await recordActivity(tx, {
+    at: now,
+    trail,
+    action: route.operation,
+    target: next.id,
+    status: operation === undefined ? 'Succeeded' : 'Accepted',
+    httpStatus: status,
+    ...(operation === undefined ? {} : { operationId: operation.id }),
+    ...(changes === undefined ? {} : { changes }),
+  })
   if (declaration.feed !== undefined) await tx.follow(declaration.feed, id.key)
-  return answer(parts, compiled, version, next, status, operation)
+  return outcome
 }
 
 /** Names show the case of the latest write (facts 9.2). */
@@ -377,18 +363,13 @@ function answer(
   resource: StoredResource,
   status: number,
   operation?: Operation,
-): Outcome {
+): Outcome & { readonly body: object } {
   return {
     status,
     body: show(compiled, version, resource, parts.registry.words),
     etag: resource.etag,
     ...(operation === undefined ? {} : { operation: linkOf(operation, compiled) }),
   }
-}
-
-export function notFound(compiled: CompiledType, id: ResourceId): Error {
-  if (compiled.declaration.scope === 'implied') return missingScope(id)
-  return compiled.declaration.notFound?.(id) ?? refuse.ResourceNotFound({ id: id.text })
 }
 
 function requireIfMatch(

@@ -61,21 +61,52 @@ export function workContract(name: string, given: Given): void {
             at: 5,
             key: '/a',
             action,
+            status: 'Succeeded',
             principalId: 'p',
+            caller: 'somebody',
             correlationId: 'c',
             operationId: action === 'first' ? null : 'o',
+            subscription: 's',
             detail: '{}',
           }),
         )
       }
       const found = await store.sql.all(
-        'SELECT at, key, action, operation_id FROM events ORDER BY number',
+        'SELECT at, key, action, caller, operation_id, subscription FROM events ORDER BY number',
       )
+      const same = { at: 5, key: '/a', caller: 'somebody', subscription: 's' }
       assert.deepEqual(found, [
-        { at: 5, key: '/a', action: 'first', operation_id: null },
-        { at: 5, key: '/a', action: 'second', operation_id: 'o' },
+        { ...same, action: 'first', operation_id: null },
+        { ...same, action: 'second', operation_id: 'o' },
       ])
     })
+
+    given(
+      'a relational transaction appends events too, and takes them back with itself',
+      async (store) => {
+        const event = (action: string) => ({
+          at: 7,
+          key: '/b',
+          action,
+          status: 'Succeeded',
+          principalId: 'p',
+          caller: '',
+          correlationId: 'c',
+          operationId: null,
+          subscription: '',
+          detail: '{}',
+        })
+        await store.sql.transact((tx) => tx.record(event('kept')))
+        const lost = store.sql.transact(async (tx) => {
+          await tx.record(event('lost'))
+          throw new Error('no')
+        })
+        await assert.rejects(lost, /^Error: no$/)
+        assert.deepEqual(await store.sql.all("SELECT action FROM events WHERE key = '/b'"), [
+          { action: 'kept' },
+        ])
+      },
+    )
   })
 
   describe(`${name}: work`, () => {

@@ -81,8 +81,8 @@ export const changes = named({
       attempt = 0`,
   unschedule: 'DELETE FROM work WHERE key = $1',
   record: `INSERT INTO events
-      (at, key, action, principal_id, correlation_id, operation_id, detail)
-    VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+      (at, key, action, status, principal_id, caller, correlation_id, operation_id, subscription, detail)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
   assertClaim: 'SELECT 1 FROM work WHERE key = $1 AND fence = $2 AND lease_owner IS NOT NULL',
   lockClaim: `SELECT 1 FROM work WHERE key = $1 AND fence = $2 AND lease_owner IS NOT NULL
     FOR UPDATE`,

@@ -87,9 +87,12 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
       event.at,
       event.key,
       event.action,
+      event.status,
       event.principalId,
+      event.caller,
       event.correlationId,
       event.operationId,
+      event.subscription,
       event.detail,
     ])
   }

@@ -11,6 +11,7 @@ import { type Store, type StoreOptions, StoreUnavailable } from '../store.ts'
 import { translate } from './failure.ts'
 import { defineFunctions } from './functions.ts'
 import { initial } from './migrations/0001-initial.ts'
+import { activity } from './migrations/0002-activity.ts'
 import { opening } from './statements.ts'
 import { SqliteStore } from './store.ts'
 
@@ -105,7 +106,7 @@ function migrate(db: DatabaseSync, options: StoreOptions): void {
   for (const table of opening.tables) db.exec(table)
   // The cells are of the types that `opening.tables` gives them.
   const applied = db.prepare(opening.applied).all() as { area: string; number: number }[]
-  const pending = pendingMigrations([initial, ...options.migrations], applied)
+  const pending = pendingMigrations([initial, activity, ...options.migrations], applied)
   const apply = db.prepare(opening.apply)
   for (const migration of pending) {
     for (const text of migration.sqlite) db.exec(text)

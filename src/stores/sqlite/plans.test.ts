@@ -4,7 +4,11 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 
+import { blockQueries } from '#activity/blocks.ts'
+import { sweepQueries } from '#activity/sweep.ts'
+import { walkQueries } from '#activity/walk.ts'
 import { initial } from './migrations/0001-initial.ts'
+import { activity } from './migrations/0002-activity.ts'
 import { changes, queries } from './statements.ts'
 
 /** Small tables of as many rows as there are feeds, or the one counter; a whole scan is what they need. */
@@ -17,9 +21,14 @@ function planOf(db: DatabaseSync, text: string): readonly string[] {
 }
 
 const db = new DatabaseSync(':memory:')
-for (const text of initial.sqlite) db.exec(text)
+for (const text of [...initial.sqlite, ...activity.sqlite]) db.exec(text)
 
-for (const [name, text] of [...Object.entries(queries), ...Object.entries(changes)]) {
+/** What the audit trail sends through the relational port. */
+const { oldest: _whole, ...sweeps } = sweepQueries
+const { lastBlock: _newest, ...blocks } = blockQueries
+const trail = { ...sweeps, ...blocks, ...walkQueries }
+
+for (const [name, text] of Object.entries({ ...queries, ...changes, ...trail })) {
   test(`${name} searches and does not sort`, () => {
     const plan = planOf(db, text)
     for (const step of plan) {

@@ -55,7 +55,8 @@ export const changes = {
       attempt = 0`,
   unschedule: 'DELETE FROM work WHERE key = ?',
   record: `INSERT INTO events
-    (at, key, action, principal_id, correlation_id, operation_id, detail) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    (at, key, action, status, principal_id, caller, correlation_id, operation_id, subscription, detail)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   assertClaim: 'SELECT 1 FROM work WHERE key = ? AND fence = ? AND lease_owner IS NOT NULL',
   advanceFeed: `INSERT INTO feeds (name, position) VALUES (?, ?)
     ON CONFLICT (name) DO UPDATE SET position = excluded.position`,

@@ -141,9 +141,12 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
         event.at,
         event.key,
         event.action,
+        event.status,
         event.principalId,
+        event.caller,
         event.correlationId,
         event.operationId,
+        event.subscription,
         event.detail,
       ),
     )

@@ -301,6 +301,7 @@ function getToken(parts: ConsentParts): Action<Authorization> {
     open: true,
     unstored: true,
     countsAsRead: true,
+    revealsSecret: true,
     async run(context) {
       const { resource, id, principal, now, reader } = context
       // Asked first, also where nothing is: a caller whom no policy names learns of no authorization.

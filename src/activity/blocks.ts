@@ -1,0 +1,186 @@
+/**
+ * Summaries of events, for stores whose indexes would slow every write: one row for each 512 events, with the moments
+ * between which they lie and a Bloom filter of what a question may name. Made in the background; the newest events
+ * have none yet and are looked at themselves. A summary may say "perhaps" wrongly, and "no" never.
+ *
+ * Only for a store with one writer: there, events of lower numbers cannot appear later.
+ */
+
+import type { Clock, Log } from '#kernel/ports.ts'
+import type { Sql } from '#stores/store.ts'
+
+export const blockRows = 512
+const filterBytes = 2048
+const hashes = 7
+const everyMilliseconds = 1000
+/** Blocks made before others get a turn. */
+const blocksAtOnce = 8
+
+/** What a question may be about. All values in lower case, but for ids that are compared as they are. */
+export interface Terms {
+  readonly key?: string
+  readonly correlation?: string
+  /** The id of the caller, or its name in lower case: an event has both. */
+  readonly caller?: string
+  readonly subscription?: string
+  /** The key of a resource group. */
+  readonly group?: string
+  /** `vendor.storage` */
+  readonly provider?: string
+}
+
+export type TermName = keyof Terms
+
+interface Summarized {
+  readonly key: string
+  readonly action: string
+  readonly correlationId: string
+  readonly principalId: string
+  readonly caller: string
+}
+
+/** Without the caller, who has two. */
+export function termsOf({
+  key,
+  action,
+  correlationId,
+}: Pick<Summarized, 'key' | 'action' | 'correlationId'>): Terms {
+  const [, first, subscription, second, group] = key.split('/', 5)
+  const isInside = first === 'subscriptions' && subscription !== undefined
+  return {
+    key,
+    correlation: correlationId,
+    provider: (action.split('/', 1)[0] ?? '').toLowerCase(),
+    ...(isInside ? { subscription } : {}),
+    ...(isInside && second === 'resourcegroups' && group !== undefined
+      ? { group: `/subscriptions/${subscription}/resourcegroups/${group}` }
+      : {}),
+  }
+}
+
+export class TermFilter {
+  readonly bytes: Uint8Array
+  constructor(bytes: Uint8Array = new Uint8Array(filterBytes)) {
+    this.bytes = bytes
+  }
+
+  addAll(event: Summarized): void {
+    for (const [name, value] of Object.entries(termsOf(event))) this.#add(`${name}:${value}`)
+    this.#add(`caller:${event.principalId}`)
+    this.#add(`caller:${event.caller.toLowerCase()}`)
+  }
+
+  /** False only when no event that was added has all of them. */
+  mayHold(terms: Terms): boolean {
+    return Object.entries(terms).every(([name, value]) => this.#has(`${name}:${value}`))
+  }
+
+  #add(term: string): void {
+    const [start, step] = hashOf(term)
+    for (let at = 0; at < hashes; at++) {
+      const bit = (start + Math.imul(at, step)) >>> 0
+      const byte = (bit >>> 3) % filterBytes
+      this.bytes[byte] = (this.bytes[byte] ?? 0) | (1 << (bit & 7))
+    }
+  }
+
+  #has(term: string): boolean {
+    const [start, step] = hashOf(term)
+    for (let at = 0; at < hashes; at++) {
+      const bit = (start + Math.imul(at, step)) >>> 0
+      if (((this.bytes[(bit >>> 3) % filterBytes] ?? 0) & (1 << (bit & 7))) === 0) return false
+    }
+    return true
+  }
+}
+
+/** FNV-1a, and a second hash mixed from it. */
+function hashOf(text: string): readonly [start: number, step: number] {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  }
+  let mixed = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return [hash >>> 0, (mixed ^ (mixed >>> 16)) | 1]
+}
+
+export const blockQueries = {
+  lastBlock: 'select last from event_blocks order by last desc limit 1',
+  nextRows: `select number, at, key, action, correlation_id, principal_id, caller from events
+    where number > ? order by number limit ?`,
+} as const
+
+/** Summarizes the next full block; false when there is none. */
+export async function makeBlock(sql: Sql): Promise<boolean> {
+  const [block] = await sql.all(blockQueries.lastBlock)
+  const after = Number(block?.['last'] ?? 0)
+  const rows = await sql.all(blockQueries.nextRows, after, blockRows)
+  if (rows.length < blockRows) return false
+  const filter = new TermFilter()
+  let earliest = Number.MAX_SAFE_INTEGER
+  let latest = 0
+  for (const row of rows) {
+    filter.addAll({
+      key: String(row['key']),
+      action: String(row['action']),
+      correlationId: String(row['correlation_id']),
+      principalId: String(row['principal_id']),
+      caller: String(row['caller']),
+    })
+    earliest = Math.min(earliest, Number(row['at']))
+    latest = Math.max(latest, Number(row['at']))
+  }
+  await sql.transact((tx) =>
+    tx.run(
+      `insert into event_blocks (last, first, earliest, latest, terms) values (?, ?, ?, ?, ?)
+        on conflict do nothing`,
+      Number(rows.at(-1)?.['number']),
+      // From the end of the block before: nothing lies between two blocks.
+      after + 1,
+      earliest,
+      latest,
+      filter.bytes,
+    ),
+  )
+  return true
+}
+
+export function startBlocks(options: {
+  readonly sql: Sql
+  readonly clock: Clock
+  readonly log: Log
+}): AsyncDisposable {
+  const { sql, log } = options
+  let timer: NodeJS.Timeout | undefined
+  let underway: Promise<void> = Promise.resolve()
+  let ended = false
+
+  const make = async (): Promise<void> => {
+    try {
+      for (let made = 0; made < blocksAtOnce && !ended; made++) {
+        if (!(await makeBlock(sql))) return plan(everyMilliseconds)
+      }
+      plan(everyMilliseconds / 10)
+    } catch (error) {
+      log.warn({ error: String(error) }, 'the audit trail could not be summarized')
+      plan(everyMilliseconds * 10)
+    }
+  }
+  const plan = (milliseconds: number): void => {
+    if (ended) return
+    timer = setTimeout(() => {
+      underway = make()
+    }, milliseconds)
+    timer.unref()
+  }
+  // A new start has other things to do first.
+  if (sql.dialect === 'sqlite') plan(everyMilliseconds * 5)
+  return {
+    async [Symbol.asyncDispose]() {
+      ended = true
+      clearTimeout(timer)
+      await underway
+    },
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * What a write changed, property by property, from what a reader would have seen before and after it. Bounded in
+ * number and size. What a schema marks `writeOnly` appears by its path alone, without any value or digest of it.
+ */
+
+import { isMasked, type SecretPath } from './secret-paths.ts'
+
+export interface Change {
+  /** `properties.containers[0].image` */
+  readonly path: string
+  readonly before?: unknown
+  readonly after?: unknown
+  /** A secret was given here. */
+  readonly masked?: true
+  /** A value was too long to be kept. */
+  readonly cut?: true
+}
+
+export interface Changes {
+  readonly list: readonly Change[]
+  /** Changes beyond the bound. */
+  readonly omitted: number
+}
+
+export const changeLimits = { changes: 60, valueLength: 1024, length: 8192 } as const
+
+/** They say who and when, which the record says itself, or do not change. */
+const leftOut: ReadonlySet<string> = new Set(['id', 'name', 'type', 'etag', 'systemData'])
+
+/** Of two wire objects; one is undefined where a resource comes into being or goes. */
+export function changesBetween(
+  before: object | undefined,
+  after: object | undefined,
+  secrets: readonly SecretPath[] = [],
+): Changes {
+  const found = new Found(secrets)
+  for (const name of namesOf(before, after)) {
+    if (!leftOut.has(name)) compare(found, [name], memberOf(before, name), memberOf(after, name))
+  }
+  return found
+}
+
+/** Besides `changes`: secrets were given at these places. */
+export function withSecrets(changes: Changes, given: readonly string[]): Changes {
+  if (given.length === 0) return changes
+  const room = Math.max(0, changeLimits.changes - changes.list.length)
+  return {
+    list: [
+      ...changes.list,
+      ...given.slice(0, room).map((path): Change => ({ path, masked: true })),
+    ],
+    omitted: changes.omitted + Math.max(0, given.length - room),
+  }
+}
+
+class Found implements Changes {
+  readonly list: Change[] = []
+  omitted = 0
+  readonly secrets: readonly SecretPath[]
+  #length = 0
+
+  constructor(secrets: readonly SecretPath[]) {
+    this.secrets = secrets
+  }
+
+  add(path: readonly string[], before: unknown, after: unknown, length: number): void {
+    const isFull =
+      this.list.length >= changeLimits.changes || this.#length + length > changeLimits.length
+    if (isFull) {
+      this.omitted++
+      return
+    }
+    this.#length += length
+    const at = { path: textOf(path) }
+    if (length > changeLimits.valueLength) {
+      this.list.push({ ...at, cut: true })
+      return
+    }
+    this.list.push({
+      ...at,
+      ...(before === undefined ? {} : { before }),
+      ...(after === undefined ? {} : { after }),
+    })
+  }
+}
+
+function compare(found: Found, path: readonly string[], before: unknown, after: unknown): void {
+  if (before === after) return
+  if (path.length === 2 && path[0] === 'properties' && path[1] === 'provisioningState') return
+  if (found.secrets.length > 0 && isMasked(found.secrets, path)) return
+  const inside = bothInside(before, after)
+  if (inside || (found.secrets.length > 0 && isEither(before, after))) {
+    compareMembers(found, path, before, after)
+    return
+  }
+  const length = lengthOf(before) + lengthOf(after)
+  // A large object that is on one side only is told of member by member.
+  if (length > changeLimits.valueLength && isEither(before, after)) {
+    compareMembers(found, path, before, after)
+    return
+  }
+  found.add(path, before, after, length)
+}
+
+function compareMembers(
+  found: Found,
+  path: readonly string[],
+  before: unknown,
+  after: unknown,
+): void {
+  for (const name of namesOf(before, after)) {
+    if (found.omitted > 0 && found.list.length >= changeLimits.changes) return
+    const member = Array.isArray(before ?? after) ? `[${name}]` : name
+    compare(found, [...path, member], memberOf(before, name), memberOf(after, name))
+  }
+}
+
+/** Both are objects, or both lists of the same length: their members can be told apart. */
+function bothInside(before: unknown, after: unknown): boolean {
+  if (Array.isArray(before) || Array.isArray(after)) {
+    return Array.isArray(before) && Array.isArray(after) && before.length === after.length
+  }
+  return isObject(before) && isObject(after)
+}
+
+function isEither(before: unknown, after: unknown): boolean {
+  return (isObject(before) && after === undefined) || (isObject(after) && before === undefined)
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+function namesOf(before: unknown, after: unknown): readonly string[] {
+  if (!isObject(before)) return isObject(after) ? Object.keys(after) : []
+  const names = Object.keys(before)
+  if (!isObject(after)) return names
+  const more = Object.keys(after).filter((name) => !Object.hasOwn(before, name))
+  return more.length === 0 ? names : [...names, ...more]
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined
+}
+
+function lengthOf(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  return value === undefined ? 0 : (JSON.stringify(value)?.length ?? 0)
+}
+
+function textOf(path: readonly string[]): string {
+  return path.join('.').replaceAll('.[', '[').slice(0, 512)
+}

@@ -1,0 +1,163 @@
+/**
+ * Records of what changes nothing by itself: sign-ins, and requests that were refused. They are written in batches
+ * soon after, so that nobody waits for them. A clean stop writes all that is left; a kill loses what the last
+ * moments brought. What comes faster than it can be written, or too often from one place, is counted instead, and
+ * the count is a record of its own.
+ */
+
+import type { Clock, Log } from '#kernel/ports.ts'
+import type { Sql } from '#stores/store.ts'
+import { type ActivityRecord, targetOf, toEvent } from './record.ts'
+import { installationActor } from './recorded-sql.ts'
+
+export interface ActivityQueue extends AsyncDisposable {
+  /**
+   * Never throws, and nobody waits. `source` is for what anybody may cause without being known: at most a bounded
+   * number of records a minute is kept for each.
+   */
+  note(record: Omit<ActivityRecord, 'at'>, source?: string): void
+  /** Resolves when all that was noted before is written, or could not be. */
+  flush(): Promise<void>
+}
+
+export interface QueueLimits {
+  /** Records that wait to be written. */
+  readonly waitingMax: number
+  readonly batchMax: number
+  readonly delayMilliseconds: number
+  /** Tries of a batch at a stop. */
+  readonly lastTries: number
+  readonly perSourceMax: number
+  readonly sourcesMax: number
+}
+
+export const defaultQueueLimits: QueueLimits = Object.freeze({
+  waitingMax: 10_000,
+  batchMax: 200,
+  delayMilliseconds: 100,
+  lastTries: 20,
+  perSourceMax: 60,
+  sourcesMax: 10_000,
+})
+
+const minute = 60_000
+
+export interface QueueOptions {
+  readonly sql: Sql
+  readonly clock: Clock
+  readonly log: Log
+  /** `Vendor.Insights/eventtypes/omitted`: the name of the record that tells how many were left out. */
+  readonly omittedAction: string
+  readonly limits?: Partial<QueueLimits>
+}
+
+export function openActivityQueue(options: QueueOptions): ActivityQueue {
+  const { sql, clock, log } = options
+  const limits: QueueLimits = { ...defaultQueueLimits, ...options.limits }
+  const waiting: ActivityRecord[] = []
+  const seen = new Map<string, number>()
+  let windowEnds = 0
+  let omitted = 0
+  let timer: NodeJS.Timeout | undefined
+  let writing: Promise<boolean> | undefined
+  let closed = false
+
+  function isTooMany(source: string, now: number): boolean {
+    if (now >= windowEnds) {
+      seen.clear()
+      windowEnds = now + minute
+    }
+    const count = (seen.get(source) ?? 0) + 1
+    if (count > limits.perSourceMax || (count === 1 && seen.size >= limits.sourcesMax)) return true
+    seen.set(source, count)
+    return false
+  }
+
+  function schedule(milliseconds: number): void {
+    if (closed || timer !== undefined) return
+    timer = setTimeout(() => {
+      timer = undefined
+      void write()
+    }, milliseconds)
+    timer.unref()
+  }
+
+  function write(): Promise<boolean> {
+    writing ??= writeBatch().finally(() => {
+      writing = undefined
+    })
+    return writing
+  }
+
+  /** False when the store did not take it; the records stay. */
+  async function writeBatch(): Promise<boolean> {
+    const batch = waiting.slice(0, limits.batchMax)
+    const left = omitted
+    if (batch.length === 0 && left === 0) return true
+    try {
+      await sql.transact(async (tx) => {
+        for (const record of batch) await tx.record(toEvent(record))
+        if (left > 0) await tx.record(toEvent(omission(left)))
+      })
+    } catch (error) {
+      log.warn(
+        { error: String(error), waiting: waiting.length },
+        'the audit trail waits for the store',
+      )
+      schedule(1000)
+      return false
+    }
+    waiting.splice(0, batch.length)
+    omitted -= left
+    if (waiting.length > 0) schedule(0)
+    return true
+  }
+
+  function omission(count: number): ActivityRecord {
+    return {
+      at: clock.now(),
+      trail: { principal: installationActor, correlationId: '' },
+      action: options.omittedAction,
+      target: targetOf('/'),
+      status: 'Succeeded',
+      facts: { records: String(count) },
+    }
+  }
+
+  async function flush(tries: number): Promise<void> {
+    let left = tries
+    while ((waiting.length > 0 || omitted > 0) && left > 0) {
+      if (!(await write())) {
+        left--
+        if (left > 0) await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+    }
+  }
+
+  return {
+    note(record, source) {
+      const at = clock.now()
+      if (waiting.length >= limits.waitingMax || (source !== undefined && isTooMany(source, at))) {
+        omitted++
+        // Told once a minute at the most, or with the next batch.
+        schedule(minute)
+        return
+      }
+      waiting.push({ ...record, at })
+      if (timer !== undefined && waiting.length === 1) {
+        clearTimeout(timer)
+        timer = undefined
+      }
+      schedule(limits.delayMilliseconds)
+    },
+    flush: () => flush(1),
+    async [Symbol.asyncDispose]() {
+      closed = true
+      clearTimeout(timer)
+      await flush(limits.lastTries)
+      if (waiting.length > 0) {
+        log.error({ records: waiting.length }, 'records of the audit trail could not be written')
+      }
+    },
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * A record of the audit trail: who did what to which resource, from where, when, and what came of it. Made here from
+ * plain values and written by whoever has the transaction. Holds no secret and no message that could quote one.
+ */
+
+import type { RequestOrigin } from '#kernel/request-origin.ts'
+import type { EventRow } from '#stores/store.ts'
+import type { Changes } from './changes.ts'
+
+/** Where a request came from, and how it was made. */
+export interface RequestFrom extends RequestOrigin {
+  readonly method: string
+  /** `x-ms-client-request-id`, where the client sent one. */
+  readonly clientRequestId?: string
+}
+
+/** Who acts. What is known besides the id is shown, and decides nothing. */
+export interface Actor {
+  readonly id: string
+  readonly displayName?: string
+  readonly type?: 'User' | 'ServicePrincipal'
+  /** The application that the token was issued to. */
+  readonly clientId?: string
+}
+
+/** What all records of one request have in common. */
+export interface Trail {
+  readonly principal: Actor
+  readonly correlationId: string
+  /** Left out where no request is under way: work in the background, deployments. */
+  readonly from?: RequestFrom
+}
+
+export type ActivityStatus = 'Accepted' | 'Succeeded' | 'Failed' | 'Canceled'
+
+export interface ActivityRecord {
+  readonly at: number
+  readonly trail: Trail
+  /** `Vendor.Authorization/roleAssignments/write` */
+  readonly action: string
+  readonly target: Target
+  readonly status: ActivityStatus
+  /** The status of the answer, where it is known. */
+  readonly httpStatus?: number
+  /** Of the refusal or the failure. Its message is left out, since it may quote what was sent. */
+  readonly code?: string
+  readonly operationId?: string
+  readonly changes?: Changes
+  /** The resource came into being because of what was written below it. */
+  readonly implicit?: boolean
+  /** Further facts, by name: the way of a sign-in, how many records were left out. */
+  readonly facts?: Readonly<Record<string, string>>
+}
+
+/** A resource id, or the path of something that is no resource. */
+export interface Target {
+  readonly text: string
+  /** In lower case. */
+  readonly key: string
+}
+
+/** What stands in `EventRow.detail`. Earlier versions wrote some of these names only, and names of their own. */
+export interface EventDetail {
+  /** The target as shown, where it differs from the key. */
+  readonly id?: string
+  readonly type?: string
+  readonly application?: string
+  readonly address?: string
+  readonly userAgent?: string
+  readonly method?: string
+  readonly clientRequestId?: string
+  readonly httpStatus?: number
+  readonly code?: string
+  readonly implicit?: true
+  readonly changes?: Changes['list']
+  /** Changes that were left out. */
+  readonly changesOmitted?: number
+  readonly facts?: Readonly<Record<string, string>>
+}
+
+const nameLengthMax = 256
+
+export function toEvent(record: ActivityRecord): EventRow {
+  const { trail, target } = record
+  const { principal } = trail
+  return {
+    at: record.at,
+    key: target.key,
+    action: record.action,
+    status: record.status,
+    principalId: principal.id,
+    caller: printable(principal.displayName ?? ''),
+    correlationId: trail.correlationId,
+    operationId: record.operationId ?? null,
+    subscription: subscriptionOfKey(target.key),
+    detail: JSON.stringify(detailOf(record)),
+  }
+}
+
+function detailOf(record: ActivityRecord): EventDetail {
+  const { trail, target, changes } = record
+  const { principal, from } = trail
+  // `JSON.stringify` leaves out what is undefined.
+  const detail: { readonly [K in keyof EventDetail]: EventDetail[K] | undefined } = {
+    id: target.text === target.key ? undefined : target.text,
+    type: principal.type,
+    application: principal.clientId,
+    address: from?.address,
+    userAgent: from?.userAgent === '' ? undefined : from?.userAgent,
+    method: from?.method,
+    clientRequestId: from?.clientRequestId,
+    httpStatus: record.httpStatus,
+    code: record.code,
+    implicit: record.implicit === true ? true : undefined,
+    changes: changes === undefined || changes.list.length === 0 ? undefined : changes.list,
+    changesOmitted: changes?.omitted === 0 ? undefined : changes?.omitted,
+    facts: record.facts,
+  }
+  return detail as EventDetail
+}
+
+/** A path of an area that has no resource ids, as a target. */
+export function targetOf(path: string): Target {
+  const text = printable(path).slice(0, 2048)
+  return { text, key: text.toLowerCase() }
+}
+
+const subscriptionPrefix = '/subscriptions/'
+
+function subscriptionOfKey(key: string): string {
+  if (!key.startsWith(subscriptionPrefix)) return ''
+  const end = key.indexOf('/', subscriptionPrefix.length)
+  return key.slice(subscriptionPrefix.length, end < 0 ? undefined : end)
+}
+
+/** Names of external issuers are not ours: control characters would break a store, or the reader's terminal. */
+function printable(text: string): string {
+  const short = text.length > nameLengthMax * 8 ? text.slice(0, nameLengthMax * 8) : text
+  return /\p{Cc}/u.test(short) ? short.replace(/\p{Cc}/gu, '?') : short
+}

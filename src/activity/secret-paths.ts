@@ -1,0 +1,81 @@
+/**
+ * Where the schema of a body has secrets: properties marked `writeOnly`. Read once per schema; a body is then looked
+ * at in those places only. Knows no values.
+ */
+
+/** Names of properties from the top; `*` is any item of a list, or any member of a map. */
+export type SecretPath = readonly string[]
+
+interface Node {
+  readonly writeOnly?: boolean
+  readonly properties?: Readonly<Record<string, Node>>
+  readonly patternProperties?: Readonly<Record<string, Node>>
+  readonly additionalProperties?: Node | boolean
+  readonly items?: Node | readonly Node[]
+  readonly anyOf?: readonly Node[]
+  readonly oneOf?: readonly Node[]
+  readonly allOf?: readonly Node[]
+}
+
+const depthMax = 24
+
+export function secretPathsOf(schema: object): readonly SecretPath[] {
+  const found = new Map<string, SecretPath>()
+  walk(schema, [], found)
+  return [...found.values()]
+}
+
+function walk(node: Node, path: SecretPath, found: Map<string, SecretPath>): void {
+  if (path.length > depthMax) return
+  if (node.writeOnly === true) {
+    found.set(path.join('\n'), path)
+    return
+  }
+  for (const [name, child] of Object.entries(node.properties ?? {})) {
+    walk(child, [...path, name], found)
+  }
+  for (const child of Object.values(node.patternProperties ?? {}))
+    walk(child, [...path, '*'], found)
+  if (typeof node.additionalProperties === 'object') {
+    walk(node.additionalProperties, [...path, '*'], found)
+  }
+  for (const child of [node.items ?? []].flat() as readonly Node[])
+    walk(child, [...path, '*'], found)
+  for (const child of [...(node.anyOf ?? []), ...(node.oneOf ?? []), ...(node.allOf ?? [])]) {
+    walk(child, path, found)
+  }
+}
+
+/** Is this place, or one it lies in, a secret? Items of lists are written `[0]`. */
+export function isMasked(secrets: readonly SecretPath[], path: readonly string[]): boolean {
+  return secrets.some(
+    (secret) =>
+      secret.length <= path.length &&
+      secret.every((name, at) => name === '*' || name.toLowerCase() === path[at]?.toLowerCase()),
+  )
+}
+
+const givenMax = 60
+
+/** The places of the body where a secret stands, as text. */
+export function secretsGiven(secrets: readonly SecretPath[], body: unknown): readonly string[] {
+  const found: string[] = []
+  for (const secret of secrets) seek(secret, 0, body, '', found)
+  return found
+}
+
+function seek(secret: SecretPath, at: number, value: unknown, path: string, found: string[]): void {
+  if (value === undefined || value === null || found.length >= givenMax) return
+  const name = secret[at]
+  if (name === undefined) {
+    found.push(path.slice(0, 512))
+    return
+  }
+  if (typeof value !== 'object') return
+  const isList = Array.isArray(value)
+  for (const [key, member] of Object.entries(value)) {
+    if (name !== '*' && name !== key) continue
+    const next = isList ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`
+    seek(secret, at + 1, member, next, found)
+  }
+}

@@ -1,0 +1,70 @@
+/** Removes records by age, the oldest first and a few at a time: a sweep costs what it sweeps. */
+
+import type { Clock, Log } from '#kernel/ports.ts'
+import type { Sql } from '#stores/store.ts'
+
+const batchRows = 200
+const everyMilliseconds = 10 * 60_000
+const betweenMilliseconds = 25
+const day = 86_400_000
+
+export const sweepQueries = {
+  oldest: 'select number, at from events order by number limit ?',
+  remove: 'delete from events where number <= ? and at < ?',
+  blocks: 'delete from event_blocks where last <= ?',
+} as const
+
+/** Removes up to `limit` records from before that moment; how many it removed. Newer ones among them stay. */
+export async function sweepActivity(sql: Sql, before: number, limit: number): Promise<number> {
+  const rows = await sql.all(sweepQueries.oldest, limit)
+  // The order is nearly that of time. One late record at the very beginning holds up the rest, and is passed over.
+  const last = rows.findLast((row) => Number(row['at']) < before)
+  if (last === undefined) return 0
+  const number = Number(last['number'])
+  return sql.transact(async (tx) => {
+    const removed = await tx.run(sweepQueries.remove, number, before)
+    if (sql.dialect === 'sqlite') await tx.run(sweepQueries.blocks, number)
+    return removed
+  })
+}
+
+export interface ActivitySweepOptions {
+  readonly sql: Sql
+  readonly clock: Clock
+  readonly log: Log
+  readonly keptDays: number
+}
+
+/** Sweeps now and then, until it is disposed. Every replica may: what one removed is gone for the others. */
+export function startActivitySweep(options: ActivitySweepOptions): AsyncDisposable {
+  const { sql, clock, log, keptDays } = options
+  let timer: NodeJS.Timeout | undefined
+  let underway: Promise<void> = Promise.resolve()
+  let ended = false
+
+  const sweep = async (): Promise<void> => {
+    try {
+      const before = clock.now() - keptDays * day
+      const removed = await sweepActivity(sql, before, batchRows)
+      plan(removed < batchRows ? everyMilliseconds : betweenMilliseconds)
+    } catch (error) {
+      log.warn({ error: String(error) }, 'the audit trail could not be swept')
+      plan(everyMilliseconds)
+    }
+  }
+  const plan = (milliseconds: number): void => {
+    if (ended) return
+    timer = setTimeout(() => {
+      underway = sweep()
+    }, milliseconds)
+    timer.unref()
+  }
+  plan(everyMilliseconds / 10)
+  return {
+    async [Symbol.asyncDispose]() {
+      ended = true
+      clearTimeout(timer)
+      await underway
+    },
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * Going through the audit trail from the newest record to the oldest, past what a question does not want: by index
+ * where the store has them, by the summaries of blocks where it has not.
+ */
+
+import type { Sql, SqlRow, SqlValue } from '#stores/store.ts'
+import { TermFilter, type Terms } from './blocks.ts'
+import { type ActivityQuestion, columns } from './stored.ts'
+
+/** The place of a record in the order of the walk; the next is behind it. */
+export interface Place {
+  readonly at: number
+  readonly number: number
+}
+
+export interface Stretch {
+  /** In order. Some may not be wanted. */
+  readonly rows: readonly SqlRow[]
+  /** Where to go on; undefined at the end of the trail. */
+  readonly next: Place | undefined
+}
+
+export type Walk = (place: Place | undefined, limit: number) => Promise<Stretch>
+
+export function walkOf(sql: Sql, question: ActivityQuestion): Walk {
+  return sql.dialect === 'sqlite' ? byBlocks(sql, question) : byIndex(sql, question)
+}
+
+const latest = Number.MAX_SAFE_INTEGER
+
+/** The terms that have an index, the narrowest first, with their columns. A caller is looked for among the rest. */
+export const indexed = [
+  ['correlation', 'correlation_id'],
+  ['key', 'key'],
+  ['subscription', 'subscription'],
+] as const satisfies readonly (readonly [keyof Terms, string])[]
+
+/** One text per column, so that statements are few. */
+export function indexQuery(column: string | undefined): string {
+  const scope = column === undefined ? '' : `${column} = ? and`
+  return `select ${columns} from events
+    where ${scope} at >= ? and at <= ? and (at < ? or number < ?)
+    order by at desc, number desc limit ?`
+}
+
+function byIndex(sql: Sql, { equal, from = 0, until = latest }: ActivityQuestion): Walk {
+  const found = indexed.find(([term]) => equal[term] !== undefined)
+  const scope: readonly SqlValue[] = found === undefined ? [] : [equal[found[0]] ?? '']
+  const text = indexQuery(found?.[1])
+  return async (place, limit) => {
+    const { at, number } = place ?? { at: latest, number: latest }
+    const rows = await sql.all(text, ...scope, from, Math.min(until, at), at, number, limit)
+    return { rows, next: rows.length < limit ? undefined : placeOf(rows.at(-1)) }
+  }
+}
+
+export const walkQueries = {
+  rows: `select ${columns} from events where number < ? and number >= ? order by number desc limit ?`,
+  block:
+    'select last, first, earliest, latest, terms from event_blocks where last < ? order by last desc limit ?',
+  holder:
+    'select last, first, earliest, latest, terms from event_blocks where last >= ? order by last limit 1',
+} as const
+
+/** Blocks looked at in one stretch: 128 KB of them. */
+const blocksAtOnce = 64
+
+/**
+ * The order is that of the numbers. Records behind the last block are looked at themselves; of a block that may hold
+ * what is wanted all records are.
+ */
+function byBlocks(sql: Sql, question: ActivityQuestion): Walk {
+  return async (place, limit) => {
+    let below = place?.number ?? latest
+    // Inside a block, or behind all of them: the rows down to the beginning of it.
+    const [last] = await sql.all(walkQueries.block, latest, 1)
+    const end = Number(last?.['last'] ?? 0)
+    if (below > end + 1) return stretch(sql, below, end + 1, limit)
+    const [holder] = await sql.all(walkQueries.holder, below - 1)
+    const first = Number(holder?.['first'] ?? 1)
+    if (holder !== undefined && below > first) {
+      if (mayHold(holder, question)) return stretch(sql, below, first, limit)
+      below = first
+    }
+    const blocks = await sql.all(walkQueries.block, below, blocksAtOnce)
+    for (const block of blocks) {
+      const begin = Number(block['first'])
+      if (mayHold(block, question)) return stretch(sql, Number(block['last']) + 1, begin, limit)
+      below = begin
+    }
+    return { rows: [], next: blocks.length < blocksAtOnce ? undefined : { at: 0, number: below } }
+  }
+}
+
+async function stretch(sql: Sql, below: number, least: number, limit: number): Promise<Stretch> {
+  const rows = await sql.all(walkQueries.rows, below, least, limit)
+  if (rows.length === limit) return { rows, next: placeOf(rows.at(-1)) }
+  return { rows, next: least <= 1 ? undefined : { at: 0, number: least } }
+}
+
+function mayHold(block: SqlRow, { equal, from = 0, until = latest }: ActivityQuestion): boolean {
+  if (Number(block['earliest']) > until || Number(block['latest']) < from) return false
+  const { terms } = block as { readonly terms: unknown }
+  return !(terms instanceof Uint8Array) || new TermFilter(terms).mayHold(equal)
+}
+
+export function placeOf(row: SqlRow | undefined): Place | undefined {
+  return row === undefined ? undefined : { at: Number(row['at']), number: Number(row['number']) }
+}

@@ -1,0 +1,87 @@
+/** What the business application tells the audit trail: each write in its own transaction, refusals through the queue. */
+
+import { changesBetween } from '#activity/changes.ts'
+import type { ActivityQueue } from '#activity/queue.ts'
+import { type ActivityRecord, type Trail, targetOf, toEvent } from '#activity/record.ts'
+import type { SqlTx } from '#stores/store.ts'
+import type { BusinessAnswer, BusinessRequest } from './message.ts'
+
+export interface BusinessWrite {
+  /** `customers/write`, `salesInvoices/post/action` */
+  readonly operation: string
+  /** The address of the row, absolute or as a path. */
+  readonly location: string
+  readonly httpStatus: number
+  /** The row as it is shown, as JSON. */
+  readonly before?: string
+  readonly after?: string
+}
+
+export interface BusinessActivity {
+  record(tx: SqlTx, at: number, request: BusinessRequest, write: BusinessWrite): Promise<void>
+  /** A request that may have changed something, and was answered with a refusal. */
+  noteRefused(request: BusinessRequest, answer: BusinessAnswer): void
+}
+
+export function businessActivity(
+  namespace: string,
+  queue: Pick<ActivityQueue, 'note'> | undefined,
+): BusinessActivity {
+  return {
+    record(tx, at, request, { operation, location, httpStatus, before, after }) {
+      const hasChanges = before !== undefined || after !== undefined
+      const record: ActivityRecord = {
+        at,
+        trail: trailOf(request),
+        action: `${namespace}.Business/${operation}`,
+        target: targetOf(pathOf(location)),
+        status: 'Succeeded',
+        httpStatus,
+        ...(hasChanges ? { changes: changesBetween(plain(before), plain(after)) } : {}),
+      }
+      return tx.record(toEvent(record))
+    },
+    noteRefused(request, answer) {
+      queue?.note({
+        trail: trailOf(request),
+        action: `${namespace}.Business/${operationOf(request)}`,
+        target: targetOf(`/api/${request.version}/${request.path}`),
+        status: 'Failed',
+        httpStatus: answer.status,
+        ...codeOf(answer),
+      })
+    },
+  }
+}
+
+/** By its last named set, since a refused request need not have been understood any further. */
+function operationOf({ path, method }: BusinessRequest): string {
+  const words = path.match(/[A-Za-z][A-Za-z0-9]*(?=$|[(/])/g) ?? []
+  const set = words.at(-1)?.slice(0, 60) ?? 'requests'
+  return `${set}/${method === 'DELETE' ? 'delete' : 'write'}`
+}
+
+function trailOf({ principal, correlationId, from }: BusinessRequest): Trail {
+  return { principal, correlationId, ...(from === undefined ? {} : { from }) }
+}
+
+function codeOf({ body }: BusinessAnswer): { readonly code?: string } {
+  if (body === undefined) return {}
+  // Made by `answering`, or by the batch, in the same form.
+  const { error } = JSON.parse(body) as { readonly error?: { readonly code?: string } }
+  return error?.code === undefined ? {} : { code: error.code }
+}
+
+/** Longer answers hold rows besides the one that was written, by `$expand`. */
+const shownLengthMax = 65_536
+
+function plain(text: string | undefined): object | undefined {
+  if (text === undefined || text.length > shownLengthMax) return undefined
+  // An answer of ours: a row is an object.
+  const shown = JSON.parse(text) as object
+  return Object.fromEntries(Object.entries(shown).filter(([name]) => !name.includes('@odata.')))
+}
+
+function pathOf(location: string): string {
+  return location.replace(/^https?:\/\/[^/]+/, '')
+}

@@ -1,0 +1,21 @@
+/** `activity export`: records of the audit trail, one JSON object a line, one page in memory at a time. */
+
+import { activityOptions, readRecords } from '../../activity.ts'
+import { type Command, defineCommand } from '../../command.ts'
+import { connectionOptions } from '../../options.ts'
+
+export const command: Command = defineCommand({
+  name: 'activity export',
+  summary: 'Write records of the audit trail as NDJSON, the newest first',
+  arguments: [],
+  options: { ...activityOptions, ...connectionOptions },
+  examples: ['activity export --since 7d > audit.ndjson'],
+  async run(context, values) {
+    const connection = context.connect(values)
+    for await (const page of readRecords(connection, values)) {
+      if (page.length === 0) continue
+      context.terminal.out(`${page.map((record) => JSON.stringify(record)).join('\n')}\n`)
+    }
+    return 0
+  },
+})

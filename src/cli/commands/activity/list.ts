@@ -1,0 +1,100 @@
+/** `activity list`: records of the audit trail, and with `--follow` those that come. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { textOf } from '#client/answer.ts'
+import { systemTiming } from '#client/timing.ts'
+import {
+  type ActivityValues,
+  activityColumns,
+  activityOptions,
+  readRecords,
+} from '../../activity.ts'
+import { type Command, defineCommand, UsageError } from '../../command.ts'
+import type { Connection, Context } from '../../context.ts'
+import { apiOptions } from '../../options.ts'
+import { printRows } from '../../output/print.ts'
+import { formatTable } from '../../output/table.ts'
+
+const shownDefault = 50
+const shownMax = 10_000
+const everyMilliseconds = 2000
+/** Records of other replicas may come to light a moment later than younger ones. */
+const overlapMilliseconds = 15_000
+
+export const command: Command = defineCommand({
+  name: 'activity list',
+  summary: 'List records of the audit trail, the newest first',
+  arguments: [],
+  options: {
+    ...activityOptions,
+    top: {
+      type: 'string',
+      value: 'count',
+      summary: `So many at the most; ${shownDefault} when left out`,
+    },
+    follow: { type: 'boolean', summary: 'Go on with what comes, the oldest first, until stopped' },
+    ...apiOptions,
+  },
+  examples: [
+    'activity list --since 1h --status Failed',
+    'activity list -g demo --follow',
+    'activity list --caller owner --json',
+  ],
+  async run(context, values) {
+    const connection = context.connect(values)
+    if (values.follow) return follow(context, connection, values)
+    const top = values.top === undefined ? shownDefault : Number(values.top)
+    if (!Number.isInteger(top) || top < 1 || top > shownMax) {
+      throw new UsageError(
+        `\`--top\` is a number from 1 to ${shownMax}; \`activity export\` has all`,
+      )
+    }
+    const rows: unknown[] = []
+    for await (const page of readRecords(connection, values)) {
+      rows.push(...page.slice(0, top - rows.length))
+      if (rows.length >= top) break
+    }
+    printRows(context.terminal, values.json, rows, activityColumns)
+    return 0
+  },
+})
+
+/** Asks again and again; what was shown already is known by its id. With `--json` one record a line. */
+async function follow(
+  { terminal }: Context,
+  connection: Connection,
+  values: ActivityValues & { readonly json: boolean },
+): Promise<number> {
+  let stopped = false
+  const stop = new AbortController()
+  terminal.onStop(() => {
+    stopped = true
+    stop.abort()
+  })
+  let shown = new Set<string>()
+  let since = values.since ?? new Date(systemTiming.now()).toISOString()
+  while (!stopped) {
+    const asked = systemTiming.now()
+    const fresh: unknown[] = []
+    const seen = new Set<string>()
+    for await (const page of readRecords(connection, { ...values, since })) {
+      for (const record of page) {
+        const id = textOf(record, 'eventDataId') ?? ''
+        seen.add(id)
+        if (!shown.has(id) && fresh.length < shownMax) fresh.push(record)
+      }
+      if (stopped) break
+    }
+    for (const record of fresh.reverse()) {
+      const line = values.json
+        ? JSON.stringify(record)
+        : (formatTable(activityColumns, [record])[1] ?? '')
+      terminal.out(`${line}\n`)
+    }
+    shown = seen
+    since = new Date(asked - overlapMilliseconds).toISOString()
+    // Stopped while it sleeps, it ends.
+    await sleep(everyMilliseconds, undefined, { signal: stop.signal }).catch(() => undefined)
+  }
+  return 0
+}

@@ -1,0 +1,63 @@
+/** What changes of the directory tell the audit trail. Of credentials it is told that they changed, and nothing of them. */
+
+import type { RecordedTx } from '#activity/recorded-sql.ts'
+import type { LocalType, PrincipalRecord } from './principal-record.ts'
+
+const collections: Readonly<Record<LocalType, string>> = {
+  User: 'users',
+  Group: 'groups',
+  ServicePrincipal: 'servicePrincipals',
+}
+
+/** One of the two is undefined where a principal comes into being or goes. */
+export function tellPrincipal(
+  tx: RecordedTx,
+  before: PrincipalRecord | undefined,
+  after: PrincipalRecord | undefined,
+): void {
+  const principal = after ?? before
+  if (principal === undefined) return
+  tx.tell({
+    action: `Directory/${collections[principal.type]}/${after === undefined ? 'delete' : 'write'}`,
+    target: pathOf(principal),
+    ...(before === undefined ? {} : { before: shown(before) }),
+    ...(after === undefined ? {} : { after: shown(after) }),
+  })
+}
+
+export function tellMember(
+  tx: RecordedTx,
+  group: PrincipalRecord,
+  memberId: string,
+  verb: 'write' | 'delete',
+): void {
+  tx.tell({
+    action: `Directory/groups/members/${verb}`,
+    target: `${pathOf(group)}/members/${memberId}`,
+  })
+}
+
+export function tellCredential(
+  tx: RecordedTx,
+  principal: PrincipalRecord,
+  { action, path }: { readonly action: string; readonly path: string },
+): void {
+  const collection = collections[principal.type]
+  tx.tell({ action: `Directory/${collection}/${action}`, target: `${pathOf(principal)}/${path}` })
+}
+
+function pathOf({ type, id }: PrincipalRecord): string {
+  return `/directory/${collections[type]}/${id}`
+}
+
+function shown(principal: PrincipalRecord): object {
+  const { displayName, signInName, clientId, redirectUris, enabled, attributes } = principal
+  return {
+    displayName,
+    signInName,
+    clientId,
+    redirectUris,
+    enabled,
+    attributes,
+  }
+}
