@@ -144,7 +144,8 @@ export function openDatabases({ databases }: MigrationStatus): readonly string[]
   return databases.filter(({ state }) => !ends.includes(state)).map(({ name }) => name)
 }
 
-export function statusOf(migration: unknown): MigrationStatus {
+/** `now` in milliseconds tells a start that is still to come from one that has passed. */
+export function statusOf(migration: unknown, now = 0): MigrationStatus {
   const properties = recordAt(migration, 'properties')
   const status = recordAt(properties, 'currentStatus')
   const details = recordAt(status, 'currentSubStateDetails')
@@ -157,13 +158,15 @@ export function statusOf(migration: unknown): MigrationStatus {
     databases: Object.values(recordAt(details, 'dbDetails')).map(databaseOf),
     findings: findingsOf(recordAt(details, 'validationDetails')),
     mayBeSetUp: textOf(properties, 'setupLogicalReplicationOnSourceDbIfNeeded') === 'True',
-    answered: answeredOf(properties),
+    answered: answeredOf(properties, now),
   }
 }
 
-function answeredOf(properties: Readonly<Record<string, unknown>>): readonly string[] {
+function answeredOf(properties: Readonly<Record<string, unknown>>, now: number): readonly string[] {
   const isTrue = (name: string): boolean => textOf(properties, name) === 'True'
-  const hasTime = textOf(properties, 'migrationWindowStartTimeInUtc') !== undefined
+  // A migration without a window shows when it was accepted: a time that has passed starts nothing.
+  const start = Date.parse(textOf(properties, 'migrationWindowStartTimeInUtc') ?? '')
+  const hasTime = start > now
   return [
     ...(isTrue('cancel') ? ['WaitingForCutoverTrigger'] : []),
     ...(isTrue('overwriteDbsInTarget') ? ['WaitingForTargetDBOverwriteConfirmation'] : []),

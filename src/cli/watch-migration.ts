@@ -51,7 +51,7 @@ export async function watchMigration(
   let looksAsking = 0
   for (;;) {
     const migration = (await client.request('GET', path, { query: migrationQuery })).body
-    const status = statusOf(migration)
+    const status = statusOf(migration, client.timing.now())
     const offered = canAsk && !(untilCutover && readyForCutover(status).length > 0)
     const answers = offered ? choicesFor(status) : []
     looksAsking = answers.length === 0 ? 0 : looksAsking + 1
