@@ -26,8 +26,8 @@ export const activity: Migration = {
     // The messages of errors may quote what was sent; the code stays.
     `UPDATE events SET detail = json_object('code', json_extract(detail, '$.code'))
        WHERE detail LIKE '%"message"%'`,
-    // One row for every so many events, by which reading passes over what it does not want: five indexes made a PUT
-    // an eighth slower, and this costs a fortieth (docs/decisions: the audit trail).
+    // One row for every 512 events: reading passes over blocks that cannot hold what it wants. Indexes would cost every
+    // write more (docs/decisions/0040-the-audit-trail.md).
     `CREATE TABLE event_blocks (
        last INTEGER NOT NULL PRIMARY KEY,
        first INTEGER NOT NULL,
