@@ -1,6 +1,7 @@
 /** Migrations through the plane, between real servers: the contract's rows, every substate, and who says no when. */
 
 import assert from 'node:assert/strict'
+import { createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { findServer, howToGetServers } from '#engines/databases/testing/servers.ts'
 import { ApiError } from '#kernel/error.ts'
@@ -384,6 +385,47 @@ describe('migrations', () => {
     assert.equal((await w.until('locked2', isSettled)).state, 'Succeeded')
   })
 
+  row('a password is not sent to a server that was changed after it was given', async (w) => {
+    await w.make('lent')
+    const lent = `${servers}/lent`
+    await w.register(lent, w.source)
+    await using trap = await openTrap()
+    const body = (sourceServerPassword: string) => ({
+      secretParameters: { adminCredentials: { sourceServerPassword } },
+    })
+    await w.put('lent', ['lent'], {
+      sourceType: 'PostgreSQLSingleServer',
+      sourceDbServerResourceId: lent,
+      sslMode: 'Prefer',
+      startDataMigration: 'False',
+    })
+    await w.until('lent', waitsFor('WaitingForDataMigrationScheduling'))
+    const move = (port: number, administratorLoginPassword: string) =>
+      w.call('PATCH', lent, { properties: { port, administratorLoginPassword } })
+    await move(trap.port, 'of whoever may write the server')
+    // Another password blesses nothing.
+    const { password } = w.target
+    await w.patch('lent', {
+      startDataMigration: 'True',
+      secretParameters: { adminCredentials: { targetServerPassword: password } },
+    })
+    const refusedNow = await w.until('lent', ({ error }) => error !== undefined)
+    assert.match(refusedNow.error ?? '', /sourceServerPassword was given: give it again/)
+    for (let looks = 0; !trap.told().includes('whoever') && looks < 1200; looks++) {
+      await new Promise((done) => setTimeout(done, 50))
+    }
+    assert.match(trap.told(), /of whoever may write the server/)
+    assert.ok(!trap.told().includes(w.source.password))
+    await move(w.source.address.port, w.source.password)
+    await w.patch('lent', body(w.source.password))
+    const done = await w.until('lent', isSettled)
+    assert.equal(done.state, 'Succeeded', done.error)
+    // That it is the right one is not told once it has ended.
+    for (const guess of [w.source.password, 'wrong']) {
+      assert.equal((await w.patch('lent', body(guess))).status, 200)
+    }
+  })
+
   row('the three forms of a source, its name, and what bodies may not say', async (w) => {
     const { port } = w.source.address
     await w.register(`${servers}/registered`, w.source)
@@ -527,3 +569,30 @@ describe('migrations', () => {
     await w.call('DELETE', small)
   })
 })
+
+/** Takes connections as a server of PostgreSQL without TLS, asks for the password in clear text, and keeps it. */
+async function openTrap(): Promise<AsyncDisposable & { readonly port: number; told(): string }> {
+  let told = ''
+  const server = createServer((socket) => {
+    let hasBegun = false
+    socket.on('error', () => socket.destroy())
+    socket.on('data', (bytes) => {
+      if (!hasBegun && bytes.length === 8) {
+        socket.write('N')
+      } else if (!hasBegun) {
+        hasBegun = true
+        socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]))
+      } else {
+        told += bytes.toString('latin1')
+        socket.destroy()
+      }
+    })
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    told: () => told,
+    [Symbol.asyncDispose]: () => new Promise((done) => server.close(() => done())),
+  }
+}

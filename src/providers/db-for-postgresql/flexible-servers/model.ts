@@ -25,6 +25,25 @@ export interface FlexibleServer {
   readonly rootCertificates?: string
   readonly storageSizeGB?: number
   readonly sealedPassword: string
+  /** When it became the receiver of passwords that it is, in milliseconds. Absent in those made before it was kept. */
+  readonly receiverSince?: number
+}
+
+/** All that decides who receives a password for this server, and how. */
+export function receiverOf({
+  host,
+  port,
+  login,
+  sslMode,
+  rootCertificates,
+}: FlexibleServer): object {
+  return {
+    host: host.toLowerCase(),
+    port,
+    login,
+    sslMode,
+    rootCertificates: rootCertificates ?? null,
+  }
 }
 
 /** What the last look found. */

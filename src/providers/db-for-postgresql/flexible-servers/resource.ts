@@ -5,7 +5,7 @@ import { refusePostgres } from '../errors.ts'
 import { findActive } from '../migrations/active.ts'
 import { nameAvailability } from '../migrations/name-availability.ts'
 import { type PostgresParts, types } from '../parts.ts'
-import type { FlexibleServer } from './model.ts'
+import { type FlexibleServer, receiverOf } from './model.ts'
 import { serverReconciler } from './reconcile.ts'
 import { serverVersion } from './shape.ts'
 
@@ -34,13 +34,7 @@ export function flexibleServers(parts: PostgresParts): ResourceType {
     secrets: [
       {
         property: 'properties.administratorLoginPassword',
-        receiver: ({ host, port, login, sslMode, rootCertificates }) => ({
-          host: host.toLowerCase(),
-          port,
-          login,
-          sslMode,
-          rootCertificates: rootCertificates ?? null,
-        }),
+        receiver: receiverOf,
       },
     ],
     prepare: async ({ id }, given: object) => ({ ...given, place: id.key }),

@@ -1,12 +1,14 @@
 /** Servers on the wire. What the contract's service would make is registered here: where it is, and the sign-in. */
 
 import Type from 'typebox'
+import { sameJson } from '#kernel/patch.ts'
 import type { Seal } from '#kernel/ports.ts'
 import type { Version } from '#plane/define.ts'
 import { version } from '../parts.ts'
 import {
   type FlexibleServer,
   openServerPassword,
+  receiverOf,
   type ServerSeen,
   type Sku,
   type SslModeWord,
@@ -101,7 +103,7 @@ export function serverVersion(seal: Seal): Version<FlexibleServer> {
       }),
     }),
     unknownProperties: 'ignore',
-    toModel(body: Body, previous) {
+    toModel(body: Body, previous, { now }) {
       const { properties: given } = body
       // A PATCH is not prepared, and is of something that is there.
       const place = previous?.place ?? body.place ?? ''
@@ -109,7 +111,7 @@ export function serverVersion(seal: Seal): Version<FlexibleServer> {
       const same =
         previous !== undefined &&
         (password === undefined || openServerPassword(seal, previous) === password)
-      return {
+      const server: FlexibleServer = {
         place,
         sku: body.sku ?? previous?.sku ?? defaultSku,
         host: given.fullyQualifiedDomainName,
@@ -126,6 +128,10 @@ export function serverVersion(seal: Seal): Version<FlexibleServer> {
           ? previous.sealedPassword
           : sealServerPassword(seal, place, password ?? ''),
       }
+      const isSameReceiver =
+        previous !== undefined && sameJson(receiverOf(previous), receiverOf(server))
+      const receiverSince = isSameReceiver ? previous.receiverSince : now
+      return receiverSince === undefined ? server : { ...server, receiverSince }
     },
     fromModel(model, { state, observed }) {
       // Written by the reconciler of this type alone.

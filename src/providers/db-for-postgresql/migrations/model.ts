@@ -75,6 +75,8 @@ export interface Migration {
   readonly targetUser?: string
   /** Both passwords, sealed; undefined where a PUT left one out, which the rules refuse. */
   readonly sealedPasswords?: string
+  /** When each was given last, in milliseconds. Absent in those made before it was kept. */
+  readonly passwordsGiven?: Readonly<Record<'source' | 'target', number>>
   readonly asked: Asked
 }
 

@@ -90,6 +90,28 @@ async function sourceOf(
   }
 }
 
+/**
+ * A password that was given before the registered server became what it is: whoever may write the server would get
+ * it. In words; undefined where there is none. At an online migration the target is told the source's password.
+ */
+export function misdirected(
+  { mode, passwordsGiven }: Pick<Migration, 'mode' | 'passwordsGiven'>,
+  { sourceServer, targetServer }: Pick<Ends, 'sourceServer' | 'targetServer'>,
+): string | undefined {
+  const { source = 0, target = 0 } = passwordsGiven ?? {}
+  const isNewer = (server: FoundServer | undefined, given: number): boolean =>
+    (server?.model.receiverSince ?? 0) > given
+  const isSource =
+    isNewer(sourceServer, source) || (mode === 'Online' && isNewer(targetServer, source))
+  const names = [
+    ...(isSource ? ['sourceServerPassword'] : []),
+    ...(isNewer(targetServer, target) ? ['targetServerPassword'] : []),
+  ]
+  return names.length === 0
+    ? undefined
+    : `a server was registered, or is reached otherwise, since ${names.join(' and ')} was given: give it again`
+}
+
 /** Without the databases that were cancelled before anything was done for them. */
 export function specOf(model: Migration, ends: Ends, settings: MigrationSettings): MigrationSpec {
   const databases = model.databases ?? []

@@ -14,7 +14,7 @@ import {
   type ServerMetadata,
   type Todo,
 } from './model.ts'
-import { type Ends, endsOf, specOf } from './plan.ts'
+import { type Ends, endsOf, misdirected, specOf } from './plan.ts'
 
 type Parts = Pick<PostgresParts, 'engine' | 'seal' | 'settings' | 'reader' | 'words'>
 type Asking = Subject<Migration, Progress>
@@ -62,8 +62,8 @@ async function look(parts: Parts, subject: Asking, model: Migration): Promise<Se
   const wanted = lookFor(model, last)
   if (wanted === 'nothing') return { kind: 'nothing' }
   if (wanted === 'worker') return { kind: 'worker', observed: await engine.observe(token) }
-  const ends = await endsOf(parts, parts.reader, subject.id, model)
-  if (typeof ends === 'string') return refusal(ends)
+  const ends = await endsToAsk(parts, subject, model)
+  if ('kind' in ends) return ends
   const spec = specOf(model, ends, parts.settings)
   return attempt(async (): Promise<Seen> => {
     if (wanted === 'validation') {
@@ -72,6 +72,19 @@ async function look(parts: Parts, subject: Asking, model: Migration): Promise<Se
     const survey = await engine.survey(token, spec, ends.credentials)
     return { kind: 'survey', survey, spec, ...(await metadataOf(engine, ends)) }
   })
+}
+
+/** Where both servers are, with the passwords that may be sent there. */
+async function endsToAsk(
+  parts: Parts,
+  { id }: Pick<Asking, 'id'>,
+  model: Migration,
+): Promise<Ends | Failure> {
+  const ends = await endsOf(parts, parts.reader, id, model)
+  if (typeof ends === 'string') return refusal(ends)
+  const wrong = misdirected(model, ends)
+  // It passes when the passwords are given again.
+  return wrong === undefined ? ends : { ...refusal(wrong), passes: true }
 }
 
 async function metadataOf(
@@ -112,8 +125,8 @@ async function act(parts: Parts, subject: Asking, todo: Todo): Promise<Failure |
       if (todo.cutover.length > 0) await engine.cutover(token, todo.cutover)
       return undefined
     default: {
-      const ends = await endsOf(parts, parts.reader, subject.id, model)
-      if (typeof ends === 'string') return refusal(ends)
+      const ends = await endsToAsk(parts, subject, model)
+      if ('kind' in ends) return ends
       const { credentials, source, target } = ends
       if (todo.kind === 'set-up-replication') {
         await engine.setUpReplication({ address: source, password: credentials.sourcePassword })

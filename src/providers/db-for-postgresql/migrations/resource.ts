@@ -46,8 +46,9 @@ export function migrations(parts: PostgresParts): ResourceType {
     secrets: [
       {
         property: 'properties.secretParameters.adminCredentials.sourceServerPassword',
-        receiver: ({ sealedPasswords, sourceId, sourceHost, sourceUser, sslMode }) =>
-          sealedPasswords && { sourceId, sourceHost, sourceUser, sslMode },
+        // At an online migration the target gets it too, to follow the source.
+        receiver: ({ sealedPasswords, sourceId, sourceHost, sourceUser, sslMode, targetHost }) =>
+          sealedPasswords && { sourceId, sourceHost, sourceUser, sslMode, targetHost },
       },
       {
         property: 'properties.secretParameters.adminCredentials.targetServerPassword',

@@ -144,7 +144,8 @@ function requireState(
   desired: Migration,
   progress: Progress | undefined,
 ): void {
-  if (sameJson(previous, desired)) return
+  // Whether a password is the one that is kept makes no difference that could be told.
+  if (sameJson(withoutPasswords(previous), withoutPasswords(desired))) return
   const state = progress?.state ?? 'InProgress'
   const substate = progress?.subState ?? 'PerformingPreRequisiteSteps'
   const refuse = (reason: string, number = ''): never => {
@@ -190,6 +191,14 @@ function requireState(
   if (desired.startDataMigration === 'False' && previous.startDataMigration !== 'False') {
     refuse('the data migration has started already')
   }
+}
+
+function withoutPasswords({
+  sealedPasswords: _sealed,
+  passwordsGiven: _given,
+  ...rest
+}: Migration): Omit<Migration, 'sealedPasswords' | 'passwordsGiven'> {
+  return rest
 }
 
 function stateOf(database: string, progress: Progress | undefined) {

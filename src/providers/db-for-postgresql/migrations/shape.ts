@@ -174,7 +174,8 @@ export function migrationVersion(seal: Seal, newId: () => string): Version<Migra
         migrateRoles: 'False',
         setUpReplication: 'False',
       } as const
-      return changed(seal, { ...fresh, asked: previous?.asked ?? nothingAsked }, given, previous)
+      const base = { ...fresh, asked: previous?.asked ?? nothingAsked }
+      return { ...changed(seal, base, given, previous), ...passwordsGiven(previous, given, now) }
     },
     fromModel: (model, view) => ({
       // Written by the reconciler of this type alone.
@@ -182,8 +183,11 @@ export function migrationVersion(seal: Seal, newId: () => string): Version<Migra
     }),
     patch: {
       body: Type.Object({ properties: Type.Optional(Type.Object(changeable)) }),
-      apply({ properties = {} }: PatchBody, previous, _context: Context) {
-        return changed(seal, previous, properties, previous)
+      apply({ properties = {} }: PatchBody, previous, { now }: Context) {
+        return {
+          ...changed(seal, previous, properties, previous),
+          ...passwordsGiven(previous, properties, now),
+        }
       },
     },
   }
@@ -258,6 +262,25 @@ function passwordsAfter(
   if (source === undefined || target === undefined) return undefined
   if (source === known?.source && target === known.target) return previous?.sealedPasswords
   return sealPasswords(seal, place, { source, target })
+}
+
+/** When each password was given last. A server that became another receiver since is not sent it (`plan.ts`). */
+function passwordsGiven(
+  previous: Migration | undefined,
+  { secretParameters }: Changes,
+  now: number,
+): Pick<Migration, 'passwordsGiven'> {
+  const { sourceServerPassword, targetServerPassword } = secretParameters?.adminCredentials ?? {}
+  const before = previous?.passwordsGiven
+  if (sourceServerPassword === undefined && targetServerPassword === undefined) {
+    return optional('passwordsGiven', before)
+  }
+  return {
+    passwordsGiven: {
+      source: sourceServerPassword === undefined ? (before?.source ?? 0) : now,
+      target: targetServerPassword === undefined ? (before?.target ?? 0) : now,
+    },
+  }
 }
 
 function problemsOf(given: Creation): readonly Problem[] {
