@@ -20,7 +20,6 @@ import { defaultThrottle, type ThrottleSettings } from '#http/throttle.ts'
 import { openIdentity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
 import { createSeal } from '#identity/seal.ts'
-import { compareApiVersions, isApiVersion, nearestApiVersion } from '#kernel/api-version.ts'
 import { refuse } from '#kernel/error.ts'
 import type { Clock } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
@@ -29,7 +28,6 @@ import { qualify } from '#kernel/vendor.ts'
 import { openOutbound } from '#outbound/outbound.ts'
 import { type Access, allowsBlind } from '#plane/access.ts'
 import { createPlane, type PlaneServices, type RunningPlane } from '#plane/create-plane.ts'
-import { openApiDocuments } from '#plane/openapi.ts'
 import type { Timers } from '#plane/reconciler.ts'
 import type { World } from '#plane/world.ts'
 import { openConsentFlow } from '#providers/api-management/authorizations/flow.ts'
@@ -55,6 +53,7 @@ import { chooseContainerEngine } from './main/container-engine.ts'
 import { directoryTable } from './main/directory-table.ts'
 import { furnish, makeOwner, ownerOf } from './main/first-start.ts'
 import { openMigrating } from './main/migration-engine.ts'
+import { openApiTexts } from './main/openapi-texts.ts'
 import { randomIds as ids } from './main/random-ids.ts'
 import { openReadiness } from './main/readiness.ts'
 import { openSignInActivity } from './main/sign-in-activity.ts'
@@ -285,7 +284,7 @@ export async function start(config: Config): Promise<Started> {
     region: 'LOCAL',
     publicUrl: () => listening,
     readiness: openReadiness({ sql: store.sql, engine: containers.engine, log, ticks }),
-    openapi: (path) => openApiAt(plane, config, path),
+    openapi: openApiTexts(plane, config.words),
     upgrades: [streams],
     mounts: [
       {
@@ -427,22 +426,6 @@ function throttleOf(config: Config, ownerId: string): ThrottleSettings | false {
     ownerId,
     refusesOwner: owner,
   }
-}
-
-/** `/openapi/` lists the documents; `{namespace}/{version}.json` is one of them, or the nearest to that version. */
-function openApiAt(plane: RunningPlane, config: Config, path: string): object | undefined {
-  const documents = openApiDocuments(plane.describe(), config.words)
-  const name = (one: (typeof documents)[number]) => `${one.namespace}/${one.version}.json`
-  if (path === '') return { value: documents.map((one) => `/openapi/${name(one)}`) }
-  const [namespace, version = ''] = path
-    .toLowerCase()
-    .replace(/\.json$/, '')
-    .split('/')
-  const own = documents.filter((one) => one.namespace.toLowerCase() === namespace)
-  const dates = own.map((one) => one.version).sort(compareApiVersions)
-  const wanted = dates.includes(version) || !isApiVersion(version) ? version : undefined
-  const shown = wanted ?? nearestApiVersion(dates, version)
-  return own.find((one) => one.version === shown)?.document
 }
 
 interface Running {

@@ -48,7 +48,7 @@ export const metrics: Endpoint = open('metrics', async (_, edge) => {
 })
 
 /** Documents by path below `/openapi`; `/openapi` itself is asked for as the empty path. */
-export function openapi(find: (path: string) => object | undefined): Endpoint {
+export function openapi(find: (path: string) => string | undefined): Endpoint {
   return open('openapi', (exchange) => {
     const body = find(exchange.path.slice('/openapi/'.length))
     if (body === undefined) throw refuse.NotFound({ path: exchange.path })

@@ -308,7 +308,7 @@ test('a failure that cannot be written cuts its connection and nothing else', as
 describe('the open endpoints', () => {
   test('answer without a token', async () => {
     await using edge = await startEdge({
-      options: { openapi: (path) => (path === 'a/1.json' ? { openapi: '3.1.0' } : undefined) },
+      options: { openapi: (path) => (path === 'a/1.json' ? '{"openapi":"3.1.0"}' : undefined) },
     })
     const get = (path: string) => edge.fetch(path, { as: '' })
     assert.deepEqual(await (await get('/healthz')).json(), { status: 'ok' })

@@ -83,8 +83,8 @@ export interface HttpServerOptions {
   readiness(): Promise<readonly Check[]>
   /** Anyone who reaches the server may read `/metrics`. */
   readonly publishesMetrics: boolean
-  /** A document by its path below `/openapi/`. */
-  openapi?(path: string): object | undefined
+  /** A document as JSON text, by its path below `/openapi/`. Asked without a token: it must cost nothing. */
+  openapi?(path: string): string | undefined
   /** The business application, at `/api/v2.0` and `/api/v1.0`. */
   readonly business?: Business
   /** Areas with a voice of their own, by path prefix (`/portal`, `/bc`): they get the raw request. */
