@@ -4,7 +4,8 @@
  */
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { createServer } from 'node:http'
+import { after, before, type TestContext, test } from 'node:test'
 import { createBrowser } from '../../src/identity/testing/browser.ts'
 import { defaultLimits } from '../../src/kernel/limits.ts'
 import { silentLog } from '../../src/kernel/ports.ts'
@@ -16,11 +17,22 @@ import type { Method, Outcome } from '../../src/plane/plane.ts'
 import { memoryStore, owner, realTimers } from '../../src/plane/testing/start.ts'
 import { realIds, testSeal, testWorld } from '../../src/plane/testing/world.ts'
 import { refreshDue } from '../../src/providers/api-management/authorizations/background.ts'
-import { openConsentFlow } from '../../src/providers/api-management/authorizations/flow.ts'
+import {
+  openConsentFlow,
+  type Step,
+} from '../../src/providers/api-management/authorizations/flow.ts'
 import type { Authorization } from '../../src/providers/api-management/authorizations/model.ts'
 import { openTokens } from '../../src/providers/api-management/authorizations/tokens.ts'
 import { apiManagementProvider } from '../../src/providers/api-management/provider.ts'
 import { resourcesProvider } from '../../src/providers/resources/provider.ts'
+import { openPostgres } from '../../src/stores/postgres/open.ts'
+import type { Store } from '../../src/stores/store.ts'
+import {
+  findPostgres,
+  howToGetPostgres,
+  startPostgres,
+} from '../../src/stores/testing/postgres-server.ts'
+import { requireOrSkip } from '../require.ts'
 import { type Installation, startInstallation } from './installation.ts'
 
 const service =
@@ -43,8 +55,17 @@ before(async () => {
 
 after(() => theirs[Symbol.asyncDispose]())
 
-async function open() {
-  const store = await memoryStore()
+function providerBody(authorizationCode: object): object {
+  return {
+    properties: {
+      identityProvider: 'oauth2',
+      oauth2: { redirectUrl: callback, grantTypes: { authorizationCode } },
+    },
+  }
+}
+
+async function open(given?: Store) {
+  const store = given ?? (await memoryStore())
   let ahead = 0
   const clock = { now: () => Date.now() + ahead }
   const consentOf = (services: Parameters<typeof testWorld>[1]) => ({
@@ -106,12 +127,7 @@ async function open() {
     authorizationUrl: `${theirs.url}/common/oauth2/authorize`,
     tokenUrl: `${theirs.url}/common/oauth2/token`,
   }
-  await call('PUT', provider, {
-    properties: {
-      identityProvider: 'oauth2',
-      oauth2: { redirectUrl: callback, grantTypes: { authorizationCode: grant } },
-    },
-  })
+  await call('PUT', provider, providerBody(grant))
   await call('PUT', connection, { properties: {} })
   return {
     call,
@@ -121,8 +137,16 @@ async function open() {
     },
     properties: async () =>
       JSON.parse(JSON.stringify((await call('GET', connection)).body)).properties,
+    /** Writes the provider again, with other parameters. */
+    lead: (parameters: object) =>
+      call('PUT', provider, providerBody({ ...grant, ...parameters }), { ifMatch: '*' }),
     /** From a link to a consent code, by way of the identity provider. */
     async consentCode(): Promise<string> {
+      const back = await (await this.beginSignIn())()
+      return back.kind === 'go' ? (new URL(back.to).searchParams.get('consentCode') ?? '') : ''
+    },
+    /** The person has signed in at the identity provider; what is answered brings the browser back to us. */
+    async beginSignIn(): Promise<() => Promise<Step>> {
       const { body } = await call('POST', `${connection}/getLoginLinks`, {
         postLoginRedirectUrl: 'http://127.0.0.1:9/done',
       })
@@ -131,8 +155,7 @@ async function open() {
           .split('/')
           .at(-1) ?? ''
       const step = await flow.proceed(link)
-      assert.equal(step.kind, 'go')
-      if (step.kind !== 'go') return ''
+      assert.ok(step.kind === 'go')
       const browser = createBrowser(theirs.url)
       const { signInName, password } = theirs.owner
       const asked = await browser.submit(await browser.open(step.to), {
@@ -140,17 +163,17 @@ async function open() {
       })
       const at =
         asked.action === '' ? asked.url : (await browser.submit(asked, { do: 'allow' })).url
-      const back = await flow.back({
-        state: at.searchParams.get('state') ?? '',
-        code: at.searchParams.get('code') ?? undefined,
-        error: undefined,
-        kept: () => step.keep?.value,
-      })
-      return back.kind === 'go' ? (new URL(back.to).searchParams.get('consentCode') ?? '') : ''
+      return () =>
+        flow.back({
+          state: at.searchParams.get('state') ?? '',
+          code: at.searchParams.get('code') ?? undefined,
+          error: undefined,
+          kept: () => step.keep?.value,
+        })
     },
     async [Symbol.asyncDispose]() {
       await plane[Symbol.asyncDispose]()
-      await store[Symbol.asyncDispose]()
+      if (given === undefined) await store[Symbol.asyncDispose]()
     },
   }
 }
@@ -244,31 +267,89 @@ test('a refresh token that was revoked shows as an error too', async () => {
   assert.match(error.message, /invalid_grant/)
 })
 
-test('a provider that leads elsewhere gets neither the tokens nor the secret that were for another', async () => {
-  await using world = await open()
-  const consentCode = await world.consentCode()
-  await world.call('POST', `${connection}/confirmConsentCode`, { consentCode })
-  const grant = {
-    clientId: client.clientId,
-    scopes: 'user_impersonation offline_access',
-    authorizationUrl: `${theirs.url}/common/oauth2/authorize`,
-    tokenUrl: 'http://127.0.0.1:9/elsewhere',
+/** A token endpoint of somebody else, that keeps all it is sent. */
+async function openTrap() {
+  let told = ''
+  const server = createServer((request, response) => {
+    request.setEncoding('utf8')
+    request.on('data', (text) => {
+      told += text
+    })
+    request.on('end', () => response.writeHead(400).end('{"error":"invalid_grant"}'))
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  return {
+    url: `http://127.0.0.1:${address.port}/token`,
+    told: () => told,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((done) => {
+        server.close(() => done())
+        server.closeAllConnections()
+      }),
   }
-  const bodyOf = (parameters: object): object => ({
-    properties: {
-      identityProvider: 'oauth2',
-      oauth2: { redirectUrl: callback, grantTypes: { authorizationCode: parameters } },
-    },
+}
+
+const stores: Readonly<Record<string, (body: (store: Store) => Promise<void>) => Promise<void>>> = {
+  async SQLite(body) {
+    await using store = await memoryStore()
+    await body(store)
+  },
+  async PostgreSQL(body) {
+    await using server = await startPostgres({ fsync: false })
+    await using store = await openPostgres({
+      url: await server.createDatabase(),
+      poolSize: 4,
+      clock: Date,
+      migrations: [],
+      words: contractWords,
+      transactionRetriesMax: defaultLimits.transactionRetriesMax,
+    })
+    await body(store)
+  },
+}
+
+for (const [kind, on] of Object.entries(stores)) {
+  const row = (title: string, body: (store: Store) => Promise<void>): void => {
+    test(`${title}, on ${kind}`, async (t: TestContext) => {
+      const isThere = kind === 'SQLite' || findPostgres() !== undefined
+      if (requireOrSkip(t, isThere, howToGetPostgres)) await on(body)
+    })
+  }
+
+  row('a provider that leads elsewhere gets neither the tokens nor the secret', async (store) => {
+    await using world = await open(store)
+    await using trap = await openTrap()
+    const consentCode = await world.consentCode()
+    await world.call('POST', `${connection}/confirmConsentCode`, { consentCode })
+    await assert.rejects(() => world.lead({ tokenUrl: trap.url, clientSecret: undefined }), {
+      code: 'ValidationError',
+      message: /clientSecret/,
+    })
+    await world.lead({ tokenUrl: trap.url, clientSecret: 'another' })
+    world.pass(56 * 60_000)
+    await refreshDue(world.parts)
+    const { status, error } = await world.properties()
+    assert.equal(trap.told(), '')
+    assert.equal(status, 'Error')
+    assert.equal(error.code, 'ProviderChanged')
+    // Consent that is given anew where it leads now connects it again.
+    await world.lead({})
+    const again = await world.consentCode()
+    await world.call('POST', `${connection}/confirmConsentCode`, { consentCode: again })
+    assert.equal((await world.properties()).status, 'Connected')
   })
-  const any = { ifMatch: '*' }
-  await assert.rejects(() => world.call('PUT', provider, bodyOf(grant), any), {
-    code: 'ValidationError',
-    message: /clientSecret/,
+
+  row('the code of a sign-in goes to the provider that it began with alone', async (store) => {
+    await using world = await open(store)
+    await using trap = await openTrap()
+    const comeBack = await world.beginSignIn()
+    await world.lead({ tokenUrl: trap.url, clientSecret: 'another' })
+    const step = await comeBack()
+    assert.equal(trap.told(), '')
+    assert.equal(step.kind, 'stop')
+    assert.match(step.kind === 'stop' ? step.reason : '', /leads elsewhere/)
+    assert.equal((await world.properties()).status, 'Error')
   })
-  await world.call('PUT', provider, bodyOf({ ...grant, clientSecret: 'another' }), any)
-  world.pass(56 * 60_000)
-  await refreshDue(world.parts)
-  const { status, error } = await world.properties()
-  assert.equal(status, 'Error')
-  assert.equal(error.code, 'ProviderChanged')
-})
+}

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import type { Seal } from '#kernel/ports.ts'
 import { nameOf, parentOf } from '#kernel/resource-id.ts'
 import type { Resource } from '#plane/define.ts'
-import { endpointsOf, scopeOf } from './endpoints.ts'
+import { endpointsOf, receiverOf, scopeOf } from './endpoints.ts'
 import { type Authorization, type AuthorizationProvider, type Login, sealedFor } from './model.ts'
 import {
   type ConsentParts,
@@ -100,6 +100,7 @@ export function openConsentFlow(parts: ConsentParts): ConsentFlow {
       stateHash: hashOf(nonce),
       browserHash: hashOf(browser),
       sealedVerifier: seal.seal(verifier, sealedFor.verifier(ref.key)),
+      provider: hashOf(receiverOf(provider)),
     }
     const written = await amendLogin(parts, ref, (login) =>
       login.returned === undefined ? { ...login, sent } : undefined,
@@ -174,6 +175,16 @@ export function openConsentFlow(parts: ConsentParts): ConsentFlow {
       const verifier = seal.open(sent.sealedVerifier, sealedFor.verifier(ref.key))
       if (above === undefined || verifier === undefined) return gone
       const provider = above.model as AuthorizationProvider
+      if (sent.provider !== hashOf(receiverOf(provider))) {
+        parts.log.warn(
+          { authorization: ref.key },
+          'a code was not exchanged: its authorization provider leads elsewhere now',
+        )
+        return {
+          kind: 'stop',
+          reason: 'The authorization provider leads elsewhere now. Begin this sign-in again.',
+        }
+      }
       const obtained = await obtain(parts, {
         key: ref.key,
         provider,

@@ -43,6 +43,11 @@ export interface Login {
     readonly stateHash: string
     readonly browserHash: string
     readonly sealedVerifier: string
+    /**
+     * Hash of where the code and the verifier are to be sent (`receiverOf`). Absent in those begun before it was kept,
+     * which are begun again.
+     */
+    readonly provider?: string
   }
   /** The browser came back, and was given a consent code. */
   readonly returned?: {
