@@ -9,6 +9,8 @@ export interface Failure {
   readonly number: number | undefined
   /** The same may work later. */
   readonly passes: boolean
+  /** It lasts until the user says more, however long that takes: nothing ends for it. */
+  readonly waitsForUser?: true
 }
 
 /** Answers what `work` does, or why the engine said no; a fault of ours goes on its way. */

@@ -1,7 +1,6 @@
 /** Migrations through the plane, between real servers: the contract's rows, every substate, and who says no when. */
 
 import assert from 'node:assert/strict'
-import { createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { findServer, howToGetServers } from '#engines/databases/testing/servers.ts'
 import { ApiError } from '#kernel/error.ts'
@@ -16,6 +15,7 @@ import {
   target,
   waitsFor,
 } from './testing/migration-world.ts'
+import { openTrap } from './testing/trap.ts'
 
 const isThere = findServer(15) !== undefined
 
@@ -569,30 +569,3 @@ describe('migrations', () => {
     await w.call('DELETE', small)
   })
 })
-
-/** Takes connections as a server of PostgreSQL without TLS, asks for the password in clear text, and keeps it. */
-async function openTrap(): Promise<AsyncDisposable & { readonly port: number; told(): string }> {
-  let told = ''
-  const server = createServer((socket) => {
-    let hasBegun = false
-    socket.on('error', () => socket.destroy())
-    socket.on('data', (bytes) => {
-      if (!hasBegun && bytes.length === 8) {
-        socket.write('N')
-      } else if (!hasBegun) {
-        hasBegun = true
-        socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]))
-      } else {
-        told += bytes.toString('latin1')
-        socket.destroy()
-      }
-    })
-  })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const address = server.address()
-  return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
-    told: () => told,
-    [Symbol.asyncDispose]: () => new Promise((done) => server.close(() => done())),
-  }
-}

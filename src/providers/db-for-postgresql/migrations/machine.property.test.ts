@@ -306,3 +306,26 @@ test('orders only grow, cancel wins, and a body acts on what it names alone', ()
     { numRuns: 2000 },
   )
 })
+
+test('whoever is asked for a password has all the time there is, and may call it off', () => {
+  const asked: Migration = {
+    ...{ place: '/x', migrationId: '0', sourceType: 'OnPremises', sslMode: 'Prefer' },
+    ...{ mode: 'Offline', option: 'Migrate', sourceId: 'h:1@u', databases: ['a'] },
+    asked: nothingAsked,
+  }
+  const seen: Seen = {
+    ...{ kind: 'failure', message: 'give it again', number: undefined },
+    ...{ passes: true, waitsForUser: true },
+  }
+  const day = 86_400_000
+  const early = advance(asked, undefined, seen, 0)
+  const planned: Progress = { ...early, subState: 'MigratingData', plan: specOf(asked) }
+  for (const first of [early, planned]) {
+    const second = advance(asked, advance(asked, first, seen, day), seen, 9 * day)
+    assert.equal(second.isSettled, false)
+    assert.equal(second.error, 'give it again')
+    assert.notEqual(second.lookInSeconds, undefined)
+    const off = advance({ ...asked, asked: { cutover: [], cancel: 'all' } }, second, seen, 9 * day)
+    assert.equal(off.state, 'Canceled')
+  }
+})

@@ -340,6 +340,10 @@ function unbegun({ databases }: Progress): Progress['databases'] {
 
 function inTrouble(last: Progress, failure: Failure, now: number): Progress {
   const error = failureText(failure)
+  if (failure.waitsForUser === true) {
+    const { todo: _given, troubleSince: _over, ...again } = last
+    return { ...again, error, lookInSeconds: troubleLookSeconds }
+  }
   const troubleSince = last.troubleSince ?? now
   if (!failure.passes || now - troubleSince >= troubleSecondsMax * 1000) {
     return { ...settled(last, 'Failed', unbegun(last)), error }

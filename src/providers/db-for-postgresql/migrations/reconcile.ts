@@ -84,7 +84,7 @@ async function endsToAsk(
   if (typeof ends === 'string') return refusal(ends)
   const wrong = misdirected(model, ends)
   // It passes when the passwords are given again.
-  return wrong === undefined ? ends : { ...refusal(wrong), passes: true }
+  return wrong === undefined ? ends : { ...refusal(wrong), passes: true, waitsForUser: true }
 }
 
 async function metadataOf(
