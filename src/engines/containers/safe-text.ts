@@ -22,8 +22,21 @@ export function mountPathProblem(path: string): string | undefined {
   if (!path.startsWith('/') || plainPath(path) === '') {
     return 'expected an absolute path that is not the root'
   }
-  return pathProblem(path)
+  const problem = pathProblem(path)
+  if (problem !== undefined) return problem
+  const plain = plainPath(path)
+  const system = systemFolders.find((one) => plain === one || plain.startsWith(`${one}/`))
+  return system === undefined || plain === sharedMemory || plain.startsWith(`${sharedMemory}/`)
+    ? undefined
+    : `${system} is the engine's to fill`
 }
+
+/**
+ * Runtimes make and hide things there while they start a container. A volume with links in it would send them
+ * elsewhere: runc binds whatever `/dev/null` leads to over the files of the kernel that it hides (CVE-2025-31133).
+ */
+const systemFolders = ['/proc', '/sys', '/dev']
+const sharedMemory = '/dev/shm'
 
 /** Of a folder of the engine's host. */
 export function hostFolderProblem(folder: string): string | undefined {

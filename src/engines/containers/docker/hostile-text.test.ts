@@ -28,6 +28,13 @@ const hostilePaths = (outside: string): readonly string[] => [
   '/mnt\0',
   '/mnt\\,x',
   "/mnt'",
+  // A volume there tells the runtime what to hide, and what to show in its place.
+  '/dev',
+  '/dev/',
+  '/dev/null',
+  '/proc',
+  '/proc/sys',
+  '/sys/fs/cgroup',
   'mnt',
   '/',
   '//',

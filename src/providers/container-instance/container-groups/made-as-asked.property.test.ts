@@ -295,7 +295,7 @@ test('a creation that fails leaves nothing behind', async (t) => {
     parts: [
       part({}),
       part({ name: 'two', image: 'localhost/armature-test/nothing:1' }),
-      part({ name: 'three', mounts: [{ volume: 'v0', path: '/proc', readOnly: false }] }),
+      part({ name: 'three', command: ['/nowhere'] }),
     ],
     volumes: [{ kind: 'empty', name: 'v0' }],
     ports: [],
