@@ -67,8 +67,9 @@ export function remotePlan(
       const asked: LateQuestion = { kind: 'late', plan: question.plan, of, answers }
       const { answer } = await threads.ask<'late'>(asked, payer, await known)
       if (answer.kind !== 'gone') return answer
-      // Whoever notices first makes it; the others wait for the same one.
-      if (place === known) place = makeAgain()
+      // Whoever notices first makes it; the others wait for the same one. Not after the last try: nobody would wait for
+      // it, and a failure that reaches nobody ends the process.
+      if (place === known && tries + 1 < triesMax) place = makeAgain()
     }
     throw new Error('the plan of a template is forgotten faster than it is made')
   }
