@@ -133,7 +133,8 @@ function talk(socket: Duplex, head: Buffer, limits: WebSocketLimits): WebSocket 
     }
     kind ??= opcode
     piecesBytes += payload.length
-    if (piecesBytes > limits.messageBytesMax) {
+    // Empty pieces take memory, too.
+    if (Math.max(piecesBytes, pieces.length) > limits.messageBytesMax) {
       leave({ code: 1009, reason: `a message has at most ${limits.messageBytesMax} bytes` })
       return
     }
