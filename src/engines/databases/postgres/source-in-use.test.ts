@@ -141,9 +141,10 @@ describe('a source in use', () => {
     await using target = await world.session('target', 'lessened')
     await target.run('DROP INDEX public.by_t')
     await engine.cutover('lessened', ['lessened'])
+    // A look that was under way when the index was dropped still finds it, without a definition.
     assert.match(
       await heldMessage(world, engine, 'lessened'),
-      /index by_t of public\.note is at the source and not at the target/,
+      /index by_t of public\.note (?:is at the source and not at the target|differs: definition)/,
     )
     await target.run('CREATE INDEX by_t ON public.note (t)')
     const ended = only(await world.until(engine, 'lessened', isEnded))
