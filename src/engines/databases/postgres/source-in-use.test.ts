@@ -78,12 +78,18 @@ describe('a source in use', () => {
     assert.equal(ended.verified?.rows, 3)
   })
 
-  const heldMessage = async (world: MigrationWorld, engine: DatabaseEngine, database: string) => {
-    const seen = await world.until(
-      engine,
-      database,
-      (one) => isEnded(one) || /waits.*structure/.test(only(one).message),
-    )
+  /** Waits for all that is told: a look that was under way while a test altered things tells half of it. */
+  const heldMessage = async (
+    world: MigrationWorld,
+    engine: DatabaseEngine,
+    database: string,
+    told: readonly RegExp[],
+  ) => {
+    const seen = await world.until(engine, database, (one) => {
+      const { message } = only(one)
+      const isTold = [/waits.*structure/, ...told].every((pattern) => pattern.test(message))
+      return isEnded(one) || isTold
+    })
     assert.equal(isEnded(seen), false, only(seen).message)
     return only(seen).message
   }
@@ -114,8 +120,7 @@ describe('a source in use', () => {
       )
       assert.match(only(told).message, /column t of public\.note differs: default 'x'/)
       await engine.cutover('altered', ['altered'])
-      const message = await heldMessage(world, engine, 'altered')
-      for (const one of [
+      await heldMessage(world, engine, 'altered', [
         /n of public\.note differs: not null yes at the source, \(none\) at the target/,
         /constraint small of/,
         /constraint note_n_fkey of/,
@@ -123,9 +128,7 @@ describe('a source in use', () => {
         /trigger noted of/,
         /row security on at the source/,
         /policy own of/,
-      ]) {
-        assert.match(message, one)
-      }
+      ])
       assert.equal(await source.value(fences), '0', 'nobody is kept out while it waits')
       await using target = await world.session('target', 'altered')
       await target.run(changes)
@@ -141,11 +144,9 @@ describe('a source in use', () => {
     await using target = await world.session('target', 'lessened')
     await target.run('DROP INDEX public.by_t')
     await engine.cutover('lessened', ['lessened'])
-    // A look that was under way when the index was dropped still finds it, without a definition.
-    assert.match(
-      await heldMessage(world, engine, 'lessened'),
-      /index by_t of public\.note (?:is at the source and not at the target|differs: definition)/,
-    )
+    await heldMessage(world, engine, 'lessened', [
+      /index by_t of public\.note is at the source and not at the target/,
+    ])
     await target.run('CREATE INDEX by_t ON public.note (t)')
     const ended = only(await world.until(engine, 'lessened', isEnded))
     assert.equal(ended.phase, 'succeeded', ended.message)
@@ -171,14 +172,12 @@ describe('a source in use', () => {
         'CREATE TABLE public.later (a int); CREATE TABLE public.parts_2 PARTITION OF public.parts FOR VALUES IN (2)',
       )
       await engine.cutover('changed', ['changed'])
-      const message = await heldMessage(world, engine, 'changed')
-      assert.match(
-        message,
+      await heldMessage(world, engine, 'changed', [
         /table public\.later was made during the migration, and its rows do not/,
-      )
-      assert.match(message, /public\.parts_2 was made during the migration/)
-      assert.match(message, /table public\.no_key is at the target and not at the source/)
-      assert.match(message, /column t of public\.note differs: type character varying\(100\)/)
+        /public\.parts_2 was made during the migration/,
+        /table public\.no_key is at the target and not at the source/,
+        /column t of public\.note differs: type character varying\(100\)/,
+      ])
       await engine.cancel('changed', ['changed'])
       assert.equal(only(await world.until(engine, 'changed', isEnded)).phase, 'canceled')
       assert.equal(await source.value(fences), '0')
