@@ -108,8 +108,8 @@ function isThere(program: string): boolean {
     .some((folder) => existsSync(join(folder, program)))
 }
 
-/** What is tested where its servers are: `demo-migrations.e2e.test.ts`; and what starts servers itself. */
-const elsewhere = ['migrations.md', 'postgres-replicas.md']
+/** What is tested where its servers are: `demo-migrations.e2e.test.ts`; what starts servers itself; what is only read. */
+const elsewhere = ['migrations.md', 'postgres-replicas.md', 'hardening.md']
 
 const guides: Readonly<Record<string, Pasted>> = {
   'start.md': { tells: [/team-a/] },

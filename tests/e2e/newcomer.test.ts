@@ -170,7 +170,8 @@ async function membershipsAtOnce({ a, b }: Replicas): Promise<void> {
 }
 
 async function disabledAtOnce({ a, b }: Replicas): Promise<void> {
-  const { principalId, clientId, clientSecret, token } = await createApplication(a, 'disabled')
+  const { principalId, clientId, clientSecret, ...made } = await createApplication(a, 'disabled')
+  let { token } = made
   const path = `/directory/servicePrincipals/${principalId}`
   const set = (enabled: boolean) => a.request('PATCH', path, { body: { enabled } })
   const read = () => b.request('GET', '/subscriptions?api-version=2020-01-01', { token })
@@ -185,7 +186,11 @@ async function disabledAtOnce({ a, b }: Replicas): Promise<void> {
       assert.equal(none.at('error'), 'invalid_client', none.text)
     }
     assert.equal((await set(true)).status, 200)
+    // What was taken away stays away: the old token does not come back, a new one is asked for.
+    assertRefused(await read(), 401, 'InvalidAuthenticationToken')
+    token = await clientToken(b.url, { clientId, clientSecret })
   }
+  assert.equal((await read()).status, 200)
   assert.equal((await a.request('DELETE', path)).status, 204)
   assertRefused(await read(), 401, 'InvalidAuthenticationToken')
 }
