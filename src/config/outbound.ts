@@ -3,9 +3,7 @@
 import { isLoopback } from '#outbound/address.ts'
 import type { OutboundSettings } from '#outbound/policy.ts'
 import { parseRule, ruleForm } from '#outbound/rules.ts'
-import { choice, isUrl, type Setting, Wrong } from './setting.ts'
-
-const listMax = 100
+import { choice, isUrl, type Setting, textList } from './setting.ts'
 
 export interface OutboundConfig {
   readonly outbound: OutboundSettings
@@ -15,50 +13,26 @@ export interface OutboundConfig {
 
 /** Addresses, each standing for everything below it. */
 function addresses(description: string): Setting<readonly string[]> {
-  return {
-    expected: 'http or https addresses that end with a slash, with commas between them',
-    default: '',
-    description,
-    parse(raw) {
-      const list = typeof raw === 'string' ? raw.split(',').map((one) => one.trim()) : raw
-      if (!Array.isArray(list) || list.length > listMax) return new Wrong()
-      const given = list.filter((one) => one !== '')
-      const bad = given.find((one) => !isAddress(one))
-      if (bad !== undefined) {
-        return new Wrong(
-          `${JSON.stringify(bad)} is no http or https address that ends with a slash`,
-        )
-      }
-      // Each was just found to be text.
-      return given as readonly string[]
-    },
-  }
+  return textList(
+    'http or https addresses that end with a slash, with commas between them',
+    isAddress,
+    { description, bad: 'is no http or https address that ends with a slash' },
+  )
 }
 
 /** With its slash it cannot be the beginning of another host's name or of another folder's. */
-function isAddress(value: unknown): boolean {
-  if (typeof value !== 'string' || !isUrl(value, ['http:', 'https:'])) return false
+function isAddress(value: string): boolean {
+  if (!isUrl(value, ['http:', 'https:'])) return false
   const url = URL.parse(value)
   return url?.username === '' && url.search === '' && url.hash === '' && value.endsWith('/')
 }
 
 function rules(description: string): Setting<readonly string[]> {
-  return {
-    expected: `rules with commas between them, each ${ruleForm}`,
-    default: '',
-    description,
-    parse(raw) {
-      const list = typeof raw === 'string' ? raw.split(',').map((one) => one.trim()) : raw
-      if (!Array.isArray(list) || list.length > listMax) return new Wrong()
-      const given = list.filter((one) => one !== '')
-      const bad = given.find((one) => typeof one !== 'string' || parseRule(one) === undefined)
-      if (bad !== undefined) {
-        return new Wrong(`${JSON.stringify(bad)} is no rule; a rule is ${ruleForm}`)
-      }
-      // Each was just found to be text.
-      return given as readonly string[]
-    },
-  }
+  return textList(
+    `rules with commas between them, each ${ruleForm}`,
+    (value) => parseRule(value) !== undefined,
+    { description, bad: `is no rule; a rule is ${ruleForm}` },
+  )
 }
 
 export const outboundSettings = {

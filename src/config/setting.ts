@@ -78,3 +78,27 @@ export function isUrl(value: unknown, protocols: readonly string[]): boolean {
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+const listMax = 100
+
+/** A list of texts, in the environment with commas between them. `bad` says what is wrong with the first that is. */
+export function textList(
+  expected: string,
+  test: (value: string) => boolean,
+  { bad, ...rest }: Omit<Rest<readonly string[]>, 'default'> & { readonly bad: string },
+): Setting<readonly string[]> {
+  return {
+    expected,
+    default: '',
+    ...rest,
+    parse(raw) {
+      const list = typeof raw === 'string' ? raw.split(',').map((one) => one.trim()) : raw
+      if (!Array.isArray(list) || list.length > listMax) return new Wrong()
+      const given = list.filter((one) => one !== '')
+      const wrong = given.find((one) => typeof one !== 'string' || !test(one))
+      if (wrong !== undefined) return new Wrong(`${JSON.stringify(wrong)} ${bad}`)
+      // Each was just found to be text.
+      return given as readonly string[]
+    },
+  }
+}
