@@ -32,7 +32,7 @@ export function resourcePath(subscriptionId: string, name: string): string {
 /** The subscription of the servers that have none of their own. */
 export const someSubscriptionId = '00000000-0000-4000-8000-000000000001'
 
-export interface StoredGroup {
+interface StoredGroup {
   id: string
   name: string
   type: string

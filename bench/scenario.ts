@@ -3,7 +3,7 @@
  * comparison is adding a file.
  */
 
-import type { Decider } from './decisions/world.ts'
+import type { Decider } from './decisions/fixture.ts'
 import type { Command } from './harness/child.ts'
 import type { Measuring } from './harness/measure-load.ts'
 import type { Figures } from './harness/results.ts'

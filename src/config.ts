@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Limits, limitNotes } from '#kernel/limits.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { isVendorWord, type VendorWords } from '#kernel/vendor.ts'
 import { type AccountsConfig, accountsSettings } from './config/accounts.ts'
 import { apiVersionsSettings, versionRuleOf } from './config/api-versions.ts'
@@ -26,7 +27,6 @@ import {
 import {
   choice,
   flag,
-  isObject,
   isUrl,
   reasonOf,
   type Setting,
@@ -36,7 +36,7 @@ import {
 } from './config/setting.ts'
 import { arrangeThrottle, type ThrottleConfig, throttleSettings } from './config/throttle.ts'
 
-export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug'
+type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug'
 
 /** The settings, checked and put in order. */
 export interface Config
@@ -100,7 +100,7 @@ export class ConfigError extends Error {
   }
 }
 
-export interface ConfigProblem {
+interface ConfigProblem {
   /** The name as the operator wrote it: a variable, a key of the file, or the file itself. */
   readonly setting: string
   readonly message: string
@@ -460,7 +460,7 @@ function readConfigFile(
     problems.push({ setting: path, message: `is not JSON: ${reasonOf(error)}` })
     return empty
   }
-  if (!isObject(parsed)) {
+  if (!isJsonObject(parsed)) {
     problems.push({ setting: path, message: 'expected a JSON object of settings' })
     return empty
   }

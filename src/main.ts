@@ -3,11 +3,10 @@
  * only place besides tests where real time and chance come in.
  */
 
-import { startBlocks } from '#activity/blocks.ts'
+import { startBlockSummaries } from '#activity/blocks.ts'
 import { openActivityQueue } from '#activity/queue.ts'
 import { recordedSql } from '#activity/recorded-sql.ts'
 import { startActivitySweep } from '#activity/sweep.ts'
-import { businessMigrations } from '#business/migrations.ts'
 import { createBusiness } from '#business/service.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import { gitRepositories } from '#engines/repositories/git-repositories.ts'
@@ -18,41 +17,35 @@ import { createHttpServer, type HttpServer } from '#http/server.ts'
 import { createStreams } from '#http/streams.ts'
 import { defaultThrottle, type ThrottleSettings } from '#http/throttle.ts'
 import { openIdentity } from '#identity/identity.ts'
-import { identityMigrations } from '#identity/migrations.ts'
-import { createSeal } from '#identity/seal.ts'
 import { refuse } from '#kernel/error.ts'
 import type { Clock } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { rootId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { openOutbound } from '#outbound/outbound.ts'
-import { type Access, allowsBlind } from '#plane/access.ts'
+import { type Access, allowsWithoutAttributes } from '#plane/access.ts'
 import { createPlane, type PlaneServices, type RunningPlane } from '#plane/create-plane.ts'
+import type { ProviderContext } from '#plane/provider-context.ts'
 import type { Timers } from '#plane/reconciler.ts'
-import type { World } from '#plane/world.ts'
-import { openConsentFlow } from '#providers/api-management/authorizations/flow.ts'
-import { createAuthorizer } from '#providers/authorization/authorizer.ts'
-import { lockGuard } from '#providers/authorization/locks/guard.ts'
-import { consentParts, providerMigrations, providers } from '#providers/index.ts'
+import { openConsentFlow } from '#providers/api-management/domain/consent/flow.ts'
+import { createAuthorizer } from '#providers/authorization/domain/authorizer.ts'
+import { lockGuard } from '#providers/authorization/domain/lock-guard.ts'
+import { consentParts, providers } from '#providers/index.ts'
 import type { Store } from '#stores/store.ts'
 import type { Config } from './config.ts'
 import { openDenials } from './installation/denials.ts'
+import { guardStore } from './installation/guarded-store.ts'
 import { openServerHome, type ServerHome } from './installation/home.ts'
-import { outsideKey } from './installation/outside-key.ts'
-import {
-  deriveKey,
-  hasRecord,
-  installationMigrations,
-  isFurnished,
-  markFurnished,
-  openRecord,
-} from './installation/record.ts'
+import { isSeeded, markSeeded } from './installation/record.ts'
 import { createLog } from './log.ts'
 import { consentPages, consentPrefix } from './main/consent-pages.ts'
 import { chooseContainerEngine } from './main/container-engine.ts'
 import { directoryTable } from './main/directory-table.ts'
-import { furnish, makeOwner, ownerOf } from './main/first-start.ts'
+import { makeOwner, ownerOf, seedInstallation } from './main/first-start.ts'
+import { keyRoutes } from './main/key-routes.ts'
+import { openKeys } from './main/keys.ts'
 import { openMigrating } from './main/migration-engine.ts'
+import { areaMigrations } from './main/migrations.ts'
 import { openApiTexts } from './main/openapi-texts.ts'
 import { randomIds as ids } from './main/random-ids.ts'
 import { openReadiness } from './main/readiness.ts'
@@ -72,6 +65,8 @@ export interface Started extends AsyncDisposable {
   readonly containers: string
   readonly store: string
   readonly startedInMilliseconds: number
+  /** Logs an error that nobody handled, with its stack, and counts it for `/metrics`. */
+  noteUnhandled(kind: 'rejection' | 'exception', error: unknown): void
   close(): Promise<void>
 }
 
@@ -90,15 +85,18 @@ export async function start(config: Config): Promise<Started> {
   const log = await createLog(config.logLevel)
   // A start that fails half-way lets go of all it took: a pool left open would hold the process for its idle time.
   await using undo = new AsyncDisposableStack()
-  const store = undo.use(await openStore(config, home))
-  const key = await installationKey(config, home, store)
-  const record = await openRecord(store.sql, ids, key)
+  const opened = undo.use(await openStore(config, home))
+  const { keyring, rotation, record, indexKey } = undo.use(
+    await openKeys({ config, home, store: opened, clock, ticks, ids, log }),
+  )
+  const store = guardStore(opened, rotation.guard)
 
+  const unhandled = { rejections: 0, exceptions: 0 }
   const outbound = openOutbound({ settings: config.outbound, log })
 
   // The public address may be known only once the port is.
   let listening = config.publicUrl ?? ''
-  const addressOf = createAddressOf(config.trustedProxies)
+  const addressOf = createAddressOf(config.trustedProxies, config.proxyHeader)
   const activity = openActivityQueue({
     sql: store.sql,
     clock,
@@ -120,7 +118,7 @@ export async function start(config: Config): Promise<Started> {
     clock,
     ids,
     log,
-    installationKey: deriveKey(key, 'identity'),
+    seal: keyring.identitySeal(indexKey),
     tenantId: record.tenantId,
     publicUrl: () => listening,
     issuers: config.issuers,
@@ -134,7 +132,7 @@ export async function start(config: Config): Promise<Started> {
     originOf: (request) => originOf(request, addressOf),
     addressGroupOf,
   })
-  const firstStart = !(await isFurnished(store.sql))
+  const firstStart = !(await isSeeded(store.sql))
   const ownerId = firstStart
     ? await makeOwner({ identity, home, store, timers })
     : await ownerOf(identity)
@@ -164,7 +162,7 @@ export async function start(config: Config): Promise<Started> {
     tokens: openTokenEndpoint({ outbound, publicUrl: () => listening }),
     redirects: config.consentRedirects,
   }
-  const worldOf = (services: PlaneServices): World => ({
+  const worldOf = (services: PlaneServices): ProviderContext => ({
     words: config.words,
     directory: identity.directory,
     workloads: identity.directory,
@@ -174,14 +172,14 @@ export async function start(config: Config): Promise<Started> {
     timers,
     log,
     sql: recordedSql(store.sql, clock),
-    sealOf: (purpose) => createSeal(deriveKey(key, purpose)),
+    sealOf: (purpose) => keyring.sealOf(purpose),
     publicUrl: () => listening,
     services,
   })
   const plane = createPlane({
     providers: (services) =>
       providers({
-        world: worldOf(services),
+        context: worldOf(services),
         consent,
         isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
         inspection: {
@@ -212,12 +210,13 @@ export async function start(config: Config): Promise<Started> {
       }),
     store,
     access: authorizer,
+    isActive: (principal) => identity.directory.isActive(principal),
     words: config.words,
     clock,
     ids,
     log,
     limits: config.limits,
-    tokenKey: deriveKey(key, 'continuation tokens'),
+    tokenKeys: () => keyring.signingKeys('continuation tokens'),
     scopes: config.scopes,
     apiVersions: config.apiVersions,
     timers,
@@ -230,8 +229,8 @@ export async function start(config: Config): Promise<Started> {
   undo.use(authorizer)
   undo.use(plane)
   if (firstStart) {
-    await furnish({ plane, record, ownerId, ids })
-    await markFurnished(store.sql)
+    await seedInstallation({ plane, record, ownerId, ids })
+    await markSeeded(store.sql)
   }
 
   const business = createBusiness({
@@ -244,7 +243,7 @@ export async function start(config: Config): Promise<Started> {
     conflictStatus: config.businessConflictStatus,
     groupsOf: (id) => identity.directory.groupsOf(id),
     administers: async (principal) =>
-      allowsBlind(
+      allowsWithoutAttributes(
         authorizer,
         {
           principal,
@@ -261,7 +260,13 @@ export async function start(config: Config): Promise<Started> {
     expiryOf: (header) => identity.authenticator.expiryOf(header),
     permissions,
     oauth: (request, response) => identity.handleOAuth(request, response),
-    directoryRoutes: directoryTable(identity, config.words),
+    directoryRoutes: directoryTable(
+      {
+        identity,
+        keys: keyRoutes({ config, home, keyring, rotation, sql: recordedSql(store.sql, clock) }),
+      },
+      config.words,
+    ),
     activity,
     addressOf,
     publishesMetrics: config.metrics === 'public',
@@ -283,6 +288,7 @@ export async function start(config: Config): Promise<Started> {
     words: config.words,
     region: 'LOCAL',
     publicUrl: () => listening,
+    unhandledErrors: () => unhandled,
     readiness: openReadiness({ sql: store.sql, engine: containers.engine, log, ticks }),
     openapi: openApiTexts(plane, config.words),
     upgrades: [streams],
@@ -305,9 +311,10 @@ export async function start(config: Config): Promise<Started> {
   const { url } = await server.listen({ host: config.host, port: config.port })
   if (listening === '') listening = url
   plane.start()
+  rotation.start()
   const sweep = startActivitySweep({ sql: store.sql, clock, log, keptDays: config.activityDays })
   undo.use(sweep)
-  const blocks = startBlocks({ sql: store.sql, clock, log })
+  const blocks = startBlockSummaries({ sql: store.sql, clock, log })
   undo.use(blocks)
   const shown = {
     tenantId: record.tenantId,
@@ -333,6 +340,7 @@ export async function start(config: Config): Promise<Started> {
     signIns,
     sweep,
     blocks,
+    rotation,
     store,
     home,
     config,
@@ -348,6 +356,10 @@ export async function start(config: Config): Promise<Started> {
     containers: containers.title,
     store: config.store === undefined ? home.databasePath : withoutPassword(config.store),
     startedInMilliseconds: performance.now(),
+    noteUnhandled(kind, error) {
+      unhandled[kind === 'rejection' ? 'rejections' : 'exceptions']++
+      log.error({ err: error, kind }, 'an error that nobody handled')
+    },
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -356,12 +368,7 @@ export async function start(config: Config): Promise<Started> {
 /** The drivers are loaded only where they serve: PostgreSQL's is no part of an embedded start. */
 async function openStore(config: Config, home: ServerHome): Promise<Store> {
   const options = {
-    migrations: [
-      ...installationMigrations,
-      ...identityMigrations,
-      ...businessMigrations,
-      ...providerMigrations,
-    ],
+    migrations: areaMigrations,
     words: config.words,
     transactionRetriesMax: config.limits.transactionRetriesMax,
   }
@@ -373,24 +380,6 @@ async function openStore(config: Config, home: ServerHome): Promise<Store> {
   return openPostgres({ url: config.store, poolSize: config.storeConnections, clock, ...options })
 }
 
-/** A new store gets a new key; a store that has an installation needs the key of that one. */
-async function installationKey(
-  config: Config,
-  home: ServerHome,
-  store: Store,
-): Promise<Uint8Array> {
-  const given = outsideKey(config)
-  if (given !== undefined) return given
-  const known = home.key()
-  if (known !== undefined) return known
-  if (await hasRecord(store.sql)) {
-    throw new Error(
-      `The store holds an installation, but ${home.folder} has no key of it. Copy installation.key from the first home, or set ARMATURE_KEY, ARMATURE_KEY_FILE or ARMATURE_KEY_COMMAND to give its content.`,
-    )
-  }
-  return home.createKey()
-}
-
 async function authorizeAtRoot(
   access: Access,
   assigning: string,
@@ -399,7 +388,7 @@ async function authorizeAtRoot(
 ): Promise<void> {
   // The directory's routes are about no resource, so a condition on one cannot hold.
   const allows = (one: string): Promise<boolean> | boolean =>
-    allowsBlind(access, { principal, action: one, scope: rootId }, clock.now())
+    allowsWithoutAttributes(access, { principal, action: one, scope: rootId }, clock.now())
   // Whoever changes members, passwords or secrets can act as others: that is as strong as giving roles.
   const needs = action.endsWith('/read') ? [action] : [action, assigning]
   const granted = await Promise.all(needs.map(allows))
@@ -439,6 +428,7 @@ interface Running {
   readonly signIns: AsyncDisposable
   readonly sweep: AsyncDisposable
   readonly blocks: AsyncDisposable
+  readonly rotation: AsyncDisposable
   readonly store: Store
   readonly home: ServerHome
   readonly config: Config
@@ -458,6 +448,7 @@ async function stop(running: Running): Promise<void> {
   await denials[Symbol.asyncDispose]()
   await sweep[Symbol.asyncDispose]()
   await blocks[Symbol.asyncDispose]()
+  await running.rotation[Symbol.asyncDispose]()
   // Everything that notes has ended.
   await signIns[Symbol.asyncDispose]()
   await activity[Symbol.asyncDispose]()

@@ -21,7 +21,8 @@ const entries = [
   ...filesIn('cli/commands').filter((path) => !isCommandPart(path)),
   'engines/copy/worker/main.ts',
   'engines/databases/postgres/worker.ts',
-  'providers/resources/deployments/evaluation/thread.ts',
+  'stores/sqlite/scan-thread.ts',
+  'providers/resources/domain/evaluation/thread.ts',
 ]
 
 function filesIn(folder: string): readonly string[] {

@@ -1,6 +1,7 @@
 /**
  * Writes what is derived from the sources: OpenAPI documents and reference pages. With `--check` it writes
- * nothing and fails when a file differs from what it would write.
+ * nothing and fails when a file differs from what it would write. With `--freeze` it adds what is new to the list
+ * of what is released. Fails in every way when something released has changed.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,6 +17,16 @@ import {
   operationsPage,
   settingsPage,
 } from './generate/pages.ts'
+import {
+  compareReleased,
+  currentShapes,
+  explainFaults,
+  freeze,
+  readReleased,
+  writeReleased,
+} from './generate/released.ts'
+import { sqliteSchema } from './generate/schema-pages.ts'
+import { shrinkingLists } from './generate/shrinking-lists.ts'
 import { templateFunctionsPage } from './generate/template-functions-page.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -23,7 +34,8 @@ const check = process.argv.includes('--check')
 
 const { registry, routes, words } = declaredTable()
 const files = new Map<string, string>()
-for (const one of openApiDocuments(routes, words)) {
+const documents = openApiDocuments(routes, words)
+for (const one of documents) {
   files.set(
     `openapi/${one.namespace}/${one.version}.json`,
     `${JSON.stringify(one.document, undefined, 2)}\n`,
@@ -35,11 +47,28 @@ files.set('docs/reference/errors.md', errorsPage(registry))
 files.set('docs/reference/operations.md', operationsPage(routes))
 files.set('docs/reference/api-versions.md', apiVersionsPage(registry.types))
 files.set('docs/reference/template-functions.md', templateFunctionsPage(functionCatalogue))
+for (const [path, text] of shrinkingLists()) files.set(path, text)
+files.set('docs/reference/schema.sqlite.sql', await sqliteSchema())
+/** Written by tests/law/schemas.test.ts, which has a server. */
+const byTests = new Set(['docs/reference/schema.postgres.sql'])
 
 const existing = ['openapi', 'docs/reference'].flatMap(listed)
-const stale = existing.filter((path) => !files.has(path))
+const stale = existing.filter((path) => !files.has(path) && !byTests.has(path))
 const different = [...files].filter(([path, text]) => read(path) !== text).map(([path]) => path)
 
+const releasedPath = 'tests/law/released.json'
+const committed = readReleased(read(releasedPath) ?? '{}')
+const current = currentShapes(documents, words)
+const released = process.argv.includes('--freeze') ? freeze(committed, current) : committed
+if (released !== committed) {
+  writeFileSync(join(root, releasedPath), writeReleased(released))
+  process.stdout.write(`${released.size - committed.size} frozen\n`)
+}
+const faults = compareReleased(released, current)
+process.stderr.write(explainFaults(faults))
+if (faults.changed.length + faults.gone.length > 0 || (check && faults.added.length > 0)) {
+  process.exitCode = 1
+}
 if (check) {
   if (stale.length + different.length > 0) {
     process.stderr.write(

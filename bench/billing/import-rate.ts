@@ -6,7 +6,7 @@ import type { Access } from '../contestants/armature.ts'
 import { ask } from '../contestants/ask.ts'
 import { type PlainRow, plainRow } from './seed.ts'
 
-export type Format = 'csv' | 'ndjson'
+type Format = 'csv' | 'ndjson'
 
 /** As the CLI cuts them: `src/cli/commands/billing/import/pieces.ts`. */
 const pieceCharacters: Readonly<Record<Format, number>> = {

@@ -1,15 +1,12 @@
 /** Transactions for the benchmark of billing: recorded through the ledger itself into a stopped installation. */
 
 import { hash } from 'node:crypto'
-import { businessMigrations } from '../../src/business/migrations.ts'
-import { identityMigrations } from '../../src/identity/migrations.ts'
-import { installationMigrations } from '../../src/installation/record.ts'
 import { defaultLimits } from '../../src/kernel/limits.ts'
 import { contractWords } from '../../src/kernel/vendor.ts'
+import { areaMigrations } from '../../src/main/migrations.ts'
 import type { NewEntry } from '../../src/providers/billing/ledger/entry.ts'
 import { openLedger } from '../../src/providers/billing/ledger/ledger.ts'
 import { defaultBillingLimits } from '../../src/providers/billing/limits.ts'
-import { providerMigrations } from '../../src/providers/index.ts'
 import { openSqlite } from '../../src/stores/sqlite/open.ts'
 
 export const invoice = 'G123456789'
@@ -58,7 +55,7 @@ export function plainRow(at: number): PlainRow {
 
 const minor = (amount: number): number => Math.round(amount * 10_000)
 
-export function entryAt(at: number): NewEntry {
+function entryAt(at: number): NewEntry {
   const row = plainRow(at)
   return {
     invoice,
@@ -102,12 +99,7 @@ export async function seedLedger(
 ): Promise<number> {
   await using store = await openSqlite({
     path: database,
-    migrations: [
-      ...installationMigrations,
-      ...identityMigrations,
-      ...providerMigrations,
-      ...businessMigrations,
-    ],
+    migrations: areaMigrations,
     words: contractWords,
     transactionRetriesMax: defaultLimits.transactionRetriesMax,
   })

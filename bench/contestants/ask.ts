@@ -2,12 +2,12 @@
 
 import { type Agent, request } from 'node:http'
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly body: string
 }
 
-export interface Question {
+interface Question {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string

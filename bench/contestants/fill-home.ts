@@ -3,15 +3,12 @@
  * copies differ in name and tag only, so a server finds them as if clients had written them.
  */
 
-import { businessMigrations } from '../../src/business/migrations.ts'
-import { identityMigrations } from '../../src/identity/migrations.ts'
-import { installationMigrations } from '../../src/installation/record.ts'
 import { defaultLimits } from '../../src/kernel/limits.ts'
 import { contractWords } from '../../src/kernel/vendor.ts'
-import { providerMigrations } from '../../src/providers/index.ts'
+import { areaMigrations } from '../../src/main/migrations.ts'
 import { openSqlite } from '../../src/stores/sqlite/open.ts'
 
-export interface Filling {
+interface Filling {
   readonly database: string
   /** Of the resource to copy; its last part is `nameOf(0)`. */
   readonly key: string
@@ -26,12 +23,7 @@ const rowsAtOnce = 5_000
 export async function fillHome({ database, key, nameOf, count }: Filling): Promise<void> {
   await using store = await openSqlite({
     path: database,
-    migrations: [
-      ...installationMigrations,
-      ...identityMigrations,
-      ...providerMigrations,
-      ...businessMigrations,
-    ],
+    migrations: areaMigrations,
     words: contractWords,
     transactionRetriesMax: defaultLimits.transactionRetriesMax,
   })

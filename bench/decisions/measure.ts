@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { DecideResults, DecideRow } from '../harness/results.ts'
 import type { DecideScenario } from '../scenario.ts'
-import { type Decider, makeWorld } from './world.ts'
+import { type Decider, makeWorld } from './fixture.ts'
 
 export async function measureDecisions(
   name: string,
@@ -16,15 +16,15 @@ export async function measureDecisions(
 ): Promise<DecideResults> {
   const rows: DecideRow[] = []
   for (const size of scenario.sizes) {
-    const world = makeWorld(size, Math.max(...scenario.deciders.map((one) => one.asks(size))))
+    const fixture = makeWorld(size, Math.max(...scenario.deciders.map((one) => one.asks(size))))
     let reference: readonly boolean[] | undefined
     for (const decider of scenario.deciders) {
       progress(`${name}: ${decider.name} at ${size}`)
-      const { row, answers } = await measureOne(decider, size, world)
+      const { row, answers } = await measureOne(decider, size, fixture)
       reference ??= answers
       const differs = answers.findIndex((answer, at) => answer !== reference?.[at])
       if (differs >= 0) {
-        const question = JSON.stringify(world.questions[differs])
+        const question = JSON.stringify(fixture.questions[differs])
         throw new Error(`${decider.name} answers otherwise at ${size}: ${question}`)
       }
       rows.push(row)
@@ -43,13 +43,13 @@ export async function measureDecisions(
 async function measureOne(
   decider: Decider,
   size: number,
-  world: ReturnType<typeof makeWorld>,
+  fixture: ReturnType<typeof makeWorld>,
 ): Promise<{ readonly row: DecideRow; readonly answers: readonly boolean[] }> {
-  const questions = world.questions.slice(0, decider.asks(size))
+  const questions = fixture.questions.slice(0, decider.asks(size))
   collectGarbage()
   const before = process.memoryUsage().heapUsed
   const opened = performance.now()
-  const decide = await decider.open(world)
+  const decide = await decider.open(fixture)
   const readyMilliseconds = performance.now() - opened
   collectGarbage()
   const bytes = (process.memoryUsage().heapUsed - before) / size

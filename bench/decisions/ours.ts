@@ -2,31 +2,31 @@
 
 import { parseResourceId, type ResourceId } from '../../src/kernel/resource-id.ts'
 import { contractWords } from '../../src/kernel/vendor.ts'
-import type { Resource } from '../../src/plane/define.ts'
-import { createAuthorizer } from '../../src/providers/authorization/authorizer.ts'
-import { type Assignment, type Decider, type DecisionWorld, things } from './world.ts'
+import type { Resource } from '../../src/plane/declare/resource.ts'
+import { createAuthorizer } from '../../src/providers/authorization/domain/authorizer.ts'
+import { type Assignment, type Decider, type DecisionFixture, things } from './fixture.ts'
 
-type AuthorizerParts = Parameters<typeof createAuthorizer>[0]
+type AuthorizerDependencies = Parameters<typeof createAuthorizer>[0]
 
 export const ours: Decider = {
   name: 'Armature',
   note: 'the authorizer of the server, asked only what it has not been asked before; its look at the store is not in it',
   asks: () => 20_000,
-  async open(world) {
+  async open(fixture) {
     const authorizer = createAuthorizer({
       words: contractWords,
       feed: { position: () => 0, since: async () => ({ position: 0, keys: [] }) },
       directoryFeed: { position: () => 0 },
-      directory: { groupsOf: async (id) => world.groupsOf(id) },
-      reader: readerOf(world),
-      rememberedMax: Math.max(20_000, world.users.length),
+      directory: { groupsOf: async (id) => fixture.groupsOf(id) },
+      reader: readerOf(fixture),
+      rememberedMax: Math.max(20_000, fixture.users.length),
     })
     // Memberships are known to a server that has been up for a while; decisions are not.
-    for (const id of world.users) {
+    for (const id of fixture.users) {
       await authorizer.allows({ principal: principalOf(id), action: 'a/b/read', scope: idOf('/') })
     }
     // The plane has parsed the path before it asks.
-    const ids = new Map(world.questions.map(({ scope }) => [scope, idOf(scope)]))
+    const ids = new Map(fixture.questions.map(({ scope }) => [scope, idOf(scope)]))
     return ({ userId, action, scope, env }) => {
       const verdict = authorizer.allows({
         principal: principalOf(userId),
@@ -69,14 +69,14 @@ function rowOf({ id, scope, principalId, role, env }: Assignment): Resource {
 }
 
 /** Pages of rows, made as they are asked for, so that only what the authorizer keeps is in memory. */
-function readerOf(world: DecisionWorld): AuthorizerParts['reader'] {
+function readerOf(fixture: DecisionFixture): AuthorizerDependencies['reader'] {
   const ids = new Map<string, number>()
   return {
     get: async () => undefined,
     async list({ type, after, limit }) {
       if (type.endsWith('roleDefinitions')) {
         if (after !== undefined) return []
-        return Object.entries(world.roles).map(([id, role]) => {
+        return Object.entries(fixture.roles).map(([id, role]) => {
           const permissions = [{ ...role, dataActions: [], notDataActions: [] }]
           return {
             id: idOf(`/providers/Vendor.Authorization/roleDefinitions/${id}`),
@@ -85,7 +85,7 @@ function readerOf(world: DecisionWorld): AuthorizerParts['reader'] {
         })
       }
       const from = after === undefined ? 0 : (ids.get(after) ?? 0) + 1
-      const rows = world.assignments.slice(from, from + limit).map(rowOf)
+      const rows = fixture.assignments.slice(from, from + limit).map(rowOf)
       const last = rows.at(-1)
       if (last !== undefined) ids.set(last.id.key, from + rows.length - 1)
       return rows

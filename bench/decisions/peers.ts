@@ -6,7 +6,7 @@ import {
   statefulIsAuthorized,
 } from '@cedar-policy/cedar-wasm/nodejs'
 import { newEnforcer, newModelFromString } from 'casbin'
-import { allows, type Decider, type Question, within } from './world.ts'
+import { allows, type Decider, type Question, within } from './fixture.ts'
 
 /** The slow ones look at every assignment for every question. */
 const fewer = (most: number) => (size: number) => Math.max(10, Math.round((most * 1000) / size))
@@ -15,16 +15,16 @@ export const naive: Decider = {
   name: 'naive scan',
   note: 'a loop over all assignments, with the actions of every role looked up beforehand',
   asks: fewer(5000),
-  async open(world) {
+  async open(fixture) {
     const allowed = new Map(
-      Object.entries(world.roles).map(([id, role]) => [
+      Object.entries(fixture.roles).map(([id, role]) => [
         id,
-        new Set(world.actions.filter((action) => allows(role, action))),
+        new Set(fixture.actions.filter((action) => allows(role, action))),
       ]),
     )
     return ({ userId, action, scope, env }) => {
-      const who = new Set([userId, ...world.groupsOf(userId)])
-      return world.assignments.some(
+      const who = new Set([userId, ...fixture.groupsOf(userId)])
+      return fixture.assignments.some(
         (one) =>
           who.has(one.principalId) &&
           within(scope, one.scope) &&
@@ -52,11 +52,11 @@ export const casbin: Decider = {
   name: 'casbin',
   note: 'one policy per assignment, memberships as its roles; scope and actions as functions of ours',
   asks: fewer(300),
-  async open(world) {
+  async open(fixture) {
     const enforcer = await newEnforcer(newModelFromString(casbinModel))
     const permitted = new Set(
-      Object.entries(world.roles).flatMap(([id, role]) =>
-        world.actions.filter((action) => allows(role, action)).map((action) => `${id} ${action}`),
+      Object.entries(fixture.roles).flatMap(([id, role]) =>
+        fixture.actions.filter((action) => allows(role, action)).map((action) => `${id} ${action}`),
       ),
     )
     await enforcer.addFunction('within', within)
@@ -64,10 +64,10 @@ export const casbin: Decider = {
       permitted.has(`${role} ${action}`),
     )
     await enforcer.addPolicies(
-      world.assignments.map((one) => [one.principalId, one.scope, one.role, one.env ?? '*']),
+      fixture.assignments.map((one) => [one.principalId, one.scope, one.role, one.env ?? '*']),
     )
     await enforcer.addGroupingPolicies(
-      world.users.flatMap((user) => world.groupsOf(user).map((group) => [user, group])),
+      fixture.users.flatMap((user) => fixture.groupsOf(user).map((group) => [user, group])),
     )
     return ({ userId, scope, action, env }: Question) =>
       enforcer.enforce(userId, scope, action, env)
@@ -78,27 +78,27 @@ export const cedar: Decider = {
   name: 'Cedar',
   note: 'one policy per assignment, parsed beforehand; groups, scopes and roles as parents of the entities sent along',
   asks: fewer(300),
-  async open(world) {
+  async open(fixture) {
     const policies = Object.fromEntries(
-      world.assignments.map(({ id, principalId, role, scope, env }) => [
+      fixture.assignments.map(({ id, principalId, role, scope, env }) => [
         id,
         `permit(principal in P::"${principalId}", action in Action::"${role}", resource in S::"${scope}")${
           env === undefined ? '' : ` when { context.env == "${env}" }`
         };`,
       ]),
     )
-    const name = `assignments-${world.assignments.length}`
+    const name = `assignments-${fixture.assignments.length}`
     const parsed = preparsePolicySet(name, { staticPolicies: policies })
     if (parsed.type === 'failure') throw new Error(JSON.stringify(parsed.errors))
     const actionParents = new Map(
-      world.actions.map((action) => [
+      fixture.actions.map((action) => [
         action,
-        Object.entries(world.roles).flatMap(([id, role]) => (allows(role, action) ? [id] : [])),
+        Object.entries(fixture.roles).flatMap(([id, role]) => (allows(role, action) ? [id] : [])),
       ]),
     )
     return ({ userId, action, scope, env }) => {
       const entities: EntityJson[] = [
-        entity('P', userId, world.groupsOf(userId)),
+        entity('P', userId, fixture.groupsOf(userId)),
         entity('Action', action, actionParents.get(action) ?? []),
         entity('S', scope, scopesAbove(scope)),
       ]

@@ -3,11 +3,8 @@
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { businessMigrations } from '../../src/business/migrations.ts'
-import { identityMigrations } from '../../src/identity/migrations.ts'
-import { installationMigrations } from '../../src/installation/record.ts'
 import { contractWords } from '../../src/kernel/vendor.ts'
-import { providerMigrations } from '../../src/providers/index.ts'
+import { areaMigrations } from '../../src/main/migrations.ts'
 import { openSqlite } from '../../src/stores/sqlite/open.ts'
 import { type Access, commandOf, waitForAccess } from '../contestants/armature.ts'
 import { fillHome } from '../contestants/fill-home.ts'
@@ -18,7 +15,7 @@ import { makePlace } from '../harness/place.ts'
 import type { FigureRow } from '../harness/results.ts'
 import { resourceBody, resourceName, resourcePath } from '../payload.ts'
 import type { Place } from '../scenario.ts'
-import { type Hostile, hostileRequests, type World } from './requests.ts'
+import { type FreezeFixture, type Hostile, hostileRequests } from './requests.ts'
 
 /** What is aimed at, for each request. */
 export const aims = { stopMilliseconds: 50, growthMegabytes: 64 } as const
@@ -41,7 +38,7 @@ export async function measureFreeze(
   { dataFolder, processors, rounds, progress }: Measuring,
 ): Promise<{ readonly rows: readonly FigureRow[]; readonly notes: readonly string[] }> {
   const place = await makePlace(dataFolder, name)
-  const world = await furnish(place)
+  const fixture = await furnish(place)
   const socket = join(place.folder, 'probe.sock')
   const given = commandOf(place)
   await using child = new Child({
@@ -56,14 +53,17 @@ export async function measureFreeze(
   const access = await waitForAccess(place, child)
   const rows: FigureRow[] = []
   const notes: string[] = []
-  for (const hostile of hostileRequests(world)) {
+  for (const hostile of hostileRequests(fixture)) {
     const seen: Seen[] = []
     let status = 0
     // Once beforehand: what is compiled and loaded at first use is no attack.
     for (let round = -1; round < rounds; round++) {
       await child.settle()
       await askProbe(socket)
-      status = await send(place, access, hostile, round + 1)
+      const sent = Array.from({ length: hostile.atOnce ?? 1 }, () =>
+        send(place, access, hostile, round + 1),
+      )
+      status = (await Promise.all(sent))[0] ?? 0
       await sleep(50)
       const one = await askProbe(socket)
       if (round >= 0) seen.push(one)
@@ -132,7 +132,7 @@ function askProbe(address: string): Promise<Seen> {
 }
 
 /** A home with many customers in one company and many resource groups, as an installation would have them. */
-async function furnish(place: Place): Promise<World> {
+async function furnish(place: Place): Promise<FreezeFixture> {
   await using child = new Child(commandOf(place))
   const { subscriptionId, headers } = await waitForAccess(place, child)
   const post = async (method: string, path: string, body: string): Promise<{ id: string }> => {
@@ -174,12 +174,7 @@ async function furnish(place: Place): Promise<World> {
 async function addCustomers(database: string, customerId: string): Promise<void> {
   await using store = await openSqlite({
     path: database,
-    migrations: [
-      ...installationMigrations,
-      ...identityMigrations,
-      ...providerMigrations,
-      ...businessMigrations,
-    ],
+    migrations: areaMigrations,
     words: contractWords,
     transactionRetriesMax: 1,
   })

@@ -12,10 +12,12 @@ export interface Hostile {
   /** Another one for each time it is sent, where the server remembers. */
   readonly body?: string | ((time: number) => string)
   readonly headers?: Readonly<Record<string, string>>
+  /** Sent so many times at once. */
+  readonly atOnce?: number
 }
 
 /** What the requests are about. */
-export interface World {
+export interface FreezeFixture {
   readonly subscriptionId: string
   readonly companyId: string
   readonly customerId: string
@@ -38,17 +40,21 @@ function filled(size: number, piece: (at: number) => string, between = ','): str
   return pieces.join(between)
 }
 
-export function hostileRequests(world: World): readonly Hostile[] {
+export function hostileRequests(fixture: FreezeFixture): readonly Hostile[] {
   return [
-    ...business(world),
-    ...templates(world),
-    ...bodies(world),
-    ...imports(world),
-    ...filters(world),
+    ...business(fixture),
+    ...templates(fixture),
+    ...bodies(fixture),
+    ...relaxedBodies(fixture),
+    ...documents,
+    ...imports(fixture),
+    ...filters(fixture),
+    // Last: what is begun goes on in the background, and uses up the allowance for templates.
+    ...nestedDeployments(fixture),
   ]
 }
 
-function business({ companyId, customerId, itemId }: World): readonly Hostile[] {
+function business({ companyId, customerId, itemId }: FreezeFixture): readonly Hostile[] {
   const root = '/api/v2.0'
   const company = `${root}/companies(${companyId})`
   const get = (name: string, path: string): Hostile => ({ name, method: 'GET', path })
@@ -100,6 +106,37 @@ function business({ companyId, customerId, itemId }: World): readonly Hostile[] 
       type: 'multipart/mixed; boundary=b',
       body: `${part.repeat(100)}--b--\r\n`,
     },
+    {
+      name: 'batch of 800,000 empty parts',
+      method: 'POST',
+      path: `${root}/$batch`,
+      type: 'multipart/mixed; boundary=b',
+      body: `${'--b\r\n'.repeat(800_000)}--b--\r\n`,
+    },
+    batch(
+      'batch of 100 sorted lists in one snapshot',
+      times(100, () => ({
+        ...list,
+        url: `${list.url}?$top=1&$orderby=${order.map((one) => `${one} desc`).join(',')}`,
+      })),
+      { isolation: 'snapshot' },
+    ),
+    batch(
+      'batch of a write and 99 sorted lists in one snapshot',
+      times(100, (at) =>
+        at === 0
+          ? post(at)
+          : {
+              ...list,
+              url: `${list.url}?$top=1&$orderby=${order.map((one) => `${one} desc`).join(',')}`,
+            },
+      ),
+      { isolation: 'snapshot' },
+    ),
+    get(
+      'company with its customers by six orders',
+      `${root}/companies?$expand=customers($orderby=${order.map((one) => `${one} desc`).join(',')};$count=true)`,
+    ),
     batch(
       'batch of 100 lists in one snapshot',
       times(100, () => list),
@@ -131,7 +168,7 @@ function business({ companyId, customerId, itemId }: World): readonly Hostile[] 
   ]
 }
 
-function templates({ subscriptionId }: World): readonly Hostile[] {
+function templates({ subscriptionId }: FreezeFixture): readonly Hostile[] {
   const group = `/subscriptions/${subscriptionId}/resourceGroups/bench`
   const path = `${group}/providers/Vendor.Resources/deployments/freeze`
   const at = 'api-version=2025-03-01'
@@ -229,7 +266,70 @@ function templates({ subscriptionId }: World): readonly Hostile[] {
   ]
 }
 
-function bodies({ subscriptionId }: World): readonly Hostile[] {
+/** Deployments inside of a deployment: as many as may be, each with as many resources as may be. */
+function nestedDeployments({ subscriptionId }: FreezeFixture): readonly Hostile[] {
+  const group = `/subscriptions/${subscriptionId}/resourceGroups/bench`
+  const path = `${group}/providers/Vendor.Resources/deployments/nested`
+  const template = (resources: readonly object[]): object => ({
+    $schema: 'deploymentTemplate.json#',
+    contentVersion: '1.0.0.0',
+    resources,
+  })
+  const inner = {
+    type: 'Vendor.Authorization/locks',
+    apiVersion: '2020-05-01',
+    name: "[format('l{0}', copyIndex())]",
+    copy: { name: 'inner', count: 800 },
+    properties: { level: 'Nothing' },
+  }
+  const outer = {
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2025-03-01',
+    name: "[format('inner{0}', copyIndex())]",
+    copy: { name: 'outer', count: 800 },
+    properties: {
+      mode: 'Incremental',
+      expressionEvaluationOptions: { scope: 'inner' },
+      template: template([inner]),
+    },
+  }
+  const body = JSON.stringify({ properties: { mode: 'Incremental', template: template([outer]) } })
+  const at = 'api-version=2025-03-01'
+  return [
+    { name: 'nested: 800 of 800, what-if', method: 'POST', path: `${path}/whatIf?${at}`, body },
+    { name: 'nested: 800 of 800, deployed', method: 'PUT', path: `${path}?${at}`, body },
+  ]
+}
+
+/** What the bodies of deployments may be besides JSON. */
+function relaxedBodies({ subscriptionId }: FreezeFixture): readonly Hostile[] {
+  const group = `/subscriptions/${subscriptionId}/resourceGroups/bench`
+  const path = `${group}/providers/Vendor.Resources/deployments/relaxed?api-version=2025-03-01`
+  const size = bodyMax - 1_000
+  const put = (name: string, body: string): Hostile => ({
+    name: `relaxed body of 4 MB: ${name}`,
+    method: 'PUT',
+    path,
+    body,
+  })
+  const all = (piece: string): string => filled(size, () => piece, '')
+  return [
+    put('escapes', `{a:"${all('\\n')}"}`),
+    put('escaped quotes', `{a:"${all('\\"')}"}`),
+    put('quotes', `{a:1 ${all('"')}`),
+    put('lines', `{a:1 ${all('\n')} b}`),
+    put('comments', `[${'/**/'.repeat(49_990)}${' '.repeat(3_900_000)}1,]`),
+    put('names', `{${'a1234567890123456789012345678901234567890:1,'.repeat(49_000)}}`),
+    put('elements', `[/**/${'1,'.repeat(99_990)}${' '.repeat(3_900_000)}]`),
+    put('line breaks in texts', `[${'"\n",'.repeat(49_990)}${' '.repeat(3_900_000)}]`),
+  ]
+}
+
+const documents: readonly Hostile[] = [
+  { name: 'OpenAPI: the list of documents', method: 'GET', path: '/openapi' },
+]
+
+function bodies({ subscriptionId }: FreezeFixture): readonly Hostile[] {
   const group = `/subscriptions/${subscriptionId}/resourceGroups/bench`
   const put = (name: string, path: string, body: string): Hostile => ({
     name: `body of 4 MB: ${name}`,
@@ -268,6 +368,11 @@ function bodies({ subscriptionId }: World): readonly Hostile[] {
     put('not JSON at its very end', groups, `[${filled(size, () => '{"a":"b"}')}`),
     put('escapes', groups, `{"location":"${filled(size, () => '\\u0041', '')}"}`),
     {
+      ...put('lists', groups, `[${filled(size, () => '[1,2]')}]`),
+      name: 'fifty bodies of 4 MB at once',
+      atOnce: 50,
+    },
+    {
       name: 'body of 4 MB: environment of a container',
       method: 'PUT',
       path: groups,
@@ -301,7 +406,7 @@ function bodies({ subscriptionId }: World): readonly Hostile[] {
   ]
 }
 
-function imports({ billingProfile }: World): readonly Hostile[] {
+function imports({ billingProfile }: FreezeFixture): readonly Hostile[] {
   const path = `${billingProfile}/importTransactions?api-version=2024-04-01`
   const header = 'date,invoice,billingCurrency,productDescription,quantity,transactionAmount'
   const piece = (name: string, format: string, text: string): Hostile => ({
@@ -342,7 +447,7 @@ function imports({ billingProfile }: World): readonly Hostile[] {
   ]
 }
 
-function filters({ subscriptionId }: World): readonly Hostile[] {
+function filters({ subscriptionId }: FreezeFixture): readonly Hostile[] {
   const scope = `/subscriptions/${subscriptionId}`
   const get = (name: string, path: string): Hostile => ({ name, method: 'GET', path })
   const filter = (text: string): string => `$filter=${encodeURIComponent(text)}`

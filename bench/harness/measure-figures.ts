@@ -14,7 +14,7 @@ export async function measureFigures(
   return { kind: 'figures', name, title: scenario.title, about: scenario.about, ...figures }
 }
 
-export interface Taken {
+interface Taken {
   readonly figure: string
   readonly contestant: string
   readonly values: readonly number[]

@@ -27,7 +27,7 @@ export interface LoadRow {
   readonly residentBytes: number | undefined
 }
 
-export interface StartRow {
+interface StartRow {
   readonly contestant: string
   readonly firstAnswerMilliseconds: readonly number[]
   readonly medianMilliseconds: number | undefined

@@ -8,7 +8,7 @@ import type { Processors } from './processors.ts'
 const lookMilliseconds = 1
 const patienceMilliseconds = 120_000
 
-export interface StartedServer {
+interface StartedServer {
   readonly child: Child
   /** From just before the process was made to just after its first answer was read. */
   readonly firstAnswerMilliseconds: number

@@ -1,13 +1,10 @@
 /** Events for the benchmark of service health: written through the ledger itself into a stopped installation. */
 
-import { businessMigrations } from '../../src/business/migrations.ts'
-import { identityMigrations } from '../../src/identity/migrations.ts'
-import { installationMigrations } from '../../src/installation/record.ts'
 import { defaultLimits } from '../../src/kernel/limits.ts'
 import { contractWords } from '../../src/kernel/vendor.ts'
-import { providerMigrations } from '../../src/providers/index.ts'
-import { published } from '../../src/providers/resource-health/change.ts'
-import { writeEvent } from '../../src/providers/resource-health/ledger.ts'
+import { areaMigrations } from '../../src/main/migrations.ts'
+import { writeEvent } from '../../src/providers/resource-health/domain/event-store.ts'
+import { published } from '../../src/providers/resource-health/domain/event-transitions.ts'
 import { openSqlite } from '../../src/stores/sqlite/open.ts'
 
 const types = ['ServiceIssue', 'PlannedMaintenance', 'HealthAdvisory', 'RCA']
@@ -18,7 +15,7 @@ export function subscriptionAt(at: number): string {
   return `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`
 }
 
-export interface Seed {
+interface Seed {
   readonly database: string
   readonly events: number
   readonly subscriptions: number
@@ -31,12 +28,7 @@ export interface Seed {
 export async function seedEvents(seed: Seed): Promise<void> {
   await using store = await openSqlite({
     path: seed.database,
-    migrations: [
-      ...installationMigrations,
-      ...identityMigrations,
-      ...providerMigrations,
-      ...businessMigrations,
-    ],
+    migrations: areaMigrations,
     words: contractWords,
     transactionRetriesMax: defaultLimits.transactionRetriesMax,
   })

@@ -5,7 +5,7 @@
 
 import { connect, type Socket } from 'node:net'
 
-export interface Traffic {
+interface Traffic {
   /** The bytes of the next request; they may be overwritten once this is called again. */
   next(): Buffer
   /** Called with each answer; false ends the connection. */

@@ -2,6 +2,7 @@
 
 import { connect, type Session } from '../../src/engines/databases/postgres/connect.ts'
 import { startServer, type TestServer } from '../../src/engines/databases/testing/servers.ts'
+import { openWay } from '../../src/outbound/testing/ways.ts'
 
 export interface Pair extends AsyncDisposable {
   readonly source: TestServer
@@ -25,9 +26,9 @@ export async function startPair(): Promise<Pair> {
   return { source, target, [Symbol.asyncDispose]: () => both.disposeAsync() }
 }
 
-export function open(server: TestServer, database: string): Promise<Session> {
+function open(server: TestServer, database: string): Promise<Session> {
   const { address, password } = server
-  return connect({ address, password }, { database, applicationName: 'bench' })
+  return connect({ address, password, outbound: openWay }, { database, applicationName: 'bench' })
 }
 
 export async function run(

@@ -5,9 +5,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { taskOf } from '../../src/engines/copy/contract.ts'
-import type { CopyTask, Place } from '../../src/engines/copy/engine.ts'
+import type { CopyLocation, CopyTask } from '../../src/engines/copy/engine.ts'
 import { type BlobServer, emulator } from '../../src/engines/copy/testing/azurite.ts'
-import { MemoryManifest } from '../../src/engines/copy/testing/memory-ledger.ts'
+import { MemoryManifest } from '../../src/engines/copy/testing/memory-journal.ts'
 import { workerEngine } from '../../src/engines/copy/worker/worker-engine.ts'
 import { openSettings } from '../../src/outbound/policy.ts'
 import type { PostgresServer } from '../../src/stores/testing/postgres-server.ts'
@@ -18,7 +18,7 @@ const run = promisify(execFile)
 const isFull = process.env['ARMATURE_BENCH_SHARING'] === 'full'
 
 export const smallFiles = 10_000
-export const smallBytes = 4096
+const smallBytes = 4096
 export const largeMegabytes = isFull ? 1024 : 128
 export const tableRows = isFull ? 1_000_000 : 200_000
 export const blobs = isFull ? 10_000 : 1000
@@ -41,14 +41,14 @@ export interface Way {
 
 /** Megabytes: the most that the process that copied had in memory. */
 export async function copy(
-  source: Place,
-  target: Place,
+  source: CopyLocation,
+  target: CopyLocation,
   mode: CopyTask['mode'],
   manifest: MemoryManifest,
 ): Promise<number> {
   await using session = workerEngine(openSettings).open()
   const task = taskOf({ source, target }, mode, manifest)
-  await session.copy(task, manifest.ledger(task), new AbortController().signal)
+  await session.copy(task, manifest.journal(task), new AbortController().signal)
   return mostMemoryOfChildren()
 }
 
@@ -65,7 +65,7 @@ function mostMemoryOfChildren(): number {
   return Math.max(0, ...ids.filter((id) => id !== '').map(of))
 }
 
-export function placeOf(root: string): Place {
+export function placeOf(root: string): CopyLocation {
   return { kind: 'folder', shape: 'tree', root, container: 'data', path: 'x' }
 }
 
@@ -143,7 +143,7 @@ export async function blobWays(
   for (let at = 0; at < blobs; at++)
     writeFileSync(join(from, `f${at}`), Buffer.alloc(smallBytes, at))
   await rclone(from, 'b:source')
-  const place = (container: string): Place => ({
+  const location = (container: string): CopyLocation => ({
     kind: 'blobs',
     shape: 'tree',
     endpoint: server.endpoint,
@@ -154,7 +154,8 @@ export async function blobWays(
   let turn = 0
   return {
     Armature: {
-      copy: () => copy(place('source'), place(`ours-${++turn}`), 'full', new MemoryManifest()),
+      copy: () =>
+        copy(location('source'), location(`ours-${++turn}`), 'full', new MemoryManifest()),
     },
     rclone: { copy: () => rclone('b:source', `b:theirs-${++turn}`) },
   }
@@ -178,7 +179,7 @@ export async function openTables(server: PostgresServer): Promise<Tables> {
       `insert into t select n, md5(n::text) || md5(n::text), now() from generate_series(1, ${rows}) n`,
       'vacuum analyze t',
     )
-  const place = (address: string): Place => {
+  const location = (address: string): CopyLocation => {
     const url = new URL(address)
     return {
       kind: 'postgres',
@@ -195,7 +196,8 @@ export async function openTables(server: PostgresServer): Promise<Tables> {
   const ready = async (): Promise<void> => {
     await psql(to, 'drop table if exists t', 'checkpoint')
   }
-  const ours = (): Promise<number> => copy(place(from), place(to), 'full', new MemoryManifest())
+  const ours = (): Promise<number> =>
+    copy(location(from), location(to), 'full', new MemoryManifest())
   const piped = `psql -q -d "$1" -c 'copy t to stdout' | psql -q -d "$2" -c 'copy t from stdin'`
   await fill(tableRows)
   return {

@@ -2,10 +2,10 @@
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { MemoryManifest } from '../../src/engines/copy/testing/memory-ledger.ts'
+import { MemoryManifest } from '../../src/engines/copy/testing/memory-journal.ts'
 import { copy, fillLarge, fillSmall, memorySizes, placeOf, type Tables } from './copies.ts'
 
-export interface MostMemory {
+interface MostMemory {
   readonly what: string
   readonly megabytes: number
 }

@@ -2,7 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { listDetails } from '../../src/providers/data-share/synchronizations/list-details.ts'
+import { listDetails } from '../../src/providers/data-share/domain/synchronizations/list-details.ts'
 import { sharingStore, startSharing } from '../../src/providers/data-share/testing/start.ts'
 import type { Sql } from '../../src/stores/store.ts'
 
@@ -37,7 +37,7 @@ export async function unchangedRuns(
   }
 }
 
-export interface ListedPages {
+interface ListedPages {
   readonly title: string
   /** Milliseconds of each page. */
   readonly pages: readonly number[]
@@ -63,12 +63,12 @@ const atOnce = 500
 export async function listedPages(sql: Sql, details: number): Promise<readonly ListedPages[]> {
   for (let from = 0; from < details; from += atOnce) {
     const some = Array.from({ length: Math.min(atOnce, details - from) }, (_, at) => from + at)
-    const places = some.map(() => `(${Array(21).fill('?').join(', ')})`).join(', ')
+    const locations = some.map(() => `(${Array(21).fill('?').join(', ')})`).join(', ')
     await sql.transact((tx) =>
       tx.run(
         `insert into share_details (run_id, place, mapping_key, data_set_key, data_set_id, data_set_type, name, status,
             message, started_at, ended_at, files_read, files_written, rows_read, rows_copied, size_read, size_written,
-            live_rows_read, live_rows_copied, live_size_read, live_size_written) values ${places}`,
+            live_rows_read, live_rows_copied, live_size_read, live_size_written) values ${locations}`,
         ...some.flatMap((n) => {
           const mixed = (n * 7919) % 99_991
           const hasFailed = n % 100 === 0

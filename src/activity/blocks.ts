@@ -112,7 +112,7 @@ export const blockQueries = {
 } as const
 
 /** Summarizes the next full block; false when there is none. */
-export async function makeBlock(sql: Sql): Promise<boolean> {
+export async function summarizeBlock(sql: Sql): Promise<boolean> {
   const [block] = await sql.all(blockQueries.lastBlock)
   const after = Number(block?.['last'] ?? 0)
   const rows = await sql.all(blockQueries.nextRows, after, blockRows)
@@ -146,7 +146,7 @@ export async function makeBlock(sql: Sql): Promise<boolean> {
   return true
 }
 
-export function startBlocks(options: {
+export function startBlockSummaries(options: {
   readonly sql: Sql
   readonly clock: Clock
   readonly log: Log
@@ -159,7 +159,7 @@ export function startBlocks(options: {
   const make = async (): Promise<void> => {
     try {
       for (let made = 0; made < blocksAtOnce && !ended; made++) {
-        if (!(await makeBlock(sql))) return plan(everyMilliseconds)
+        if (!(await summarizeBlock(sql))) return plan(everyMilliseconds)
       }
       plan(everyMilliseconds / 10)
     } catch (error) {

@@ -5,7 +5,7 @@
 
 import { isMasked, type SecretPath } from './secret-paths.ts'
 
-export interface Change {
+interface Change {
   /** `properties.containers[0].image` */
   readonly path: string
   readonly before?: unknown
@@ -22,10 +22,10 @@ export interface Changes {
   readonly omitted: number
 }
 
-export const changeLimits = { changes: 60, valueLength: 1024, length: 8192 } as const
+const changeLimits = { changes: 60, valueLength: 1024, length: 8192 } as const
 
 /** They say who and when, which the record says itself, or do not change. */
-const leftOut: ReadonlySet<string> = new Set(['id', 'name', 'type', 'etag', 'systemData'])
+const ignoredMembers: ReadonlySet<string> = new Set(['id', 'name', 'type', 'etag', 'systemData'])
 
 /** Of two wire objects; one is undefined where a resource comes into being or goes. */
 export function changesBetween(
@@ -33,15 +33,16 @@ export function changesBetween(
   after: object | undefined,
   secrets: readonly SecretPath[] = [],
 ): Changes {
-  const found = new Found(secrets)
+  const found = new ChangeCollector(secrets)
   for (const name of namesOf(before, after)) {
-    if (!leftOut.has(name)) compare(found, [name], memberOf(before, name), memberOf(after, name))
+    if (!ignoredMembers.has(name))
+      compare(found, [name], memberOf(before, name), memberOf(after, name))
   }
   return found
 }
 
 /** Besides `changes`: secrets were given at these places. */
-export function withSecrets(changes: Changes, given: readonly string[]): Changes {
+export function withSecretPaths(changes: Changes, given: readonly string[]): Changes {
   if (given.length === 0) return changes
   const room = Math.max(0, changeLimits.changes - changes.list.length)
   return {
@@ -53,7 +54,7 @@ export function withSecrets(changes: Changes, given: readonly string[]): Changes
   }
 }
 
-class Found implements Changes {
+class ChangeCollector implements Changes {
   readonly list: Change[] = []
   omitted = 0
   readonly secrets: readonly SecretPath[]
@@ -71,7 +72,7 @@ class Found implements Changes {
       return
     }
     this.#length += length
-    const at = { path: textOf(path) }
+    const at = { path: pathText(path) }
     if (length > changeLimits.valueLength) {
       this.list.push({ ...at, cut: true })
       return
@@ -84,18 +85,23 @@ class Found implements Changes {
   }
 }
 
-function compare(found: Found, path: readonly string[], before: unknown, after: unknown): void {
+function compare(
+  found: ChangeCollector,
+  path: readonly string[],
+  before: unknown,
+  after: unknown,
+): void {
   if (before === after) return
   if (path.length === 2 && path[0] === 'properties' && path[1] === 'provisioningState') return
   if (found.secrets.length > 0 && isMasked(found.secrets, path)) return
-  const inside = bothInside(before, after)
-  if (inside || (found.secrets.length > 0 && isEither(before, after))) {
+  const inside = haveSameStructure(before, after)
+  if (inside || (found.secrets.length > 0 && isOnOneSide(before, after))) {
     compareMembers(found, path, before, after)
     return
   }
   const length = lengthOf(before) + lengthOf(after)
   // A large object that is on one side only is told of member by member.
-  if (length > changeLimits.valueLength && isEither(before, after)) {
+  if (length > changeLimits.valueLength && isOnOneSide(before, after)) {
     compareMembers(found, path, before, after)
     return
   }
@@ -103,7 +109,7 @@ function compare(found: Found, path: readonly string[], before: unknown, after: 
 }
 
 function compareMembers(
-  found: Found,
+  found: ChangeCollector,
   path: readonly string[],
   before: unknown,
   after: unknown,
@@ -116,14 +122,14 @@ function compareMembers(
 }
 
 /** Both are objects, or both lists of the same length: their members can be told apart. */
-function bothInside(before: unknown, after: unknown): boolean {
+function haveSameStructure(before: unknown, after: unknown): boolean {
   if (Array.isArray(before) || Array.isArray(after)) {
     return Array.isArray(before) && Array.isArray(after) && before.length === after.length
   }
   return isObject(before) && isObject(after)
 }
 
-function isEither(before: unknown, after: unknown): boolean {
+function isOnOneSide(before: unknown, after: unknown): boolean {
   return (isObject(before) && after === undefined) || (isObject(after) && before === undefined)
 }
 
@@ -150,6 +156,6 @@ function lengthOf(value: unknown): number {
   return value === undefined ? 0 : (JSON.stringify(value)?.length ?? 0)
 }
 
-function textOf(path: readonly string[]): string {
+function pathText(path: readonly string[]): string {
   return path.join('.').replaceAll('.[', '[').slice(0, 512)
 }

@@ -20,7 +20,7 @@ export interface ActivityQueue extends AsyncDisposable {
   flush(): Promise<void>
 }
 
-export interface QueueLimits {
+interface QueueLimits {
   /** Records that wait to be written. */
   readonly waitingMax: number
   readonly batchMax: number
@@ -31,7 +31,7 @@ export interface QueueLimits {
   readonly sourcesMax: number
 }
 
-export const defaultQueueLimits: QueueLimits = Object.freeze({
+const defaultQueueLimits: QueueLimits = Object.freeze({
   waitingMax: 10_000,
   batchMax: 200,
   delayMilliseconds: 100,
@@ -42,7 +42,7 @@ export const defaultQueueLimits: QueueLimits = Object.freeze({
 
 const minute = 60_000
 
-export interface QueueOptions {
+interface QueueOptions {
   readonly sql: Sql
   readonly clock: Clock
   readonly log: Log
@@ -116,7 +116,7 @@ export function openActivityQueue(options: QueueOptions): ActivityQueue {
   function omission(count: number): ActivityRecord {
     return {
       at: clock.now(),
-      trail: { principal: installationActor, correlationId: '' },
+      initiator: { principal: installationActor, correlationId: '' },
       action: options.omittedAction,
       target: targetOf('/'),
       status: 'Succeeded',

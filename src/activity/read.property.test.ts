@@ -12,10 +12,10 @@ import { openSqlite } from '#stores/sqlite/open.ts'
 import type { Store } from '#stores/store.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../tests/require.ts'
-import { blockRows, makeBlock, type Terms } from './blocks.ts'
+import { blockRows, summarizeBlock, type Terms } from './blocks.ts'
 import { readActivity } from './read.ts'
 import { targetOf, toEvent } from './record.ts'
-import { type ActivityQuestion, holds, type StoredActivity } from './stored.ts'
+import { type ActivityQuery, matchesQuery, type StoredActivity } from './stored-activity.ts'
 import { sweepActivity } from './sweep.ts'
 
 const subscriptions = ['a', 'b'].map((one) => `0000000${one}-0000-4000-8000-000000000000`)
@@ -59,14 +59,16 @@ async function fill(store: Store, records: readonly ValueOf<typeof record>[]) {
     if (store.dialect === 'sqlite') await tx.run('delete from event_blocks')
     for (const { at, target, action, principal, correlation } of records) {
       const who = { id: principal, displayName: `Name of ${principal}` }
-      const trail = { principal: who, correlationId: correlation }
-      await tx.record(toEvent({ at, trail, action, target: targetOf(target), status: 'Succeeded' }))
+      const initiator = { principal: who, correlationId: correlation }
+      await tx.record(
+        toEvent({ at, initiator, action, target: targetOf(target), status: 'Succeeded' }),
+      )
     }
   })
-  while (store.dialect === 'sqlite' && (await makeBlock(store.sql)));
+  while (store.dialect === 'sqlite' && (await summarizeBlock(store.sql)));
 }
 
-async function pages(store: Store, asked: ActivityQuestion, limit: number) {
+async function pages(store: Store, asked: ActivityQuery, limit: number) {
   const all: StoredActivity[] = []
   let cursor: string | undefined
   do {
@@ -102,7 +104,7 @@ async function check(store: Store, runs: number): Promise<void> {
         for (const one of questions) {
           const asked = asQuestion(one)
           const found = await pages(store, asked, one.limit)
-          const expected = everything.filter((activity) => holds(asked, activity))
+          const expected = everything.filter((activity) => matchesQuery(asked, activity))
           assert.deepEqual(
             found.map(({ number }) => number),
             expected.map(({ number }) => number),

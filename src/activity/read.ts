@@ -4,51 +4,56 @@
  */
 
 import type { Sql } from '#stores/store.ts'
-import { type ActivityQuestion, holds, type StoredActivity, toActivity } from './stored.ts'
-import { type Place, walkOf } from './walk.ts'
+import { openScan, type ScanPosition } from './scan.ts'
+import {
+  type ActivityQuery,
+  matchesQuery,
+  type StoredActivity,
+  toActivity,
+} from './stored-activity.ts'
 
-export interface ActivityPage {
+interface ActivityPage {
   readonly items: readonly StoredActivity[]
   readonly next?: string
 }
 
-const stretchRows = 512
-/** Records and stretches that one page looks at. */
-const lookedAtMax = 5000
-const stretchesMax = 40
+const batchRows = 512
+/** Records and batches that one page reads. */
+const scannedMax = 5000
+const batchesMax = 40
 
 /** `cursor` is the `next` of the page before; the caller has seen to it that it is one. */
 export async function readActivity(
   sql: Sql,
-  question: ActivityQuestion,
+  question: ActivityQuery,
   { cursor, limit }: { readonly cursor: string | undefined; readonly limit: number },
 ): Promise<ActivityPage> {
-  const walk = walkOf(sql, question)
+  const scan = openScan(sql, question)
   const items: StoredActivity[] = []
-  let place = cursor === undefined ? undefined : readPlace(cursor)
-  let lookedAt = 0
-  for (let stretches = 0; stretches < stretchesMax && lookedAt < lookedAtMax; stretches++) {
-    const { rows, next } = await walk(place, Math.min(stretchRows, limit + 1))
+  let position = cursor === undefined ? undefined : parsePosition(cursor)
+  let scanned = 0
+  for (let batches = 0; batches < batchesMax && scanned < scannedMax; batches++) {
+    const { rows, next } = await scan(position, Math.min(batchRows, limit + 1))
     for (const row of rows) {
       const activity = toActivity(row)
-      if (holds(question, activity)) {
-        if (items.length === limit) return { items, next: writePlace(place) }
+      if (matchesQuery(question, activity)) {
+        if (items.length === limit) return { items, next: formatPosition(position) }
         items.push(activity)
       }
-      place = activity
-      lookedAt++
+      position = activity
+      scanned++
     }
     if (next === undefined) return { items }
-    place = next
+    position = next
   }
-  return { items, next: writePlace(place) }
+  return { items, next: formatPosition(position) }
 }
 
-function writePlace(place: Place | undefined): string {
-  return place === undefined ? '' : `${place.at}:${place.number}`
+function formatPosition(position: ScanPosition | undefined): string {
+  return position === undefined ? '' : `${position.at}:${position.number}`
 }
 
-function readPlace(cursor: string): Place | undefined {
+function parsePosition(cursor: string): ScanPosition | undefined {
   const [at, number] = cursor.split(':').map(Number)
   return at === undefined || number === undefined ? undefined : { at, number }
 }

@@ -24,18 +24,18 @@ export interface Actor {
 }
 
 /** What all records of one request have in common. */
-export interface Trail {
+export interface Initiator {
   readonly principal: Actor
   readonly correlationId: string
   /** Left out where no request is under way: work in the background, deployments. */
   readonly from?: RequestFrom
 }
 
-export type ActivityStatus = 'Accepted' | 'Succeeded' | 'Failed' | 'Canceled'
+type ActivityStatus = 'Accepted' | 'Succeeded' | 'Failed' | 'Canceled'
 
 export interface ActivityRecord {
   readonly at: number
-  readonly trail: Trail
+  readonly initiator: Initiator
   /** `Vendor.Authorization/roleAssignments/write` */
   readonly action: string
   readonly target: Target
@@ -81,8 +81,8 @@ export interface EventDetail {
 const nameLengthMax = 256
 
 export function toEvent(record: ActivityRecord): EventRow {
-  const { trail, target } = record
-  const { principal } = trail
+  const { initiator, target } = record
+  const { principal } = initiator
   return {
     at: record.at,
     key: target.key,
@@ -90,7 +90,7 @@ export function toEvent(record: ActivityRecord): EventRow {
     status: record.status,
     principalId: principal.id,
     caller: printable(principal.displayName ?? ''),
-    correlationId: trail.correlationId,
+    correlationId: initiator.correlationId,
     operationId: record.operationId ?? null,
     subscription: subscriptionOfKey(target.key),
     detail: JSON.stringify(detailOf(record)),
@@ -98,8 +98,8 @@ export function toEvent(record: ActivityRecord): EventRow {
 }
 
 function detailOf(record: ActivityRecord): EventDetail {
-  const { trail, target, changes } = record
-  const { principal, from } = trail
+  const { initiator, target, changes } = record
+  const { principal, from } = initiator
   // `JSON.stringify` leaves out what is undefined.
   const detail: { readonly [K in keyof EventDetail]: EventDetail[K] | undefined } = {
     id: target.text === target.key ? undefined : target.text,

@@ -6,24 +6,24 @@
 
 import type { Clock } from '#kernel/ports.ts'
 import type { Sql, SqlTx } from '#stores/store.ts'
-import { type Act, currentAct } from './act.ts'
 import { changesBetween } from './changes.ts'
-import { type Actor, type Target, type Trail, targetOf, toEvent } from './record.ts'
+import { type Actor, type Initiator, type Target, targetOf, toEvent } from './record.ts'
+import { currentRequestActivity, type RequestActivity } from './request-activity.ts'
 
 /** What a transaction says of itself, beyond that it was made. */
-export interface Told {
+export interface ActivityDescription {
   /** Without the vendor word. Needed where no request may be under way; without both nothing is recorded. */
   readonly action?: string
   readonly target?: string
   /** Who, where neither a request of the edge nor the installation itself does it. */
-  readonly trail?: Trail
+  readonly initiator?: Initiator
   readonly before?: object
   readonly after?: object
 }
 
 export interface RecordedTx extends SqlTx {
   /** The last call counts. Without one, a transaction of a request is recorded by the request alone. */
-  tell(told: Told): void
+  describe(description: ActivityDescription): void
 }
 
 export interface RecordedSql extends Sql {
@@ -38,13 +38,15 @@ export function recordedSql(sql: Sql, clock: Clock, namespace = 'Vendor'): Recor
   return {
     dialect: sql.dialect,
     all: (text, ...values) => sql.all(text, ...values),
+    scan: (text, ...values) => sql.scan(text, ...values),
+    snapshot: (work) => sql.snapshot(work),
     async transact(work) {
       // Here, in the course of the request, and not in the transaction.
-      const act = currentAct()
+      const requestActivity = currentRequestActivity()
       const qualified = (name: string): string => `${namespace}.${name}`
       const outcome = await sql.transact(async (tx) => {
         let changed = 0
-        let told: Told | undefined
+        let description: ActivityDescription | undefined
         const value = await work({
           all: (text, ...values) => tx.all(text, ...values),
           async run(text, ...values) {
@@ -54,41 +56,50 @@ export function recordedSql(sql: Sql, clock: Clock, namespace = 'Vendor'): Recor
           },
           follow: (feed, key) => tx.follow(feed, key),
           record: (event) => tx.record(event),
-          tell(given) {
-            told = given
+          describe(given) {
+            description = given
           },
         })
-        const isRecorded = changed > 0 && act?.recorded !== true
+        const isRecorded = changed > 0 && requestActivity?.recorded !== true
         if (isRecorded) {
-          const action = act?.action ?? (told?.action && qualified(told.action))
-          if (action !== undefined) await record(tx, clock.now(), { act, told, action })
+          const action =
+            requestActivity?.action ?? (description?.action && qualified(description.action))
+          if (action !== undefined)
+            await record(tx, clock.now(), { requestActivity, description, action })
         }
         return { value, isRecorded }
       })
-      if (outcome.isRecorded && act !== undefined) act.recorded = true
+      if (outcome.isRecorded && requestActivity !== undefined) requestActivity.recorded = true
       return outcome.value
     },
   }
 }
 
-interface Written {
-  readonly act: Act | undefined
-  readonly told: Told | undefined
+interface RecordedWrite {
+  readonly requestActivity: RequestActivity | undefined
+  readonly description: ActivityDescription | undefined
   readonly action: string
 }
 
-async function record(tx: SqlTx, at: number, { act, told, action }: Written): Promise<void> {
+async function record(
+  tx: SqlTx,
+  at: number,
+  { requestActivity, description, action }: RecordedWrite,
+): Promise<void> {
   const target: Target =
-    told?.target === undefined ? (act?.target ?? targetOf('/')) : targetOf(told.target)
-  const trail = act?.trail ?? told?.trail ?? { principal: installationActor, correlationId: '' }
+    description?.target === undefined
+      ? (requestActivity?.target ?? targetOf('/'))
+      : targetOf(description.target)
+  const initiator = requestActivity?.initiator ??
+    description?.initiator ?? { principal: installationActor, correlationId: '' }
   const changes =
-    told?.before === undefined && told?.after === undefined
+    description?.before === undefined && description?.after === undefined
       ? undefined
-      : changesBetween(told.before, told.after)
+      : changesBetween(description.before, description.after)
   await tx.record(
     toEvent({
       at,
-      trail,
+      initiator,
       action,
       target,
       status: 'Succeeded',

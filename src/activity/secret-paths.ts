@@ -58,13 +58,19 @@ export function isMasked(secrets: readonly SecretPath[], path: readonly string[]
 const givenMax = 60
 
 /** The places of the body where a secret stands, as text. */
-export function secretsGiven(secrets: readonly SecretPath[], body: unknown): readonly string[] {
+export function secretsInBody(secrets: readonly SecretPath[], body: unknown): readonly string[] {
   const found: string[] = []
-  for (const secret of secrets) seek(secret, 0, body, '', found)
+  for (const secret of secrets) collectSecrets(secret, 0, body, '', found)
   return found
 }
 
-function seek(secret: SecretPath, at: number, value: unknown, path: string, found: string[]): void {
+function collectSecrets(
+  secret: SecretPath,
+  at: number,
+  value: unknown,
+  path: string,
+  found: string[],
+): void {
   if (value === undefined || value === null || found.length >= givenMax) return
   const name = secret[at]
   if (name === undefined) {
@@ -76,6 +82,6 @@ function seek(secret: SecretPath, at: number, value: unknown, path: string, foun
   for (const [key, member] of Object.entries(value)) {
     if (name !== '*' && name !== key) continue
     const next = isList ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`
-    seek(secret, at + 1, member, next, found)
+    collectSecrets(secret, at + 1, member, next, found)
   }
 }

@@ -28,7 +28,7 @@ export async function sweepActivity(sql: Sql, before: number, limit: number): Pr
   })
 }
 
-export interface ActivitySweepOptions {
+interface ActivitySweepOptions {
   readonly sql: Sql
   readonly clock: Clock
   readonly log: Log

@@ -10,13 +10,13 @@ import { refuse } from './errors.ts'
 import type { Reads } from './message.ts'
 import { textOf } from './write/rows.ts'
 
-export interface AccessParts {
+export interface AccessDependencies {
   groupsOf(principalId: string): Promise<readonly string[]>
   /** May the caller administer the installation's companies? */
   administers(principal: Principal): Promise<boolean>
 }
 
-export interface Rights {
+interface Rights {
   readonly isAdministrator: boolean
   /** The strongest role by company. */
   readonly byCompany: ReadonlyMap<string, Role>
@@ -30,10 +30,10 @@ export interface Caller {
   readonly names: readonly string[]
 }
 
-export async function callerOf(parts: AccessParts, principal: Principal): Promise<Caller> {
-  const isAdministrator = await parts.administers(principal)
+export async function callerOf(deps: AccessDependencies, principal: Principal): Promise<Caller> {
+  const isAdministrator = await deps.administers(principal)
   if (isAdministrator) return { principal, isAdministrator, names: [] }
-  const known = [principal.id, ...principal.groups, ...(await parts.groupsOf(principal.id))]
+  const known = [principal.id, ...principal.groups, ...(await deps.groupsOf(principal.id))]
   return { principal, isAdministrator, names: [...new Set(known)].slice(0, groupsMax) }
 }
 
@@ -94,11 +94,14 @@ export function authorize(
   const role = rights.byCompany.get(companyId)
   const what = `${isWrite ? 'write' : 'read'} ${entity.set}`
   if (role === undefined || (entity.set === 'accessRights' && role !== 'full')) {
-    const needs = entity.set === 'accessRights' ? 'full' : 'read'
+    const needs = entity.set === 'accessRights' ? 'full' : isWrite ? roleToWrite(entity) : 'read'
     throw refuse.Authorization_RequestDenied({ what, company: companyId, needs })
   }
   if (!isWrite || role === 'full') return
   if (role === 'sales' && salesSets.has(entity.set)) return
-  const needs = salesSets.has(entity.set) ? 'sales' : 'full'
-  throw refuse.Authorization_RequestDenied({ what, company: companyId, needs })
+  throw refuse.Authorization_RequestDenied({ what, company: companyId, needs: roleToWrite(entity) })
+}
+
+function roleToWrite(entity: Entity): 'sales' | 'full' {
+  return salesSets.has(entity.set) ? 'sales' : 'full'
 }

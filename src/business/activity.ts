@@ -2,7 +2,7 @@
 
 import { changesBetween } from '#activity/changes.ts'
 import type { ActivityQueue } from '#activity/queue.ts'
-import { type ActivityRecord, type Trail, targetOf, toEvent } from '#activity/record.ts'
+import { type ActivityRecord, type Initiator, targetOf, toEvent } from '#activity/record.ts'
 import type { SqlTx } from '#stores/store.ts'
 import type { BusinessAnswer, BusinessRequest } from './message.ts'
 
@@ -17,7 +17,7 @@ export interface BusinessWrite {
   readonly after?: string
 }
 
-export interface BusinessActivity {
+interface BusinessActivity {
   record(tx: SqlTx, at: number, request: BusinessRequest, write: BusinessWrite): Promise<void>
   /** A request that may have changed something, and was answered with a refusal. */
   noteRefused(request: BusinessRequest, answer: BusinessAnswer): void
@@ -32,7 +32,7 @@ export function businessActivity(
       const hasChanges = before !== undefined || after !== undefined
       const record: ActivityRecord = {
         at,
-        trail: trailOf(request),
+        initiator: trailOf(request),
         action: `${namespace}.Business/${operation}`,
         target: targetOf(pathOf(location)),
         status: 'Succeeded',
@@ -43,7 +43,7 @@ export function businessActivity(
     },
     noteRefused(request, answer) {
       queue?.note({
-        trail: trailOf(request),
+        initiator: trailOf(request),
         action: `${namespace}.Business/${operationOf(request)}`,
         target: targetOf(`/api/${request.version}/${request.path}`),
         status: 'Failed',
@@ -61,7 +61,7 @@ function operationOf({ path, method }: BusinessRequest): string {
   return `${set}/${method === 'DELETE' ? 'delete' : 'write'}`
 }
 
-function trailOf({ principal, correlationId, from }: BusinessRequest): Trail {
+function trailOf({ principal, correlationId, from }: BusinessRequest): Initiator {
   return { principal, correlationId, ...(from === undefined ? {} : { from }) }
 }
 

@@ -10,7 +10,7 @@ export type Version = (typeof versions)[number]
 
 /** A GUID field without a value (contract, "Resources and their fields"). */
 export const noGuid = '00000000-0000-0000-0000-000000000000'
-/** A date field without a value (facts 3). */
+/** A date field without a value (business facts 3). */
 export const noDate = '0001-01-01'
 /** Decimals are stored as integers of this many places; all of them, so that they compare as they are. */
 export const decimalPlaces = 5
@@ -36,7 +36,7 @@ export const decimalMax = 9_999_999_999
  * | nothing | none (`column` is empty) | always null | Edm.String |
  * | complex | none of its own | an object, or null when `absent` says so | ComplexType |
  */
-export type FieldType =
+type FieldType =
   | { readonly kind: 'guid' }
   | { readonly kind: 'string'; readonly lengthMax: number }
   | { readonly kind: 'integer' }
@@ -99,7 +99,7 @@ export interface Navigation {
   readonly name: string
   /** The entity set it leads to. */
   readonly target: string
-  /** One row (an object, or null), or a list. In v1.0 what leads to one row is a list too (facts 3). */
+  /** One row (an object, or null), or a list. In v1.0 what leads to one row is a list too (business facts 3). */
   readonly many: boolean
   /** The row of this entity and the row there belong together when these columns are equal. */
   readonly on: { readonly local: string; readonly foreign: string }
@@ -122,7 +122,7 @@ export interface View {
   readonly columns: ReadonlySet<string>
 }
 
-export interface ShownFields {
+interface ShownFields {
   readonly fields: readonly Field[]
   /** Where in the list the field of a name stands. */
   readonly places: ReadonlyMap<string, number>
@@ -144,7 +144,7 @@ export interface Entity {
   /** Several sets may live in one table: the rows of this one have this value there. */
   readonly discriminator?: { readonly column: string; readonly value: string }
   /**
-   * The field that is the key; always the field named `id`, whose type differs between the versions where facts 12
+   * The field that is the key; always the field named `id`, whose type differs between the versions where business facts 12
    * say so (a GUID, and text in v1.0 lines). In v1.0 the key of a line may also be given as its GUID.
    */
   readonly key: string

@@ -1,5 +1,5 @@
 /**
- * The refusals of the business application: the codes on the wire (facts 7), each with the situations that have
+ * The refusals of the business application: the codes on the wire (business facts 7), each with the situations that have
  * it. Every message names the property or the part of the address, and what is allowed there.
  */
 

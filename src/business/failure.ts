@@ -8,7 +8,7 @@ import { StoreConflict } from '#stores/store.ts'
 import { businessErrors, refuse } from './errors.ts'
 import { type BusinessAnswer, jsonHeaders } from './message.ts'
 
-/** Codes of other areas in the words of this one (facts 7.1 and 7.2), by status. Those from 408 on are ours. */
+/** Codes of other areas in the words of this one (business facts 7.1 and 7.2), by status. Those from 408 on are ours. */
 const codes: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Authentication_InvalidCredentials',
@@ -25,7 +25,7 @@ const codes: Readonly<Record<number, string>> = {
   504: 'Internal_Timeout',
 }
 
-export function codeOf(error: ApiError): string {
+function codeOf(error: ApiError): string {
   if (Object.hasOwn(businessErrors.entries, error.code)) return error.code
   return codes[error.status] ?? 'Unknown'
 }
@@ -57,7 +57,7 @@ export async function answering(
 }
 
 /** A race that was lost beyond the tries, or over a unique value, is the caller's to repeat. */
-export function refusalOf(error: unknown): ApiError | undefined {
+function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error
   if (error instanceof StoreConflict) {
     return error.unique === undefined

@@ -34,9 +34,11 @@ export interface BusinessAnswer {
   readonly body: string | undefined
 }
 
-/** Reading, inside a transaction or outside of one: `Sql` and `SqlTx` both are one. */
+/** Reading, inside a transaction or outside of one: `Sql`, `SqlReads` and `SqlTx` all are one. */
 export interface Reads {
   all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>
+  /** As `Sql.scan`. A transaction that writes has none: what it looks through is bounded instead. */
+  scan?(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>
 }
 
 export const jsonHeaders: Readonly<Record<string, string>> = Object.freeze({

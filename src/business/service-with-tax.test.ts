@@ -107,9 +107,9 @@ for (const dialect of dialects) {
         netAmount: 104.57,
         netAmountIncludingTax: 109.8,
       })
-      // The line gave up what it carried (facts 5.5).
+      // The line gave up what it carried (business facts 5.5).
       assertShows(await call(200, 'v2.0', 'GET', own), { discountAmount: 0 })
-      // The price without tax stays (facts 5.4).
+      // The price without tax stays (business facts 5.4).
       const taxed = await call(200, 'v2.0', 'PATCH', `${type}Lines(${line['id']})`, {
         taxCode: 'TEN',
       })

@@ -6,7 +6,14 @@
 import type { ActivityQueue } from '#activity/queue.ts'
 import type { Clock, Ids } from '#kernel/ports.ts'
 import type { Sql, SqlTx } from '#stores/store.ts'
-import { type AccessParts, authorize, type Caller, callerOf, isFull, rightsOf } from './access.ts'
+import {
+  type AccessDependencies,
+  authorize,
+  type Caller,
+  callerOf,
+  isFull,
+  rightsOf,
+} from './access.ts'
 import { type BusinessWrite, businessActivity } from './activity.ts'
 import { act } from './documents/actions.ts'
 import type { Entity } from './entity.ts'
@@ -23,7 +30,7 @@ import { type DataRequest, parseRequest } from './odata/request.ts'
 import type { WriteContext } from './write/rows.ts'
 import { change, create, notAllowed, type Place, remove } from './write/write.ts'
 
-export interface BusinessParts extends AccessParts {
+export interface BusinessDependencies extends AccessDependencies {
   readonly sql: Sql
   readonly clock: Clock
   readonly ids: Ids
@@ -49,15 +56,15 @@ export interface Business {
   handle(request: BusinessRequest): Promise<BusinessAnswer>
 }
 
-export function createBusiness(parts: BusinessParts): Business {
-  const { sql } = parts
-  const activity = businessActivity(parts.namespace, parts.activity)
+export function createBusiness(deps: BusinessDependencies): Business {
+  const { sql } = deps
+  const activity = businessActivity(deps.namespace, deps.activity)
   let made: Reader | undefined
-  const root = (): string => `${parts.publicUrl()}/api`
+  const root = (): string => `${deps.publicUrl()}/api`
   const reader = (): Reader => {
     made ??= createReader({
       model,
-      namespace: parts.namespace,
+      namespace: deps.namespace,
       publicUrl: root(),
       dialect: sql.dialect,
     })
@@ -70,8 +77,9 @@ export function createBusiness(parts: BusinessParts): Business {
     part: BatchedPart | undefined,
   ): Promise<BusinessAnswer> {
     const within = part?.within
+    const reads = part?.reads
     const budget = part?.budget
-    const parsed = parseRequest(model, parts.namespace, request)
+    const parsed = parseRequest(model, deps.namespace, request)
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     switch (parsed.kind) {
       case 'service':
@@ -82,12 +90,12 @@ export function createBusiness(parts: BusinessParts): Business {
         return {
           status: 200,
           headers: { ...jsonHeaders, 'Content-Type': 'application/xml; charset=utf-8' },
-          body: metadataOf(model, parts.namespace, parsed.version),
+          body: metadataOf(model, deps.namespace, parsed.version),
         }
       case 'batch':
         return await batch(request, caller)
       default: {
-        if (isRead) return await read(parsed, caller, within ?? sql, budget)
+        if (isRead) return await read(parsed, caller, reads ?? within ?? sql, budget)
         const write = (tx: SqlTx): Promise<BusinessAnswer> =>
           written({ request, parsed, caller, budget: budget?.inTransaction() }, tx)
         return await (within === undefined ? sql.transact(write) : write(within))
@@ -103,6 +111,7 @@ export function createBusiness(parts: BusinessParts): Business {
           answering(one.correlationId, () => serve(one, caller, part), part.within !== undefined),
         ),
       atomically: (work) => sql.transact(work),
+      snapshot: (work) => sql.snapshot(work),
     }
     return await answerBatch(request, runner, root())
   }
@@ -148,10 +157,10 @@ export function createBusiness(parts: BusinessParts): Business {
       dialect: sql.dialect,
       companyId: companyId ?? resolved.id ?? '',
       version: parsed.version,
-      now: parts.clock.now(),
+      now: deps.clock.now(),
       principalId: caller.principal.id,
-      ids: parts.ids,
-      conflictStatus: parts.conflictStatus,
+      ids: deps.ids,
+      conflictStatus: deps.conflictStatus,
       nested: budget.nested,
     }
     const record = (write: BusinessWrite): Promise<void> =>
@@ -252,7 +261,7 @@ export function createBusiness(parts: BusinessParts): Business {
       told(
         request,
         answering(request.correlationId, async () => {
-          const caller = await callerOf(parts, request.principal)
+          const caller = await callerOf(deps, request.principal)
           return await serve(request, caller, undefined)
         }),
       ),

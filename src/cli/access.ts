@@ -1,15 +1,16 @@
 /** Answers of `checkAccess` as commands read and print them. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
 import type { Client } from '#client/client.ts'
 import { listOf } from '#client/resource.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Column } from './output/table.ts'
 import { apiVersions, extensionPath } from './resource-path.ts'
 import { lastPart, listRoles } from './roles.ts'
 
 /** One line: an action with the assignment that allows it, or one that came near. */
-export interface AccessLine {
+interface AccessLine {
   readonly action: string
   readonly decision: string
   readonly reason: string
@@ -18,7 +19,7 @@ export interface AccessLine {
   readonly assignment: string
 }
 
-export interface AccessQuestion {
+interface AccessQuestion {
   readonly scope: string
   readonly actions: readonly string[]
   readonly principalId?: string | undefined
@@ -60,7 +61,7 @@ export async function accessLines(
   })
   const names = new Map(roles.map((role) => [lastPart(role.id), role.roleName]))
   return answers.flatMap((answer) => {
-    if (!isRecord(answer)) return []
+    if (!isJsonObject(answer)) return []
     const action = textOf(answer, 'action') ?? ''
     const decision = textOf(answer, 'accessDecision') ?? ''
     const nearest = Array.isArray(answer['nearest']) ? answer['nearest'] : []

@@ -1,8 +1,9 @@
 /** What the commands about the audit trail share: options, the question they make of them, and walking its pages. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
 import { walkPages } from '#client/pages.ts'
 import { systemTiming } from '#client/timing.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { UsageError } from './command.ts'
 import type { Connection } from './context.ts'
 import type { Column } from './output/table.ts'
@@ -69,7 +70,7 @@ export async function* readRecords(
   for await (const { value } of walkPages(client, path, { query })) yield value
 }
 
-export function filterOf(values: ActivityValues, now: number): string {
+function filterOf(values: ActivityValues, now: number): string {
   const equal = (name: string, value: string | undefined): readonly string[] =>
     value === undefined ? [] : [`${name} eq '${value.replaceAll("'", "''")}'`]
   const moment = (operator: string, text: string | undefined): readonly string[] =>
@@ -100,12 +101,12 @@ function momentOf(text: string, now: number): string {
 }
 
 const valueIn = (row: unknown, name: string): string => {
-  const pair = isRecord(row) ? row[name] : undefined
+  const pair = isJsonObject(row) ? row[name] : undefined
   return textOf(pair, 'value') ?? ''
 }
 
 function addressOf(row: unknown): string {
-  return isRecord(row) ? (textOf(row['httpRequest'], 'clientIpAddress') ?? '') : ''
+  return isJsonObject(row) ? (textOf(row['httpRequest'], 'clientIpAddress') ?? '') : ''
 }
 
 export const activityColumns: readonly Column<unknown>[] = [

@@ -1,7 +1,8 @@
 /** What the commands about billing share: where the account and the profile are, and the one version they speak. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
 import { propertiesOf, propertyOf } from '#client/resource.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { LocalProblem } from './command.ts'
 import type { Connection } from './context.ts'
 import { member } from './directory.ts'
@@ -23,7 +24,7 @@ export const billingOptions = {
   },
 } as const
 
-export interface BillingPlace {
+interface BillingPlace {
   readonly account: string | undefined
   readonly profile: string | undefined
 }
@@ -45,7 +46,7 @@ export async function profilePath(connection: Connection, place: BillingPlace): 
 
 function amount(row: unknown, name: string): string {
   const held = propertiesOf(row)[name]
-  return isRecord(held) ? `${held['value']} ${held['currency']}` : ''
+  return isJsonObject(held) ? `${held['value']} ${held['currency']}` : ''
 }
 
 export const transactionColumns: readonly Column<unknown>[] = [

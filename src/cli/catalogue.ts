@@ -12,7 +12,7 @@ export interface Branch {
   readonly children: ReadonlyMap<string, Branch | Leaf>
 }
 
-export interface Leaf {
+interface Leaf {
   readonly kind: 'leaf'
   /** `role assignment create` */
   readonly name: string

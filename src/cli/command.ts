@@ -5,7 +5,7 @@
 
 import type { Context } from './context.ts'
 
-export interface ArgumentSpec {
+interface ArgumentSpec {
   readonly name: string
   readonly summary: string
   /** Default true. */
@@ -24,7 +24,7 @@ export interface OptionSpec {
   readonly choices?: readonly string[]
 }
 
-export type OptionSpecs = Readonly<Record<string, OptionSpec>>
+type OptionSpecs = Readonly<Record<string, OptionSpec>>
 
 type ValueOf<O extends OptionSpec> = O['type'] extends 'boolean'
   ? boolean

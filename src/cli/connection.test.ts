@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { type Ran, type RunOptions, runCli } from './testing/run-cli.ts'
 
-interface World extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly url: string
   readonly folder: string
   readonly forms: URLSearchParams[]
@@ -20,7 +20,7 @@ interface World extends AsyncDisposable {
 const facts = { tenantId: 't', subscriptionId: 's', principalId: 'p' }
 
 /** A server that grants tokens named after the client and otherwise says back what it was asked. */
-async function startWorld(): Promise<World> {
+async function startWorld(): Promise<Fixture> {
   const forms: URLSearchParams[] = []
   const folder = mkdtempSync(join(tmpdir(), 'armature-cli-'))
   const server = createServer(async (request, response) => {
@@ -93,56 +93,56 @@ async function silentUrl(): Promise<string> {
 }
 
 test('status prints the four facts of an installation that answers', async () => {
-  await using world = await startWorld()
-  const { code, out } = await world.run(['status', '--json'])
+  await using fixture = await startWorld()
+  const { code, out } = await fixture.run(['status', '--json'])
   assert.equal(code, 0)
-  assert.deepEqual(JSON.parse(out), { url: world.url, ...facts })
-  const table = await world.run(['status'])
+  assert.deepEqual(JSON.parse(out), { url: fixture.url, ...facts })
+  const table = await fixture.run(['status'])
   assert.match(table.out, /subscriptionId +s\n/)
 })
 
 test('status says how to start what is not running', async () => {
-  await using world = await startWorld()
-  rmSync(join(world.folder, 'running.json'))
-  const absent = await world.run(['status'])
+  await using fixture = await startWorld()
+  rmSync(join(fixture.folder, 'running.json'))
+  const absent = await fixture.run(['status'])
   assert.equal(absent.code, 1)
   assert.match(absent.error, /^NotRunning: .*npm start/)
   const silent = await silentUrl()
-  world.write('running.json', { url: silent, pid: 1, ...facts })
-  const stale = await world.run(['status', '--json'])
+  fixture.write('running.json', { url: silent, pid: 1, ...facts })
+  const stale = await fixture.run(['status', '--json'])
   assert.deepEqual([stale.code, stale.out], [1, ''])
   assert.match(stale.error, new RegExp(`^NotRunning: .*does not answer at ${silent}`))
 })
 
 test('a damaged file of the home is told, not used', async () => {
-  await using world = await startWorld()
-  writeFileSync(join(world.folder, 'running.json'), '{"url": 3')
-  const ran = await world.run(['status'])
+  await using fixture = await startWorld()
+  writeFileSync(join(fixture.folder, 'running.json'), '{"url": 3')
+  const ran = await fixture.run(['status'])
   assert.equal(ran.code, 1)
   assert.match(ran.error, /^HomeDamaged: /)
 })
 
 test('token prints a token and nothing else', async () => {
-  await using world = await startWorld()
-  assert.deepEqual(await world.run(['token']), { code: 0, out: 'token-of-owner\n', error: '' })
+  await using fixture = await startWorld()
+  assert.deepEqual(await fixture.run(['token']), { code: 0, out: 'token-of-owner\n', error: '' })
   const other = ['token', '--client-id', 'ci', '--client-secret', 'x']
-  assert.equal((await world.run(other)).out, 'token-of-ci\n')
-  writeFileSync(join(world.folder, 'secret'), 'from-file\n')
+  assert.equal((await fixture.run(other)).out, 'token-of-ci\n')
+  writeFileSync(join(fixture.folder, 'secret'), 'from-file\n')
   const words = [
     'token',
     '--client-id',
     'ci',
     '--client-secret',
-    `@${join(world.folder, 'secret')}`,
+    `@${join(fixture.folder, 'secret')}`,
   ]
-  await world.run([...words, '--resource', 'https://other'])
-  assert.equal(world.forms.at(-1)?.get('client_secret'), 'from-file')
-  assert.equal(world.forms.at(-1)?.get('resource'), 'https://other')
+  await fixture.run([...words, '--resource', 'https://other'])
+  assert.equal(fixture.forms.at(-1)?.get('client_secret'), 'from-file')
+  assert.equal(fixture.forms.at(-1)?.get('resource'), 'https://other')
 })
 
 test('a refused token is told as code and message', async () => {
-  await using world = await startWorld()
-  const ran = await world.run(['token', '--client-id', 'ci', '--client-secret', 'wrong'])
+  await using fixture = await startWorld()
+  const ran = await fixture.run(['token', '--client-id', 'ci', '--client-secret', 'wrong'])
   assert.deepEqual([ran.code, ran.out], [1, ''])
   assert.match(
     ran.error,
@@ -151,9 +151,9 @@ test('a refused token is told as code and message', async () => {
 })
 
 test('rest sends what it is told, as the owner', async () => {
-  await using world = await startWorld()
+  await using fixture = await startWorld()
   const words = ['rest', 'put', '/a?x=1', '-b', '{"a":1}', '-H', 'If-Match: "e"', '-q', 'y=2 3']
-  const { code, out } = await world.run([...words, '--api-version', '2022-04-01'])
+  const { code, out } = await fixture.run([...words, '--api-version', '2022-04-01'])
   assert.equal(code, 0)
   assert.deepEqual(JSON.parse(out), {
     method: 'PUT',
@@ -163,45 +163,45 @@ test('rest sends what it is told, as the owner', async () => {
     body: '{"a":1}',
   })
   assert.equal(out.split('\n').length, 2, 'to a program the body goes as it came')
-  const people = await world.run(words, { interactive: true })
+  const people = await fixture.run(words, { interactive: true })
   assert.match(people.out, /^\{\n {2}"method": "PUT",\n/)
 })
 
 test('rest takes the body from a file or from standard input', async () => {
-  await using world = await startWorld()
-  writeFileSync(join(world.folder, 'body.json'), '{"from":"file"}')
-  const file = await world.run([
+  await using fixture = await startWorld()
+  writeFileSync(join(fixture.folder, 'body.json'), '{"from":"file"}')
+  const file = await fixture.run([
     'rest',
     'PUT',
     '/',
     '--body',
-    `@${join(world.folder, 'body.json')}`,
+    `@${join(fixture.folder, 'body.json')}`,
   ])
   assert.equal(JSON.parse(file.out).body, '{"from":"file"}')
-  const input = await world.run(['rest', 'PUT', '/', '--body', '-'], {
+  const input = await fixture.run(['rest', 'PUT', '/', '--body', '-'], {
     input: '{"from":"input"}',
-    environment: { ARMATURE_HOME: world.folder },
+    environment: { ARMATURE_HOME: fixture.folder },
   })
   assert.equal(JSON.parse(input.out).body, '{"from":"input"}')
-  const absent = await world.run(['rest', 'PUT', '/', '--body', '@/nowhere/at/all'])
+  const absent = await fixture.run(['rest', 'PUT', '/', '--body', '@/nowhere/at/all'])
   assert.equal(absent.code, 1)
   assert.match(absent.error, /^FileUnreadable: /)
 })
 
 test('rest prints a refusal as it came and exits with 1', async () => {
-  await using world = await startWorld()
-  const ran = await world.run(['rest', 'GET', '/refuse'])
+  await using fixture = await startWorld()
+  const ran = await fixture.run(['rest', 'GET', '/refuse'])
   assert.equal(ran.code, 1)
   assert.equal(JSON.parse(ran.out).error.code, 'InvalidRequestContent')
   assert.equal(ran.error, 'HTTP 400\n')
-  const included = await world.run(['rest', 'GET', '/refuse', '--include'])
+  const included = await fixture.run(['rest', 'GET', '/refuse', '--include'])
   assert.match(included.out, /^HTTP 400\n[^{]*x-ms-correlation-request-id: c-1\n[^{]*\n\{/)
 })
 
 test('other commands tell a refusal with target, details and correlation id', async () => {
-  await using world = await startWorld()
+  await using fixture = await startWorld()
   const words = ['role', 'assignment', 'create', '--scope', '/refuse', '--assignee', 'a']
-  const ran = await world.run([...words, '--role', 'acdd72a7-3385-48ef-bd42-f606fba81ae7'])
+  const ran = await fixture.run([...words, '--role', 'acdd72a7-3385-48ef-bd42-f606fba81ae7'])
   assert.equal(ran.code, 1)
   assert.equal(
     ran.error,
@@ -214,39 +214,39 @@ test('other commands tell a refusal with target, details and correlation id', as
 })
 
 test('--url and --token stand above the home', async () => {
-  await using world = await startWorld()
+  await using fixture = await startWorld()
   await using other = await startWorld()
   const words = ['rest', 'GET', '/', '--url', `${other.url}/`]
-  const without = await world.run(words)
+  const without = await fixture.run(words)
   assert.equal(without.code, 1)
   assert.match(without.error, /^NoCredential: .*armature login --url/)
-  const { out } = await world.run([...words, '--token', 'mine'])
+  const { out } = await fixture.run([...words, '--token', 'mine'])
   assert.equal(JSON.parse(out).authorization, 'Bearer mine')
-  assert.equal(other.forms.length + world.forms.length, 0)
+  assert.equal(other.forms.length + fixture.forms.length, 0)
 })
 
 test('a session is used, renewed when it ends, and forgotten by logout', async () => {
-  await using world = await startWorld()
-  const session = { url: world.url, clientId: 'armature-cli', accessToken: 'mine' }
-  world.write('session.json', { ...session, expiresAt: Date.now() + 3_600_000 })
-  assert.equal((await world.run(['token'])).out, 'mine\n')
-  world.write('session.json', { ...session, expiresAt: 0 })
-  assert.match((await world.run(['token'])).error, /^SessionExpired: /)
-  world.write('session.json', { ...session, expiresAt: 0, refreshToken: 'again' })
-  assert.equal((await world.run(['token'])).out, 'token-of-armature-cli\n')
-  assert.equal(world.forms.at(-1)?.get('refresh_token'), 'again')
-  const path = join(world.folder, 'session.json')
+  await using fixture = await startWorld()
+  const session = { url: fixture.url, clientId: 'armature-cli', accessToken: 'mine' }
+  fixture.write('session.json', { ...session, expiresAt: Date.now() + 3_600_000 })
+  assert.equal((await fixture.run(['token'])).out, 'mine\n')
+  fixture.write('session.json', { ...session, expiresAt: 0 })
+  assert.match((await fixture.run(['token'])).error, /^SessionExpired: /)
+  fixture.write('session.json', { ...session, expiresAt: 0, refreshToken: 'again' })
+  assert.equal((await fixture.run(['token'])).out, 'token-of-armature-cli\n')
+  assert.equal(fixture.forms.at(-1)?.get('refresh_token'), 'again')
+  const path = join(fixture.folder, 'session.json')
   assert.equal(JSON.parse(readFileSync(path, 'utf8')).accessToken, 'token-of-armature-cli')
   assert.equal(statSync(path).mode & 0o777, 0o600)
-  await world.run(['logout'])
-  assert.equal((await world.run(['token'])).out, 'token-of-owner\n')
+  await fixture.run(['logout'])
+  assert.equal((await fixture.run(['token'])).out, 'token-of-owner\n')
 })
 
 test('nobody listening is told as such', async () => {
-  await using world = await startWorld()
+  await using fixture = await startWorld()
   const silent = await silentUrl()
-  world.write('running.json', { url: silent, pid: 1, ...facts })
-  const ran = await world.run(['rest', 'GET', '/', '--token', 'x'])
+  fixture.write('running.json', { url: silent, pid: 1, ...facts })
+  const ran = await fixture.run(['rest', 'GET', '/', '--token', 'x'])
   assert.equal(ran.code, 1)
   assert.match(ran.error, new RegExp(`^NoAnswer: No answer from ${silent}: .*ECONNREFUSED`))
 })

@@ -38,7 +38,7 @@ export const backOption = {
   },
 } as const
 
-export interface ConsentPlace extends GroupPlace {
+interface ConsentPlace extends GroupPlace {
   readonly service: string
   readonly provider: string
 }

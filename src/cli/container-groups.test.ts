@@ -9,12 +9,12 @@ import { silentLog } from '#kernel/ports.ts'
 import { ids, startContainers, subscription } from '#providers/container-instance/testing/start.ts'
 import { type Ran, runCli } from './testing/run-cli.ts'
 
-interface World extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly url: string
   run(...words: string[]): Promise<Ran>
 }
 
-async function open(): Promise<World> {
+async function open(): Promise<Fixture> {
   const streams = createStreams({
     permissions: unmovedPermissions(),
     ids,
@@ -37,10 +37,10 @@ async function open(): Promise<World> {
 }
 
 test('create, show, list, logs, stop, start, restart, delete', async () => {
-  await using world = await open()
+  await using fixture = await open()
   const at = ['-g', 'demo']
   const script = 'ARMATURE_SIMULATE=log:hello'
-  const made = await world.run(
+  const made = await fixture.run(
     ...['container-group', 'create', 'web', ...at, '--image', 'r.example/web:1', '--env', script],
     ...['--secure-env', 'TOKEN=hush', '--port', '8080', '--ip-address', 'Public'],
   )
@@ -49,56 +49,56 @@ test('create, show, list, logs, stop, start, restart, delete', async () => {
   assert.match(made.out, /container web +Running/)
   assert.match(made.out, /event Simulated/)
   assert.ok(!made.out.includes('hush'))
-  const list = await world.run('container-group', 'list')
+  const list = await fixture.run('container-group', 'list')
   assert.match(list.out, /web +\S+ +Succeeded +Always/)
-  const logs = await world.run('container-group', 'logs', 'web', ...at, '--timestamps')
+  const logs = await fixture.run('container-group', 'logs', 'web', ...at, '--timestamps')
   assert.match(logs.out, /^\d{4}-.*hello/m)
   for (const [verb, state] of [
     ['stop', 'Stopped'],
     ['start', 'Running'],
     ['restart', 'Running'],
   ] as const) {
-    const acted = await world.run('container-group', verb, 'web', ...at)
+    const acted = await fixture.run('container-group', verb, 'web', ...at)
     assert.equal(acted.code, 0, acted.error)
-    const shown = await world.run('container-group', 'show', 'web', ...at)
+    const shown = await fixture.run('container-group', 'show', 'web', ...at)
     assert.match(shown.out, new RegExp(`state +${state}`))
   }
-  assert.equal((await world.run('container-group', 'delete', 'web', ...at)).code, 0)
-  assert.match((await world.run('container-group', 'list')).error, /none/)
-  const none = await world.run('container-group', 'show', 'web', ...at)
+  assert.equal((await fixture.run('container-group', 'delete', 'web', ...at)).code, 0)
+  assert.match((await fixture.run('container-group', 'list')).error, /none/)
+  const none = await fixture.run('container-group', 'show', 'web', ...at)
   assert.notEqual(none.code, 0)
 })
 
 test('exec talks over a stream, and ends with the command’s exit code', async () => {
-  await using world = await open()
+  await using fixture = await open()
   const at = ['-g', 'demo']
   const image = ['--image', 'r.example/web:1']
-  assert.equal((await world.run('container-group', 'create', 'web', ...at, ...image)).code, 0)
+  assert.equal((await fixture.run('container-group', 'create', 'web', ...at, ...image)).code, 0)
   const exec = ['container-group', 'exec', 'web', ...at, '--command']
-  const ran = await world.run(...exec, 'echo "a b"')
+  const ran = await fixture.run(...exec, 'echo "a b"')
   assert.equal(ran.code, 0, ran.error)
   assert.match(ran.out, /would run \["echo","a b"\]/)
-  const wrong = await world.run(...exec, "'")
+  const wrong = await fixture.run(...exec, "'")
   assert.equal(wrong.code, 1)
   assert.match(wrong.error, /InvalidCommand/)
 })
 
 test('a create that cannot be is said, with its code', async () => {
-  await using world = await open()
-  const wrong = await world.run(
+  await using fixture = await open()
+  const wrong = await fixture.run(
     ...['container-group', 'create', 'web', '-g', 'demo', '--image', 'r.example/pull-error'],
   )
   assert.notEqual(wrong.code, 0)
   assert.match(wrong.error, /InaccessibleImage/)
-  const neither = await world.run('container-group', 'create', 'web', '-g', 'demo')
+  const neither = await fixture.run('container-group', 'create', 'web', '-g', 'demo')
   assert.equal(neither.code, 2)
 })
 
 test('the demo runs, every call of it', async () => {
-  await using world = await open()
-  const group = await world.run('resource-group', 'create', 'demo', '--location', 'here')
+  await using fixture = await open()
+  const group = await fixture.run('resource-group', 'create', 'demo', '--location', 'here')
   assert.equal(group.code, 0, group.error)
-  const shown = await world.run('demo', 'containers', '--run', '--json')
+  const shown = await fixture.run('demo', 'containers', '--run', '--json')
   assert.equal(shown.code, 0, shown.error)
   // What `demo --json` prints.
   const calls = JSON.parse(shown.out) as { method: string; status: number }[]
@@ -109,9 +109,9 @@ test('the demo runs, every call of it', async () => {
 })
 
 test('201 carries Location and Retry-After', async () => {
-  await using world = await open()
+  await using fixture = await open()
   const path = `/subscriptions/${subscription}/resourceGroups/rg/providers/Vendor.ContainerInstance/containerGroups/web`
-  const answer = await fetch(`${world.url}${path}?api-version=2025-09-01`, {
+  const answer = await fetch(`${fixture.url}${path}?api-version=2025-09-01`, {
     method: 'PUT',
     headers: { authorization: 'Bearer any', 'content-type': 'application/json' },
     body: JSON.stringify({

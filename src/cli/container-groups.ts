@@ -1,8 +1,9 @@
 /** What the commands about container groups share: paths, options, the one version they speak. */
 
 import type { Answer } from '#client/answer.ts'
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
 import { listOf, propertiesOf } from '#client/resource.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { LocalProblem } from './command.ts'
 import type { Connection } from './context.ts'
 import { type GroupPlace, inGroup } from './group-place.ts'
@@ -51,9 +52,9 @@ export function summaryOf(group: unknown): Record<string, unknown> {
 
 function stateOf(container: unknown): string {
   const view = propertiesOf(container)['instanceView']
-  const current = isRecord(view) ? view['currentState'] : undefined
-  const code = isRecord(current) ? current['exitCode'] : undefined
-  const restarts = isRecord(view) ? view['restartCount'] : undefined
+  const current = isJsonObject(view) ? view['currentState'] : undefined
+  const code = isJsonObject(current) ? current['exitCode'] : undefined
+  const restarts = isJsonObject(view) ? view['restartCount'] : undefined
   return [
     textOf(current, 'state') ?? 'Waiting',
     ...(code === undefined ? [] : [`with exit code ${String(code)}`]),

@@ -19,7 +19,7 @@ export interface Connection {
   token(): Promise<string>
 }
 
-export interface ConnectionValues {
+interface ConnectionValues {
   readonly url: string | undefined
   readonly token: string | undefined
 }

@@ -8,7 +8,7 @@ import { systemTiming } from '#client/timing.ts'
 import { LocalProblem } from './command.ts'
 import type { Home, OwnerFile, RunningFile, SessionFile } from './home.ts'
 
-export interface Chosen {
+interface Chosen {
   /** The installation's address, as clients know it. */
   readonly url: string
   /** Where it is reached from here. */
@@ -17,7 +17,7 @@ export interface Chosen {
   token(): Promise<string>
 }
 
-export interface Wanted {
+interface Wanted {
   readonly url: string | undefined
   readonly token: string | undefined
 }

@@ -1,7 +1,8 @@
 /** What a deployment came to, as it is printed: its state, its outputs, and what failed. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
 import { propertiesOf } from '#client/resource.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import type { Watched } from './deployment-progress.ts'
 import { stepColumns } from './deployment-progress.ts'
 import { exitFailed } from './failure.ts'
@@ -30,9 +31,9 @@ export function printDeployment(terminal: Terminal, json: boolean, deployment: u
   }
   const properties = propertiesOf(deployment)
   const outputs = properties['outputs']
-  const shown = Object.entries(isRecord(outputs) ? outputs : {}).map(([name, output]) => [
+  const shown = Object.entries(isJsonObject(outputs) ? outputs : {}).map(([name, output]) => [
     `output ${name}`,
-    isRecord(output) && 'value' in output ? output['value'] : '(secure)',
+    isJsonObject(output) && 'value' in output ? output['value'] : '(secure)',
   ])
   printRecord(terminal, false, {
     name: textOf(deployment, 'name'),

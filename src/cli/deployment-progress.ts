@@ -1,8 +1,9 @@
 /** The graph of a deployment while it is carried out: read from its record and its operations, drawn as lines. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
 import { listOf, propertiesOf } from '#client/resource.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import type { Connection } from './context.ts'
 import {
   type DeploymentPlace,
@@ -21,7 +22,7 @@ const linesMax = 20
 type StepState = 'Waiting' | 'Running' | 'Succeeded' | 'Failed'
 
 /** One resource of the deployment, in the order it is drawn. */
-export interface Step {
+interface Step {
   readonly id: string
   readonly type: string
   readonly name: string
@@ -87,7 +88,7 @@ async function look(connection: Connection, path: string, operations: string): P
 }
 
 /** Those under way or done as their operations tell, then those that still wait for others. */
-export function stepsOf(
+function stepsOf(
   dependencies: readonly unknown[],
   operations: readonly unknown[],
 ): readonly Step[] {
@@ -102,7 +103,7 @@ export function stepsOf(
     const target = properties['targetResource']
     const told = textOf(properties, 'provisioningState')
     const message = properties['statusMessage']
-    const error = isRecord(message) ? message['error'] : undefined
+    const error = isJsonObject(message) ? message['error'] : undefined
     return {
       ...namesOf(target),
       state: told === 'Succeeded' || told === 'Failed' ? told : 'Running',

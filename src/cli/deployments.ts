@@ -56,7 +56,7 @@ export interface DeploymentPlace {
   readonly subscription: string | undefined
 }
 
-export interface TemplateValues {
+interface TemplateValues {
   readonly 'template-file': string
   readonly parameters: readonly string[]
   readonly mode: string | undefined
@@ -73,7 +73,7 @@ export async function deploymentPath(
   return name === undefined ? list : `${list}/${encodeURIComponent(name)}`
 }
 
-/** Where the operations of a deployment are listed: a path without `providers` (facts 5). */
+/** Where the operations of a deployment are listed: a path without `providers` (template facts 5). */
 export async function operationsPath(
   connection: Connection,
   place: DeploymentPlace,

@@ -1,7 +1,8 @@
 /** The directory as commands ask for it: one principal whatever its kind, and the shape of an answer. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
 import type { Client } from '#client/client.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { LocalProblem } from './command.ts'
 
 export const principalTypes = ['User', 'Group', 'ServicePrincipal'] as const
@@ -13,7 +14,7 @@ export const collections: Readonly<Record<string, string>> = {
   ServicePrincipal: '/directory/servicePrincipals',
 }
 
-export interface FoundPrincipal {
+interface FoundPrincipal {
   readonly principal: Readonly<Record<string, unknown>>
   /** `/directory/users/{id}` */
   readonly path: string
@@ -27,7 +28,7 @@ export async function findPrincipal(client: Client, id: string): Promise<FoundPr
     if (answer.status === 404) continue
     // Not found in this one is expected; any other refusal is the caller's to hear.
     const found = answer.status === 200 ? answer : await client.request('GET', path)
-    if (isRecord(found.body)) return { principal: found.body, path }
+    if (isJsonObject(found.body)) return { principal: found.body, path }
   }
   throw new LocalProblem('PrincipalNotFound', `The directory has no principal with the id ${id}.`)
 }
@@ -44,7 +45,7 @@ export async function typeOfPrincipal(client: Client, id: string): Promise<strin
 /** Members as text, for tables. */
 export function member(name: string): (row: unknown) => string {
   return (row) => {
-    const value = isRecord(row) ? row[name] : undefined
+    const value = isJsonObject(row) ? row[name] : undefined
     return value === undefined || value === null ? '' : String(value)
   }
 }

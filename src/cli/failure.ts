@@ -9,7 +9,7 @@ import { printable } from './output/table.ts'
 import type { Terminal } from './terminal.ts'
 
 export const exitFailed = 1
-export const exitUsage = 2
+const exitUsage = 2
 
 /** `usage` is the line shown below a misuse. */
 export function reportFailure(terminal: Terminal, error: unknown, usage: string): number {

@@ -3,8 +3,9 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { parse, YAMLParseError } from 'yaml'
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
 import { listOf, propertiesOf, propertyOf } from '#client/resource.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { LocalProblem, UsageError } from './command.ts'
 import type { Connection } from './context.ts'
 import { subscriptionOption } from './options.ts'
@@ -56,7 +57,7 @@ export const stepOptions = {
   },
 } as const
 
-export interface HealthPlace {
+interface HealthPlace {
   readonly subscription: string | undefined
 }
 
@@ -76,7 +77,7 @@ export function newTrackingId(): string {
   return randomUUID().slice(0, 8).toUpperCase()
 }
 
-export interface StepValues {
+interface StepValues {
   readonly region: readonly string[]
   readonly summary: string | undefined
   readonly tag: readonly string[]
@@ -102,7 +103,7 @@ export async function takeStep(
 }
 
 /** `Secrets=West US,East US` as an impact. Throws `UsageError`. */
-export function impactOf(texts: readonly string[], subscriptions: readonly string[]): object[] {
+function impactOf(texts: readonly string[], subscriptions: readonly string[]): object[] {
   return texts.map((text) => {
     const [service = '', regions = 'Global'] = text.split('=')
     if (service === '') throw new UsageError('`--impact` is of the form `service=region,region`')
@@ -114,7 +115,7 @@ export function impactOf(texts: readonly string[], subscriptions: readonly strin
   })
 }
 
-export interface EventValues {
+interface EventValues {
   readonly title: string | undefined
   readonly summary: string | undefined
   readonly level: string | undefined
@@ -125,7 +126,7 @@ export interface EventValues {
 /** The properties of an event: those of the file, with what the options say over them. */
 export function eventProperties(values: EventValues, touches: readonly string[]): object {
   const given = values.file === undefined ? {} : readYaml(values.file)
-  if (!isRecord(given)) {
+  if (!isJsonObject(given)) {
     throw new LocalProblem('InvalidFile', 'The file holds no properties of an event.')
   }
   return {

@@ -64,6 +64,7 @@ test('the commands are these', () => {
       'health show',
       'health update',
       'key rotate',
+      'key status',
       'migration cancel',
       'migration create',
       'migration cutover',

@@ -68,7 +68,7 @@ export const endsOptions = {
   roles: { type: 'boolean', summary: 'Roles and their memberships too' },
 } as const
 
-export interface EndsValues extends TargetPlace {
+interface EndsValues extends TargetPlace {
   readonly source: string | undefined
   readonly 'source-server': string | undefined
   readonly 'source-type': string | undefined

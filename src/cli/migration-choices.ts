@@ -11,7 +11,7 @@ import {
   readyForCutover,
 } from './migrations.ts'
 
-export interface Choice {
+interface Choice {
   /** One character. */
   readonly key: string
   readonly text: string
@@ -163,7 +163,7 @@ function firstMessage({ databases }: MigrationStatus): string {
 }
 
 /** Where the talk with whoever watches is. */
-export interface Talk {
+interface Talk {
   /** The question that is being answered, and the line so far. */
   readonly asked: { readonly key: string; readonly typed: string } | undefined
   /** What was wrong with the last answer. */

@@ -1,19 +1,20 @@
 /** Lines about a migration under way: a bar for each database and each table that is being copied. Pure. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
 import { listOf } from '#client/resource.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { type DatabaseStatus, type MigrationStatus, numberAt } from './migrations.ts'
 import { bar, cutLine, durationText } from './output/bar.ts'
 import { printable } from './output/table.ts'
 import { sizeText } from './synchronizations.ts'
 
 /** What the worker tells beyond the contract. */
-export interface WorkerProgress {
+interface WorkerProgress {
   readonly message: string
   readonly databases: readonly Copying[]
 }
 
-export interface Copying extends Copied {
+interface Copying extends Copied {
   readonly phase: string
   /** Online: changes that the target has not confirmed yet. */
   readonly bytesBehind: number | undefined
@@ -34,7 +35,9 @@ export function progressOf(answer: unknown): WorkerProgress {
       ...copiedOf(one),
       phase: textOf(one, 'phase') ?? '',
       bytesBehind:
-        isRecord(one) && typeof one['bytesBehind'] === 'number' ? one['bytesBehind'] : undefined,
+        isJsonObject(one) && typeof one['bytesBehind'] === 'number'
+          ? one['bytesBehind']
+          : undefined,
       tables: listOf(one, 'tables').map((table) => ({
         ...copiedOf(table),
         state: textOf(table, 'state') ?? '',

@@ -5,20 +5,20 @@ import { after, before, describe, test } from 'node:test'
 import { findServer, howToGetServers } from '#engines/databases/testing/servers.ts'
 import { servePlane } from '#http/testing/serve-plane.ts'
 import {
-  type MigrationWorld,
+  type MigrationFixture,
   openMigrationWorld,
-} from '#providers/db-for-postgresql/testing/migration-world.ts'
+} from '#providers/db-for-postgresql/testing/fixture.ts'
 import { requireOrSkip } from '../../tests/require.ts'
 import { type Ran, type RunOptions, runCli } from './testing/run-cli.ts'
 
-interface World extends AsyncDisposable {
-  readonly migrations: MigrationWorld
+interface Fixture extends AsyncDisposable {
+  readonly migrations: MigrationFixture
   run(line: string, options?: RunOptions): Promise<Ran>
 }
 
 const subscription = '11111111-2222-4333-8444-555555555555'
 
-async function open(): Promise<World> {
+async function open(): Promise<Fixture> {
   const migrations = await openMigrationWorld()
   const server = await servePlane(migrations.plane)
   const { url } = server
@@ -42,7 +42,7 @@ const place = '-g rg -s target'
 const passwords = '--source-password env:SOURCE --target-password env:TARGET'
 
 describe('the commands about migrations', () => {
-  let opened: World | undefined
+  let opened: Fixture | undefined
   before(async () => {
     if (!isThere) return
     opened = await open()
@@ -57,15 +57,15 @@ describe('the commands about migrations', () => {
   after(async () => {
     await opened?.[Symbol.asyncDispose]()
   })
-  const row = (title: string, body: (w: World) => Promise<void>): void => {
+  const row = (title: string, body: (w: Fixture) => Promise<void>): void => {
     test(title, { timeout: 120_000 }, async (t) => {
       if (!requireOrSkip(t, isThere, howToGetServers) || opened === undefined) return
       await body(opened)
     })
   }
-  const source = ({ migrations }: World): string =>
+  const source = ({ migrations }: Fixture): string =>
     `--source 127.0.0.1:${migrations.source.address.port}@postgres`
-  const succeeds = async (w: World, line: string, options?: RunOptions): Promise<Ran> => {
+  const succeeds = async (w: Fixture, line: string, options?: RunOptions): Promise<Ran> => {
     const ran = await w.run(line, options)
     assert.equal(ran.code, 0, `${line}: ${ran.error}${ran.out}`)
     return ran

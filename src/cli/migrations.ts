@@ -1,7 +1,8 @@
 /** What the commands about migrations share: paths, options, the one version they speak, and what an answer says. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
 import { listOf } from '#client/resource.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import type { Connection } from './context.ts'
 import { type GroupPlace, groupOptions, inGroup } from './group-place.ts'
 import type { Column } from './output/table.ts'
@@ -189,7 +190,7 @@ function databaseOf(one: unknown): DatabaseStatus {
     message: textOf(one, 'message') ?? '',
     startedOn: textOf(one, 'startedOn') ?? '',
     endedOn: textOf(one, 'endedOn') ?? '',
-    latency: isRecord(one) && typeof one['latency'] === 'number' ? one['latency'] : undefined,
+    latency: isJsonObject(one) && typeof one['latency'] === 'number' ? one['latency'] : undefined,
     incomingChanges: numberAt(one, 'incomingChanges'),
     appliedChanges: numberAt(one, 'appliedChanges'),
     tablesDone,
@@ -240,11 +241,11 @@ export const findingColumns: readonly Column<Finding>[] = [
 ]
 
 function recordAt(value: unknown, name: string): Readonly<Record<string, unknown>> {
-  const found = isRecord(value) ? value[name] : undefined
-  return isRecord(found) ? found : {}
+  const found = isJsonObject(value) ? value[name] : undefined
+  return isJsonObject(found) ? found : {}
 }
 
 export function numberAt(value: unknown, name: string): number {
-  const found = isRecord(value) ? value[name] : undefined
+  const found = isJsonObject(value) ? value[name] : undefined
   return typeof found === 'number' ? found : 0
 }

@@ -10,7 +10,7 @@ export const nounSummaries: Readonly<Record<string, string>> = {
   deployment: 'Templates carried out: many resources in one go',
   group: 'Who is in which group',
   health: 'What is out of order, and whom it touches',
-  key: 'The keys that sign access tokens',
+  key: 'The keys that sign access tokens, and the one that seals secrets',
   migration: 'Databases brought from one PostgreSQL server to another',
   'migration server': 'The PostgreSQL servers that databases are brought to',
   principal: 'Users, groups and service principals of the directory',

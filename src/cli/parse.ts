@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { didYouMean } from '../config/nearest-name.ts'
 import { type Command, type OptionSpec, UsageError } from './command.ts'
 
-export type Parsed =
+type Parsed =
   | { readonly kind: 'help' }
   | { readonly kind: 'run'; readonly values: Readonly<Record<string, unknown>> }
 

@@ -4,10 +4,11 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { isUuid } from '#kernel/uuid.ts'
 import { editDistance, nearestName } from '../config/nearest-name.ts'
 import { formatCurl, quote } from './commands/demo/format-call.ts'
 import { formatTable, printable } from './output/table.ts'
-import { isUuid, uuidOf } from './uuid-of.ts'
+import { uuidOf } from './uuid-of.ts'
 
 test('edit distance', () => {
   const cases: readonly [string, string, number][] = [

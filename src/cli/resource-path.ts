@@ -1,6 +1,7 @@
 /** Paths of the control plane as commands build them, and the versions they ask for. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { LocalProblem, UsageError } from './command.ts'
@@ -22,7 +23,7 @@ export async function subscriptionOf(
   if (known !== undefined) return known
   const query = { 'api-version': apiVersions.subscriptions }
   const answer = await connection.client.request('GET', '/subscriptions', { query })
-  const list = isRecord(answer.body) ? answer.body['value'] : undefined
+  const list = isJsonObject(answer.body) ? answer.body['value'] : undefined
   const first = Array.isArray(list) ? textOf(list[0], 'subscriptionId') : undefined
   if (first !== undefined) return first
   throw new LocalProblem(

@@ -3,13 +3,13 @@
 import { textOf } from '#client/answer.ts'
 import type { Client } from '#client/client.ts'
 import { propertiesOf } from '#client/resource.ts'
+import { isUuid } from '#kernel/uuid.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import { didYouMean } from '../config/nearest-name.ts'
 import { LocalProblem } from './command.ts'
 import { apiVersions, extensionPath } from './resource-path.ts'
-import { isUuid } from './uuid-of.ts'
 
-export interface Role {
+interface Role {
   readonly id: string
   /** A GUID. */
   readonly name: string

@@ -47,6 +47,10 @@ const terminal: Terminal = {
       ? { rows: stdout.rows || 24, columns: stdout.columns || 80 }
       : undefined
   },
+  onUnhandled(callback) {
+    process.on('unhandledRejection', (error) => callback('rejection', error))
+    process.on('uncaughtException', (error) => callback('exception', error))
+  },
   onStop(callback) {
     serving = true
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, callback)

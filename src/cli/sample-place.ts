@@ -5,7 +5,7 @@ import { systemTiming } from '#client/timing.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { ExpansionContext, JsonObject } from '#template/plan.ts'
 
-export const sampleSubscription = '11111111-1111-4111-8111-111111111111'
+const sampleSubscription = '11111111-1111-4111-8111-111111111111'
 const sampleTenant = '00000000-0000-4000-8000-000000000001'
 
 export const sampleOptions = {
@@ -33,7 +33,7 @@ export const sampleOptions = {
   },
 } as const
 
-export interface SampleValues {
+interface SampleValues {
   readonly scope: string | undefined
   readonly 'resource-group': string | undefined
   readonly subscription: string | undefined

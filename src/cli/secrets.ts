@@ -14,7 +14,7 @@ export const vaultOptions = {
 
 export const secretOptions = { ...vaultOptions, ...connectionOptions } as const
 
-export interface VaultPlace {
+interface VaultPlace {
   readonly vault: string
   readonly 'resource-group': string
   readonly subscription: string | undefined

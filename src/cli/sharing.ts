@@ -30,7 +30,7 @@ export const propertyOption = {
   },
 } as const
 
-export interface AccountPlace extends GroupPlace {
+interface AccountPlace extends GroupPlace {
   readonly account: string
 }
 
@@ -66,7 +66,7 @@ export async function ensureAccount(connection: Connection, place: AccountPlace)
 }
 
 /** `a=b` pairs as properties. Throws `UsageError`. */
-export function propertiesFrom(pairs: readonly string[]): Readonly<Record<string, string>> {
+function propertiesFrom(pairs: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     pairs.map((pair) => {
       const equals = pair.indexOf('=')

@@ -1,18 +1,19 @@
 /** Runs and their details as commands ask for them and show them. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
 import { listOf } from '#client/resource.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { LocalProblem } from './command.ts'
 import type { Connection } from './context.ts'
 import type { Column } from './output/table.ts'
 import { shareVersion } from './sharing.ts'
 
-export interface Entry {
+interface Entry {
   readonly [name: string]: unknown
 }
 
 /** All pages of a list that is asked for by POST. */
-export async function postList(
+async function postList(
   connection: Pick<Connection, 'client'>,
   path: string,
   body: object | undefined,
@@ -29,7 +30,7 @@ export async function postList(
       query: asked,
       ...(body === undefined ? {} : { body }),
     })
-    items.push(...listOf(answer.body, 'value').filter(isRecord))
+    items.push(...listOf(answer.body, 'value').filter(isJsonObject))
     next = textOf(answer.body, 'nextLink') || undefined
     asked = {}
   }

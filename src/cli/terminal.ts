@@ -19,6 +19,11 @@ export interface Terminal {
   size(): { readonly rows: number; readonly columns: number } | undefined
   /** Called for each SIGINT, SIGTERM or SIGHUP from now on; the process no longer ends by itself. */
   onStop(callback: () => void): void
+  /**
+   * Called for each error that nobody handled from now on: the rejection of a promise, or an exception that reached the
+   * top. The process no longer ends by itself.
+   */
+  onUnhandled(callback: (kind: 'rejection' | 'exception', error: unknown) => void): void
   /** Ends the process at once. */
   exit(code: number): never
 }

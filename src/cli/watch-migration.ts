@@ -25,12 +25,12 @@ const waitingLooks = 4
 const askingLooks = 3
 const defaultSize = { rows: 24, columns: 80 }
 
-export interface Watched {
+interface Watched {
   readonly migration: unknown
   readonly exitCode: number
 }
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly draws: boolean
   readonly untilCutover: boolean
 }

@@ -1,6 +1,7 @@
 /** The changes of a what-if as lines for people, coloured by what happens. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { dim, green, red, yellow } from './output/print.ts'
 import { printable } from './output/table.ts'
 import type { Terminal } from './terminal.ts'
@@ -43,7 +44,7 @@ export function changeLines(
     const reason = textOf(change, 'unsupportedReason')
     const why = reason === undefined ? '' : ` (${printable(reason)})`
     lines.push(kind.paint(terminal, `${kind.sign} ${id}${why}`))
-    const delta = isRecord(change) ? change['delta'] : undefined
+    const delta = isJsonObject(change) ? change['delta'] : undefined
     if (!short && Array.isArray(delta)) lines.push(...deltaLines(terminal, delta, 1))
   }
   const summary = [...counts].map(([words, count]) => `${count} ${words}`).join(', ')
@@ -59,7 +60,7 @@ function deltaLines(
     const kind = kindOf(textOf(change, 'propertyChangeType'))
     const path = printable(textOf(change, 'path') ?? '')
     const line = `${'  '.repeat(depth)}${kind.sign} ${path}${valuesOf(change)}`
-    const children = isRecord(change) ? change['children'] : undefined
+    const children = isJsonObject(change) ? change['children'] : undefined
     return [
       kind.paint(terminal, line),
       ...(Array.isArray(children) ? deltaLines(terminal, children, depth + 1) : []),
@@ -69,7 +70,7 @@ function deltaLines(
 
 /** `: before => after`, as far as they are told. */
 function valuesOf(change: unknown): string {
-  if (!isRecord(change)) return ''
+  if (!isJsonObject(change)) return ''
   const before = 'before' in change ? shown(change['before']) : undefined
   const after = 'after' in change ? shown(change['after']) : undefined
   if (before !== undefined && after !== undefined) return `: ${before} => ${after}`

@@ -1,5 +1,7 @@
 /** One answer of the server, read to its end within a bound. Says what came; judges nothing. */
 
+import { isJsonObject } from '#kernel/patch.ts'
+
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -55,20 +57,15 @@ function parseBody(text: string, headers: Headers): unknown {
   }
 }
 
-/** Is `value` a JSON object? */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** The text under `key`, or `undefined` when there is none. */
 export function textOf(value: unknown, key: string): string | undefined {
-  const found = isRecord(value) ? value[key] : undefined
+  const found = isJsonObject(value) ? value[key] : undefined
   return typeof found === 'string' ? found : undefined
 }
 
 /**
  * How long the server asks to wait, in milliseconds; `undefined` when it does not say. Takes seconds, a date,
- * and the two forms in milliseconds that clients of this family know (facts, clients).
+ * and the two forms in milliseconds that clients of this family know (client facts 1).
  */
 export function readRetryAfter(headers: Headers, now: number): number | undefined {
   for (const name of ['retry-after-ms', 'x-ms-retry-after-ms']) {

@@ -4,7 +4,8 @@
  */
 
 import type { ErrorDetail } from '#kernel/error.ts'
-import { type Answer, isRecord, textOf } from './answer.ts'
+import { isJsonObject } from '#kernel/patch.ts'
+import { type Answer, textOf } from './answer.ts'
 
 interface Fields {
   readonly code: string
@@ -63,8 +64,8 @@ export class UntrustedLink extends Error {
  * share), the flat `{code, message, details}` of health, and `{error, error_description}` of OAuth.
  */
 export function readError(answer: Answer): ClientError {
-  const inner = isRecord(answer.body) ? answer.body['error'] : undefined
-  return errorFrom(isRecord(inner) ? inner : answer.body, answer)
+  const inner = isJsonObject(answer.body) ? answer.body['error'] : undefined
+  return errorFrom(isJsonObject(inner) ? inner : answer.body, answer)
 }
 
 /** The same from a bare error object, as operations carry it. */
@@ -72,7 +73,7 @@ export function errorFrom(error: unknown, answer: Answer): ClientError {
   const code = textOf(error, 'code') ?? textOf(error, 'error') ?? `Http${answer.status}`
   const message =
     textOf(error, 'message') ?? textOf(error, 'error_description') ?? plainMessage(answer)
-  const details = isRecord(error) ? error['details'] : undefined
+  const details = isJsonObject(error) ? error['details'] : undefined
   const headers = answer.headers
   return new ClientError({
     code,

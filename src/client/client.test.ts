@@ -23,7 +23,7 @@ interface Reply {
   readonly body?: object | string
 }
 
-interface World extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly url: string
   readonly asked: Asked[]
   readonly slept: number[]
@@ -32,7 +32,7 @@ interface World extends AsyncDisposable {
 }
 
 /** Answers each request with what `reply` says of it; time passes only by sleeping. */
-async function startWorld(reply: (asked: Asked, count: number) => Reply): Promise<World> {
+async function startWorld(reply: (asked: Asked, count: number) => Reply): Promise<Fixture> {
   const asked: Asked[] = []
   const slept: number[] = []
   let now = Date.UTC(2026, 10, 20)
@@ -84,12 +84,12 @@ async function errorOf(promise: Promise<unknown>): Promise<ClientError> {
 }
 
 test('a request carries token, query and body, and the answer comes back parsed', async () => {
-  await using world = await startWorld(() => ({
+  await using fixture = await startWorld(() => ({
     status: 201,
     headers: { etag: '"1"' },
     body: { name: 'a' },
   }))
-  const answer = await world.client({ url: `${world.url}/` }).request('PUT', '/a b?x=1#y', {
+  const answer = await fixture.client({ url: `${fixture.url}/` }).request('PUT', '/a b?x=1#y', {
     query: { 'api-version': '2022-04-01', $filter: "name eq 'ü'", none: undefined },
     body: { properties: {} },
     headers: { 'If-Match': '*' },
@@ -97,7 +97,7 @@ test('a request carries token, query and body, and the answer comes back parsed'
   assert.equal(answer.status, 201)
   assert.equal(answer.headers.get('etag'), '"1"')
   assert.deepEqual(answer.body, { name: 'a' })
-  const asked = world.asked[0]
+  const asked = fixture.asked[0]
   assert.equal(
     asked?.url,
     "/a%20b?x=1%23y&api-version=2022-04-01&$filter=name%20eq%20'%C3%BC'".replaceAll("'", '%27'),
@@ -109,16 +109,16 @@ test('a request carries token, query and body, and the answer comes back parsed'
 })
 
 test('text bodies go as they are; empty and plain answers are told apart', async () => {
-  await using world = await startWorld(({ url }) =>
+  await using fixture = await startWorld(({ url }) =>
     url === '/empty'
       ? { status: 204 }
       : { status: 200, body: 'plain', headers: { 'content-type': 'text/plain' } },
   )
-  const client = world.client()
+  const client = fixture.client()
   assert.equal((await client.request('DELETE', '/empty')).body, undefined)
   const plain = await client.request('POST', '/', { body: '{"as": "is"}' })
   assert.equal(plain.body, 'plain')
-  assert.equal(world.asked[1]?.body, '{"as": "is"}')
+  assert.equal(fixture.asked[1]?.body, '{"as": "is"}')
 })
 
 test('errors of every family become one', async () => {
@@ -148,8 +148,8 @@ test('errors of every family become one', async () => {
     '/empty': { status: 404 },
     '/lie': { status: 500, body: '{', headers: { 'content-type': 'application/json' } },
   }
-  await using world = await startWorld(({ url }) => families[url] ?? { status: 500 })
-  const client = world.client()
+  await using fixture = await startWorld(({ url }) => families[url] ?? { status: 500 })
+  const client = fixture.client()
   const manager = await errorOf(client.request('GET', '/manager'))
   assert.equal(manager.code, 'InvalidRequestContent')
   assert.equal(manager.message, 'Wrong.')
@@ -176,14 +176,14 @@ test('errors of every family become one', async () => {
 
 test('429 and 503 are repeated when the server says when, and only so often', async () => {
   const waits = ['2', 'Fri, 20 Nov 2026 00:00:05 GMT']
-  await using world = await startWorld((_, count) =>
+  await using fixture = await startWorld((_, count) =>
     count <= 2
       ? { status: count === 1 ? 429 : 503, headers: { 'retry-after': waits[count - 1] ?? '' } }
       : { status: 200, body: { count } },
   )
-  assert.deepEqual((await world.client().request('GET', '/')).body, { count: 3 })
+  assert.deepEqual((await fixture.client().request('GET', '/')).body, { count: 3 })
   assert.deepEqual(
-    world.slept,
+    fixture.slept,
     [2000, 3000],
     'the date is counted from the clock, two seconds later',
   )
@@ -195,12 +195,12 @@ test('429 and 503 are repeated when the server says when, and only so often', as
 
 test('nothing is repeated without being told when, nor when that is too long', async () => {
   for (const headers of [{}, { 'retry-after': '61' }, { 'retry-after': 'soon' }]) {
-    await using world = await startWorld(() => ({
+    await using fixture = await startWorld(() => ({
       status: 503,
       headers: headers as Record<string, string>,
     }))
-    assert.equal((await world.client().send('GET', '/')).status, 503)
-    assert.equal(world.asked.length, 1)
+    assert.equal((await fixture.client().send('GET', '/')).status, 503)
+    assert.equal(fixture.asked.length, 1)
   }
   await using broken = await startWorld(() => ({ status: 500, headers: { 'retry-after': '1' } }))
   assert.equal((await broken.client().send('GET', '/')).status, 500)
@@ -208,44 +208,44 @@ test('nothing is repeated without being told when, nor when that is too long', a
 })
 
 test('each attempt asks for the token anew', async () => {
-  await using world = await startWorld((_, count) =>
+  await using fixture = await startWorld((_, count) =>
     count === 1 ? { status: 503, headers: { 'retry-after': '1' } } : { status: 200 },
   )
   let count = 0
-  await world.client({ token: async () => `token${++count}` }).request('GET', '/')
+  await fixture.client({ token: async () => `token${++count}` }).request('GET', '/')
   assert.deepEqual(
-    world.asked.map((asked) => asked.headers.authorization),
+    fixture.asked.map((asked) => asked.headers.authorization),
     ['Bearer token1', 'Bearer token2'],
   )
 })
 
 test('no answer is a failure of its own', async () => {
-  const world = await startWorld(() => ({ status: 200 }))
-  const client = world.client()
-  await world[Symbol.asyncDispose]()
+  const fixture = await startWorld(() => ({ status: 200 }))
+  const client = fixture.client()
+  await fixture[Symbol.asyncDispose]()
   await assert.rejects(client.request('GET', '/'), (error: unknown) => {
     assert.ok(error instanceof ConnectionFailure)
-    assert.match(error.message, new RegExp(`No answer from ${world.url}: .*ECONNREFUSED`))
+    assert.match(error.message, new RegExp(`No answer from ${fixture.url}: .*ECONNREFUSED`))
     return true
   })
 })
 
 test('an answer larger than asked for is not read to its end', async () => {
-  await using world = await startWorld(() => ({ status: 200, body: 'x'.repeat(2000) }))
+  await using fixture = await startWorld(() => ({ status: 200, body: 'x'.repeat(2000) }))
   await assert.rejects(
-    world.client({ answerBytesMax: 1000 }).request('GET', '/'),
+    fixture.client({ answerBytesMax: 1000 }).request('GET', '/'),
     /larger than 1000/,
   )
 })
 
 test('an aborted request rejects with the caller’s own reason', async () => {
-  await using world = await startWorld(() => ({ status: 200 }))
+  await using fixture = await startWorld(() => ({ status: 200 }))
   const signal = AbortSignal.abort(new Error('enough'))
-  await assert.rejects(world.client().request('GET', '/', { signal }), /enough/)
+  await assert.rejects(fixture.client().request('GET', '/', { signal }), /enough/)
 })
 
 test('pages are followed as given, the query only once', async () => {
-  await using world = await startWorld(({ url, headers }) => {
+  await using fixture = await startWorld(({ url, headers }) => {
     const next = `http://${headers.host}/list?api-version=1&$skipToken=`
     if (url.includes('skipToken=b')) return { status: 200, body: { value: [4], nextLink: '' } }
     if (url.includes('skipToken=a'))
@@ -253,34 +253,34 @@ test('pages are followed as given, the query only once', async () => {
     return { status: 200, body: { value: [1, 2, 3], nextLink: `${next}a` } }
   })
   const items: unknown[] = []
-  for await (const item of world.client().items('/list', { query: { 'api-version': '1' } }))
+  for await (const item of fixture.client().items('/list', { query: { 'api-version': '1' } }))
     items.push(item)
   assert.deepEqual(items, [1, 2, 3, 4])
   assert.deepEqual(
-    world.asked.map((asked) => asked.url),
+    fixture.asked.map((asked) => asked.url),
     ['/list?api-version=1', '/list?api-version=1&$skipToken=a', '/list?api-version=1&$skipToken=b'],
   )
 })
 
 test('a link to another server is not followed; one to another name of this one is', async () => {
   await using elsewhere = await startWorld(() => ({ status: 200, body: { value: [2] } }))
-  await using world = await startWorld(() => ({
+  await using fixture = await startWorld(() => ({
     status: 200,
     body: { value: [1], nextLink: `${elsewhere.url}/x` },
   }))
-  await assert.rejects(collect(world.client().items('/')), UntrustedLink)
+  await assert.rejects(collect(fixture.client().items('/')), UntrustedLink)
   assert.equal(elsewhere.asked.length, 0)
-  const known = world.client({ alsoAt: [elsewhere.url] })
+  const known = fixture.client({ alsoAt: [elsewhere.url] })
   assert.deepEqual(await collect(known.items('/')), [1, 2])
 })
 
 test('a redirect is not followed', async () => {
   await using elsewhere = await startWorld(() => ({ status: 200 }))
-  await using world = await startWorld(() => ({
+  await using fixture = await startWorld(() => ({
     status: 302,
     headers: { location: elsewhere.url },
   }))
-  assert.equal((await world.client().send('GET', '/')).status, 302)
+  assert.equal((await fixture.client().send('GET', '/')).status, 302)
   assert.equal(elsewhere.asked.length, 0)
 })
 
@@ -295,7 +295,7 @@ const states = ['Running', 'SomethingNew', 'Succeeded']
 test('the status address is followed, whatever the brand, then the resource is read', async () => {
   for (const header of ['Vendor-AsyncOperation', 'Acme-AsyncOperation', 'Operation-Location']) {
     let looks = 0
-    await using world = await startWorld(({ method, url, headers }) => {
+    await using fixture = await startWorld(({ method, url, headers }) => {
       if (method === 'PUT') {
         const status = `http://${headers.host}/status`
         const location = `http://${headers.host}/result`
@@ -308,13 +308,13 @@ test('the status address is followed, whatever the brand, then the resource is r
       if (url === '/status') return { status: 200, body: { status: states[looks++] } }
       return { status: 200, body: { at: url } }
     })
-    const client = world.client()
+    const client = fixture.client()
     const seen: string[] = []
     const answer = await client.request('PUT', '/thing', { body: {} })
     const ended = await client.waitForOperation(answer, { onState: (state) => seen.push(state) })
     assert.deepEqual(ended.body, { at: '/thing' })
     assert.deepEqual(
-      world.slept,
+      fixture.slept,
       [7000, 2000, 2000],
       'the first pace is the server’s, then the default',
     )
@@ -323,7 +323,7 @@ test('the status address is followed, whatever the brand, then the resource is r
 })
 
 test('a POST ends with what its location says, a DELETE with the last status', async () => {
-  await using world = await startWorld(({ method, url, headers }) => {
+  await using fixture = await startWorld(({ method, url, headers }) => {
     const base = `http://${headers.host}`
     if (method !== 'GET') {
       const links = { 'vendor-asyncoperation': `${base}/status`, location: `${base}/result` }
@@ -331,7 +331,7 @@ test('a POST ends with what its location says, a DELETE with the last status', a
     }
     return { status: 200, body: url === '/status' ? { status: 'Succeeded' } : { result: 1 } }
   })
-  const client = world.client()
+  const client = fixture.client()
   const posted = await client.waitForOperation(await client.request('POST', '/x'))
   assert.deepEqual(posted.body, { result: 1 })
   const deleted = await client.waitForOperation(await client.request('DELETE', '/x'))
@@ -339,34 +339,34 @@ test('a POST ends with what its location says, a DELETE with the last status', a
 })
 
 test('location alone: 202 goes on, anything else ends, and it may move', async () => {
-  await using world = await startWorld(({ method, url, headers }) => {
+  await using fixture = await startWorld(({ method, url, headers }) => {
     const base = `http://${headers.host}`
     if (method === 'DELETE') return { status: 202, headers: { location: `${base}/1` } }
     if (url === '/1') return { status: 202, headers: { location: `${base}/2`, 'retry-after': '3' } }
     return { status: 204 }
   })
-  const client = world.client()
+  const client = fixture.client()
   const ended = await client.waitForOperation(await client.request('DELETE', '/x'))
   assert.equal(ended.status, 204)
-  assert.deepEqual(world.slept, [2000, 3000])
+  assert.deepEqual(fixture.slept, [2000, 3000])
 })
 
 test('no header: the provisioning state of the resource decides', async () => {
-  await using world = await startWorld(({ method }, count) => ({
+  await using fixture = await startWorld(({ method }, count) => ({
     status: method === 'PUT' ? 201 : 200,
     body: { properties: { provisioningState: count < 3 ? 'Pending' : 'Succeeded' }, count },
   }))
-  const client = world.client()
+  const client = fixture.client()
   const ended = await client.waitForOperation(await client.request('PUT', '/x', { body: {} }))
   assert.deepEqual(ended.body, { properties: { provisioningState: 'Succeeded' }, count: 3 })
 })
 
 test('an answer that started nothing comes back as it is', async () => {
-  await using world = await startWorld(() => ({ status: 200, body: { properties: { a: 1 } } }))
-  const client = world.client()
+  await using fixture = await startWorld(() => ({ status: 200, body: { properties: { a: 1 } } }))
+  const client = fixture.client()
   const answer = await client.request('PUT', '/x', { body: {} })
   assert.equal(await client.waitForOperation(answer), answer)
-  assert.equal(world.asked.length, 1)
+  assert.equal(fixture.asked.length, 1)
 })
 
 test('a failed operation is an error with the operation’s own code', async () => {
@@ -376,12 +376,12 @@ test('a failed operation is an error with the operation’s own code', async () 
   ]
   const codes: string[] = []
   for (const end of ends) {
-    await using world = await startWorld(({ method, headers }) =>
+    await using fixture = await startWorld(({ method, headers }) =>
       method === 'PUT'
         ? { status: 201, headers: { 'vendor-asyncoperation': `http://${headers.host}/s` } }
         : { status: 200, body: end },
     )
-    const client = world.client()
+    const client = fixture.client()
     const answer = await client.request('PUT', '/x', { body: {} })
     codes.push((await errorOf(client.waitForOperation(answer))).code)
   }
@@ -389,25 +389,25 @@ test('a failed operation is an error with the operation’s own code', async () 
 })
 
 test('the wait ends at its deadline', async () => {
-  await using world = await startWorld(() => ({
+  await using fixture = await startWorld(() => ({
     status: 200,
     body: { properties: { provisioningState: 'Creating' } },
   }))
-  const client = world.client()
+  const client = fixture.client()
   const answer = await client.request('PUT', '/x', { body: {} })
   await assert.rejects(client.waitForOperation(answer, { deadlineSeconds: 9 }), OperationDeadline)
-  assert.equal(world.slept.length, 4)
+  assert.equal(fixture.slept.length, 4)
 })
 
 test('client credentials', async () => {
-  await using world = await startWorld(() => ({
+  await using fixture = await startWorld(() => ({
     status: 200,
     body: { access_token: 'at', expires_in: '3599', token_type: 'Bearer' },
   }))
-  const { url } = world
+  const { url } = fixture
   const token = await clientCredentialsToken({ url, clientId: 'c', clientSecret: 's&=' })
   assert.deepEqual(token, { accessToken: 'at', expiresInSeconds: 3599, refreshToken: undefined })
-  const asked = world.asked[0]
+  const asked = fixture.asked[0]
   assert.equal(asked?.url, '/common/oauth2/token')
   assert.equal(asked?.headers.authorization, undefined)
   assert.equal(asked?.headers['content-type'], 'application/x-www-form-urlencoded')
@@ -420,7 +420,7 @@ test('client credentials', async () => {
 
 test('device code: waits as told until the person is done', async () => {
   const notYet = ['authorization_pending', 'slow_down', 'authorization_pending']
-  await using world = await startWorld(({ url }, count) => {
+  await using fixture = await startWorld(({ url }, count) => {
     if (url === '/common/oauth2/devicecode') {
       const verification = { verification_uri: 'http://v', user_code: 'ABCD' }
       return {
@@ -434,15 +434,15 @@ test('device code: waits as told until the person is done', async () => {
   })
   const prompts: DevicePrompt[] = []
   const tell = (prompt: DevicePrompt) => prompts.push(prompt)
-  const { url, timing } = world
+  const { url, timing } = fixture
   const token = await deviceCodeToken({ url, timing, clientId: 'cli', tell })
   assert.equal(token.refreshToken, 'rt')
-  assert.deepEqual(world.slept, [1000, 1000, 6000, 6000])
+  assert.deepEqual(fixture.slept, [1000, 1000, 6000, 6000])
   assert.equal(prompts[0]?.userCode, 'ABCD')
 })
 
 test('device code: a refusal ends it', async () => {
-  await using world = await startWorld(({ url }) =>
+  await using fixture = await startWorld(({ url }) =>
     url === '/common/oauth2/devicecode'
       ? {
           status: 200,
@@ -450,7 +450,7 @@ test('device code: a refusal ends it', async () => {
         }
       : { status: 400, body: { error: 'access_denied', error_description: 'No.' } },
   )
-  const { url, timing } = world
+  const { url, timing } = fixture
   const error = await errorOf(deviceCodeToken({ url, timing, clientId: 'cli', tell: () => {} }))
   assert.equal(error.code, 'access_denied')
 })

@@ -3,19 +3,20 @@
  * another screen. Holds no token; what comes back is the caller's to keep.
  */
 
-import { isRecord, textOf } from './answer.ts'
+import { isJsonObject } from '#kernel/patch.ts'
+import { textOf } from './answer.ts'
 import { createClient, type Fetch } from './client.ts'
 import { ClientError } from './client-error.ts'
 import { systemTiming, type Timing } from './timing.ts'
 
-export interface TokenEndpoint {
+interface TokenEndpoint {
   /** The installation. */
   readonly url: string
   readonly fetch?: Fetch
   readonly timing?: Timing
 }
 
-export interface Token {
+interface Token {
   readonly accessToken: string
   readonly expiresInSeconds: number
   readonly refreshToken: string | undefined
@@ -25,7 +26,7 @@ const tokenPath = '/common/oauth2/token'
 const deviceCodePath = '/common/oauth2/devicecode'
 const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 
-export interface ClientCredentials {
+interface ClientCredentials {
   readonly clientId: string
   readonly clientSecret: string
   /** The audience; the control plane when left out. */
@@ -42,7 +43,7 @@ export function clientCredentialsToken(options: TokenEndpoint & ClientCredential
   })
 }
 
-export interface RefreshOptions {
+interface RefreshOptions {
   readonly clientId: string
   readonly refreshToken: string
 }
@@ -55,7 +56,7 @@ export function refreshedToken(options: TokenEndpoint & RefreshOptions): Promise
   })
 }
 
-export interface DeviceCodeOptions {
+interface DeviceCodeOptions {
   readonly clientId: string
   readonly resource?: string | undefined
   readonly scope?: string
@@ -145,7 +146,7 @@ function required(body: unknown, key: string): string {
 
 /** A number, or the text of one: some servers of this family send `expires_in` as text. */
 function numberOf(body: unknown, key: string): number | undefined {
-  const value = isRecord(body) ? body[key] : undefined
+  const value = isJsonObject(body) ? body[key] : undefined
   const number = typeof value === 'string' && value !== '' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined
 }

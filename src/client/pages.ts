@@ -1,6 +1,7 @@
 /** Lists, page by page: follows `nextLink` exactly as given, and stops when there is none. */
 
-import { isRecord, textOf } from './answer.ts'
+import { isJsonObject } from '#kernel/patch.ts'
+import { textOf } from './answer.ts'
 import type { Client, RequestOptions } from './client.ts'
 
 export interface Page {
@@ -21,7 +22,7 @@ export async function* walkPages(
   let asked = options
   for (let count = 0; next !== undefined && count < pagesMax; count++) {
     const answer = await client.request('GET', next, asked)
-    const value = isRecord(answer.body) ? answer.body['value'] : undefined
+    const value = isJsonObject(answer.body) ? answer.body['value'] : undefined
     if (!Array.isArray(value)) throw new TypeError(`GET ${next} was answered with no list`)
     yield { value, body: answer.body }
     next = textOf(answer.body, 'nextLink') || undefined

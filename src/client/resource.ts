@@ -1,10 +1,11 @@
 /** A look into a resource as it was answered. What is not there is empty; nothing is refused. */
 
-import { isRecord, textOf } from './answer.ts'
+import { isJsonObject } from '#kernel/patch.ts'
+import { textOf } from './answer.ts'
 
 export function propertiesOf(resource: unknown): Readonly<Record<string, unknown>> {
-  const properties = isRecord(resource) ? resource['properties'] : undefined
-  return isRecord(properties) ? properties : {}
+  const properties = isJsonObject(resource) ? resource['properties'] : undefined
+  return isJsonObject(properties) ? properties : {}
 }
 
 /** The text of a property. */
@@ -14,6 +15,6 @@ export function propertyOf(resource: unknown, name: string): string {
 
 /** The list under `key`. */
 export function listOf(value: unknown, key: string): readonly unknown[] {
-  const found = isRecord(value) ? value[key] : undefined
+  const found = isJsonObject(value) ? value[key] : undefined
   return Array.isArray(found) ? found : []
 }

@@ -1,9 +1,10 @@
 /**
- * Follows a long-running operation as the public SDKs do (facts, clients): the status address before
+ * Follows a long-running operation as the public SDKs do (client facts 1): the status address before
  * `Location` before the resource itself, at the pace the server asks for, up to a deadline.
  */
 
-import { type Answer, isRecord, readRetryAfter, textOf } from './answer.ts'
+import { isJsonObject } from '#kernel/patch.ts'
+import { type Answer, readRetryAfter, textOf } from './answer.ts'
 import type { Client } from './client.ts'
 import { errorFrom } from './client-error.ts'
 
@@ -100,7 +101,7 @@ function judge(road: Road, answer: Answer): Look {
       : (provisioningState(answer.body) ?? 'Succeeded')
   if (!isEnd(state)) return running(state)
   if (state.toLowerCase() === 'succeeded') return { kind: 'done', answer }
-  const error = isRecord(answer.body) ? answer.body['error'] : undefined
+  const error = isJsonObject(answer.body) ? answer.body['error'] : undefined
   throw errorFrom(error ?? { code: state, message: `The operation ended as ${state}.` }, answer)
 }
 
@@ -132,7 +133,7 @@ async function finish(
 }
 
 function provisioningState(body: unknown): string | undefined {
-  return isRecord(body) ? textOf(body['properties'], 'provisioningState') : undefined
+  return isJsonObject(body) ? textOf(body['properties'], 'provisioningState') : undefined
 }
 
 /** All other words, known or not, mean "still running" (facts 9.4). */

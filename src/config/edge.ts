@@ -2,16 +2,21 @@
 
 import { isLoopback } from '#outbound/address.ts'
 import { networkList } from './networks.ts'
-import { text } from './setting.ts'
+import { choice, text } from './setting.ts'
 
 export interface EdgeConfig {
   /** Addresses and networks of proxies whose `X-Forwarded-For` and `Forwarded` are believed. */
   readonly trustedProxies: readonly string[]
+  /** The header that these proxies write. */
+  readonly proxyHeader: ProxyHeader
   readonly metrics: MetricsPlace
 }
 
+const proxyHeaders = ['either', 'x-forwarded-for', 'forwarded'] as const
+type ProxyHeader = (typeof proxyHeaders)[number]
+
 /** Where `/metrics` is: beside everything else, on a listener of its own, or nowhere. */
-export type MetricsPlace = 'public' | 'nowhere' | { readonly host: string; readonly port: number }
+type MetricsPlace = 'public' | 'nowhere' | { readonly host: string; readonly port: number }
 
 const addressForm = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(\d{1,5})$/
 
@@ -19,6 +24,11 @@ export const edgeSettings = {
   trustedProxies: networkList(
     'Reverse proxies in front of this server: their `X-Forwarded-For` or `Forwarded` header says which address a request came from. Empty: the address of the connection counts, and the headers are ignored.',
   ),
+  proxyHeader: choice(proxyHeaders, {
+    default: 'either',
+    description:
+      'The header that the trusted proxies write; the other one is ignored, since a caller may have sent it. `either`: where both are there and disagree, the address is that of the proxy.',
+  }),
   metricsAddress: text(
     'empty, `public`, or `host:port`',
     (value) => value === '' || value === 'public' || addressOf(value) !== undefined,
@@ -38,11 +48,12 @@ function addressOf(value: string): Exclude<MetricsPlace, string> | undefined {
 
 export function arrangeEdge(named: {
   readonly trustedProxies: readonly string[]
+  readonly proxyHeader: ProxyHeader
   readonly metricsAddress: string
   readonly host: string
   readonly publicUrl: string
 }): EdgeConfig {
-  const { trustedProxies, metricsAddress, host, publicUrl } = named
+  const { trustedProxies, proxyHeader, metricsAddress, host, publicUrl } = named
   const isAlone =
     isLoopback(host) &&
     trustedProxies.length === 0 &&
@@ -50,6 +61,7 @@ export function arrangeEdge(named: {
   const place = metricsAddress === '' ? (isAlone ? 'public' : 'nowhere') : metricsAddress
   return {
     trustedProxies,
+    proxyHeader,
     metrics: place === 'public' || place === 'nowhere' ? place : (addressOf(place) ?? 'nowhere'),
   }
 }

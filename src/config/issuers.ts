@@ -4,8 +4,9 @@
  */
 
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { didYouMean } from './nearest-name.ts'
-import { isObject, reasonOf, Wrong } from './setting.ts'
+import { reasonOf, Wrong } from './setting.ts'
 
 const issuerKeys = ['issuer', 'jwksUri', 'audiences', 'claims', 'tenantId']
 export const claimNames = ['oid', 'tenant', 'name', 'groups']
@@ -36,7 +37,7 @@ export function parseIssuers(raw: unknown): readonly ExternalIssuer[] | Wrong {
 type Fault = readonly [path: string, message: string]
 
 function findFaults(item: unknown): readonly Fault[] {
-  if (!isObject(item)) return [['', 'expected an object']]
+  if (!isJsonObject(item)) return [['', 'expected an object']]
   const faults: Fault[] = []
   const secure = 'expected an https address (http on this machine only)'
   if (!isSecureUrl(item['issuer'])) faults.push(['.issuer', secure])
@@ -52,7 +53,7 @@ function findFaults(item: unknown): readonly Fault[] {
   }
   faults.push(...findUnknown(item, issuerKeys, ''))
   const claims = item['claims'] ?? {}
-  if (!isObject(claims)) return [...faults, ['.claims', 'expected an object']]
+  if (!isJsonObject(claims)) return [...faults, ['.claims', 'expected an object']]
   for (const [key, value] of Object.entries(claims)) {
     if (!isFilledText(value)) faults.push([`.claims.${key}`, 'expected the name of a claim'])
   }

@@ -16,6 +16,12 @@ export interface KeyConfig {
   readonly keyFile: string | undefined
   /** Prints the key. */
   readonly keyCommand: string | undefined
+  /** The key that a rotation goes to, from the same kinds of places. */
+  readonly nextKey: {
+    readonly key: string | undefined
+    readonly keyFile: string | undefined
+    readonly keyCommand: string | undefined
+  }
 }
 
 export const keySettings = {
@@ -36,14 +42,35 @@ export const keySettings = {
       'A command that prints the installation’s key in base64 at each start, within 30 seconds. Instead of `ARMATURE_KEY`.',
     secret: true,
   }),
+  keyNext: text('empty, or 32 bytes in base64', (v) => v === none || isKey(v), {
+    default: none,
+    description:
+      'The key that `armature key rotate --installation` goes to, where it is not made in the home. Give it to every replica before.',
+    secret: true,
+  }),
+  keyNextFile: text('empty, or a file', (v) => !v.includes('\0'), {
+    default: none,
+    description:
+      'A file with the key that a rotation goes to. Instead of `ARMATURE_KEY_NEXT`; it may be written while the server runs.',
+  }),
+  keyNextCommand: text('empty, or a command of the shell', (v) => !v.includes('\0'), {
+    default: none,
+    description:
+      'A command that prints the key that a rotation goes to, run when the rotation begins. Instead of `ARMATURE_KEY_NEXT`.',
+    secret: true,
+  }),
 }
 
 type Named = { readonly [K in keyof typeof keySettings]: string }
 
-export function arrangeKey({ key, keyFile, keyCommand }: Named, directory: string): KeyConfig {
-  return {
+export function arrangeKey(named: Named, directory: string): KeyConfig {
+  const arranged = (key: string, file: string, command: string) => ({
     key: key === none ? undefined : key.trim(),
-    keyFile: keyFile === none ? undefined : resolve(directory, keyFile),
-    keyCommand: keyCommand === none ? undefined : keyCommand,
+    keyFile: file === none ? undefined : resolve(directory, file),
+    keyCommand: command === none ? undefined : command,
+  })
+  return {
+    ...arranged(named.key, named.keyFile, named.keyCommand),
+    nextKey: arranged(named.keyNext, named.keyNextFile, named.keyNextCommand),
   }
 }

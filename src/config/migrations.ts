@@ -19,7 +19,7 @@ export interface MigrationsConfig {
   }
 }
 
-export interface SourceFromTarget {
+interface SourceFromTarget {
   readonly host: string
   readonly port: number
 }

@@ -64,10 +64,6 @@ export function flag(rest: Rest<boolean>): Setting<boolean> {
   }
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 export function isUrl(value: unknown, protocols: readonly string[]): boolean {
   if (typeof value !== 'string') return false
   const url = URL.parse(value)

@@ -3,7 +3,7 @@
 import { flag, type Setting, whole } from './setting.ts'
 
 /** A token bucket of throttling (facts 9.6). */
-export interface Bucket {
+interface Bucket {
   readonly size: number
   readonly refillPerSecond: number
 }
@@ -11,7 +11,7 @@ export interface Bucket {
 export interface ThrottleConfig {
   /** False: nothing is counted, for installations that leave it to something in front of them. */
   readonly enabled: boolean
-  /** The local owner is refused too, instead of only counted and told. */
+  /** The local owner is refused too, instead of only counted. */
   readonly owner: boolean
   readonly reads: Bucket
   readonly writes: Bucket
@@ -27,8 +27,7 @@ export interface ThrottleConfig {
 export const throttleSettings = {
   throttle: flag({
     default: 'true',
-    description:
-      'Count what callers ask for and refuse those that use up their allowance (facts 9.6).',
+    description: 'Count what callers ask for and refuse those that use up their allowance.',
   }),
   throttleOwner: flag({
     default: 'false',
@@ -63,14 +62,14 @@ export const throttleSettings = {
 function bucket(size: number, what: string): Setting<number> {
   return whole(1, 1_000_000, {
     default: String(size),
-    description: `Allowance of one principal: ${what} (facts 9.6).`,
+    description: `Allowance of one principal: ${what}.`,
   })
 }
 
 function refill(perSecond: number, what: string): Setting<number> {
   return whole(1, 1_000_000, {
     default: String(perSecond),
-    description: `Allowance of one principal: ${what} given back each second (facts 9.6).`,
+    description: `Allowance of one principal: ${what} given back each second.`,
   })
 }
 

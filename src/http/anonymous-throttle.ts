@@ -5,11 +5,12 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ApiError } from '#kernel/error.ts'
 import { type AddressOf, addressGroupOf } from './client-address.ts'
 import { type BucketRule, createThrottle, type ThrottleSettings } from './throttle.ts'
 
 /** Seconds to wait, with the refusal sent; undefined when the request may go on. */
-export type AnonymousThrottle = (
+type AnonymousThrottle = (
   request: IncomingMessage,
   response: ServerResponse,
   now: number,
@@ -18,7 +19,7 @@ export type AnonymousThrottle = (
 /** Documents that clients look up again and again, and that cost nothing. */
 const documents = /\/(?:\.well-known|discovery)\//i
 /** What begins a sign-in: pages of `authorize`, and device codes. */
-const beginnings = /\/(?:authorize|devicecode)(?:$|\/)/i
+const signInStarts = /\/(?:authorize|devicecode)(?:$|\/)/i
 
 export function createAnonymousThrottle(
   settings: ThrottleSettings,
@@ -32,12 +33,27 @@ export function createAnonymousThrottle(
     const path = url.split('?', 1)[0] ?? ''
     if (documents.test(path)) return undefined
     const caller = addressGroupOf(addressOf(request))
-    const shared = beginnings.test(path) ? 'sign-in' : undefined
+    const shared = signInStarts.test(path) ? 'sign-in' : undefined
     if (buckets.take(caller, shared, 'reads', now)?.refusal === undefined) return undefined
     const seconds = secondsToWait(anonymous)
     refuse(response, seconds)
     return seconds
   }
+}
+
+/**
+ * The allowance of answers with 401, for each address: who asks without a token, or with one that is not good, gets so
+ * many. Whoever has a good token is not counted and not refused, whatever others do at the same address.
+ */
+export function createRefusals(
+  settings: ThrottleSettings,
+  addressOf: AddressOf,
+): (request: IncomingMessage, now: number) => ApiError | undefined {
+  const { anonymous } = settings
+  const rules = { reads: anonymous, writes: anonymous, deletes: anonymous }
+  const buckets = createThrottle({ ...settings, subscription: rules, tenant: rules })
+  return (request, now) =>
+    buckets.take(addressGroupOf(addressOf(request)), undefined, 'reads', now)?.refusal
 }
 
 function secondsToWait({ refillPerSecond }: BucketRule): number {

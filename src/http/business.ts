@@ -9,12 +9,13 @@ import type { Business } from '#business/service.ts'
 import { refuse } from '#kernel/error.ts'
 import {
   announcesBody,
+  type Edge,
   type Endpoint,
   type Exchange,
   principalOf,
   requestFrom,
 } from './exchange.ts'
-import { readBytes } from './steps/read-body.ts'
+import { bytesOf } from './steps/read-body.ts'
 
 /** The endpoints of one version, by what a method counts as. */
 export function businessEndpoints(
@@ -35,7 +36,7 @@ export function businessEndpoints(
         path: exchange.path.slice(prefix.length).replace(/^\//, ''),
         search: exchange.search,
         headers: headersOf(exchange),
-        body: await bodyOf(exchange, edge.limits.bodyBytesMax),
+        body: await bodyOf(exchange, edge),
         principal: principalOf(exchange),
         correlationId: exchange.correlationId,
         admit(counts) {
@@ -82,8 +83,9 @@ function headersOf({ request }: Exchange): Readonly<Record<string, string | unde
   return { ...headers, 'set-cookie': headers['set-cookie'].join(', ') } as Record<string, string>
 }
 
-async function bodyOf(exchange: Exchange, limit: number): Promise<Uint8Array | undefined> {
+async function bodyOf(exchange: Exchange, edge: Edge): Promise<Uint8Array | undefined> {
   const { request } = exchange
+  const limit = edge.limits.bodyBytesMax
   if (exchange.counts === 'reads' || !announcesBody(request)) return undefined
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (encoding !== 'identity') {
@@ -99,7 +101,6 @@ async function bodyOf(exchange: Exchange, limit: number): Promise<Uint8Array | u
   if (Number(request.headers['content-length'] ?? 0) > limit) {
     throw refuse.RequestEntityTooLarge({ limit })
   }
-  if (request.headers.expect !== undefined) exchange.response.writeContinue()
-  const bytes = await readBytes(request, limit)
+  const bytes = await bytesOf(exchange, edge)
   return bytes.length === 0 ? undefined : bytes
 }

@@ -121,6 +121,15 @@ test('headers of a connection that is no trusted proxy are ignored', () => {
   assert.equal(nobody(request(undefined)), '')
 })
 
+test('a header that the proxies do not write is ignored, and hides nobody', () => {
+  const both = { 'x-forwarded-for': '8.8.8.8', forwarded: 'for=1.1.1.1' }
+  const told = (written: 'either' | 'x-forwarded-for' | 'forwarded'): string =>
+    createAddressOf(proxies, written)(request('10.0.0.1', both))
+  assert.equal(told('x-forwarded-for'), '8.8.8.8')
+  assert.equal(told('forwarded'), '1.1.1.1')
+  assert.equal(told('either'), '10.0.0.1')
+})
+
 test('the program is printable and short', () => {
   const headers = { 'user-agent': `a\u0000b${'x'.repeat(1000)}` }
   const { address, userAgent } = originOf(request('8.8.8.8', headers), addressOf)

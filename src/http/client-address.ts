@@ -24,8 +24,14 @@ export function createProxyTest(trustedProxies: readonly string[]): (address: st
   }
 }
 
-/** `trustedProxies`: addresses and networks (`10.0.0.0/8`, `2001:db8::/32`). None: the socket's address counts. */
-export function createAddressOf(trustedProxies: readonly string[]): AddressOf {
+/**
+ * `trustedProxies`: addresses and networks (`10.0.0.0/8`, `2001:db8::/32`). None: the socket's address counts. `written`:
+ * the header that these proxies write; the other may be the caller's own.
+ */
+export function createAddressOf(
+  trustedProxies: readonly string[],
+  written: 'either' | 'x-forwarded-for' | 'forwarded' = 'either',
+): AddressOf {
   const socketAddress: AddressOf = ({ socket }) => canonical(socket.remoteAddress ?? '') ?? ''
   if (trustedProxies.length === 0) return socketAddress
   const isTrusted = createProxyTest(trustedProxies)
@@ -46,7 +52,8 @@ export function createAddressOf(trustedProxies: readonly string[]): AddressOf {
   return (request) => {
     const nearest = socketAddress(request)
     if (nearest === '' || !isTrusted(nearest)) return nearest
-    const { forwarded, 'x-forwarded-for': forwardedFor } = request.headers
+    const forwarded = written === 'x-forwarded-for' ? undefined : request.headers.forwarded
+    const forwardedFor = written === 'forwarded' ? undefined : request.headers['x-forwarded-for']
     const byStandard = forwarded === undefined ? undefined : follow(nearest, hopsOf(forwarded))
     const listed = typeof forwardedFor === 'string' ? forwardedFor : forwardedFor?.join(',')
     const byCustom = listed === undefined ? undefined : follow(nearest, listed.split(','))

@@ -8,7 +8,7 @@ import type { Server, ServerResponse } from 'node:http'
 import { type Socket, Server as TcpServer } from 'node:net'
 import { addressGroupOf } from './client-address.ts'
 
-export interface ConnectionLimits {
+interface ConnectionLimits {
   readonly connectionsMax: number
   readonly connectionsPerAddressMax: number
 }

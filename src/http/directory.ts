@@ -4,7 +4,7 @@
  */
 
 import type { TSchema } from 'typebox'
-import type { Trail } from '#activity/record.ts'
+import type { Initiator } from '#activity/record.ts'
 import { refuse } from '#kernel/error.ts'
 import type { Checker } from '#plane/check.ts'
 import type { Outcome } from '#plane/plane.ts'
@@ -25,7 +25,7 @@ export interface DirectoryRoute {
     params: Readonly<Record<string, string>>,
     body: unknown,
     query: URLSearchParams,
-    trail: Trail,
+    initiator: Initiator,
   ): Promise<unknown>
 }
 

@@ -6,14 +6,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ActivityQueue } from '#activity/queue.ts'
 import type { RequestFrom } from '#activity/record.ts'
-import type { ErrorFamily } from '#kernel/error.ts'
+import type { ApiError, ErrorFamily } from '#kernel/error.ts'
 import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
+import { isUuid } from '#kernel/uuid.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
-import type { Pending } from '#plane/access.ts'
+import type { ConditionalGrant } from '#plane/access.ts'
 import type { Outcome, Plane, Route } from '#plane/plane.ts'
+import type { BodyRoom } from './body-room.ts'
 import { type AddressOf, originOf } from './client-address.ts'
 import type { JsonSyntax } from './json.ts'
 import type { Metrics } from './metrics.ts'
@@ -77,41 +79,56 @@ export interface Exchange {
   /** Tells that the request no longer runs; set when it was counted among those that do. */
   leave: (() => void) | undefined
   /** A grant that `run` has to settle, from `authorize`. */
-  pending: Pending | undefined
+  pending: ConditionalGrant | undefined
   body: unknown
   outcome: Outcome | undefined
   /** An answer has begun; whatever comes later is dropped (deadline). */
   answered: boolean
 }
 
-/** What all requests share. Made by `createHttpServer`, never changed afterwards. */
-export interface Edge {
+/** What the edge is given, and every step may use. */
+export interface EdgeDependencies {
   readonly plane: Plane
+  /** The caller by the `Authorization` header. Throws the 401 refusals. Synchronous when cached. */
   authenticate(header: string | undefined): Principal | Promise<Principal>
+  /** When an accepted token expires; undefined when that is not known. */
   expiryOf(header: string | undefined): number | undefined
+  /** Ends streams whose caller has lost the right to them. */
   readonly permissions: PermissionWatch
+  /** Checks that the caller may do this in the directory. Throws `AuthorizationFailed`. */
   authorizeAction(action: string, principal: Principal): void | Promise<void>
+  /** The caller's address, behind the proxies that are trusted. */
   readonly addressOf: AddressOf
   /** Takes requests that were refused although they came from somebody known. */
   readonly activity: Pick<ActivityQueue, 'note'>
   readonly clock: Clock
   readonly ids: Ids
-  /** Milliseconds that only ever grow, for durations. */
+  /** Milliseconds that only ever grow; durations and deadlines are measured by it, not by the clock. */
   ticks(): number
   readonly log: Log
+  /** A debug line per request; off spares making it. */
   readonly logRequests: boolean
   readonly limits: Limits
-  readonly throttle: Throttle
   readonly words: VendorWords
+  /** First part of `x-ms-routing-request-id`. */
   readonly region: string
+  /** Origin for absolute links, without a slash at its end. Asked per request: the port may be known late. */
+  publicUrl(): string
+}
+
+/** What all requests share. Made by `createHttpServer`, never changed afterwards. */
+export interface Edge extends EdgeDependencies {
+  readonly throttle: Throttle
+  /** Counts a request that is refused for want of a token; the refusal instead where there were too many. */
+  refuseAnonymous(request: IncomingMessage, now: number): ApiError | undefined
   /** The time part of `x-ms-routing-request-id`. */
   routingStamp(now: number): string
-  publicUrl(): string
   readonly metrics: Metrics
   /** Requests under way: what a drain waits for and the deadline looks at. */
   readonly running: Set<Exchange>
   readonly slowReaders: SlowReaders
-  /** The server is on its way down: answers end their connections. */
+  readonly bodyRoom: BodyRoom
+  /** The server is shutting down: answers end their connections. */
   isDraining(): boolean
 }
 
@@ -168,15 +185,13 @@ export function originOfExchange(exchange: Exchange, edge: Edge): RequestOrigin 
   return exchange.origin
 }
 
-const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-
 /** What the audit trail has of the request besides its caller. */
 export function requestFrom(exchange: Exchange, edge: Edge): RequestFrom {
   const id = exchange.request.headers['x-ms-client-request-id']
   return {
     ...originOfExchange(exchange, edge),
     method: exchange.method,
-    ...(typeof id === 'string' && guid.test(id) ? { clientRequestId: id } : {}),
+    ...(typeof id === 'string' && isUuid(id) ? { clientRequestId: id } : {}),
   }
 }
 
@@ -190,6 +205,24 @@ export function principalOf(exchange: Exchange): Principal {
 export function routeOf(exchange: Exchange): Route {
   if (exchange.route === undefined) throw new Error('asked for the route before locate')
   return exchange.route
+}
+
+/**
+ * Waits until there is room for the body. The room is given back when the exchange ends. False: nobody waits for the
+ * answer any more.
+ */
+export async function enterBodyRoom(exchange: Exchange, edge: Edge): Promise<boolean> {
+  const { request } = exchange
+  const announced = Number(request.headers['content-length'] ?? edge.limits.bodyBytesMax)
+  const entered = edge.bodyRoom.enter(principalOf(exchange).id, announced)
+  const free = entered instanceof Promise ? await entered : entered
+  const { leave } = exchange
+  exchange.leave = () => {
+    free()
+    leave?.()
+  }
+  if (exchange.answered) free()
+  return !exchange.answered && !request.destroyed && !request.socket.destroyed
 }
 
 /** Does the request announce a body, by the framing of HTTP/1.1? */

@@ -13,7 +13,7 @@ import { edgeErrors } from './edge-errors.ts'
 import { type Edge, type Exchange, originOfExchange, requestFrom } from './exchange.ts'
 import { respondFailure } from './respond.ts'
 
-export interface Failure {
+interface Failure {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: object
@@ -42,7 +42,7 @@ export function shapeFailure(
 function asRefusal(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error
   if (!(error instanceof Error)) return undefined
-  // By name, since the edge may not know the stores (house section 3).
+  // By name, since the edge may not import the stores.
   if (error.name === 'StoreUnavailable') {
     return refuse.ServiceUnavailable(
       { reason: 'the store does not answer' },
@@ -53,7 +53,7 @@ function asRefusal(error: unknown): ApiError | undefined {
 }
 
 /** Contract, "Errors": nested, flat with textual details, nested without `additionalInfo`. */
-export function shapeBody(error: ApiError, family: ErrorFamily): object {
+function shapeBody(error: ApiError, family: ErrorFamily): object {
   const { code, message, extra } = error
   const { target, details, additionalInfo } = extra
   switch (family) {
@@ -118,7 +118,10 @@ export async function guard(
   }
 }
 
-export function fail(exchange: Exchange, edge: Edge, error: unknown): void {
+export function fail(exchange: Exchange, edge: Edge, thrown: unknown): void {
+  const isAnonymous = thrown instanceof ApiError && thrown.status === 401
+  const tooMany = isAnonymous ? edge.refuseAnonymous(exchange.request, edge.clock.now()) : undefined
+  const error = tooMany ?? thrown
   // Before `correlate` has run (or when it threw) the ids may be missing.
   if (exchange.requestId === '') exchange.requestId = edge.ids.uuid()
   if (exchange.correlationId === '') exchange.correlationId = edge.ids.uuid()
@@ -139,14 +142,14 @@ export function fail(exchange: Exchange, edge: Edge, error: unknown): void {
 
 const tooManyRequests = 429
 
-/** A request that might have changed something and did not, by somebody known. What was throttled is not told of. */
+/** Records a refused change of a known caller in the audit trail. Throttled requests are left out. */
 function noteRefused(exchange: Exchange, edge: Edge, error: unknown, status: number): void {
   const { principal, route } = exchange
   const own = exchange.endpoint.operation
   const operation = route?.leavesRecord === true ? route.operation : own && qualify(edge.words, own)
   if (principal === undefined || operation === undefined || status === tooManyRequests) return
   edge.activity.note({
-    trail: {
+    initiator: {
       principal,
       correlationId: exchange.correlationId,
       from: requestFrom(exchange, edge),

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { type JsonSyntax, parseJson } from './json.ts'
+import { type JsonSyntax, parseJson, parseJsonWithPauses } from './json.ts'
 
 const membersMax = 1_000_000
 
@@ -151,5 +151,32 @@ describe('parseJson, relaxed', () => {
 
   test('strict stays strict', () => {
     for (const text of ['{a:1}', '{"a":1,}', '// c\n{}', '{"a":1}/**/']) refusal(text)
+  })
+})
+
+describe('parseJsonWithPauses', () => {
+  const limits = { depthMax: 64, membersMax }
+
+  async function read(text: string, syntax: JsonSyntax) {
+    let pauses = 0
+    const pause = async (): Promise<void> => void pauses++
+    const value = await parseJsonWithPauses(Buffer.from(text), limits, syntax, pause)
+    return { value, pauses }
+  }
+
+  test('a large body is read in steps with pauses between them, and reads the same', async () => {
+    const relaxed = `{a:[${'"\n\u0041", /* b */'.repeat(20_000)}],}`
+    const seen = await read(relaxed, 'relaxed')
+    assert.deepEqual(seen.value, parseJson(Buffer.from(relaxed), limits, 'relaxed'))
+    assert.ok(seen.pauses >= 6, String(seen.pauses))
+    const strict = JSON.stringify({ a: 'x\n'.repeat(50_000) })
+    const other = await read(strict, 'strict')
+    assert.deepEqual(other.value, JSON.parse(strict))
+    assert.ok(other.pauses >= 3)
+    await assert.rejects(read(`${strict}]`, 'strict'), /the end of the text at position 150008/)
+  })
+
+  test('a small body is read at once', async () => {
+    assert.deepEqual(await read('{a:1}', 'relaxed'), { value: { a: 1 }, pauses: 0 })
   })
 })

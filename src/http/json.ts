@@ -5,6 +5,7 @@
  */
 
 import { isUtf8 } from 'node:buffer'
+import { setImmediate } from 'node:timers/promises'
 import { refuse } from '#kernel/error.ts'
 import { type JsonSizeLimits, jsonExcess } from '#kernel/json-size.ts'
 import { relaxJson } from './relaxed-json.ts'
@@ -17,6 +18,38 @@ export function parseJson(
   limits: JsonSizeLimits,
   syntax: JsonSyntax = 'strict',
 ): unknown {
+  const parsing = parseInSteps(bytes, limits, syntax)
+  for (;;) {
+    const step = parsing.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** In a larger body each step may take some milliseconds. */
+const parsedAtOnceMax = 64 * 1024
+
+/** As `parseJson`. Of a large body the server does other work between the steps. */
+export async function parseJsonWithPauses(
+  bytes: Buffer,
+  limits: JsonSizeLimits,
+  syntax: JsonSyntax = 'strict',
+  pause: () => Promise<unknown> = setImmediate,
+): Promise<unknown> {
+  if (bytes.length <= parsedAtOnceMax) return parseJson(bytes, limits, syntax)
+  const parsing = parseInSteps(bytes, limits, syntax)
+  for (;;) {
+    await pause()
+    const step = parsing.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Yields where the work may pause. */
+function* parseInSteps(
+  bytes: Buffer,
+  limits: JsonSizeLimits,
+  syntax: JsonSyntax,
+): Generator<void, unknown> {
   const { depthMax } = limits
   if (!isUtf8(bytes)) throw invalid('it is not valid UTF-8.')
   const decoded = bytes.toString('utf8')
@@ -24,11 +57,17 @@ export function parseJson(
   const excess = jsonExcess(given, limits)
   // Whatever else the text is: what is counted by mistake, inside of comments, is too little to matter.
   if (excess?.limit === 'membersMax') throw tooMany(limits.membersMax)
+  yield
   const strict = syntax === 'relaxed' && excess === undefined ? parsedStrictly(given) : undefined
-  const text = syntax === 'relaxed' && strict === undefined ? relaxed(given, depthMax) : given
-  const deep = strict === undefined ? tooDeepAt(text, depthMax) : -1
+  const isRelaxed = syntax === 'relaxed' && strict === undefined
+  const text = isRelaxed ? yield* relaxed(given, depthMax) : given
+  if (isRelaxed) yield
+  // The depth of a text that is read as it was given is known by now.
+  const deep = isRelaxed ? tooDeepAt(text, depthMax) : (excess?.at ?? -1)
   if (deep >= 0) throw tooDeep(text, deep, depthMax)
+  yield
   const value = strict === undefined ? parse(text) : strict.value
+  yield
   // Without an escape neither a NUL nor a lone surrogate can be in valid JSON made of valid UTF-8.
   if (text.includes('\\u') || text.includes('__proto__')) {
     const path = unfitAt(value)
@@ -56,7 +95,7 @@ function tooMany(membersMax: number): Error {
 }
 
 /** Strict JSON of the same values. Positions in refusals are those of the text as it was given. */
-function relaxed(text: string, depthMax: number): string {
+function relaxed(text: string, depthMax: number): Generator<void, string> {
   return relaxJson(text, depthMax, {
     expected: (what, at) => unexpected(text, { expected: what, at }),
     tooDeep: (at) => tooDeep(text, at, depthMax),
@@ -90,11 +129,10 @@ function invalid(reason: string, target?: string): Error {
 function place(text: string, at: number): string {
   let line = 1
   let start = 0
-  for (;;) {
-    const next = text.indexOf('\n', start)
-    if (next < 0 || next >= at) break
+  for (let index = 0; index < at; index++) {
+    if (text.charCodeAt(index) !== lineFeed) continue
     line += 1
-    start = next + 1
+    start = index + 1
   }
   return `position ${at} (line ${line}, column ${at - start + 1})`
 }
@@ -130,13 +168,14 @@ function isFit(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000')
 }
 
+const lineFeed = 0x0a
 const quote = 0x22
 const backslash = 0x5c
 
 /** In a longer text the place of a fault is not looked for. */
 const faultSearchMax = 512 * 1024
 
-export interface JsonFault {
+interface JsonFault {
   readonly at: number
   readonly expected: string
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Metrics } from './metrics.ts'
 
-export interface MetricsListener extends AsyncDisposable {
+interface MetricsListener extends AsyncDisposable {
   readonly port: number
 }
 

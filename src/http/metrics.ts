@@ -28,7 +28,16 @@ interface Series {
   sum: number
 }
 
-export function createMetrics(running: () => number): Metrics {
+/** Errors that nobody handled, since the process began. */
+export interface UnhandledErrors {
+  readonly rejections: number
+  readonly exceptions: number
+}
+
+export function createMetrics(
+  running: () => number,
+  unhandled: () => UnhandledErrors = () => ({ rejections: 0, exceptions: 0 }),
+): Metrics {
   const series = new Map<string, Map<string, Series>>()
   let text: (() => Promise<{ type: string; text: string }>) | undefined
 
@@ -67,7 +76,7 @@ export function createMetrics(running: () => number): Metrics {
       one.sum += seconds
     },
     async scrape() {
-      text ??= await printer(all, running)
+      text ??= await printer(all, running, unhandled)
       return text()
     },
   }
@@ -76,6 +85,7 @@ export function createMetrics(running: () => number): Metrics {
 async function printer(
   all: () => Series[],
   running: () => number,
+  unhandled: () => UnhandledErrors,
 ): Promise<() => Promise<{ type: string; text: string }>> {
   const { Gauge, Registry, collectDefaultMetrics } = await import('prom-client')
   const registry = new Registry()
@@ -87,6 +97,14 @@ async function printer(
     collect() {
       this.set(running())
     },
+  })
+  const help = 'Errors that nobody handled: a fault of the server'
+  register('armature_unhandled_errors_total', 'counter', help, () => {
+    const { rejections, exceptions } = unhandled()
+    return [
+      { value: rejections, labels: { kind: 'rejection' } },
+      { value: exceptions, labels: { kind: 'exception' } },
+    ]
   })
   register('armature_http_requests_total', 'counter', 'Requests answered', () =>
     all().flatMap(({ method, type, requests }) =>

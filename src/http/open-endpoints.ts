@@ -10,7 +10,7 @@ import type { Edge, Endpoint, Exchange } from './exchange.ts'
 export interface Check {
   readonly name: string
   readonly ok: boolean
-  /** False: it is told when it fails, but the process is ready without it. */
+  /** `false`: a failure is reported, but the process is ready without it. */
   readonly required?: boolean
   readonly reason?: string
 }
@@ -26,7 +26,7 @@ function open(
 export const healthz: Endpoint = open('healthz', () => ({ status: 200, body: { status: 'ok' } }))
 
 /** A person who types the address wants to sign in. */
-export const front: Endpoint = open('front', () => ({
+export const redirectToSignIn: Endpoint = open('front', () => ({
   status: 302,
   headers: { Location: '/signed-in' },
 }))
@@ -56,14 +56,14 @@ export function openapi(find: (path: string) => string | undefined): Endpoint {
   })
 }
 
-/** RFC 9110, 9.3.7, told without looking at the path: what the edge itself knows. */
+/** RFC 9110, 9.3.7: the methods the edge knows, whatever the path. */
 export const options: Endpoint = open('options', () => ({
   status: 204,
   headers: { Allow: 'GET, HEAD, PUT, PATCH, DELETE, POST, OPTIONS' },
 }))
 
 /** Paths that belong to an area of the edge and that nothing there answers to. */
-export function nothing(kind: 'directory' | 'open'): Endpoint {
+export function notFound(kind: 'directory' | 'open'): Endpoint {
   return {
     kind,
     type: kind,

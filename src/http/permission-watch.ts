@@ -14,7 +14,7 @@ export interface PermissionWatch {
   size(): number
 }
 
-export interface PermissionWatchParts {
+interface PermissionWatchDependencies {
   /** Another text after every change of role assignments, principals, memberships or credentials, made anywhere. */
   version(): string | Promise<string>
   now(): number
@@ -37,8 +37,8 @@ interface Watched {
   unanswered: number
 }
 
-export function createPermissionWatch(parts: PermissionWatchParts): PermissionWatch {
-  const { log, everyMilliseconds = defaultEveryMilliseconds } = parts
+export function createPermissionWatch(deps: PermissionWatchDependencies): PermissionWatch {
+  const { log, everyMilliseconds = defaultEveryMilliseconds } = deps
   const all = new Set<Watched>()
   let timer: NodeJS.Timeout | undefined
   let looking = false
@@ -59,10 +59,10 @@ export function createPermissionWatch(parts: PermissionWatchParts): PermissionWa
     one.unanswered = 0
   }
 
-  async function look(): Promise<void> {
+  async function checkAll(): Promise<void> {
     // Read before anything is asked: what changes meanwhile is seen by the next look.
-    const version = await parts.version()
-    const now = parts.now()
+    const version = await deps.version()
+    const now = deps.now()
     for (const one of all) {
       const { confirmed } = one
       if (confirmed?.version === version && now < confirmed.until) {
@@ -70,7 +70,7 @@ export function createPermissionWatch(parts: PermissionWatchParts): PermissionWa
       } else if (!one.asking) {
         one.asking = true
         ask(one, version)
-          .catch(doubt)
+          .catch(warnUnanswered)
           .finally(() => {
             one.asking = false
           })
@@ -79,7 +79,7 @@ export function createPermissionWatch(parts: PermissionWatchParts): PermissionWa
   }
 
   /** The store did not answer: the next look asks again, and the count of looks decides. */
-  function doubt(error: unknown): void {
+  function warnUnanswered(error: unknown): void {
     log.warn({ err: error }, 'permissions of what is open cannot be asked for')
   }
 
@@ -96,8 +96,8 @@ export function createPermissionWatch(parts: PermissionWatchParts): PermissionWa
     }
     if (looking) return
     looking = true
-    look()
-      .catch(doubt)
+    checkAll()
+      .catch(warnUnanswered)
       .finally(() => {
         looking = false
       })

@@ -1,6 +1,7 @@
 /** The matrix says what the comments promise: its order, and what may not differ between its columns. */
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { matrix } from './pipeline.ts'
 
@@ -32,4 +33,23 @@ test('no column reads a body without asking who calls and whether they may', () 
     assert.ok(at('authenticate') >= 0 && at('authenticate') < at('authorize'), kind)
     assert.ok(at('authorize') < at('readBody'), kind)
   }
+})
+
+test('the table of the README has the cells of the matrix', () => {
+  const text = readFileSync(new URL('README.md', import.meta.url), 'utf8')
+  const table = text
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .map((cells) => cells.slice(1, -1))
+  const [[, ...head] = [], , ...rows] = table
+  const kinds = head.slice(0, -1)
+  const told = rows.map(([step = '', ...cells]) => ({
+    step: step.replace(/ \(.*/, '').replace(/ (.)/g, (_, letter: string) => letter.toUpperCase()),
+    kinds: kinds.filter((_, at) => cells[at] === '●'),
+  }))
+  assert.deepEqual(
+    told,
+    matrix.map((row) => ({ step: row.step.name, kinds: [...row.kinds] })),
+  )
 })

@@ -13,7 +13,7 @@ import { readBody } from './steps/read-body.ts'
 import { run } from './steps/run.ts'
 import { throttle } from './steps/throttle.ts'
 
-export type Step = (exchange: Exchange, edge: Edge) => void | Promise<void>
+type Step = (exchange: Exchange, edge: Edge) => void | Promise<void>
 
 interface Row {
   readonly step: Step
@@ -52,24 +52,24 @@ function row(step: Step, cells: string, ...refuses: readonly number[]): Row {
 }
 
 /** The matrix turned on its side once: per kind the step of each row, or nothing where the cell is empty. */
-const plans: Readonly<Record<EndpointKind, readonly (Step | undefined)[]>> = {
-  resource: planOf('resource'),
-  collection: planOf('collection'),
-  action: planOf('action'),
-  operation: planOf('operation'),
-  directory: planOf('directory'),
-  business: planOf('business'),
-  open: planOf('open'),
+const stepsByKind: Readonly<Record<EndpointKind, readonly (Step | undefined)[]>> = {
+  resource: stepsOf('resource'),
+  collection: stepsOf('collection'),
+  action: stepsOf('action'),
+  operation: stepsOf('operation'),
+  directory: stepsOf('directory'),
+  business: stepsOf('business'),
+  open: stepsOf('open'),
 }
 
-function planOf(kind: EndpointKind): readonly (Step | undefined)[] {
+function stepsOf(kind: EndpointKind): readonly (Step | undefined)[] {
   return matrix.map((row) => (row.kinds.has(kind) ? row.step : undefined))
 }
 
 /** Walks the rows. `locate` may move the exchange to another column; the row goes on counting. */
-export async function walk(exchange: Exchange, edge: Edge): Promise<void> {
+export async function runPipeline(exchange: Exchange, edge: Edge): Promise<void> {
   for (let index = 0; index < matrix.length; index++) {
-    const pending = plans[exchange.endpoint.kind][index]?.(exchange, edge)
+    const pending = stepsByKind[exchange.endpoint.kind][index]?.(exchange, edge)
     if (pending !== undefined) await pending
     // The deadline answered meanwhile: what has been done stands, what has not is left.
     if (exchange.answered) return

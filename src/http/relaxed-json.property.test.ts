@@ -57,6 +57,18 @@ const refusals = {
   tooDeep: (at: number) => new Refused(at),
 }
 
+/** The strict text, and how many pauses there were on the way to it. */
+function relax(
+  text: string,
+  depthMax: number,
+): { readonly strict: string; readonly pauses: number } {
+  const reading = relaxJson(text, depthMax, refusals)
+  for (let pauses = 0; ; pauses++) {
+    const step = reading.next()
+    if (step.done === true) return { strict: step.value, pauses }
+  }
+}
+
 test('a value reads as itself however it is written', () => {
   const flags = fc.infiniteStream(fc.boolean())
   fc.assert(
@@ -70,7 +82,7 @@ test('a value reads as itself however it is written', () => {
           () => some.next().value,
           () => yes.next().value,
         )
-        const read: unknown = JSON.parse(relaxJson(text, 64, refusals))
+        const read: unknown = JSON.parse(relax(text, 64).strict)
         assert.deepEqual(read, JSON.parse(JSON.stringify(value)))
       },
     ),
@@ -107,11 +119,19 @@ test('whatever is given: strict JSON of it, or a place in it', () => {
     fc.property(fc.array(pieces, { maxLength: 40 }), (parts) => {
       const text = parts.join('')
       try {
-        JSON.parse(relaxJson(text, 5, refusals))
+        JSON.parse(relax(text, 5).strict)
       } catch (error) {
         assert.ok(error instanceof Refused && error.at >= 0 && error.at <= text.length, text)
       }
     }),
     { numRuns: 5000 },
   )
+})
+
+test('a long text is read in slices, whether it is long in values or in characters', () => {
+  const values = `[${'1,'.repeat(100_000)}]`
+  assert.ok(relax(values, 64).pauses >= 10)
+  const characters = `[${`"${'x'.repeat(100_000)}",`.repeat(40)}]`
+  assert.ok(relax(characters, 64).pauses >= 10)
+  assert.equal(relax('[1,]', 64).pauses, 0)
 })

@@ -5,14 +5,14 @@
  */
 
 /** What is thrown of a text that cannot be read. Places are those of the text as it was given. */
-export interface Refusals {
+interface Refusals {
   expected(what: string, at: number): Error
   tooDeep(at: number): Error
 }
 
 const namePattern = /[A-Za-z_$][A-Za-z0-9_$-]*/y
 const wordPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
-const escapePattern = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
+const hexPattern = /[0-9a-fA-F]{4}/y
 const rawPattern = /[\n\r\t]/g
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
@@ -26,11 +26,28 @@ const carriageReturn = 0x0d
 const space = 0x20
 const quote = 0x22
 const backslash = 0x5c
+const letterU = 0x75
+/** What may stand behind a backslash, besides `u`. */
+const escaped = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt(0)))
 
-/** One pass over the text: its cost is that of its length, and its depth is bounded. */
-export function relaxJson(text: string, depthMax: number, refusals: Refusals): string {
-  return new RelaxedReader(text, depthMax, refusals).read()
+/**
+ * One pass over the text: its cost is that of its length, and its depth is bounded. Yields after each slice of the text,
+ * so that a server can do other work in between.
+ */
+export function* relaxJson(
+  text: string,
+  depthMax: number,
+  refusals: Refusals,
+): Generator<void, string> {
+  const reader = new RelaxedReader(text, depthMax, refusals)
+  while (!reader.readSome()) yield
+  return reader.made()
 }
+
+/** Names, values and commas between two pauses; some milliseconds. */
+const tokensAtOnce = 10_000
+/** Characters between two pauses, where one text does not hold more. */
+const charactersAtOnce = 256 * 1024
 
 /** What stands in the strict text instead of a part of the given one. */
 interface Edit {
@@ -48,6 +65,9 @@ class RelaxedReader {
   /** Line breaks and tabs in strings so far. */
   #raw = 0
   #at = 0
+  /** How the open objects and lists close, outermost first. */
+  readonly #open: ('}' | ']')[] = []
+  #state: 'start' | 'value' | 'member' | 'behind' | 'end' = 'start'
 
   constructor(text: string, depthMax: number, refusals: Refusals) {
     this.#text = text
@@ -55,11 +75,17 @@ class RelaxedReader {
     this.#refusals = refusals
   }
 
-  read(): string {
-    this.#space()
-    this.#value(1)
-    this.#space()
-    if (this.#at < this.#text.length) throw this.#expected('the end of the text')
+  /** Reads a slice. True at the end of the text. */
+  readSome(): boolean {
+    const until = this.#at + charactersAtOnce
+    for (let tokens = 0; tokens < tokensAtOnce && this.#at <= until; tokens++) {
+      if (this.#state === 'end') return true
+      this.#token()
+    }
+    return this.#state === 'end'
+  }
+
+  made(): string {
     if (this.#edits.length === 0) return this.#text
     const made: string[] = []
     let copied = 0
@@ -71,43 +97,71 @@ class RelaxedReader {
     return made.join('')
   }
 
-  #value(depth: number): void {
-    switch (this.#text[this.#at]) {
-      case '{':
-      case '[':
-        this.#members(depth)
+  #token(): void {
+    switch (this.#state) {
+      case 'start':
+        this.#space()
+        this.#state = 'value'
         return
-      case '"':
-        this.#string()
+      case 'value':
+        this.#value()
         return
-      default:
-        if (this.#match(wordPattern)) return
-        throw this.#expected('a value')
+      case 'member':
+        this.#member()
+        return
+      case 'behind':
+        this.#behind()
+        return
+      case 'end':
     }
   }
 
-  #members(depth: number): void {
-    if (depth > this.#depthMax) throw this.#refusals.tooDeep(this.#at)
-    const isObject = this.#text[this.#at] === '{'
-    const close = isObject ? '}' : ']'
-    this.#at += 1
-    this.#space()
-    while (this.#text[this.#at] !== close) {
-      if (isObject) this.#name()
-      this.#value(depth + 1)
-      this.#space()
-      const comma = this.#at
-      if (this.#text[comma] === ',') {
-        // Comments behind the comma are edits too, and come after the one that takes it away.
-        const before = this.#edits.length
-        this.#at += 1
-        this.#space()
-        if (this.#text[this.#at] === close) {
-          this.#edit({ from: comma, to: comma + 1, by: '' }, before)
-        }
-      } else if (this.#text[comma] !== close) throw this.#expected(`"," or "${close}"`)
+  #value(): void {
+    const first = this.#text[this.#at]
+    if (first === '{' || first === '[') {
+      if (this.#open.length >= this.#depthMax) throw this.#refusals.tooDeep(this.#at)
+      this.#open.push(first === '{' ? '}' : ']')
+      this.#at += 1
+      this.#state = 'member'
+    } else {
+      if (first === '"') this.#string()
+      else if (!this.#match(wordPattern)) throw this.#expected('a value')
+      this.#state = 'behind'
     }
-    this.#at += 1
+    this.#space()
+  }
+
+  /** At the first member or behind a comma: one more, or the end of the object or list. */
+  #member(): void {
+    const close = this.#open.at(-1)
+    if (this.#text[this.#at] === close) {
+      this.#open.pop()
+      this.#at += 1
+      this.#space()
+      this.#state = 'behind'
+      return
+    }
+    if (close === '}') this.#name()
+    this.#state = 'value'
+  }
+
+  /** Behind a value. */
+  #behind(): void {
+    const close = this.#open.at(-1)
+    if (close === undefined) {
+      if (this.#at < this.#text.length) throw this.#expected('the end of the text')
+      this.#state = 'end'
+      return
+    }
+    this.#state = 'member'
+    const comma = this.#at
+    if (this.#text[comma] === ',') {
+      // Comments behind the comma are edits too, and come after the one that takes it away.
+      const before = this.#edits.length
+      this.#at += 1
+      this.#space()
+      if (this.#text[this.#at] === close) this.#edit({ from: comma, to: comma + 1, by: '' }, before)
+    } else if (this.#text[comma] !== close) throw this.#expected(`"," or "${close}"`)
   }
 
   /** Up to the value it is the name of. */
@@ -133,9 +187,7 @@ class RelaxedReader {
       const code = this.#text.charCodeAt(at)
       if (code === quote) break
       if (code === backslash) {
-        this.#at = at
-        if (!this.#match(escapePattern)) throw this.#expected('a valid escape')
-        at = this.#at
+        at = this.#behindEscape(at)
         continue
       }
       // Behind the end of the text there is no code.
@@ -153,6 +205,15 @@ class RelaxedReader {
     if (!isRaw) return
     const by = this.#text.slice(from, at).replace(rawPattern, (raw) => escapes[raw] ?? raw)
     this.#edit({ from, to: at, by })
+  }
+
+  #behindEscape(at: number): number {
+    const code = this.#text.charCodeAt(at + 1)
+    if (escaped.has(code)) return at + 2
+    this.#at = at + 2
+    if (code === letterU && this.#match(hexPattern)) return this.#at
+    this.#at = at
+    throw this.#expected('a valid escape')
   }
 
   /** Over spaces and comments. A comment becomes one space. */

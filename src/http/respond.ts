@@ -6,6 +6,7 @@
 import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { formatEtag } from '#kernel/etag.ts'
+import { isUuid } from '#kernel/uuid.ts'
 import { brandHeader } from '#kernel/vendor.ts'
 import type { Outcome } from '#plane/plane.ts'
 import { addressGroupOf } from './client-address.ts'
@@ -13,17 +14,16 @@ import { announcesBody, type Edge, type Exchange, originOfExchange } from './exc
 import { permissionOf } from './permission.ts'
 
 const jsonType = 'application/json; charset=utf-8'
-const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Header names and values in turn: what `writeHead` takes without building an object first. */
-export type FlatHeaders = string[]
+type FlatHeaders = string[]
 
 export function respond(exchange: Exchange, edge: Edge, outcome: Outcome): void | Promise<void> {
   if (exchange.answered) return
-  // Nobody is there to read it: an answer that is not made takes no memory.
+  // The client is gone: an answer that is not made takes no memory.
   if (exchange.request.socket.destroyed) {
     exchange.answered = true
-    settle(exchange, edge, outcome.status)
+    recordRequest(exchange, edge, outcome.status)
     return
   }
   const { body } = outcome
@@ -36,7 +36,7 @@ export function respond(exchange: Exchange, edge: Edge, outcome: Outcome): void 
   return writeStream(exchange, edge, outcome.status, headers, body)
 }
 
-export interface FailureAnswer {
+interface FailureAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: object
@@ -91,7 +91,7 @@ function commonHeaders(
 
 function echoClientRequestId(request: IncomingMessage, headers: FlatHeaders): void {
   const id = request.headers['x-ms-client-request-id']
-  if (typeof id !== 'string' || !guid.test(id)) return
+  if (typeof id !== 'string' || !isUuid(id)) return
   const wish = request.headers['x-ms-return-client-request-id']
   if (typeof wish === 'string' && wish.toLowerCase() === 'true') {
     headers.push('x-ms-client-request-id', id)
@@ -100,7 +100,7 @@ function echoClientRequestId(request: IncomingMessage, headers: FlatHeaders): vo
 
 function override(headers: FlatHeaders, own: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(own)) {
-    const at = placeOf(headers, name.toLowerCase())
+    const at = indexOfHeader(headers, name.toLowerCase())
     if (at < 0) headers.push(name, value)
     else headers[at + 1] = value
   }
@@ -125,14 +125,14 @@ function outcomeHeaders(exchange: Exchange, edge: Edge, outcome: Outcome): FlatH
 }
 
 /** Lower-case comparison of the few names that an outcome may bring itself; most differ in length already. */
-function placeOf(headers: FlatHeaders, lower: string): number {
+function indexOfHeader(headers: FlatHeaders, lower: string): number {
   return headers.findIndex(
     (text, at) => at % 2 === 0 && text.length === lower.length && text.toLowerCase() === lower,
   )
 }
 
 function has(headers: FlatHeaders, lower: string): boolean {
-  return placeOf(headers, lower) >= 0
+  return indexOfHeader(headers, lower) >= 0
 }
 
 function writeText(
@@ -156,7 +156,7 @@ function writeText(
   // As many bytes as characters: plain ASCII, which goes out without being encoded.
   else response.end(text, bytes === text.length ? 'latin1' : 'utf8')
   edge.slowReaders.note(response, () => addressGroupOf(originOfExchange(exchange, edge).address))
-  settle(exchange, edge, status)
+  recordRequest(exchange, edge, status)
 }
 
 async function writeStream(
@@ -173,7 +173,7 @@ async function writeStream(
   response.writeHead(status, headers)
   if (exchange.method === 'HEAD') response.end()
   else await sendStream(exchange, edge, body)
-  settle(exchange, edge, status)
+  recordRequest(exchange, edge, status)
 }
 
 async function sendStream(
@@ -192,8 +192,8 @@ async function sendStream(
   await pipeline(body, response)
 }
 
-/** Bookkeeping once the answer is out of our hands. */
-function settle(exchange: Exchange, edge: Edge, status: number): void {
+/** Counts and logs the request once its answer was handed over. */
+function recordRequest(exchange: Exchange, edge: Edge, status: number): void {
   edge.running.delete(exchange)
   const elapsed = edge.ticks() - exchange.startedAt
   edge.metrics.count(exchange.method, exchange.type, status, elapsed / 1000)
@@ -258,7 +258,7 @@ function isSkipToken(part: string): boolean {
   return name === '$skiptoken'
 }
 
-/** `20260131T120000Z`, the time part of the routing id; made anew only when the second changes. */
+/** `20260131T120000Z`, the time part of the routing id; made again only when the second changes. */
 export function createRoutingStamp(): (now: number) => string {
   let second = Number.NaN
   let text = ''

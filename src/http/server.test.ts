@@ -425,6 +425,30 @@ describe('the sign-in’s addresses', () => {
   })
 })
 
+describe('requests without a good token', () => {
+  const anonymous = { size: 3, refillPerSecond: 0.001 }
+
+  test('have an allowance of refusals for each address; who has a good token is not harmed', async () => {
+    await using edge = await startEdge({
+      throttle: { anonymous },
+      options: { addressOf: createAddressOf(['127.0.0.1']) },
+    })
+    const from = (address: string, as: string, path = '/directory/groups') =>
+      edge.fetch(path, { headers: { 'x-forwarded-for': address }, as })
+    assert.equal((await from('192.0.2.1', '')).status, 401)
+    assert.equal((await from('192.0.2.1', 'nobody known')).status, 401)
+    assert.equal((await from('192.0.2.1', '', '/not/there')).status, 401)
+    for (const as of ['', 'nobody known']) {
+      const refused = await from('192.0.2.1', as)
+      assert.equal(refused.status, 429)
+      assert.equal(refused.headers.get('retry-after'), '1000')
+    }
+    const known = await from('192.0.2.1', 'owner')
+    assert.ok(known.status !== 401 && known.status !== 429, `${known.status}`)
+    assert.equal((await from('192.0.2.2', '')).status, 401)
+  })
+})
+
 describe('the log', () => {
   test('has one line per request, and never a token', async () => {
     await using edge = await startEdge()

@@ -45,15 +45,6 @@ function ask(edge: TestEdge, path: string, times = 1): Socket {
   return socket
 }
 
-function connections(edge: TestEdge): Promise<number> {
-  return new Promise((resolve, reject) => {
-    edge.server.app.server.getConnections((error, count) => {
-      if (error === null) resolve(count)
-      else reject(error)
-    })
-  })
-}
-
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10))
 }
@@ -64,12 +55,45 @@ function reasons(edge: TestEdge): readonly unknown[] {
     .map(({ fields }) => Reflect.get(fields, 'reason'))
 }
 
+/** Sends the beginning, and then a byte now and then for as long as the server listens. What came back, at the end. */
+async function drip(edge: TestEdge, beginning: string): Promise<string> {
+  const socket = connect(edge.port, '127.0.0.1')
+  socket.on('error', () => {})
+  let answer = ''
+  socket.on('data', (chunk: Buffer) => {
+    answer += chunk
+  })
+  socket.write(beginning)
+  const dripping = setInterval(() => socket.write('x'), 50)
+  await once(socket, 'close')
+  clearInterval(dripping)
+  return answer
+}
+
+describe('a client that does not write', () => {
+  test('its head to the end is answered 408 and cut off', async () => {
+    await using edge = await open({ requestSeconds: 1 })
+    const answer = await drip(edge, 'GET /directory/large HTTP/1.1\r\nHost: here\r\nX-Slow: ')
+    assert.match(answer, /^HTTP\/1\.1 408 /)
+    assert.equal(await edge.server.connections(), 0)
+  })
+
+  test('its body to the end is answered and cut off; others are served meanwhile', async () => {
+    await using edge = await open({ requestSeconds: 1 })
+    const id = '/subscriptions/11111111-2222-4333-8444-555555555555/resourceGroups/slow'
+    const head = `PUT ${id}?api-version=2021-04-01 HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer owner\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{"a":"`
+    const slow = drip(edge, head)
+    assert.equal((await edge.fetch('/healthz', { as: '' })).status, 200)
+    assert.match(await slow, /^HTTP\/1\.1 (?:408|504) /)
+  })
+})
+
 describe('a client that does not read', () => {
   test('is cut off when nothing moves', async () => {
     await using edge = await open({ writeSeconds: 0.2 })
     const socket = ask(edge, '/directory/large')
-    await until(async () => (await connections(edge)) === 1)
-    await until(async () => (await connections(edge)) === 0)
+    await until(async () => (await edge.server.connections()) === 1)
+    await until(async () => (await edge.server.connections()) === 0)
     socket.destroy()
   })
 
@@ -104,7 +128,7 @@ describe('a client that does not read', () => {
     const socket = ask(edge, '/directory/endless')
     await until(() => reasons(edge).length > 0)
     assert.deepEqual(reasons(edge), ['a stream was not read'])
-    await until(async () => (await connections(edge)) === 0)
+    await until(async () => (await edge.server.connections()) === 0)
     socket.destroy()
   })
 
@@ -121,10 +145,9 @@ describe('a client that does not read', () => {
       },
     )
     const socket = ask(edge, '/directory/large')
-    await until(() => edge.server.app.server.listening)
-    await until(async () => (await connections(edge)) === 1)
+    await until(async () => (await edge.server.connections()) === 1)
     socket.destroy()
-    await until(async () => (await connections(edge)) === 0)
+    await until(async () => (await edge.server.connections()) === 0)
     principal.resolve(owner)
     const metrics = await (await edge.fetch('/metrics')).text()
     assert.match(metrics, /requests_running 1/)
@@ -147,11 +170,11 @@ describe('connections of one address', () => {
     await using edge = await open({ connectionsPerAddressMax: 2 })
     const first = ask(edge, '/directory/never')
     const second = ask(edge, '/directory/never')
-    await until(async () => (await connections(edge)) === 2)
+    await until(async () => (await edge.server.connections()) === 2)
     const third = ask(edge, '/directory/never').resume()
     await once(third, 'close')
     first.destroy()
-    await until(async () => (await connections(edge)) === 1)
+    await until(async () => (await edge.server.connections()) === 1)
     const answer = await edge.fetch('/healthz', { headers: { connection: 'close' } })
     assert.equal(answer.status, 200)
     second.destroy()
@@ -160,7 +183,7 @@ describe('connections of one address', () => {
   test('of a proxy are those of its callers', async () => {
     await using edge = await open({ connectionsPerAddressMax: 2 }, { isProxy: () => true })
     const sockets = Array.from({ length: 5 }, () => ask(edge, '/directory/never'))
-    await until(async () => (await connections(edge)) === 5)
+    await until(async () => (await edge.server.connections()) === 5)
     for (const socket of sockets) socket.destroy()
   })
 })
@@ -200,7 +223,7 @@ describe('a stop', () => {
     for (const one of all) one.get()
     await until(() => all.every((one) => one.heard().includes('"ok"')))
     const silent = client(edge)
-    await until(async () => (await connections(edge)) === 33)
+    await until(async () => (await edge.server.connections()) === 33)
     const stopped = edge.server.close({ drainSeconds: 3 })
     const asking = all.slice(0, 16)
     for (const one of asking) one.get()

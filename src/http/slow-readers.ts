@@ -6,7 +6,7 @@
 
 import type { ServerResponse } from 'node:http'
 
-export interface SlowReaderLimits {
+interface SlowReaderLimits {
   /** Without any progress, and the time every answer has at least. */
   readonly writeSeconds: number
   /** The rate in bytes per second below which a large answer is late. */

@@ -50,7 +50,7 @@ class Echo implements Conversation {
   }
 }
 
-interface World extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly edge: TestEdge
   readonly streams: Streams
   readonly clock: ReturnType<typeof testClock>
@@ -58,7 +58,7 @@ interface World extends AsyncDisposable {
   readonly changes: { count: number }
 }
 
-async function open(limits: Partial<StreamLimits> = {}): Promise<World> {
+async function open(limits: Partial<StreamLimits> = {}): Promise<Fixture> {
   const clock = testClock()
   const changes = { count: 0 }
   let url = ''
@@ -134,9 +134,9 @@ function client(uri: string, first?: string): Client {
 
 describe('a stream', () => {
   test('goes to whoever sends the password first, carries both ways, and tells the exit code', async () => {
-    await using world = await open()
+    await using fixture = await open()
     const echo = new Echo()
-    const { webSocketUri, password } = world.streams.offer(async () => echo, lastingPermission)
+    const { webSocketUri, password } = fixture.streams.offer(async () => echo, lastingPermission)
     assert.match(webSocketUri, /^ws:\/\/127\.0\.0\.1:\d+\/streams\/[\w-]{22}$/)
     const one = client(webSocketUri, password)
     await one.says('hello\n')
@@ -152,10 +152,10 @@ describe('a stream', () => {
   })
 
   test('a wrong password spends it; a late or unknown one is not found', async () => {
-    await using world = await open()
+    await using fixture = await open()
     let opened = 0
     const offer = () =>
-      world.streams.offer(async () => {
+      fixture.streams.offer(async () => {
         opened++
         return new Echo()
       }, lastingPermission)
@@ -164,23 +164,23 @@ describe('a stream', () => {
     assert.deepEqual([code, reason], [1008, 'the password is wrong'])
     assert.notEqual((await client(wrong.webSocketUri, wrong.password).closed).code, 1000)
     const late = offer()
-    world.clock.advance(61)
+    fixture.clock.advance(61)
     assert.equal((await client(late.webSocketUri, late.password).closed).code, 1006)
-    const unknown = client(`ws://127.0.0.1:${world.edge.port}/streams/none`, 'x')
+    const unknown = client(`ws://127.0.0.1:${fixture.edge.port}/streams/none`, 'x')
     assert.equal((await unknown.closed).code, 1006)
     assert.equal(opened, 0)
   })
 
   test('a client that says nothing is sent away', async () => {
-    await using world = await open({ passwordSeconds: 0.02 })
-    const { webSocketUri } = world.streams.offer(async () => new Echo(), lastingPermission)
+    await using fixture = await open({ passwordSeconds: 0.02 })
+    const { webSocketUri } = fixture.streams.offer(async () => new Echo(), lastingPermission)
     assert.deepEqual(await client(webSocketUri).closed, { code: 1008, reason: 'no password came' })
   })
 
   test('a client that leaves ends the conversation', async () => {
-    await using world = await open()
+    await using fixture = await open()
     const echo = new Echo()
-    const { webSocketUri, password } = world.streams.offer(async () => echo, lastingPermission)
+    const { webSocketUri, password } = fixture.streams.offer(async () => echo, lastingPermission)
     const one = client(webSocketUri, password)
     await one.says('hello')
     one.socket.close(4000, 'bye')
@@ -192,34 +192,34 @@ describe('a stream', () => {
   })
 
   test('what cannot be opened is told; closing the server says goodbye', async () => {
-    const world = await open()
-    const failing = world.streams.offer(async () => {
+    const fixture = await open()
+    const failing = fixture.streams.offer(async () => {
       throw new Error('the container does not run')
     }, lastingPermission)
     assert.deepEqual(await client(failing.webSocketUri, failing.password).closed, {
       code: 1011,
       reason: 'the container does not run',
     })
-    const { webSocketUri, password } = world.streams.offer(
+    const { webSocketUri, password } = fixture.streams.offer(
       async () => new Echo(),
       lastingPermission,
     )
     const one = client(webSocketUri, password)
     await one.says('hello')
-    await world[Symbol.asyncDispose]()
+    await fixture[Symbol.asyncDispose]()
     assert.deepEqual(await one.closed, { code: 1001, reason: 'the server is closing' })
   })
 
   test('offers and sessions are bounded', async () => {
-    await using world = await open({ offersMax: 2, sessionsMax: 1, messageBytesMax: 100 })
-    const offer = () => world.streams.offer(async () => new Echo(), lastingPermission)
+    await using fixture = await open({ offersMax: 2, sessionsMax: 1, messageBytesMax: 100 })
+    const offer = () => fixture.streams.offer(async () => new Echo(), lastingPermission)
     const one = offer()
     const two = offer()
     assert.throws(offer, (error) => error instanceof ApiError && error.status === 503)
     const first = client(one.webSocketUri, one.password)
     await first.says('hello')
     assert.equal((await client(two.webSocketUri, two.password).closed).code, 1006)
-    world.clock.advance(61)
+    fixture.clock.advance(61)
     offer()
     offer()
     first.socket.send('x'.repeat(101))
@@ -229,10 +229,10 @@ describe('a stream', () => {
 
 describe('the permission of a stream', () => {
   test('gone before the client comes: nothing is opened', async () => {
-    await using world = await open()
+    await using fixture = await open()
     const permission = revocable()
     let opened = 0
-    const { webSocketUri, password } = world.streams.offer(async () => {
+    const { webSocketUri, password } = fixture.streams.offer(async () => {
       opened++
       return new Echo()
     }, permission)
@@ -242,16 +242,16 @@ describe('the permission of a stream', () => {
   })
 
   test('gone while it is open: it ends, what it talks with is let go of, others go on', async () => {
-    await using world = await open()
+    await using fixture = await open()
     const permission = revocable()
     const echo = new Echo()
-    const one = world.streams.offer(async () => echo, permission)
-    const other = world.streams.offer(async () => new Echo(), lastingPermission)
+    const one = fixture.streams.offer(async () => echo, permission)
+    const other = fixture.streams.offer(async () => new Echo(), lastingPermission)
     const first = client(one.webSocketUri, one.password)
     const second = client(other.webSocketUri, other.password)
     await Promise.all([first.says('hello'), second.says('hello')])
     permission.revoke()
-    world.changes.count += 1
+    fixture.changes.count += 1
     assert.deepEqual(await first.closed, { code: 1008, reason: 'gone' })
     assert.ok(echo.disposed)
     second.socket.send('still here')
@@ -259,10 +259,10 @@ describe('the permission of a stream', () => {
   })
 
   test('one principal has a bounded number, others have theirs', async () => {
-    await using world = await open({ perPrincipalMax: 2 })
+    await using fixture = await open({ perPrincipalMax: 2 })
     const one = revocable()
     const offer = (permission: Permission) =>
-      world.streams.offer(async () => new Echo(), permission)
+      fixture.streams.offer(async () => new Echo(), permission)
     const { webSocketUri, password } = offer(one)
     await client(webSocketUri, password).says('hello')
     offer(one)
@@ -280,10 +280,11 @@ describe('the handshake', () => {
   const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
 
   test('is answered as in RFC 6455, or refused', async () => {
-    await using world = await open()
-    const { port } = world.edge
+    await using fixture = await open()
+    const { port } = fixture.edge
     const offered = () =>
-      new URL(world.streams.offer(async () => new Echo(), lastingPermission).webSocketUri).pathname
+      new URL(fixture.streams.offer(async () => new Echo(), lastingPermission).webSocketUri)
+        .pathname
     const good = 'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
     const [accepted] = await rawRequest(port, [ask(offered(), good + key)])
     assert.equal(accepted?.status, 101)
@@ -301,13 +302,13 @@ describe('the handshake', () => {
   })
 
   test('a client that sends pings and does not read is cut off', async () => {
-    await using world = await open({ waitingBytesMax: 1024 })
-    const { webSocketUri, password } = world.streams.offer(
+    await using fixture = await open({ waitingPongsMax: 100 })
+    const { webSocketUri, password } = fixture.streams.offer(
       async () => new Echo(),
       lastingPermission,
     )
     const good = 'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
-    const socket = connect(world.edge.port, '127.0.0.1')
+    const socket = connect(fixture.edge.port, '127.0.0.1')
     const gone = new Promise((resolve) => {
       socket.on('error', resolve)
       socket.on('close', resolve)
@@ -328,11 +329,11 @@ describe('the handshake', () => {
   })
 
   test('a client that breaks the framing, or the connection, harms nobody', async () => {
-    await using world = await open()
-    const { webSocketUri } = world.streams.offer(async () => new Echo(), lastingPermission)
+    await using fixture = await open()
+    const { webSocketUri } = fixture.streams.offer(async () => new Echo(), lastingPermission)
     const path = new URL(webSocketUri).pathname
     const good = 'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
-    const socket = connect(world.edge.port, '127.0.0.1')
+    const socket = connect(fixture.edge.port, '127.0.0.1')
     // The bytes after the head come with it: they must not be lost.
     socket.write(
       Buffer.concat([Buffer.from(ask(path, good + key)), Buffer.from([0x81, 0x01, 0x41])]),
@@ -342,12 +343,12 @@ describe('the handshake', () => {
     const frame = heard.subarray(heard.indexOf('\r\n\r\n') + 4)
     assert.equal(frame.readUInt8(0), 0x88)
     assert.equal(frame.readUInt16BE(2), 1002)
-    const other = world.streams.offer(async () => new Echo(), lastingPermission)
-    const reset = connect(world.edge.port, '127.0.0.1')
+    const other = fixture.streams.offer(async () => new Echo(), lastingPermission)
+    const reset = connect(fixture.edge.port, '127.0.0.1')
     reset.on('error', () => {})
     reset.write(ask(new URL(other.webSocketUri).pathname, good + key))
     await new Promise((resolve) => reset.once('data', resolve))
     reset.resetAndDestroy()
-    assert.equal((await world.edge.fetch('/healthz')).status, 200)
+    assert.equal((await fixture.edge.fetch('/healthz')).status, 200)
   })
 })

@@ -13,7 +13,7 @@ import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { Permission } from '#plane/access.ts'
 import type { PermissionWatch } from './permission-watch.ts'
 import {
-  acceptWebSocket,
+  createWebSocketAcceptor,
   refuseUpgrade,
   type WebSocket,
   type WebSocketLimits,
@@ -68,7 +68,9 @@ export interface StreamLimits extends WebSocketLimits {
 
 export const defaultStreamLimits: StreamLimits = Object.freeze({
   messageBytesMax: 64 * 1024,
+  fragmentsMax: 1024,
   waitingBytesMax: 256 * 1024,
+  waitingPongsMax: 1024,
   pingSeconds: 30,
   closeSeconds: 2,
   offersMax: 1000,
@@ -79,7 +81,7 @@ export const defaultStreamLimits: StreamLimits = Object.freeze({
   sessionSeconds: 4 * 3600,
 })
 
-export interface StreamParts {
+export interface StreamDependencies {
   readonly ids: Ids
   readonly clock: Clock
   readonly log: Log
@@ -99,15 +101,16 @@ interface Waiting {
 const prefix = '/streams/'
 const closing = { normal: 1000, away: 1001, policy: 1008, fault: 1011 } as const
 
-export function createStreams(parts: StreamParts): Streams {
-  const { ids, clock, log, permissions } = parts
-  const limits = { ...defaultStreamLimits, ...parts.limits }
+export function createStreams(deps: StreamDependencies): Streams {
+  const { ids, clock, log, permissions } = deps
+  const limits = { ...defaultStreamLimits, ...deps.limits }
+  const acceptWebSocket = createWebSocketAcceptor(limits)
   const offers = new Map<string, Waiting>()
   /** With the principal of each. */
   const sessions = new Map<WebSocket, string>()
   let ended = false
 
-  function take(id: string): Waiting | undefined {
+  function takeOffer(id: string): Waiting | undefined {
     const offer = offers.get(id)
     offers.delete(id)
     return offer !== undefined && offer.expiresAt > clock.now() ? offer : undefined
@@ -136,8 +139,8 @@ export function createStreams(parts: StreamParts): Streams {
     }
     await using conversation = await offer.open()
     // A client that leaves ends the wait for output, too.
-    const input = feed(messages, conversation)
-    const said = say(conversation, socket)
+    const input = forwardInput(messages, conversation)
+    const said = sendOutput(conversation, socket)
     const outcome = await Promise.race([said, input, socket.closed])
     socket.close(closing.normal, outcome === undefined ? '' : `exit code ${outcome}`)
   }
@@ -166,7 +169,7 @@ export function createStreams(parts: StreamParts): Streams {
       const id = ids.secret(16)
       const password = ids.secret(32)
       offers.set(id, { password, open, permission, expiresAt: now + limits.offerSeconds * 1000 })
-      return { webSocketUri: `${parts.publicUrl().replace(/^http/, 'ws')}${prefix}${id}`, password }
+      return { webSocketUri: `${deps.publicUrl().replace(/^http/, 'ws')}${prefix}${id}`, password }
     },
     accept(request, socket, head) {
       const path = (request.url ?? '').split('?')[0] ?? ''
@@ -174,12 +177,12 @@ export function createStreams(parts: StreamParts): Streams {
         refuseUpgrade(socket, 503, 'Service Unavailable', 'Retry-After: 10\r\n')
         return
       }
-      const offer = take(path.slice(prefix.length))
+      const offer = takeOffer(path.slice(prefix.length))
       if (offer === undefined) {
         refuseUpgrade(socket, 404, 'Not Found')
         return
       }
-      const accepted = acceptWebSocket(request, socket, head, limits)
+      const accepted = acceptWebSocket({ request, socket, head })
       if (accepted === undefined) return
       sessions.set(accepted, offer.permission.principalId)
       const longest = setTimeout(
@@ -192,7 +195,7 @@ export function createStreams(parts: StreamParts): Streams {
         sessions.delete(accepted)
       })
       serve(accepted, offer).catch((error: unknown) => {
-        // What is talked with is the world, and it may fail at any time: its words are fit for the client.
+        // A container may fail at any time; the engine's message is fit for the client.
         const reason = error instanceof Error ? error.message : String(error)
         log.info({ reason }, 'a stream failed')
         accepted.close(closing.fault, reason)
@@ -207,7 +210,7 @@ export function createStreams(parts: StreamParts): Streams {
 }
 
 /** Input to the conversation; an empty message is its end. Returns when the client has left. */
-async function feed(
+async function forwardInput(
   messages: AsyncIterator<Buffer>,
   conversation: Conversation,
 ): Promise<undefined> {
@@ -217,17 +220,20 @@ async function feed(
     if (next.done === true) return undefined
     if (deaf) continue
     if (next.value.length === 0) conversation.end()
-    // What no longer listens may still speak: its output decides when this ends.
+    // A program that closed its input may still write: its output decides when this ends.
     else await conversation.write(next.value).catch(() => (deaf = true))
   }
 }
 
-async function say(conversation: Conversation, socket: WebSocket): Promise<number | undefined> {
+async function sendOutput(
+  conversation: Conversation,
+  socket: WebSocket,
+): Promise<number | undefined> {
   for await (const { bytes } of conversation.output) await socket.send(bytes)
   return conversation.exitCode()
 }
 
-/** In a time that tells nothing about where they differ. */
+/** Compares in a time that does not depend on where they differ. */
 function isSame(given: string, password: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(hash(given), hash(password))

@@ -6,7 +6,7 @@
 
 import { type ApiError, refuse } from '#kernel/error.ts'
 
-export type Counted = 'reads' | 'writes' | 'deletes'
+type Counted = 'reads' | 'writes' | 'deletes'
 
 export interface BucketRule {
   /** Tokens of a full bucket. */
@@ -25,7 +25,7 @@ export interface ThrottleSettings {
   readonly bucketsMax: number
   /** Requests of one principal that run at once. */
   readonly atOnceMax: number
-  /** The installation's local owner: counted and told, but not refused. */
+  /** The installation's local owner: counted and shown the counts, but not refused. */
   readonly ownerId?: string
   /** Refuses the owner too. */
   readonly refusesOwner: boolean
@@ -70,7 +70,7 @@ export interface Throttle {
     counts: Readonly<Record<Counted, number>>,
     now: number,
   ): ApiError | undefined
-  /** A request begins; its end is told by what this gives. The refusal when too many of the principal's run. */
+  /** Counts a request as running until `leave` is called. Gives the refusal when too many of the principal's run. */
   enter(principalId: string): { readonly refusal: ApiError } | { leave(): void }
   /** Buckets in memory; never more than `bucketsMax`. */
   size(): number
@@ -101,7 +101,7 @@ export const unthrottled: Throttle = {
 }
 
 const kinds = ['reads', 'writes', 'deletes'] as const
-/** Nobody knows when one of the running requests will end. */
+/** When a running request ends is unknown, so the wait is a guess. */
 const atOnceRetrySeconds = 1
 
 export function createThrottle(settings: ThrottleSettings): Throttle {

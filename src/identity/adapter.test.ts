@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import type { Adapter } from 'oidc-provider'
 import type { Store } from '#stores/store.ts'
 import { createAdapterFactory } from './adapter.ts'
-import { createSeal } from './seal.ts'
-import { openTestStore } from './testing/world.ts'
+import { openTestStore } from './testing/fixture.ts'
+import { createSeal } from './testing/seal.ts'
 
 interface Setting extends AsyncDisposable {
   readonly store: Store

@@ -5,8 +5,8 @@
 
 import type { Adapter } from 'oidc-provider'
 import type { Clock } from '#kernel/ports.ts'
+import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
-import type { Seal } from './seal.ts'
 
 const sweepEvery = 50
 const sweepRows = 500
@@ -16,7 +16,7 @@ const graceSeconds = 60
 export interface AdapterOptions {
   readonly sql: Sql
   readonly clock: Clock
-  readonly seal: Seal
+  readonly seal: IdentitySeal
   /** What `consume` throws when another request consumed it at the same moment. */
   readonly alreadyConsumed: () => Error
   /** The metadata of a client, for the one kind that is not kept here. */

@@ -10,7 +10,7 @@ import { requestBehind } from './oauth-request.ts'
 import { type RewriteOptions, rewriteScope, routes } from './rewrite.ts'
 import { type OnSignIn, type SignInEvent, triedName } from './sign-in-events.ts'
 
-export interface AnswerOptions extends Pick<RewriteOptions, 'audience' | 'aliases'> {
+interface AnswerOptions extends Pick<RewriteOptions, 'audience' | 'aliases'> {
   readonly tenantId: string
 }
 
@@ -108,7 +108,7 @@ function tokenFields(ctx: Context, body: object, options: AnswerOptions): object
 }
 
 /** What was granted, in the words of the question: clients file tokens under the scopes they asked for. */
-export function scopeAsAsked(
+function scopeAsAsked(
   granted: string,
   asked: string,
   options: Pick<RewriteOptions, 'audience' | 'aliases'>,

@@ -5,8 +5,8 @@ import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:cryp
 import { test } from 'node:test'
 import type { ApiError } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
+import { type IdentityFixture, openIdentityFixture, testTenant } from './testing/fixture.ts'
 import { addAlice, askToken, claimsOf } from './testing/flows.ts'
-import { openWorld, testTenant, type World } from './testing/world.ts'
 
 function encode(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -27,13 +27,13 @@ const rs256 =
   (signed: string): Buffer =>
     sign('sha256', Buffer.from(signed), key)
 
-async function authenticate(world: World, token: string): Promise<Principal> {
-  return world.identity.authenticator.authenticate(`Bearer ${token}`)
+async function authenticate(fixture: IdentityFixture, token: string): Promise<Principal> {
+  return fixture.identity.authenticator.authenticate(`Bearer ${token}`)
 }
 
-async function refusal(world: World, header: string | undefined): Promise<ApiError> {
+async function refusal(fixture: IdentityFixture, header: string | undefined): Promise<ApiError> {
   try {
-    await world.identity.authenticator.authenticate(header)
+    await fixture.identity.authenticator.authenticate(header)
   } catch (error) {
     assert.ok(error instanceof Error && 'code' in error && 'extra' in error, String(error))
     // An error with both is the catalogue's.
@@ -43,16 +43,16 @@ async function refusal(world: World, header: string | undefined): Promise<ApiErr
 }
 
 test('without a header, and with a wrong one, the answer says where to sign in', async () => {
-  await using world = await openWorld()
-  const missing = await refusal(world, undefined)
+  await using fixture = await openIdentityFixture()
+  const missing = await refusal(fixture, undefined)
   assert.equal(missing.code, 'AuthenticationFailed')
   assert.equal(missing.status, 401)
   assert.equal(
     missing.extra.headers?.['WWW-Authenticate'],
-    `Bearer authorization_uri="${world.url}/common/oauth2/authorize"`,
+    `Bearer authorization_uri="${fixture.url}/common/oauth2/authorize"`,
   )
   for (const header of ['', 'Bearer', 'Bearer ', 'Basic YTpi', 'token', 'Bearer a b', 'Bearer é']) {
-    const { code, status, extra } = await refusal(world, header)
+    const { code, status, extra } = await refusal(fixture, header)
     assert.equal(code, 'AuthenticationFailedInvalidHeader', header)
     assert.equal(status, 401)
     assert.match(extra.headers?.['WWW-Authenticate'] ?? '', /error="invalid_token"/)
@@ -60,12 +60,12 @@ test('without a header, and with a wrong one, the answer says where to sign in',
 })
 
 test('tampered tokens are refused, whatever their header says', async () => {
-  await using world = await openWorld()
-  const id = await addAlice(world)
-  const { token } = await world.identity.issueToken(id)
+  await using fixture = await openIdentityFixture()
+  const id = await addAlice(fixture)
+  const { token } = await fixture.identity.issueToken(id)
   const claims = claimsOf(token)
   const [head = '', body = '', signature = ''] = token.split('.')
-  const keys = (await (await fetch(`${world.url}/common/discovery/keys`)).json()) as {
+  const keys = (await (await fetch(`${fixture.url}/common/discovery/keys`)).json()) as {
     keys: { kid: string; n: string; e: string; kty: string }[]
   }
   const kid = keys.keys[0]?.kid
@@ -126,7 +126,7 @@ test('tampered tokens are refused, whatever their header says', async () => {
     ['proto', forge({ alg: '__proto__', kid: '__proto__', typ }, claims, () => signature)],
   ]
   for (const [name, bad] of wrong) {
-    const { code, status, extra } = await refusal(world, `Bearer ${bad}`)
+    const { code, status, extra } = await refusal(fixture, `Bearer ${bad}`)
     assert.equal(code, 'InvalidAuthenticationToken', name)
     assert.equal(status, 401)
     assert.match(
@@ -134,16 +134,16 @@ test('tampered tokens are refused, whatever their header says', async () => {
       /^Bearer authorization_uri="[^"]+", error="invalid_token", error_description="[^"]+"$/,
     )
   }
-  assert.equal((await authenticate(world, token)).id, id)
+  assert.equal((await authenticate(fixture, token)).id, id)
 })
 
 test('a good signature is not enough: time, tenant, audience, type and principal count', async () => {
-  await using world = await openWorld()
-  const id = await addAlice(world)
-  const signed = await tokensOf(world)
-  const { token } = await world.identity.issueToken(id)
+  await using fixture = await openIdentityFixture()
+  const id = await addAlice(fixture)
+  const signed = await tokensOf(fixture)
+  const { token } = await fixture.identity.issueToken(id)
   const claims = claimsOf(token)
-  const seconds = Math.floor(world.now() / 1000)
+  const seconds = Math.floor(fixture.now() / 1000)
   const cases: readonly (readonly [string, string, object, object?])[] = [
     ['expired', 'ExpiredAuthenticationToken', { exp: seconds - 31 }],
     ['far past', 'ExpiredAuthenticationToken', { exp: -1e300 }],
@@ -153,7 +153,7 @@ test('a good signature is not enough: time, tenant, audience, type and principal
     ['other tenant', 'InvalidAuthenticationTokenTenant', { tid: testTenant.replace('1', '2') }],
     ['no tenant', 'InvalidAuthenticationTokenTenant', { tid: undefined }],
     ['other audience', 'InvalidAuthenticationTokenAudience', { aud: 'https://other' }],
-    ['audience with a path', 'InvalidAuthenticationTokenAudience', { aud: `${world.url}/x` }],
+    ['audience with a path', 'InvalidAuthenticationTokenAudience', { aud: `${fixture.url}/x` }],
     ['no audience', 'InvalidAuthenticationTokenAudience', { aud: undefined }],
     ['no principal', 'InvalidAuthenticationToken', { oid: undefined }],
     ['unknown principal', 'InvalidAuthenticationToken', { oid: testTenant }],
@@ -162,33 +162,33 @@ test('a good signature is not enough: time, tenant, audience, type and principal
     ['quotes', 'InvalidAuthenticationTokenAudience', { aud: '"\r\nX: y\\' }],
   ]
   for (const [name, code, change, header = {}] of cases) {
-    const error = await refusal(world, `Bearer ${await signed({ ...claims, ...change }, header)}`)
+    const error = await refusal(fixture, `Bearer ${await signed({ ...claims, ...change }, header)}`)
     assert.equal(error.code, code, name)
     assert.equal(error.status, 401)
     assert.doesNotMatch(error.extra.headers?.['WWW-Authenticate'] ?? '', /[\r\n\\]|"[^",=]*"[^",]/)
   }
   for (const change of [
     {},
-    { aud: `${world.url}/` },
-    { aud: ['x', world.url] },
+    { aud: `${fixture.url}/` },
+    { aud: ['x', fixture.url] },
     { exp: seconds - 5 },
   ]) {
-    assert.equal((await authenticate(world, await signed({ ...claims, ...change }, {}))).id, id)
+    assert.equal((await authenticate(fixture, await signed({ ...claims, ...change }, {}))).id, id)
   }
 })
 
 test('a remembered token is answered at once, and ends when it expires', async () => {
-  await using world = await openWorld()
-  const id = await addAlice(world)
-  const { token } = await world.identity.issueToken(id)
-  const { authenticator } = world.identity
+  await using fixture = await openIdentityFixture()
+  const id = await addAlice(fixture)
+  const { token } = await fixture.identity.issueToken(id)
+  const { authenticator } = fixture.identity
   const first = authenticator.authenticate(`Bearer ${token}`)
   assert.ok(first instanceof Promise)
   const principal = await first
   assert.equal(authenticator.authenticate(`Bearer ${token}`), principal, 'without a promise')
-  world.wait(3600)
+  fixture.wait(3600)
   assert.equal(authenticator.authenticate(`Bearer ${token}`), principal, 'within the clock skew')
-  world.wait(31)
+  fixture.wait(31)
   assert.throws(() => authenticator.authenticate(`Bearer ${token}`), {
     code: 'ExpiredAuthenticationToken',
   })
@@ -198,47 +198,47 @@ test('a remembered token is answered at once, and ends when it expires', async (
 })
 
 test('a principal that is disabled or deleted is refused on the very next request, on every replica', async () => {
-  await using world = await openWorld()
-  await using replica = await world.replica()
-  const { directory } = world.identity
-  const id = await addAlice(world)
-  const { token } = await world.identity.issueToken(id)
-  for (const w of [world, replica]) assert.equal((await authenticate(w, token)).id, id)
+  await using fixture = await openIdentityFixture()
+  await using replica = await fixture.replica()
+  const { directory } = fixture.identity
+  const id = await addAlice(fixture)
+  const { token } = await fixture.identity.issueToken(id)
+  for (const w of [fixture, replica]) assert.equal((await authenticate(w, token)).id, id)
   await directory.update(id, { enabled: false })
-  for (const w of [world, replica]) {
+  for (const w of [fixture, replica]) {
     assert.equal((await refusal(w, `Bearer ${token}`)).code, 'InvalidAuthenticationToken')
   }
   await directory.update(id, { enabled: true })
-  for (const w of [world, replica]) {
+  for (const w of [fixture, replica]) {
     assert.match((await refusal(w, `Bearer ${token}`)).message, /it was revoked/)
   }
-  const { token: fresh } = await world.identity.issueToken(id)
-  for (const w of [world, replica]) assert.equal((await authenticate(w, fresh)).id, id)
+  const { token: fresh } = await fixture.identity.issueToken(id)
+  for (const w of [fixture, replica]) assert.equal((await authenticate(w, fresh)).id, id)
   await directory.createGroup({ displayName: 'unrelated' })
-  assert.equal((await authenticate(world, fresh)).id, id)
+  assert.equal((await authenticate(fixture, fresh)).id, id)
   await directory.delete(id)
-  for (const w of [world, replica]) {
+  for (const w of [fixture, replica]) {
     assert.equal((await refusal(w, `Bearer ${fresh}`)).code, 'InvalidAuthenticationToken')
   }
 })
 
 test('all tokens of a principal end with it, also those looked at after the change was noticed', async () => {
-  await using world = await openWorld()
-  const id = await addAlice(world)
-  const tokens = await Promise.all([1, 2, 3].map(() => world.identity.issueToken(id)))
-  for (const { token } of tokens) assert.equal((await authenticate(world, token)).id, id)
-  await world.identity.directory.update(id, { enabled: false })
+  await using fixture = await openIdentityFixture()
+  const id = await addAlice(fixture)
+  const tokens = await Promise.all([1, 2, 3].map(() => fixture.identity.issueToken(id)))
+  for (const { token } of tokens) assert.equal((await authenticate(fixture, token)).id, id)
+  await fixture.identity.directory.update(id, { enabled: false })
   for (const { token } of tokens) {
-    assert.equal((await refusal(world, `Bearer ${token}`)).code, 'InvalidAuthenticationToken')
+    assert.equal((await refusal(fixture, `Bearer ${token}`)).code, 'InvalidAuthenticationToken')
   }
 })
 
 test('after a key rotation old tokens stay good until they expire, new ones are good everywhere', async () => {
-  await using world = await openWorld()
-  await using replica = await world.replica()
-  const id = await addAlice(world)
-  const app = await world.identity.directory.createServicePrincipal({ displayName: 'app' })
-  const ask = async (w: World): Promise<string> => {
+  await using fixture = await openIdentityFixture()
+  await using replica = await fixture.replica()
+  const id = await addAlice(fixture)
+  const app = await fixture.identity.directory.createServicePrincipal({ displayName: 'app' })
+  const ask = async (w: IdentityFixture): Promise<string> => {
     const { access_token } = await askToken(w, {
       grant_type: 'client_credentials',
       client_id: app.principal.clientId ?? '',
@@ -249,13 +249,13 @@ test('after a key rotation old tokens stay good until they expire, new ones are 
   const keyOf = (token: string): unknown =>
     (JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as { kid: string })
       .kid
-  const old = await ask(world)
+  const old = await ask(fixture)
   assert.equal(keyOf(old), keyOf(await ask(replica)), 'one key for all replicas')
-  const kid = await world.identity.rotateKeys()
-  const fresh = await ask(world)
+  const kid = await fixture.identity.rotateKeys()
+  const fresh = await ask(fixture)
   assert.equal(keyOf(fresh), kid)
   assert.equal(keyOf(await ask(replica)), kid, 'the other replica noticed')
-  for (const w of [world, replica]) {
+  for (const w of [fixture, replica]) {
     assert.equal((await authenticate(w, old)).id, app.principal.id)
     assert.equal((await authenticate(w, fresh)).id, app.principal.id)
   }
@@ -266,38 +266,38 @@ test('after a key rotation old tokens stay good until they expire, new ones are 
     return keys.length
   }
   assert.equal(await published(), 2)
-  for (const w of [world, replica]) w.wait(3631)
-  await world.identity.rotateKeys()
+  for (const w of [fixture, replica]) w.wait(3631)
+  await fixture.identity.rotateKeys()
   assert.equal(await published(), 2, 'the first key is gone')
-  assert.equal((await authenticate(world, (await world.identity.issueToken(id)).token)).id, id)
+  assert.equal((await authenticate(fixture, (await fixture.identity.issueToken(id)).token)).id, id)
 })
 
 test('another installation key opens no signing key', async () => {
-  await using world = await openWorld()
-  const id = await addAlice(world)
-  const { token } = await world.identity.issueToken(id)
-  await using stranger = await openWorld(
+  await using fixture = await openIdentityFixture()
+  const id = await addAlice(fixture)
+  const { token } = await fixture.identity.issueToken(id)
+  await using stranger = await openIdentityFixture(
     {},
-    { store: world.store, installationKey: Buffer.alloc(32, 7), url: world.url },
+    { store: fixture.store, installationKey: Buffer.alloc(32, 7), url: fixture.url },
   )
   await assert.rejects(stranger.identity.issueToken(id), /installation key/)
-  assert.equal((await authenticate(world, token)).id, id)
+  assert.equal((await authenticate(fixture, token)).id, id)
 })
 
 /** Signs claims with the installation's real key, taken from the OAuth server by issuing and re-signing. */
 async function tokensOf(
-  world: World,
+  fixture: IdentityFixture,
 ): Promise<(claims: object, header: object) => Promise<string>> {
-  const { createSeal } = await import('./seal.ts')
+  const { createSeal } = await import('./testing/seal.ts')
   const { openKeyRing } = await import('./keys.ts')
   const { defaultIdentityLimits } = await import('./limits.ts')
-  const { testIds } = await import('./testing/world.ts')
+  const { testIds } = await import('./testing/fixture.ts')
   const ring = openKeyRing({
-    sql: world.store.sql,
-    watch: world.identity.directory.watch,
-    clock: { now: world.now },
+    sql: fixture.store.sql,
+    watch: fixture.identity.directory.watch,
+    clock: { now: fixture.now },
     ids: testIds,
-    seal: createSeal(world.installationKey),
+    seal: createSeal(fixture.installationKey),
     limits: defaultIdentityLimits,
   })
   return async (claims, header) => {

@@ -8,14 +8,15 @@ import { createHash } from 'node:crypto'
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import type { Clock, Log } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
+import { hyphenate, isUuid } from '#kernel/uuid.ts'
 import type { Outbound } from '#outbound/outbound.ts'
 import { type AuthenticationCode, refuseAuthentication } from './challenge.ts'
 import type { IdentityDirectory } from './directory.ts'
 import { createIssuerKeys, type IssuerKeys } from './external-issuers.ts'
-import { createGenerations } from './generations.ts'
 import { isSignedBy, type ParsedToken, parseToken } from './jwt.ts'
 import type { KeyRing } from './keys.ts'
 import type { IdentityLimits } from './limits.ts'
+import { createLruCache } from './lru-cache.ts'
 import type { PrincipalRecord } from './principal-record.ts'
 
 export interface Authenticator {
@@ -55,13 +56,12 @@ interface Entry {
 }
 
 const bearer = /^bearer +([!-~]+) *$/i
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { directory, keys, clock, limits, tenantId, publicUrl } = options
   const { watch } = directory
   // By the whole header: the look-up needs no string to be cut first.
-  const seen = createGenerations<Entry>(limits.tokensRemembered)
+  const verified = createLruCache<Entry>(limits.tokensRemembered)
   const external = new Map<string, { issuer: ExternalIssuer; keys: IssuerKeys }>(
     options.issuers.map((issuer) => [
       issuer.issuer,
@@ -88,7 +88,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const version = watch.version
     const record = await directory.record(entry.principal.id)
     if (entry.local ? record?.enabled !== true : record !== undefined) {
-      seen.delete(header)
+      verified.delete(header)
       throw invalid(
         entry.local
           ? 'its principal is disabled or deleted'
@@ -97,12 +97,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     }
     const gone = record === undefined ? undefined : await findRevocation(record, entry)
     if (gone !== undefined) {
-      seen.delete(header)
+      verified.delete(header)
       throw invalid(gone)
     }
     entry.version = version
     if (clock.now() >= entry.expiresAt) {
-      seen.delete(header)
+      verified.delete(header)
       throw expired(entry.expiresAt - limits.clockSkewSeconds * 1000)
     }
     return entry.principal
@@ -132,7 +132,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const entry =
       iss === publicUrl() ? await verifyOwn(parsed) : await verifyExternal(parsed, String(iss))
     const principal = await checkPrincipal(header, entry)
-    seen.set(header, entry)
+    verified.set(header, entry)
     return principal
   }
 
@@ -141,7 +141,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const id = token.keyId
     const key = id === undefined ? undefined : (keys.known(id) ?? (await keys.find(id)))
     if (key === undefined) throw invalid('its signing key is unknown')
-    if (!isSignedBy(token, key)) throw invalid('its signature is wrong')
+    if (!(await isSignedBy(token, key))) throw invalid('its signature is wrong')
     const { claims } = token
     const expiresAt = checkTimes(claims)
     if (claims['tid'] !== tenantId) {
@@ -163,13 +163,14 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
         displayName: user ? text(claims['upn']) : text(claims['appid']),
         clientId: text(claims['appid']),
         groups: [],
+        generation: typeof claims['gen'] === 'number' ? claims['gen'] : 0,
       },
     }
   }
 
   /** A UUID says by itself whose it is only while there is one issuer to say it. */
   function objectIdOf(issuer: string, id: string): string {
-    return external.size === 1 && uuid.test(id) ? id.toLowerCase() : toObjectId(issuer, id)
+    return external.size === 1 && isUuid(id) ? id.toLowerCase() : toObjectId(issuer, id)
   }
 
   async function verifyExternal(token: ParsedToken, iss: string): Promise<Entry> {
@@ -178,7 +179,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const { issuer } = trusted
     const key = await trusted.keys.find(token.keyId)
     if (key === undefined) throw invalid('its signing key is unknown')
-    if (!isSignedBy(token, key)) throw invalid('its signature is wrong')
+    if (!(await isSignedBy(token, key))) throw invalid('its signature is wrong')
     const { claims } = token
     const expiresAt = checkTimes(claims)
     if (issuer.claims.tenant !== undefined) {
@@ -204,6 +205,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
         displayName: typeof name === 'string' ? name : clientId || oid,
         clientId,
         groups: Array.isArray(groups) ? await foreignGroups(iss, groups) : [],
+        issuer: iss,
       },
     }
   }
@@ -246,17 +248,17 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   return {
-    expiryOf: (header) => (header === undefined ? undefined : seen.get(header)?.expiresAt),
+    expiryOf: (header) => (header === undefined ? undefined : verified.get(header)?.expiresAt),
     authenticate(header) {
       if (header === undefined) throw refuse('AuthenticationFailed')
-      const entry = seen.get(header)
+      const entry = verified.get(header)
       if (entry === undefined) return verify(header)
       const moved = watch.refresh()
       if (moved !== undefined || entry.version !== watch.version) {
         return checkPrincipal(header, entry)
       }
       if (clock.now() >= entry.expiresAt) {
-        seen.delete(header)
+        verified.delete(header)
         throw expired(entry.expiresAt - limits.clockSkewSeconds * 1000)
       }
       return entry.principal
@@ -273,14 +275,7 @@ function toObjectId(issuer: string, id: string): string {
   // Version 8 (own construction) and variant bits of RFC 9562.
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
-  const hex = bytes.toString('hex')
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    hex.slice(12, 16),
-    hex.slice(16, 20),
-    hex.slice(20),
-  ].join('-')
+  return hyphenate(bytes.toString('hex'))
 }
 
 function withoutSlash(audience: string): string {

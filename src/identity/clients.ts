@@ -7,7 +7,7 @@ import type { IdentityDirectory } from './directory.ts'
 import type { PrincipalRecord } from './principal-record.ts'
 
 /** The command line: device code, or a code with PKCE to a loopback address on any port. */
-export const cliClientId = 'armature-cli'
+const cliClientId = 'armature-cli'
 /** The portal and the built-in signed-in page: served from the public URL itself. */
 export const portalClientId = 'armature-portal'
 

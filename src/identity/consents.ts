@@ -12,7 +12,7 @@ export interface Consents {
   grant(consent: Consent): Promise<void>
 }
 
-export interface Consent {
+interface Consent {
   readonly principalId: string
   readonly clientId: string
   readonly scopes: Iterable<string>
@@ -39,10 +39,10 @@ export function openConsents(sql: RecordedSql, clock: Clock): Consents {
       await sql.transact(async (tx) => {
         const before = await read(tx, principalId, clientId)
         const all = new Set([...before, ...scopes])
-        tx.tell({
+        tx.describe({
           action: 'Directory/users/consents/write',
           target: `/directory/users/${principalId}/consents/${clientId}`,
-          trail: {
+          initiator: {
             principal: { id: principalId, clientId },
             correlationId: '',
             from: { ...origin, method: 'POST' },

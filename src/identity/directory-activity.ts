@@ -1,4 +1,4 @@
-/** What changes of the directory tell the audit trail. Of credentials it is told that they changed, and nothing of them. */
+/** Audit records of changes of the directory. Of credentials they say that they changed, never what they are. */
 
 import type { RecordedTx } from '#activity/recorded-sql.ts'
 import type { LocalType, PrincipalRecord } from './principal-record.ts'
@@ -17,7 +17,7 @@ export function tellPrincipal(
 ): void {
   const principal = after ?? before
   if (principal === undefined) return
-  tx.tell({
+  tx.describe({
     action: `Directory/${collections[principal.type]}/${after === undefined ? 'delete' : 'write'}`,
     target: pathOf(principal),
     ...(before === undefined ? {} : { before: shown(before) }),
@@ -31,7 +31,7 @@ export function tellMember(
   memberId: string,
   verb: 'write' | 'delete',
 ): void {
-  tx.tell({
+  tx.describe({
     action: `Directory/groups/members/${verb}`,
     target: `${pathOf(group)}/members/${memberId}`,
   })
@@ -43,7 +43,10 @@ export function tellCredential(
   { action, path }: { readonly action: string; readonly path: string },
 ): void {
   const collection = collections[principal.type]
-  tx.tell({ action: `Directory/${collection}/${action}`, target: `${pathOf(principal)}/${path}` })
+  tx.describe({
+    action: `Directory/${collection}/${action}`,
+    target: `${pathOf(principal)}/${path}`,
+  })
 }
 
 function pathOf({ type, id }: PrincipalRecord): string {

@@ -16,13 +16,13 @@ import { sessionRoutes } from './session-api.ts'
 const name = Type.String({ minLength: 1, maxLength: 256 })
 const redirectUris = Type.Array(Type.String({ minLength: 1, maxLength: 2048 }), { maxItems: 20 })
 
-export const UserCreate = Type.Object({
+const UserCreate = Type.Object({
   displayName: name,
   signInName: name,
   password: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
 })
-export const GroupCreate = Type.Object({ displayName: name })
-export const ServicePrincipalCreate = Type.Object({
+const GroupCreate = Type.Object({ displayName: name })
+const ServicePrincipalCreate = Type.Object({
   displayName: name,
   redirectUris: Type.Optional(redirectUris),
   /** Without a secret; people sign in to it. */
@@ -43,21 +43,21 @@ const attributes = Type.Record(
     Type.Array(Type.Integer(), { minItems: 1, maxItems: 20 }),
   ]),
 )
-export const PrincipalUpdate = Type.Object({
+const PrincipalUpdate = Type.Object({
   displayName: Type.Optional(name),
   enabled: Type.Optional(Type.Boolean()),
   attributes: Type.Optional(attributes),
 })
-export const ServicePrincipalUpdate = Type.Object({
+const ServicePrincipalUpdate = Type.Object({
   displayName: Type.Optional(name),
   enabled: Type.Optional(Type.Boolean()),
   attributes: Type.Optional(attributes),
   redirectUris: Type.Optional(redirectUris),
 })
-export const PasswordSet = Type.Object({
+const PasswordSet = Type.Object({
   password: Type.String({ minLength: 1, maxLength: 1024 }),
 })
-export const SecretCreate = Type.Object({
+const SecretCreate = Type.Object({
   displayName: Type.Optional(name),
   /** ISO 8601; a secret without one is good until it is removed. */
   expiresOn: Type.Optional(Type.String({ maxLength: 40 })),

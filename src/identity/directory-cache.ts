@@ -3,10 +3,10 @@
  * a fact read while the directory changed is answered but not remembered.
  */
 
-import type { Directory, PrincipalAttributes } from '#kernel/principal.ts'
+import type { Directory, Principal, PrincipalAttributes } from '#kernel/principal.ts'
 import type { Sql, SqlRow } from '#stores/store.ts'
 import type { FeedWatch } from './feed-watch.ts'
-import { createGenerations } from './generations.ts'
+import { createLruCache } from './lru-cache.ts'
 import { type PrincipalRecord, principalColumns, toPrincipalRecord } from './principal-record.ts'
 import { parseObjectId } from './principal-rules.ts'
 
@@ -14,6 +14,11 @@ export interface DirectoryCache extends Directory {
   attributesOf(id: string): Promise<PrincipalAttributes>
   /** The principal as it is now, or `undefined` when the directory has none. */
   record(id: string): Promise<PrincipalRecord | undefined>
+  /**
+   * Whether a principal that was authenticated earlier may still act: it exists, is enabled, and its tokens were not
+   * revoked since. As fresh as `record`.
+   */
+  isActive(principal: Principal): Promise<boolean>
   /** What tokens of that principal may rest on. As fresh as `record`. */
   grounds(id: string): Promise<Grounds>
 }
@@ -40,9 +45,9 @@ export function createDirectoryCache(options: {
 }): DirectoryCache {
   const { sql, watch, remembered } = options
   // `null` remembers that there is none: ids of external issuers are asked for on every request too.
-  const records = createGenerations<PrincipalRecord | null>(remembered)
-  const groups = createGenerations<readonly string[]>(remembered)
-  const groundsOf = createGenerations<Grounds>(remembered)
+  const records = createLruCache<PrincipalRecord | null>(remembered)
+  const groups = createLruCache<readonly string[]>(remembered)
+  const groundsOf = createLruCache<Grounds>(remembered)
 
   watch.onChange((keys) => {
     for (const key of keys) {
@@ -101,6 +106,11 @@ export function createDirectoryCache(options: {
     async find(id) {
       const found = await record(id)
       return found === undefined ? undefined : { type: found.type, displayName: found.displayName }
+    },
+    async isActive({ id, issuer, generation }) {
+      const found = await record(id)
+      if (issuer !== undefined) return found === undefined
+      return found?.enabled === true && found.generation === generation
     },
     attributesOf: async (id) => (await record(id))?.attributes ?? {},
     async groupsOf(id) {

@@ -26,7 +26,7 @@ export interface DirectoryRoute {
   ) => Promise<object | undefined>
 }
 
-export interface DirectoryTools {
+interface DirectoryTools {
   /** `Ids.secret`: for passwords that are made up here. */
   secret(bytes: number): string
   /** Who asks. */

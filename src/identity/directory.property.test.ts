@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { openWorld } from './testing/world.ts'
+import { openIdentityFixture } from './testing/fixture.ts'
 
 const size = 7
 const step = fc.record({
@@ -13,9 +13,9 @@ const step = fc.record({
 })
 
 test('groupsOf is reachability, at every moment of any history', async () => {
-  await using world = await openWorld()
-  await using replica = await world.replica()
-  const { directory } = world.identity
+  await using fixture = await openIdentityFixture()
+  await using replica = await fixture.replica()
+  const { directory } = fixture.identity
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
       const groups: string[] = []
@@ -35,7 +35,7 @@ test('groupsOf is reachability, at every moment of any history', async () => {
         else above?.delete(g)
         // The same member every time, so that caches are warm when the graph changes above it.
         const expected = reach(edges, principal.id)
-        for (const w of [world, replica]) {
+        for (const w of [fixture, replica]) {
           assert.deepEqual(
             [...(await w.identity.directory.groupsOf(principal.id))].sort(),
             expected,

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openWorld } from './testing/world.ts'
+import { openIdentityFixture } from './testing/fixture.ts'
 
 const nobody = '00000000-0000-4000-8000-000000000000'
 
 test('sign-in names are unique without regard to case; a refused user leaves nothing', async () => {
-  await using world = await openWorld()
-  const { directory } = world.identity
+  await using fixture = await openIdentityFixture()
+  const { directory } = fixture.identity
   const user = await directory.createUser({ displayName: ' Ann ', signInName: 'Ann@x' })
   assert.equal(user.displayName, 'Ann')
   assert.equal(user.signInName, 'Ann@x')
@@ -25,8 +25,8 @@ test('sign-in names are unique without regard to case; a refused user leaves not
 })
 
 test('names, passwords and redirect URIs follow the rules', async () => {
-  await using world = await openWorld()
-  const { directory } = world.identity
+  await using fixture = await openIdentityFixture()
+  const { directory } = fixture.identity
   const invalid = { code: 'InvalidPrincipal', status: 400 }
   for (const displayName of ['', '  ', 'a\0b', 'a\nb', '\ud800', 'x'.repeat(257)]) {
     await assert.rejects(directory.createGroup({ displayName }), invalid)
@@ -64,8 +64,8 @@ test('names, passwords and redirect URIs follow the rules', async () => {
 })
 
 test('an id that names nothing, or something else, is not found', async () => {
-  await using world = await openWorld()
-  const { directory } = world.identity
+  await using fixture = await openIdentityFixture()
+  const { directory } = fixture.identity
   const group = await directory.createGroup({ displayName: 'G' })
   const missing = { code: 'PrincipalNotFound', status: 404 }
   for (const id of [nobody, '', 'x', 'nul\0', '../..', group.id.slice(1)]) {
@@ -85,8 +85,8 @@ test('an id that names nothing, or something else, is not found', async () => {
 })
 
 test('lists come in pages that join to the whole', async () => {
-  await using world = await openWorld()
-  const { directory } = world.identity
+  await using fixture = await openIdentityFixture()
+  const { directory } = fixture.identity
   const made: string[] = []
   for (let i = 0; i < 7; i += 1) {
     made.push((await directory.createGroup({ displayName: `G${i}` })).id)
@@ -105,9 +105,9 @@ test('lists come in pages that join to the whole', async () => {
 })
 
 test('membership is transitive, survives cycles, and counts at once on every replica', async () => {
-  await using world = await openWorld()
-  await using replica = await world.replica()
-  const { directory } = world.identity
+  await using fixture = await openIdentityFixture()
+  await using replica = await fixture.replica()
+  const { directory } = fixture.identity
   const user = await directory.createUser({ displayName: 'U', signInName: 'u' })
   const [a, b, c] = await Promise.all(
     ['a', 'b', 'c'].map((displayName) => directory.createGroup({ displayName })),
@@ -115,7 +115,7 @@ test('membership is transitive, survives cycles, and counts at once on every rep
   assert.ok(a !== undefined && b !== undefined && c !== undefined)
   const groups = async (id: string): Promise<string[]> => {
     const both = await Promise.all(
-      [world, replica].map(async ({ identity }) => [...(await identity.directory.groupsOf(id))]),
+      [fixture, replica].map(async ({ identity }) => [...(await identity.directory.groupsOf(id))]),
     )
     assert.deepEqual(both[0], both[1])
     return (both[0] ?? []).sort()
@@ -140,9 +140,9 @@ test('membership is transitive, survives cycles, and counts at once on every rep
 })
 
 test('what others may ask is fresh after every change', async () => {
-  await using world = await openWorld()
-  await using replica = await world.replica()
-  const { directory } = world.identity
+  await using fixture = await openIdentityFixture()
+  await using replica = await fixture.replica()
+  const { directory } = fixture.identity
   const seen = replica.identity.directory
   const group = await directory.createGroup({ displayName: 'Before' })
   assert.deepEqual(await seen.find(group.id), { type: 'Group', displayName: 'Before' })
@@ -153,8 +153,8 @@ test('what others may ask is fresh after every change', async () => {
 })
 
 test('secrets are several, limited and listed without their value', async () => {
-  await using world = await openWorld({ limits: { secretsPerPrincipalMax: 3 } })
-  const { directory } = world.identity
+  await using fixture = await openIdentityFixture({ limits: { secretsPerPrincipalMax: 3 } })
+  const { directory } = fixture.identity
   const { principal, clientSecret } = await directory.createServicePrincipal({ displayName: 'S' })
   assert.equal(Buffer.from(clientSecret, 'base64url').length, 32)
   const added = await Promise.allSettled([1, 2, 3].map(() => directory.addSecret(principal.id)))
@@ -164,13 +164,13 @@ test('secrets are several, limited and listed without their value', async () => 
   assert.ok(!JSON.stringify(listed).includes(clientSecret))
   assert.ok(await directory.verifySecret(principal.id, clientSecret))
   await assert.rejects(directory.removeSecret(principal.id, nobody), { code: 'SecretNotFound' })
-  const stored = await world.store.sql.all('select * from identity_credentials')
+  const stored = await fixture.store.sql.all('select * from identity_credentials')
   assert.ok(!JSON.stringify(stored).includes(clientSecret))
 })
 
 test('deleting a principal removes all that was its own', async () => {
-  await using world = await openWorld()
-  const { directory } = world.identity
+  await using fixture = await openIdentityFixture()
+  const { directory } = fixture.identity
   const group = await directory.createGroup({ displayName: 'G' })
   const user = await directory.createUser({
     displayName: 'U',
@@ -181,14 +181,14 @@ test('deleting a principal removes all that was its own', async () => {
   assert.equal((await directory.verifyPassword('U', 'long enough'))?.user.id, user.id)
   await directory.delete(user.id)
   for (const table of ['identity_credentials', 'identity_memberships']) {
-    assert.deepEqual(await world.store.sql.all(`select * from ${table}`), [])
+    assert.deepEqual(await fixture.store.sql.all(`select * from ${table}`), [])
   }
   assert.equal(await directory.verifyPassword('U', 'long enough'), undefined)
 })
 
 test('a resource has one principal: given twice is given once, another takes its place, and it can be taken', async () => {
-  await using world = await openWorld()
-  const { directory } = world.identity
+  await using fixture = await openIdentityFixture()
+  const { directory } = fixture.identity
   const [first, second] = [
     '00000000-0000-4000-8000-0000000000b1',
     '00000000-0000-4000-8000-0000000000b2',

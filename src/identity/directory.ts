@@ -108,7 +108,7 @@ export interface IdentityDirectory extends DirectoryCache, WorkloadIdentities {
   readonly watch: FeedWatch
 }
 
-export interface DirectoryOptions {
+interface DirectoryOptions {
   readonly sql: Sql
   /** `store.feed('directory')`. */
   readonly feed: Feed

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import { watchedWay } from '#outbound/testing/ways.ts'
-import { openWorld, testTenant, type World } from './testing/world.ts'
+import { type IdentityFixture, openIdentityFixture, testTenant } from './testing/fixture.ts'
 
 interface Issuer extends AsyncDisposable {
   readonly url: string
@@ -92,17 +92,17 @@ function token(
   return `${signed}.${signature.toString('base64url')}`
 }
 
-async function authenticate(world: World, text: string) {
-  return world.identity.authenticator.authenticate(`Bearer ${text}`)
+async function authenticate(fixture: IdentityFixture, text: string) {
+  return fixture.identity.authenticator.authenticate(`Bearer ${text}`)
 }
 
 test('a token of a configured issuer is a principal with its claims mapped', async () => {
   await using issuer = await startIssuer()
   publish(issuer, { kid: 'r', key: rsa.publicKey }, { kid: 'e', key: ec.publicKey })
-  await using world = await openWorld({ issuers: [settings(issuer)] })
+  await using fixture = await openIdentityFixture({ issuers: [settings(issuer)] })
   assert.deepEqual(issuer.requests, [], 'nothing is fetched before it is needed')
   const group = 'bbbbbbbb-0000-4000-8000-000000000001'
-  const principal = await authenticate(world, token(issuer, { groups: [group, 'admins', 7] }))
+  const principal = await authenticate(fixture, token(issuer, { groups: [group, 'admins', 7] }))
   const [first, second, ...rest] = principal.groups
   assert.equal(first, group)
   assert.match(
@@ -119,16 +119,17 @@ test('a token of a configured issuer is a principal with its claims mapped', asy
       displayName: 'bob',
       clientId: 'kc-client',
       groups: [],
+      issuer: issuer.url,
     },
   )
-  assert.ok((await authenticate(world, token(issuer, {}, { alg: 'ES256', kid: 'e' }))).id)
-  assert.ok((await authenticate(world, token(issuer, {}, { alg: 'PS256' }))).id)
-  const named = await authenticate(world, token(issuer, { sub: 'google-oauth2|123' }))
+  assert.ok((await authenticate(fixture, token(issuer, {}, { alg: 'ES256', kid: 'e' }))).id)
+  assert.ok((await authenticate(fixture, token(issuer, {}, { alg: 'PS256' }))).id)
+  const named = await authenticate(fixture, token(issuer, { sub: 'google-oauth2|123' }))
   assert.equal(
     named.id,
-    (await authenticate(world, token(issuer, { sub: 'google-oauth2|123', x: 1 }))).id,
+    (await authenticate(fixture, token(issuer, { sub: 'google-oauth2|123', x: 1 }))).id,
   )
-  assert.notEqual(named.id, (await authenticate(world, token(issuer, { sub: 'other' }))).id)
+  assert.notEqual(named.id, (await authenticate(fixture, token(issuer, { sub: 'other' }))).id)
   assert.deepEqual(issuer.requests, ['/.well-known/openid-configuration', '/keys'])
 })
 
@@ -136,7 +137,7 @@ test('what the issuer did not sign, or not for us, is refused', async () => {
   await using issuer = await startIssuer()
   publish(issuer, { kid: 'r', key: rsa.publicKey, alg: 'RS256' }, { kid: 'e', key: ec.publicKey })
   const tenant = { ...settings(issuer).claims, tenant: 'tid' }
-  await using world = await openWorld({
+  await using fixture = await openIdentityFixture({
     issuers: [settings(issuer, { claims: tenant, tenantId: 't' })],
   })
   const cases: readonly (readonly [string, string])[] = [
@@ -148,23 +149,23 @@ test('what the issuer did not sign, or not for us, is refused', async () => {
     ['InvalidAuthenticationToken', token(issuer, { tid: 't', iss: `${issuer.url}/` })],
     ['InvalidAuthenticationToken', token(issuer, { tid: 't' }, { alg: 'PS256' })],
     ['InvalidAuthenticationToken', token(issuer, { tid: 't' }, { kid: 'e' })],
-    ['InvalidAuthenticationToken', token(issuer, { tid: 't', iss: world.url })],
+    ['InvalidAuthenticationToken', token(issuer, { tid: 't', iss: fixture.url })],
   ]
-  for (const [code, text] of cases) await assert.rejects(authenticate(world, text), { code })
-  assert.ok((await authenticate(world, token(issuer, { tid: 't' }))).id)
+  for (const [code, text] of cases) await assert.rejects(authenticate(fixture, text), { code })
+  assert.ok((await authenticate(fixture, token(issuer, { tid: 't' }))).id)
 })
 
 test('an issuer cannot speak for a principal or a group of our directory', async () => {
   await using issuer = await startIssuer()
   publish(issuer, { kid: 'r', key: rsa.publicKey })
-  await using world = await openWorld({ issuers: [settings(issuer)] })
-  const { directory } = world.identity
+  await using fixture = await openIdentityFixture({ issuers: [settings(issuer)] })
+  const { directory } = fixture.identity
   const { id } = await directory.createUser({ displayName: 'Owner', signInName: 'o' })
   const group = await directory.createGroup({ displayName: 'Owners' })
-  await assert.rejects(authenticate(world, token(issuer, { sub: id })), {
+  await assert.rejects(authenticate(fixture, token(issuer, { sub: id })), {
     code: 'InvalidAuthenticationToken',
   })
-  const claimed = await authenticate(world, token(issuer, { groups: [group.id, 'own'] }))
+  const claimed = await authenticate(fixture, token(issuer, { groups: [group.id, 'own'] }))
   assert.equal(claimed.groups.length, 1)
   assert.ok(!claimed.groups.includes(group.id))
 })
@@ -172,24 +173,24 @@ test('an issuer cannot speak for a principal or a group of our directory', async
 test('an unknown key id fetches once, then not again for a while; new keys are found', async () => {
   await using issuer = await startIssuer()
   publish(issuer, { kid: 'e', key: ec.publicKey })
-  await using world = await openWorld({
+  await using fixture = await openIdentityFixture({
     issuers: [settings(issuer, { jwksUri: `${issuer.url}/keys` })],
   })
   const code = 'InvalidAuthenticationToken'
   for (let i = 0; i < 20; i += 1) {
-    await assert.rejects(authenticate(world, token(issuer, {}, { kid: `k${i}` })), { code })
+    await assert.rejects(authenticate(fixture, token(issuer, {}, { kid: `k${i}` })), { code })
   }
   assert.equal(issuer.requests.length, 1)
   publish(issuer, { kid: 'r', key: rsa.publicKey })
-  await assert.rejects(authenticate(world, token(issuer)), { code })
-  world.wait(11)
-  assert.ok((await authenticate(world, token(issuer))).id)
+  await assert.rejects(authenticate(fixture, token(issuer)), { code })
+  fixture.wait(11)
+  assert.ok((await authenticate(fixture, token(issuer))).id)
   assert.equal(issuer.requests.length, 2)
 })
 
 test('an issuer that does not answer well costs 503, not the process; old keys stay for a time', async () => {
   await using issuer = await startIssuer()
-  await using world = await openWorld({
+  await using fixture = await openIdentityFixture({
     issuers: [settings(issuer)],
     limits: { issuerDocumentBytesMax: 4096, issuerTimeoutSeconds: 1 },
   })
@@ -222,18 +223,18 @@ test('an issuer that does not answer well costs 503, not the process; old keys s
   ]
   for (const answer of bad) {
     issuer.answer = answer
-    await assert.rejects(authenticate(world, token(issuer)), { code: 'ServiceUnavailable' })
-    world.wait(11)
+    await assert.rejects(authenticate(fixture, token(issuer)), { code: 'ServiceUnavailable' })
+    fixture.wait(11)
   }
   publish(issuer, { kid: 'r', key: rsa.publicKey })
-  assert.ok((await authenticate(world, token(issuer, { n: 1 }))).id)
+  assert.ok((await authenticate(fixture, token(issuer, { n: 1 }))).id)
   issuer.answer = (_req, res) => res.writeHead(500).end()
-  world.wait(3601)
-  const later = { exp: Math.floor(world.now() / 1000) + 600 }
-  assert.ok((await authenticate(world, token(issuer, later))).id, 'the keys known before')
-  world.wait(25 * 3600)
-  const muchLater = { exp: Math.floor(world.now() / 1000) + 600 }
-  await assert.rejects(authenticate(world, token(issuer, muchLater)), {
+  fixture.wait(3601)
+  const later = { exp: Math.floor(fixture.now() / 1000) + 600 }
+  assert.ok((await authenticate(fixture, token(issuer, later))).id, 'the keys known before')
+  fixture.wait(25 * 3600)
+  const muchLater = { exp: Math.floor(fixture.now() / 1000) + 600 }
+  await assert.rejects(authenticate(fixture, token(issuer, muchLater)), {
     code: 'InvalidAuthenticationToken',
   })
 })
@@ -242,11 +243,11 @@ test('of two issuers neither can speak for the other’s principals', async () =
   await using one = await startIssuer()
   await using two = await startIssuer()
   for (const issuer of [one, two]) publish(issuer, { kid: 'r', key: rsa.publicKey })
-  await using world = await openWorld({ issuers: [settings(one), settings(two)] })
-  const first = await authenticate(world, token(one))
-  const second = await authenticate(world, token(two))
+  await using fixture = await openIdentityFixture({ issuers: [settings(one), settings(two)] })
+  const first = await authenticate(fixture, token(one))
+  const second = await authenticate(fixture, token(two))
   assert.notEqual(first.id, second.id)
-  assert.equal((await authenticate(world, token(one, { azp: 'other' }))).id, first.id)
+  assert.equal((await authenticate(fixture, token(one, { azp: 'other' }))).id, first.id)
 })
 
 test('an issuer may be inside where the operator put it; what its discovery names is judged', async () => {
@@ -256,15 +257,15 @@ test('an issuer may be inside where the operator put it; what its discovery name
   publish(elsewhere, { kid: 'r', key: rsa.publicKey })
   const { outbound, told } = watchedWay({ mode: 'guarded' })
   {
-    await using world = await openWorld({ issuers: [settings(issuer)], outbound })
-    assert.ok((await authenticate(world, token(issuer))).id)
+    await using fixture = await openIdentityFixture({ issuers: [settings(issuer)], outbound })
+    assert.ok((await authenticate(fixture, token(issuer))).id)
   }
   issuer.answer = (_req, res) => {
     const body = { issuer: issuer.url, jwks_uri: `${elsewhere.url}/keys` }
     res.writeHead(200).end(JSON.stringify(body))
   }
-  await using world = await openWorld({ issuers: [settings(issuer)], outbound })
-  await assert.rejects(authenticate(world, token(issuer)), /cannot be had/)
+  await using fixture = await openIdentityFixture({ issuers: [settings(issuer)], outbound })
+  await assert.rejects(authenticate(fixture, token(issuer)), /cannot be had/)
   assert.deepEqual(elsewhere.requests, [])
   assert.match(told.join(), /is a loopback address/)
 })

@@ -9,6 +9,7 @@ import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
 import type { Outbound } from '#outbound/outbound.ts'
+import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Feed, Sql } from '#stores/store.ts'
 import { type Authenticator, createAuthenticator } from './authenticate.ts'
 import { type IdentityDirectory, openDirectory } from './directory.ts'
@@ -20,7 +21,6 @@ import { createOwner, type Owner } from './owner.ts'
 import type { PasswordCost } from './passwords.ts'
 import type { PrincipalRecord } from './principal-record.ts'
 import { canonicalPath, resourceScope } from './rewrite.ts'
-import { createSeal } from './seal.ts'
 import type { OnSignIn } from './sign-in-events.ts'
 import { principalClaims } from './token-claims.ts'
 
@@ -31,8 +31,8 @@ export interface IdentityOptions {
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
-  /** 32 bytes that every replica shares and the store never sees. */
-  readonly installationKey: Uint8Array
+  /** Seals with a key that every replica holds and the store never sees. */
+  readonly seal: IdentitySeal
   readonly tenantId: string
   /** The vendor word, in the audit trail. */
   readonly namespace?: string
@@ -73,12 +73,11 @@ export interface Identity {
 }
 
 export function openIdentity(options: IdentityOptions): Identity {
-  const { sql, clock, ids, log, tenantId } = options
+  const { sql, clock, ids, log, tenantId, seal } = options
   const limits: IdentityLimits = { ...defaultIdentityLimits, ...options.limits }
   const publicUrl = (): string => options.publicUrl().replace(/\/+$/, '')
   const audience = (): string => options.audience ?? publicUrl()
   const aliases = (): readonly string[] => [audience(), publicUrl()]
-  const seal = createSeal(options.installationKey)
   const directory = openDirectory({ ...options, limits })
   const recorded = recordedSql(sql, clock, options.namespace)
   const keys = openKeyRing({ sql: recorded, watch: directory.watch, clock, ids, seal, limits })
@@ -92,7 +91,7 @@ export function openIdentity(options: IdentityOptions): Identity {
     const iat = Math.floor(now / 1000)
     const exp = iat + limits.tokenSeconds
     const clientId = principal.clientId ?? principal.id
-    const token = signToken(
+    const token = await signToken(
       {
         ...principalClaims(principal, { clientId, tenantId, scope: resourceScope }),
         jti: ids.uuid(),

@@ -1,4 +1,4 @@
-/** Puts a principal into the directory's table, and tells the feed. */
+/** Puts a principal into the directory's table, and writes to the feed. */
 
 import type { SqlTx } from '#stores/store.ts'
 import { signInKeyOf } from './credentials.ts'

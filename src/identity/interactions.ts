@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Interaction, Provider } from 'oidc-provider'
 import type { Clock } from '#kernel/ports.ts'
+import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Consents } from './consents.ts'
 import type { IdentityDirectory } from './directory.ts'
 import type { OAuthRequest } from './oauth-request.ts'
@@ -14,7 +15,6 @@ import type { Page } from './pages/layout.ts'
 import { errorPage } from './pages/message-pages.ts'
 import { signInPage } from './pages/sign-in-page.ts'
 import { interactionPath } from './rewrite.ts'
-import type { Seal } from './seal.ts'
 import type { SignIn } from './sign-in.ts'
 import { type OnSignIn, triedName } from './sign-in-events.ts'
 
@@ -28,7 +28,7 @@ export interface InteractionOptions {
   readonly directory: IdentityDirectory
   readonly consents: Consents
   readonly signIn: SignIn
-  readonly seal: Seal
+  readonly seal: IdentitySeal
   readonly clock: Clock
   readonly onSignIn: OnSignIn
   /** What failures are counted for. */

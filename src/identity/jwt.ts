@@ -1,63 +1,58 @@
 /**
- * JSON web tokens, as little of them as is needed: parse, check a signature with a pinned algorithm, sign
- * with RS256. `none` and shared-secret algorithms do not exist here.
+ * JSON web tokens, by `jose`: parse, check a signature, sign with RS256. A signature is checked with the algorithms of the
+ * key that was found for the token: the key decides, never the token. `none` and shared secrets are no algorithms here.
  */
 
-import { constants, type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto'
+import type { JsonWebKey, KeyObject } from 'node:crypto'
+import { decodeProtectedHeader } from 'jose/decode/protected_header'
+import { compactVerify } from 'jose/jws/compact/verify'
+import { decodeJwt } from 'jose/jwt/decode'
+import { SignJWT } from 'jose/jwt/sign'
 
 export type SigningAlgorithm = 'RS256' | 'PS256' | 'ES256'
 
+/** What a token says of itself. Nothing of it is verified. */
 export interface ParsedToken {
-  readonly algorithm: string
+  readonly token: string
   readonly keyId: string | undefined
   readonly type: string | undefined
   readonly claims: Readonly<Record<string, unknown>>
-  /** What the signature is over, and the signature. */
-  readonly signed: string
-  readonly signature: Buffer
 }
 
-const part = /^[A-Za-z0-9_-]+$/
+const form = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
+const malformed = 'it is not a signed JSON web token'
 
 /** The token's parts, nothing verified; or what is wrong with its form. */
 export function parseToken(token: string): ParsedToken | string {
-  const parts = token.split('.')
-  const [header, payload, signature] = parts
-  if (header === undefined || payload === undefined || signature === undefined) {
-    return 'it is not a signed JSON web token'
-  }
-  if (parts.length !== 3 || !part.test(header) || !part.test(payload) || !part.test(signature)) {
-    return 'it is not a signed JSON web token'
-  }
-  const head = decode(header)
-  const claims = decode(payload)
-  if (head === undefined || claims === undefined) return 'it is not a signed JSON web token'
-  if ('crit' in head) return 'its header demands extensions that are not supported'
-  if (typeof head['alg'] !== 'string') return 'its header names no algorithm'
+  if (!form.test(token)) return malformed
+  const decoded = decode(token)
+  if (decoded === undefined) return malformed
+  const { header, claims } = decoded
+  if ('crit' in header) return 'its header demands extensions that are not supported'
+  if (typeof header['alg'] !== 'string') return 'its header names no algorithm'
   return {
-    algorithm: head['alg'],
-    keyId: typeof head['kid'] === 'string' ? head['kid'] : undefined,
-    type: typeof head['typ'] === 'string' ? head['typ'].toLowerCase() : undefined,
+    token,
+    keyId: typeof header['kid'] === 'string' ? header['kid'] : undefined,
+    type: typeof header['typ'] === 'string' ? header['typ'].toLowerCase() : undefined,
     claims,
-    signed: `${header}.${payload}`,
-    signature: Buffer.from(signature, 'base64url'),
   }
 }
 
-function decode(text: string): Record<string, unknown> | undefined {
+interface Decoded {
+  readonly header: Readonly<Record<string, unknown>>
+  readonly claims: Readonly<Record<string, unknown>>
+}
+
+function decode(token: string): Decoded | undefined {
   try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
-    // An object that is not a list is a record of unknown values.
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined
+    return { header: { ...decodeProtectedHeader(token) }, claims: decodeJwt(token) }
   } catch {
-    // JSON.parse reports by throwing that bytes of a stranger are no JSON.
+    // The library reports by throwing that bytes of a stranger are no token.
     return undefined
   }
 }
 
-/** A public key together with the algorithms it may be used with: the key decides, never the token. */
+/** A public key together with the algorithms it may be used with. */
 export interface VerificationKey {
   readonly key: KeyObject
   readonly algorithms: readonly SigningAlgorithm[]
@@ -75,38 +70,26 @@ export function algorithmsOf(jwk: JsonWebKey): readonly SigningAlgorithm[] {
   return jwk['alg'] === undefined ? possible : possible.filter((a) => a === jwk['alg'])
 }
 
-/** Is the signature good, by an algorithm this very key is for? */
-export function isSignedBy(token: ParsedToken, { key, algorithms }: VerificationKey): boolean {
-  const algorithm = algorithms.find((a) => a === token.algorithm)
-  if (algorithm === undefined) return false
-  const data = Buffer.from(token.signed)
-  switch (algorithm) {
-    case 'RS256':
-      return verify('sha256', data, key, token.signature)
-    case 'PS256':
-      return verify(
-        'sha256',
-        data,
-        { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 },
-        token.signature,
-      )
-    case 'ES256':
-      return verify('sha256', data, { key, dsaEncoding: 'ieee-p1363' }, token.signature)
-    default:
-      return algorithm satisfies never
+/** Whether the signature is good, by an algorithm this very key is for. */
+export async function isSignedBy(
+  { token }: ParsedToken,
+  { key, algorithms }: VerificationKey,
+): Promise<boolean> {
+  try {
+    await compactVerify(token, key, { algorithms: [...algorithms] })
+    return true
+  } catch {
+    // The library throws for a wrong signature, for another algorithm, and for a key that is too weak.
+    return false
   }
 }
 
 /** A signed access token; the header is that of RFC 9068. */
-export function signToken(
+export async function signToken(
   claims: Readonly<Record<string, unknown>>,
   { keyId, privateKey }: { readonly keyId: string; readonly privateKey: KeyObject },
-): string {
-  const header = { alg: 'RS256', typ: 'at+jwt', kid: keyId }
-  const signed = `${encode(header)}.${encode(claims)}`
-  return `${signed}.${sign('sha256', Buffer.from(signed), privateKey).toString('base64url')}`
-}
-
-function encode(value: object): string {
-  return Buffer.from(JSON.stringify(value)).toString('base64url')
+): Promise<string> {
+  return await new SignJWT({ ...claims })
+    .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid: keyId })
+    .sign(privateKey)
 }

@@ -12,11 +12,11 @@ import {
 } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { Clock, Ids } from '#kernel/ports.ts'
+import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import { directoryFeed, type FeedWatch, signingKeysKey } from './feed-watch.ts'
 import type { VerificationKey } from './jwt.ts'
 import type { IdentityLimits } from './limits.ts'
-import type { Seal } from './seal.ts'
 
 export interface ActiveKey {
   readonly keyId: string
@@ -53,7 +53,7 @@ export function openKeyRing(options: {
   readonly watch: FeedWatch
   readonly clock: Clock
   readonly ids: Ids
-  readonly seal: Seal
+  readonly seal: IdentitySeal
   readonly limits: IdentityLimits
 }): KeyRing {
   const { sql, watch, clock, ids, seal, limits } = options

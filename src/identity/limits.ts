@@ -13,9 +13,9 @@ export interface IdentityLimits {
   readonly clockSkewSeconds: number
   /** Characters of a bearer token at the most. */
   readonly tokenLengthMax: number
-  /** Verified tokens remembered, in each of two generations. */
+  /** Verified tokens remembered, in each of the cache's two maps. */
   readonly tokensRemembered: number
-  /** Principals, and group lists, remembered in memory, in each of two generations. */
+  /** Principals, and group lists, remembered in memory, in each of the cache’s two maps. */
   readonly principalsRemembered: number
   readonly passwordLengthMin: number
   readonly passwordLengthMax: number

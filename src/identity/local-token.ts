@@ -7,7 +7,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { OAuthRequest } from './oauth-request.ts'
 
-export interface LocalTokenAnswer {
+interface LocalTokenAnswer {
   readonly status: number
   readonly body: object
   /** Who the token is for. */

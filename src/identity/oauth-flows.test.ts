@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createBrowser } from './testing/browser.ts'
+import { type IdentityFixture, openIdentityFixture, testTenant } from './testing/fixture.ts'
 import {
   addAlice,
   addApplication,
@@ -14,7 +15,6 @@ import {
   type TokenAnswer,
   verifier,
 } from './testing/flows.ts'
-import { openWorld, testTenant, type World } from './testing/world.ts'
 
 const cliCallback = 'http://127.0.0.1:45678/callback'
 
@@ -30,15 +30,15 @@ function codeRequest(more: Readonly<Record<string, string>> = {}): Record<string
   }
 }
 
-async function getCode(world: World): Promise<string> {
-  const browser = createBrowser(world.url)
+async function getCode(fixture: IdentityFixture): Promise<string> {
+  const browser = createBrowser(fixture.url)
   const end = await signIn(browser, await browser.open(authorizeAddress(codeRequest())))
   assert.equal(end.url.origin, 'http://127.0.0.1:45678')
   return end.url.searchParams.get('code') ?? ''
 }
 
-function redeem(world: World, code: string, more = {}): Promise<TokenAnswer> {
-  return askToken(world, {
+function redeem(fixture: IdentityFixture, code: string, more = {}): Promise<TokenAnswer> {
+  return askToken(fixture, {
     grant_type: 'authorization_code',
     client_id: 'armature-cli',
     redirect_uri: cliCallback,
@@ -49,18 +49,18 @@ function redeem(world: World, code: string, more = {}): Promise<TokenAnswer> {
 }
 
 test('a code is redeemed once, with its verifier, for an access and a refresh token', async () => {
-  await using world = await openWorld()
-  const id = await addAlice(world)
-  const code = await getCode(world)
-  const answer = await redeem(world, code)
+  await using fixture = await openIdentityFixture()
+  const id = await addAlice(fixture)
+  const code = await getCode(fixture)
+  const answer = await redeem(fixture, code)
   assert.equal(answer.status, 200)
   assert.equal(claimsOf(answer.access_token)['oid'], id)
-  assert.equal(claimsOf(answer.access_token)['aud'], world.url)
+  assert.equal(claimsOf(answer.access_token)['aud'], fixture.url)
   assert.ok(answer.refresh_token)
-  const again = await redeem(world, code)
+  const again = await redeem(fixture, code)
   assert.equal(again.error, 'invalid_grant')
   // A code used twice was stolen once: what came of it ends.
-  const refresh = await askToken(world, {
+  const refresh = await askToken(fixture, {
     grant_type: 'refresh_token',
     client_id: 'armature-cli',
     refresh_token: answer.refresh_token,
@@ -68,19 +68,39 @@ test('a code is redeemed once, with its verifier, for an access and a refresh to
   assert.equal(refresh.error, 'invalid_grant')
 })
 
+test('in a browser that is signed in, the command line is let in by a person alone, every time', async () => {
+  await using fixture = await openIdentityFixture()
+  await addAlice(fixture)
+  const browser = createBrowser(fixture.url)
+  await signIn(browser, await browser.open(authorizeAddress(codeRequest())))
+  for (const answer of ['allow', 'cancel', 'allow']) {
+    const page = await browser.open(authorizeAddress(codeRequest()))
+    assert.equal(page.url.origin, fixture.url, 'no code without a question')
+    assert.match(page.body, /Allow Armature command line\?/)
+    assert.match(page.body, /127\.0\.0\.1:45678/)
+    const back = await browser.submit(page, { do: answer })
+    assert.equal(back.url.origin, 'http://127.0.0.1:45678')
+    const code = back.url.searchParams.get('code')
+    if (answer === 'allow') assert.equal((await redeem(fixture, code ?? '')).status, 200)
+    else assert.equal(back.url.searchParams.get('error'), 'access_denied')
+  }
+  const silent = await browser.open(authorizeAddress(codeRequest({ prompt: 'none' })))
+  assert.equal(silent.url.searchParams.get('error'), 'interaction_required')
+})
+
 test('of two requests with one code at the same moment, one wins', async () => {
-  await using world = await openWorld()
-  await addAlice(world)
-  const code = await getCode(world)
-  const answers = await Promise.all([1, 2, 3].map(() => redeem(world, code)))
+  await using fixture = await openIdentityFixture()
+  await addAlice(fixture)
+  const code = await getCode(fixture)
+  const answers = await Promise.all([1, 2, 3].map(() => redeem(fixture, code)))
   assert.ok(answers.filter((answer) => answer.status === 200).length <= 1)
   assert.ok(answers.every(({ status }) => status === 200 || status === 400))
 })
 
 test('a public client without PKCE, with a wrong verifier or a plain challenge is refused', async () => {
-  await using world = await openWorld()
-  await addAlice(world)
-  const browser = createBrowser(world.url)
+  await using fixture = await openIdentityFixture()
+  await addAlice(fixture)
+  const browser = createBrowser(fixture.url)
   const { code_challenge: _c, code_challenge_method: _m, ...without } = codeRequest()
   const refused = await browser.open(authorizeAddress(without))
   assert.equal(refused.url.searchParams.get('error'), 'invalid_request')
@@ -89,26 +109,26 @@ test('a public client without PKCE, with a wrong verifier or a plain challenge i
     authorizeAddress(codeRequest({ code_challenge_method: 'plain' })),
   )
   assert.equal(plain.url.searchParams.get('error'), 'invalid_request')
-  const code = await getCode(world)
+  const code = await getCode(fixture)
   assert.equal(
-    (await redeem(world, code, { code_verifier: 'w'.repeat(43) })).error,
+    (await redeem(fixture, code, { code_verifier: 'w'.repeat(43) })).error,
     'invalid_grant',
   )
 })
 
 test('refresh tokens rotate; an old one used again ends the whole chain', async () => {
-  await using world = await openWorld()
-  const id = await addAlice(world)
-  const first = await redeem(world, await getCode(world))
+  await using fixture = await openIdentityFixture()
+  const id = await addAlice(fixture)
+  const first = await redeem(fixture, await getCode(fixture))
   const refresh = (token: string, more = {}): Promise<TokenAnswer> =>
-    askToken(world, {
+    askToken(fixture, {
       grant_type: 'refresh_token',
       client_id: 'armature-cli',
       refresh_token: token,
       ...more,
     })
   const second = await refresh(first.refresh_token, {
-    scope: `${world.url}/.default offline_access openid`,
+    scope: `${fixture.url}/.default offline_access openid`,
   })
   assert.equal(second.status, 200, JSON.stringify(second))
   assert.notEqual(second.refresh_token, first.refresh_token)
@@ -119,39 +139,39 @@ test('refresh tokens rotate; an old one used again ends the whole chain', async 
 })
 
 test('a revoked refresh token, and one of a disabled account, is refused', async () => {
-  await using world = await openWorld()
-  const id = await addAlice(world)
-  const one = await redeem(world, await getCode(world))
-  const revoked = await fetch(`${world.url}/common/oauth2/revoke`, {
+  await using fixture = await openIdentityFixture()
+  const id = await addAlice(fixture)
+  const one = await redeem(fixture, await getCode(fixture))
+  const revoked = await fetch(`${fixture.url}/common/oauth2/revoke`, {
     method: 'POST',
     body: new URLSearchParams({ token: one.refresh_token, client_id: 'armature-cli' }),
   })
   assert.equal(revoked.status, 200)
   const form = { grant_type: 'refresh_token', client_id: 'armature-cli' }
-  const after = await askToken(world, { ...form, refresh_token: one.refresh_token })
+  const after = await askToken(fixture, { ...form, refresh_token: one.refresh_token })
   assert.equal(after.error, 'invalid_grant')
-  const two = await redeem(world, await getCode(world))
-  await world.identity.directory.update(id, { enabled: false })
-  const disabled = await askToken(world, { ...form, refresh_token: two.refresh_token })
+  const two = await redeem(fixture, await getCode(fixture))
+  await fixture.identity.directory.update(id, { enabled: false })
+  const disabled = await askToken(fixture, { ...form, refresh_token: two.refresh_token })
   assert.equal(disabled.error, 'invalid_grant')
 })
 
 test('client credentials work in form and header, by every spelling of the route', async () => {
-  await using world = await openWorld()
-  const app = await addApplication(world)
+  await using fixture = await openIdentityFixture()
+  const app = await addApplication(fixture)
   const post = { client_id: app.clientId, client_secret: app.clientSecret }
   const basic = {
     authorization: `Basic ${Buffer.from(`${app.clientId}:${app.clientSecret}`).toString('base64')}`,
   }
   const grant = { grant_type: 'client_credentials' }
   const answers = [
-    await askToken(world, { ...grant, ...post }),
-    await askToken(world, { ...grant }, basic),
-    await askToken(world, { ...grant, ...post, scope: `${world.url}/.default` }),
-    await askToken(world, { ...grant, ...post, resource: `${world.url}/` }),
-    await askToken(world, { ...grant, ...post }, {}, `/${testTenant}/oauth2/v2.0/token`),
-    await askToken(world, { ...grant, ...post }, {}, `/${testTenant}/oauth2/token`),
-    await askToken(world, { ...grant, ...post }, {}, '/common/oauth2/v2.0/token'),
+    await askToken(fixture, { ...grant, ...post }),
+    await askToken(fixture, { ...grant }, basic),
+    await askToken(fixture, { ...grant, ...post, scope: `${fixture.url}/.default` }),
+    await askToken(fixture, { ...grant, ...post, resource: `${fixture.url}/` }),
+    await askToken(fixture, { ...grant, ...post }, {}, `/${testTenant}/oauth2/v2.0/token`),
+    await askToken(fixture, { ...grant, ...post }, {}, `/${testTenant}/oauth2/token`),
+    await askToken(fixture, { ...grant, ...post }, {}, '/common/oauth2/v2.0/token'),
   ]
   for (const answer of answers) {
     assert.equal(answer.status, 200, JSON.stringify(answer))
@@ -159,9 +179,9 @@ test('client credentials work in form and header, by every spelling of the route
     assert.equal(claims['oid'], app.id)
     assert.equal(claims['appid'], app.clientId)
     assert.equal(claims['idtyp'], 'app')
-    assert.equal(claims['aud'], world.url)
+    assert.equal(claims['aud'], fixture.url)
     assert.equal(answer['expires_in'], 3600)
-    const principal = await world.identity.authenticator.authenticate(
+    const principal = await fixture.identity.authenticator.authenticate(
       `Bearer ${answer.access_token}`,
     )
     assert.equal(principal.type, 'ServicePrincipal')
@@ -171,11 +191,11 @@ test('client credentials work in form and header, by every spelling of the route
 })
 
 test('wrong secrets, removed, expired and disabled ones are refused alike', async () => {
-  await using world = await openWorld()
-  const { directory } = world.identity
-  const app = await addApplication(world)
+  await using fixture = await openIdentityFixture()
+  const { directory } = fixture.identity
+  const app = await addApplication(fixture)
   const ask = (secret: string, clientId = app.clientId): Promise<TokenAnswer> =>
-    askToken(world, {
+    askToken(fixture, {
       grant_type: 'client_credentials',
       client_id: clientId,
       client_secret: secret,
@@ -189,10 +209,10 @@ test('wrong secrets, removed, expired and disabled ones are refused alike', asyn
   await refused(ask(`unused-${app.id}`))
   await refused(ask('x', '00000000-0000-4000-8000-000000000000'))
   await refused(ask('x', 'nul\0character'))
-  const second = await directory.addSecret(app.id, { expiresAt: world.now() + 60_000 })
+  const second = await directory.addSecret(app.id, { expiresAt: fixture.now() + 60_000 })
   assert.equal((await ask(second.value)).status, 200)
   assert.equal((await ask(app.clientSecret)).status, 200, 'the first one stays good beside it')
-  world.wait(61)
+  fixture.wait(61)
   await refused(ask(second.value))
   const [first] = await directory.secrets(app.id)
   await directory.removeSecret(app.id, first?.id ?? '')
@@ -200,7 +220,7 @@ test('wrong secrets, removed, expired and disabled ones are refused alike', asyn
   const third = await directory.addSecret(app.id)
   await directory.update(app.id, { enabled: false })
   await refused(ask(third.value))
-  const unknown = await askToken(world, {
+  const unknown = await askToken(fixture, {
     grant_type: 'client_credentials',
     client_id: app.clientId,
     client_secret: third.value,
@@ -210,66 +230,71 @@ test('wrong secrets, removed, expired and disabled ones are refused alike', asyn
 })
 
 test('the owner’s own credentials act as the owner, a user', async () => {
-  await using world = await openWorld()
-  const owner = await world.identity.ensureOwner({ displayName: 'Owner' })
+  await using fixture = await openIdentityFixture()
+  const owner = await fixture.identity.ensureOwner({ displayName: 'Owner' })
   assert.ok(owner.created)
-  assert.deepEqual(await world.identity.ensureOwner({ displayName: 'Other' }), {
+  assert.deepEqual(await fixture.identity.ensureOwner({ displayName: 'Other' }), {
     created: false,
     principalId: owner.principalId,
   })
   const form = { grant_type: 'client_credentials', client_id: owner.clientId }
-  const answer = await askToken(world, { ...form, client_secret: owner.clientSecret })
-  const principal = await world.identity.authenticator.authenticate(`Bearer ${answer.access_token}`)
+  const answer = await askToken(fixture, { ...form, client_secret: owner.clientSecret })
+  const principal = await fixture.identity.authenticator.authenticate(
+    `Bearer ${answer.access_token}`,
+  )
   assert.equal(principal.id, owner.principalId)
   assert.equal(principal.type, 'User')
   assert.equal(principal.displayName, 'owner')
-  const browser = createBrowser(world.url)
+  const browser = createBrowser(fixture.url)
   const page = await browser.open(authorizeAddress(codeRequest()))
   const end = await signIn(browser, page, owner)
   assert.ok(end.url.searchParams.get('code'))
 
-  const fresh = await world.identity.resetOwner()
+  const fresh = await fixture.identity.resetOwner()
   assert.equal(fresh.principalId, owner.principalId)
-  const old = await askToken(world, { ...form, client_secret: owner.clientSecret })
+  const old = await askToken(fixture, { ...form, client_secret: owner.clientSecret })
   assert.equal(old.error, 'invalid_client')
-  const renewed = await askToken(world, { ...form, client_secret: fresh.clientSecret })
+  const renewed = await askToken(fixture, { ...form, client_secret: fresh.clientSecret })
   assert.equal(renewed.status, 200)
-  await assert.rejects(world.identity.directory.delete(owner.principalId), {
+  await assert.rejects(fixture.identity.directory.delete(owner.principalId), {
     code: 'OwnerProtected',
   })
-  await assert.rejects(world.identity.directory.update(owner.principalId, { enabled: false }), {
+  await assert.rejects(fixture.identity.directory.update(owner.principalId, { enabled: false }), {
     code: 'OwnerProtected',
   })
 })
 
 test('two first starts at the same moment make one owner', async () => {
-  await using world = await openWorld()
-  await using replica = await world.replica()
+  await using fixture = await openIdentityFixture()
+  await using replica = await fixture.replica()
   const outcomes = await Promise.all([
-    world.identity.ensureOwner({ displayName: 'Owner' }),
+    fixture.identity.ensureOwner({ displayName: 'Owner' }),
     replica.identity.ensureOwner({ displayName: 'Owner' }),
   ])
   assert.equal(outcomes.filter(({ created }) => created).length, 1)
   assert.equal(new Set(outcomes.map(({ principalId }) => principalId)).size, 1)
-  const { items } = await world.identity.directory.list('User', undefined, 10)
+  const { items } = await fixture.identity.directory.list('User', undefined, 10)
   assert.deepEqual(
     items.map(({ signInName }) => signInName),
     ['owner'],
   )
 })
 
-async function startDevice(world: World): Promise<Record<string, string>> {
-  const response = await fetch(`${world.url}/common/oauth2/v2.0/devicecode`, {
+async function startDevice(fixture: IdentityFixture): Promise<Record<string, string>> {
+  const response = await fetch(`${fixture.url}/common/oauth2/v2.0/devicecode`, {
     method: 'POST',
-    body: new URLSearchParams({ client_id: 'armature-cli', scope: `${world.url}/.default` }),
+    body: new URLSearchParams({ client_id: 'armature-cli', scope: `${fixture.url}/.default` }),
   })
   assert.equal(response.status, 200)
   // The library's answer is flat text and numbers; the tests read its text.
   return (await response.json()) as Record<string, string>
 }
 
-function poll(world: World, device: Readonly<Record<string, string>>): Promise<TokenAnswer> {
-  return askToken(world, {
+function poll(
+  fixture: IdentityFixture,
+  device: Readonly<Record<string, string>>,
+): Promise<TokenAnswer> {
+  return askToken(fixture, {
     grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
     client_id: 'armature-cli',
     device_code: device['device_code'] ?? '',
@@ -277,13 +302,13 @@ function poll(world: World, device: Readonly<Record<string, string>>): Promise<T
 }
 
 test('a device signs in with a code that a person confirms', async () => {
-  await using world = await openWorld()
-  const id = await addAlice(world)
-  const device = await startDevice(world)
-  assert.equal(device['verification_uri'], `${world.url}/common/oauth2/deviceauth`)
-  assert.equal((await poll(world, device)).error, 'authorization_pending')
+  await using fixture = await openIdentityFixture()
+  const id = await addAlice(fixture)
+  const device = await startDevice(fixture)
+  assert.equal(device['verification_uri'], `${fixture.url}/common/oauth2/deviceauth`)
+  assert.equal((await poll(fixture, device)).error, 'authorization_pending')
 
-  const browser = createBrowser(world.url)
+  const browser = createBrowser(fixture.url)
   const entry = await browser.open('/common/oauth2/deviceauth')
   const wrong = await browser.submit(entry, { user_code: 'AAAA-AAAA' })
   assert.match(wrong.body, /There is no such code/)
@@ -293,17 +318,17 @@ test('a device signs in with a code that a person confirms', async () => {
   const done = await signIn(browser, await browser.submit(confirm, {}))
   assert.match(done.body, /The device is connected/)
 
-  const answer = await poll(world, device)
+  const answer = await poll(fixture, device)
   assert.equal(answer.status, 200, JSON.stringify(answer))
   assert.equal(claimsOf(answer.access_token)['oid'], id)
   assert.ok(answer.refresh_token)
-  assert.equal((await poll(world, device)).error, 'invalid_grant')
+  assert.equal((await poll(fixture, device)).error, 'invalid_grant')
 })
 
 test('the complete address only fills in the code, and stopping reaches the device', async () => {
-  await using world = await openWorld()
-  const device = await startDevice(world)
-  const browser = createBrowser(world.url)
+  await using fixture = await openIdentityFixture()
+  const device = await startDevice(fixture)
+  const browser = createBrowser(fixture.url)
   const entry = await browser.open(device['verification_uri_complete'] ?? '')
   assert.match(entry.body, /<h1>Connect a device<\/h1>/)
   assert.ok(!entry.body.includes('<script'), 'nothing is submitted without the person')
@@ -311,12 +336,12 @@ test('the complete address only fills in the code, and stopping reaches the devi
   const confirm = await browser.submit(entry, { user_code: device['user_code'] ?? '' })
   const stopped = await browser.submit(confirm, { abort: 'yes' })
   assert.match(stopped.body, /stopped/)
-  assert.equal((await poll(world, device)).error, 'access_denied')
+  assert.equal((await poll(fixture, device)).error, 'access_denied')
 })
 
 test('the addresses in answers are the public ones, whatever the request claims', async () => {
-  await using world = await openWorld({ publicUrl: () => 'https://armature.example' })
-  const response = await fetch(`${world.url}/common/v2.0/.well-known/openid-configuration`, {
+  await using fixture = await openIdentityFixture({ publicUrl: () => 'https://armature.example' })
+  const response = await fetch(`${fixture.url}/common/v2.0/.well-known/openid-configuration`, {
     headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' },
   })
   const document = (await response.json()) as Record<string, unknown>
@@ -327,7 +352,7 @@ test('the addresses in answers are the public ones, whatever the request claims'
     }
   }
   const page = await fetch(
-    `${world.url}${authorizeAddress({
+    `${fixture.url}${authorizeAddress({
       response_type: 'token',
       client_id: 'armature-portal',
       redirect_uri: 'https://armature.example/signed-in',
@@ -338,29 +363,29 @@ test('the addresses in answers are the public ones, whatever the request claims'
 })
 
 test('the local identity endpoint gives the owner’s token for the right header only', async () => {
-  await using world = await openWorld({ localTokenSecret: 'the secret' })
-  const address = `${world.url}/common/identity/token?api-version=2019-08-01&resource=`
-  const resource = encodeURIComponent(`${world.url}/`)
+  await using fixture = await openIdentityFixture({ localTokenSecret: 'the secret' })
+  const address = `${fixture.url}/common/identity/token?api-version=2019-08-01&resource=`
+  const resource = encodeURIComponent(`${fixture.url}/`)
   const right = { 'x-identity-header': 'the secret' }
   assert.equal((await fetch(address + resource, { headers: right })).status, 400, 'no owner yet')
-  const { principalId } = await world.identity.ensureOwner({ displayName: 'Owner' })
+  const { principalId } = await fixture.identity.ensureOwner({ displayName: 'Owner' })
   const response = await fetch(address + resource, { headers: right })
   const body = (await response.json()) as Record<string, string>
   assert.equal(response.status, 200)
   assert.deepEqual(
     [body['token_type'], body['resource'], typeof body['expires_on']],
-    ['Bearer', `${world.url}/`, 'string'],
+    ['Bearer', `${fixture.url}/`, 'string'],
   )
   const claims = claimsOf(body['access_token'] ?? '')
   assert.equal(claims['exp'], Number(body['expires_on']))
-  const principal = await world.identity.authenticator.authenticate(
+  const principal = await fixture.identity.authenticator.authenticate(
     `Bearer ${body['access_token']}`,
   )
   assert.equal(principal.id, principalId)
-  const older = await fetch(`${world.url}/common/identity/token`, {
+  const older = await fetch(`${fixture.url}/common/identity/token`, {
     method: 'POST',
     headers: { secret: 'the secret' },
-    body: new URLSearchParams({ resource: world.url }),
+    body: new URLSearchParams({ resource: fixture.url }),
   })
   assert.equal(older.status, 200)
   const withSlash = address.replace('/token?', '/token/?') + resource
@@ -369,18 +394,18 @@ test('the local identity endpoint gives the owner’s token for the right header
   const wrong = { 'x-identity-header': 'the secre' }
   assert.equal((await fetch(address + resource, { headers: wrong })).status, 401)
   assert.equal((await fetch(`${address}https%3A%2F%2Felsewhere`, { headers: right })).status, 400)
-  await using off = await openWorld()
+  await using off = await openIdentityFixture()
   const answer = await fetch(`${off.url}/common/identity/token?resource=x`, { headers: right })
   assert.equal(answer.status, 404)
 })
 
 test('a client of managed identities without headers carries the secret in the address', async () => {
-  await using world = await openWorld({ localTokenSecret: 'the-secret' })
-  await world.identity.ensureOwner({ displayName: 'Owner' })
+  await using fixture = await openIdentityFixture({ localTokenSecret: 'the-secret' })
+  await fixture.identity.ensureOwner({ displayName: 'Owner' })
   const ask = (path: string) =>
-    fetch(`${world.url}/common/identity/token/${path}`, {
+    fetch(`${fixture.url}/common/identity/token/${path}`, {
       method: 'POST',
-      body: new URLSearchParams({ resource: world.url }),
+      body: new URLSearchParams({ resource: fixture.url }),
     })
   assert.equal((await ask('the-secret')).status, 200)
   for (const wrong of ['', 'the-secre', 'the-secret-']) {
@@ -389,15 +414,15 @@ test('a client of managed identities without headers carries the secret in the a
 })
 
 test('answers say what the family’s clients read: interval, message, scopes as asked, whose', async () => {
-  await using world = await openWorld()
+  await using fixture = await openIdentityFixture()
   const post = async (path: string, form: Readonly<Record<string, string>>) => {
-    const response = await fetch(`${world.url}${path}`, {
+    const response = await fetch(`${fixture.url}${path}`, {
       method: 'POST',
       body: new URLSearchParams(form),
     })
     return (await response.json()) as Record<string, unknown>
   }
-  const scope = `${world.url}//.default`
+  const scope = `${fixture.url}//.default`
   const device = await post('/organizations/oauth2/v2.0/devicecode', {
     client_id: 'armature-cli',
     scope,
@@ -411,7 +436,7 @@ test('answers say what the family’s clients read: interval, message, scopes as
     device_code: String(device['device_code']),
   })
   assert.equal(pending['error'], 'authorization_pending')
-  const { clientId, clientSecret } = await addApplication(world)
+  const { clientId, clientSecret } = await addApplication(fixture)
   const granted = await post('/common/oauth2/token', {
     grant_type: 'client_credentials',
     client_id: clientId,
@@ -425,16 +450,16 @@ test('answers say what the family’s clients read: interval, message, scopes as
 })
 
 test('clients learn that this address is one authority', async () => {
-  await using world = await openWorld()
-  const response = await fetch(`${world.url}/common/discovery/instance?api-version=1.1`)
+  await using fixture = await openIdentityFixture()
+  const response = await fetch(`${fixture.url}/common/discovery/instance?api-version=1.1`)
   const body = (await response.json()) as { tenant_discovery_endpoint: string }
   assert.equal((await fetch(body.tenant_discovery_endpoint)).status, 200)
 })
 
 test('what is malformed is refused, never a fault', async () => {
-  await using world = await openWorld()
+  await using fixture = await openIdentityFixture()
   const post = (path: string, body: string, type = 'application/x-www-form-urlencoded') =>
-    fetch(`${world.url}${path}`, { method: 'POST', body, headers: { 'content-type': type } })
+    fetch(`${fixture.url}${path}`, { method: 'POST', body, headers: { 'content-type': type } })
   const answers = [
     await post('/common/oauth2/token', ''),
     await post('/common/oauth2/token', '%%%=%&grant_type=%00'),
@@ -444,19 +469,19 @@ test('what is malformed is refused, never a fault', async () => {
       'grant_type=password&username=a&password=b&client_id=armature-cli',
     ),
     await post('/common/oauth2/devicecode', 'client_id=a&client_id=b'),
-    await fetch(`${world.url}/common/oauth2/token`),
-    await fetch(`${world.url}/common/oauth2/authorize?client_id=%00&response_type=token`),
-    await fetch(`${world.url}/common/oauth2/authorize/no-such`),
-    await fetch(`${world.url}/common/oauth2/interaction/none`),
+    await fetch(`${fixture.url}/common/oauth2/token`),
+    await fetch(`${fixture.url}/common/oauth2/authorize?client_id=%00&response_type=token`),
+    await fetch(`${fixture.url}/common/oauth2/authorize/no-such`),
+    await fetch(`${fixture.url}/common/oauth2/interaction/none`),
     await post('/common/oauth2/interaction/none', 'do=sign-in'),
-    await fetch(`${world.url}/common/oauth2/interaction/none`, { method: 'PUT' }),
-    await fetch(`${world.url}/other-tenant/oauth2/token`, { method: 'POST' }),
-    await fetch(`${world.url}/nothing`),
+    await fetch(`${fixture.url}/common/oauth2/interaction/none`, { method: 'PUT' }),
+    await fetch(`${fixture.url}/other-tenant/oauth2/token`, { method: 'POST' }),
+    await fetch(`${fixture.url}/nothing`),
   ]
   for (const answer of answers) {
     assert.ok(answer.status >= 400 && answer.status < 500, `${answer.url}: ${answer.status}`)
   }
   const huge = await post('/common/oauth2/token', `grant_type=${'x'.repeat(100_000)}`)
   assert.equal(huge.status, 413)
-  assert.deepEqual(world.logged, [])
+  assert.deepEqual(fixture.logged, [])
 })

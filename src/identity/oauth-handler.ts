@@ -9,6 +9,7 @@ import type { RecordedSql } from '#activity/recorded-sql.ts'
 import { ApiError } from '#kernel/error.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
+import type { IdentitySeal } from '#sealing/keyring.ts'
 import { type Sql, StoreUnavailable } from '#stores/store.ts'
 import { portalClientId } from './clients.ts'
 import { openConsents } from './consents.ts'
@@ -29,7 +30,6 @@ import {
   routes,
   signedInPath,
 } from './rewrite.ts'
-import type { Seal } from './seal.ts'
 import { openSessions } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
 import type { OnSignIn } from './sign-in-events.ts'
@@ -43,7 +43,7 @@ export interface OAuthHandlerOptions {
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
-  readonly seal: Seal
+  readonly seal: IdentitySeal
   readonly limits: IdentityLimits
   readonly tenantId: string
   readonly publicUrl: () => string
@@ -61,6 +61,8 @@ interface Built {
   readonly publicUrl: string
   readonly audience: string
   readonly keyId: string
+  /** They move when the installation's key is rotated. */
+  readonly cookieKeys: string
   readonly provider: Promise<Provider>
 }
 
@@ -75,12 +77,18 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
 
   async function library(): Promise<Provider> {
     const key = await keys.active()
-    const wanted = { publicUrl: publicUrl(), audience: audience(), keyId: key.keyId }
+    const wanted = {
+      publicUrl: publicUrl(),
+      audience: audience(),
+      keyId: key.keyId,
+      cookieKeys: seal.cookieKeys().join(' '),
+    }
     if (
       built === undefined ||
       built.keyId !== wanted.keyId ||
       built.publicUrl !== wanted.publicUrl ||
-      built.audience !== wanted.audience
+      built.audience !== wanted.audience ||
+      built.cookieKeys !== wanted.cookieKeys
     ) {
       const provider = import('./provider.ts').then(({ createProvider }) =>
         createProvider({ ...options, ...wanted, key, consents, sessions }),

@@ -28,7 +28,7 @@ export function requestBehind(request: IncomingMessage): OAuthRequest | undefine
   return askedBy.get(request)
 }
 
-export type ReadOutcome =
+type ReadOutcome =
   | { readonly kind: 'request'; readonly request: OAuthRequest }
   | { readonly kind: 'unknown' }
   /** One of our addresses, but below a tenant that is not here. */
@@ -87,7 +87,7 @@ async function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer 
   return Buffer.concat(chunks)
 }
 
-/** The same request anew, for the library: on the same socket, but with what was made of it. */
+/** A copy of the request for the library, on the same socket, with the rewritten address and body. */
 export function toLibraryRequest(
   req: IncomingMessage,
   request: OAuthRequest,

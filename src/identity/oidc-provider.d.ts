@@ -26,6 +26,7 @@ declare module 'oidc-provider' {
         readonly DeviceCode?: TokenSource
       }
       readonly result?: {
+        readonly login?: unknown
         readonly consent?: { readonly grantId?: string }
         /** Ours, beside the library's own. */
         readonly signIn?: {

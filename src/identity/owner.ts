@@ -10,7 +10,7 @@ import { directoryFeed } from './feed-watch.ts'
 import type { PrincipalRecord } from './principal-record.ts'
 
 /** Shown once, when made. */
-export interface OwnerCredentials {
+interface OwnerCredentials {
   readonly principalId: string
   readonly signInName: string
   readonly password: string
@@ -19,7 +19,7 @@ export interface OwnerCredentials {
   readonly clientSecret: string
 }
 
-export type OwnerOutcome =
+type OwnerOutcome =
   | ({ readonly created: true } & OwnerCredentials)
   /** Made by an earlier start, or by another replica at this moment. */
   | { readonly created: false; readonly principalId: string }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultIdentityLimits } from './limits.ts'
 import { checkPassword } from './password-rules.ts'
-import { openWorld } from './testing/world.ts'
+import { openIdentityFixture } from './testing/fixture.ts'
 
 const names = { displayName: 'Ada Lovelace', signInName: 'ada.l@example.org' }
 const check = (password: string) => checkPassword(password, names, defaultIdentityLimits)
@@ -34,8 +34,8 @@ for (const password of ['correct horse battery', 'long enough', 'kX9#vv2!pLq', '
 }
 
 test('accounts are made and changed by these rules', async () => {
-  await using world = await openWorld()
-  const { directory } = world.identity
+  await using fixture = await openIdentityFixture()
+  const { directory } = fixture.identity
   const user = { displayName: 'Ada Lovelace', signInName: 'ada' }
   const weak = { code: 'InvalidPassword', extra: { target: 'password' } }
   await assert.rejects(directory.createUser({ ...user, password: 'Password2026!' }), weak)

@@ -7,7 +7,7 @@ import { refuseIdentity } from './errors.ts'
 import type { IdentityLimits } from './limits.ts'
 
 /** What others know of the account, so that it may not be its password. */
-export interface AccountNames {
+interface AccountNames {
   readonly displayName: string
   readonly signInName: string
 }

@@ -5,40 +5,40 @@ import { test } from 'node:test'
 import { findPostgres, howToGetPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../tests/require.ts'
 import { defaultIdentityLimits } from './limits.ts'
-import { createSeal } from './seal.ts'
 import { createSignIn } from './sign-in.ts'
 import { createBrowser } from './testing/browser.ts'
+import { testIds } from './testing/fixture.ts'
 import { addAlice, alice, askToken, authorizeAddress, fragmentOf, signIn } from './testing/flows.ts'
 import { installationKey, openReplicas } from './testing/replicas.ts'
-import { testIds } from './testing/world.ts'
+import { createSeal } from './testing/seal.ts'
 
 test('two replicas: sign-in, tokens, groups, disabling, rotation', async (t) => {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
   await using replicas = await openReplicas()
-  const { world, replica } = replicas
-  const { directory } = world.identity
+  const { fixture, replica } = replicas
+  const { directory } = fixture.identity
 
   const owners = await Promise.all(
-    [world, replica].map(({ identity }) => identity.ensureOwner({ displayName: 'Owner' })),
+    [fixture, replica].map(({ identity }) => identity.ensureOwner({ displayName: 'Owner' })),
   )
   assert.equal(owners.filter(({ created }) => created).length, 1)
 
-  const id = await addAlice(world)
+  const id = await addAlice(fixture)
   await assert.rejects(directory.createUser({ displayName: 'A', signInName: 'ALICE' }), {
     code: 'PrincipalExists',
   })
-  const browser = createBrowser(world.url)
+  const browser = createBrowser(fixture.url)
   const page = await browser.open(
     authorizeAddress({
       response_type: 'token',
       client_id: 'armature-portal',
-      redirect_uri: `${world.url}/signed-in`,
+      redirect_uri: `${fixture.url}/signed-in`,
     }),
   )
   const wrong = await signIn(browser, page, { ...alice, password: 'wrong password' })
   assert.equal(wrong.status, 400)
   const token = fragmentOf(await signIn(browser, wrong)).get('access_token')
-  for (const { identity } of [world, replica]) {
+  for (const { identity } of [fixture, replica]) {
     assert.equal((await identity.authenticator.authenticate(`Bearer ${token}`)).id, id)
     assert.equal((await identity.authenticator.authenticate(`Bearer ${token}`)).id, id)
   }
@@ -63,14 +63,14 @@ test('two replicas: sign-in, tokens, groups, disabling, rotation', async (t) => 
   }
   const before = await askToken(replica, form)
   assert.equal(before.status, 200)
-  await world.identity.rotateKeys()
+  await fixture.identity.rotateKeys()
   const after = await askToken(replica, form)
   for (const { access_token } of [before, after]) {
     const header = `Bearer ${access_token}`
-    assert.equal((await world.identity.authenticator.authenticate(header)).id, app.principal.id)
+    assert.equal((await fixture.identity.authenticator.authenticate(header)).id, app.principal.id)
   }
   await directory.update(id, { enabled: false })
-  for (const { identity } of [replica, world]) {
+  for (const { identity } of [replica, fixture]) {
     await assert.rejects(async () => identity.authenticator.authenticate(`Bearer ${token}`), {
       code: 'InvalidAuthenticationToken',
     })
@@ -84,9 +84,9 @@ test('two replicas: sign-in, tokens, groups, disabling, rotation', async (t) => 
 test('of many wrong passwords at the same moment five are tried, whichever replica they reach', async (t) => {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
   await using replicas = await openReplicas()
-  const { world, replica } = replicas
-  await addAlice(world)
-  const signIns = [world, replica].map(({ store, identity, now }) =>
+  const { fixture, replica } = replicas
+  await addAlice(fixture)
+  const signIns = [fixture, replica].map(({ store, identity, now }) =>
     createSignIn({
       sql: store.sql,
       directory: identity.directory,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultIdentityLimits } from './limits.ts'
 import { type AttributeChange, changeAttributes } from './principal-attributes.ts'
-import { openWorld } from './testing/world.ts'
+import { openIdentityFixture } from './testing/fixture.ts'
 
 const change = (before: object, by: AttributeChange) =>
   changeAttributes({ ...before }, by, defaultIdentityLimits)
@@ -32,8 +32,8 @@ for (const one of refused) {
 }
 
 test('the directory keeps them, moves its feed, and tells them at once', async () => {
-  await using world = await openWorld()
-  const { directory } = world.identity
+  await using fixture = await openIdentityFixture()
+  const { directory } = fixture.identity
   const { principal } = await directory.createServicePrincipal({ displayName: 'ci' })
   assert.deepEqual(await directory.attributesOf(principal.id), {})
   const updated = await directory.update(principal.id, {

@@ -8,7 +8,7 @@ import { refuseIdentity } from './errors.ts'
 import type { IdentityLimits } from './limits.ts'
 import { hasControl } from './principal-rules.ts'
 
-export type AttributeValue = PrincipalAttributes[string]
+type AttributeValue = PrincipalAttributes[string]
 
 /** `null` takes an attribute away. */
 export type AttributeChange = Readonly<Record<string, AttributeValue | null>>

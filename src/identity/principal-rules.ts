@@ -1,5 +1,6 @@
 /** The rules for what a principal is called and where it may send browsers. Pure: returns, or refuses. */
 
+import { isUuid } from '#kernel/uuid.ts'
 import { refuseIdentity } from './errors.ts'
 import type { IdentityLimits } from './limits.ts'
 
@@ -23,15 +24,13 @@ export function checkSignInName(name: string, limits: IdentityLimits): string {
   return name
 }
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-
 /**
  * An id as the directory writes it, or `undefined` for what cannot be one: strangers' text that is no id
  * never reaches the store, which cannot carry all text there is.
  */
 export function parseObjectId(text: string): string | undefined {
   const lower = text.toLowerCase()
-  return uuid.test(lower) ? lower : undefined
+  return isUuid(lower) ? lower : undefined
 }
 
 /** The client id that a public client is known by, in the directory's spelling. */

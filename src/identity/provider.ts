@@ -14,6 +14,7 @@ import {
   type Token,
 } from 'oidc-provider'
 import type { Clock, Log } from '#kernel/ports.ts'
+import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Sql } from '#stores/store.ts'
 import { createAdapterFactory } from './adapter.ts'
 import { completeAnswers, tellOutcomes } from './answers.ts'
@@ -27,7 +28,6 @@ import type { Page } from './pages/layout.ts'
 import { errorPage, signedOutPage, signOutPage } from './pages/message-pages.ts'
 import { beginSession, endSessions, isOver, sessionOfToken } from './provider-sessions.ts'
 import { bareImplicitMode, interactionPath, resourceScope, routes } from './rewrite.ts'
-import type { Seal } from './seal.ts'
 import type { Sessions } from './sessions.ts'
 import type { OnSignIn } from './sign-in-events.ts'
 import { principalClaims } from './token-claims.ts'
@@ -38,7 +38,7 @@ export interface ProviderOptions {
   readonly consents: Consents
   readonly clock: Clock
   readonly log: Log
-  readonly seal: Seal
+  readonly seal: IdentitySeal
   readonly limits: IdentityLimits
   readonly tenantId: string
   readonly publicUrl: string
@@ -73,7 +73,7 @@ export function createProvider(options: ProviderOptions): Provider {
     responseTypes: ['code', 'id_token token', 'id_token'],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
     cookies: {
-      keys: [options.seal.derive('cookies').toString('base64url')],
+      keys: options.seal.cookieKeys(),
       names: {
         session: 'armature_session',
         interaction: 'armature_interaction',
@@ -300,12 +300,18 @@ function problemWith(errorName: string | undefined): string | undefined {
   }
 }
 
+/** A device is let in on a page that names it; it has no address to return to. */
+function isByDevice(params: Readonly<Record<string, string | undefined>>): boolean {
+  return params['redirect_uri'] === undefined
+}
+
 /** The library's rules for when to ask the user, but for two cases. */
 function policy(sessions: Sessions): unknown {
   const rules = interactionPolicy.base()
   const { checks } = rules.get('consent')
   // Any program of the machine can pretend to be a native client, so the person is asked every time (RFC 8252, 8.6).
-  // Not for our own command line, where PKCE guards the code.
+  // For our own command line the page that asks for the password, or for the code of a device, names it already. PKCE
+  // does not help where the attacker begins.
   checks.remove('native_client_prompt')
   checks.add(
     new interactionPolicy.Check(
@@ -313,8 +319,11 @@ function policy(sessions: Sessions): unknown {
       'anybody may claim to be this application',
       ({ oidc }) =>
         oidc.client?.applicationType === 'native' &&
-        !isFirstParty(oidc.client.clientId) &&
-        oidc.result?.consent === undefined,
+        oidc.result?.consent === undefined &&
+        !(
+          isFirstParty(oidc.client.clientId) &&
+          (oidc.result?.login !== undefined || isByDevice(oidc.params))
+        ),
     ),
   )
   // A session outlives its account only until the next request.

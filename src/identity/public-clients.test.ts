@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Browser, createBrowser, type Visit } from './testing/browser.ts'
+import { type IdentityFixture, openIdentityFixture } from './testing/fixture.ts'
 import {
   addAlice,
   askToken,
@@ -11,12 +12,11 @@ import {
   signIn,
   verifier,
 } from './testing/flows.ts'
-import { openWorld, type World } from './testing/world.ts'
 
 const published = '2f0a4b3e-2c5d-4c0e-9d6a-7d1c1b8f5e21'
 
-async function addPublicClient(world: World): Promise<string> {
-  const { principal } = await world.identity.directory.createServicePrincipal({
+async function addPublicClient(fixture: IdentityFixture): Promise<string> {
+  const { principal } = await fixture.identity.directory.createServicePrincipal({
     displayName: 'Published',
     publicClient: { clientId: published.toUpperCase() },
   })
@@ -37,10 +37,10 @@ function ask(browser: Browser, redirect: string): Promise<Visit> {
 }
 
 test('a person signs in to a public client at any port, and is asked each time', async () => {
-  await using world = await openWorld()
-  const id = await addAlice(world)
-  await addPublicClient(world)
-  const browser = createBrowser(world.url)
+  await using fixture = await openIdentityFixture()
+  const id = await addAlice(fixture)
+  await addPublicClient(fixture)
+  const browser = createBrowser(fixture.url)
   for (const [index, redirect] of ['http://localhost:4711', 'http://127.0.0.1:4712/'].entries()) {
     const page = await ask(browser, redirect)
     const question = index === 0 ? await signIn(browser, page) : page
@@ -49,7 +49,7 @@ test('a person signs in to a public client at any port, and is asked each time',
     assert.match(question.body, /if you have just started it yourself/)
     const back = await browser.submit(question, { do: 'allow' })
     assert.equal(back.url.origin, new URL(redirect).origin)
-    const answer = await askToken(world, {
+    const answer = await askToken(fixture, {
       grant_type: 'authorization_code',
       client_id: published,
       code: back.url.searchParams.get('code') ?? '',
@@ -57,22 +57,32 @@ test('a person signs in to a public client at any port, and is asked each time',
       redirect_uri: redirect,
     })
     assert.equal(answer.status, 200, JSON.stringify(answer))
-    const principal = await world.identity.authenticator.authenticate(
+    const principal = await fixture.identity.authenticator.authenticate(
       `Bearer ${answer.access_token}`,
     )
     assert.deepEqual([principal.id, principal.clientId], [id, published])
   }
+  // What was allowed is in the audit trail, each time.
+  const records = await fixture.store.sql.all(
+    `select key, principal_id, detail from events where action like '%/users/consents/write' order by number`,
+  )
+  assert.deepEqual(
+    records.map((row) => [row['key'], row['principal_id']]),
+    Array.from({ length: 2 }, () => [`/directory/users/${id}/consents/${published}`, id]),
+  )
+  assert.match(String(records[0]?.['detail']), /user_impersonation/)
+  assert.match(String(records[0]?.['detail']), /127\.0\.0\.1/)
   const elsewhere = await ask(browser, 'http://192.0.2.1:80/')
   assert.equal(elsewhere.status, 400)
 })
 
 test('it has no secret, gets no token of its own, and its client id is nobody else’s', async () => {
-  await using world = await openWorld()
-  const { directory } = world.identity
-  const user = await addAlice(world)
+  await using fixture = await openIdentityFixture()
+  const { directory } = fixture.identity
+  const user = await addAlice(fixture)
   await directory.addSecret(user)
-  const id = await addPublicClient(world)
-  const own = await askToken(world, { grant_type: 'client_credentials', client_id: published })
+  const id = await addPublicClient(fixture)
+  const own = await askToken(fixture, { grant_type: 'client_credentials', client_id: published })
   assert.notEqual(own.error, undefined)
   await assert.rejects(directory.addSecret(id), { code: 'InvalidPrincipal' })
   for (const [clientId, code] of [

@@ -6,12 +6,12 @@
 
 import type { Clock, Ids } from '#kernel/ports.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
+import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import { refuseIdentity } from './errors.ts'
 import { directoryFeed } from './feed-watch.ts'
 import type { IdentityLimits } from './limits.ts'
 import { parseObjectId } from './principal-rules.ts'
-import type { Seal } from './seal.ts'
 
 export interface Session {
   readonly id: string
@@ -135,7 +135,7 @@ export function openSessions(options: {
   readonly sql: Sql
   readonly clock: Clock
   readonly ids: Ids
-  readonly seal: Seal
+  readonly seal: IdentitySeal
   readonly limits: IdentityLimits
 }): Sessions {
   const { sql, clock, ids, seal, limits } = options
@@ -230,7 +230,7 @@ export function openSessions(options: {
       sql.transact(async (tx) => {
         const key = keyOf({ uid, clientId: undefined })
         const now = clock.now()
-        // The same person asked for the password again: the same session, begun anew.
+        // The same person asked for the password again: the same session starts again.
         const renewed = await tx.run(
           `update identity_sessions set credential_id = ?, address = ?, user_agent = ?, created_at = ?,
             used_at = ? where session_key = ? and principal_id = ? and ended_at is null`,

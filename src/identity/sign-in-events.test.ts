@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SignInEvent } from './sign-in-events.ts'
 import { createBrowser } from './testing/browser.ts'
+import { openIdentityFixture } from './testing/fixture.ts'
 import {
   addAlice,
   addApplication,
@@ -13,7 +14,6 @@ import {
   signIn,
   verifier,
 } from './testing/flows.ts'
-import { openWorld } from './testing/world.ts'
 
 const origin = { address: '192.0.2.7', userAgent: 'a test' }
 
@@ -24,26 +24,26 @@ function short({ outcome, grant, principalId, name, error, origin: from }: SignI
 
 test('sign-ins and tokens, good and bad, are told with who, how and from where', async () => {
   const told: SignInEvent[] = []
-  await using world = await openWorld({
+  await using fixture = await openIdentityFixture({
     onSignIn: (event) => told.push(event),
     originOf: () => origin,
     localTokenSecret: 'local',
   })
   const take = () => told.splice(0).map(short)
-  const alice = await addAlice(world)
-  const { id, clientId, clientSecret } = await addApplication(world)
+  const alice = await addAlice(fixture)
+  const { id, clientId, clientSecret } = await addApplication(fixture)
   const application = { grant_type: 'client_credentials', client_id: clientId }
 
-  await askToken(world, { ...application, client_secret: clientSecret })
-  await askToken(world, { ...application, client_secret: 'wrong' })
-  await askToken(world, { ...application, client_id: 'no\nbody', client_secret: 'wrong' })
+  await askToken(fixture, { ...application, client_secret: clientSecret })
+  await askToken(fixture, { ...application, client_secret: 'wrong' })
+  await askToken(fixture, { ...application, client_id: 'no\nbody', client_secret: 'wrong' })
   assert.deepEqual(take(), [
     ['succeeded', 'client_credentials', id, clientId, undefined],
     ['refused', 'client_credentials', undefined, clientId, 'invalid_client'],
     ['refused', 'client_credentials', undefined, 'no?body', 'invalid_client'],
   ])
 
-  const browser = createBrowser(world.url)
+  const browser = createBrowser(fixture.url)
   const address = authorizeAddress({
     response_type: 'code',
     client_id: 'armature-cli',
@@ -57,7 +57,7 @@ test('sign-ins and tokens, good and bad, are told with who, how and from where',
     password: 'not hers',
   })
   const back = await signIn(browser, again)
-  const redeemed = await askToken(world, {
+  const redeemed = await askToken(fixture, {
     grant_type: 'authorization_code',
     client_id: 'armature-cli',
     code: back.url.searchParams.get('code') ?? '',
@@ -65,8 +65,8 @@ test('sign-ins and tokens, good and bad, are told with who, how and from where',
     redirect_uri: 'http://127.0.0.1:1/callback',
   })
   const refresh = { grant_type: 'refresh_token', client_id: 'armature-cli' }
-  await askToken(world, { ...refresh, refresh_token: redeemed.refresh_token })
-  await askToken(world, { ...refresh, refresh_token: 'made up' })
+  await askToken(fixture, { ...refresh, refresh_token: redeemed.refresh_token })
+  await askToken(fixture, { ...refresh, refresh_token: 'made up' })
   assert.deepEqual(take(), [
     ['refused', 'password', undefined, 'alice', 'access_denied'],
     ['succeeded', 'password', alice, 'alice', undefined],
@@ -75,17 +75,23 @@ test('sign-ins and tokens, good and bad, are told with who, how and from where',
     ['refused', 'refresh_token', undefined, 'armature-cli', 'invalid_grant'],
   ])
 
-  const device = await fetch(`${world.url}/common/oauth2/devicecode`, {
+  const device = await fetch(`${fixture.url}/common/oauth2/devicecode`, {
     method: 'POST',
     body: new URLSearchParams({ client_id: 'armature-cli' }),
   })
   const { device_code: code } = (await device.json()) as { device_code: string }
-  await askToken(world, { grant_type: 'device_code', client_id: 'armature-cli', device_code: code })
+  await askToken(fixture, {
+    grant_type: 'device_code',
+    client_id: 'armature-cli',
+    device_code: code,
+  })
   assert.deepEqual(take(), [], 'waiting for a person is no outcome')
 
-  const owner = await world.identity.ensureOwner({ displayName: 'Owner' })
+  const owner = await fixture.identity.ensureOwner({ displayName: 'Owner' })
   for (const secret of ['local', 'wrong']) {
-    await fetch(`${world.url}/common/identity/token?resource=${world.url}`, { headers: { secret } })
+    await fetch(`${fixture.url}/common/identity/token?resource=${fixture.url}`, {
+      headers: { secret },
+    })
   }
   assert.deepEqual(take(), [
     ['succeeded', 'managed_identity', owner.principalId, 'managed identity', undefined],

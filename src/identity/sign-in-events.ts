@@ -1,5 +1,5 @@
 /**
- * What is told of every sign-in and every token that is asked for, good or bad: one shape for all the ways in.
+ * The event of a sign-in or a token request, successful or not: one shape for all ways to sign in.
  * Nothing secret is in it.
  */
 

@@ -4,19 +4,19 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { defaultIdentityLimits } from './limits.ts'
-import { createSeal } from './seal.ts'
 import { createSignIn, delaySeconds, type SignIn, type SignInOutcome } from './sign-in.ts'
 import { createBrowser } from './testing/browser.ts'
+import { type IdentityFixture, openIdentityFixture, testIds } from './testing/fixture.ts'
 import { addAlice, alice, authorizeAddress } from './testing/flows.ts'
-import { openWorld, testIds, type World } from './testing/world.ts'
+import { createSeal } from './testing/seal.ts'
 
 const installationKey = randomBytes(32)
 
-function signInOf(world: World): SignIn {
+function signInOf(fixture: IdentityFixture): SignIn {
   return createSignIn({
-    sql: world.store.sql,
-    directory: world.identity.directory,
-    clock: { now: world.now },
+    sql: fixture.store.sql,
+    directory: fixture.identity.directory,
+    clock: { now: fixture.now },
     ids: testIds,
     seal: createSeal(installationKey),
     limits: defaultIdentityLimits,
@@ -34,19 +34,19 @@ test('the delay begins after the free failures, doubles, and has an end', () => 
 
 for (const signInName of ['alice', 'nobody-of-that-name']) {
   test(`after five failures ${signInName} has to wait, longer each time`, async () => {
-    await using world = await openWorld()
-    await addAlice(world)
-    const signIn = signInOf(world)
+    await using fixture = await openIdentityFixture()
+    await addAlice(fixture)
+    const signIn = signInOf(fixture)
     const attempt = (name = signInName, from = address): Promise<SignInOutcome> =>
       signIn.attempt({ signInName: name, password: 'wrong password', address: from })
     for (let i = 0; i < 5; i += 1) assert.deepEqual(await attempt(), { kind: 'refused' })
     assert.deepEqual(await attempt(), { kind: 'wait', seconds: 2 })
     assert.equal((await attempt(signInName.toUpperCase())).kind, 'wait', 'case does not help')
     assert.equal((await attempt(signInName, '192.0.2.2')).kind, 'refused', 'another address')
-    const replica = signInOf(world)
+    const replica = signInOf(fixture)
     const there = await replica.attempt({ signInName, password: 'wrong password', address })
     assert.equal(there.kind, 'wait', 'another replica')
-    world.wait(3)
+    fixture.wait(3)
     assert.equal((await attempt()).kind, 'refused')
     const wait = await attempt()
     assert.ok(wait.kind === 'wait' && wait.seconds > 2)
@@ -54,23 +54,23 @@ for (const signInName of ['alice', 'nobody-of-that-name']) {
 }
 
 test('while waiting even the right password is not looked at; afterwards it clears the count', async () => {
-  await using world = await openWorld()
-  const id = await addAlice(world)
-  const signIn = signInOf(world)
+  await using fixture = await openIdentityFixture()
+  const id = await addAlice(fixture)
+  const signIn = signInOf(fixture)
   const attempt = (password: string): Promise<SignInOutcome> =>
     signIn.attempt({ signInName: 'alice', password, address })
   for (let i = 0; i < 5; i += 1) await attempt('wrong password')
   assert.equal((await attempt(alice.password)).kind, 'wait')
-  world.wait(3)
+  fixture.wait(3)
   const welcome = await attempt(alice.password)
   assert.ok(welcome.kind === 'welcome' && welcome.user.id === id)
   for (let i = 0; i < 5; i += 1) assert.equal((await attempt('wrong password')).kind, 'refused')
 })
 
 test('attempts at the same moment do not all pass as the first', async () => {
-  await using world = await openWorld()
-  await addAlice(world)
-  const signIn = signInOf(world)
+  await using fixture = await openIdentityFixture()
+  await addAlice(fixture)
+  const signIn = signInOf(fixture)
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, () =>
       signIn.attempt({ signInName: 'alice', password: 'wrong password', address }),
@@ -80,47 +80,47 @@ test('attempts at the same moment do not all pass as the first', async () => {
 })
 
 test('failures are forgotten in time, and their rows removed', async () => {
-  await using world = await openWorld()
-  const signIn = signInOf(world)
+  await using fixture = await openIdentityFixture()
+  const signIn = signInOf(fixture)
   for (let i = 0; i < 12; i += 1) {
     await signIn.attempt({ signInName: `name${i}`, password: 'wrong password', address })
   }
-  world.wait(3601)
+  fixture.wait(3601)
   await signIn.attempt({ signInName: 'nul\0', password: 'wrong password', address })
-  const rows = await world.store.sql.all('select id from identity_sign_in_failures')
+  const rows = await fixture.store.sql.all('select id from identity_sign_in_failures')
   assert.equal(rows.length, 2, 'of the account, and of the address')
   assert.ok(!JSON.stringify(rows).includes('name'))
 })
 
 test('many accounts tried from one address are slowed, and a right password does not clear that', async () => {
-  await using world = await openWorld()
-  await addAlice(world)
-  const signIn = signInOf(world)
+  await using fixture = await openIdentityFixture()
+  await addAlice(fixture)
+  const signIn = signInOf(fixture)
   const attempt = (signInName: string, password = 'wrong password', from = address) =>
     signIn.attempt({ signInName, password, address: from })
   for (let i = 0; i < 18; i += 1) assert.equal((await attempt(`name${i}`)).kind, 'refused')
   assert.equal((await attempt('alice', alice.password)).kind, 'welcome')
   for (let i = 0; i < 2; i += 1) assert.equal((await attempt(`more${i}`)).kind, 'refused')
   assert.deepEqual(await attempt('another'), { kind: 'wait', seconds: 2 })
-  const replica = signInOf(world)
+  const replica = signInOf(fixture)
   const there = { signInName: 'yet another', password: 'wrong password', address }
   assert.equal((await replica.attempt(there)).kind, 'wait', 'another replica')
   assert.equal((await attempt('another', 'wrong password', '192.0.2.2')).kind, 'refused')
-  world.wait(3)
+  fixture.wait(3)
   assert.equal((await attempt('alice', alice.password)).kind, 'welcome')
   assert.equal((await attempt('another')).kind, 'wait', 'a success forgives itself alone')
   let kinds = 0
   for (let i = 0; i < 10; i += 1) {
-    world.wait(61)
+    fixture.wait(61)
     if ((await attempt(`last${i}`)).kind === 'refused') kinds += 1
   }
   assert.equal(kinds, 10, 'a minute at the most')
 })
 
 test('a browser that signed in before is not delayed by others at its address; what it sends is bound to the account', async () => {
-  await using world = await openWorld()
-  await addAlice(world)
-  const signIn = signInOf(world)
+  await using fixture = await openIdentityFixture()
+  await addAlice(fixture)
+  const signIn = signInOf(fixture)
   const knownBrowser = signIn.knownBrowser('Alice')
   const wrong = { password: 'wrong password', address }
   for (let i = 0; i < 5; i += 1) await signIn.attempt({ signInName: 'alice', ...wrong })
@@ -141,16 +141,16 @@ test('a browser that signed in before is not delayed by others at its address; w
 })
 
 test('the page knows a browser again', async () => {
-  await using world = await openWorld()
-  await addAlice(world)
-  const browser = createBrowser(world.url)
-  const stranger = createBrowser(world.url)
+  await using fixture = await openIdentityFixture()
+  await addAlice(fixture)
+  const browser = createBrowser(fixture.url)
+  const stranger = createBrowser(fixture.url)
   const ask = (who: typeof browser) =>
     who.open(
       authorizeAddress({
         response_type: 'token',
         client_id: 'armature-portal',
-        redirect_uri: `${world.url}/signed-in`,
+        redirect_uri: `${fixture.url}/signed-in`,
         prompt: 'login',
       }),
     )
@@ -164,14 +164,14 @@ test('the page knows a browser again', async () => {
 })
 
 test('the page says how long to wait', async () => {
-  await using world = await openWorld()
-  await addAlice(world)
-  const browser = createBrowser(world.url)
+  await using fixture = await openIdentityFixture()
+  await addAlice(fixture)
+  const browser = createBrowser(fixture.url)
   let page = await browser.open(
     authorizeAddress({
       response_type: 'token',
       client_id: 'armature-portal',
-      redirect_uri: `${world.url}/signed-in`,
+      redirect_uri: `${fixture.url}/signed-in`,
     }),
   )
   for (let i = 0; i < 5; i += 1) {
@@ -182,7 +182,7 @@ test('the page says how long to wait', async () => {
   assert.equal(page.status, 429)
   assert.equal(page.headers.get('retry-after'), '2')
   assert.match(page.body, /Wait 2 seconds/)
-  world.wait(3)
+  fixture.wait(3)
   page = await browser.submit(page, { name: 'alice', password: alice.password, do: 'sign-in' })
   assert.equal(page.url.pathname, '/signed-in')
 })

@@ -5,13 +5,14 @@
  * another replica does not forget them. Says only yes, no, or wait.
  */
 
+import { backOff } from '#kernel/back-off.ts'
 import type { Clock, Ids } from '#kernel/ports.ts'
+import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Sql, SqlTx } from '#stores/store.ts'
 import { signInKeyOf } from './credentials.ts'
 import type { IdentityDirectory } from './directory.ts'
 import type { IdentityLimits } from './limits.ts'
 import type { PrincipalRecord } from './principal-record.ts'
-import type { Seal } from './seal.ts'
 
 export type SignInOutcome =
   | { readonly kind: 'welcome'; readonly user: PrincipalRecord; readonly credentialId: string }
@@ -52,7 +53,7 @@ export function createSignIn(options: {
   readonly directory: Pick<IdentityDirectory, 'verifyPassword'>
   readonly clock: Clock
   readonly ids: Pick<Ids, 'uuid'>
-  readonly seal: Seal
+  readonly seal: IdentitySeal
   readonly limits: IdentityLimits
 }): SignIn {
   const { sql, directory, clock, ids, seal, limits } = options
@@ -181,5 +182,5 @@ export function delaySeconds(
 ): number {
   const beyond = failures - free
   if (beyond < 0) return 0
-  return Math.min(delayMax, 2 ** Math.min(beyond + 1, 30))
+  return backOff({ first: 2, most: delayMax }, beyond)
 }

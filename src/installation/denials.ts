@@ -1,5 +1,5 @@
 /**
- * Requests that were refused for want of a permission, kept for a while so that somebody can be told why.
+ * Requests that were refused for want of a permission, kept for a while so that the reason can be looked up.
  * Bounded by making: a refusal has one of a fixed number of places, by its correlation id, and a later one
  * takes the place of an earlier one. What happens too fast to be written is not kept; nobody waits for it.
  */
@@ -7,7 +7,7 @@
 import type { Clock, Log } from '#kernel/ports.ts'
 import type { Migration, Sql } from '#stores/store.ts'
 
-export interface Denial {
+interface Denial {
   readonly at: number
   readonly correlationId: string
   readonly principalId: string
@@ -17,7 +17,7 @@ export interface Denial {
   readonly request?: Readonly<Record<string, unknown>>
 }
 
-export interface Denials extends AsyncDisposable {
+interface Denials extends AsyncDisposable {
   /** Keeps it in the background; never throws, and never holds up the refusal. */
   note(denial: Omit<Denial, 'at'>): void
   /** The latest refusal with that correlation id, while it is kept. Any replica answers. */

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -43,6 +44,12 @@ export interface ServerHome {
   key(): Uint8Array | undefined
   /** Makes and keeps a key. */
   createKey(): Uint8Array
+  /** The key that a rotation goes to; undefined when this home has none. */
+  nextKey(): Uint8Array | undefined
+  /** Makes and keeps the key of a rotation. */
+  createNextKey(): Uint8Array
+  /** The next key becomes the key; the old one stays beside it, under that name. */
+  takeNextKey(oldId: string): void
   /** Lets whoever may read the home have tokens of the owner; made at first use. */
   localTokenSecret(): string
   writeOwner(credentials: OwnerCredentials): void
@@ -57,22 +64,22 @@ export function openServerHome(folder: string): ServerHome {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   chmodSync(folder, 0o700)
   const keyPath = join(folder, 'installation.key')
+  const nextPath = join(folder, 'installation.key.next')
   const secretPath = join(folder, 'local-token.secret')
   const ownerPath = join(folder, 'owner.json')
   const runningPath = join(folder, 'running.json')
   return {
     folder,
     databasePath: join(folder, 'armature.db'),
-    key() {
-      if (!existsSync(keyPath)) return undefined
-      const key = decodeKey(readFileSync(keyPath, 'utf8'))
-      if (key === undefined) throw new Error(`${keyPath} does not hold a key of ${keyBytes} bytes`)
-      return key
-    },
-    createKey() {
-      const key = randomBytes(keyBytes)
-      writeSecret(keyPath, `${key.toString('base64')}\n`)
-      return key
+    key: () => readKey(keyPath),
+    createKey: () => createKey(keyPath),
+    nextKey: () => readKey(nextPath),
+    createNextKey: () => createKey(nextPath),
+    takeNextKey(oldId) {
+      // Linked first: at no moment is the home without a key, and a start that finds both takes the right one.
+      rmSync(`${keyPath}.old-${oldId}`, { force: true })
+      if (existsSync(keyPath)) linkSync(keyPath, `${keyPath}.old-${oldId}`)
+      renameSync(nextPath, keyPath)
     },
     localTokenSecret() {
       if (existsSync(secretPath)) return readFileSync(secretPath, 'utf8').trim()
@@ -86,6 +93,19 @@ export function openServerHome(folder: string): ServerHome {
     writeRunning: (note) => writeSecret(runningPath, `${JSON.stringify(note, undefined, 2)}\n`),
     removeRunning: () => rmSync(runningPath, { force: true }),
   }
+}
+
+function readKey(path: string): Uint8Array | undefined {
+  if (!existsSync(path)) return undefined
+  const key = decodeKey(readFileSync(path, 'utf8'))
+  if (key === undefined) throw new Error(`${path} does not hold a key of ${keyBytes} bytes`)
+  return key
+}
+
+function createKey(path: string): Uint8Array {
+  const key = randomBytes(keyBytes)
+  writeSecret(path, `${key.toString('base64')}\n`)
+  return key
 }
 
 /** A key as it is written: base64 of 32 bytes. */

@@ -16,9 +16,19 @@ export interface KeySources {
 const commandMilliseconds = 30_000
 const outputBytesMax = 4096
 
-/** Undefined where no source is named. Throws where one is and gives no key: the one in the home would be another. */
-export function outsideKey({ key, keyFile, keyCommand }: KeySources): Uint8Array | undefined {
-  const named = { ARMATURE_KEY: key, ARMATURE_KEY_FILE: keyFile, ARMATURE_KEY_COMMAND: keyCommand }
+/**
+ * Undefined where no source is named. Throws where one is and gives no key: the one in the home would be another. `setting`
+ * is what the names of the sources begin with: `ARMATURE_KEY_NEXT` for the key that a rotation goes to.
+ */
+export function outsideKey(
+  { key, keyFile, keyCommand }: KeySources,
+  setting = 'ARMATURE_KEY',
+): Uint8Array | undefined {
+  const named = {
+    [setting]: key,
+    [`${setting}_FILE`]: keyFile,
+    [`${setting}_COMMAND`]: keyCommand,
+  }
   const given = Object.entries(named).flatMap(([name, value]) =>
     value === undefined ? [] : [name],
   )

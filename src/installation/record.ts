@@ -3,16 +3,20 @@
  * subscription, its owner, and a proof of its key. Replicas on one PostgreSQL share the key by setting.
  */
 
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { Ids } from '#kernel/ports.ts'
-import { type Migration, type Sql, StoreUnavailable } from '#stores/store.ts'
+import type { Migration, Sql } from '#stores/store.ts'
 import { denialMigration } from './denials.ts'
+import { rotationMigration } from './rotation-record.ts'
 
 export interface InstallationRecord {
   readonly tenantId: string
   readonly subscriptionId: string
   /** The name of the owner's role assignment at the root. */
   readonly ownerAssignmentId: string
+  /** Do the sealed texts of this store name their key? */
+  readonly namesKeys: boolean
+  /** What rows of sign-in are found by, where it was kept. */
+  readonly sealedIndexKey: string | undefined
 }
 
 const table = ['create table installation (name text primary key, value text not null)'] as const
@@ -20,20 +24,26 @@ const table = ['create table installation (name text primary key, value text not
 export const installationMigrations: readonly Migration[] = [
   { area: 'installation', number: 1, sqlite: table, postgres: table },
   denialMigration,
+  rotationMigration,
 ]
 
-/**
- * The record, made by whichever replica comes first. Throws `StoreUnavailable('never')` when the store
- * belongs to an installation with another key.
- */
-export async function openRecord(sql: Sql, ids: Ids, key: Uint8Array): Promise<InstallationRecord> {
-  const proof = createHmac('sha256', key).update('armature installation').digest('hex')
+/** The record, made by whichever replica comes first. The key of that one is the installation's. */
+export async function openRecord(
+  sql: Sql,
+  ids: Ids,
+  keyProof: string,
+): Promise<InstallationRecord> {
   const rows = await sql.transact(async (tx) => {
+    const made = await tx.run(
+      "insert into installation (name, value) values ('tenantId', ?) on conflict do nothing",
+      ids.uuid(),
+    )
     for (const [name, value] of [
-      ['tenantId', ids.uuid()],
       ['subscriptionId', ids.uuid()],
       ['ownerAssignmentId', ids.uuid()],
-      ['keyProof', proof],
+      ['keyProof', keyProof],
+      // Texts sealed by an installation of before do not name their key yet (`earlier-seals.ts`).
+      ...(made === 1 ? [[sealedForm, 'named'] as const] : []),
     ] as const) {
       await tx.run(
         'insert into installation (name, value) values (?, ?) on conflict do nothing',
@@ -44,27 +54,45 @@ export async function openRecord(sql: Sql, ids: Ids, key: Uint8Array): Promise<I
     return tx.all('select name, value from installation')
   })
   const values = new Map(rows.map((row) => [String(row['name']), String(row['value'])]))
-  const known = Buffer.from(values.get('keyProof') ?? '', 'hex')
-  const given = Buffer.from(proof, 'hex')
-  if (known.length !== given.length || !timingSafeEqual(known, given)) {
-    throw new StoreUnavailable(
-      'this store belongs to an installation with another key: give this process that key (ARMATURE_KEY, or installation.key of the first home)',
-      'never',
-    )
-  }
   return {
     tenantId: values.get('tenantId') ?? '',
     subscriptionId: values.get('subscriptionId') ?? '',
     ownerAssignmentId: values.get('ownerAssignmentId') ?? '',
+    namesKeys: values.has(sealedForm),
+    sealedIndexKey: values.get(indexKey),
   }
 }
 
+const sealedForm = 'sealedForm'
+const indexKey = 'indexKey'
+
+export async function markNamesKeys(sql: Sql): Promise<void> {
+  await keep(sql, sealedForm, 'named')
+}
+
+/** Keeps it unless another replica was first; the one that is kept. */
+export async function keepIndexKey(sql: Sql, sealed: string): Promise<string> {
+  await keep(sql, indexKey, sealed)
+  const [row] = await sql.all('select value from installation where name = ?', indexKey)
+  return String(row?.['value'])
+}
+
+async function keep(sql: Sql, name: string, value: string): Promise<void> {
+  await sql.transact((tx) =>
+    tx.run(
+      'insert into installation (name, value) values (?, ?) on conflict do nothing',
+      name,
+      value,
+    ),
+  )
+}
+
 /** Was the first start brought to its end: owner, their right to everything, first subscription? */
-export async function isFurnished(sql: Sql): Promise<boolean> {
+export async function isSeeded(sql: Sql): Promise<boolean> {
   return (await sql.all("select name from installation where name = 'furnished'")).length > 0
 }
 
-export async function markFurnished(sql: Sql): Promise<void> {
+export async function markSeeded(sql: Sql): Promise<void> {
   await sql.transact((tx) =>
     tx.run(
       "insert into installation (name, value) values ('furnished', 'yes') on conflict do nothing",
@@ -75,9 +103,4 @@ export async function markFurnished(sql: Sql): Promise<void> {
 /** Does the store hold an installation already? Then its key must be given, not made up. */
 export async function hasRecord(sql: Sql): Promise<boolean> {
   return (await sql.all('select name from installation limit 1')).length > 0
-}
-
-/** One key a purpose, so that no two uses ever share one. */
-export function deriveKey(key: Uint8Array, purpose: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', key, new Uint8Array(0), `armature/${purpose}`, 32))
 }

@@ -3,8 +3,6 @@
  * regard to case; a star stands for any run of characters, slashes included (facts 2.6).
  */
 
-export type Verb = 'read' | 'write' | 'delete' | 'action'
-
 /** A pattern made ready to be asked many times. */
 export type ActionMatcher = (actionLowerCase: string) => boolean
 

@@ -6,7 +6,7 @@ export interface Preconditions {
   readonly ifNoneMatch?: string | undefined
 }
 
-export type Verdict =
+type Verdict =
   | { readonly kind: 'go' }
   | { readonly kind: 'not-modified' }
   | { readonly kind: 'failed'; readonly header: 'If-Match' | 'If-None-Match' }

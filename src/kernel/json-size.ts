@@ -9,7 +9,7 @@ export interface JsonSizeLimits {
   readonly membersMax: number
 }
 
-export interface JsonExcess {
+interface JsonExcess {
   /** Where the limit is passed. */
   readonly at: number
   readonly limit: keyof JsonSizeLimits
@@ -17,6 +17,7 @@ export interface JsonExcess {
 
 const quote = 0x22
 const comma = 0x2c
+const backslash = 0x5c
 
 /** Undefined where the text keeps both limits. */
 export function jsonExcess(
@@ -41,14 +42,12 @@ export function jsonExcess(
   return undefined
 }
 
-/** The quote that ends the string begun at `open`, or -1. Linear: each backslash is looked at once. */
+/** The quote that ends the string begun at `open`, or -1. */
 function closingQuote(text: string, open: number): number {
-  let at = text.indexOf('"', open + 1)
-  while (at >= 0) {
-    let slashes = 0
-    while (text.charCodeAt(at - 1 - slashes) === 0x5c) slashes += 1
-    if (slashes % 2 === 0) return at
-    at = text.indexOf('"', at + 1)
+  for (let at = open + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) return at
+    if (code === backslash) at += 1
   }
   return -1
 }

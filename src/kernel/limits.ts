@@ -5,11 +5,15 @@
 
 export interface Limits {
   readonly bodyBytesMax: number
+  readonly bodyBytesAtOncePerPrincipalMax: number
+  readonly bodyBytesAtOnceMax: number
   readonly bodyDepthMax: number
   readonly bodyMembersMax: number
   readonly headerBytesMax: number
   readonly pageSize: number
   readonly pageSizeMax: number
+  readonly pageBytesMax: number
+  readonly locationMax: number
   readonly filterScanRowsMax: number
   readonly tagsMax: number
   readonly tagNameMax: number
@@ -31,17 +35,30 @@ export interface Limits {
 }
 
 export const limitNotes: Readonly<Record<keyof Limits, readonly [value: number, note: string]>> = {
-  bodyBytesMax: [4 * 1024 * 1024, 'bytes of a request body (facts 9.1)'],
+  bodyBytesMax: [4 * 1024 * 1024, 'bytes of a request body'],
+  bodyBytesAtOncePerPrincipalMax: [
+    8 * 1024 * 1024,
+    'bytes of request bodies above 64 KiB of one principal at once; others wait unread',
+  ],
+  bodyBytesAtOnceMax: [
+    64 * 1024 * 1024,
+    'bytes of request bodies above 64 KiB at once; others wait unread',
+  ],
   bodyDepthMax: [64, 'levels of nesting in a JSON body'],
   bodyMembersMax: [100_000, 'objects, lists, properties and elements in a JSON body, all together'],
   headerBytesMax: [32 * 1024, 'bytes of all request headers'],
   pageSize: [100, 'items of a list page when `$top` is not given'],
   pageSizeMax: [1000, 'items of a list page at the most'],
+  pageBytesMax: [
+    4 * 1024 * 1024,
+    'bytes of stored resources in a list page; the one that reaches it is the last',
+  ],
+  locationMax: [128, 'characters of a location'],
   filterScanRowsMax: [
     5000,
     'rows looked at for one page of a filtered list; a page may come back short',
   ],
-  tagsMax: [50, 'tags on a resource (facts 9.2)'],
+  tagsMax: [50, 'tags on a resource'],
   tagNameMax: [512, 'characters of a tag name'],
   tagValueMax: [256, 'characters of a tag value'],
   operationKeptSeconds: [7 * 24 * 3600, 'seconds an ended operation can still be read'],
@@ -52,7 +69,7 @@ export const limitNotes: Readonly<Record<keyof Limits, readonly [value: number, 
     8,
     'tries of a transaction that lost a race before the caller hears of it',
   ],
-  requestSeconds: [60, 'seconds for a synchronous answer (facts 9.1)'],
+  requestSeconds: [60, 'seconds for a synchronous answer'],
   drainSeconds: [10, 'seconds that running requests may take to finish after SIGTERM'],
   connectionsMax: [10_000, 'connections of all clients together'],
   connectionsPerAddressMax: [1_000, 'connections of one address that is no trusted proxy'],

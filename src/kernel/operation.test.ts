@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isTerminalState, isTerminalStatus, type Operation, showOperation } from './operation.ts'
+import { isTerminalState, isTerminalStatus, type Operation, operationToWire } from './operation.ts'
 
 const running: Operation = {
   id: '6f9619ff-8b86-d011-b42d-00c04fc964ff',
@@ -25,16 +25,16 @@ test('what a status address answers holds what a client needs and nothing else',
     startTime: running.startTime,
     properties: { resourceId: running.resourceId },
   }
-  assert.deepEqual(showOperation(running, '/path'), shown)
+  assert.deepEqual(operationToWire(running, '/path'), shown)
   const endTime = '2026-01-02T03:05:00.000Z'
-  assert.deepEqual(showOperation({ ...running, status: 'Succeeded', endTime }, '/path'), {
+  assert.deepEqual(operationToWire({ ...running, status: 'Succeeded', endTime }, '/path'), {
     ...shown,
     status: 'Succeeded',
     endTime,
     percentComplete: 100,
   })
   const error = { code: 'Conflict', message: 'no' }
-  assert.deepEqual(showOperation({ ...running, status: 'Failed', endTime, error }, '/path'), {
+  assert.deepEqual(operationToWire({ ...running, status: 'Failed', endTime, error }, '/path'), {
     ...shown,
     status: 'Failed',
     endTime,

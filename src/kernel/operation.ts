@@ -48,7 +48,7 @@ export function isTerminalState(state: string): boolean {
 }
 
 /** What `Vendor-AsyncOperation` answers. */
-export function showOperation(operation: Operation, path: string): object {
+export function operationToWire(operation: Operation, path: string): object {
   return {
     id: path,
     name: operation.id,

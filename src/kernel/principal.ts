@@ -15,6 +15,24 @@ export interface Principal {
   readonly clientId: string
   /** Groups vouched for by an external issuer; groups of our own directory are looked up instead. */
   readonly groups: readonly string[]
+  /** Of a principal that an external issuer vouches for: that issuer. Absent for principals of our own directory. */
+  readonly issuer?: string
+  /** Of a principal of our own directory: the generation of its tokens. A revocation moves it. */
+  readonly generation?: number
+}
+
+/**
+ * Who is kept as the writer of a reference. `before` stays while it is the same principal with the same groups and
+ * tokens, so that writing the same again changes nothing.
+ */
+export function writerOf(caller: Principal, before: Principal | undefined): Principal {
+  const same =
+    before !== undefined &&
+    before.id === caller.id &&
+    before.issuer === caller.issuer &&
+    before.generation === caller.generation &&
+    before.groups.join() === caller.groups.join()
+  return same ? before : caller
 }
 
 /** By name (`{set}_{attribute}`), compared without regard to case; one value or a set of one kind. */

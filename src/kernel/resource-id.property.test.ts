@@ -320,8 +320,10 @@ test('no text makes parsing throw, and nothing written is lost', () => {
       if (result.kind === 'malformed') return assert.ok(result.reason.length > 0)
       understood++
       const shown = result.kind === 'resource' ? result.id.text : result.text
-      // Only case of the grammar's words, percent-encoding and one trailing slash may differ.
-      const plain = decodeURIComponent(text).toLowerCase()
+      // Only case of the grammar's words, percent-encoding, one trailing slash and the empty place of a parent may differ.
+      const plain = decodeURIComponent(text)
+        .toLowerCase()
+        .replace(/(\/providers\/[^/]+\/)\/(?=[^/])/g, '$1')
       const cut = plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain
       assert.equal(shown.toLowerCase(), cut)
     }),

@@ -10,7 +10,7 @@
  * One link of a path. The first link of most paths is implied: `/subscriptions/{s}/resourceGroups/{g}`
  * is types `subscriptions`, `resourceGroups` of the namespace word `Resources`, with no `providers` in it.
  */
-export interface Segment {
+interface Segment {
   /** The namespace as written (`Vendor.Authorization`), or `undefined` for the implied first link. */
   readonly namespace: string | undefined
   readonly types: readonly string[]
@@ -113,7 +113,8 @@ export function parsePath(path: string): ParsedPath {
 
 /** Published clients have a place for a parent behind the namespace, and leave it empty: `providers/{namespace}//{type}`. */
 function isEmptyParent(raw: readonly string[], at: number): boolean {
-  return at < raw.length - 1 && at >= 2 && raw[at - 2]?.toLowerCase() === 'providers'
+  if (at >= raw.length - 1 || at < 2 || raw[at - 1] === '') return false
+  return raw[at - 2]?.toLowerCase() === 'providers'
 }
 
 function parseParts(parts: readonly string[]): ParsedPath {

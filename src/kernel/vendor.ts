@@ -1,5 +1,5 @@
 /**
- * The vendor words (house section 6): the two words the contract writes as `Vendor` where a product's own
+ * The vendor words: the two words the contract writes as `Vendor` where a product's own
  * name stood. Declarations in the tree carry no vendor word at all (`Authorization/roleAssignments`);
  * it is put in front once, at start, by `qualify`.
  */

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { html } from '#identity/pages/html.ts'
 import { type Page, renderPage, securityHeaders } from '#identity/pages/layout.ts'
 import type { Log } from '#kernel/ports.ts'
-import type { ConsentFlow, Question, Step } from '#providers/api-management/authorizations/flow.ts'
+import type { ConsentFlow, Question, Step } from '#providers/api-management/domain/consent/flow.ts'
 
 export const consentPrefix = '/consent'
 const loginPrefix = `${consentPrefix}/login/`
@@ -15,7 +15,7 @@ const callback = `${consentPrefix}/callback`
 const cookie = 'armature-consent'
 const bodyBytesMax = 4096
 
-export interface ConsentPagesOptions {
+interface ConsentPagesOptions {
   readonly flow: ConsentFlow
   readonly log: Log
   publicUrl(): string

@@ -1,14 +1,17 @@
 /** The routes of the directory as the edge mounts them; what they write leaves its records. */
 
-import { duringAct, newAct } from '#activity/act.ts'
 import { targetOf } from '#activity/record.ts'
+import { newRequestActivity, withRequestActivity } from '#activity/request-activity.ts'
 import { type DirectoryRoute as MountedRoute, ownAction } from '#http/directory.ts'
 import { directoryRoutes } from '#identity/directory-api.ts'
 import type { Identity } from '#identity/identity.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import { randomIds as ids } from './random-ids.ts'
 
-export function directoryTable(identity: Identity, words: VendorWords): readonly MountedRoute[] {
+export function directoryTable(
+  { identity, keys }: { readonly identity: Identity; readonly keys: readonly MountedRoute[] },
+  words: VendorWords,
+): readonly MountedRoute[] {
   const rotate: MountedRoute = {
     method: 'POST',
     path: '/directory/keys/rotate',
@@ -27,12 +30,16 @@ export function directoryTable(identity: Identity, words: VendorWords): readonly
     }),
   )
   // What a route writes leaves its record in the directory's own transactions.
-  return [...routes, rotate].map((route) => ({
+  return [...routes, rotate, ...keys].map((route) => ({
     ...route,
-    run: (params, body, query, trail) => {
+    run: (params, body, query, initiator) => {
       const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '')
-      const act = newAct(trail, qualify(words, route.action ?? ownAction), targetOf(path))
-      return duringAct(act, () => route.run(params, body, query, trail))
+      const requestActivity = newRequestActivity(
+        initiator,
+        qualify(words, route.action ?? ownAction),
+        targetOf(path),
+      )
+      return withRequestActivity(requestActivity, () => route.run(params, body, query, initiator))
     },
   }))
 }

@@ -8,7 +8,7 @@ import type { RunningPlane } from '#plane/create-plane.ts'
 import type { Timers } from '#plane/reconciler.ts'
 import type { Store } from '#stores/store.ts'
 import type { ServerHome } from '../installation/home.ts'
-import { type InstallationRecord, isFurnished } from '../installation/record.ts'
+import { type InstallationRecord, isSeeded } from '../installation/record.ts'
 
 const ownerRole = '8e3af657-a8ff-443c-a75c-2fe8c4bcb635'
 
@@ -18,13 +18,13 @@ const firstStartSeconds = 10
  * The owner of a first start. Of several replicas that start at once, one makes it. When that start was cut off, the
  * next one makes it good, with new credentials where the first were lost.
  */
-export async function makeOwner(parts: {
+export async function makeOwner(deps: {
   readonly identity: Identity
   readonly home: ServerHome
   readonly store: Store
   readonly timers: Timers
 }): Promise<string> {
-  const { identity, home, store, timers } = parts
+  const { identity, home, store, timers } = deps
   const owner = await identity.ensureOwner({ displayName: 'Owner' })
   if (owner.created) {
     const { created: _, ...credentials } = owner
@@ -34,7 +34,7 @@ export async function makeOwner(parts: {
   if (home.hasOwner()) return owner.principalId
   for (let seconds = 0; seconds < firstStartSeconds; seconds++) {
     await new Promise<void>((resolve) => timers.after(1000, resolve))
-    if (await isFurnished(store.sql)) return owner.principalId
+    if (await isSeeded(store.sql)) return owner.principalId
   }
   home.writeOwner(await identity.resetOwner())
   return owner.principalId
@@ -46,7 +46,7 @@ export async function ownerOf(identity: Identity): Promise<string> {
 }
 
 /** Writes the first subscription and the owner's role assignment, as any client would write them. */
-export async function furnish(parts: {
+export async function seedInstallation(parts: {
   readonly plane: RunningPlane
   readonly record: InstallationRecord
   readonly ownerId: string

@@ -10,7 +10,7 @@ const route: RouteDescription = {
   namespace: 'Vendor.Dated',
   type: 'Vendor.Dated/things',
   versions: ['2020-01-01', '2024-01-01'],
-  alikeVersions: [],
+  compatibleVersions: [],
   method: 'GET',
   path: '/providers/Vendor.Dated/things/{thingName}',
   action: 'Vendor.Dated/things/read',
@@ -61,4 +61,23 @@ test('a path names a document in any case, or the nearest version of a date', ()
   ] as const) {
     assert.deepEqual(titleOf(at(path)), expected, path)
   }
+})
+
+test('each document is made when it is asked for first, and no other one', () => {
+  let described = 0
+  const counted = {
+    ...route,
+    get summary() {
+      described++
+      return 'Get a thing'
+    },
+  }
+  const at = openApiTexts({ describe: () => [counted] }, contractWords)
+  at('')
+  assert.equal(described, 0)
+  at('Vendor.Dated/2020-01-01.json')
+  const once = described
+  assert.ok(once > 0)
+  at('Vendor.Dated/2020-01-01.json')
+  assert.equal(described, once)
 })

@@ -5,15 +5,17 @@
 
 import { compareApiVersions, isApiVersion, nearestApiVersion } from '#kernel/api-version.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
-import { openApiDocuments } from '#plane/openapi.ts'
-import type { Plane } from '#plane/plane.ts'
+import { openApiDocument, openApiNames } from '#plane/openapi.ts'
+import type { Plane, RouteDescription } from '#plane/plane.ts'
 
 interface Entry {
-  readonly document: object
+  readonly namespace: string
+  readonly version: string
   text: string | undefined
 }
 
 interface Documents {
+  readonly routes: readonly RouteDescription[]
   /** The list of all addresses. */
   readonly index: string
   /** By version, by the namespace in lower case. */
@@ -22,7 +24,7 @@ interface Documents {
 
 /**
  * The empty path is the list of the documents; `{namespace}/{version}.json` is one of them, or the nearest to that
- * version. They are made when the first is asked for, since most servers never are.
+ * version. Each is made when it is asked for first, since most never are, and all together are 10 MB of text.
  */
 export function openApiTexts(
   plane: Pick<Plane, 'describe'>,
@@ -30,24 +32,29 @@ export function openApiTexts(
 ): (path: string) => string | undefined {
   let made: Documents | undefined
   return (path) => {
-    made ??= documentsOf(plane, words)
-    return path === '' ? made.index : textAt(made, path)
+    made ??= documentsOf(plane)
+    return path === '' ? made.index : textAt(made, path, words)
   }
 }
 
-function documentsOf(plane: Pick<Plane, 'describe'>, words: VendorWords): Documents {
-  const documents = openApiDocuments(plane.describe(), words)
+function documentsOf(plane: Pick<Plane, 'describe'>): Documents {
+  const routes = plane.describe()
+  const names = openApiNames(routes)
   const byNamespace = new Map<string, Map<string, Entry>>()
-  for (const { namespace, version, document } of documents) {
+  for (const { namespace, version } of names) {
     const name = namespace.toLowerCase()
     const versions = byNamespace.get(name) ?? new Map<string, Entry>()
-    byNamespace.set(name, versions.set(version, { document, text: undefined }))
+    byNamespace.set(name, versions.set(version, { namespace, version, text: undefined }))
   }
-  const addresses = documents.map((one) => `/openapi/${one.namespace}/${one.version}.json`)
-  return { index: JSON.stringify({ value: addresses }), byNamespace }
+  const addresses = names.map((one) => `/openapi/${one.namespace}/${one.version}.json`)
+  return { routes, index: JSON.stringify({ value: addresses }), byNamespace }
 }
 
-function textAt({ byNamespace }: Documents, path: string): string | undefined {
+function textAt(
+  { routes, byNamespace }: Documents,
+  path: string,
+  words: VendorWords,
+): string | undefined {
   const [namespace = '', version = ''] = path
     .toLowerCase()
     .replace(/\.json$/, '')
@@ -60,6 +67,6 @@ function textAt({ byNamespace }: Documents, path: string): string | undefined {
       : nearestApiVersion([...own.keys()].sort(compareApiVersions), version)
   const entry = wanted === undefined ? undefined : own.get(wanted)
   if (entry === undefined) return undefined
-  entry.text ??= JSON.stringify(entry.document)
+  entry.text ??= JSON.stringify(openApiDocument(routes, entry.namespace, entry.version, words))
   return entry.text
 }

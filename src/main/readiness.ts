@@ -1,6 +1,6 @@
 /**
  * What `/readyz` looks at. Ready means that writes are kept, so a small one is made and flushed; and the container
- * engine answers, which is told but does not make the process unready: requests are accepted and carried out later, and
+ * engine answers, which is reported but does not make the process unready: requests are accepted and carried out later, and
  * every replica shares that engine. Anyone may ask, so answers are shared and say nothing of paths and hosts.
  */
 
@@ -9,7 +9,7 @@ import type { Check } from '#http/open-endpoints.ts'
 import type { Log } from '#kernel/ports.ts'
 import type { Sql } from '#stores/store.ts'
 
-export interface ReadinessParts {
+interface ReadinessDependencies {
   readonly sql: Sql
   readonly engine: { describe(): Promise<unknown> }
   readonly log: Log
@@ -21,20 +21,20 @@ export interface ReadinessParts {
 const sharedMilliseconds = 2_000
 /** Afterwards the check counts as failed; what it waits for goes on. */
 const answerMilliseconds = 4_000
-/** Random, so that it takes its room: a page of the store is written anew, not found unchanged. */
+/** Random, so that it takes its room: a page of the store is really written, not found unchanged. */
 const probeBytes = 4_096
 
-export function openReadiness(parts: ReadinessParts): () => Promise<readonly Check[]> {
-  const store = sharedCheck(parts, {
+export function openReadiness(deps: ReadinessDependencies): () => Promise<readonly Check[]> {
+  const store = sharedCheck(deps, {
     name: 'store',
     failed: 'the store takes no writes now',
-    run: () => writeProbe(parts.sql),
+    run: () => writeProbe(deps.sql),
   })
-  const engine = sharedCheck(parts, {
+  const engine = sharedCheck(deps, {
     name: 'container engine',
     failed: 'the container engine does not answer; what is asked of it waits',
     required: false,
-    run: () => parts.engine.describe(),
+    run: () => deps.engine.describe(),
   })
   return () => Promise.all([store(), engine()])
 }
@@ -59,7 +59,7 @@ interface Probe {
 }
 
 /** At most one run at a time, and one answer for everybody who asks within a short while. */
-function sharedCheck({ ticks, log }: ReadinessParts, probe: Probe): () => Promise<Check> {
+function sharedCheck({ ticks, log }: ReadinessDependencies, probe: Probe): () => Promise<Check> {
   let answered: { readonly at: number; readonly check: Check } | undefined
   let running: Promise<Check> | undefined
   const { name } = probe

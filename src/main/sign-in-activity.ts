@@ -10,11 +10,11 @@ import type { OnSignIn, SignInEvent } from '#identity/sign-in-events.ts'
 import type { Ids, Log } from '#kernel/ports.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 
-export interface SignInActivity extends AsyncDisposable {
+interface SignInActivity extends AsyncDisposable {
   readonly onSignIn: OnSignIn
 }
 
-export interface SignInActivityOptions {
+interface SignInActivityOptions {
   readonly activity: Pick<ActivityQueue, 'note'>
   readonly directory: () => Pick<IdentityDirectory, 'bySignInName' | 'record'>
   readonly words: VendorWords
@@ -51,7 +51,7 @@ export function openSignInActivity(options: SignInActivityOptions): SignInActivi
     const caller = await callerOf(event)
     activity.note(
       {
-        trail: {
+        initiator: {
           principal: { ...caller, ...(uuid.test(clientId) ? { clientId } : {}) },
           correlationId: ids.uuid(),
           from: { ...origin, method: 'POST' },
@@ -62,7 +62,7 @@ export function openSignInActivity(options: SignInActivityOptions): SignInActivi
         ...(error === undefined ? {} : { code: error }),
         facts: { grant, outcome },
       },
-      // Whoever proved to be somebody is bounded by who that is; a stranger could fill the store.
+      // A signed-in caller is bounded by its own allowance; a stranger could fill the store.
       isGood ? undefined : origin.address,
     )
   }

@@ -7,7 +7,7 @@ import { NotReached, noAnswer, type Outbound } from '#outbound/outbound.ts'
 import { answerOf, TooLarge, textOf } from '#outbound/request.ts'
 import type { LinkedText, TemplateLinks } from '#providers/resources/provider.ts'
 
-export interface TemplateLinkOptions {
+interface TemplateLinkOptions {
   readonly outbound: Outbound
   /** Addresses that end with a slash. */
   readonly allowed: readonly string[]

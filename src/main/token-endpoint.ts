@@ -3,11 +3,12 @@
  * outbound policy. The installation's own identity server is always reached.
  */
 
+import { isJsonObject } from '#kernel/patch.ts'
 import { NotReached, noAnswer, type Outbound } from '#outbound/outbound.ts'
 import { answerOf, textOf } from '#outbound/request.ts'
-import type { TokenAnswer, TokenEndpoint } from '#providers/api-management/authorizations/parts.ts'
+import type { TokenAnswer, TokenEndpoint } from '#providers/api-management/dependencies.ts'
 
-export interface TokenEndpointOptions {
+interface TokenEndpointOptions {
   readonly outbound: Outbound
   publicUrl(): string
 }
@@ -70,16 +71,14 @@ function read(status: number, text: string): TokenAnswer {
     const transient = ['temporarily_unavailable', 'server_error'].includes(error)
     return failed(error, `it refused (${error})${description}`, transient)
   }
-  // Whatever answers here is no token endpoint, and what it is, is not told.
+  // What answers is no token endpoint. Its answer is not shown: it may be a secret page of an inner network.
   return failed('IdentityProviderUnavailable', noAnswer, true)
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : undefined
+    return isJsonObject(value) ? value : undefined
   } catch {
     // JSON.parse has no other way to say no.
     return undefined

@@ -2,7 +2,7 @@
 
 import { BlockList, isIP } from 'node:net'
 
-export type Zone = 'public' | 'loopback' | 'link-local' | 'private' | 'metadata' | 'reserved'
+type Zone = 'public' | 'loopback' | 'link-local' | 'private' | 'metadata' | 'reserved'
 
 /** The registry of special IPv4 addresses (RFC 6890 and later). What is not in it is public. */
 const specialV4: readonly (readonly [Zone, network: string, prefix: number])[] = [

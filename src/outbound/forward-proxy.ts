@@ -16,7 +16,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Destination, destinationOf, type Outbound, socketOf } from './outbound.ts'
 
-export interface ForwardProxy extends AsyncDisposable {
+interface ForwardProxy extends AsyncDisposable {
   /** With the secret in it: keep it from command lines. */
   readonly url: string
 }

@@ -59,7 +59,7 @@ export class NotReached extends Error {
   }
 }
 
-export interface OutboundOptions {
+interface OutboundOptions {
   readonly settings: OutboundSettings
   readonly log: Log
   /** Default: the system's. */

@@ -27,7 +27,7 @@ export const openSettings: OutboundSettings = { mode: 'open', allow: [], deny: [
 /** Undefined when it is allowed, else why not, for the operator. */
 type Reason = string | undefined
 
-export interface Policy {
+interface Policy {
   /** What is known before a name is resolved. An address is judged in full. */
   judgeText(target: Target): Reason
   /** For one address that the target's host has. */

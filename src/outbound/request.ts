@@ -4,7 +4,7 @@ import { type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import { destinationOf, type Outbound } from './outbound.ts'
 
-export interface OutboundRequest {
+interface OutboundRequest {
   readonly url: URL
   readonly headers?: Readonly<Record<string, string>>
   /** Sent by POST; without one it is a GET. */

@@ -14,7 +14,7 @@ export interface Rule {
   readonly ports: { readonly from: number; readonly to: number } | undefined
 }
 
-export type RuleHost =
+type RuleHost =
   | { readonly kind: 'any' }
   /** `below`: every name that ends with it, and not the name itself. */
   | { readonly kind: 'name'; readonly name: string; readonly below: boolean }

@@ -1,6 +1,6 @@
 /**
  * The port by which the plane asks "may they?". Role assignments are a provider's resources, so the answer
- * comes from there; `main.ts` ties the two together (house section 3).
+ * comes from there; `main.ts` ties the two together.
  *
  * The question is asked before the body is read, yet what a condition speaks of stands in the body and in the
  * stored resource. So an answer may be "that depends": a `Pending` grant, to be settled inside the
@@ -10,7 +10,7 @@
 import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 
-export interface AccessQuestion {
+export interface AccessRequest {
   readonly principal: Principal
   /** Fully qualified: `Vendor.Authorization/roleAssignments/write`. */
   readonly action: string
@@ -40,23 +40,23 @@ export interface RequestFacts {
 }
 
 /** Allowed if, and only if, it holds. Good for the question it answers, and no other. */
-export interface Pending {
+export interface ConditionalGrant {
   /** Pure and synchronous. What cannot be known does not hold. */
   holds(facts: RequestFacts): boolean
 }
 
-export type Verdict = boolean | Pending
+export type Verdict = boolean | ConditionalGrant
 
 export interface Access {
   /**
    * True when allowed; deny by default. Fresh: a change that was answered anywhere counts. Synchronous
    * where the store can tell without asking, since every request pays for this.
    */
-  allows(question: AccessQuestion): Verdict | Promise<Verdict>
+  allows(question: AccessRequest): Verdict | Promise<Verdict>
 }
 
 /** A verdict where nothing of the request or the resource will ever be known: a list, a look elsewhere. */
-export function settleBlind(verdict: Verdict, now: number): boolean {
+function settleWithoutAttributes(verdict: Verdict, now: number): boolean {
   if (typeof verdict === 'boolean') return verdict
   return verdict.holds({ now, request: 'unknown', resource: 'unknown' })
 }
@@ -79,14 +79,14 @@ export type PermissionAnswer =
     }
   | { readonly holds: false; readonly reason: string }
 
-/** Asks, and settles the answer blindly. Synchronous where the answer is. */
-export function allowsBlind(
+/** A condition on attributes does not hold here, since none are known. Synchronous where the access port is. */
+export function allowsWithoutAttributes(
   access: Access,
-  question: AccessQuestion,
+  question: AccessRequest,
   now: number,
 ): boolean | Promise<boolean> {
   const verdict = access.allows(question)
   return verdict instanceof Promise
-    ? verdict.then((later) => settleBlind(later, now))
-    : settleBlind(verdict, now)
+    ? verdict.then((later) => settleWithoutAttributes(later, now))
+    : settleWithoutAttributes(verdict, now)
 }

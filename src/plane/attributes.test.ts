@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { parseResourceId } from '#kernel/resource-id.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { attributesOf } from './attributes.ts'
-import { defineResource } from './define.ts'
+import { defineStored } from './declare/stored.ts'
 import { createRegistry } from './registry.ts'
 
 interface Thing {
@@ -13,11 +13,11 @@ interface Thing {
 }
 
 function registryOf(tracked: boolean) {
-  const things = defineResource<Thing>({
+  const things = defineStored<Thing>({
     type: 'Sample/things',
     description: 'Things.',
     scope: 'resource-group',
-    tracked,
+    ...(tracked ? { tracked: { location: 'required' } } : {}),
     name: { pattern: /^.+$/, rule: 'anything' },
     versions: [
       {

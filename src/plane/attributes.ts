@@ -5,12 +5,12 @@ import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { ResourceRow } from '#stores/store.ts'
 import { type Attributes, type AttributeValue, noAttributes } from './access.ts'
+import type { CompiledStoredType } from './compiled-type.ts'
+import type { PlaneDependencies } from './dependencies.ts'
 import { readRow } from './document.ts'
-import type { Parts } from './parts.ts'
-import type { CompiledType } from './registry.ts'
 
 /** A resource as stored, or as a body asks for it. */
-export interface Described {
+interface Described {
   readonly id: ResourceId
   readonly model: unknown
   readonly location: string | undefined
@@ -22,23 +22,23 @@ export interface Described {
  * `Resources/resources` as well, so that one condition can speak of resources of any type.
  */
 export function attributesOf(
-  parts: Pick<Parts, 'registry'>,
-  compiled: CompiledType,
+  deps: Pick<PlaneDependencies, 'registry'>,
+  compiled: CompiledStoredType,
   resource: Described | undefined,
   body?: unknown,
 ): Attributes {
   if (resource === undefined) return noAttributes
   const found = new Map<string, AttributeValue>()
   const own = compiled.key
-  const any = qualify(parts.registry.words, 'Resources/resources').toLowerCase()
+  const any = qualify(deps.registry.words, 'Resources/resources').toLowerCase()
   const wire = compiled.wireType.toLowerCase()
   for (const type of new Set([own, wire, any])) {
     found.set(`${type}:name`, nameOf(resource.id))
     found.set(`${type}:type`, compiled.wireType)
-    if (compiled.declaration.tracked) addTracked(found, type, resource)
-    addSummary(found, type, compiled.declaration.summary?.(resource.model) ?? {})
+    if (compiled.stored.tracked !== undefined) addTracked(found, type, resource)
+    addSummary(found, type, compiled.stored.summary?.(resource.model) ?? {})
   }
-  const added = compiled.declaration.attributes?.(resource.model, body) ?? {}
+  const added = compiled.stored.attributes?.(resource.model, body) ?? {}
   for (const [name, value] of Object.entries(added)) {
     if (value !== undefined) found.set(`${own}:${name.toLowerCase()}`, value)
   }

@@ -1,7 +1,8 @@
-/** Requests from inside, and rehearsals: the same answers and refusals, and of a rehearsal nothing is kept. */
+/** Internal requests and dry runs: the same answers and refusals as over HTTP; a dry run keeps nothing. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import Type from 'typebox'
 import { ApiError } from '#kernel/error.ts'
 import { defaultLimits } from '#kernel/limits.ts'
@@ -9,22 +10,24 @@ import { silentLog } from '#kernel/ports.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import type { PlaneServices } from './create-plane.ts'
 import { createPlane } from './create-plane.ts'
-import { defineProvider, defineResource } from './define.ts'
+import { defineProvider } from './declare/provider.ts'
+import { defineStored } from './declare/stored.ts'
+import { realClock, realIds } from './testing/provider-context.ts'
 import { memoryStore, nobody, owner, realTimers } from './testing/start.ts'
-import { realClock, realIds } from './testing/world.ts'
 
 interface Note {
   readonly text: string
 }
 
-const notes = defineResource<Note>({
+const notes = defineStored<Note>({
   type: 'Sample/notes',
   description: 'Notes, each with a text of its own.',
   scope: 'tenant',
-  tracked: false,
   name: { pattern: /^\w+$/, rule: 'word characters' },
-  uniqueKey: (_id, model) => model.text,
-  uniqueRefusal: (_id, existing) => new ApiError('TextTaken', 409, `taken by ${existing?.text}`),
+  unique: {
+    key: (_id, model) => model.text,
+    refuse: (_id, existing) => new ApiError('TextTaken', 409, `taken by ${existing?.text}`),
+  },
   versions: [
     {
       date: '2024-01-01',
@@ -52,7 +55,7 @@ async function start() {
     ids: realIds,
     log: silentLog,
     limits: defaultLimits,
-    tokenKey: new Uint8Array(32),
+    tokenKeys: () => [new Uint8Array(32)],
     scopes: 'declared',
     timers: realTimers,
   })
@@ -92,11 +95,11 @@ test('a call from inside is refused as any other would be', async () => {
   assert.equal(read.status, 200)
 })
 
-test('a rehearsal tells every outcome in order, and keeps nothing', async () => {
+test('a dry run returns every outcome in order, and keeps nothing', async () => {
   await using started = await start()
   const { caller, store } = started
   const kept = await caller.call({ ...note('a', 'one'), method: 'PUT', ...by })
-  const results = await caller.rehearse(
+  const results = await caller.dryRun(
     [
       note('a', 'one'),
       note('b', 'one'),
@@ -109,15 +112,37 @@ test('a rehearsal tells every outcome in order, and keeps nothing', async () => 
     owner,
     'c',
   )
-  const told = results.map((one) =>
+  const outcomes = results.map((one) =>
     one.kind === 'ok' ? one.status : `${one.error.code}${one.early ? ' early' : ''}`,
   )
   const invalid = 'InvalidResourceName early'
   const body = 'InvalidRequestContent early'
-  assert.deepEqual(told, [200, 'TextTaken', 201, 'TextTaken', invalid, body, 201])
+  assert.deepEqual(outcomes, [200, 'TextTaken', 201, 'TextTaken', invalid, body, 201])
   const [first] = results
   assert.equal(first?.kind === 'ok' ? first.etag : '', kept.etag, 'the same PUT changes nothing')
   assert.equal((await store.list({ under: '/', limit: 9 })).length, 1)
-  const refused = await caller.rehearse([note('g', 'seven')], nobody, 'c')
+  const refused = await caller.dryRun([note('g', 'seven')], nobody, 'c')
   assert.equal(refused[0]?.kind === 'refused' ? refused[0].error.code : '', 'AuthorizationFailed')
+})
+
+test('a long dry run lets others work and write in between', async () => {
+  await using started = await start()
+  const { caller } = started
+  const requests = Array.from({ length: 200 }, (_, n) => note(`n${n}`, `text ${n}`))
+  const running = { isOver: false }
+  const results = caller.dryRun(requests, owner, 'c').finally(() => {
+    running.isOver = true
+  })
+  let turns = 0
+  let writtenMeanwhile = 0
+  while (!running.isOver) {
+    await turn()
+    turns += 1
+    const put = { ...note(`other${turns}`, `other ${turns}`), method: 'PUT' } as const
+    if (turns <= 3) await caller.call({ ...put, ...by })
+    if (turns <= 3 && !running.isOver) writtenMeanwhile += 1
+  }
+  assert.ok(turns >= 10, `${turns} turns`)
+  assert.ok(writtenMeanwhile > 0)
+  assert.ok((await results).every((one) => one.kind === 'ok' && one.status === 201))
 })

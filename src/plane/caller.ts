@@ -3,16 +3,18 @@
  * nothing, skips no check, and refuses with the same refusals; only the bytes of the edge are missing.
  */
 
+import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
-import { StoreConflict, type Tx } from '#stores/store.ts'
-import type { Pending } from './access.ts'
-import { type LocatedRoute, locate } from './locate.ts'
-import type { Parts } from './parts.ts'
+import { StoreConflict } from '#stores/store.ts'
+import type { ConditionalGrant } from './access.ts'
+import type { PlaneDependencies } from './dependencies.ts'
+import { DryRun } from './dry-run.ts'
+import { type LocatedRoute, locate, type WriteRoute } from './locate.ts'
 import type { Method, Outcome, RunInput } from './plane.ts'
-import { type RehearsablePut, rehearsablePut } from './verbs/write.ts'
+import { type DryRunPut, prepareDryRun } from './verbs/put.ts'
 
-export interface CallerRequest {
+interface CallerRequest {
   readonly method: Method
   /** A path as it stands in a URL, with a query or without; `version` is the api-version. */
   readonly path: string
@@ -26,17 +28,17 @@ export interface Caller {
     request: CallerRequest & { readonly principal: Principal; readonly correlationId: string },
   ): Promise<Outcome>
   /**
-   * What PUTs would come to if they were sent one after the other, each seeing those before it: everything is
-   * done in one transaction, which is then rolled back. A refused one is answered as such, the others go on.
+   * What PUTs would come to if they were sent one after the other, each seeing those before it. Nothing is kept, and no
+   * transaction is held meanwhile. A refused one is answered as such, the others go on.
    */
-  rehearse(
+  dryRun(
     requests: readonly Omit<CallerRequest, 'method'>[],
     principal: Principal,
     correlationId: string,
-  ): Promise<readonly Rehearsed[]>
+  ): Promise<readonly DryRunResult[]>
 }
 
-export type Rehearsed =
+export type DryRunResult =
   | {
       readonly kind: 'ok'
       /** 201: it would come into being. */
@@ -56,26 +58,20 @@ interface Verbs {
   authorize(
     route: LocatedRoute,
     principal: Principal,
-  ): Pending | undefined | Promise<Pending | undefined>
+  ): ConditionalGrant | undefined | Promise<ConditionalGrant | undefined>
   dispatch(route: LocatedRoute, input: RunInput): Promise<Outcome>
 }
 
-/** Carries the results out of a transaction that must not be kept. */
-class RolledBack extends Error {
-  readonly results: readonly (Rehearsed | undefined)[]
-  constructor(results: readonly (Rehearsed | undefined)[]) {
-    super('a rehearsal is not kept')
-    this.results = results
-  }
-}
+/** PUTs tried between two pauses, in which the server does other work. */
+const dryRunAtOnce = 16
 
-export function createCaller(parts: Parts, verbs: Verbs): Caller {
+export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
   function located(request: CallerRequest): { route: LocatedRoute; query: URLSearchParams } {
     const mark = request.path.indexOf('?')
     const path = mark < 0 ? request.path : request.path.slice(0, mark)
     const query = new URLSearchParams(mark < 0 ? '' : request.path.slice(mark + 1))
     query.set('api-version', request.version)
-    return { route: locate(parts.registry, request.method, path, query), query }
+    return { route: locate(deps.registry, request.method, path, query), query }
   }
 
   async function ready(
@@ -94,80 +90,62 @@ export function createCaller(parts: Parts, verbs: Verbs): Caller {
       const { route, input } = await ready(request, request.principal, request.correlationId)
       return verbs.dispatch(route, input)
     },
-    async rehearse(requests, principal, correlationId) {
-      const results: (Rehearsed | undefined)[] = []
-      const work: (RehearsablePut | undefined)[] = []
+    async dryRun(requests, principal, correlationId) {
+      const rows = new DryRun(deps.store)
+      const results: DryRunResult[] = []
       for (const [at, request] of requests.entries()) {
-        try {
-          const asked = await ready({ ...request, method: 'PUT' }, principal, correlationId)
-          work[at] = await rehearsablePut(parts, asked.route, asked.input)
-        } catch (error) {
-          results[at] = refusedOr(error, true)
-        }
+        if (at % dryRunAtOnce === 0) await setImmediate()
+        const checked = await attempt(true, async () => {
+          const { route, input } = await ready(
+            { ...request, method: 'PUT' },
+            principal,
+            correlationId,
+          )
+          return prepareDryRun(deps, asPut(route), input)
+        })
+        results.push(checked.kind === 'done' ? await tryPut(rows, checked.value) : checked)
       }
-      // A store may give up a transaction in which a unique key was taken, so that one is left out and all is redone.
-      for (let round = 0; round <= requests.length; round++) {
-        const seen = await rehearseOnce(parts, work, results)
-        if (seen !== undefined) return seen
-      }
-      throw new Error('a rehearsal did not come to an end')
+      return results
     },
   }
 }
 
-/** Undefined when one of them took a key that is another's: it is struck off, and the rest begins anew. */
-async function rehearseOnce(
-  parts: Parts,
-  work: (RehearsablePut | undefined)[],
-  known: (Rehearsed | undefined)[],
-): Promise<readonly Rehearsed[] | undefined> {
-  let at = 0
+/** The path of a PUT leads to a stored type, or `locate` refuses the method. */
+function asPut(route: LocatedRoute): WriteRoute {
+  if (route.kind !== 'put') throw new Error(`${route.id.text} is not the path of a PUT`)
+  return route
+}
+
+/** What is refused leaves nothing behind for those after it. */
+async function tryPut(rows: DryRun, put: DryRunPut): Promise<DryRunResult> {
+  const own = new DryRun(rows)
+  const done = await attempt(false, () => outcomeOf(put, own))
+  if (done.kind === 'refused') return done
+  rows.keep(own)
+  const { status, body, etag } = done.value
+  return { kind: 'ok', status, body, etag }
+}
+
+async function outcomeOf(put: DryRunPut, rows: DryRun): Promise<Outcome> {
   try {
-    await parts.store.transact(async (tx) => {
-      const results = [...known]
-      for (at = 0; at < work.length; at++) {
-        const one = work[at]
-        if (one === undefined) continue
-        results[at] = await outcomeOf(one, tx)
-      }
-      throw new RolledBack(results)
-    })
+    return await put.run(rows)
   } catch (error) {
-    // Every entry was refused before or has just been tried.
-    if (error instanceof RolledBack) return error.results as readonly Rehearsed[]
-    if (error instanceof UniqueTaken) {
-      work[at] = undefined
-      known[at] = { kind: 'refused', error: await error.put.uniqueRefusal(error.key), early: false }
-      return undefined
+    if (error instanceof StoreConflict && error.unique !== undefined) {
+      throw await put.uniqueRefusal(error.unique)
     }
     throw error
   }
-  throw new Error('a rehearsal is never kept')
 }
 
-class UniqueTaken extends Error {
-  readonly put: RehearsablePut
-  readonly key: string
-  constructor(put: RehearsablePut, key: string) {
-    super(`${key} is taken`)
-    this.put = put
-    this.key = key
-  }
-}
+type Attempt<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | Extract<DryRunResult, { readonly kind: 'refused' }>
 
-async function outcomeOf(put: RehearsablePut, tx: Tx): Promise<Rehearsed> {
+async function attempt<T>(early: boolean, work: () => Promise<T>): Promise<Attempt<T>> {
   try {
-    const { status, body, etag } = await put.run(tx)
-    return { kind: 'ok', status, body, etag }
+    return { kind: 'done', value: await work() }
   } catch (error) {
-    if (error instanceof StoreConflict && error.unique !== undefined) {
-      throw new UniqueTaken(put, error.unique)
-    }
-    return refusedOr(error, false)
+    if (error instanceof ApiError) return { kind: 'refused', error, early }
+    throw error
   }
-}
-
-function refusedOr(error: unknown, early: boolean): Rehearsed {
-  if (error instanceof ApiError) return { kind: 'refused', error, early }
-  throw error
 }

@@ -97,7 +97,7 @@ function closed(schema: unknown, top: boolean): object {
 }
 
 /** `/properties/containers/0/name` → `properties.containers[0].name` */
-export function showPath(pointer: string): string {
+function showPath(pointer: string): string {
   let out = ''
   for (const raw of pointer.split('/').slice(1)) {
     const part = raw.replaceAll('~1', '/').replaceAll('~0', '~')

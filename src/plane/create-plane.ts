@@ -6,47 +6,56 @@ import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { type ResourceId, subscriptionIdOf, subscriptionOf } from '#kernel/resource-id.ts'
-import type { VendorWords } from '#kernel/vendor.ts'
+import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { Store } from '#stores/store.ts'
 import {
   type Access,
   type Attributes,
   type AttributeValue,
+  allowsWithoutAttributes,
+  type ConditionalGrant,
   noAttributes,
-  type Pending,
   type Verdict,
 } from './access.ts'
 import { attributesOf, describedRow } from './attributes.ts'
+import { systemInitiator } from './audit.ts'
 import { type Caller, createCaller } from './caller.ts'
 import { createChecker } from './check.ts'
-import type { Provider, Reader, Resource } from './define.ts'
+import type { Provider } from './declare/provider.ts'
+import type { Reader, Resource } from './declare/resource.ts'
+import { createReader, type PlaneDependencies } from './dependencies.ts'
 import { describe } from './describe.ts'
+import { authorizationFailed, GrantDenied } from './grant.ts'
 import type { Guard } from './guard.ts'
 import { familyOfPath, type LocatedRoute, locate } from './locate.ts'
 import { runOperation } from './operations.ts'
-import { createReader, type Parts } from './parts.ts'
-import { denial, GrantDenied } from './permit.ts'
 import type { Outcome, Plane, RunInput, StillAllowed } from './plane.ts'
 import { createReconciler, type ReconcilerLoop, type Timers } from './reconciler.ts'
 import { createRegistry, type Registry, type VersionRule } from './registry.ts'
-import { ownTrail } from './trail.ts'
-import { runAction } from './verbs/act.ts'
-import { amend } from './verbs/amend.ts'
-import { emptyScope, runDelete, type Swept } from './verbs/delete.ts'
+import { runAction } from './verbs/action.ts'
+import { emptyScope, type RemovalProgress, runDelete } from './verbs/delete.ts'
+import { runPatch } from './verbs/patch.ts'
+import { patchComputed } from './verbs/patch-computed.ts'
+import { runPut } from './verbs/put.ts'
 import { listTracked, runGet, runList, type TrackedPage } from './verbs/read.ts'
-import { runPatch, runPut } from './verbs/write.ts'
+import { updateAsSystem } from './verbs/update-as-system.ts'
 
 export interface PlaneOptions {
   /** A function of what providers may ask of the plane, since they are declared before it exists. */
   readonly providers: (services: PlaneServices) => readonly Provider[]
   readonly store: Store
   readonly access: Access
+  /**
+   * Whether a principal that was authenticated earlier may still act. Asked for whatever is done later on somebody's
+   * behalf, such as a deployment. Default: always.
+   */
+  readonly isActive?: (principal: Principal) => Promise<boolean>
   readonly words: VendorWords
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
   readonly limits: Limits
-  readonly tokenKey: Uint8Array
+  readonly tokenKeys: () => readonly Uint8Array[]
   readonly scopes: 'implicit' | 'declared'
   /** Default `known`. */
   readonly apiVersions?: VersionRule
@@ -76,16 +85,21 @@ export interface PlaneServices {
     readonly limit: number
   }): Promise<TrackedPage>
   /** Removes what is below a scope, a bounded part at a time. */
-  emptyScope(id: ResourceId): Promise<Swept>
+  emptyScope(id: ResourceId): Promise<RemovalProgress>
   /** What conditions may know of a stored resource; nothing where nothing is stored. */
   attributesOf(id: ResourceId): Promise<Attributes>
   /** PUTs, as the installation itself, what has to be there from the start; one that is there stays as it is. */
-  furnish(path: string, version: string, body: object): Promise<void>
+  seed(path: string, version: string, body: object): Promise<void>
   /** Changes what is stored in the installation's own name; what `change` answers is the new model. Was it written? */
-  amend(id: ResourceId | string, change: (resource: Resource) => unknown): Promise<boolean>
+  updateAsSystem(id: ResourceId | string, change: (resource: Resource) => unknown): Promise<boolean>
+  /**
+   * May a principal that was authenticated earlier do this there now? `action` without the vendor word. No for one that
+   * was disabled, deleted or revoked since.
+   */
+  isAllowed(principal: Principal, action: string, scope: ResourceId): Promise<boolean>
   /** Requests of a principal, without the edge: everything else is as if they had come over HTTP. */
   readonly caller: Caller
-  /** Calls back with the key of each resource whose background work came to an end here. A hint: it may be lost. */
+  /** Calls back with the key of each resource whose background work ended in this process. Calls may be lost. */
   onSettled(callback: (key: string) => void, signal: AbortSignal): void
 }
 
@@ -102,21 +116,29 @@ export interface RunningPlane extends Plane, AsyncDisposable {
 export function createPlane(options: PlaneOptions): RunningPlane {
   // Providers get services that reach the parts once these exist; none is called while declaring.
   const services: PlaneServices = {
-    describe: () => describe(parts.registry),
+    describe: () => describe(deps.registry),
     reader: {
-      get: (id) => createReader(parts.registry, parts.store).get(id),
-      list: (query) => createReader(parts.registry, parts.store).list(query),
-      count: (query) => createReader(parts.registry, parts.store).count(query),
+      get: (id) => createReader(deps, deps.store).get(id),
+      list: (query) => createReader(deps, deps.store).list(query),
+      page: (query) => createReader(deps, deps.store).page(query),
+      count: (query) => createReader(deps, deps.store).count(query),
     },
-    listTracked: (query) => listTracked(parts, query),
-    emptyScope: (id) => emptyScope(parts, id, ownTrail),
-    attributesOf: (id) => storedAttributes(parts, id),
-    furnish: (path, version, body) => furnish(parts, path, version, body),
-    amend: (id, change) => amend(parts, id, change),
+    listTracked: (query) => listTracked(deps, query),
+    emptyScope: (id) => emptyScope(deps, id, systemInitiator),
+    attributesOf: (id) => storedAttributes(deps, id),
+    seed: (path, version, body) => seed(deps, path, version, body),
+    updateAsSystem: (id, change) => updateAsSystem(deps, id, change),
+    isAllowed: async (principal, action, scope) =>
+      (await isActive(principal)) &&
+      allowsWithoutAttributes(
+        deps.access,
+        { principal, action: qualify(deps.registry.words, action), scope },
+        deps.clock.now(),
+      ),
     caller: {
       call: (request) => caller.call(request),
-      rehearse: (requests, principal, correlationId) =>
-        caller.rehearse(requests, principal, correlationId),
+      dryRun: (requests, principal, correlationId) =>
+        caller.dryRun(requests, principal, correlationId),
     },
     onSettled(callback, signal) {
       if (signal.aborted) return
@@ -127,7 +149,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
   const settled = new Set<(key: string) => void>()
   const declared = options.providers(services)
   const registry = createRegistry(declared, options.words, options.apiVersions)
-  const parts: Parts = {
+  const deps: PlaneDependencies = {
     registry,
     store: options.store,
     access: options.access,
@@ -136,22 +158,26 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     ids: options.ids,
     log: options.log,
     limits: options.limits,
-    tokenKey: options.tokenKey,
+    tokenKeys: options.tokenKeys,
     scopes: options.scopes,
-    answers: new WeakMap(),
+    wireCache: new WeakMap(),
     guards: options.guards ?? [],
     wake: () => reconciler.wake(),
     settled: (key) => {
       for (const callback of settled) callback(key)
     },
   }
-  const caller = createCaller(parts, {
-    authorize: (route, principal) => authorize(parts, route, principal),
-    dispatch: (route, input) => dispatch(parts, route, input),
+  const isActive = options.isActive ?? (async () => true)
+  const caller = createCaller(deps, {
+    authorize: async (route, principal) => {
+      if (!(await isActive(principal))) throw authorizationFailed(route, principal)
+      return authorize(deps, route, principal)
+    },
+    dispatch: (route, input) => dispatch(deps, route, input),
   })
   const owner = randomBytes(12).toString('hex')
   const ownWork = new AsyncDisposableStack()
-  const reconciler = createReconciler(parts, owner, options.timers)
+  const reconciler = createReconciler(deps, owner, options.timers)
   return {
     registry,
     reader: services.reader,
@@ -165,14 +191,14 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     },
     locate: (method, path, query) => locate(registry, method, path, query),
     authorize(route, principal, correlationId) {
-      const asked = authorize(parts, asLocated(route), principal)
+      const asked = authorize(deps, asLocated(route), principal)
       // A plain yes or a pending one is answered at once; only a no takes its time.
       if (!(asked instanceof Promise)) return asked
       return asked.catch(noteDenied(options, route, principal, correlationId))
     },
-    stillAllows: (route, principal) => stillAllows(parts, asLocated(route), principal),
+    stillAllows: (route, principal) => stillAllows(deps, asLocated(route), principal),
     run(route, input) {
-      const outcome = dispatch(parts, asLocated(route), input)
+      const outcome = dispatch(deps, asLocated(route), input)
       if (input.pending === undefined) return outcome
       return outcome.catch(noteDenied(options, route, input.principal, input.correlationId))
     },
@@ -215,55 +241,59 @@ function asLocated(route: Parameters<Plane['run']>[0]): LocatedRoute {
 
 /** Synchronous where the decision is: every request passes here. */
 function authorize(
-  parts: Parts,
+  deps: PlaneDependencies,
   route: LocatedRoute,
   principal: Principal,
-): Pending | undefined | Promise<Pending | undefined> {
+): ConditionalGrant | undefined | Promise<ConditionalGrant | undefined> {
   if (route.action === '') return undefined
-  const verdict = parts.access.allows({ principal, action: route.action, scope: route.scope })
-  const judge = (found: Verdict): Pending | undefined | Promise<never> => {
+  const verdict = deps.access.allows({ principal, action: route.action, scope: route.scope })
+  const judge = (found: Verdict): ConditionalGrant | undefined | Promise<never> => {
     if (found === true) return undefined
-    return found === false ? denied(parts, route, principal) : found
+    return found === false ? denied(deps, route, principal) : found
   }
   return verdict instanceof Promise ? verdict.then(judge) : judge(verdict)
 }
 
 async function stillAllows(
-  parts: Parts,
+  deps: PlaneDependencies,
   route: LocatedRoute,
   principal: Principal,
 ): Promise<StillAllowed> {
   if (route.action === '') return { allowed: true, conditional: false }
   const { action, scope } = route
-  const verdict = await parts.access.allows({ principal, action, scope })
+  const verdict = await deps.access.allows({ principal, action, scope })
   if (typeof verdict === 'boolean') return { allowed: verdict, conditional: false }
-  const row = await parts.store.get(route.id.key)
-  const compiled = row === undefined ? undefined : parts.registry.byKey(row.type)
+  const row = await deps.store.get(route.id.key)
+  const compiled = row === undefined ? undefined : deps.registry.byKey(row.type)
   const known = row !== undefined && compiled !== undefined
-  const resource = known ? attributesOf(parts, compiled, describedRow(row)) : 'unknown'
-  const facts = { now: parts.clock.now(), request: 'unknown', resource } as const
+  const resource = known ? attributesOf(deps, compiled, describedRow(row)) : 'unknown'
+  const facts = { now: deps.clock.now(), request: 'unknown', resource } as const
   return { allowed: verdict.holds(facts), conditional: true }
 }
 
 /** A subscription that does not exist is said first (facts 9.7); after that, 403 whatever exists. */
-async function denied(parts: Parts, route: LocatedRoute, principal: Principal): Promise<never> {
+async function denied(
+  deps: PlaneDependencies,
+  route: LocatedRoute,
+  principal: Principal,
+): Promise<never> {
   const subscription = subscriptionOf(route.scope)
-  const creates = route.kind === 'put' && parts.scopes === 'implicit'
+  const creates = route.kind === 'put' && deps.scopes === 'implicit'
   if (subscription !== undefined && !creates) {
     const scope = subscriptionIdOf(subscription)
     const itself = route.kind === 'put' && scope.key === route.scope.key
-    if (!itself && (await parts.store.get(scope.key)) === undefined) {
+    if (!itself && (await deps.store.get(scope.key)) === undefined) {
       throw refuse.SubscriptionNotFound({ id: subscription })
     }
   }
-  throw denial(route, principal)
+  throw authorizationFailed(route, principal)
 }
 
-async function storedAttributes(parts: Parts, id: ResourceId): Promise<Attributes> {
-  const row = await parts.store.get(id.key)
-  const compiled = row === undefined ? undefined : parts.registry.byKey(row.type)
+async function storedAttributes(deps: PlaneDependencies, id: ResourceId): Promise<Attributes> {
+  const row = await deps.store.get(id.key)
+  const compiled = row === undefined ? undefined : deps.registry.byKey(row.type)
   if (row === undefined || compiled === undefined) return noAttributes
-  return attributesOf(parts, compiled, describedRow(row))
+  return attributesOf(deps, compiled, describedRow(row))
 }
 
 /** Nobody's request: what the installation brings into being by itself. */
@@ -276,39 +306,47 @@ const installation: Principal = {
   groups: [],
 }
 
-async function furnish(parts: Parts, path: string, version: string, body: object): Promise<void> {
+async function seed(
+  deps: PlaneDependencies,
+  path: string,
+  version: string,
+  body: object,
+): Promise<void> {
   const query = new URLSearchParams({ 'api-version': version })
-  const route = locate(parts.registry, 'PUT', path, query)
-  if ((await parts.store.get(route.id.key)) !== undefined) return
-  await runPut(parts, route, {
+  const route = locate(deps.registry, 'PUT', path, query)
+  if (route.kind !== 'put') throw new Error(`${path} is not the path of a PUT`)
+  if ((await deps.store.get(route.id.key)) !== undefined) return
+  await runPut(deps, route, {
     principal: installation,
     query,
     body,
     preconditions: {},
-    correlationId: parts.ids.uuid(),
+    correlationId: deps.ids.uuid(),
     pending: undefined,
   })
 }
 
-function dispatch(parts: Parts, route: LocatedRoute, input: RunInput): Promise<Outcome> {
+function dispatch(deps: PlaneDependencies, route: LocatedRoute, input: RunInput): Promise<Outcome> {
   switch (route.kind) {
     case 'put':
-      return runPut(parts, route, input)
+      return runPut(deps, route, input)
     case 'patch':
-      return runPatch(parts, route, input)
+      return runPatch(deps, route, input)
+    case 'patch-computed':
+      return patchComputed(deps, route, input)
     case 'get':
     case 'head':
-      return runGet(parts, route, input)
+      return runGet(deps, route, input)
     case 'list':
-      return runList(parts, route, input)
+      return runList(deps, route, input)
     case 'delete':
-      return runDelete(parts, route, input)
+      return runDelete(deps, route, input)
     case 'action':
-      return runAction(parts, route, input)
+      return runAction(deps, route, input)
     case 'operation-status':
     case 'operation-result':
-      return runOperation(parts, route, input)
+      return runOperation(deps, route, input)
     default:
-      return route.kind satisfies never
+      return route satisfies never
   }
 }

@@ -1,8 +1,10 @@
 /** The table as data: every route, for OpenAPI, for `GET /providers/{ns}/operations`, for tests that walk it all. */
 
-import { type Action, isLongRunning, type StoredVerb, type Version } from './define.ts'
+import { type CompiledType, isLongRunning } from './compiled-type.ts'
+import type { Action } from './declare/action.ts'
+import type { StoredVerb } from './declare/stored.ts'
+import type { Version } from './declare/wire.ts'
 import type { Method, RouteDescription } from './plane.ts'
-import type { CompiledType, Registry } from './registry.ts'
 
 const verbs: readonly {
   readonly verb: StoredVerb
@@ -17,13 +19,17 @@ const verbs: readonly {
   { verb: 'delete', method: 'DELETE', needs: 'delete', says: 'Delete' },
 ]
 
-export function describe(registry: Registry): readonly RouteDescription[] {
-  return registry.types.flatMap((type) => [
+export function describe({
+  types,
+}: {
+  readonly types: readonly CompiledType[]
+}): readonly RouteDescription[] {
+  return types.flatMap((type) => [
     ...verbs.filter(({ verb }) => type.verbs.has(verb)).flatMap((one) => ofVerb(type, one)),
-    ...Object.entries(type.declaration.actions ?? {}).map(([name, action]) =>
+    ...Object.entries(type.actions).map(([name, action]) =>
       ofAction(type, name, action, `${itemPath(type)}/${name}`, `${type.permission}/${name}`),
     ),
-    ...Object.values(type.declaration.collectionActions ?? {}).map((action) =>
+    ...Object.values(type.collectionActions).map((action) =>
       ofAction(type, type.words.at(-1) ?? '', action, collectionPath(type), type.permission),
     ),
   ])
@@ -31,12 +37,15 @@ export function describe(registry: Registry): readonly RouteDescription[] {
 
 function base(
   type: CompiledType,
-): Pick<RouteDescription, 'namespace' | 'type' | 'versions' | 'alikeVersions' | 'errorFamily'> {
+): Pick<
+  RouteDescription,
+  'namespace' | 'type' | 'versions' | 'compatibleVersions' | 'errorFamily'
+> {
   return {
     namespace: type.namespace,
     type: type.fullType,
     versions: type.dates === 'any' ? [] : type.dates,
-    alikeVersions: type.alike,
+    compatibleVersions: type.compatible,
     errorFamily: type.errorFamily,
   }
 }
@@ -58,18 +67,16 @@ function ofVerb(
       versions,
       method,
       path: verb === 'list' ? collectionPath(type) : itemPath(type),
-      action:
-        verb === 'list' && type.declaration.openList === true ? '' : `${type.permission}/${needs}`,
+      action: verb === 'list' && type.isOpenList ? '' : `${type.permission}/${needs}`,
       summary: `${says} ${spaced(one)}`,
       operationName: `${type.words.map(capital).join('')}_${says.replace(/ (.)/g, (_, letter: string) => letter.toUpperCase())}`,
       ...(verb === 'put' || verb === 'patch'
         ? {
-            body: (version: string) =>
-              bodyOf(shape(version), verb) ?? type.declaration.source?.patch?.body,
+            body: (version: string) => bodyOf(shape(version), verb) ?? type.source?.patch?.body,
           }
         : {}),
       answer: (version: string) => shape(version)?.answer,
-      longRunning: isLongRunning(type.declaration) && needs !== 'read',
+      longRunning: isLongRunning(type) && needs !== 'read',
     },
   ]
 }
@@ -104,7 +111,7 @@ function ofAction(
     operationName: `${type.words.map(capital).join('')}_${capital(name)}`,
     ...(body === undefined ? {} : { body: () => body }),
     ...(answer === undefined ? {} : { answer: () => answer }),
-    longRunning: action.writes === true && isLongRunning(type.declaration),
+    longRunning: action.writes === true && isLongRunning(type),
   }
 }
 

@@ -7,8 +7,9 @@ import { nameOf, parseResourceId, type ResourceId } from '#kernel/resource-id.ts
 import type { SystemData } from '#kernel/system-data.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { ResourceRow } from '#stores/store.ts'
-import type { Resource, Version, View } from './define.ts'
-import type { CompiledType } from './registry.ts'
+import type { CompiledStoredType } from './compiled-type.ts'
+import type { Resource } from './declare/resource.ts'
+import type { Version, View } from './declare/wire.ts'
 
 /** What stands in `ResourceRow.document`. Short names: this text is parsed on every read. */
 interface Document {
@@ -50,8 +51,8 @@ function idOfRow(row: ResourceRow): ResourceId {
   return id
 }
 
-export function writeRow(compiled: CompiledType, resource: StoredResource): ResourceRow {
-  const { declaration } = compiled
+export function writeRow(compiled: CompiledStoredType, resource: StoredResource): ResourceRow {
+  const { stored } = compiled
   const document: Document = {
     ...(resource.location === undefined ? {} : { location: resource.location }),
     ...(resource.tags === undefined ? {} : { tags: resource.tags }),
@@ -65,8 +66,8 @@ export function writeRow(compiled: CompiledType, resource: StoredResource): Reso
     key: resource.id.key,
     id: resource.id.text,
     type: compiled.key,
-    tracked: declaration.tracked,
-    uniqueKey: declaration.uniqueKey?.(resource.id, resource.model, resource.observed) ?? null,
+    tracked: stored.tracked !== undefined,
+    uniqueKey: stored.unique?.key(resource.id, resource.model, resource.observed) ?? null,
     etag: resource.etag,
     generation: resource.generation,
     document: JSON.stringify(document),
@@ -74,8 +75,8 @@ export function writeRow(compiled: CompiledType, resource: StoredResource): Reso
 }
 
 /** The answer for a resource in one version: the contract's envelope around what the type shows. */
-export function show(
-  compiled: CompiledType,
+export function toWire(
+  compiled: CompiledStoredType,
   version: Version<unknown>,
   resource: Resource,
   words: VendorWords,
@@ -89,16 +90,15 @@ export function show(
     ...(resource.tags === undefined ? {} : { tags: resource.tags }),
     words,
   }
-  if (compiled.declaration.envelope !== undefined) {
-    return compiled.declaration.envelope(resource, view)
-  }
+  const { stored } = compiled
+  if (stored.envelope !== undefined) return stored.envelope(resource, view)
   return {
     id: resource.id.text,
     name: nameOf(resource.id),
     type: compiled.wireType,
-    ...(compiled.declaration.tracked
-      ? { location: resource.location, tags: resource.tags ?? {} }
-      : {}),
+    ...(stored.tracked === undefined
+      ? {}
+      : { location: resource.location, tags: resource.tags ?? {} }),
     ...version.fromModel(resource.model, view),
     systemData: resource.systemData,
   }

@@ -5,9 +5,9 @@
 
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
-import type { Reader } from './define.ts'
+import type { Reader } from './declare/resource.ts'
 
-export interface GuardQuestion {
+export interface GuardRequest {
   /** What would be changed. For an action on a collection: the scope it is below. */
   readonly id: ResourceId
   /** Without the vendor word: `Authorization/locks`. */
@@ -21,10 +21,10 @@ export interface GuardQuestion {
 
 export interface Guard {
   /** Throws its refusal. Reads only. */
-  check(question: GuardQuestion): Promise<void>
+  check(question: GuardRequest): Promise<void>
 }
 
 /** Asks all guards, in order. */
-export async function askGuards(guards: readonly Guard[], question: GuardQuestion): Promise<void> {
+export async function askGuards(guards: readonly Guard[], question: GuardRequest): Promise<void> {
   for (const guard of guards) await guard.check(question)
 }

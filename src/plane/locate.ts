@@ -12,21 +12,57 @@ import {
   rootId,
   subscriptionOf,
 } from '#kernel/resource-id.ts'
-import type { Action, StoredVerb } from './define.ts'
+import { isUuid } from '#kernel/uuid.ts'
+import { type CompiledStoredType, type CompiledType, isStored } from './compiled-type.ts'
+import type { Action } from './declare/action.ts'
+import type { Source } from './declare/computed.ts'
+import type { StoredVerb } from './declare/stored.ts'
+import type { Version } from './declare/wire.ts'
 import type { Method, Route } from './plane.ts'
-import { type CompiledType, type Registry, type ServedVersion, servedVersion } from './registry.ts'
+import { type Registry, type ServedVersion, servedVersion } from './registry.ts'
 
-/** A route together with the parts of the table that will serve it. */
-export interface LocatedRoute extends Route {
-  readonly compiled: CompiledType | undefined
+interface BaseRoute extends Route {
   readonly version: string
-  readonly declaredAction: Action<unknown> | undefined
-  readonly actionName: string | undefined
 }
 
-type CollectionPath = Extract<ParsedPath, { kind: 'collection' }>
+/** Of a stored resource, with the shape that its body has. */
+export interface WriteRoute extends BaseRoute {
+  readonly kind: 'put' | 'patch' | 'delete'
+  readonly compiled: CompiledStoredType
+  readonly shape: Version<unknown>
+}
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+export interface ComputedPatchRoute extends BaseRoute {
+  readonly kind: 'patch-computed'
+  readonly compiled: CompiledType
+  readonly source: Source
+  readonly patch: NonNullable<Source['patch']>
+}
+
+export interface ReadRoute extends BaseRoute {
+  readonly kind: 'get' | 'head' | 'list'
+  readonly compiled: CompiledType
+}
+
+export interface ActionRoute extends BaseRoute {
+  readonly kind: 'action'
+  readonly compiled: CompiledType
+  readonly declaredAction: Action<unknown>
+}
+
+export interface OperationRoute extends BaseRoute {
+  readonly kind: 'operation-status' | 'operation-result'
+}
+
+/** A route together with the part of the table that serves it. */
+export type LocatedRoute =
+  | WriteRoute
+  | ComputedPatchRoute
+  | ReadRoute
+  | ActionRoute
+  | OperationRoute
+
+type CollectionPath = Extract<ParsedPath, { kind: 'collection' }>
 
 const verbOf: Readonly<Record<Exclude<Method, 'POST'>, StoredVerb>> = {
   GET: 'get',
@@ -48,7 +84,7 @@ export function locate(
   if (parsed.kind === 'malformed') throw refuse.InvalidRequestUri({ reason: parsed.reason })
   const version = requestedVersion(query)
   const subscription = subscriptionOf(parsed.kind === 'resource' ? parsed.id : parsed.parent)
-  if (subscription !== undefined && !uuid.test(subscription)) {
+  if (subscription !== undefined && !isUuid(subscription)) {
     throw refuse.InvalidSubscriptionId({ id: subscription })
   }
   return parsed.kind === 'resource'
@@ -88,23 +124,23 @@ function locateResource(
   if (last === undefined) throw refuse.NotFound({ path: '/' })
   const operation = operationKind(last.namespace, last.types)
   if (operation !== undefined && last.namespace !== undefined) {
-    return locateOperation(registry, method, id, last.namespace, operation, asked)
+    const request = { method, id, namespace: last.namespace, version: asked }
+    return locateOperation(registry, operation, request)
   }
   const compiled = registry.find(last.namespace, last.types)
   if (compiled === undefined || !fitsScope(compiled, id)) {
     throw unknownType(registry, last.namespace, last.types, asked)
   }
-  const served = versionOf(registry, compiled, asked)
+  const served = requireServedVersion(registry, compiled, asked)
   const { version } = served
   const verb = method === 'POST' ? undefined : verbOf[method]
-  if (verb === undefined || !allowed(compiled, version, verb)) {
+  if (verb === undefined || !isServed(compiled, version, verb)) {
     throw notAllowed(method, resourceMethods(compiled, version))
   }
   const write = verb === 'put' || verb === 'patch'
   const needs = write ? 'write' : verb === 'delete' ? 'delete' : 'read'
-  return {
-    kind: method === 'HEAD' ? 'head' : verb === 'list' ? 'get' : verb,
-    id: compiled.declaration.storedAt?.(id) ?? id,
+  const base = {
+    id: compiled.stored?.sharedRow?.idOf(id) ?? id,
     type: compiled.fullType,
     action: `${compiled.permission}/${needs}`,
     operation: `${compiled.permission}/${needs}`,
@@ -112,15 +148,20 @@ function locateResource(
     scope: id,
     errorFamily: compiled.errorFamily,
     body: write ? 'required' : 'none',
-    bodySyntax: compiled.declaration.bodySyntax ?? 'strict',
+    bodySyntax: compiled.stored?.protocol?.bodySyntax ?? 'strict',
     counts: write ? 'writes' : verb === 'delete' ? 'deletes' : 'reads',
     path: id.key,
-    ...shownVersion(served),
-    compiled,
+    ...nearestVersion(served),
     version,
-    declaredAction: undefined,
-    actionName: undefined,
+  } as const
+  if (verb === 'get' || verb === 'list') {
+    return { ...base, kind: method === 'HEAD' ? 'head' : 'get', compiled }
   }
+  const shape = compiled.versions.get(version)
+  if (isStored(compiled) && shape !== undefined) return { ...base, kind: verb, compiled, shape }
+  const { source } = compiled
+  if (source?.patch === undefined) throw new Error(`${compiled.fullType} has no shape to write`)
+  return { ...base, kind: 'patch-computed', compiled, source, patch: source.patch }
 }
 
 function locateCollection(
@@ -130,21 +171,21 @@ function locateCollection(
   asked: string,
 ): LocatedRoute {
   const compiled = registry.find(parsed.namespace, parsed.types)
-  if (compiled !== undefined && listsHere(compiled, parsed)) {
+  if (compiled !== undefined && isListable(compiled, parsed)) {
     const listed = compiled.verbs.has('list')
-    const own = method === 'POST' || method === 'GET' ? ownAction(compiled, method) : undefined
+    const own =
+      method === 'POST' || method === 'GET' ? compiled.collectionActions[method] : undefined
     if (own !== undefined) {
-      const served = versionOf(registry, compiled, asked)
-      const name = compiled.words.at(-1) ?? ''
-      return actionRoute(compiled, parsed, { action: own, name, served }, compiled.permission)
+      const served = requireServedVersion(registry, compiled, asked)
+      return actionRoute(compiled, parsed, { action: own, served, permission: compiled.permission })
     }
     if (method === 'GET' && listed) {
-      const served = versionOf(registry, compiled, asked)
+      const served = requireServedVersion(registry, compiled, asked)
       return {
         kind: 'list',
         id: parsed.parent,
         type: compiled.fullType,
-        action: compiled.declaration.openList === true ? '' : `${compiled.permission}/read`,
+        action: compiled.isOpenList ? '' : `${compiled.permission}/read`,
         operation: `${compiled.permission}/read`,
         leavesRecord: false,
         scope: parsed.parent,
@@ -153,11 +194,9 @@ function locateCollection(
         bodySyntax: 'strict',
         counts: 'reads',
         path: parsed.text.toLowerCase(),
-        ...shownVersion(served),
+        ...nearestVersion(served),
         compiled,
         version: served.version,
-        declaredAction: undefined,
-        actionName: undefined,
       }
     }
   }
@@ -165,27 +204,22 @@ function locateCollection(
   const parent = parentTypes.length > 0 ? registry.find(parsed.namespace, parentTypes) : undefined
   if (parent !== undefined && fitsScope(parent, parsed.parent)) {
     const lower = parsed.word.toLowerCase()
-    const found = Object.entries(parent.declaration.actions ?? {}).find(
-      ([name]) => name.toLowerCase() === lower,
-    )
+    const found = Object.entries(parent.actions).find(([name]) => name.toLowerCase() === lower)
     if (found !== undefined) {
-      const served = versionOf(registry, parent, asked)
+      const served = requireServedVersion(registry, parent, asked)
       const [name, action] = found
       if (action.method !== method) throw notAllowed(method, [action.method])
-      return actionRoute(parent, parsed, { action, name, served }, `${parent.permission}/${name}`)
+      const permission = `${parent.permission}/${name}`
+      return actionRoute(parent, parsed, { action, served, permission })
     }
   }
-  if (compiled !== undefined && listsHere(compiled, parsed)) {
-    versionOf(registry, compiled, asked)
+  if (compiled !== undefined && isListable(compiled, parsed)) {
+    requireServedVersion(registry, compiled, asked)
     const methods = compiled.verbs.has('list') ? ['GET'] : []
-    for (const own of Object.keys(compiled.declaration.collectionActions ?? {})) methods.push(own)
+    for (const own of Object.keys(compiled.collectionActions)) methods.push(own)
     throw notAllowed(method, methods)
   }
   throw unknownType(registry, parsed.namespace, parsed.types, asked)
-}
-
-function ownAction(compiled: CompiledType, method: 'POST' | 'GET'): Action<unknown> | undefined {
-  return compiled.declaration.collectionActions?.[method]
 }
 
 function actionRoute(
@@ -193,15 +227,14 @@ function actionRoute(
   { parent, text }: CollectionPath,
   {
     action,
-    name,
     served,
+    permission,
   }: {
     readonly action: Action<unknown>
-    readonly name: string
     readonly served: ServedVersion
+    readonly permission: string
   },
-  permission: string,
-): LocatedRoute {
+): ActionRoute {
   const named =
     action.permission === undefined
       ? `${permission}/${action.method === 'GET' ? 'read' : 'action'}`
@@ -219,18 +252,17 @@ function actionRoute(
     errorFamily: compiled.errorFamily,
     body:
       action.body === undefined ? 'none' : action.bodyOptional === true ? 'optional' : 'required',
-    bodySyntax: compiled.declaration.bodySyntax ?? 'strict',
+    bodySyntax: compiled.stored?.protocol?.bodySyntax ?? 'strict',
     counts: action.method === 'GET' || action.countsAsRead === true ? 'reads' : 'writes',
     path: text.toLowerCase(),
-    ...shownVersion(served),
+    ...nearestVersion(served),
     compiled,
     version: served.version,
     declaredAction: action,
-    actionName: name,
   }
 }
 
-function shownVersion({ version, isUnlisted }: ServedVersion): Pick<Route, 'nearestVersion'> {
+function nearestVersion({ version, isUnlisted }: ServedVersion): Pick<Route, 'nearestVersion'> {
   return isUnlisted ? { nearestVersion: version } : {}
 }
 
@@ -245,15 +277,19 @@ function operationKind(
   return word === 'operationresults' ? 'operation-result' : undefined
 }
 
+interface OperationRequest {
+  readonly method: Method
+  readonly id: ResourceId
+  readonly namespace: string
+  readonly version: string
+}
+
 /** The caller of an operation is checked when the operation is known: it names the resource. */
 function locateOperation(
   registry: Registry,
-  method: Method,
-  id: ResourceId,
-  namespace: string,
-  kind: 'operation-status' | 'operation-result',
-  version: string,
-): LocatedRoute {
+  kind: OperationRoute['kind'],
+  { method, id, namespace, version }: OperationRequest,
+): OperationRoute {
   const errorFamily = registry.familyOf(namespace)
   if (errorFamily === undefined) throw refuse.InvalidResourceNamespace({ namespace })
   if (method !== 'GET') throw notAllowed(method, ['GET'])
@@ -271,10 +307,7 @@ function locateOperation(
     bodySyntax: 'strict',
     counts: 'reads',
     path: id.key,
-    compiled: undefined,
     version,
-    declaredAction: undefined,
-    actionName: undefined,
   }
 }
 
@@ -304,7 +337,7 @@ function isGroup(implied: readonly string[]): boolean {
 }
 
 /** May this type's collection be asked for below this parent? */
-function listsHere(compiled: CompiledType, parsed: CollectionPath): boolean {
+function isListable(compiled: CompiledType, parsed: CollectionPath): boolean {
   const { parent } = parsed
   const [first] = parent.segments
   const implied = first !== undefined && first.namespace === undefined ? first.types : []
@@ -321,24 +354,24 @@ function listsHere(compiled: CompiledType, parsed: CollectionPath): boolean {
     !nested &&
     implied.length === 1 &&
     implied[0] === 'subscriptions' &&
-    compiled.declaration.listBySubscription !== false
+    compiled.stored?.list?.bySubscription !== false
   )
 }
 
-function allowed(compiled: CompiledType, version: string, verb: StoredVerb): boolean {
+function isServed(compiled: CompiledType, version: string, verb: StoredVerb): boolean {
   if (!compiled.verbs.has(verb)) return false
   return verb !== 'patch' || compiled.versions.get(version)?.patch !== 'none'
 }
 
 function resourceMethods(compiled: CompiledType, version: string): readonly string[] {
   const methods: string[] = []
-  if (allowed(compiled, version, 'get')) methods.push('GET', 'HEAD')
+  if (isServed(compiled, version, 'get')) methods.push('GET', 'HEAD')
   for (const [verb, method] of [
     ['put', 'PUT'],
     ['patch', 'PATCH'],
     ['delete', 'DELETE'],
   ] as const) {
-    if (allowed(compiled, version, verb)) methods.push(method)
+    if (isServed(compiled, version, verb)) methods.push(method)
   }
   return methods
 }
@@ -352,10 +385,14 @@ function notAllowed(method: string, methods: readonly string[]): Error {
 }
 
 /** The version that answers. Throws `InvalidApiVersionParameter`. */
-function versionOf(registry: Registry, compiled: CompiledType, asked: string): ServedVersion {
+function requireServedVersion(
+  registry: Registry,
+  compiled: CompiledType,
+  asked: string,
+): ServedVersion {
   const served = servedVersion(compiled, asked, registry.versionRule)
   if (served !== undefined) return served
-  const { dates, alike } = compiled
+  const { dates, compatible: alike } = compiled
   const supported = dates === 'any' ? 'any date' : [...dates, ...alike].sort(compareApiVersions)
   throw badVersion(asked, compiled.fullType, String(supported).replaceAll(',', ', '))
 }

@@ -11,11 +11,22 @@ export interface OpenApiDocument {
   readonly document: object
 }
 
-/** Every document the table makes, in a stable order. Types without versions of their own stand in all of their namespace. */
+/** Every document the table makes, in a stable order. */
 export function openApiDocuments(
   routes: readonly RouteDescription[],
   words: VendorWords,
 ): readonly OpenApiDocument[] {
+  return openApiNames(routes).map(({ namespace, version }) => ({
+    namespace,
+    version,
+    document: openApiDocument(routes, namespace, version, words),
+  }))
+}
+
+/** What the documents are called. Types without versions of their own stand in all of their namespace. */
+export function openApiNames(
+  routes: readonly RouteDescription[],
+): readonly Omit<OpenApiDocument, 'document'>[] {
   const namespaces = new Map<string, Set<string>>()
   for (const route of routes) {
     const versions = namespaces.get(route.namespace) ?? new Set<string>()
@@ -23,15 +34,11 @@ export function openApiDocuments(
     namespaces.set(route.namespace, versions)
   }
   return [...namespaces].flatMap(([namespace, versions]) =>
-    [...versions].sort().map((version) => ({
-      namespace,
-      version,
-      document: documentOf(routes, namespace, version, words),
-    })),
+    [...versions].sort().map((version) => ({ namespace, version })),
   )
 }
 
-function documentOf(
+export function openApiDocument(
   routes: readonly RouteDescription[],
   namespace: string,
   version: string,
@@ -98,7 +105,7 @@ function operationOf(route: RouteDescription, version: string, words: VendorWord
   const isList = route.operationName.endsWith('_List')
   const shown =
     isList && answer !== undefined ? { 'application/json': { schema: listOf(answer) } } : content
-  const alike = route.alikeVersions.filter(
+  const compatible = route.compatibleVersions.filter(
     (date) => nearestApiVersion(route.versions, date) === version,
   )
   const success = (description: string): object =>
@@ -108,7 +115,7 @@ function operationOf(route: RouteDescription, version: string, words: VendorWord
     summary: route.summary,
     'x-permission': route.action,
     // Answered in this shape as well.
-    ...(alike.length === 0 ? {} : { 'x-alike-versions': alike }),
+    ...(compatible.length === 0 ? {} : { 'x-alike-versions': compatible }),
     ...(body === undefined
       ? {}
       : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),

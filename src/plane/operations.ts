@@ -4,7 +4,7 @@
  */
 
 import { refuse } from '#kernel/error.ts'
-import { isTerminalStatus, type Operation, showOperation } from '#kernel/operation.ts'
+import { isTerminalStatus, type Operation, operationToWire } from '#kernel/operation.ts'
 import type { Principal } from '#kernel/principal.ts'
 import {
   extensionOf,
@@ -15,12 +15,12 @@ import {
   subscriptionOf,
 } from '#kernel/resource-id.ts'
 import type { OperationRow, Tx } from '#stores/store.ts'
-import { allowsBlind } from './access.ts'
-import { readRow, show } from './document.ts'
-import type { LocatedRoute } from './locate.ts'
-import { idOfKey, type Parts } from './parts.ts'
+import { allowsWithoutAttributes } from './access.ts'
+import { type CompiledType, isStored } from './compiled-type.ts'
+import { idOfKey, type PlaneDependencies } from './dependencies.ts'
+import { readRow, toWire } from './document.ts'
+import type { OperationRoute } from './locate.ts'
 import type { OperationLink, Outcome, RunInput } from './plane.ts'
-import type { CompiledType } from './registry.ts'
 
 const retryAfterSecondsDefault = 10
 
@@ -39,7 +39,7 @@ export function writeOperation(operation: Operation, resourceKey: string): Opera
   }
 }
 
-export interface Opening {
+interface Opening {
   readonly id: ResourceId
   readonly compiled: CompiledType
   readonly kind: Operation['kind']
@@ -75,11 +75,15 @@ function callerOf({ displayName, type, clientId }: Principal): NonNullable<Opera
 }
 
 /** Opens an operation; one that still runs on the resource is superseded (canceled) by it. */
-export async function openOperation(parts: Parts, tx: Tx, opening: Opening): Promise<Operation> {
+export async function openOperation(
+  deps: PlaneDependencies,
+  tx: Tx,
+  opening: Opening,
+): Promise<Operation> {
   await supersede(tx, opening.id.key, opening.kind, opening.now)
-  const deadlineSeconds = opening.compiled.declaration.reconcile?.deadlineSeconds ?? 0
+  const deadlineSeconds = opening.compiled.reconcile?.deadlineSeconds ?? 0
   const operation: Operation = {
-    id: parts.ids.uuid(),
+    id: deps.ids.uuid(),
     resourceId: opening.id.text,
     kind: opening.kind,
     version: opening.version,
@@ -106,8 +110,7 @@ export function linkOf(operation: Operation, compiled: CompiledType): OperationL
   return {
     statusPath: at('operationStatuses'),
     resultPath: at('operationResults'),
-    retryAfterSeconds:
-      compiled.declaration.reconcile?.retryAfterSeconds ?? retryAfterSecondsDefault,
+    retryAfterSeconds: compiled.reconcile?.retryAfterSeconds ?? retryAfterSecondsDefault,
   }
 }
 
@@ -117,24 +120,24 @@ function pathOf(link: string): string {
 
 /** GET of an operation's status or result. */
 export async function runOperation(
-  parts: Parts,
-  route: LocatedRoute,
+  deps: PlaneDependencies,
+  route: OperationRoute,
   input: RunInput,
 ): Promise<Outcome> {
   const name = nameOf(route.id)
-  const row = await parts.store.operation(name.toLowerCase())
+  const row = await deps.store.operation(name.toLowerCase())
   if (row === undefined) throw refuse.OperationNotFound({ id: name })
   const operation = readOperation(row)
   const id = idOfKey(operation.resourceId)
   const last = id.segments.at(-1)
-  const compiled = last === undefined ? undefined : parts.registry.find(last.namespace, last.types)
-  if (compiled === undefined) throw refuse.OperationNotFound({ id: name })
+  const compiled = last === undefined ? undefined : deps.registry.find(last.namespace, last.types)
+  if (!isStored(compiled)) throw refuse.OperationNotFound({ id: name })
   const question = {
     principal: input.principal,
     action: `${compiled.permission}/read`,
     scope: id,
   }
-  const mayRead = await allowsBlind(parts.access, question, parts.clock.now())
+  const mayRead = await allowsWithoutAttributes(deps.access, question, deps.clock.now())
   const link = linkOf(operation, compiled)
   const paths = [link.statusPath, link.resultPath].map((path) => pathOf(path).toLowerCase())
   const isHere = paths.includes(route.id.key)
@@ -147,7 +150,7 @@ export async function runOperation(
     const running = operation.status === 'Running'
     return {
       status: 200,
-      body: showOperation(operation, path),
+      body: operationToWire(operation, path),
       ...(running ? { headers: { 'Retry-After': String(link.retryAfterSeconds) } } : {}),
     }
   }
@@ -157,12 +160,12 @@ export async function runOperation(
   }
   if (operation.kind === 'delete' || operation.resultStatus === 204) return { status: 204 }
   if (!mayRead) return { status: 200 }
-  const current = await parts.store.get(id.key)
+  const current = await deps.store.get(id.key)
   const version = compiled.versions.get(operation.version)
   if (current === undefined || version === undefined) throw refuse.ResourceNotFound({ id: id.text })
   return {
     status: 200,
-    body: show(compiled, version, readRow(current), parts.registry.words),
+    body: toWire(compiled, version, readRow(current), deps.registry.words),
     etag: current.etag,
   }
 }

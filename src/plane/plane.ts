@@ -9,7 +9,7 @@ import type { ErrorFamily } from '#kernel/error.ts'
 import type { Preconditions } from '#kernel/etag.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
-import type { Pending, Permission } from './access.ts'
+import type { ConditionalGrant, Permission } from './access.ts'
 
 export type Method = 'GET' | 'HEAD' | 'PUT' | 'PATCH' | 'DELETE' | 'POST'
 
@@ -18,6 +18,7 @@ export interface Route {
   readonly kind:
     | 'put'
     | 'patch'
+    | 'patch-computed'
     | 'get'
     | 'head'
     | 'delete'
@@ -61,7 +62,7 @@ export interface RunInput {
    * What `authorize` answered for this very route and principal. Never left out: forgetting a condition
    * would turn a narrow grant into a wide one.
    */
-  readonly pending: Pending | undefined
+  readonly pending: ConditionalGrant | undefined
   /** For what goes on after the answer. Requests that the installation makes itself have none. */
   readonly permission?: Permission | undefined
 }
@@ -99,7 +100,7 @@ export interface Plane {
     route: Route,
     principal: Principal,
     correlationId: string,
-  ): Pending | undefined | Promise<Pending | undefined>
+  ): ConditionalGrant | undefined | Promise<ConditionalGrant | undefined>
   /**
    * Asks again for a right that `authorize` granted. A grant with a condition is settled with the resource as it is
    * stored now; of the request nothing is known any more.
@@ -126,7 +127,7 @@ export interface RouteDescription {
   /** Those that have shapes of their own. */
   readonly versions: readonly string[]
   /** Those that are answered in one of these shapes. */
-  readonly alikeVersions: readonly string[]
+  readonly compatibleVersions: readonly string[]
   readonly method: Method
   /** `/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/…` */
   readonly path: string

@@ -1,6 +1,7 @@
 /** `GET /providers/{namespace}/operations` (facts 9.8): what a namespace can be asked for, made for every one from its table. */
 
-import { defineResource, type ResourceType } from './define.ts'
+import { defineComputed } from './declare/computed.ts'
+import type { ResourceType } from './declare/provider.ts'
 import type { RouteDescription } from './plane.ts'
 
 const says: Readonly<Record<string, string>> = {
@@ -13,13 +14,10 @@ export function providerOperations(
   namespace: string,
   routes: () => readonly RouteDescription[],
 ): ResourceType {
-  return defineResource({
+  return defineComputed({
     type: `${namespace}/operations`,
     description: 'The actions of this namespace.',
     scope: 'tenant',
-    tracked: false,
-    name: { pattern: /^$/, rule: 'operations have no path of their own' },
-    versions: [],
     apiVersions: 'any',
     openList: true,
     source: {

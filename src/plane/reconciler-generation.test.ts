@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Next } from './define.ts'
+import type { Next } from './declare/reconciled.ts'
 import { scriptedProvider } from './testing/scripted-provider.ts'
 import { group, startPlane } from './testing/start.ts'
 

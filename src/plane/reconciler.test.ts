@@ -1,11 +1,11 @@
-/** The reconciler's promises one by one: leases, deletes, deadlines, hints, rest, and what it leaves behind. */
+/** The reconciler's promises one by one: leases, deletes, deadlines, events, rest, and what it leaves behind. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { ApiError } from '#kernel/error.ts'
 import type { Store } from '#stores/store.ts'
-import { type Next, StepFailure } from './define.ts'
+import { type Next, StepFailure } from './declare/reconciled.ts'
 import type { Outcome } from './plane.ts'
 import type { Timers } from './reconciler.ts'
 import { mortalStore } from './testing/mortal-store.ts'
@@ -379,7 +379,7 @@ test('a deadline ends what takes steps that lead nowhere', async () => {
   assert.equal(await endOf(t, made), 'Failed OperationTimedOut')
 })
 
-describe('hints', () => {
+describe('events', () => {
   interface Tap {
     real: boolean
     wake: (key: string) => void
@@ -403,7 +403,7 @@ describe('hints', () => {
         async perform(subject) {
           tap.real = subject.desired?.open === true
         },
-        hints: (wake) => {
+        watchEvents: (wake) => {
           tap.wake = wake
         },
       },

@@ -4,35 +4,15 @@
  */
 
 import { compareApiVersions, isApiVersion, nearestApiVersion } from '#kernel/api-version.ts'
-import { type ApiError, type ErrorFamily, type Problem, refuseProblems } from '#kernel/error.ts'
+import { type ErrorFamily, refuseProblems } from '#kernel/error.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
-import type { Provider, ResourceType, StoredVerb, Version } from './define.ts'
+import { type CompiledStoredType, type CompiledType, isStored } from './compiled-type.ts'
+import type { Source } from './declare/computed.ts'
+import type { Provider, ResourceType } from './declare/provider.ts'
+import type { ReconciledType } from './declare/reconciled.ts'
+import type { StoredType, StoredVerb } from './declare/stored.ts'
 import { describe } from './describe.ts'
 import { providerOperations } from './provider-operations.ts'
-
-/** A declaration with everything that can be known of it ahead of any request. */
-export interface CompiledType {
-  readonly declaration: ResourceType
-  /** `Vendor.Authorization` */
-  readonly namespace: string
-  /** `Vendor.Authorization/roleAssignments`: identity of the type, as in rows (there in lower case). */
-  readonly fullType: string
-  readonly key: string
-  /** What `type` says on the wire. */
-  readonly wireType: string
-  /** `Vendor.Authorization/roleAssignments`, to which `/read` and so on are added. */
-  readonly permission: string
-  /** `['accounts', 'shares']` */
-  readonly words: readonly string[]
-  readonly versions: ReadonlyMap<string, Version<unknown>>
-  /** Of its shapes, newest first; `any` for types that have no shape. */
-  readonly dates: readonly string[] | 'any'
-  /** Served in one of these shapes besides, newest first. */
-  readonly alike: readonly string[]
-  readonly verbs: ReadonlySet<StoredVerb>
-  readonly errorFamily: ErrorFamily
-  readonly refuseProblems: (problems: readonly Problem[]) => ApiError
-}
 
 const allVerbs: readonly StoredVerb[] = ['get', 'list', 'put', 'patch', 'delete']
 
@@ -54,9 +34,9 @@ export interface Registry {
   /** The type at a path: `undefined` namespace for the implied ones. Case does not matter. */
   find(namespace: string | undefined, types: readonly string[]): CompiledType | undefined
   /** The type of a row. */
-  byKey(key: string): CompiledType | undefined
-  /** By the name without the vendor word, as declarations use it. Throws when there is none: a fault. */
-  byName(name: string): CompiledType
+  byKey(key: string): CompiledStoredType | undefined
+  /** A stored type by its name without the vendor word, as declarations use it. Throws when there is none: a fault. */
+  byName(name: string): CompiledStoredType
   hasNamespace(namespace: string): boolean
   familyOf(namespace: string): ErrorFamily | undefined
 }
@@ -92,10 +72,13 @@ export function createRegistry(
       const implied = found?.declaration.scope === 'implied'
       return implied === (namespace === undefined) ? found : undefined
     },
-    byKey: (key) => byKey.get(key),
+    byKey(key) {
+      const found = byKey.get(key)
+      return isStored(found) ? found : undefined
+    },
     byName(name) {
       const found = byKey.get(qualify(words, name).toLowerCase())
-      if (found === undefined) throw new Error(`no type ${name} is declared`)
+      if (!isStored(found)) throw new Error(`no stored type ${name} is declared`)
       return found
     },
     hasNamespace: (namespace) => namespaces.has(namespace.toLowerCase()),
@@ -114,54 +97,62 @@ function compile(provider: Provider, declaration: ResourceType, words: VendorWor
     throw new Error(`${declaration.type} is declared by ${provider.namespace}`)
   }
   const fullType = qualify(words, declaration.type)
-  const stored = declaration.versions.length > 0
-  const dates = declaration.apiVersions ?? declaration.versions.map((version) => version.date)
+  const { kind } = declaration
+  const stored = kind === 'stored' || kind === 'reconciled' ? declaration : undefined
+  const computed = kind === 'computed' ? declaration : undefined
+  const versions = stored?.versions ?? []
+  const dates =
+    'apiVersions' in declaration
+      ? declaration.apiVersions
+      : declaration.versions.map((version) => version.date)
   if (dates.length === 0) throw new Error(`${declaration.type} has no version`)
   return {
     declaration,
+    stored,
+    reconcile: kind === 'reconciled' ? declaration.reconcile : undefined,
+    source: kind === 'action' ? undefined : declaration.source,
+    actions: declaration.actions ?? {},
+    collectionActions: kind === 'action' ? (declaration.collectionActions ?? {}) : {},
+    isOpenList: computed?.openList === true || stored?.list?.open === true,
     namespace,
     fullType,
     key: fullType.toLowerCase(),
-    wireType: qualify(words, declaration.wireType ?? declaration.type),
-    permission: qualify(words, declaration.permission ?? declaration.type),
+    wireType: qualify(words, (computed ?? stored)?.wireType ?? declaration.type),
+    permission: qualify(words, computed?.permission ?? declaration.type),
     words: declaration.type.slice(slash + 1).split('/'),
-    versions: new Map(declaration.versions.map((version) => [version.date, version])),
+    versions: new Map(versions.map((version) => [version.date, version])),
     dates: dates === 'any' ? dates : [...dates].sort(compareApiVersions),
-    alike: dates === 'any' ? [] : alikeOf(provider, declaration, dates),
-    verbs: new Set(declaration.verbs ?? (stored ? allVerbs : sourceVerbs(declaration))),
+    compatible: dates === 'any' ? [] : compatibleVersionsOf(provider, stored, dates),
+    verbs: new Set(stored === undefined ? verbsOf(computed?.source) : (stored.verbs ?? allVerbs)),
     errorFamily: provider.errorFamily ?? 'resource-manager',
     refuseProblems: provider.refuseProblems ?? refuseProblems,
   }
 }
 
-function alikeOf(
+function compatibleVersionsOf(
   provider: Provider,
-  declaration: ResourceType,
+  stored: StoredType | ReconciledType | undefined,
   dates: readonly string[],
 ): readonly string[] {
-  const alike = declaration.alikeVersions ?? provider.alikeVersions ?? []
-  return alike.filter((date) => !dates.includes(date)).sort(compareApiVersions)
+  const listed = stored?.compatibleVersions ?? provider.compatibleVersions ?? []
+  return listed.filter((date) => !dates.includes(date)).sort(compareApiVersions)
 }
 
 /** Undefined where the version is refused. */
 export function servedVersion(
-  { dates, alike }: Pick<CompiledType, 'dates' | 'alike'>,
+  { dates, compatible }: Pick<CompiledType, 'dates' | 'compatible'>,
   asked: string,
   rule: VersionRule,
 ): ServedVersion | undefined {
   const version = asked.toLowerCase()
   if (dates === 'any') return isApiVersion(version) ? { version, isUnlisted: false } : undefined
   if (dates.includes(version)) return { version, isUnlisted: false }
-  const isListed = alike.includes(version)
+  const isListed = compatible.includes(version)
   if (!isListed && (rule === 'known' || !isApiVersion(version))) return undefined
   const nearest = nearestApiVersion(dates, version)
   return nearest === undefined ? undefined : { version: nearest, isUnlisted: !isListed }
 }
 
-function sourceVerbs(declaration: ResourceType): readonly StoredVerb[] {
-  const verbs: StoredVerb[] = []
-  if (declaration.source?.get !== undefined) verbs.push('get')
-  if (declaration.source?.list !== undefined || declaration.list !== undefined) verbs.push('list')
-  if (declaration.source?.patch !== undefined) verbs.push('patch')
-  return verbs
+function verbsOf(source: Source | undefined): readonly StoredVerb[] {
+  return (['get', 'list', 'patch'] as const).filter((verb) => source?.[verb] !== undefined)
 }

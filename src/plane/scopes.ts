@@ -1,10 +1,9 @@
 /**
  * The scopes a resource lies in: they must exist, and allow writes, before anything is written below them.
- * With scopes `implicit`, a caller who may write at the root brings missing ones into being in the same
- * transaction.
+ * With scopes `implicit`, a write of a caller who may write at the root creates missing ones in the same transaction.
  */
 
-import type { Trail } from '#activity/record.ts'
+import type { Initiator } from '#activity/record.ts'
 import { type ApiError, refuse } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
 import {
@@ -20,12 +19,12 @@ import {
 } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
 import type { Reads, Tx } from '#stores/store.ts'
-import { allowsBlind } from './access.ts'
-import type { NameRule } from './define.ts'
+import { allowsWithoutAttributes } from './access.ts'
+import { recordActivity } from './audit.ts'
+import { type CompiledStoredType, isStored } from './compiled-type.ts'
+import type { NameRule } from './declare/wire.ts'
+import type { PlaneDependencies } from './dependencies.ts'
 import { readRow, type StoredResource, writeRow } from './document.ts'
-import type { Parts } from './parts.ts'
-import type { CompiledType } from './registry.ts'
-import { recordActivity } from './trail.ts'
 
 /** The subscription and group above an id (not the id itself), outermost first. */
 export function impliedScopes(id: ResourceId): readonly ResourceId[] {
@@ -60,19 +59,22 @@ export async function requireScopes(reads: Reads, id: ResourceId, self: boolean)
   }
 }
 
-/** May the caller bring scopes into being? Asked ahead of the transaction, which may ask nothing outside. */
-export async function mayDeclareScopes(parts: Parts, principal: Principal): Promise<boolean> {
-  if (parts.scopes === 'declared') return false
-  const { permission } = parts.registry.byName('Resources/subscriptions/resourceGroups')
+/** May the caller create missing scopes? Checked before the transaction, which may ask nothing outside. */
+export async function mayCreateScopes(
+  deps: PlaneDependencies,
+  principal: Principal,
+): Promise<boolean> {
+  if (deps.scopes === 'declared') return false
+  const { permission } = deps.registry.byName('Resources/subscriptions/resourceGroups')
   const question = { principal, action: `${permission}/write`, scope: rootId }
-  return allowsBlind(parts.access, question, parts.clock.now())
+  return allowsWithoutAttributes(deps.access, question, deps.clock.now())
 }
 
-export interface ScopeWrite {
+interface ScopeWrite {
   readonly principal: Principal
-  readonly trail: Trail
+  readonly initiator: Initiator
   readonly now: number
-  readonly mayDeclare: boolean
+  readonly mayCreate: boolean
 }
 
 /**
@@ -80,7 +82,7 @@ export interface ScopeWrite {
  * and the refusals of the scopes themselves (disabled, being deleted).
  */
 export async function lockScopes(
-  parts: Parts,
+  deps: PlaneDependencies,
   tx: Tx,
   id: ResourceId,
   write: ScopeWrite,
@@ -88,26 +90,25 @@ export async function lockScopes(
   let innermost: StoredResource | undefined
   for (const scope of impliedScopes(id)) {
     const row = await tx.lock(scope.key, 'share')
-    const compiled = scopeType(parts, scope)
-    innermost =
-      row === undefined ? await declareScope(parts, tx, scope, compiled, write) : readRow(row)
-    compiled.declaration.allowsChildren?.(innermost)
+    const compiled = scopeType(deps, scope)
+    innermost = row === undefined ? await createScope(deps, tx, scope, write) : readRow(row)
+    compiled.stored.container?.allowsChildren?.(innermost)
   }
   return innermost
 }
 
 /** Locks the stored parent of a nested resource, or answers 404 for it. */
-export async function lockParent(parts: Parts, tx: Tx, id: ResourceId): Promise<void> {
+export async function lockParent(deps: PlaneDependencies, tx: Tx, id: ResourceId): Promise<void> {
   const last = id.segments.at(-1)
   if (last === undefined || last.namespace === undefined) return
   const parent = parentOf(id)
   if (last.types.length > 1) {
-    const compiled = parts.registry.find(last.namespace, last.types.slice(0, -1))
-    if (compiled === undefined || compiled.versions.size === 0) return
+    const compiled = deps.registry.find(last.namespace, last.types.slice(0, -1))
+    if (!isStored(compiled)) return
     const row = await tx.lock(parent.key, 'share')
     if (row === undefined) throw refuse.ParentResourceNotFound({ id: parent.text })
     const resource = readRow(row)
-    compiled.declaration.allowsChildren?.(resource)
+    compiled.stored.container?.allowsChildren?.(resource)
     // Nothing may come into being below what is on its way out, or it would outlive it.
     if (resource.deleting) {
       throw refuse.AnotherOperationInProgress({ id: parent.text, state: resource.state })
@@ -116,9 +117,9 @@ export async function lockParent(parts: Parts, tx: Tx, id: ResourceId): Promise<
   }
   // An extension resource: what it hangs on must exist where scopes are declared and its type is known.
   const under = parent.segments.at(-1)
-  if (under?.namespace === undefined || parts.scopes === 'implicit') return
-  const compiled = parts.registry.find(under.namespace, under.types)
-  if (compiled === undefined || compiled.versions.size === 0) return
+  if (under?.namespace === undefined || deps.scopes === 'implicit') return
+  const compiled = deps.registry.find(under.namespace, under.types)
+  if (!isStored(compiled)) return
   if ((await tx.lock(parent.key, 'share')) === undefined) {
     throw refuse.ResourceNotFound({ id: parent.text })
   }
@@ -126,48 +127,48 @@ export async function lockParent(parts: Parts, tx: Tx, id: ResourceId): Promise<
 
 /** The name of the resource follows the rule of its type, or it is refused. */
 export function checkName(
-  compiled: CompiledType,
+  compiled: CompiledStoredType,
   id: ResourceId,
-  name: NameRule = compiled.declaration.name,
+  name: NameRule = compiled.stored.name,
 ): void {
   const given = nameOf(id)
   if (name.pattern.test(given)) return
   throw name.refuse?.(given) ?? refuse.InvalidResourceName({ name: given, rule: name.rule })
 }
 
-function scopeType(parts: Parts, scope: ResourceId): CompiledType {
+function scopeType(deps: PlaneDependencies, scope: ResourceId): CompiledStoredType {
   const name =
     resourceGroupOf(scope) === undefined
       ? 'Resources/subscriptions'
       : 'Resources/subscriptions/resourceGroups'
-  return parts.registry.byName(name)
+  return deps.registry.byName(name)
 }
 
-async function declareScope(
-  parts: Parts,
+async function createScope(
+  deps: PlaneDependencies,
   tx: Tx,
   scope: ResourceId,
-  compiled: CompiledType,
   write: ScopeWrite,
 ): Promise<StoredResource> {
-  const implicit = compiled.declaration.implicit
-  if (!write.mayDeclare || implicit === undefined) throw missingScope(scope)
+  const compiled = scopeType(deps, scope)
+  const create = compiled.stored.container?.createImplicitly
+  if (!write.mayCreate || create === undefined) throw missingScope(scope)
   checkName(compiled, scope)
-  const { model, location } = implicit(scope, { now: write.now, principal: write.principal })
+  const { model, location } = create(scope, { now: write.now, principal: write.principal })
   const resource: StoredResource = {
     id: fromSegments(scope.segments),
     ...(location === undefined ? {} : { location }),
     systemData: stampSystemData(undefined, write.principal, write.now),
     state: 'Succeeded',
     model,
-    etag: parts.ids.uuid(),
+    etag: deps.ids.uuid(),
     generation: 1,
     deleting: false,
   }
   await tx.insert(writeRow(compiled, resource))
   await recordActivity(tx, {
     at: write.now,
-    trail: write.trail,
+    initiator: write.initiator,
     action: `${compiled.permission}/write`,
     target: resource.id,
     status: 'Succeeded',

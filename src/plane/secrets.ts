@@ -9,7 +9,7 @@ import type { Problem } from '#kernel/error.ts'
 import { isJsonObject, sameJson } from '#kernel/patch.ts'
 
 /** A secret that stays where a body leaves it out. */
-export interface KeptSecret<M> {
+interface KeptSecret<M> {
   /** Where bodies carry it, in every version: `properties.administratorLoginPassword`. */
   readonly property: string
   /** All that decides to whom it is sent, and how. Undefined where the model keeps no such secret. */

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Type from 'typebox'
 import { ApiError } from '#kernel/error.ts'
-import { defineProvider, defineResource } from './define.ts'
+import { defineComputed } from './declare/computed.ts'
+import { defineProvider } from './declare/provider.ts'
 import { nobody, startPlane } from './testing/start.ts'
 
 const body = Type.Object({ tags: Type.Record(Type.String(), Type.String()) })
@@ -14,13 +15,10 @@ function notes(items: Map<string, object>) {
     namespace: 'Notes',
     description: 'Computed notes.',
     types: [
-      defineResource({
+      defineComputed({
         type: 'Notes/notes',
         description: 'Notes.',
         scope: 'tenant',
-        tracked: false,
-        name: { pattern: /^[a-z]+$/, rule: 'letters' },
-        versions: [],
         apiVersions: ['2024-01-01'],
         source: {
           get: async ({ id }) => items.get(id.key),

@@ -2,11 +2,14 @@
 
 import { createHash } from 'node:crypto'
 import type { ResourceId } from '#kernel/resource-id.ts'
-import type { Subject } from './define.ts'
+import type { Subject } from './declare/reconciled.ts'
+import type { PlaneDependencies } from './dependencies.ts'
 import type { StoredResource } from './document.ts'
-import type { Parts } from './parts.ts'
 
-export function subjectOf(parts: Parts, resource: StoredResource): Subject<unknown, unknown> {
+export function subjectOf(
+  deps: PlaneDependencies,
+  resource: StoredResource,
+): Subject<unknown, unknown> {
   return {
     id: resource.id,
     desired: resource.deleting ? undefined : resource.model,
@@ -17,8 +20,8 @@ export function subjectOf(parts: Parts, resource: StoredResource): Subject<unkno
     generation: resource.generation,
     token: tokenOf(resource.id, resource.systemData.createdAt),
     state: resource.state,
-    now: parts.clock.now(),
-    log: parts.log,
+    now: deps.clock.now(),
+    log: deps.log,
   }
 }
 

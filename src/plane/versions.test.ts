@@ -6,7 +6,9 @@ import Type from 'typebox'
 import { compareApiVersions } from '#kernel/api-version.ts'
 import { ApiError } from '#kernel/error.ts'
 import { contractWords } from '#kernel/vendor.ts'
-import { defineProvider, defineResource, type Version } from './define.ts'
+import { defineProvider } from './declare/provider.ts'
+import { defineStored } from './declare/stored.ts'
+import type { Version } from './declare/wire.ts'
 import { describe } from './describe.ts'
 import { openApiDocuments } from './openapi.ts'
 import { createRegistry, servedVersion } from './registry.ts'
@@ -24,13 +26,12 @@ const shape = (date: string): Version<object> => ({
 const provider = defineProvider({
   namespace: 'Dated',
   description: 'Types in versions.',
-  alikeVersions: ['2018-01-01', '2022-06-01-preview', '2030-01-01'],
+  compatibleVersions: ['2018-01-01', '2022-06-01-preview', '2030-01-01'],
   types: [
-    defineResource<object>({
+    defineStored<object>({
       type: 'Dated/things',
       description: 'A thing.',
       scope: 'tenant',
-      tracked: false,
       name: { pattern: /^[a-z]+$/, rule: 'letters' },
       versions: [shape('2020-01-01'), shape('2024-01-01')],
       actions: {
@@ -41,14 +42,13 @@ const provider = defineProvider({
         },
       },
     }),
-    defineResource<object>({
+    defineStored<object>({
       type: 'Dated/parts',
       description: 'A part, whose clients send versions of their own.',
       scope: 'tenant',
-      tracked: false,
       name: { pattern: /^[a-z]+$/, rule: 'letters' },
       versions: [shape('2020-01-01')],
-      alikeVersions: ['2021-01-01'],
+      compatibleVersions: ['2021-01-01'],
     }),
   ],
 })
@@ -134,8 +134,12 @@ test('descriptions and OpenAPI name them beside the shapes', () => {
   const routes = describe(registry)
   const of = (type: string) => routes.find((route) => route.type === `Vendor.Dated/${type}`)
   assert.deepEqual(of('things')?.versions, ['2024-01-01', '2020-01-01'])
-  assert.deepEqual(of('things')?.alikeVersions, ['2030-01-01', '2022-06-01-preview', '2018-01-01'])
-  assert.deepEqual(of('parts')?.alikeVersions, ['2021-01-01'])
+  assert.deepEqual(of('things')?.compatibleVersions, [
+    '2030-01-01',
+    '2022-06-01-preview',
+    '2018-01-01',
+  ])
+  assert.deepEqual(of('parts')?.compatibleVersions, ['2021-01-01'])
   const documents = openApiDocuments(routes, contractWords)
   assert.deepEqual(
     documents.map((one) => one.version),
@@ -147,7 +151,7 @@ test('descriptions and OpenAPI name them beside the shapes', () => {
 })
 
 test('a type of any date takes dates alone', () => {
-  const any = { dates: 'any', alike: [] } as const
+  const any = { dates: 'any', compatible: [] } as const
   assert.deepEqual(servedVersion(any, '2001-01-01', 'known'), {
     version: '2001-01-01',
     isUnlisted: false,

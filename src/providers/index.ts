@@ -2,44 +2,46 @@
 
 import type { CopyEngine } from '#engines/copy/engine.ts'
 import type { DatabaseEngine } from '#engines/databases/engine.ts'
-import type { Provider } from '#plane/define.ts'
-import type { World } from '#plane/world.ts'
+import type { Provider } from '#plane/declare/provider.ts'
+import type { ProviderContext } from '#plane/provider-context.ts'
 import type { Migration } from '#stores/store.ts'
-import type { ConsentParts } from './api-management/authorizations/parts.ts'
+import type { ConsentDependencies } from './api-management/dependencies.ts'
 import { apiManagementProvider } from './api-management/provider.ts'
-import { authorizationProvider, type Inspection } from './authorization/provider.ts'
+import type { Inspection } from './authorization/dependencies.ts'
+import { authorizationProvider } from './authorization/provider.ts'
 import { billingMigrations } from './billing/migrations.ts'
 import { billingProvider, usageMeter } from './billing/provider.ts'
-import { sightingOf } from './container-instance/container-groups/sighting.ts'
-import {
-  type ContainerInstanceParts,
-  containerInstanceProvider,
-} from './container-instance/provider.ts'
-import { dataShareMigrations } from './data-share/ledger/migrations.ts'
+import type { ContainerInstanceDependencies } from './container-instance/dependencies.ts'
+import { sightingOf } from './container-instance/domain/groups/availability.ts'
+import { containerInstanceProvider } from './container-instance/provider.ts'
+import { dataShareMigrations } from './data-share/domain/store/migrations.ts'
 import { dataShareProvider } from './data-share/provider.ts'
-import { serverSighting } from './db-for-postgresql/flexible-servers/sighting.ts'
-import type { MigrationSettings } from './db-for-postgresql/parts.ts'
+import type { MigrationSettings } from './db-for-postgresql/dependencies.ts'
+import { serverSighting } from './db-for-postgresql/domain/server-availability.ts'
 import { postgresProvider } from './db-for-postgresql/provider.ts'
 import { insightsProvider } from './insights/provider.ts'
-import { openManagedIdentities } from './managed-identity/managed-identities.ts'
+import { openManagedIdentities } from './managed-identity/domain/managed-identities.ts'
 import { managedIdentityProvider } from './managed-identity/provider.ts'
-import { healthMigrations } from './resource-health/migrations.ts'
+import { healthMigrations } from './resource-health/domain/migrations.ts'
 import { healthSignals, resourceHealthProvider } from './resource-health/provider.ts'
-import { TemplateThreads } from './resources/deployments/evaluation/template-threads.ts'
+import { TemplateThreads } from './resources/domain/evaluation/template-threads.ts'
 import { resourcesProvider, type TemplateLinks } from './resources/provider.ts'
+import { openSecretStore } from './secrets/domain/secret-store.ts'
 import { secretsProvider } from './secrets/provider.ts'
-import { openSecretStore } from './secrets/secret-store.ts'
+import { openSqlPlaces } from './sql/domain/sql-places.ts'
 import { sqlProvider } from './sql/provider.ts'
-import { openSqlPlaces } from './sql/sql-places.ts'
+import { openShareAccounts } from './storage/domain/share-accounts.ts'
+import { openStoragePlaces } from './storage/domain/storage-places.ts'
 import { storageProvider } from './storage/provider.ts'
-import { openShareAccounts } from './storage/share-accounts.ts'
-import { openStoragePlaces } from './storage/storage-places.ts'
 
 /** The engine of containers and what goes with it: what the world does not have. */
-export type ContainerEngines = Omit<ContainerInstanceParts, keyof World | 'reader' | 'seal'>
+export type ContainerEngines = Omit<
+  ContainerInstanceDependencies,
+  keyof ProviderContext | 'reader' | 'seal'
+>
 
-export interface ProviderParts {
-  readonly world: World
+export interface ProviderDependencies {
+  readonly context: ProviderContext
   /** The authorizer's answer, from the index it keeps. */
   isRoleInUse(roleId: string): boolean | undefined
   /** The authorizer, for those who ask why. */
@@ -57,7 +59,7 @@ export interface ProviderParts {
 }
 
 /** How identity providers are reached, and where browsers may go back to. */
-export type Consenting = Pick<ConsentParts, 'tokens' | 'redirects'>
+export type Consenting = Pick<ConsentDependencies, 'tokens' | 'redirects'>
 
 export interface Migrating {
   readonly engine: DatabaseEngine
@@ -72,41 +74,41 @@ export interface Copying {
   readonly databasesRoot: string
 }
 
-export function providers(parts: ProviderParts): readonly Provider[] {
-  const { world, inspection, containers } = parts
-  const { words, directory, tenantId, services } = world
-  const secrets = { seal: world.sealOf('secrets'), ids: world.ids }
-  const { seal, reader } = { seal: world.sealOf('containers'), reader: services.reader }
+export function providers(deps: ProviderDependencies): readonly Provider[] {
+  const { context, inspection, containers } = deps
+  const { words, directory, tenantId, services } = context
+  const secrets = { seal: context.sealOf('secrets'), ids: context.ids }
+  const { seal, reader } = { seal: context.sealOf('containers'), reader: services.reader }
   return [
     resourcesProvider({
       tenantId,
       ...services,
       deployments: {
-        ...world,
-        threads: new TemplateThreads(world.clock),
-        seal: world.sealOf('deployments'),
-        secrets: openSecretStore({ reader: services.reader, seal: secrets.seal }),
-        ...(parts.templateLinks === undefined ? {} : { links: parts.templateLinks }),
+        ...context,
+        threads: new TemplateThreads(context.clock),
+        seal: context.sealOf('deployments'),
+        secrets: openSecretStore({ services, seal: secrets.seal }),
+        ...(deps.templateLinks === undefined ? {} : { links: deps.templateLinks }),
       },
     }),
     authorizationProvider({
       words,
       directory,
-      isRoleInUse: (id) => parts.isRoleInUse(id),
+      isRoleInUse: (id) => deps.isRoleInUse(id),
       ...(inspection === undefined ? {} : { inspection }),
     }),
     secretsProvider(secrets),
     apiManagementProvider(
-      parts.consent === undefined ? undefined : consentParts(world, parts.consent),
+      deps.consent === undefined ? undefined : consentParts(context, deps.consent),
     ),
-    managedIdentityProvider(world),
-    billingProvider(world),
-    insightsProvider(world),
+    managedIdentityProvider(context),
+    billingProvider(context),
+    insightsProvider(context),
     resourceHealthProvider({
-      ...world,
+      ...context,
       observers: {
         ...(containers === undefined ? {} : { 'containerinstance/containergroups': sightingOf }),
-        ...(parts.migrating === undefined
+        ...(deps.migrating === undefined
           ? {}
           : { 'dbforpostgresql/flexibleservers': serverSighting }),
       },
@@ -123,21 +125,21 @@ export function providers(parts: ProviderParts): readonly Provider[] {
               },
             ],
     }),
-    ...(parts.copying === undefined ? [] : sharing(world, parts.copying)),
-    ...(parts.migrating === undefined
+    ...(deps.copying === undefined ? [] : sharing(context, deps.copying)),
+    ...(deps.migrating === undefined
       ? []
-      : [postgresProvider({ ...world, ...parts.migrating, signals: healthSignals(world) })]),
+      : [postgresProvider({ ...context, ...deps.migrating, signals: healthSignals(context) })]),
     ...(containers === undefined
       ? []
       : [
           containerInstanceProvider({
-            ...world,
-            secrets: openSecretStore({ reader, seal: secrets.seal }),
+            ...context,
+            secrets: openSecretStore({ services, seal: secrets.seal }),
             identities: openManagedIdentities({ reader, words }),
-            meter: usageMeter(world),
-            ...(parts.copying === undefined
+            meter: usageMeter(context),
+            ...(deps.copying === undefined
               ? {}
-              : { shareAccounts: openShareAccounts({ reader, seal: world.sealOf('storage') }) }),
+              : { shareAccounts: openShareAccounts({ reader, seal: context.sealOf('storage') }) }),
             ...containers,
             seal,
             reader,
@@ -147,22 +149,25 @@ export function providers(parts: ProviderParts): readonly Provider[] {
 }
 
 /** What authorizations of API management need; the pages of a consent need the same. */
-export function consentParts(world: World, consent: Consenting): ConsentParts {
-  return { ...world, ...consent, seal: world.sealOf('authorizations') }
+export function consentParts(context: ProviderContext, consent: Consenting): ConsentDependencies {
+  return { ...context, ...consent, seal: context.sealOf('authorizations') }
 }
 
 /** Data sharing, and the registered stores that its data sets name. */
-function sharing(world: World, { engine, root, databasesRoot }: Copying): readonly Provider[] {
-  const { reader } = world.services
-  const stores = { seal: world.sealOf('storage'), reader, root }
-  const servers = { seal: world.sealOf('sql'), reader, root: databasesRoot }
+function sharing(
+  context: ProviderContext,
+  { engine, root, databasesRoot }: Copying,
+): readonly Provider[] {
+  const { reader } = context.services
+  const stores = { seal: context.sealOf('storage'), reader, root }
+  const servers = { seal: context.sealOf('sql'), reader, root: databasesRoot }
   const storage = openStoragePlaces(stores)
   const sql = openSqlPlaces(servers)
   return [
     storageProvider(stores),
     sqlProvider(servers),
     dataShareProvider({
-      ...world,
+      ...context,
       engine,
       places: {
         storageAction: storage.useAction,

@@ -6,7 +6,7 @@ import { ApiError } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { resourceContract } from '#plane/testing/resource-contract.ts'
 import { nobody, owner } from '#plane/testing/start.ts'
-import { ownerRoleId } from './authorization/role-definitions/built-in-roles.ts'
+import { ownerRoleId } from './authorization/domain/built-in-roles.ts'
 import {
   assignment,
   at,

@@ -5,7 +5,7 @@
 
 import type { ListQuery } from './store.ts'
 
-export interface KeyRange {
+interface KeyRange {
   /** The key asked for itself, which sorts before its range but not always right before it. */
   readonly self: string | undefined
   /** Keys after this one (exclusive). */
@@ -37,6 +37,10 @@ export function keyRange(query: Pick<ListQuery, 'under' | 'after'>): KeyRange {
 }
 
 /** UTF-16 order, which strings have in JavaScript, differs from that of UTF-8 beyond U+D7FF. */
+export function compareKeys(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right))
+}
+
 function isBefore(left: string, right: string): boolean {
-  return Buffer.compare(Buffer.from(left), Buffer.from(right)) < 0
+  return compareKeys(left, right) < 0
 }

@@ -5,7 +5,7 @@
 
 import { type Migration, type StoreOptions, StoreUnavailable } from './store.ts'
 
-export interface AppliedMigration {
+interface AppliedMigration {
   readonly area: string
   readonly number: number
 }

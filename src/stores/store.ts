@@ -69,6 +69,11 @@ export interface ListQuery {
   /** Keys after this one (exclusive): a range scan, so a page costs the page. */
   readonly after?: string
   readonly limit: number
+  /**
+   * Ends the list with the row whose document brings all documents together to so many bytes or more. Without it a
+   * list may hold `limit` documents of any size.
+   */
+  readonly bytesMax?: number
 }
 
 /** A claim on one resource's pending work. Later writes name it, so a lost lease cannot commit. */
@@ -88,6 +93,8 @@ export interface Reads {
   count(query: Omit<ListQuery, 'after'>): Promise<number>
   operation(id: string): Promise<OperationRow | undefined>
   runningOperation(resourceKey: string): Promise<OperationRow | undefined>
+  /** The key of the row that has this unique key. */
+  keyOfUnique(uniqueKey: string): Promise<string | undefined>
 }
 
 /**
@@ -191,10 +198,23 @@ export interface SqlTx {
   record(event: EventRow): Promise<void>
 }
 
+/** Reads of one snapshot. */
+export interface SqlReads {
+  all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>
+  /** As `Sql.scan`. */
+  scan(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>
+  /** Whether something else may be awaited between two reads. */
+  readonly pauses: boolean
+}
+
 export interface Sql {
   readonly dialect: 'sqlite' | 'postgres'
   /** A read outside transactions. */
   all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>
+  /** As `all`, for statements that may have to look through a table: they hold up nothing else of the process. */
+  scan(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>
+  /** All reads of `work` see one state of the store, and hold up no writer. May run more than once. */
+  snapshot<T>(work: (reads: SqlReads) => Promise<T>): Promise<T>
   /** As `Store.transact`, with the same promises and the same restraint on what `work` may await. */
   transact<T>(work: (tx: SqlTx) => Promise<T>): Promise<T>
 }
@@ -230,7 +250,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** How a store is opened. `words` are remembered at creation; others are refused (house section 6). */
+/** How a store is opened. `words` are remembered at creation; others are refused. */
 export interface StoreOptions {
   readonly migrations: readonly Migration[]
   readonly words: { readonly namespace: string; readonly brand: string }

@@ -4,7 +4,7 @@ import { objectOf } from './fields.ts'
 import { jsonLimits } from './json.ts'
 import type { Json } from './plan.ts'
 
-export type Adopted =
+type Adopted =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly message: string }
 

@@ -3,10 +3,10 @@
 import { checkValue } from './check-value.ts'
 import type { ParameterSection, VariableSection } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
-import { type Cell, cellOf, type Expansion } from './expansion.ts'
-import { placeIn } from './place.ts'
+import { type Expansion, type LazyValue, lazyValue } from './expansion.ts'
 import type { Json, Plan } from './plan.ts'
 import type { ParameterArgument } from './template.ts'
+import { childPath } from './template-path.ts'
 import { TemplateScope } from './template-scope.ts'
 import { resolved, shownTypes } from './types.ts'
 
@@ -14,22 +14,23 @@ import { resolved, shownTypes } from './types.ts'
 export function bindParameters(
   expansion: Expansion,
   given: Readonly<Record<string, ParameterArgument>>,
-): ReadonlyMap<string, Cell> {
+): ReadonlyMap<string, LazyValue> {
   const { document, problems } = expansion
-  const section = placeIn(undefined, 'parameters')
+  const section = childPath(undefined, 'parameters')
   const arguments_ = new Map<string, ParameterArgument>()
   for (const [name, argument] of Object.entries(given)) {
     const lower = name.toLowerCase()
-    if (arguments_.has(lower)) problems.add(placeIn(section, name), 'the parameter is given twice')
+    if (arguments_.has(lower))
+      problems.add(childPath(section, name), 'the parameter is given twice')
     if (!document.parameters.has(lower)) {
-      problems.add(placeIn(section, name), 'the template declares no parameter of this name')
+      problems.add(childPath(section, name), 'the template declares no parameter of this name')
     }
     arguments_.set(lower, argument)
   }
   return new Map(
     [...document.parameters].map(([lower, parameter]) => [
       lower,
-      cellOf(expansion, `the parameter '${parameter.name}'`, () =>
+      lazyValue(expansion, `the parameter '${parameter.name}'`, () =>
         bind(expansion, parameter, arguments_.get(lower)),
       ),
     ]),
@@ -42,27 +43,27 @@ function bind(
   argument: ParameterArgument | undefined,
 ): { readonly value: Json; readonly secure: boolean } | undefined {
   const { problems, document } = expansion
-  const { schema, secure, defaultValue, place } = parameter
+  const { schema, secure, defaultValue, path } = parameter
   if (argument !== undefined && !('value' in argument)) {
     const reason = secure
       ? 'was not fetched'
       : 'only parameters of a secure type take theirs from there'
-    problems.add(place, `its value is in a vault: ${reason}`)
+    problems.add(path, `its value is in a vault: ${reason}`)
     return undefined
   }
   const nullable = resolved(schema, document.definitions)?.nullable === true
   const isGiven = argument !== undefined && (argument.value !== null || defaultValue === undefined)
   if (!isGiven && defaultValue === undefined) {
     if (nullable) return { value: null, secure }
-    problems.add(place, `the parameter '${parameter.name}' is required, and has no default value`)
+    problems.add(path, `the parameter '${parameter.name}' is required, and has no default value`)
     return undefined
   }
   const found = isGiven ? { value: argument.value, secure } : byDefault(expansion, parameter)
   if (found === undefined) return undefined
   let fits = true
-  checkValue(schema, found.value, document.definitions, (path, message) => {
+  checkValue(schema, found.value, document.definitions, (inner, message) => {
     fits = false
-    problems.add(place, path === '' ? message : `${path}: ${message}`)
+    problems.add(path, inner === '' ? message : `${inner}: ${message}`)
   })
   return fits ? found : undefined
 }
@@ -81,19 +82,21 @@ function byDefault(
   return run.isFailed ? undefined : { value, secure: secure || run.isSecure }
 }
 
-export function bindVariables(expansion: Expansion): ReadonlyMap<string, Cell> {
+export function bindVariables(expansion: Expansion): ReadonlyMap<string, LazyValue> {
   const { document } = expansion
   return new Map(
     [...document.variables].map(([lower, variable]) => [
       lower,
-      cellOf(expansion, `the variable '${variable.name}'`, () => variableOf(expansion, variable)),
+      lazyValue(expansion, `the variable '${variable.name}'`, () =>
+        variableOf(expansion, variable),
+      ),
     ]),
   )
 }
 
 function variableOf(
   expansion: Expansion,
-  { value, place }: VariableSection,
+  { value, path }: VariableSection,
 ): { readonly value: Json; readonly secure: boolean } | undefined {
   const { problems, valuesBudget: budget, context } = expansion
   const run = new ValueEvaluation({ problems, budget, needs: 'none' })
@@ -106,7 +109,7 @@ function variableOf(
           { name: String(nameOf(value.copy.name)).toLowerCase(), isMain: false },
           scope,
         )
-  if (run.isWaiting) run.fail(place, 'a variable cannot wait for a running resource')
+  if (run.isWaiting) run.fail(path, 'a variable cannot wait for a running resource')
   return run.isFailed ? undefined : { value: made, secure: run.isSecure }
 }
 

@@ -1,8 +1,8 @@
 /** Looks for names in expressions that are declared nowhere, and for calls that cannot be, before anything is evaluated. */
 import type { Expression } from './expression.ts'
 import { checkCall } from './functions/check-call.ts'
-import type { Place } from './place.ts'
 import type { Problems } from './problems.ts'
+import type { TemplatePath } from './template-path.ts'
 
 /** Names in lower case. */
 export interface DeclaredNames {
@@ -15,25 +15,25 @@ export interface DeclaredNames {
 export function nameChecker(
   declared: DeclaredNames,
   problems: Problems,
-): (expression: Expression, place: Place | undefined) => void {
-  return function check(expression, place) {
+): (expression: Expression, path: TemplatePath | undefined) => void {
+  return function check(expression, path) {
     if (expression.kind === 'member') {
-      check(expression.of, place)
-      check(expression.index, place)
+      check(expression.of, path)
+      check(expression.index, path)
     }
     if (expression.kind !== 'call') return
-    for (const argument of expression.arguments) check(argument, place)
+    for (const argument of expression.arguments) check(argument, path)
     const { at, namespace } = expression
     const name = expression.name.toLowerCase()
     if (namespace !== undefined) {
       const whole = `${namespace.toLowerCase()}.${name}`
       if (declared.functions.has(whole)) return
-      problems.add(place, `the function '${namespace}.${expression.name}' is not declared`, at)
+      problems.add(path, `the function '${namespace}.${expression.name}' is not declared`, at)
       return
     }
     const checked = checkCall(expression)
     if (!checked.ok) {
-      problems.add(place, checked.message, at)
+      problems.add(path, checked.message, at)
       return
     }
     const [first] = expression.arguments
@@ -43,6 +43,6 @@ export function nameChecker(
     if (what === undefined) return
     const known = what === 'parameter' ? declared.parameters : declared.variables
     if (!known.has(wanted))
-      problems.add(place, `the ${what} '${first.value}' is not declared`, first.at)
+      problems.add(path, `the ${what} '${first.value}' is not declared`, first.at)
   }
 }

@@ -1,7 +1,7 @@
 /** Whether a value fits its type. Every way in which it does not is told; no message ever holds a value. */
 import { isArray, isObject, kindOf } from './fields.ts'
-import { pathIn } from './place.ts'
 import type { Json } from './plan.ts'
+import { appendPath } from './template-path.ts'
 import {
   type Allowed,
   type Definitions,
@@ -12,13 +12,13 @@ import {
 } from './types.ts'
 
 /** Does the value fit? Every way in which it does not is told, with the path inside the value. */
-export type Misfit = (path: string, message: string) => void
+type ReportMismatch = (path: string, message: string) => void
 
 export function checkValue(
   given: Schema,
   value: Json,
   definitions: Definitions,
-  misfit: Misfit,
+  misfit: ReportMismatch,
   path = '',
 ): void {
   const schema = resolved(given, definitions)
@@ -60,7 +60,7 @@ function isAllowed(value: Json, { texts }: Allowed): boolean {
   return has(value) || (isArray(value) && value.every(has))
 }
 
-function checkBounds(schema: Schema, value: Json, misfit: Misfit, path: string): void {
+function checkBounds(schema: Schema, value: Json, misfit: ReportMismatch, path: string): void {
   const { minValue, maxValue, minLength, maxLength } = schema
   if (typeof value === 'number') {
     if (minValue !== undefined && value < minValue)
@@ -82,15 +82,15 @@ function checkItems(
   { items, prefixItems = [] }: Schema,
   value: readonly Json[],
   definitions: Definitions,
-  misfit: Misfit,
+  misfit: ReportMismatch,
   path: string,
 ): void {
   for (const [at, one] of value.entries()) {
     const schema = prefixItems[at] ?? items
-    if (schema !== undefined) checkValue(schema, one, definitions, misfit, pathIn(path, at))
+    if (schema !== undefined) checkValue(schema, one, definitions, misfit, appendPath(path, at))
   }
   for (let at = value.length; at < prefixItems.length; at += 1) {
-    if (prefixItems[at]?.nullable !== true) misfit(pathIn(path, at), 'is required')
+    if (prefixItems[at]?.nullable !== true) misfit(appendPath(path, at), 'is required')
   }
 }
 
@@ -98,7 +98,7 @@ function checkMembers(
   schema: Schema,
   value: { readonly [name: string]: Json },
   definitions: Definitions,
-  misfit: Misfit,
+  misfit: ReportMismatch,
   path: string,
 ): void {
   const { properties, additionalProperties, discriminator } = schema
@@ -114,21 +114,21 @@ function checkMembers(
       checkValue(rest, value, definitions, misfit, path)
       return
     }
-    misfit(pathIn(path, propertyName), `expected one of ${shown([...mapping.keys()])}`)
+    misfit(appendPath(path, propertyName), `expected one of ${shown([...mapping.keys()])}`)
     return
   }
   const declared = new Set<string>()
   for (const [name, inner] of properties ?? []) {
     declared.add(name.toLowerCase())
     const one = given.get(name.toLowerCase())
-    const at = pathIn(path, name)
+    const at = appendPath(path, name)
     if (one !== undefined) checkValue(inner, one, definitions, misfit, at)
     else if (resolved(inner, definitions)?.nullable !== true) misfit(at, 'is required')
   }
   if (additionalProperties === undefined) return
   for (const [name, one] of Object.entries(value)) {
     if (declared.has(name.toLowerCase())) continue
-    const at = pathIn(path, name)
+    const at = appendPath(path, name)
     if (additionalProperties === false) misfit(at, 'is not a property of this type')
     else checkValue(additionalProperties, one, definitions, misfit, at)
   }

@@ -4,14 +4,14 @@
  */
 import { type Expression, ExpressionError, parseTemplateString } from './expression.ts'
 import { isArray, isObject, objectOf } from './fields.ts'
-import { type Place, placeIn } from './place.ts'
 import type { Json, JsonObject } from './plan.ts'
 import type { Problems } from './problems.ts'
+import { childPath, type TemplatePath } from './template-path.ts'
 
 export interface CompiledExpression {
   readonly kind: 'expression'
   readonly expression: Expression
-  readonly place: Place | undefined
+  readonly path: TemplatePath | undefined
 }
 
 export interface CompiledCopy {
@@ -19,13 +19,13 @@ export interface CompiledCopy {
   readonly name: Compiled
   readonly count: Compiled
   readonly input: Compiled
-  readonly place: Place
+  readonly path: TemplatePath
 }
 
 export interface CompiledMember {
   readonly name: string | CompiledExpression
   readonly value: Compiled
-  readonly place: Place
+  readonly path: TemplatePath
 }
 
 export type Compiled =
@@ -40,53 +40,53 @@ export type Compiled =
       readonly copies: readonly CompiledCopy[]
     }
 
-export interface CompileParts {
+export interface CompileDependencies {
   readonly problems: Problems
   /** Looks an expression over before anything is evaluated: names that are declared nowhere. */
-  check(expression: Expression, place: Place | undefined): void
+  check(expression: Expression, path: TemplatePath | undefined): void
 }
 
 /** Is `copy` in an object a loop, or a property like any other? */
-export type Loops = 'loops' | 'data'
+type Loops = 'loops' | 'data'
 
 export function compile(
   value: Json,
-  place: Place | undefined,
-  parts: CompileParts,
+  path: TemplatePath | undefined,
+  deps: CompileDependencies,
   loops: Loops = 'data',
 ): Compiled {
-  if (typeof value === 'string') return compileString(value, place, parts)
-  if (isArray(value)) return compileArray(value, place, parts, loops)
-  if (isObject(value)) return compileObject(value, place, parts, loops)
+  if (typeof value === 'string') return compileString(value, path, deps)
+  if (isArray(value)) return compileArray(value, path, deps, loops)
+  if (isObject(value)) return compileObject(value, path, deps, loops)
   return { kind: 'static', value }
 }
 
 function compileString(
   text: string,
-  place: Place | undefined,
-  { problems, check }: CompileParts,
+  path: TemplatePath | undefined,
+  { problems, check }: CompileDependencies,
 ): Extract<Compiled, { kind: 'static' | 'broken' }> | CompiledExpression {
   // Most strings are no expressions.
   if (text.charCodeAt(0) !== 91) return { kind: 'static', value: text }
   try {
     const read = parseTemplateString(text)
     if (read.kind === 'literal') return { kind: 'static', value: read.value }
-    check(read.expression, place)
-    return { kind: 'expression', expression: read.expression, place }
+    check(read.expression, path)
+    return { kind: 'expression', expression: read.expression, path }
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error
-    problems.add(place, error.message, error.at)
+    problems.add(path, error.message, error.at)
     return { kind: 'broken' }
   }
 }
 
 function compileArray(
   value: readonly Json[],
-  place: Place | undefined,
-  parts: CompileParts,
+  path: TemplatePath | undefined,
+  deps: CompileDependencies,
   loops: Loops,
 ): Compiled {
-  const items = value.map((one, at) => compile(one, placeIn(place, at), parts, loops))
+  const items = value.map((one, at) => compile(one, childPath(path, at), deps, loops))
   const still = items.every((one) => one.kind === 'static')
   if (!still) return { kind: 'array', items }
   const values = items.map((one) => one.value)
@@ -96,26 +96,26 @@ function compileArray(
 
 function compileObject(
   value: JsonObject,
-  place: Place | undefined,
-  parts: CompileParts,
+  path: TemplatePath | undefined,
+  deps: CompileDependencies,
   loops: Loops,
 ): Compiled {
   const copies: CompiledCopy[] = []
   const members: CompiledMember[] = []
   for (const [name, one] of Object.entries(value)) {
-    const at = placeIn(place, name)
+    const at = childPath(path, name)
     if (loops === 'loops' && name.toLowerCase() === 'copy' && isCopy(one)) {
       for (const [index, copy] of one.entries()) {
-        const made = compileCopy(copy, placeIn(at, index), parts)
+        const made = compileCopy(copy, childPath(at, index), deps)
         if (made !== undefined) copies.push(made)
       }
       continue
     }
-    const key = compileString(name, at, parts)
-    const compiled = compile(one, at, parts, loops)
-    if (key.kind === 'broken') members.push({ name, value: key, place: at })
-    else if (key.kind === 'expression') members.push({ name: key, value: compiled, place: at })
-    else members.push({ name: String(key.value), value: compiled, place: at })
+    const key = compileString(name, at, deps)
+    const compiled = compile(one, at, deps, loops)
+    if (key.kind === 'broken') members.push({ name, value: key, path: at })
+    else if (key.kind === 'expression') members.push({ name: key, value: compiled, path: at })
+    else members.push({ name: String(key.value), value: compiled, path: at })
   }
   const isStill = copies.length === 0 && members.every(isStatic)
   if (!isStill) return { kind: 'object', members, copies }
@@ -145,18 +145,18 @@ function isCopy(value: Json): value is readonly JsonObject[] {
 /** One element of a `copy` of properties or variables: name, count and input. */
 export function compileCopy(
   copy: JsonObject,
-  place: Place,
-  parts: CompileParts,
+  path: TemplatePath,
+  deps: CompileDependencies,
 ): CompiledCopy | undefined {
   const { name, count, input } = copy
   if (name === undefined || count === undefined || input === undefined) {
-    parts.problems.add(place, "an element of 'copy' needs 'name', 'count' and 'input'")
+    deps.problems.add(path, "an element of 'copy' needs 'name', 'count' and 'input'")
     return undefined
   }
   return {
-    name: compile(name, placeIn(place, 'name'), parts),
-    count: compile(count, placeIn(place, 'count'), parts),
-    input: compile(input, placeIn(place, 'input'), parts, 'loops'),
-    place,
+    name: compile(name, childPath(path, 'name'), deps),
+    count: compile(count, childPath(path, 'count'), deps),
+    input: compile(input, childPath(path, 'input'), deps, 'loops'),
+    path,
   }
 }

@@ -4,9 +4,9 @@ import { ValueEvaluation } from './evaluate-value.ts'
 import type { Expansion } from './expansion.ts'
 import { isArray } from './fields.ts'
 import type { Instance } from './instances.ts'
-import { type Place, placeIn } from './place.ts'
 import type { Json, Need } from './plan.ts'
 import type { Known } from './resource-index.ts'
+import { childPath, type TemplatePath } from './template-path.ts'
 
 /** By the keys of nodes. `needs` are those of a node's body. */
 export function dependenciesOf(
@@ -40,16 +40,16 @@ function namedBy(expansion: Expansion, { section, scope }: Instance): readonly K
   const value = run.of(dependsOn.value, scope.with({ late: "in 'dependsOn'" }))
   if (run.isFailed || value === null) return []
   if (!isArray(value)) {
-    problems.add(dependsOn.place, "'dependsOn' has to be an array")
+    problems.add(dependsOn.path, "'dependsOn' has to be an array")
     return []
   }
-  return value.flatMap((name, at) => named(expansion, name, placeIn(dependsOn.place, at)))
+  return value.flatMap((name, at) => named(expansion, name, childPath(dependsOn.path, at)))
 }
 
-function named(expansion: Expansion, name: Json, place: Place): readonly Known[] {
+function named(expansion: Expansion, name: Json, path: TemplatePath): readonly Known[] {
   const { problems, resources } = expansion
   if (typeof name !== 'string') {
-    problems.add(place, 'expected the name or the id of a resource')
+    problems.add(path, 'expected the name or the id of a resource')
     return []
   }
   const found = resources.find(name)
@@ -57,9 +57,9 @@ function named(expansion: Expansion, name: Json, place: Place): readonly Known[]
   if (found?.kind === 'loop') return found.all
   if (found?.kind === 'broken') return []
   if (found?.kind === 'several') {
-    problems.add(place, `several resources are named '${name}'; give the id`)
+    problems.add(path, `several resources are named '${name}'; give the id`)
   } else if (!expansion.isPartial) {
-    problems.add(place, `the resource '${name}' is not defined in the template`)
+    problems.add(path, `the resource '${name}' is not defined in the template`)
   }
   return []
 }

@@ -1,9 +1,9 @@
 /** A template as it was read: its sections with every string compiled. Data only; nothing here is evaluated. */
 import type { Compiled, CompiledCopy, CompiledMember } from './compile.ts'
-import type { Place } from './place.ts'
 import type { Json } from './plan.ts'
 import type { Locate } from './problems.ts'
 import type { ParsedTemplate } from './template.ts'
+import type { TemplatePath } from './template-path.ts'
 import type { Definitions, Schema } from './types.ts'
 
 export const templateLimits = {
@@ -24,17 +24,17 @@ export interface ParameterSection {
   readonly schema: Schema
   readonly secure: boolean
   readonly defaultValue: Compiled | undefined
-  readonly place: Place
+  readonly path: TemplatePath
 }
 
 export interface VariableSection {
   readonly name: string
   readonly value: { readonly kind: 'value'; readonly value: Compiled } | VariableCopy
-  readonly place: Place
+  readonly path: TemplatePath
 }
 
 /** A variable made by an element of `variables.copy`. */
-export interface VariableCopy {
+interface VariableCopy {
   readonly kind: 'copy'
   readonly copy: CompiledCopy
 }
@@ -46,7 +46,7 @@ export interface FunctionSection {
   readonly output: { readonly schema: Schema; readonly value: Compiled }
   /** Steps of work that a call costs before anything is evaluated: its types are gone through each time. */
   readonly weight: number
-  readonly place: Place
+  readonly path: TemplatePath
 }
 
 /** A deployment inside the template. */
@@ -58,7 +58,7 @@ export interface NestedSection {
 }
 
 /** Where a deployment goes, or what exists already is, when that is not the place that is deployed to. */
-export interface Elsewhere {
+interface TargetScope {
   readonly subscriptionId: Compiled | undefined
   readonly resourceGroup: Compiled | undefined
 }
@@ -68,13 +68,13 @@ export interface ResourceCopy {
   readonly count: Compiled
   readonly isSerial: boolean
   readonly batchSize: number
-  readonly place: Place
+  readonly path: TemplatePath
 }
 
 export interface ResourceSection {
   /** What it would become cannot be told; why has been. */
   readonly isBroken: boolean
-  readonly place: Place
+  readonly path: TemplatePath
   readonly symbolicName: string | undefined
   /** It stands in this one's `resources`. */
   readonly parent: ResourceSection | undefined
@@ -84,11 +84,11 @@ export interface ResourceSection {
   readonly name: Compiled
   readonly condition: Compiled | undefined
   readonly scope: Compiled | undefined
-  readonly dependsOn: { readonly value: Compiled; readonly place: Place } | undefined
+  readonly dependsOn: { readonly value: Compiled; readonly path: TemplatePath } | undefined
   readonly copy: ResourceCopy | undefined
   readonly existing: boolean
   readonly nested: NestedSection | undefined
-  readonly elsewhere: Elsewhere
+  readonly elsewhere: TargetScope
   /** What is sent: every other member. Known before anything runs, or (the second) perhaps only then. */
   readonly early: readonly CompiledMember[]
   readonly late: readonly CompiledMember[]
@@ -102,7 +102,7 @@ export interface OutputSection {
   readonly value:
     | { readonly kind: 'value'; readonly value: Compiled }
     | { readonly kind: 'copy'; readonly count: Compiled; readonly input: Compiled }
-  readonly place: Place
+  readonly path: TemplatePath
 }
 
 /** Maps go by names in lower case. */

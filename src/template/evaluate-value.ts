@@ -2,17 +2,18 @@
  * Evaluates a value of a template: every expression in it, the loops of its properties, and which of its parts
  * hold secure values. One failure does not stop the rest, so that all of them are told at once.
  */
-import { attempt } from './attempt.ts'
+
 import type { Compiled, CompiledCopy, CompiledExpression } from './compile.ts'
 import { templateLimits } from './document.ts'
 import { evaluate } from './evaluate.ts'
 import { type Budget, ReportedError } from './expansion.ts'
 import { objectOf } from './fields.ts'
-import { collectNeeds } from './late-calls.ts'
-import type { Place } from './place.ts'
 import type { Json, Need } from './plan.ts'
 import type { Problems } from './problems.ts'
+import { collectNeeds } from './runtime-calls.ts'
+import type { TemplatePath } from './template-path.ts'
 import type { TemplateScope } from './template-scope.ts'
+import { tryEvaluate } from './try-evaluate.ts'
 
 /** `all`: also what may turn out not to be needed. For the order of the graph. */
 export type NeedsWanted = 'none' | 'certain' | 'all'
@@ -79,16 +80,16 @@ export class ValueEvaluation {
         return compiled.items.map((one, at) => this.#of(one, scope, below(spot, at)))
       case 'object': {
         const entries: (readonly [string, Json])[] = []
-        for (const { name, value, place } of compiled.members) {
+        for (const { name, value, path } of compiled.members) {
           const key = typeof name === 'string' ? name : this.#name(name, scope, spot)
           if (key === undefined) continue
-          this.#spend(key, place)
+          this.#spend(key, path)
           entries.push([key, this.#of(value, scope, below(spot, key))])
         }
         for (const copy of compiled.copies) {
           const name = this.#of(copy.name, scope, spot)
           if (typeof name !== 'string') {
-            if (!this.isFailed) this.fail(copy.place, "'name' has to be a string")
+            if (!this.isFailed) this.fail(copy.path, "'name' has to be a string")
             continue
           }
           entries.push([name, this.#copy(copy, name, scope, below(spot, name))])
@@ -106,15 +107,15 @@ export class ValueEvaluation {
     const name = this.#expression(compiled, scope, spot)
     if (typeof name === 'string') return name
     if (before || !(this.isFailed || this.isWaiting)) {
-      this.fail(compiled.place, "a property's name has to be a string")
+      this.fail(compiled.path, "a property's name has to be a string")
     }
     return undefined
   }
 
   #copy(copy: CompiledCopy, name: string, scope: TemplateScope, spot: Spot): Json {
-    const count = this.count(copy.count, scope, copy.place)
+    const count = this.count(copy.count, scope, copy.path)
     const made: Json[] = []
-    for (let index = 0; index < count && this.#mayGoOn(copy.place); index += 1) {
+    for (let index = 0; index < count && this.#mayGoOn(copy.path); index += 1) {
       const inside = scope.with({ loop: { name: name.toLowerCase(), index } })
       made.push(this.#of(copy.input, inside, below(spot, index)))
     }
@@ -123,43 +124,43 @@ export class ValueEvaluation {
 
   /** The array that a loop makes: of a variable (by its name) or of an output (unnamed). */
   copies(
-    { count, input, place }: Pick<CompiledCopy, 'count' | 'input' | 'place'>,
+    { count, input, path }: Pick<CompiledCopy, 'count' | 'input' | 'path'>,
     loop: { readonly name: string; readonly isMain: boolean },
     scope: TemplateScope,
   ): Json {
     const made: Json[] = []
-    const times = this.count(count, scope, place)
-    for (let index = 0; index < times && this.#mayGoOn(place); index += 1) {
+    const times = this.count(count, scope, path)
+    for (let index = 0; index < times && this.#mayGoOn(path); index += 1) {
       made.push(this.of(input, scope.with({ loop: { ...loop, index } }), `[${index}]`))
     }
     return made
   }
 
   /** A turn counts as something made, so that loops within loops come to an end even when they fail. */
-  #mayGoOn(place: Place): boolean {
-    this.#spend(null, place)
+  #mayGoOn(path: TemplatePath): boolean {
+    this.#spend(null, path)
     return !this.#wanted.budget.isSpent
   }
 
   /** How often a loop runs; 0 when that is a problem. It may ask nothing of running resources. */
-  count(compiled: Compiled, scope: TemplateScope, place: Place): number {
+  count(compiled: Compiled, scope: TemplateScope, path: TemplatePath): number {
     const before = this.isFailed
     const early = scope.with({ late: 'in the count of a loop' })
     const count = this.#of(compiled, early, { path: '', isCut: true })
     if (typeof count === 'number' && Number.isInteger(count) && count >= 0) {
       if (count <= templateLimits.copies) return count
     } else if (this.isFailed && !before) return 0
-    this.fail(place, `a loop runs from 0 to ${templateLimits.copies} times`)
+    this.fail(path, `a loop runs from 0 to ${templateLimits.copies} times`)
     return 0
   }
 
-  fail(place: Place | undefined, message: string, at?: number): void {
+  fail(path: TemplatePath | undefined, message: string, at?: number): void {
     this.isFailed = true
-    this.#wanted.problems.add(place, message, at)
+    this.#wanted.problems.add(path, message, at)
   }
 
-  #expression({ expression, place }: CompiledExpression, scope: TemplateScope, spot: Spot): Json {
-    const done = attempt(scope, () => evaluate(expression, scope))
+  #expression({ expression, path }: CompiledExpression, scope: TemplateScope, spot: Spot): Json {
+    const done = tryEvaluate(scope, () => evaluate(expression, scope))
     if (done.notes.isSecure) {
       this.isSecure = true
       this.securePaths.add(spot.path)
@@ -167,7 +168,7 @@ export class ValueEvaluation {
     for (const [key, need] of done.notes.needs) this.needs.set(key, need)
     if (done.kind === 'value') {
       // What is too large or too deep is not handed on: others would have to follow it.
-      return this.#spend(done.value, place) ? done.value : null
+      return this.#spend(done.value, path) ? done.value : null
     }
     if (done.kind === 'failed') {
       this.isFailed = true
@@ -176,7 +177,7 @@ export class ValueEvaluation {
       if (error instanceof ReportedError) return null
       // The message could quote what it failed on.
       const message = done.notes.isSecure ? secureFailure : error.message
-      this.#wanted.problems.add(place, message, error.at)
+      this.#wanted.problems.add(path, message, error.at)
       return null
     }
     this.isWaiting = true
@@ -188,11 +189,11 @@ export class ValueEvaluation {
   }
 
   /** Whether there was enough left for it. */
-  #spend(value: Json, place: Place | undefined): boolean {
+  #spend(value: Json, path: TemplatePath | undefined): boolean {
     const problem = this.#wanted.budget.spend(value)
     if (problem === 'enough') return true
     this.isFailed = true
-    if (problem !== 'told') this.#wanted.problems.add(place, problem.message)
+    if (problem !== 'reported') this.#wanted.problems.add(path, problem.message)
     return false
   }
 

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { evaluate } from './evaluate.ts'
+import { EvaluationQuota } from './evaluation-quota.ts'
 import { parseExpression } from './expression.ts'
 import { ExpressionScope } from './expression-scope.ts'
 import type { Json } from './plan.ts'
 import { EvaluationError, Unanswered, type UserFunction } from './scope.ts'
 import { contextOf } from './testing/answering-scope.ts'
 import { problemsOf, template } from './testing/context.ts'
-import { Work } from './work.ts'
 
 class WithFunctions extends ExpressionScope {
-  readonly work = new Work()
+  readonly quota = new EvaluationQuota()
 
   constructor(parameters: { readonly [name: string]: Json } = {}) {
     super({ context: contextOf(), parameters })

@@ -2,21 +2,22 @@
  * Evaluates one expression in a scope. It knows how nodes become values and functions find their arguments;
  * what a function means is in `functions/`, what a name means is the scope's. It does a bounded amount of work.
  */
+
+import { EvaluationQuota } from './evaluation-quota.ts'
 import type { Expression } from './expression.ts'
 import { isArray, isObject, kindOf } from './fields.ts'
 import { checkCall, counted } from './functions/check-call.ts'
-import type { Call, Lambda, OpenCall } from './functions/define.ts'
+import type { Call, Lambda, LazyCall } from './functions/define.ts'
 import { exactInteger, memberOf } from './functions/values.ts'
 import type { Json } from './plan.ts'
 import { EvaluationError, type Scope } from './scope.ts'
-import { Work } from './work.ts'
 
 /**
  * The value. Throws `EvaluationError`, with the offset of the call that failed, and whatever the scope throws.
  * The work counts against the scope's budget when it has one, else against one for this expression alone.
  */
 export function evaluate(expression: Expression, scope: Scope): Json {
-  const evaluation = new Evaluation(scope, scope.work ?? new Work())
+  const evaluation = new Evaluation(scope, scope.quota ?? new EvaluationQuota())
   try {
     return evaluation.value(expression, undefined)
   } catch (error) {
@@ -49,17 +50,17 @@ type CallNode = Extract<Expression, { kind: 'call' }>
 
 class Evaluation {
   readonly scope: Scope
-  readonly work: Work
+  readonly quota: EvaluationQuota
   /** Where in the text the function stands that is at work. */
   at = 0
 
-  constructor(scope: Scope, work: Work) {
+  constructor(scope: Scope, quota: EvaluationQuota) {
     this.scope = scope
-    this.work = work
+    this.quota = quota
   }
 
   value(node: Expression, variables: Variables | undefined): Json {
-    this.work.spend(1)
+    this.quota.spend(1)
     switch (node.kind) {
       case 'string':
         return node.value
@@ -72,7 +73,7 @@ class Evaluation {
         if (node.safe && of === null) return null
         const index = this.value(node.index, variables)
         this.at = node.at
-        return member(of, index, node.safe, this.work)
+        return member(of, index, node.safe, this.quota)
       }
       case 'call':
         return node.namespace === undefined
@@ -92,11 +93,11 @@ class Evaluation {
     this.at = node.at
     for (const value of values) {
       // Reading a long text costs time even when what is made of it is short.
-      if (typeof value === 'string' && value.length >= 64) this.work.spend(value.length >>> 4)
+      if (typeof value === 'string' && value.length >= 64) this.quota.spend(value.length >>> 4)
     }
     const made = found.apply(values, new NodeCall(this, node.name))
-    if (typeof made === 'string') this.work.produce(made.length)
-    else if (isArray(made)) this.work.produceElements(made.length)
+    if (typeof made === 'string') this.quota.produce(made.length)
+    else if (isArray(made)) this.quota.produceElements(made.length)
     return made
   }
 
@@ -133,12 +134,12 @@ class NodeCall implements Call {
     return this.#evaluation.scope
   }
 
-  get work(): Work {
-    return this.#evaluation.work
+  get quota(): EvaluationQuota {
+    return this.#evaluation.quota
   }
 }
 
-class OpenNodeCall extends NodeCall implements OpenCall {
+class OpenNodeCall extends NodeCall implements LazyCall {
   readonly #own: Evaluation
   readonly #node: CallNode
   readonly #variables: Variables | undefined
@@ -210,12 +211,12 @@ function isLambda(node: CallNode): boolean {
 }
 
 /** Own members only: names of prototypes are names like any other. */
-function member(of: Json, index: Json, safe: boolean, work: Work): Json {
+function member(of: Json, index: Json, safe: boolean, quota: EvaluationQuota): Json {
   if (isObject(of)) {
     if (typeof index !== 'string') {
       throw new EvaluationError(`a property is named by a string, not by ${kindOf(index)}`)
     }
-    const value = memberOf(of, index, work)
+    const value = memberOf(of, index, quota)
     if (value !== undefined) return value
     if (safe) return null
     throw new EvaluationError(`the object has no property '${index}'${known(of)}`)

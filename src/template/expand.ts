@@ -4,7 +4,8 @@ import { checkValue } from './check-value.ts'
 import { dependenciesOf } from './dependencies.ts'
 import type { OutputSection, ReadTemplate } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
-import { Budget, type Cell, type Expansion } from './expansion.ts'
+import { EvaluationQuota } from './evaluation-quota.ts'
+import { Budget, type Expansion, type LazyValue } from './expansion.ts'
 import { objectOf } from './fields.ts'
 import { inOrder } from './graph.ts'
 import { conditionOf, type Instance, nameInstances } from './instances.ts'
@@ -26,7 +27,6 @@ import { EvaluationError } from './scope.ts'
 import type { ParameterArgument, Read } from './template.ts'
 import { TemplateScope } from './template-scope.ts'
 import { resolved, shownTypes } from './types.ts'
-import { Work } from './work.ts'
 
 const nothingYet: Runtime = { answer: () => undefined }
 
@@ -42,7 +42,7 @@ export function expandTemplate(
     problems.add({ parent: undefined, key: '$schema' }, message)
   }
   // In the order they are declared, so that new ids are the same ones each time.
-  for (const cell of expansion.parameters.values()) cell.find()
+  for (const value of expansion.parameters.values()) value.find()
   const nodes = distinct(nameInstances(expansion), problems)
   const made = new Map(
     [...nodes].map(([key, instance]) => [
@@ -57,8 +57,8 @@ export function expandTemplate(
   const { keys, circles } = inOrder(dependencies)
   for (const circle of circles) {
     const names = circle.map((key) => nodes.get(key)?.name ?? key).join(' → ')
-    const place = nodes.get(circle[0] ?? '')?.section.place
-    problems.add(place, `resources depend on each other in a circle: ${names}`)
+    const path = nodes.get(circle[0] ?? '')?.section.path
+    problems.add(path, `resources depend on each other in a circle: ${names}`)
   }
   const outputs = expansion.document.outputs.flatMap((section) => outputOf(expansion, section))
   if (!problems.isEmpty || template.isPartial) return { ok: false, problems: problems.list }
@@ -82,8 +82,8 @@ function begin(
   context: ExpansionContext,
 ): Expansion {
   const { document, languageVersion } = template
-  const parameters = new Map<string, Cell>()
-  const variables = new Map<string, Cell>()
+  const parameters = new Map<string, LazyValue>()
+  const variables = new Map<string, LazyValue>()
   const expansion: Expansion = {
     document,
     languageVersion,
@@ -92,17 +92,17 @@ function begin(
     problems: new Problems(document.locate),
     budget: new Budget(),
     valuesBudget: new Budget(),
-    work: new Work(),
+    quota: new EvaluationQuota(),
     parameters,
     variables,
     deployment: deploymentOf(template, given, context),
     resources: new ResourceIndex([], []),
     isPartial: template.isPartial,
     notes: { isSecure: false, needs: new Map() },
-    reading: [],
+    evaluating: [],
   }
-  for (const [name, cell] of bindParameters(expansion, given)) parameters.set(name, cell)
-  for (const [name, cell] of bindVariables(expansion)) variables.set(name, cell)
+  for (const [name, value] of bindParameters(expansion, given)) parameters.set(name, value)
+  for (const [name, value] of bindVariables(expansion)) variables.set(name, value)
   return expansion
 }
 
@@ -156,7 +156,7 @@ function distinct(
     const before = nodes.get(nodeKey)
     if (before === undefined || before.section.existing) nodes.set(nodeKey, instance)
     else if (!section.existing) {
-      problems.add(section.place, `the resource is declared twice: ${instance.id}`)
+      problems.add(section.path, `the resource is declared twice: ${instance.id}`)
     }
   }
   return nodes
@@ -182,7 +182,7 @@ function nodeOf(
     existing,
     nested: section.nested !== undefined && !existing,
     dependsOn,
-    position: scope.expansion.document.locate(section.place),
+    position: scope.expansion.document.locate(section.path),
     needs(runtime) {
       if (early !== undefined) return []
       const { run } = makeBody(instance, runtime, 'certain')
@@ -211,7 +211,7 @@ function unanswered(needs: ReadonlyMap<string, Need>, runtime: Runtime): readonl
   return [...needs.values()].filter((need) => runtime.answer(need.key) === undefined)
 }
 
-/** A variable that is first read late tells its problems where all variables do. */
+/** A variable first read at run time reports its problems to the list of the whole expansion. */
 function refusalOf(own: Problems, expansion: Expansion): TemplateRefusal {
   return new TemplateRefusal(own.isEmpty ? expansion.problems.list : own.list)
 }
@@ -222,29 +222,29 @@ function requireAnswers(run: ValueEvaluation): void {
 
 function outputOf(expansion: Expansion, section: OutputSection): readonly PlanOutput[] {
   const { context, problems, budget } = expansion
-  const { name, secure, schema, condition, place } = section
+  const { name, secure, schema, condition, path } = section
   const scope = new TemplateScope({ expansion, context, loops: [], late: nothingYet })
-  if (conditionOf(expansion, condition, scope, place) !== true) return []
+  if (conditionOf(expansion, condition, scope, path) !== true) return []
   const evaluate = (
     runtime: Runtime,
     own: Problems,
     ownBudget: Budget,
-    work: Work,
+    quota: EvaluationQuota,
   ): { readonly value: Json; readonly run: ValueEvaluation } => {
     const run = new ValueEvaluation({ problems: own, budget: ownBudget, needs: 'certain' })
     const value = outputValue(
       section,
-      scope.with({ late: runtime, work, valuesBudget: ownBudget }),
+      scope.with({ late: runtime, quota, valuesBudget: ownBudget }),
       run,
     )
     if (!run.isFailed && !run.isWaiting) {
-      checkValue(schema, value, expansion.document.definitions, (path, message) => {
-        run.fail(place, path === '' ? message : `${path}: ${message}`)
+      checkValue(schema, value, expansion.document.definitions, (inner, message) => {
+        run.fail(path, inner === '' ? message : `${inner}: ${message}`)
       })
     }
     return { value, run }
   }
-  const early = evaluate(nothingYet, problems, budget, expansion.work)
+  const early = evaluate(nothingYet, problems, budget, expansion.quota)
   const type = shownTypes[resolved(schema, expansion.document.definitions)?.type ?? 'any']
   return [
     {
@@ -268,15 +268,15 @@ function outputOf(expansion: Expansion, section: OutputSection): readonly PlanOu
   ]
 }
 
-function lateWork(): Work {
-  return new Work({ steps: lateSteps })
+function lateWork(): EvaluationQuota {
+  return new EvaluationQuota({ steps: lateSteps })
 }
 
 function outputValue(
-  { value, place }: OutputSection,
+  { value, path }: OutputSection,
   scope: TemplateScope,
   run: ValueEvaluation,
 ): Json {
   if (value.kind === 'value') return run.of(value.value, scope, 'value')
-  return run.copies({ ...value, place }, { name: '', isMain: true }, scope)
+  return run.copies({ ...value, path }, { name: '', isMain: true }, scope)
 }

@@ -1,30 +1,30 @@
 /** What all parts of one expansion share: the document, where it is deployed, the problems found, the budget. */
 import { type TemplateDocument, templateLimits } from './document.ts'
+import type { EvaluationQuota } from './evaluation-quota.ts'
 import { jsonLimits } from './json.ts'
 import type { ExpansionContext, Json, JsonObject, Need } from './plan.ts'
 import type { Problems } from './problems.ts'
 import type { ResourceIndex } from './resource-index.ts'
 import { EvaluationError } from './scope.ts'
-import type { Work } from './work.ts'
 
-/** What was noticed while an expression was evaluated. */
-export interface Notes {
+/** Collected while an expression is evaluated. */
+export interface EvaluationNotes {
   /** A secure value was handed out. */
   isSecure: boolean
   readonly needs: Map<string, Need>
 }
 
-interface Held {
+interface ComputedValue {
   readonly value: Json
   readonly secure: boolean
 }
 
 /** A parameter or a variable: evaluated when first asked for. */
-export interface Cell {
+export interface LazyValue {
   /** Throws `EvaluationError` when it has no value. */
-  read(): Held
+  read(): ComputedValue
   /** Undefined when it has no value; why is among the problems. */
-  find(): Held | undefined
+  find(): ComputedValue | undefined
 }
 
 export interface Expansion {
@@ -38,22 +38,22 @@ export interface Expansion {
   readonly budget: Budget
   readonly valuesBudget: Budget
   /** What all evaluations may cost together, until the plan is made. */
-  readonly work: Work
+  readonly quota: EvaluationQuota
   /** By names in lower case. */
-  readonly parameters: ReadonlyMap<string, Cell>
-  readonly variables: ReadonlyMap<string, Cell>
+  readonly parameters: ReadonlyMap<string, LazyValue>
+  readonly variables: ReadonlyMap<string, LazyValue>
   /** The answer of `deployment()`. */
   readonly deployment: JsonObject
   /** Empty until the resources have names. */
   resources: ResourceIndex
   /** Not everything that is declared could be read or named, so what is not found need not be a problem. */
   isPartial: boolean
-  notes: Notes
-  /** Cells that are being read, the outermost first. */
-  readonly reading: string[]
+  notes: EvaluationNotes
+  /** Names of the values that are being computed, the outermost first. Used to find cycles. */
+  readonly evaluating: string[]
 }
 
-/** Its problem has been told already; whoever meets it only stops. */
+/** Its problem was reported where it arose. A caller that catches it reports nothing more. */
 export class ReportedError extends EvaluationError {
   constructor() {
     super('a value that this needs has a problem of its own')
@@ -63,10 +63,10 @@ export class ReportedError extends EvaluationError {
 
 const failureCharacters = 2_000
 
-/** How much may be made of one template, so that small templates do not become large plans. */
+/** Limits what one template may expand to: a small template can describe a very large plan. */
 export class Budget {
   #characters: number
-  #isTold = false
+  #isReported = false
 
   constructor(characters: number = templateLimits.characters) {
     this.#characters = characters
@@ -78,23 +78,23 @@ export class Budget {
    */
   spendOnFailure(): void {
     this.#characters -= failureCharacters
-    if (this.#characters < 0) this.#isTold = true
+    if (this.#characters < 0) this.#isReported = true
   }
 
   get isSpent(): boolean {
     return this.#characters < 0
   }
 
-  /** Whether there was enough left; that there was not is to be told once. */
-  spend(value: Json): 'enough' | 'told' | { readonly message: string } {
+  /** Takes the size of the value from the budget. Only the first overrun carries a message. */
+  spend(value: Json): 'enough' | 'reported' | { readonly message: string } {
     const size = sizeOf(value, this.#characters + 1)
     if (size === Number.POSITIVE_INFINITY) {
       return { message: `a value nests at most ${jsonLimits.depth} deep` }
     }
     this.#characters -= size
     if (this.#characters >= 0) return 'enough'
-    if (this.#isTold) return 'told'
-    this.#isTold = true
+    if (this.#isReported) return 'reported'
+    this.#isReported = true
     return {
       message: `the template expands to more than ${templateLimits.characters} characters`,
     }
@@ -102,15 +102,19 @@ export class Budget {
 }
 
 /**
- * A cell that computes its value once. What it is made of is told when it turns out to be made of itself: `what`
- * names it in the message. A computation that fails has told its problems already.
+ * A value that is computed at most once, when it is first read. `what` names it in the message about a cycle.
+ * `compute` returns undefined when it failed, and has reported its problems by then.
  */
-export function cellOf(expansion: Expansion, what: string, compute: () => Held | undefined): Cell {
-  let known: Held | undefined
+export function lazyValue(
+  expansion: Expansion,
+  what: string,
+  compute: () => ComputedValue | undefined,
+): LazyValue {
+  let known: ComputedValue | undefined
   let isFailed = false
-  const find = (): Held | undefined => {
+  const find = (): ComputedValue | undefined => {
     if (known !== undefined || isFailed) return known
-    const { reading } = expansion
+    const { evaluating: reading } = expansion
     reading.push(what)
     try {
       known = compute()
@@ -123,7 +127,7 @@ export function cellOf(expansion: Expansion, what: string, compute: () => Held |
   return {
     find,
     read() {
-      const { reading } = expansion
+      const { evaluating: reading } = expansion
       const from = reading.indexOf(what)
       if (from >= 0) {
         const circle = [...reading.slice(from), what].join(' → ')

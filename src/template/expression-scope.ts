@@ -2,13 +2,14 @@
  * A place for expressions that stand alone, outside of any template: a context, and if wanted parameters,
  * variables and the turn of a loop. It knows no resources, so whatever asks for a running one is refused.
  */
+
+import { EvaluationQuota } from './evaluation-quota.ts'
 import { isObject } from './fields.ts'
 import { memberOf } from './functions/values.ts'
 import type { ExpansionContext, Json, JsonObject } from './plan.ts'
 import { EvaluationError, type Scope, type UserFunction } from './scope.ts'
-import { Work } from './work.ts'
 
-export interface ExpressionPlace {
+interface ExpressionEnvironment {
   readonly context: ExpansionContext
   readonly parameters?: JsonObject
   readonly variables?: JsonObject
@@ -17,22 +18,22 @@ export interface ExpressionPlace {
 }
 
 export class ExpressionScope implements Scope {
-  readonly #place: ExpressionPlace
+  readonly #environment: ExpressionEnvironment
 
-  constructor(place: ExpressionPlace) {
-    this.#place = place
+  constructor(environment: ExpressionEnvironment) {
+    this.#environment = environment
   }
 
   get context(): ExpansionContext {
-    return this.#place.context
+    return this.#environment.context
   }
 
   parameter(name: string): Json {
-    return named(this.#place.parameters, name, 'parameter')
+    return named(this.#environment.parameters, name, 'parameter')
   }
 
   variable(name: string): Json {
-    return named(this.#place.variables, name, 'variable')
+    return named(this.#environment.variables, name, 'variable')
   }
 
   userFunction(): UserFunction | undefined {
@@ -40,13 +41,13 @@ export class ExpressionScope implements Scope {
   }
 
   copyIndex(): number {
-    const { copyIndex } = this.#place
+    const { copyIndex } = this.#environment
     if (copyIndex === undefined) throw new EvaluationError('there is no copy loop here')
     return copyIndex
   }
 
   deployment(): Json {
-    const { deploymentName, location, scope } = this.#place.context
+    const { deploymentName, location, scope } = this.#environment.context
     const where = scope === 'resourceGroup' || location === undefined ? {} : { location }
     return { name: deploymentName, ...where, properties: { mode: 'Incremental' } }
   }
@@ -69,7 +70,7 @@ export class ExpressionScope implements Scope {
 }
 
 function named(values: JsonObject | undefined, name: string, what: string): Json {
-  const found = isObject(values) ? memberOf(values, name, new Work()) : undefined
+  const found = isObject(values) ? memberOf(values, name, new EvaluationQuota()) : undefined
   if (found === undefined) throw new EvaluationError(`there is no ${what} '${name}' here`)
   return found
 }

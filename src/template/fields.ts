@@ -1,7 +1,8 @@
 /** Looks members of the template's own syntax up, without regard to case. It is not for the author's data. */
-import { type Place, placeIn } from './place.ts'
+
 import type { Json, JsonObject } from './plan.ts'
 import type { Problems } from './problems.ts'
+import { childPath, type TemplatePath } from './template-path.ts'
 
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -21,19 +22,19 @@ export function kindOf(value: Json): string {
 
 export interface Field {
   readonly value: Json
-  readonly place: Place
+  readonly path: TemplatePath
 }
 
 /** The member as it is spelled, else the first that differs in case only. */
 export function fieldOf(
   object: JsonObject,
-  place: Place | undefined,
+  path: TemplatePath | undefined,
   name: string,
 ): Field | undefined {
   const key = keyOf(object, name)
   const value = key === undefined ? undefined : object[key]
   if (key === undefined || value === undefined) return undefined
-  return { value, place: placeIn(place, key) }
+  return { value, path: childPath(path, key) }
 }
 
 function keyOf(object: JsonObject, name: string): string | undefined {
@@ -50,12 +51,12 @@ export function membersOf(
 ): readonly (readonly [name: string, field: Field])[] {
   if (section === undefined || section.value === null) return []
   if (!isObject(section.value)) {
-    problems.add(section.place, `${what} has to be an object, not ${kindOf(section.value)}`)
+    problems.add(section.path, `${what} has to be an object, not ${kindOf(section.value)}`)
     return []
   }
   return Object.entries(section.value).map(([name, value]) => [
     name,
-    { value, place: placeIn(section.place, name) },
+    { value, path: childPath(section.path, name) },
   ])
 }
 
@@ -66,9 +67,9 @@ export function refuseTwice(
   problems: Problems,
 ): void {
   const seen = new Set<string>()
-  for (const [name, { place }] of members) {
+  for (const [name, { path }] of members) {
     const lower = name.toLowerCase()
-    if (seen.has(lower)) problems.add(place, `${what} '${name}' is declared twice`)
+    if (seen.has(lower)) problems.add(path, `${what} '${name}' is declared twice`)
     seen.add(lower)
   }
 }
@@ -85,7 +86,7 @@ export function countIn(
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) {
     return value
   }
-  problems.add(field.place, `expected an integer from ${least} to ${most}`)
+  problems.add(field.path, `expected an integer from ${least} to ${most}`)
   return undefined
 }
 

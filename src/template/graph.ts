@@ -1,6 +1,6 @@
 /** The order of the nodes: every one after those it depends on. It knows keys only. */
 
-export interface Ordered {
+interface Ordered {
   /** Those in circles come in no particular place. */
   readonly keys: readonly string[]
   /** Each as the keys on the way round, the first one again at the end. */

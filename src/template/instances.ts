@@ -4,9 +4,9 @@ import type { Compiled } from './compile.ts'
 import { type ResourceSection, templateLimits } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
 import { Budget, type Expansion } from './expansion.ts'
-import type { Place } from './place.ts'
 import { Problems, pathsOnly } from './problems.ts'
 import { type Known, ResourceIndex } from './resource-index.ts'
+import type { TemplatePath } from './template-path.ts'
 import { type Loop, TemplateScope } from './template-scope.ts'
 
 /** One resource that the template declares. Without a `nodeKey` when its condition is false. */
@@ -37,7 +37,7 @@ export function nameInstances(expansion: Expansion): readonly Instance[] {
         count += 1
         if (count > templateLimits.resources) {
           const message = `a template has at most ${templateLimits.resources} resources`
-          expansion.problems.add(section.place, message)
+          expansion.problems.add(section.path, message)
           expansion.isPartial = true
           return [...made.values()].flat()
         }
@@ -95,14 +95,14 @@ function turnsOf(
   const scope = new TemplateScope({ expansion, context, loops: [], late })
   const { copy, symbolicName } = section
   if (copy === undefined) return [{ scope, loop: undefined }]
-  const name = textOf(copy.name, scope, copy.place, problems, 'the name of the loop')
+  const name = textOf(copy.name, scope, copy.path, problems, 'the name of the loop')
   const run = new ValueEvaluation({ problems, budget, needs: 'none' })
-  const count = run.count(copy.count, scope, copy.place)
+  const count = run.count(copy.count, scope, copy.path)
   if (run.isFailed || name === undefined) noteBroken(expansion, section, broken)
   if (name === undefined) return []
   loopNames.push(name, ...(symbolicName === undefined ? [] : [symbolicName]))
   if (copy.isSerial && copy.batchSize > count && count > 0) {
-    problems.add(copy.place, `'batchSize' is larger than the ${count} turns of the loop`)
+    problems.add(copy.path, `'batchSize' is larger than the ${count} turns of the loop`)
   }
   return Array.from({ length: count }, (_, index) => {
     const loop: Loop = { name: name.toLowerCase(), index, isMain: true }
@@ -116,25 +116,25 @@ function nameOne(
   parent: Instance | undefined,
   { scope, loop }: Turn,
 ): Instance | undefined {
-  const { place, type } = section
-  const isPresent = conditionOf(expansion, section.condition, scope, place)
+  const { path, type } = section
+  const isPresent = conditionOf(expansion, section.condition, scope, path)
   if (isPresent === undefined) return undefined
   // What is not deployed may have a name that makes no sense.
   const problems = isPresent ? expansion.problems : new Problems(pathsOnly)
-  const own = textOf(section.name, scope, place, problems, "'name'")
-  const apiVersion = textOf(section.apiVersion, scope, place, problems, "'apiVersion'")
+  const own = textOf(section.name, scope, path, problems, "'name'")
+  const apiVersion = textOf(section.apiVersion, scope, path, problems, "'apiVersion'")
   const base = baseOf(expansion, section, parent, scope, problems)
   if (own === undefined || apiVersion === undefined || base === undefined) return undefined
   const name = parent === undefined ? own : `${parent.name}/${own}`
   const id = idOf(base, type, name)
   if (typeof id !== 'string') {
-    problems.add(place, id.message)
+    problems.add(path, id.message)
     return undefined
   }
   const parsed = isPresent ? parsePath(id) : undefined
   if (parsed !== undefined && parsed.kind !== 'resource') {
     const reason = parsed.kind === 'malformed' ? parsed.reason : 'it names no resource'
-    problems.add(place, `its id would be ${id.slice(0, 300)}: ${reason}`)
+    problems.add(path, `its id would be ${id.slice(0, 300)}: ${reason}`)
     return undefined
   }
   const key = isPresent ? { nodeKey: id.toLowerCase() } : {}
@@ -146,21 +146,21 @@ export function conditionOf(
   { problems, valuesBudget: budget }: Expansion,
   condition: Compiled | undefined,
   scope: TemplateScope,
-  place: Place,
+  path: TemplatePath,
 ): boolean | undefined {
   if (condition === undefined) return true
   const run = new ValueEvaluation({ problems, budget, needs: 'none' })
   const value = run.of(condition, scope.with({ late: 'in a condition' }))
   if (run.isFailed) return undefined
   if (typeof value === 'boolean') return value
-  problems.add(place, "'condition' has to be true or false")
+  problems.add(path, "'condition' has to be true or false")
   return undefined
 }
 
 function textOf(
   compiled: Compiled,
   scope: TemplateScope,
-  place: Place,
+  path: TemplatePath,
   problems: Problems,
   what: string,
 ): string | undefined {
@@ -168,7 +168,7 @@ function textOf(
   const value = run.of(compiled, scope)
   if (run.isFailed) return undefined
   if (typeof value === 'string' && value !== '') return value
-  problems.add(place, `${what} has to be a string that is not empty`)
+  problems.add(path, `${what} has to be a string that is not empty`)
   return undefined
 }
 
@@ -180,10 +180,10 @@ function baseOf(
   scope: TemplateScope,
   problems: Problems,
 ): string | undefined {
-  const { place } = section
+  const { path } = section
   const here = placeOfContext(expansion)
   if (section.scope !== undefined) {
-    const text = textOf(section.scope, scope, place, problems, "'scope'")
+    const text = textOf(section.scope, scope, path, problems, "'scope'")
     return text === undefined ? undefined : absolute(text, here)
   }
   if (parent !== undefined) return parent.base
@@ -193,7 +193,7 @@ function baseOf(
 /** Where a nested deployment goes. An empty text is as if it were not given: templates write it for "here". */
 function elsewhere(
   expansion: Expansion,
-  { place, elsewhere: { subscriptionId, resourceGroup } }: ResourceSection,
+  { path, elsewhere: { subscriptionId, resourceGroup } }: ResourceSection,
   scope: TemplateScope,
   problems: Problems,
   here: string,
@@ -205,7 +205,7 @@ function elsewhere(
     if (run.isFailed) return false
     if (value === '' || value === null) return undefined
     if (typeof value === 'string') return value
-    problems.add(place, `${what} has to be a string`)
+    problems.add(path, `${what} has to be a string`)
     return false
   }
   const group = optional(resourceGroup, "'resourceGroup'")
@@ -214,7 +214,7 @@ function elsewhere(
   if (group === undefined && given === undefined) return here
   const subscription = given ?? expansion.context.subscription?.['subscriptionId']
   if (typeof subscription !== 'string') {
-    problems.add(place, "here 'resourceGroup' needs a 'subscriptionId' beside it")
+    problems.add(path, "here 'resourceGroup' needs a 'subscriptionId' beside it")
     return undefined
   }
   if (group === undefined) return `/subscriptions/${subscription}`
@@ -222,7 +222,7 @@ function elsewhere(
 }
 
 /** The scope that is deployed to. */
-export function placeOfContext({ context }: Expansion): string {
+function placeOfContext({ context }: Expansion): string {
   const { resourceGroup, subscription, managementGroup } = context
   const scopes = { resourceGroup, subscription, managementGroup, tenant: undefined }
   const id = scopes[context.scope]?.['id']

@@ -8,19 +8,19 @@ import type { Json } from './plan.ts'
 export const jsonLimits = { characters: 4 * 1024 * 1024, depth: 128 } as const
 
 /** A line and a column, counted from 1. */
-export interface LineColumn {
+interface LineColumn {
   readonly line: number
   readonly column: number
 }
 
-export interface JsonFault extends LineColumn {
+interface JsonFault extends LineColumn {
   /** From the root down. */
   readonly keys: readonly (string | number)[]
   readonly message: string
 }
 
 /** A text that was read: its value and the places in it. */
-export interface ReadText {
+interface ReadText {
   readonly value: Json
   /**
    * Where the value at the end of these keys stands, or else the last of its ancestors that is there. `within`
@@ -29,7 +29,7 @@ export interface ReadText {
   locate(keys: readonly (string | number)[], within?: number): LineColumn
 }
 
-export type ReadJson =
+type ReadJson =
   | { readonly ok: true; readonly value: ReadText }
   | { readonly ok: false; readonly faults: readonly JsonFault[] }
 

@@ -1,13 +1,13 @@
 /** Makes what is sent for one resource: its members evaluated, and a nested deployment's template with them. */
 import { type NeedsWanted, ValueEvaluation, type Wanted } from './evaluate-value.ts'
+import { EvaluationQuota } from './evaluation-quota.ts'
 import { Budget } from './expansion.ts'
 import { isArray, isObject, objectOf } from './fields.ts'
 import type { Instance } from './instances.ts'
 import { outerTemplate } from './outer-template.ts'
-import { placeIn } from './place.ts'
 import type { Json, JsonObject, Runtime } from './plan.ts'
 import { Problems } from './problems.ts'
-import { Work } from './work.ts'
+import { childPath } from './template-path.ts'
 
 /** Late evaluation is done for each resource, and once more after every answer: none may take long. */
 export const lateSteps = 2_000_000
@@ -30,7 +30,10 @@ export function makeBody(
   const { budget = new Budget() } = shared ?? {}
   const scope =
     shared === undefined
-      ? instance.scope.with({ work: new Work({ steps: lateSteps }), valuesBudget: new Budget() })
+      ? instance.scope.with({
+          quota: new EvaluationQuota({ steps: lateSteps }),
+          valuesBudget: new Budget(),
+        })
       : instance.scope
   const wanted: Wanted = { problems, budget, needs }
   const run = new ValueEvaluation(wanted)
@@ -56,13 +59,13 @@ function withTemplate(
   wanted: Wanted,
   run: ValueEvaluation,
 ): JsonObject {
-  const { nested, place } = section
+  const { nested, path } = section
   const before = withLink(body['properties'], scope.context.templateLink?.['uri'])
   const entries: (readonly [string, Json])[] = isObject(before) ? Object.entries(before) : []
   const late = scope.with({ late: runtime })
   const { template, parameters, isInner = true } = nested ?? {}
   if (template !== undefined && isObject(template.raw) && !isInner) {
-    const at = placeIn(placeIn(place, 'properties'), 'template')
+    const at = childPath(childPath(path, 'properties'), 'template')
     const made = outerTemplate(template.raw, at, late, wanted, run)
     entries.push(['template', made.template], ['parameters', made.parameters])
     for (const name of Object.keys(made.parameters)) {

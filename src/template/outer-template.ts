@@ -6,13 +6,13 @@ import { compile } from './compile.ts'
 import { ValueEvaluation, type Wanted } from './evaluate-value.ts'
 import type { Expression } from './expression.ts'
 import { fieldOf, isArray, isObject, objectOf } from './fields.ts'
-import { type Place, placeIn } from './place.ts'
 import type { Json, JsonObject } from './plan.ts'
 import { expressionOf, printExpression } from './print-expression.ts'
 import { isDeploymentType } from './read-resources.ts'
+import { childPath, type TemplatePath } from './template-path.ts'
 import type { TemplateScope } from './template-scope.ts'
 
-export interface OuterTemplate {
+interface OuterTemplate {
   readonly template: JsonObject
   /** Arguments of the parameters that secure values became. */
   readonly parameters: JsonObject
@@ -21,7 +21,7 @@ export interface OuterTemplate {
 /** What it finds wrong, or must wait for, is noticed by `whole`. */
 export function outerTemplate(
   raw: JsonObject,
-  place: Place | undefined,
+  path: TemplatePath | undefined,
   scope: TemplateScope,
   wanted: Wanted,
   whole: ValueEvaluation,
@@ -29,7 +29,7 @@ export function outerTemplate(
   const outer = new Outer(scope, wanted, whole)
   const dropped = new Set(['parameters', 'variables', 'functions'])
   const kept = Object.entries(raw).filter(([name]) => !dropped.has(name.toLowerCase()))
-  const made = outer.value(objectOf(kept), place, false)
+  const made = outer.value(objectOf(kept), path, false)
   const sections = isObject(made) ? Object.entries(made) : []
   const declared = objectOf(
     [...outer.secrets].map(([name, { type }]) => [name, objectOf([['type', type]])]),
@@ -54,15 +54,15 @@ class Outer {
     this.#whole = whole
   }
 
-  value(value: Json, place: Place | undefined, isInLoop: boolean): Json {
-    if (typeof value === 'string') return this.#text(value, place, isInLoop)
+  value(value: Json, path: TemplatePath | undefined, isInLoop: boolean): Json {
+    if (typeof value === 'string') return this.#text(value, path, isInLoop)
     if (isArray(value)) {
-      return value.map((one, at) => this.value(one, placeIn(place, at), isInLoop))
+      return value.map((one, at) => this.value(one, childPath(path, at), isInLoop))
     }
     if (!isObject(value)) return value
-    const inLoop = isInLoop || fieldOf(value, place, 'copy') !== undefined
+    const inLoop = isInLoop || fieldOf(value, path, 'copy') !== undefined
     const entries = Object.entries(value).map(([name, one]) => {
-      const at = placeIn(place, name)
+      const at = childPath(path, name)
       const key = this.#text(name, at, inLoop)
       return [typeof key === 'string' ? key : name, this.value(one, at, inLoop)] as const
     })
@@ -79,17 +79,17 @@ class Outer {
     const options = fieldOf(inside, undefined, 'expressionEvaluationOptions')?.value
     const scope = isObject(options) ? fieldOf(options, undefined, 'scope')?.value : undefined
     const template = fieldOf(inside, undefined, 'template')
-    const evaluated = made[properties.place.key]
+    const evaluated = made[properties.path.key]
     if (String(scope).toLowerCase() !== 'inner' || !template || !isObject(evaluated)) return made
     const kept = objectOf([
       ...Object.entries(evaluated),
-      [String(template.place.key), template.value],
+      [String(template.path.key), template.value],
     ])
-    return objectOf([...Object.entries(made), [String(properties.place.key), kept]])
+    return objectOf([...Object.entries(made), [String(properties.path.key), kept]])
   }
 
-  #text(text: string, place: Place | undefined, isInLoop: boolean): Json {
-    const read = compile(text, place, { problems: this.#wanted.problems, check: () => undefined })
+  #text(text: string, path: TemplatePath | undefined, isInLoop: boolean): Json {
+    const read = compile(text, path, { problems: this.#wanted.problems, check: () => undefined })
     if (read.kind === 'broken') {
       this.#whole.isFailed = true
       return null
@@ -98,19 +98,19 @@ class Outer {
     if (read.kind !== 'expression') return text
     const { expression } = read
     if (this.#isNested(expression, isInLoop)) {
-      return `[${printExpression(this.#rest(expression, place, isInLoop))}]`
+      return `[${printExpression(this.#rest(expression, path, isInLoop))}]`
     }
-    const found = this.#evaluated(expression, place)
+    const found = this.#evaluated(expression, path)
     if (found.secret !== undefined) return `[${printExpression(found.secret)}]`
     return escaped(found.value)
   }
 
   #evaluated(
     expression: Expression,
-    place: Place | undefined,
+    path: TemplatePath | undefined,
   ): { readonly value: Json; readonly secret: Expression | undefined } {
     const one = new ValueEvaluation(this.#wanted)
-    const value = one.of({ kind: 'expression', expression, place }, this.#scope)
+    const value = one.of({ kind: 'expression', expression, path }, this.#scope)
     this.#whole.absorb(one)
     if (!one.isSecure || one.isFailed || one.isWaiting) return { value, secret: undefined }
     return { value, secret: this.#secret(value, expression.at) }
@@ -132,17 +132,17 @@ class Outer {
   }
 
   /** The expression with all that the parent knows put in. */
-  #rest(expression: Expression, place: Place | undefined, isInLoop: boolean): Expression {
+  #rest(expression: Expression, path: TemplatePath | undefined, isInLoop: boolean): Expression {
     if (expression.kind === 'string' || expression.kind === 'integer') return expression
     if (!this.#isNested(expression, isInLoop) && !namesLambdaVariables(expression)) {
-      const found = this.#evaluated(expression, place)
+      const found = this.#evaluated(expression, path)
       return found.secret ?? expressionOf(found.value, expression.at)
     }
     if (expression.kind === 'member') {
-      const of = this.#rest(expression.of, place, isInLoop)
-      return { ...expression, of, index: this.#rest(expression.index, place, isInLoop) }
+      const of = this.#rest(expression.of, path, isInLoop)
+      return { ...expression, of, index: this.#rest(expression.index, path, isInLoop) }
     }
-    const rest = expression.arguments.map((one) => this.#rest(one, place, isInLoop))
+    const rest = expression.arguments.map((one) => this.#rest(one, path, isInLoop))
     return { ...expression, arguments: rest }
   }
 
@@ -161,10 +161,7 @@ class Outer {
     if (!asks && !name.startsWith('list')) return false
     if (first === undefined || namesLambdaVariables(first)) return false
     const probe = new ValueEvaluation({ ...this.#wanted, needs: 'none' })
-    const target = probe.of(
-      { kind: 'expression', expression: first, place: undefined },
-      this.#scope,
-    )
+    const target = probe.of({ kind: 'expression', expression: first, path: undefined }, this.#scope)
     return typeof target === 'string' && this.#scope.expansion.resources.find(target) === undefined
   }
 

@@ -1,12 +1,13 @@
 /** Collects what is wrong with a template, each with its place; the same thing is said once. It judges nothing. */
-import { type Place, pathOf } from './place.ts'
+
 import type { Position, TemplateProblem } from './plan.ts'
+import { formatPath, type TemplatePath } from './template-path.ts'
 
 /** Tells where a place stands in the text; `within` counts the characters of a string's value. */
-export type Locate = (place: Place | undefined, within?: number) => Position
+export type Locate = (path: TemplatePath | undefined, within?: number) => Position
 
 /** A template given as an object has no text, so paths are all there is to say. */
-export const pathsOnly: Locate = (place) => ({ line: 0, column: 0, path: pathOf(place) })
+export const pathsOnly: Locate = (path) => ({ line: 0, column: 0, path: formatPath(path) })
 
 const problemsMax = 100
 
@@ -18,9 +19,9 @@ export class Problems {
     this.locate = locate
   }
 
-  add(place: Place | undefined, message: string, within?: number): void {
+  add(path: TemplatePath | undefined, message: string, within?: number): void {
     if (this.#found.size >= problemsMax) return
-    const position = this.locate(place, within)
+    const position = this.locate(path, within)
     this.#found.set(`${position.path} ${message}`, { ...position, message })
   }
 

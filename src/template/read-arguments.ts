@@ -1,10 +1,10 @@
 /** Reads parameter files and bare maps of arguments. Values in them are literal, whatever they look like. */
 import { type Field, fieldOf, isObject, kindOf, membersOf, refuseTwice } from './fields.ts'
-import { placeIn } from './place.ts'
 import type { JsonObject } from './plan.ts'
 import { Problems } from './problems.ts'
 import { open } from './read-template.ts'
 import type { ParameterArgument, Read } from './template.ts'
+import { childPath } from './template-path.ts'
 
 export function parseParameters(
   parameters: string | JsonObject,
@@ -39,31 +39,31 @@ function argumentFields(
   if (isFile) return membersOf(inside, "'parameters'", problems)
   return Object.entries(given).map(([name, value]) => [
     name,
-    { value, place: placeIn(undefined, name) },
+    { value, path: childPath(undefined, name) },
   ])
 }
 
-function isArgument({ value, place }: Field): boolean {
+function isArgument({ value, path }: Field): boolean {
   if (!isObject(value)) return false
   return (
-    fieldOf(value, place, 'value') !== undefined || fieldOf(value, place, 'reference') !== undefined
+    fieldOf(value, path, 'value') !== undefined || fieldOf(value, path, 'reference') !== undefined
   )
 }
 
-function readArgument({ value, place }: Field, problems: Problems): ParameterArgument | undefined {
-  const given = isObject(value) ? fieldOf(value, place, 'value') : undefined
+function readArgument({ value, path }: Field, problems: Problems): ParameterArgument | undefined {
+  const given = isObject(value) ? fieldOf(value, path, 'value') : undefined
   if (given !== undefined) return { value: given.value }
-  const reference = isObject(value) ? fieldOf(value, place, 'reference') : undefined
+  const reference = isObject(value) ? fieldOf(value, path, 'reference') : undefined
   if (!isObject(reference?.value)) {
-    problems.add(place, "expected an object with 'value', or with 'reference' to a secret")
+    problems.add(path, "expected an object with 'value', or with 'reference' to a secret")
     return undefined
   }
-  const vault = fieldOf(reference.value, reference.place, 'keyVault')
-  const id = isObject(vault?.value) ? fieldOf(vault.value, vault.place, 'id')?.value : undefined
-  const secretName = fieldOf(reference.value, reference.place, 'secretName')?.value
-  const version = fieldOf(reference.value, reference.place, 'secretVersion')?.value
+  const vault = fieldOf(reference.value, reference.path, 'keyVault')
+  const id = isObject(vault?.value) ? fieldOf(vault.value, vault.path, 'id')?.value : undefined
+  const secretName = fieldOf(reference.value, reference.path, 'secretName')?.value
+  const version = fieldOf(reference.value, reference.path, 'secretVersion')?.value
   if (typeof id !== 'string' || typeof secretName !== 'string') {
-    problems.add(reference.place, "a reference needs 'keyVault' with an 'id', and a 'secretName'")
+    problems.add(reference.path, "a reference needs 'keyVault' with an 'id', and a 'secretName'")
     return undefined
   }
   const secretVersion = typeof version === 'string' ? { secretVersion: version } : {}

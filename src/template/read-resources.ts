@@ -1,11 +1,11 @@
 /** Reads the resources of a template, those inside others too. What is wrong goes to the problems. */
-import { type Compiled, type CompiledMember, type CompileParts, compile } from './compile.ts'
+import { type CompileDependencies, type Compiled, type CompiledMember, compile } from './compile.ts'
 import type { NestedSection, ResourceCopy, ResourceSection } from './document.ts'
 import { type Field, fieldOf, isArray, isObject, kindOf, membersOf, refuseTwice } from './fields.ts'
-import { placeIn } from './place.ts'
 import type { JsonObject } from './plan.ts'
+import { childPath } from './template-path.ts'
 
-export interface ResourceParts extends CompileParts {
+interface ResourceDependencies extends CompileDependencies {
   readonly languageVersion: '1.0' | '2.0'
   /** Looks a template inside the template over, when it is there as it stands. */
   readTemplate(field: Field): void
@@ -38,42 +38,42 @@ export function isDeploymentType(type: string): boolean {
 
 export function readResources(
   section: Field | undefined,
-  parts: ResourceParts,
+  deps: ResourceDependencies,
 ): readonly ResourceSection[] {
   const made: ResourceSection[] = []
-  if (section !== undefined) readLevel(section, undefined, parts, made, 0)
-  const names = made.flatMap(({ symbolicName, place }) =>
-    symbolicName === undefined ? [] : [[symbolicName, { value: null, place }] as const],
+  if (section !== undefined) readLevel(section, undefined, deps, made, 0)
+  const names = made.flatMap(({ symbolicName, path }) =>
+    symbolicName === undefined ? [] : [[symbolicName, { value: null, path }] as const],
   )
-  refuseTwice(names, 'the resource', parts.problems)
+  refuseTwice(names, 'the resource', deps.problems)
   return made
 }
 
 function readLevel(
   section: Field,
   parent: ResourceSection | undefined,
-  parts: ResourceParts,
+  deps: ResourceDependencies,
   made: ResourceSection[],
   depth: number,
 ): void {
-  const { problems, languageVersion } = parts
-  const { value, place } = section
+  const { problems, languageVersion } = deps
+  const { value, path } = section
   if (depth > childrenMax) {
-    problems.add(place, `resources stand inside each other at most ${childrenMax} deep`)
+    problems.add(path, `resources stand inside each other at most ${childrenMax} deep`)
   } else if (languageVersion === '2.0' && !isObject(value)) {
     const wanted = "in language version 2.0 'resources' is an object by symbolic names"
-    problems.add(place, `${wanted}, not ${kindOf(value)}`)
+    problems.add(path, `${wanted}, not ${kindOf(value)}`)
   } else if (languageVersion === '1.0' && !isArray(value)) {
     const hint = isObject(value) ? ' (symbolic names need languageVersion 2.0)' : ''
-    problems.add(place, `'resources' has to be an array, not ${kindOf(value)}${hint}`)
+    problems.add(path, `'resources' has to be an array, not ${kindOf(value)}${hint}`)
   } else if (isArray(value)) {
     for (const [at, one] of value.entries()) {
-      const field = { value: one, place: placeIn(place, at) }
-      readResource(field, undefined, parent, parts, made, depth)
+      const field = { value: one, path: childPath(path, at) }
+      readResource(field, undefined, parent, deps, made, depth)
     }
   } else {
     for (const [name, field] of membersOf(section, "'resources'", problems)) {
-      readResource(field, name, parent, parts, made, depth)
+      readResource(field, name, parent, deps, made, depth)
     }
   }
 }
@@ -82,53 +82,53 @@ function readResource(
   field: Field,
   symbolicName: string | undefined,
   parent: ResourceSection | undefined,
-  parts: ResourceParts,
+  deps: ResourceDependencies,
   made: ResourceSection[],
   depth: number,
 ): void {
-  const { value, place } = field
-  const { problems } = parts
+  const { value, path } = field
+  const { problems } = deps
   if (!isObject(value)) {
-    problems.add(place, `expected a resource, that is an object, not ${kindOf(value)}`)
+    problems.add(path, `expected a resource, that is an object, not ${kindOf(value)}`)
     return
   }
-  const at = (name: string): Field | undefined => fieldOf(value, place, name)
+  const at = (name: string): Field | undefined => fieldOf(value, path, name)
   const compiled = (name: string): Compiled | undefined => {
     const found = at(name)
-    return found === undefined ? undefined : compile(found.value, found.place, parts)
+    return found === undefined ? undefined : compile(found.value, found.path, deps)
   }
   const required = (name: string): Compiled => {
     const found = at(name)
-    if (found === undefined) problems.add(place, `needs '${name}'`)
+    if (found === undefined) problems.add(path, `needs '${name}'`)
     else if (typeof found.value !== 'string' || found.value === '') {
-      problems.add(found.place, 'expected a string that is not empty')
-    } else return compile(found.value, found.place, parts)
+      problems.add(found.path, 'expected a string that is not empty')
+    } else return compile(found.value, found.path, deps)
     return { kind: 'broken' }
   }
   const existing = at('existing')
   if (existing !== undefined && typeof existing.value !== 'boolean') {
-    problems.add(existing.place, 'expected true or false')
+    problems.add(existing.path, 'expected true or false')
   }
-  if (existing?.value === true && parts.languageVersion === '1.0') {
-    problems.add(existing.place, "'existing' needs languageVersion 2.0")
+  if (existing?.value === true && deps.languageVersion === '1.0') {
+    problems.add(existing.path, "'existing' needs languageVersion 2.0")
   }
   for (const name of ['import', 'extension']) {
     const foreign = at(name)
     if (foreign !== undefined)
-      problems.add(foreign.place, 'resources of extensions are not supported')
+      problems.add(foreign.path, 'resources of extensions are not supported')
   }
   const dependsOn = at('dependsOn')
-  const type = readType(required('type'), at('type'), parent, parts)
-  const nested = isDeploymentType(type) ? readNested(at('properties'), field, parts) : undefined
+  const type = readType(required('type'), at('type'), parent, deps)
+  const nested = isDeploymentType(type) ? readNested(at('properties'), field, deps) : undefined
   const isElsewhere = nested !== undefined || existing?.value === true
   const copy = at('copy')
   if (copy !== undefined && parent !== undefined) {
-    problems.add(copy.place, 'a resource inside another cannot have a copy loop')
+    problems.add(copy.path, 'a resource inside another cannot have a copy loop')
   }
-  const loop = copy === undefined || parent !== undefined ? undefined : readCopy(copy, parts)
+  const loop = copy === undefined || parent !== undefined ? undefined : readCopy(copy, deps)
   const section: ResourceSection = {
     isBroken: type === '' || (copy !== undefined && loop === undefined),
-    place,
+    path,
     symbolicName,
     parent,
     type,
@@ -139,18 +139,18 @@ function readResource(
     dependsOn:
       dependsOn === undefined
         ? undefined
-        : { value: compile(dependsOn.value, dependsOn.place, parts), place: dependsOn.place },
+        : { value: compile(dependsOn.value, dependsOn.path, deps), path: dependsOn.path },
     copy: loop,
     existing: existing?.value === true,
     nested,
     elsewhere: isElsewhere
       ? { subscriptionId: compiled('subscriptionId'), resourceGroup: compiled('resourceGroup') }
       : { subscriptionId: undefined, resourceGroup: undefined },
-    ...readBody(value, field, nested !== undefined, parts),
+    ...readBody(value, field, nested !== undefined, deps),
   }
   made.push(section)
   const inner = at('resources')
-  if (inner !== undefined) readLevel(inner, section, parts, made, depth + 1)
+  if (inner !== undefined) readLevel(inner, section, deps, made, depth + 1)
 }
 
 /** The whole type. A resource inside another is commonly written without the other's type, but may repeat it. */
@@ -158,11 +158,11 @@ function readType(
   compiled: Compiled,
   field: Field | undefined,
   parent: ResourceSection | undefined,
-  { problems }: ResourceParts,
+  { problems }: ResourceDependencies,
 ): string {
   if (compiled.kind === 'broken') return ''
   if (compiled.kind !== 'static') {
-    problems.add(field?.place, 'the type of a resource is a plain string, not an expression')
+    problems.add(field?.path, 'the type of a resource is a plain string, not an expression')
     return ''
   }
   if (typeof compiled.value !== 'string') return ''
@@ -171,7 +171,7 @@ function readType(
     return isWhole ? compiled.value : `${parent.type}/${compiled.value}`
   }
   if (compiled.value.split('/').length < 2) {
-    problems.add(field?.place, "expected a namespace and a type: 'Namespace/type'")
+    problems.add(field?.path, "expected a namespace and a type: 'Namespace/type'")
   }
   return compiled.value
 }
@@ -180,7 +180,7 @@ function readBody(
   resource: JsonObject,
   field: Field,
   isNested: boolean,
-  parts: ResourceParts,
+  deps: ResourceDependencies,
 ): Pick<ResourceSection, 'early' | 'late'> {
   const early: CompiledMember[] = []
   const late: CompiledMember[] = []
@@ -188,112 +188,110 @@ function readBody(
     const lower = name.toLowerCase()
     if (syntax.has(lower)) continue
     if (isNested && ['subscriptionid', 'resourcegroup', 'properties'].includes(lower)) continue
-    const place = placeIn(field.place, name)
-    const member = { name, value: compile(value, place, parts, 'loops'), place }
+    const path = childPath(field.path, name)
+    const member = { name, value: compile(value, path, deps, 'loops'), path }
     if (lower === 'location') early.push(member)
     else late.push(member)
   }
   if (!isNested) return { early, late }
-  return { early, late: [...late, ...nestedRest(resource, field, parts)] }
+  return { early, late: [...late, ...nestedRest(resource, field, deps)] }
 }
 
 /** What a nested deployment has beside its template and parameters: the mode, links. */
 function nestedRest(
   resource: JsonObject,
   field: Field,
-  parts: ResourceParts,
+  deps: ResourceDependencies,
 ): readonly CompiledMember[] {
-  const properties = fieldOf(resource, field.place, 'properties')
+  const properties = fieldOf(resource, field.path, 'properties')
   if (!isObject(properties?.value)) return []
   const members = Object.entries(properties.value).flatMap(([name, value]) => {
     if (['template', 'parameters', 'expressionevaluationoptions'].includes(name.toLowerCase())) {
       return []
     }
-    const place = placeIn(properties.place, name)
-    return [{ name, value: compile(value, place, parts), place }]
+    const path = childPath(properties.path, name)
+    return [{ name, value: compile(value, path, deps), path }]
   })
   const value = { kind: 'object', members, copies: [] } as const
-  return [{ name: 'properties', value, place: properties.place }]
+  return [{ name: 'properties', value, path: properties.path }]
 }
 
 function readNested(
   properties: Field | undefined,
   field: Field,
-  parts: ResourceParts,
+  deps: ResourceDependencies,
 ): NestedSection {
-  const { problems } = parts
+  const { problems } = deps
   if (!isObject(properties?.value)) {
-    problems.add(field.place, "a deployment needs 'properties', an object")
+    problems.add(field.path, "a deployment needs 'properties', an object")
   }
   const inside = isObject(properties?.value) ? properties : undefined
   const at = (name: string): Field | undefined =>
-    isObject(inside?.value) ? fieldOf(inside.value, inside.place, name) : undefined
+    isObject(inside?.value) ? fieldOf(inside.value, inside.path, name) : undefined
   const options = at('expressionEvaluationOptions')
-  const scope = isObject(options?.value)
-    ? fieldOf(options.value, options.place, 'scope')
-    : undefined
+  const scope = isObject(options?.value) ? fieldOf(options.value, options.path, 'scope') : undefined
   // Language version 2.0 has no other scope, so it may be left out there: what Bicep writes for its telemetry does.
   const isInner =
     scope === undefined
-      ? parts.languageVersion === '2.0'
+      ? deps.languageVersion === '2.0'
       : typeof scope.value === 'string' && scope.value.toLowerCase() === 'inner'
   const template = at('template')
   if (template === undefined && at('templateLink') === undefined && inside !== undefined) {
-    problems.add(inside.place, "a deployment needs a 'template' or a 'templateLink'")
+    problems.add(inside.path, "a deployment needs a 'template' or a 'templateLink'")
   }
-  if (template !== undefined && !isInner && parts.languageVersion === '2.0') {
+  if (template !== undefined && !isInner && deps.languageVersion === '2.0') {
     const message =
       "in language version 2.0 a nested template needs expressionEvaluationOptions.scope 'inner'"
-    problems.add(scope?.place ?? inside?.place, message)
+    problems.add(scope?.path ?? inside?.path, message)
   }
-  if (isInner && isObject(template?.value)) parts.readTemplate(template)
+  if (isInner && isObject(template?.value)) deps.readTemplate(template)
   const parameters = at('parameters')
   return {
     isInner,
-    template: template === undefined ? undefined : readNestedTemplate(template, isInner, parts),
+    template: template === undefined ? undefined : readNestedTemplate(template, isInner, deps),
     parameters:
       parameters === undefined
         ? undefined
-        : compile(parameters.value, parameters.place, parts, 'loops'),
+        : compile(parameters.value, parameters.path, deps, 'loops'),
   }
 }
 
 /** A template that is there as it stands is data in the inner scope; anything else is evaluated here. */
 function readNestedTemplate(
-  { value, place }: Field,
+  { value, path }: Field,
   isInner: boolean,
-  parts: ResourceParts,
+  deps: ResourceDependencies,
 ): NonNullable<NestedSection['template']> {
   if (isInner && isObject(value)) return { raw: value, compiled: { kind: 'static', value } }
-  return { raw: value, compiled: compile(value, place, parts) }
+  return { raw: value, compiled: compile(value, path, deps) }
 }
 
 const modes: ReadonlySet<string> = new Set(['serial', 'parallel'])
 
-function readCopy({ value, place }: Field, parts: ResourceParts): ResourceCopy | undefined {
-  const { problems } = parts
+function readCopy({ value, path }: Field, deps: ResourceDependencies): ResourceCopy | undefined {
+  const { problems } = deps
   const at = (name: string): Field | undefined =>
-    isObject(value) ? fieldOf(value, place, name) : undefined
+    isObject(value) ? fieldOf(value, path, name) : undefined
   const name = at('name')
   const count = at('count')
   if (name === undefined || count === undefined) {
-    problems.add(place, "a copy loop is an object with 'name' and 'count'")
+    problems.add(path, "a copy loop is an object with 'name' and 'count'")
     return undefined
   }
   const mode = at('mode')
   const word = String(mode?.value ?? 'parallel').toLowerCase()
   if (mode !== undefined && !modes.has(word)) {
-    problems.add(mode.place, "expected 'serial' or 'parallel'")
+    problems.add(mode.path, "expected 'serial' or 'parallel'")
   }
   const batch = at('batchSize')
   const size = batch?.value ?? 1
   const isSize = typeof size === 'number' && Number.isInteger(size) && size >= 1
-  if (!isSize) problems.add(batch?.place, 'expected an integer of at least 1')
+  if (!isSize) problems.add(batch?.path, 'expected an integer of at least 1')
   return {
-    name: compile(name.value, name.place, parts),
-    count: compile(count.value, count.place, parts),
+    name: compile(name.value, name.path, deps),
+    count: compile(count.value, count.path, deps),
     isSerial: word === 'serial',
     batchSize: isSize ? size : 1,
-    place,
+    path,
   }
 }

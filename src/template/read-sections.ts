@@ -1,7 +1,7 @@
 /** Reads parameters, variables, user functions and outputs of a template. What is wrong goes to the problems. */
 
 import { type DeclaredNames, nameChecker } from './check-names.ts'
-import { type CompileParts, compile, compileCopy } from './compile.ts'
+import { type CompileDependencies, compile, compileCopy } from './compile.ts'
 import {
   type FunctionSection,
   type OutputSection,
@@ -11,9 +11,9 @@ import {
 } from './document.ts'
 import { sizeOf } from './expansion.ts'
 import { type Field, fieldOf, isArray, isObject, kindOf, membersOf, refuseTwice } from './fields.ts'
-import { placeIn } from './place.ts'
 import type { JsonObject } from './plan.ts'
 import type { Problems } from './problems.ts'
+import { childPath } from './template-path.ts'
 import { type Definitions, isSecure, readSchema, resolved, type Schema } from './types.ts'
 
 type Members = readonly (readonly [name: string, field: Field])[]
@@ -21,22 +21,22 @@ type Members = readonly (readonly [name: string, field: Field])[]
 export function readParameters(
   members: Members,
   definitions: Definitions,
-  parts: CompileParts,
+  deps: CompileDependencies,
 ): ReadonlyMap<string, ParameterSection> {
-  const { problems } = parts
+  const { problems } = deps
   refuseTwice(members, 'the parameter', problems)
   return new Map(
     members.map(([name, field]) => {
       const schema = typed(readSchema(field, problems), field, definitions, problems)
       const given = isObject(field.value)
-        ? fieldOf(field.value, field.place, 'defaultValue')
+        ? fieldOf(field.value, field.path, 'defaultValue')
         : undefined
       const section: ParameterSection = {
         name,
         schema,
         secure: isSecure(schema, definitions),
-        defaultValue: given === undefined ? undefined : compile(given.value, given.place, parts),
-        place: field.place,
+        defaultValue: given === undefined ? undefined : compile(given.value, given.path, deps),
+        path: field.path,
       }
       return [name.toLowerCase(), section]
     }),
@@ -47,48 +47,48 @@ export function readParameters(
 function typed(schema: Schema, field: Field, definitions: Definitions, problems: Problems): Schema {
   if (schema.type !== undefined) return schema
   if (schema.reference === undefined) {
-    if (isObject(field.value) && fieldOf(field.value, field.place, '$ref') === undefined) {
-      problems.add(field.place, "needs a 'type'")
+    if (isObject(field.value) && fieldOf(field.value, field.path, '$ref') === undefined) {
+      problems.add(field.path, "needs a 'type'")
     }
     return { ...schema, type: 'any' }
   }
   const target = resolved(schema, definitions)
-  if (target === undefined) problems.add(field.place, "its '$ref' leads to no type")
+  if (target === undefined) problems.add(field.path, "its '$ref' leads to no type")
   return schema
 }
 
 export function readVariables(
   members: Members,
-  parts: CompileParts,
+  deps: CompileDependencies,
 ): ReadonlyMap<string, VariableSection> {
-  const { problems } = parts
-  const sections = members.flatMap(([name, { value, place }]): readonly VariableSection[] => {
+  const { problems } = deps
+  const sections = members.flatMap(([name, { value, path }]): readonly VariableSection[] => {
     if (name.toLowerCase() !== 'copy' || !isArray(value)) {
-      const compiled = compile(value, place, parts, 'loops')
-      return [{ name, value: { kind: 'value', value: compiled }, place }]
+      const compiled = compile(value, path, deps, 'loops')
+      return [{ name, value: { kind: 'value', value: compiled }, path }]
     }
     return value.flatMap((one, at) => {
-      const here = placeIn(place, at)
+      const here = childPath(path, at)
       if (!isObject(one)) {
         problems.add(here, `expected an object, not ${kindOf(one)}`)
         return []
       }
-      const copy = compileCopy(one, here, parts)
+      const copy = compileCopy(one, here, deps)
       if (copy === undefined) return []
       if (copy.name.kind !== 'static' || typeof copy.name.value !== 'string') {
-        problems.add(placeIn(here, 'name'), "a variable's name is a plain string")
+        problems.add(childPath(here, 'name'), "a variable's name is a plain string")
         return []
       }
-      return [{ name: copy.name.value, value: { kind: 'copy', copy }, place: here }]
+      return [{ name: copy.name.value, value: { kind: 'copy', copy }, path: here }]
     })
   })
   const names = sections.map(
-    ({ name, place }) => [name, { value: null, place }] as readonly [string, Field],
+    ({ name, path }) => [name, { value: null, path }] as readonly [string, Field],
   )
   refuseTwice(names, 'the variable', problems)
   if (sections.length > templateLimits.variables) {
     problems.add(
-      sections[templateLimits.variables]?.place,
+      sections[templateLimits.variables]?.path,
       `a template has at most ${templateLimits.variables} variables; this has ${sections.length}`,
     )
   }
@@ -107,7 +107,7 @@ export function variableNames(members: Members): ReadonlySet<string> {
   )
 }
 
-export interface FunctionField {
+interface FunctionField {
   readonly name: string
   readonly field: Field
 }
@@ -119,15 +119,15 @@ export function functionFields(
 ): readonly FunctionField[] {
   if (section === undefined || section.value === null) return []
   if (!isArray(section.value)) {
-    problems.add(section.place, `'functions' has to be an array, not ${kindOf(section.value)}`)
+    problems.add(section.path, `'functions' has to be an array, not ${kindOf(section.value)}`)
     return []
   }
   const fields = section.value.flatMap((value, at): readonly FunctionField[] => {
-    const place = placeIn(section.place, at)
-    const namespace = isObject(value) ? fieldOf(value, place, 'namespace')?.value : undefined
-    const members = isObject(value) ? fieldOf(value, place, 'members') : undefined
+    const path = childPath(section.path, at)
+    const namespace = isObject(value) ? fieldOf(value, path, 'namespace')?.value : undefined
+    const members = isObject(value) ? fieldOf(value, path, 'members') : undefined
     if (typeof namespace !== 'string' || members === undefined) {
-      problems.add(place, "expected an object with 'namespace' and 'members'")
+      problems.add(path, "expected an object with 'namespace' and 'members'")
       return []
     }
     return membersOf(members, "'members'", problems).map(([name, field]) => ({
@@ -151,24 +151,22 @@ export function readFunctions(
   problems: Problems,
 ): ReadonlyMap<string, FunctionSection> {
   const sections = fields.flatMap(({ name, field }): readonly FunctionSection[] => {
-    const { value, place } = field
-    const output = isObject(value) ? fieldOf(value, place, 'output') : undefined
-    const result = isObject(output?.value)
-      ? fieldOf(output.value, output.place, 'value')
-      : undefined
+    const { value, path } = field
+    const output = isObject(value) ? fieldOf(value, path, 'output') : undefined
+    const result = isObject(output?.value) ? fieldOf(output.value, output.path, 'value') : undefined
     if (!isObject(value) || output === undefined || result === undefined) {
-      problems.add(place, "a function needs an 'output' with a 'value'")
+      problems.add(path, "a function needs an 'output' with a 'value'")
       return []
     }
-    const parameters = functionParameters(fieldOf(value, place, 'parameters'), problems)
+    const parameters = functionParameters(fieldOf(value, path, 'parameters'), problems)
     const names = new Set(parameters.map((one) => one.name.toLowerCase()))
     // Inside a function there are its own parameters, and no variables.
     const inside = { ...declared, parameters: names, variables: new Set<string>() }
     const parts = { problems, check: nameChecker(inside, problems) }
     const schema = typed(readSchema(output, problems), output, definitions, problems)
-    const compiled = compile(result.value, result.place, parts)
+    const compiled = compile(result.value, result.path, parts)
     const weight = (sizeOf(value, templateLimits.characters) + definitionsSize) >>> 4
-    return [{ name, parameters, output: { schema, value: compiled }, weight, place }]
+    return [{ name, parameters, output: { schema, value: compiled }, weight, path }]
   })
   return new Map(sections.map((section) => [section.name.toLowerCase(), section]))
 }
@@ -179,14 +177,14 @@ function functionParameters(
 ): readonly { readonly name: string; readonly schema: Schema }[] {
   if (field === undefined || field.value === null) return []
   if (!isArray(field.value)) {
-    problems.add(field.place, `expected an array, not ${kindOf(field.value)}`)
+    problems.add(field.path, `expected an array, not ${kindOf(field.value)}`)
     return []
   }
   return field.value.flatMap((value, at) => {
-    const place = placeIn(field.place, at)
-    const name = isObject(value) ? fieldOf(value, place, 'name')?.value : undefined
-    if (typeof name === 'string') return [{ name, schema: readSchema({ value, place }, problems) }]
-    problems.add(place, "expected an object with 'name' and 'type'")
+    const path = childPath(field.path, at)
+    const name = isObject(value) ? fieldOf(value, path, 'name')?.value : undefined
+    if (typeof name === 'string') return [{ name, schema: readSchema({ value, path }, problems) }]
+    problems.add(path, "expected an object with 'name' and 'type'")
     return []
   })
 }
@@ -194,16 +192,16 @@ function functionParameters(
 export function readOutputs(
   members: Members,
   definitions: Definitions,
-  parts: CompileParts,
+  deps: CompileDependencies,
 ): readonly OutputSection[] {
-  const { problems } = parts
+  const { problems } = deps
   refuseTwice(members, 'the output', problems)
   return members.flatMap(([name, field]) => {
     if (!isObject(field.value)) {
-      problems.add(field.place, `expected an object, not ${kindOf(field.value)}`)
+      problems.add(field.path, `expected an object, not ${kindOf(field.value)}`)
       return []
     }
-    return readOutput(name, field.value, field, definitions, parts)
+    return readOutput(name, field.value, field, definitions, deps)
   })
 }
 
@@ -212,11 +210,11 @@ function readOutput(
   output: JsonObject,
   field: Field,
   definitions: Definitions,
-  parts: CompileParts,
+  deps: CompileDependencies,
 ): readonly OutputSection[] {
-  const { place } = field
-  const { problems } = parts
-  const at = (member: string): Field | undefined => fieldOf(output, place, member)
+  const { path } = field
+  const { problems } = deps
+  const at = (member: string): Field | undefined => fieldOf(output, path, member)
   const schema = typed(readSchema(field, problems), field, definitions, problems)
   const condition = at('condition')
   const value = at('value')
@@ -225,24 +223,23 @@ function readOutput(
     name,
     schema,
     secure: isSecure(schema, definitions),
-    condition:
-      condition === undefined ? undefined : compile(condition.value, condition.place, parts),
-    place,
+    condition: condition === undefined ? undefined : compile(condition.value, condition.path, deps),
+    path,
   }
   if (isObject(copy?.value)) {
-    const count = fieldOf(copy.value, copy.place, 'count')
-    const input = fieldOf(copy.value, copy.place, 'input')
+    const count = fieldOf(copy.value, copy.path, 'count')
+    const input = fieldOf(copy.value, copy.path, 'input')
     if (count !== undefined && input !== undefined) {
       const compiled = {
-        count: compile(count.value, count.place, parts),
-        input: compile(input.value, input.place, parts),
+        count: compile(count.value, count.path, deps),
+        input: compile(input.value, input.path, deps),
       }
       return [{ ...shared, value: { kind: 'copy', ...compiled } }]
     }
   }
   if (value === undefined) {
-    problems.add(place, "an output needs a 'value', or a 'copy' with 'count' and 'input'")
+    problems.add(path, "an output needs a 'value', or a 'copy' with 'count' and 'input'")
     return []
   }
-  return [{ ...shared, value: { kind: 'value', value: compile(value.value, value.place, parts) } }]
+  return [{ ...shared, value: { kind: 'value', value: compile(value.value, value.path, deps) } }]
 }

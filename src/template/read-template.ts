@@ -5,7 +5,6 @@ import { type ReadTemplate, type TemplateDocument, templateLimits } from './docu
 import { sizeOf } from './expansion.ts'
 import { type Field, fieldOf, isObject, kindOf, membersOf } from './fields.ts'
 import { jsonLimits, readJson } from './json.ts'
-import { keysOf, pathIn, pathOf } from './place.ts'
 import type { JsonObject } from './plan.ts'
 import { type Locate, Problems, pathsOnly } from './problems.ts'
 import { readResources } from './read-resources.ts'
@@ -18,6 +17,7 @@ import {
   variableNames,
 } from './read-sections.ts'
 import type { ParameterDeclaration, ParsedTemplate, Read, Unreadable } from './template.ts'
+import { appendPath, formatPath, keysOf } from './template-path.ts'
 import { readDefinitions, resolved } from './types.ts'
 
 const scopes: ReadonlyMap<string, ParsedTemplate['scope']> = new Map([
@@ -41,7 +41,7 @@ const sections: ReadonlySet<string> = new Set([
   'outputs',
 ])
 
-export type ParsedOrPartial =
+type ParsedOrPartial =
   | { readonly ok: true; readonly value: ReadTemplate }
   | (Unreadable & { readonly partial?: ReadTemplate })
 
@@ -94,7 +94,7 @@ export function open(given: string | JsonObject): Read<{
     const problems = read.faults.map(({ line, column, keys, message }) => ({
       line,
       column,
-      path: keys.reduce<string>((path, key) => pathIn(path, key), ''),
+      path: keys.reduce<string>((path, key) => appendPath(path, key), ''),
       message,
     }))
     return { ok: false, problems }
@@ -105,9 +105,9 @@ export function open(given: string | JsonObject): Read<{
     const message = `expected an object, not ${kindOf(value)}`
     return { ok: false, problems: [{ ...text.locate([]), path: '', message }] }
   }
-  const locate: Locate = (place, within) => ({
-    ...text.locate(keysOf(place), within),
-    path: pathOf(place),
+  const locate: Locate = (path, within) => ({
+    ...text.locate(keysOf(path), within),
+    path: formatPath(path),
   })
   return { ok: true, value: { value, locate, source: value } }
 }
@@ -120,14 +120,14 @@ interface ReadDocument
 
 function readDocument(
   template: JsonObject,
-  place: Field['place'] | undefined,
+  path: Field['path'] | undefined,
   problems: Problems,
   depth: number,
 ): ReadDocument {
-  const at = (name: string): Field | undefined => fieldOf(template, place, name)
+  const at = (name: string): Field | undefined => fieldOf(template, path, name)
   for (const name of Object.keys(template)) {
     if (sections.has(name.toLowerCase())) continue
-    problems.add({ parent: place, key: name }, `a template has no section '${name.slice(0, 60)}'`)
+    problems.add({ parent: path, key: name }, `a template has no section '${name.slice(0, 60)}'`)
   }
   const languageVersion = readLanguageVersion(at('languageVersion'), problems)
   const definitions = readDefinitions(at('definitions'), problems)
@@ -141,7 +141,7 @@ function readDocument(
   ] as const) {
     if (members.length <= most) continue
     const message = `a template has at most ${most} ${what}; this has ${members.length}`
-    problems.add(members[most]?.[1].place, message)
+    problems.add(members[most]?.[1].path, message)
   }
   const declared: DeclaredNames = {
     parameters: new Set(parameters.map(([name]) => name.toLowerCase())),
@@ -150,8 +150,8 @@ function readDocument(
   }
   const parts = { problems, check: nameChecker(declared, problems) }
   const resources = at('resources')
-  if (resources === undefined) problems.add(place, "needs 'resources'")
-  const scope = readScope(at('$schema'), place, problems)
+  if (resources === undefined) problems.add(path, "needs 'resources'")
+  const scope = readScope(at('$schema'), path, problems)
   const document: TemplateDocument = {
     locate: problems.locate,
     definitions,
@@ -169,9 +169,9 @@ function readDocument(
       languageVersion,
       readTemplate(nested) {
         if (depth + 1 > templateLimits.nesting) {
-          problems.add(nested.place, `templates nest at most ${templateLimits.nesting} deep`)
+          problems.add(nested.path, `templates nest at most ${templateLimits.nesting} deep`)
         } else if (isObject(nested.value)) {
-          readDocument(nested.value, nested.place, problems, depth + 1)
+          readDocument(nested.value, nested.path, problems, depth + 1)
         }
       },
     }),
@@ -182,13 +182,13 @@ function readDocument(
     languageVersion,
     scope: scope ?? 'resourceGroup',
     isScopeKnown: scope !== undefined,
-    contentVersion: readContentVersion(at('contentVersion'), place, problems),
+    contentVersion: readContentVersion(at('contentVersion'), path, problems),
   }
 }
 
 function readScope(
   field: Field | undefined,
-  place: Field['place'] | undefined,
+  path: Field['path'] | undefined,
   problems: Problems,
 ): ParsedTemplate['scope'] | undefined {
   const text = typeof field?.value === 'string' ? field.value : ''
@@ -196,19 +196,19 @@ function readScope(
   const scope = scopes.get(file)
   if (scope !== undefined) return scope
   const known = 'deploymentTemplate.json#, or of subscription, managementGroup or tenant'
-  if (field === undefined) problems.add(place, `needs '$schema', the address of a ${known}`)
-  else problems.add(field.place, `expected the address of a ${known}`)
+  if (field === undefined) problems.add(path, `needs '$schema', the address of a ${known}`)
+  else problems.add(field.path, `expected the address of a ${known}`)
   return undefined
 }
 
 function readContentVersion(
   field: Field | undefined,
-  place: Field['place'] | undefined,
+  path: Field['path'] | undefined,
   problems: Problems,
 ): string {
-  if (field === undefined) problems.add(place, "needs 'contentVersion', such as '1.0.0.0'")
+  if (field === undefined) problems.add(path, "needs 'contentVersion', such as '1.0.0.0'")
   else if (typeof field.value !== 'string' || !/^\d+(\.\d+){1,3}$/.test(field.value)) {
-    problems.add(field.place, "expected a version such as '1.0.0.0'")
+    problems.add(field.path, "expected a version such as '1.0.0.0'")
   } else return field.value
   return '1.0.0.0'
 }
@@ -218,6 +218,6 @@ function readLanguageVersion(field: Field | undefined, problems: Problems): '1.0
   const version = field === undefined ? '1.0' : String(field.value)
   if (version === '1.0') return '1.0'
   if (/^2\.\d(-experimental)?$/.test(version)) return '2.0'
-  problems.add(field?.place, "expected '1.0' or '2.0'")
+  problems.add(field?.path, "expected '1.0' or '2.0'")
   return '1.0'
 }

@@ -10,7 +10,7 @@ export interface Known {
   readonly nodeKey?: string
 }
 
-export type Found =
+type Found =
   | { readonly kind: 'one'; readonly one: Known }
   /** All resources of a loop, in order. */
   | { readonly kind: 'loop'; readonly all: readonly Known[] }
@@ -18,7 +18,7 @@ export type Found =
   /** It has a problem of its own, which has been told. */
   | { readonly kind: 'broken' }
 
-export interface Naming {
+interface Naming {
   readonly known: Known
   readonly symbolicName?: string
   readonly loop?: { readonly name: string; readonly index: number }

@@ -2,8 +2,9 @@
  * What an expression may ask of the place it stands in: the port between the evaluator, which knows the
  * functions, and the template, which knows parameters, variables, loops and resources. It evaluates nothing.
  */
+
+import type { EvaluationQuota } from './evaluation-quota.ts'
 import type { ExpansionContext, Json } from './plan.ts'
-import type { Work } from './work.ts'
 
 /** One user function of a template's `functions` section, bound to its own scope. */
 export interface UserFunction {
@@ -24,7 +25,7 @@ export interface Scope {
    * The budget that all expressions of one expansion share, so that user functions and variables called in
    * loops count too. Absent: each expression has one of its own.
    */
-  readonly work?: Work
+  readonly quota?: EvaluationQuota
   /** `parameters('name')`; names without regard to case. */
   parameter(name: string): Json
   /** `variables('name')`; evaluated on first use, cycles refused. */

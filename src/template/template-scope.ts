@@ -3,13 +3,13 @@
 import { checkValue } from './check-value.ts'
 import { type FunctionSection, templateLimits } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
+import type { EvaluationQuota } from './evaluation-quota.ts'
 import { type Budget, type Expansion, ReportedError, sizeOf } from './expansion.ts'
 import { isObject, objectOf } from './fields.ts'
 import type { ExpansionContext, Json, Need, Runtime } from './plan.ts'
 import { Problems, pathsOnly } from './problems.ts'
 import type { Known } from './resource-index.ts'
 import { EvaluationError, type Scope, type UserFunction, unanswered } from './scope.ts'
-import type { Work } from './work.ts'
 
 export interface Loop {
   /** In lower case. */
@@ -24,7 +24,7 @@ interface Given {
   readonly value: Json
 }
 
-export interface Frame {
+interface Frame {
   readonly expansion: Expansion
   readonly context: ExpansionContext
   /** The innermost first. */
@@ -32,7 +32,7 @@ export interface Frame {
   /** Where answers come from, or why none may be asked for: `in the name of a resource`. */
   readonly late: Runtime | string
   /** What evaluations may cost here; else it counts towards the whole expansion. */
-  readonly work?: Work
+  readonly quota?: EvaluationQuota
   /** What user functions may make here; else it counts towards the values of the whole expansion. */
   readonly valuesBudget?: Budget
   /** Why there are no variables, where there are none. */
@@ -58,8 +58,8 @@ export class TemplateScope implements Scope {
     return this.#frame.context
   }
 
-  get work(): Work {
-    return this.#frame.work ?? this.#frame.expansion.work
+  get quota(): EvaluationQuota {
+    return this.#frame.quota ?? this.#frame.expansion.quota
   }
 
   get loops(): readonly Loop[] {
@@ -70,7 +70,7 @@ export class TemplateScope implements Scope {
   with(change: {
     readonly loop?: Loop
     readonly late?: Runtime | string
-    readonly work?: Work
+    readonly quota?: EvaluationQuota
     readonly valuesBudget?: Budget
   }): TemplateScope {
     const { loop, ...rest } = change
@@ -240,15 +240,15 @@ export class TemplateScope implements Scope {
 
   #call(section: FunctionSection, values: readonly Json[]): Json {
     const { expansion, context, inside } = this.#frame
-    const { work } = this
+    const { quota } = this
     const budget = this.#frame.valuesBudget ?? expansion.valuesBudget
     const depth = (inside?.depth ?? 0) + 1
     if (depth > callsMax)
       throw new EvaluationError(`user functions call each other ${callsMax} deep`)
     const { name, parameters, output } = section
     const { definitions } = expansion.document
-    work.spend(section.weight)
-    for (const value of values) work.spend(sizeOf(value, templateLimits.characters) >>> 4)
+    quota.spend(section.weight)
+    for (const value of values) quota.spend(sizeOf(value, templateLimits.characters) >>> 4)
     const given = new Map<string, Given>()
     for (const [at, parameter] of parameters.entries()) {
       const value = values[at] ?? null
@@ -263,7 +263,7 @@ export class TemplateScope implements Scope {
       context,
       loops: [],
       late,
-      work,
+      quota,
       valuesBudget: budget,
       inside: { given, depth },
     }
@@ -282,7 +282,7 @@ export class TemplateScope implements Scope {
 }
 
 /** Of the flat shapes that some versions have, everything that is not the envelope. */
-export function propertiesOf(whole: Json): Json {
+function propertiesOf(whole: Json): Json {
   if (!isObject(whole)) return whole
   if (Object.hasOwn(whole, 'properties')) return whole['properties'] ?? null
   const envelope = new Set(['id', 'name', 'type'])

@@ -12,10 +12,10 @@ import {
   membersOf,
   refuseTwice,
 } from './fields.ts'
-import { type Place, placeIn } from './place.ts'
 import type { Json } from './plan.ts'
 import type { Problems } from './problems.ts'
 import type { ParameterDeclaration } from './template.ts'
+import { childPath, type TemplatePath } from './template-path.ts'
 
 export type TypeName = ParameterDeclaration['type'] | 'any'
 
@@ -71,19 +71,19 @@ export function readDefinitions(section: Field | undefined, problems: Problems):
   for (const [name, field] of members) {
     const isEndless = resolved({ nullable: false, reference: name.toLowerCase() }, definitions)
     if (isEndless === undefined)
-      problems.add(field.place, 'refers to a type that is not there, or to itself')
+      problems.add(field.path, 'refers to a type that is not there, or to itself')
   }
   return definitions
 }
 
 const referencePattern = /^#\/definitions\/([^/]+)$/
 
-export function readSchema({ value, place }: Field, problems: Problems): Schema {
+export function readSchema({ value, path }: Field, problems: Problems): Schema {
   if (!isObject(value)) {
-    problems.add(place, `expected a type, that is an object, not ${kindOf(value)}`)
+    problems.add(path, `expected a type, that is an object, not ${kindOf(value)}`)
     return { nullable: false }
   }
-  const at = (name: string): Field | undefined => fieldOf(value, place, name)
+  const at = (name: string): Field | undefined => fieldOf(value, path, name)
   const numbers = (name: string, least: number): number | undefined =>
     countIn(at(name), least, Number.MAX_SAFE_INTEGER, problems)
   const minValue = numbers('minValue', Number.MIN_SAFE_INTEGER)
@@ -92,20 +92,20 @@ export function readSchema({ value, place }: Field, problems: Problems): Schema 
   const maxLength = numbers('maxLength', 0)
   const allowed = at('allowedValues')
   if (allowed !== undefined && !isArray(allowed.value)) {
-    problems.add(allowed.place, `expected an array, not ${kindOf(allowed.value)}`)
+    problems.add(allowed.path, `expected an array, not ${kindOf(allowed.value)}`)
   }
   const nullable = at('nullable')
   if (nullable !== undefined && typeof nullable.value !== 'boolean') {
-    problems.add(nullable.place, 'expected true or false')
+    problems.add(nullable.path, 'expected true or false')
   }
   if (minValue !== undefined && maxValue !== undefined && minValue > maxValue) {
-    problems.add(place, "'minValue' is larger than 'maxValue'")
+    problems.add(path, "'minValue' is larger than 'maxValue'")
   }
   if (minLength !== undefined && maxLength !== undefined && minLength > maxLength) {
-    problems.add(place, "'minLength' is larger than 'maxLength'")
+    problems.add(path, "'minLength' is larger than 'maxLength'")
   }
   return {
-    ...readName(at('type'), at('$ref'), place, problems),
+    ...readName(at('type'), at('$ref'), path, problems),
     nullable: nullable?.value === true,
     ...(isArray(allowed?.value) ? { allowed: allowedOf(allowed.value) } : {}),
     ...(minValue === undefined ? {} : { minValue }),
@@ -119,13 +119,13 @@ export function readSchema({ value, place }: Field, problems: Problems): Schema 
 function readName(
   type: Field | undefined,
   reference: Field | undefined,
-  place: Place,
+  path: TemplatePath,
   problems: Problems,
 ): Pick<Schema, 'type' | 'reference'> {
   if (reference !== undefined) {
     const name = referencePattern.exec(String(reference.value))?.[1]
     if (name === undefined) {
-      problems.add(reference.place, "expected '#/definitions/' and the name of a type")
+      problems.add(reference.path, "expected '#/definitions/' and the name of a type")
       return {}
     }
     return { reference: decodePointer(name).toLowerCase() }
@@ -134,7 +134,7 @@ function readName(
   const name = String(type.value).toLowerCase()
   if (Object.hasOwn(shownTypes, name) && name !== 'any') return { type: name as TypeName } // a key of it
   problems.add(
-    type.place ?? place,
+    type.path ?? path,
     'expected one of string, securestring, int, bool, object, secureObject, array',
   )
   return { type: 'any' }
@@ -158,7 +158,7 @@ function readInside(
     ...(isArray(prefix?.value)
       ? {
           prefixItems: prefix.value.map((value, index) =>
-            readSchema({ value, place: placeIn(prefix.place, index) }, problems),
+            readSchema({ value, path: childPath(prefix.path, index) }, problems),
           ),
         }
       : {}),
@@ -182,11 +182,11 @@ function readDiscriminator(
   problems: Problems,
 ): Pick<Schema, 'discriminator'> {
   if (field === undefined) return {}
-  const { value, place } = field
-  const name = isObject(value) ? fieldOf(value, place, 'propertyName')?.value : undefined
-  const mapping = isObject(value) ? fieldOf(value, place, 'mapping') : undefined
+  const { value, path } = field
+  const name = isObject(value) ? fieldOf(value, path, 'propertyName')?.value : undefined
+  const mapping = isObject(value) ? fieldOf(value, path, 'mapping') : undefined
   if (typeof name !== 'string' || mapping === undefined) {
-    problems.add(place, "a discriminator needs 'propertyName' and 'mapping'")
+    problems.add(path, "a discriminator needs 'propertyName' and 'mapping'")
     return {}
   }
   const schemas = schemasOf(mapping, problems)

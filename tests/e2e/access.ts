@@ -146,7 +146,7 @@ export interface AssignmentCalls {
   created(scope: string, properties?: Readonly<Record<string, unknown>>): Promise<CreatedAssignment>
 }
 
-export interface CreatedAssignment {
+interface CreatedAssignment {
   readonly path: string
   readonly body: ReturnType<typeof bodyOf>
   readonly made: Answer

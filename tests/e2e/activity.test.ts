@@ -1,10 +1,13 @@
 /** The audit trail from outside: every write of every area is in it with who, from where and what changed, and it is read by role. */
 
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../require.ts'
@@ -261,4 +264,43 @@ test('every area leaves its records, on PostgreSQL', async (t) => {
   await using server = await startPostgres({ fsync: false })
   await using one = await startInstallation({ store: await server.createDatabase() })
   await everyArea(one)
+})
+
+test('`activity list --follow` tells what comes, once each, until it is stopped', async () => {
+  await using one = await startInstallation()
+  const launcher = join(import.meta.dirname, '..', '..', 'bin', 'armature.mjs')
+  const group = (name: string) => `/subscriptions/${one.subscriptionId}/resourceGroups/${name}`
+  const write = async (name: string): Promise<void> => {
+    const body = { location: 'local' }
+    const answer = await one.request('PUT', `${group(name)}?api-version=2021-04-01`, { body })
+    assert.ok(answer.status < 300, answer.text)
+  }
+  await write('before')
+  const child = spawn(process.execPath, [launcher, 'activity', 'list', '--follow', '--json'], {
+    env: { ...process.env, ARMATURE_HOME: one.home },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  const told: string[] = []
+  const lines = createInterface({ input: child.stdout })
+  lines.on('line', (line) => told.push(String(JSON.parse(line).resourceId)))
+  const isTold = (name: string): boolean => told.includes(group(name))
+  // When it has begun to follow cannot be seen but by what it tells.
+  for (let at = 0; !told.some((id) => id.startsWith(group('first-'))); at++) {
+    await write(`first-${at}`)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  await write('second')
+  await write('third')
+  while (!isTold('second') || !isTold('third')) await once(lines, 'line')
+  // Its looks overlap, and yet nothing is told twice.
+  await write('last')
+  while (!isTold('last')) await once(lines, 'line')
+  for (const name of ['second', 'third', 'last']) {
+    assert.equal(told.filter((id) => id === group(name)).length, 1, name)
+  }
+  assert.ok(told.indexOf(group('second')) < told.indexOf(group('third')), 'the oldest first')
+  assert.ok(!isTold('before'))
+  child.kill('SIGINT')
+  assert.deepEqual(await ended, [0, null])
 })

@@ -6,6 +6,11 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, type TestContext, test } from 'node:test'
+import { realIds, testProviderContext, testSeal } from '#plane/testing/provider-context.ts'
+import { openConsentFlow, type Step } from '#providers/api-management/domain/consent/flow.ts'
+import { refreshDue } from '#providers/api-management/domain/consent/refresh-tokens.ts'
+import { openTokens } from '#providers/api-management/domain/consent/tokens.ts'
+import type { Authorization } from '#providers/api-management/resources/authorizations/model.ts'
 import { createBrowser } from '../../src/identity/testing/browser.ts'
 import { defaultLimits } from '../../src/kernel/limits.ts'
 import { silentLog } from '../../src/kernel/ports.ts'
@@ -15,14 +20,6 @@ import { openWay } from '../../src/outbound/testing/ways.ts'
 import { createPlane } from '../../src/plane/create-plane.ts'
 import type { Method, Outcome } from '../../src/plane/plane.ts'
 import { memoryStore, owner, realTimers } from '../../src/plane/testing/start.ts'
-import { realIds, testSeal, testWorld } from '../../src/plane/testing/world.ts'
-import { refreshDue } from '../../src/providers/api-management/authorizations/background.ts'
-import {
-  openConsentFlow,
-  type Step,
-} from '../../src/providers/api-management/authorizations/flow.ts'
-import type { Authorization } from '../../src/providers/api-management/authorizations/model.ts'
-import { openTokens } from '../../src/providers/api-management/authorizations/tokens.ts'
 import { apiManagementProvider } from '../../src/providers/api-management/provider.ts'
 import { resourcesProvider } from '../../src/providers/resources/provider.ts'
 import { openPostgres } from '../../src/stores/postgres/open.ts'
@@ -68,8 +65,8 @@ async function open(given?: Store) {
   const store = given ?? (await memoryStore())
   let ahead = 0
   const clock = { now: () => Date.now() + ahead }
-  const consentOf = (services: Parameters<typeof testWorld>[1]) => ({
-    ...testWorld(store, services, { clock }),
+  const consentOf = (services: Parameters<typeof testProviderContext>[1]) => ({
+    ...testProviderContext(store, services, { clock }),
     seal: testSeal,
     tokens: openTokenEndpoint({
       outbound: openWay,
@@ -90,7 +87,7 @@ async function open(given?: Store) {
     ids: realIds,
     log: silentLog,
     limits: defaultLimits,
-    tokenKey: new Uint8Array(32),
+    tokenKeys: () => [new Uint8Array(32)],
     scopes: 'implicit',
     timers: realTimers,
   })
@@ -179,63 +176,63 @@ async function open(given?: Store) {
 }
 
 test('a code is too late after five minutes, a link after an hour', async () => {
-  await using world = await open()
-  const consentCode = await world.consentCode()
+  await using fixture = await open()
+  const consentCode = await fixture.consentCode()
   assert.match(consentCode, /^c.{43}$/)
-  world.pass(5 * 60_000 + 1)
+  fixture.pass(5 * 60_000 + 1)
   await assert.rejects(
-    () => world.call('POST', `${connection}/confirmConsentCode`, { consentCode }),
+    () => fixture.call('POST', `${connection}/confirmConsentCode`, { consentCode }),
     { code: 'ConsentCodeExpired' },
   )
-  assert.equal((await world.properties()).status, 'Error')
-  const { body } = await world.call('POST', `${connection}/getLoginLinks`, {
+  assert.equal((await fixture.properties()).status, 'Error')
+  const { body } = await fixture.call('POST', `${connection}/getLoginLinks`, {
     postLoginRedirectUrl: 'http://127.0.0.1:9/done',
   })
   const link =
     String(JSON.parse(JSON.stringify(body)).loginLink)
       .split('/')
       .at(-1) ?? ''
-  assert.equal((await openConsentFlow(world.parts).open(link)).kind, 'ask')
-  world.pass(60 * 60_000 + 1)
-  assert.equal((await openConsentFlow(world.parts).open(link)).kind, 'stop')
+  assert.equal((await openConsentFlow(fixture.parts).open(link)).kind, 'ask')
+  fixture.pass(60 * 60_000 + 1)
+  assert.equal((await openConsentFlow(fixture.parts).open(link)).kind, 'stop')
 })
 
 test('a token is refreshed before it expires, and once though two look', async () => {
-  await using world = await open()
-  const consentCode = await world.consentCode()
-  await world.call('POST', `${connection}/confirmConsentCode`, { consentCode })
-  await world.call('PUT', `${connection}/accessPolicies/o`, {
+  await using fixture = await open()
+  const consentCode = await fixture.consentCode()
+  await fixture.call('POST', `${connection}/confirmConsentCode`, { consentCode })
+  await fixture.call('PUT', `${connection}/accessPolicies/o`, {
     properties: { tenantId: owner.tenantId, objectId: owner.id },
   })
   const token = async () =>
-    JSON.parse(JSON.stringify((await world.call('POST', `${connection}/getToken`)).body))
+    JSON.parse(JSON.stringify((await fixture.call('POST', `${connection}/getToken`)).body))
   const first = await token()
   assert.deepEqual(await token(), first)
-  await refreshDue(world.parts)
+  await refreshDue(fixture.parts)
   assert.deepEqual(await token(), first)
   const left = Date.parse(first.expiresOn) - Date.now()
-  world.pass(left - 4 * 60_000)
-  await Promise.all([refreshDue(world.parts), refreshDue(world.parts)])
+  fixture.pass(left - 4 * 60_000)
+  await Promise.all([refreshDue(fixture.parts), refreshDue(fixture.parts)])
   const second = await token()
   assert.notEqual(second.accessToken, first.accessToken)
-  assert.equal((await world.properties()).status, 'Connected')
+  assert.equal((await fixture.properties()).status, 'Connected')
   // Writing it again keeps the connection.
   const written = { properties: { parameters: { a: 'b' } } }
-  await world.call('PUT', connection, written, { ifMatch: '*' })
-  assert.deepEqual((await world.properties()).parameters, { a: 'b' })
+  await fixture.call('PUT', connection, written, { ifMatch: '*' })
+  assert.deepEqual((await fixture.properties()).parameters, { a: 'b' })
   assert.equal((await token()).accessToken, second.accessToken)
 })
 
 test('a refusal of the identity provider shows as an error, with its reason', async () => {
-  await using world = await open()
-  const consentCode = await world.consentCode()
-  await world.call('POST', `${connection}/confirmConsentCode`, { consentCode })
-  assert.equal((await world.properties()).status, 'Connected')
+  await using fixture = await open()
+  const consentCode = await fixture.consentCode()
+  await fixture.call('POST', `${connection}/confirmConsentCode`, { consentCode })
+  assert.equal((await fixture.properties()).status, 'Connected')
   const disabled = await theirs.cli(['principal', 'disable', client.principalId])
   assert.equal(disabled.code, 0, disabled.error)
-  world.pass(56 * 60_000)
-  await refreshDue(world.parts)
-  const { status, error } = await world.properties()
+  fixture.pass(56 * 60_000)
+  await refreshDue(fixture.parts)
+  const { status, error } = await fixture.properties()
   assert.equal(status, 'Error')
   assert.equal(error.code, 'RefreshFailed')
   assert.match(error.message, /refused/)
@@ -243,10 +240,10 @@ test('a refusal of the identity provider shows as an error, with its reason', as
 })
 
 test('a refresh token that was revoked shows as an error too', async () => {
-  await using world = await open()
-  const consentCode = await world.consentCode()
-  await world.call('POST', `${connection}/confirmConsentCode`, { consentCode })
-  const stored = await world.parts.services.reader.get(connection)
+  await using fixture = await open()
+  const consentCode = await fixture.consentCode()
+  await fixture.call('POST', `${connection}/confirmConsentCode`, { consentCode })
+  const stored = await fixture.parts.services.reader.get(connection)
   assert.ok(stored !== undefined)
   const { tokens } = stored.model as Authorization
   assert.ok(tokens !== undefined)
@@ -260,9 +257,9 @@ test('a refresh token that was revoked shows as an error too', async () => {
     }),
   })
   assert.equal(revoked.status, 200, await revoked.text())
-  world.pass(56 * 60_000)
-  await refreshDue(world.parts)
-  const { status, error } = await world.properties()
+  fixture.pass(56 * 60_000)
+  await refreshDue(fixture.parts)
+  const { status, error } = await fixture.properties()
   assert.equal(status, 'Error')
   assert.match(error.message, /invalid_grant/)
 })
@@ -319,37 +316,37 @@ for (const [kind, on] of Object.entries(stores)) {
   }
 
   row('a provider that leads elsewhere gets neither the tokens nor the secret', async (store) => {
-    await using world = await open(store)
+    await using fixture = await open(store)
     await using trap = await openTrap()
-    const consentCode = await world.consentCode()
-    await world.call('POST', `${connection}/confirmConsentCode`, { consentCode })
-    await assert.rejects(() => world.lead({ tokenUrl: trap.url, clientSecret: undefined }), {
+    const consentCode = await fixture.consentCode()
+    await fixture.call('POST', `${connection}/confirmConsentCode`, { consentCode })
+    await assert.rejects(() => fixture.lead({ tokenUrl: trap.url, clientSecret: undefined }), {
       code: 'ValidationError',
       message: /clientSecret/,
     })
-    await world.lead({ tokenUrl: trap.url, clientSecret: 'another' })
-    world.pass(56 * 60_000)
-    await refreshDue(world.parts)
-    const { status, error } = await world.properties()
+    await fixture.lead({ tokenUrl: trap.url, clientSecret: 'another' })
+    fixture.pass(56 * 60_000)
+    await refreshDue(fixture.parts)
+    const { status, error } = await fixture.properties()
     assert.equal(trap.told(), '')
     assert.equal(status, 'Error')
     assert.equal(error.code, 'ProviderChanged')
     // Consent that is given anew where it leads now connects it again.
-    await world.lead({})
-    const again = await world.consentCode()
-    await world.call('POST', `${connection}/confirmConsentCode`, { consentCode: again })
-    assert.equal((await world.properties()).status, 'Connected')
+    await fixture.lead({})
+    const again = await fixture.consentCode()
+    await fixture.call('POST', `${connection}/confirmConsentCode`, { consentCode: again })
+    assert.equal((await fixture.properties()).status, 'Connected')
   })
 
   row('the code of a sign-in goes to the provider that it began with alone', async (store) => {
-    await using world = await open(store)
+    await using fixture = await open(store)
     await using trap = await openTrap()
-    const comeBack = await world.beginSignIn()
-    await world.lead({ tokenUrl: trap.url, clientSecret: 'another' })
+    const comeBack = await fixture.beginSignIn()
+    await fixture.lead({ tokenUrl: trap.url, clientSecret: 'another' })
     const step = await comeBack()
     assert.equal(trap.told(), '')
     assert.equal(step.kind, 'stop')
     assert.match(step.kind === 'stop' ? step.reason : '', /leads elsewhere/)
-    assert.equal((await world.properties()).status, 'Error')
+    assert.equal((await fixture.properties()).status, 'Error')
   })
 }

@@ -341,6 +341,21 @@ test('the token goes to whom a policy names, and to nobody else', async () => {
   await put(`${path}/accessPolicies/owner`, { properties })
   const token = await post(`${path}/getToken`)
   assert.equal(token.status, 200, token.text)
+  // The record was committed before the answer, and holds no token.
+  const trail = await ours.request(
+    'GET',
+    `/subscriptions/${ours.subscriptionId}/providers/Vendor.Insights/eventtypes/management/values?api-version=2015-04-01&$filter=${encodeURIComponent(`resourceUri eq '${path}'`)}`,
+  )
+  const given = trail
+    .items()
+    .filter(
+      (record) =>
+        JSON.stringify(record['operationName']).includes('getToken') &&
+        JSON.stringify(record['status']).includes('Succeeded'),
+    )
+  assert.equal(given.length, 1, trail.text)
+  assert.equal(given[0]?.['correlationId'], token.headers.get('x-ms-correlation-request-id'))
+  assert.ok(!trail.text.includes(String(token.at('accessToken'))))
   // It is a token of the other installation, for the person who consented there.
   const asked = await theirs.request('GET', '/subscriptions?api-version=2020-01-01', {
     token: String(token.at('accessToken')),

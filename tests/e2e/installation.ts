@@ -28,7 +28,7 @@ export interface InstallationOptions {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   /** Sent as JSON; text is sent as it is. */
   readonly body?: unknown
   /** Default: the owner's. `null` sends none. */
@@ -48,7 +48,7 @@ export interface Answer {
   items(): readonly Readonly<Record<string, unknown>>[]
 }
 
-export interface Ran {
+interface Ran {
   readonly code: number
   readonly out: string
   readonly error: string

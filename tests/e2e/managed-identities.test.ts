@@ -130,7 +130,17 @@ test('a user-assigned identity is a principal, and is lent by those who may', as
     'f1a07417-d97a-45cb-824c-7a7467783830',
     writer.principalId,
   )
-  const allowed = await installation.request('PUT', other, { body, token: writer.token })
+  // Nobody learns without a right whether an identity is there.
+  const asking = await installation.request('PUT', other, { body, token: writer.token })
+  assertRefused(asking, 403, 'LinkedAuthorizationFailed')
+  const lentAlone = bodyWith({
+    type: 'UserAssigned',
+    userAssignedIdentities: { [identityId('lent')]: {} },
+  })
+  const allowed = await installation.request('PUT', other, {
+    body: lentAlone,
+    token: writer.token,
+  })
   assert.equal(allowed.status, 201, allowed.text)
 
   await installation.request('DELETE', path)

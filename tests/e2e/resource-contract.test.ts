@@ -11,7 +11,7 @@ import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import { createPostgresEngine } from '#engines/databases/postgres/postgres-engine.ts'
 import { openIdentity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
-import { createSeal } from '#identity/seal.ts'
+import { createSeal } from '#identity/testing/seal.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { type Clock, type Ids, silentLog } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
@@ -22,7 +22,7 @@ import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import { ask } from '#plane/testing/ask.ts'
 import { resourceContract, type Subject } from '#plane/testing/resource-contract.ts'
 import { realTimers } from '#plane/testing/start.ts'
-import { createAuthorizer } from '#providers/authorization/authorizer.ts'
+import { createAuthorizer } from '#providers/authorization/domain/authorizer.ts'
 import { providerMigrations, providers } from '#providers/index.ts'
 import { openPostgres } from '#stores/postgres/open.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
@@ -62,7 +62,7 @@ async function open(url?: string): Promise<Subject & AsyncDisposable> {
     clock,
     ids,
     log: silentLog,
-    installationKey: randomBytes(32),
+    seal: createSeal(randomBytes(32)),
     tenantId,
     publicUrl: () => 'http://armature.example',
     // Nobody signs in here, so nobody has to be slowed down.
@@ -80,7 +80,7 @@ async function open(url?: string): Promise<Subject & AsyncDisposable> {
   const plane: RunningPlane = createPlane({
     providers: (services) =>
       providers({
-        world: {
+        context: {
           words: contractWords,
           directory,
           workloads: directory,
@@ -118,7 +118,7 @@ async function open(url?: string): Promise<Subject & AsyncDisposable> {
     ids,
     log: silentLog,
     limits: defaultLimits,
-    tokenKey: randomBytes(32),
+    tokenKeys: () => [new Uint8Array(32)],
     scopes: 'implicit',
     timers: realTimers,
   })
@@ -172,7 +172,7 @@ const apart = new Set([
 test('every stored type has a sample, so that none escapes the contract', () => {
   const stored = types.filter((type) => type.versions.size > 0)
   const escaping = stored.filter(
-    (type) => type.declaration.sample === undefined && !apart.has(type.declaration.type),
+    (type) => type.stored?.sample === undefined && !apart.has(type.declaration.type),
   )
   assert.deepEqual(
     escaping.map((type) => type.fullType),

@@ -19,7 +19,7 @@ export interface FuzzCase {
   readonly incomplete: boolean
 }
 
-export interface FuzzWorld {
+export interface FuzzFixture {
   readonly token: string
   readonly subscriptionId: string
   readonly routes: readonly RouteDescription[]
@@ -42,18 +42,18 @@ const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1')
 
 const names = ['a', 'rg', 'one-1', 'X', '0af7651c-1111-4222-8333-444455556666']
 
-function draftOf(route: RouteDescription, world: FuzzWorld, random: Random): Draft {
+function draftOf(route: RouteDescription, fixture: FuzzFixture, random: Random): Draft {
   const version = route.versions.length === 0 ? '2021-04-01' : random.pick(route.versions)
   const scopes = [
     '',
-    `/subscriptions/${world.subscriptionId}`,
-    `/subscriptions/${world.subscriptionId}/resourceGroups/rg`,
-    `/subscriptions/${world.subscriptionId}/resourceGroups/rg/providers/Vendor.None/things/t`,
+    `/subscriptions/${fixture.subscriptionId}`,
+    `/subscriptions/${fixture.subscriptionId}/resourceGroups/rg`,
+    `/subscriptions/${fixture.subscriptionId}/resourceGroups/rg/providers/Vendor.None/things/t`,
   ]
   const path = route.path
     .replace('/{scope}', () => random.pick(scopes))
     .replace(/\{(\w+)\}/g, (_, name: string) =>
-      name === 'subscriptionId' ? world.subscriptionId : random.pick(names),
+      name === 'subscriptionId' ? fixture.subscriptionId : random.pick(names),
     )
   const method = route.method === 'GET' && random.chance(0.15) ? 'HEAD' : route.method
   const writes = method === 'PUT' || method === 'PATCH' || method === 'POST'
@@ -73,7 +73,7 @@ function draftOf(route: RouteDescription, world: FuzzWorld, random: Random): Dra
     query: [`api-version=${version}`],
     headers: [
       'Host: 127.0.0.1',
-      `Authorization: Bearer ${world.token}`,
+      `Authorization: Bearer ${fixture.token}`,
       ...(writes ? ['Content-Type: application/json'] : []),
     ],
     body: body.bytes,
@@ -345,10 +345,10 @@ const mutations: readonly Mutation[] = [
   },
 ]
 
-export function makeCase(world: FuzzWorld, random: Random): FuzzCase {
+export function makeCase(fixture: FuzzFixture, random: Random): FuzzCase {
   if (random.chance(0.03)) return garbage(random)
-  const route = random.pick(world.routes)
-  const draft = draftOf(route, world, random)
+  const route = random.pick(fixture.routes)
+  const draft = draftOf(route, fixture, random)
   for (let count = random.below(4); count > 0; count--) {
     const mutate = random.pick(mutations)
     mutate(draft, random)

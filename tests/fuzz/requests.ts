@@ -6,9 +6,9 @@
 import { type RawAnswer, rawRequest } from '#http/testing/raw-request.ts'
 import type { ErrorFamily } from '#kernel/error.ts'
 import { seededRandom } from './random.ts'
-import { type FuzzCase, type FuzzWorld, makeCase } from './request-case.ts'
+import { type FuzzCase, type FuzzFixture, makeCase } from './request-case.ts'
 
-export interface FuzzOptions extends FuzzWorld {
+interface FuzzOptions extends FuzzFixture {
   readonly url: string
   readonly seed: number
   /** Requests to send. */
@@ -22,7 +22,7 @@ export interface FuzzOptions extends FuzzWorld {
   readonly metricsUrl?: string
 }
 
-export interface FuzzReport {
+interface FuzzReport {
   readonly sent: number
   /** Answers by status; `none` where the connection was closed without one. */
   readonly statuses: Readonly<Record<string, number>>

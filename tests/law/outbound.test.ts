@@ -47,6 +47,8 @@ const allowed: Readonly<Record<string, string>> = {
   'src/installation/outside-key.ts':
     'runs the operator’s own command at start, which no caller names',
   'src/http/failure.ts': 'names of statuses',
+  'src/http/listener.ts': 'listens; connects to nothing',
+  'src/http/web-socket/accept-web-socket.ts': 'answers handshakes; connects to nothing',
   'src/http/metrics-listener.ts': 'listens; connects to nothing',
   'src/http/connections.ts': 'closes its own listener; connects to nothing',
   'src/identity/oauth-request.ts': 'makes a request of its own process; connects to nothing',
@@ -59,7 +61,7 @@ const allowed: Readonly<Record<string, string>> = {
   'src/engines/copy/tables/postgres-table.ts': routed,
   'src/engines/copy/blobs/blob-service.ts': routed,
   'src/engines/copy/blobs/blob-puller.ts': routed,
-  'src/engines/copy/files/exchange.ts': machine,
+  'src/engines/copy/files/atomic-swap.ts': machine,
   'src/engines/containers/contract-programs.ts': 'of the contract suite, which tests load',
   'src/engines/copy/worker/worker-engine.ts': 'starts its worker, which is given the policy',
 }

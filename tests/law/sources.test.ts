@@ -27,7 +27,7 @@ const laws: readonly Law[] = [
       'src/main.ts': 'the real clock is made here',
       'src/client/timing.ts': 'the client’s own clock is made here',
       'src/cli/commands/serve.ts': 'tells two signals of one keystroke apart',
-      'src/engines/copy/ticks.ts':
+      'src/engines/copy/elapsed.ts':
         'a process of its own paces itself by it; no moment comes from it',
       'src/engines/databases/postgres/worker.ts':
         'a process of its own: its composition root, and so its clock',
@@ -63,18 +63,20 @@ const laws: readonly Law[] = [
  */
 const catchers: Readonly<Record<string, string>> = {
   'src/plane/caller.ts': 'a rehearsal answers refusals, and is rolled back by what it throws',
-  'src/providers/resources/deployments/attempt.ts': 'the refusal of one resource is news of it',
-  'src/providers/resources/deployments/evaluation/thread.ts':
+  'src/providers/resources/domain/deployments/attempt.ts':
+    'the refusal of one resource is news of it',
+  'src/providers/resources/domain/evaluation/thread.ts':
     'errors lose their class on the way out of a thread, so they travel as values',
-  'src/providers/resources/deployments/expand.ts': 'what a thread refuses becomes a refusal',
+  'src/providers/resources/domain/deployments/expand.ts': 'what a thread refuses becomes a refusal',
   'src/template/evaluate.ts': 'a failure is told where in the expression it happened',
-  'src/template/attempt.ts': 'an expression that fails is one problem of several',
+  'src/template/try-evaluate.ts': 'an expression that fails is one problem of several',
   'src/template/compile.ts': 'an expression that is none is one problem of several',
   'src/kernel/resource-id.ts': 'decodeURIComponent has no other way to say no',
   'src/plane/create-plane.ts': 'a denial is noted and goes on its way',
   'src/plane/verbs/write.ts': 'the store says so when a unique key is taken',
   'src/plane/reconciler.ts': 'the world fails; background work tries again',
-  'src/providers/container-instance/engine-failure.ts': 'failures of the engine become values',
+  'src/providers/container-instance/domain/engine-failure.ts':
+    'failures of the engine become values',
   'src/business/failure.ts': 'refusals become answers, each by itself inside a batch',
   'src/business/odata/address.ts': 'decodeURIComponent has no other way to say no',
   'src/business/odata/batch.ts': 'a change set that is taken back is an answer',
@@ -83,12 +85,14 @@ const catchers: Readonly<Record<string, string>> = {
   'src/providers/billing/imports/formats.ts':
     'JSON.parse and the CSV parser have no other way to say no',
   'src/providers/billing/metering/background.ts': 'the world fails; background work tries again',
-  'src/providers/api-management/authorizations/background.ts':
+  'src/providers/api-management/domain/consent/refresh-tokens.ts':
     'the world fails; background work tries again',
-  'src/providers/resource-health/background.ts': 'the world fails: that is what a probe tells',
-  'src/providers/data-share/plain-types.ts': 'a hint that is lost costs delay only',
-  'src/providers/data-share/runs/runner.ts': 'copies fail in the world: a record says so',
-  'src/providers/db-for-postgresql/engine-failure.ts': 'failures of the engine become values',
+  'src/providers/resource-health/domain/background.ts':
+    'the world fails: that is what a probe tells',
+  'src/providers/data-share/resources/shares/resource.ts': 'a hint that is lost costs delay only',
+  'src/providers/data-share/domain/runs/runner.ts': 'copies fail in the world: a record says so',
+  'src/providers/db-for-postgresql/domain/engine-failure.ts':
+    'failures of the engine become values',
   'src/http/failure.ts': 'the one place that turns errors into answers',
   'src/http/streams.ts': 'what a stream talks with fails in the world; its client is told',
   'src/http/permission.ts': 'a refused token is an answer to whether it still holds',
@@ -137,6 +141,18 @@ describe('laws of the sources', () => {
     }
   })
 
+  test('a bound has a name and stands where it is looked for', () => {
+    const inside = /^[ \t]+const \w+(?:Max|Min) = -?\d/m
+    assert.match('function x() {\n  const rowsMax = 100\n}', inside)
+    for (const file of sources) {
+      assert.doesNotMatch(
+        strip(file.text),
+        inside,
+        `${file.path}: a bound inside a function; move it up`,
+      )
+    }
+  })
+
   test('names say what a thing is', () => {
     for (const file of sources) {
       assert.doesNotMatch(
@@ -150,7 +166,8 @@ describe('laws of the sources', () => {
   test('links in documents resolve', () => {
     for (const folder of ['docs', 'src', 'bench', '.']) {
       for (const file of folder === '.' ? rootDocuments() : sourceFiles(folder, '.md')) {
-        for (const [, target = ''] of file.text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
+        const text = file.text.replaceAll(/`[^`\n]*`/g, '')
+        for (const [, target = ''] of text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
           if (/^[a-z]+:/.test(target)) continue
           const path = join(import.meta.dirname, '../..', dirname(file.path), target)
           assert.ok(existsSync(path), `${file.path} links to ${target}, which is not there`)

@@ -28,7 +28,7 @@ export function findChromium(): string | undefined {
   return looked.find((place) => existsSync(place))
 }
 
-export interface BrowserOptions {
+interface BrowserOptions {
   readonly dark?: boolean
   readonly width?: number
 }

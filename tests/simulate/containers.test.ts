@@ -31,7 +31,7 @@ interface Held {
   readonly networks: readonly string[]
 }
 
-interface World {
+interface Fixture {
   readonly environment: Readonly<Record<string, string>>
   readonly image: string
   /** How long after the answers the server dies, in milliseconds; each with up to a third more by chance. */
@@ -176,21 +176,21 @@ function assertHeld(held: Held, wanted: ReadonlyMap<string, string | undefined>)
  * Each round one group is created, the one before it updated and the one before that deleted, and another
  * is created and deleted at once; then comes death.
  */
-async function killed(t: TestContext, world: World, random: Random): Promise<void> {
+async function killed(t: TestContext, fixture: Fixture, random: Random): Promise<void> {
   const home = freshHome()
-  const start = () => startInstallation({ home, environment: world.environment })
+  const start = () => startInstallation({ home, environment: fixture.environment })
   const wanted = new Map<string, string | undefined>()
   let running = await start()
   try {
-    const groups = new Groups(running, world.image)
+    const groups = new Groups(running, fixture.image)
     const first = ['g0', 'g1'].map((name) => {
       wanted.set(name, `${name}-1`)
       return groups.put(running, name, `${name}-1`)
     })
     for (const answer of await Promise.all(first)) await succeeded(running, answer)
-    assertHeld(await world.look(home), wanted)
+    assertHeld(await fixture.look(home), wanted)
     const interrupted: number[] = []
-    for (const [round, moment] of world.moments.entries()) {
+    for (const [round, moment] of fixture.moments.entries()) {
       const [gone, changed, made] = [`g${round}`, `g${round + 1}`, `g${round + 2}`]
       wanted.set(made, `${made}-1`).set(changed, `${changed}-2`).set(gone, undefined)
       const on = running
@@ -203,7 +203,7 @@ async function killed(t: TestContext, world: World, random: Random): Promise<voi
         // Its containers may still be on their way into being when they are no longer wanted.
         groups.put(on, fleeting, `${fleeting}-1`).then(async (answer) => {
           assert.equal(answer.status, 201, answer.text)
-          await sleep(random.below(1 + world.headStartMax))
+          await sleep(random.below(1 + fixture.headStartMax))
           return groups.delete(on, fleeting)
         }),
       ])
@@ -215,7 +215,7 @@ async function killed(t: TestContext, world: World, random: Random): Promise<voi
       running = await start()
       for (const answer of answers) await succeeded(running, answer)
       await assertShown(running, groups, wanted)
-      assertHeld(await world.look(home), wanted)
+      assertHeld(await fixture.look(home), wanted)
     }
     t.diagnostic(`operations under way at each kill: ${interrupted.join(', ')}`)
     assert.ok(
@@ -226,7 +226,7 @@ async function killed(t: TestContext, world: World, random: Random): Promise<voi
     const deleted = await Promise.all(left.map((name) => groups.delete(running, name)))
     for (const answer of deleted) await succeeded(running, answer)
     for (const name of left) wanted.set(name, undefined)
-    assertHeld(await world.look(home), wanted)
+    assertHeld(await fixture.look(home), wanted)
   } finally {
     await running[Symbol.asyncDispose]()
     rmSync(home, { recursive: true, force: true })
@@ -281,14 +281,14 @@ const seed = randomInt(2 ** 31)
 
 test('simulated container groups outlive kill -9 of the server', async (t) => {
   t.diagnostic(`seed ${seed}`)
-  const world: World = {
+  const fixture: Fixture = {
     environment: { ARMATURE_CONTAINERS: 'simulated' },
     image: 'registry.example/web:1',
     moments: [0, 10, 30, 80, 150, 300],
     headStartMax: 100,
     look: lookAtFiles,
   }
-  await killed(t, world, seededRandom(seed))
+  await killed(t, fixture, seededRandom(seed))
 })
 
 test('container groups on Podman outlive kill -9 of the server', async (t) => {
@@ -299,7 +299,7 @@ test('container groups on Podman outlive kill -9 of the server', async (t) => {
   await using engine = podman
   const { target } = engine
   assert.ok(target.kind === 'socket')
-  const world: World = {
+  const fixture: Fixture = {
     environment: {
       ARMATURE_CONTAINERS: 'docker',
       ARMATURE_DOCKER_HOST: `unix://${target.path}`,
@@ -309,5 +309,5 @@ test('container groups on Podman outlive kill -9 of the server', async (t) => {
     headStartMax: 400,
     look: () => lookAtPodman(target),
   }
-  await killed(t, world, seededRandom(seed))
+  await killed(t, fixture, seededRandom(seed))
 })

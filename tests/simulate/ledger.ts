@@ -9,7 +9,7 @@
  */
 export type Verdict = 'acknowledged' | 'refused' | 'doubtful'
 
-export interface Sent {
+interface Sent {
   readonly correlationId: string
   readonly at: number
   readonly replica: string

@@ -34,7 +34,7 @@ function random(from: number): () => number {
   }
 }
 
-interface World {
+interface Fixture {
   readonly source: TestServer
   readonly target: TestServer
   readonly home: string
@@ -54,12 +54,12 @@ function open(server: TestServer, database: string): Promise<Session> {
   )
 }
 
-async function restart(world: World): Promise<void> {
-  await world.server.kill()
-  world.server = await start(world)
+async function restart(fixture: Fixture): Promise<void> {
+  await fixture.server.kill()
+  fixture.server = await start(fixture)
 }
 
-function start({ home, store }: Pick<World, 'home' | 'store'>): Promise<Installation> {
+function start({ home, store }: Pick<Fixture, 'home' | 'store'>): Promise<Installation> {
   return startInstallation({
     home,
     ...(store === undefined ? {} : { store }),
@@ -85,8 +85,8 @@ function killWorker(home: string): boolean {
   return false
 }
 
-function path(world: World, name: string): string {
-  const group = `/subscriptions/${world.server.subscriptionId}/resourceGroups/rg`
+function path(fixture: Fixture, name: string): string {
+  const group = `/subscriptions/${fixture.server.subscriptionId}/resourceGroups/rg`
   return `${group}/providers/Vendor.DBforPostgreSQL/flexibleServers/target${name}?${version}`
 }
 
@@ -96,8 +96,8 @@ interface Seen {
   readonly error: string
 }
 
-async function statusOf(world: World, name: string): Promise<Seen> {
-  const answer = await world.server.request('GET', path(world, `/migrations/${name}`))
+async function statusOf(fixture: Fixture, name: string): Promise<Seen> {
+  const answer = await fixture.server.request('GET', path(fixture, `/migrations/${name}`))
   assert.equal(answer.status, 200, answer.text)
   const status = 'properties.currentStatus'
   return {
@@ -109,30 +109,30 @@ async function statusOf(world: World, name: string): Promise<Seen> {
 
 /** Follows a migration to its end, kills the server in each state it has not been killed in, and answers what waits. */
 async function follow(
-  world: World,
+  fixture: Fixture,
   name: string,
   answers: Readonly<Record<string, object>>,
 ): Promise<Seen> {
   for (let looks = 0; looks < looksMax; looks++) {
-    const seen = await statusOf(world, name)
+    const seen = await statusOf(fixture, name)
     const at = `${name} ${seen.subState}`
     if (seen.subState === 'Completed') return seen
-    if (!world.kills.has(at)) {
-      world.kills.add(at)
-      if (world.next() < 0.5 && killWorker(world.home)) world.workerKills++
-      await restart(world)
+    if (!fixture.kills.has(at)) {
+      fixture.kills.add(at)
+      if (fixture.next() < 0.5 && killWorker(fixture.home)) fixture.workerKills++
+      await restart(fixture)
       continue
     }
     const answer = seen.state === 'WaitingForUserAction' ? answers[seen.subState] : undefined
     if (answer !== undefined) {
-      const patched = await world.server.request('PATCH', path(world, `/migrations/${name}`), {
+      const patched = await fixture.server.request('PATCH', path(fixture, `/migrations/${name}`), {
         body: { properties: answer },
       })
       assert.ok([200, 409].includes(patched.status), patched.text)
       // Right after it was asked: the order is stored, and nobody may have heard of it yet.
-      if (world.next() < 0.5) await restart(world)
+      if (fixture.next() < 0.5) await restart(fixture)
     }
-    await sleep(20 + world.next() * 150)
+    await sleep(20 + fixture.next() * 150)
   }
   throw new Error(`seed ${seed}: the migration never ended`)
 }
@@ -186,10 +186,10 @@ async function tracesAt(server: TestServer): Promise<readonly string[]> {
 }
 
 /** Sessions end a moment after the last word of their process. */
-async function assertClean(world: World, kept: readonly string[]): Promise<void> {
+async function assertClean(fixture: Fixture, kept: readonly string[]): Promise<void> {
   let left: readonly string[] = []
   for (let looks = 0; looks < 100; looks++) {
-    left = [...(await tracesAt(world.source)), ...(await tracesAt(world.target))]
+    left = [...(await tracesAt(fixture.source)), ...(await tracesAt(fixture.target))]
     if (left.join() === kept.join()) return
     await sleep(50)
   }
@@ -211,7 +211,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       kind === 'SQLite'
         ? undefined
         : await stack.use(await startPostgres({ fsync: false })).createDatabase()
-    const world: World = {
+    const fixture: Fixture = {
       source,
       target,
       home,
@@ -221,8 +221,8 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       workerKills: 0,
       server: await start({ home, store }),
     }
-    stack.defer(() => world.server[Symbol.asyncDispose]())
-    await world.server.request('PUT', path(world, ''), {
+    stack.defer(() => fixture.server[Symbol.asyncDispose]())
+    await fixture.server.request('PUT', path(fixture, ''), {
       body: {
         location: 'here',
         properties: {
@@ -233,17 +233,17 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
         },
       },
     })
-    const health = `${path(world, '').split('?')[0]}/providers/Vendor.ResourceHealth`
+    const health = `${path(fixture, '').split('?')[0]}/providers/Vendor.ResourceHealth`
     const current = `${health}/availabilityStatuses/current?api-version=2025-05-01`
     for (let looks = 0; ; looks++) {
-      const answer = await world.server.request('GET', current)
+      const answer = await fixture.server.request('GET', current)
       if (answer.at('properties.availabilityState') === 'Available') break
       assert.ok(looks < 100, answer.text)
       await sleep(50)
     }
     const put = async (name: string): Promise<void> => {
       await make(source, name)
-      const made = await world.server.request('PUT', path(world, `/migrations/${name}`), {
+      const made = await fixture.server.request('PUT', path(fixture, `/migrations/${name}`), {
         body: {
           location: 'here',
           properties: {
@@ -283,7 +283,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       ],
     })
     stack.defer(() => load.stop())
-    const done = await follow(world, 'online', {
+    const done = await follow(fixture, 'online', {
       ...consents,
       WaitingForCutoverTrigger: { triggerCutover: 'True' },
     })
@@ -292,20 +292,20 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     assert.ok(load.committed() > 0)
     // The fence stays, so what the application was told is written is at both.
     assert.equal(await contentOf(target, 'online'), await contentOf(source, 'online'))
-    await assertClean(world, ['setting online'])
+    await assertClean(fixture, ['setting online'])
 
     await put('called')
-    const called = await follow(world, 'called', {
+    const called = await follow(fixture, 'called', {
       ...consents,
       WaitingForCutoverTrigger: { cancel: 'True' },
     })
     assert.equal(called.state, 'Canceled', `seed ${seed}: ${called.error}`)
     assert.equal(await contentOf(target, 'called'), await contentOf(source, 'called'))
-    await assertClean(world, ['setting online'])
-    const states = [...world.kills].map((one) => one.split(' ')[1])
+    await assertClean(fixture, ['setting online'])
+    const states = [...fixture.kills].map((one) => one.split(' ')[1])
     for (const one of ['WaitingForDataMigrationScheduling', 'WaitingForCutoverTrigger']) {
       assert.ok(states.includes(one), `seed ${seed}: never killed at ${one}`)
     }
-    t.diagnostic(`killed at ${[...world.kills].join(', ')}; workers ${world.workerKills}`)
+    t.diagnostic(`killed at ${[...fixture.kills].join(', ')}; workers ${fixture.workerKills}`)
   })
 }

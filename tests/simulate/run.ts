@@ -6,8 +6,8 @@
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { findPostgres, howToGetPostgres } from '#stores/testing/postgres-server.ts'
+import type { StoreKind } from './fixture.ts'
 import { BrokenPromise, simulate } from './simulation.ts'
-import type { StoreKind } from './world.ts'
 
 const usage = `npm run simulate -- [--seed N] [--rounds R] [--seconds S] [--writers W] [--store sqlite|postgres|both]
 

@@ -12,7 +12,7 @@ const launcher = fileURLToPath(new URL('../../bin/armature.mjs', import.meta.url
 const startSecondsMax = 30
 const wordsMax = 200_000
 
-export interface Started {
+interface Started {
   readonly url: string
   readonly subscriptionId: string
 }

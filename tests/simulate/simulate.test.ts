@@ -5,8 +5,8 @@ import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { findPostgres, howToGetPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../require.ts'
+import type { StoreKind } from './fixture.ts'
 import { simulate } from './simulation.ts'
-import type { StoreKind } from './world.ts'
 
 async function short(store: StoreKind, rounds: number): Promise<void> {
   const report = await simulate({

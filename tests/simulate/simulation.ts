@@ -6,13 +6,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Random, seededRandom } from '../fuzz/random.ts'
 import { audit, isSettled } from './audit.ts'
+import { createFixture, type SimulationFixture, type StoreKind } from './fixture.ts'
 import { Ledger } from './ledger.ts'
 import { absent, type GroupModel, going } from './model.ts'
 import type { Replica } from './server-process.ts'
-import { createWorld, type StoreKind, type World } from './world.ts'
 import { Writer } from './writer.ts'
 
-export interface SimulationOptions {
+interface SimulationOptions {
   readonly seed: number
   readonly store: StoreKind
   readonly roundsMax: number
@@ -22,7 +22,7 @@ export interface SimulationOptions {
   readonly say: (line: string) => void
 }
 
-export interface SimulationReport {
+interface SimulationReport {
   readonly rounds: number
   readonly acknowledged: number
   readonly refused: number
@@ -40,7 +40,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   const { seed, store, say } = options
   const random = seededRandom(seed)
   const until = Date.now() + options.secondsMax * 1000
-  await using world = await createWorld(store)
+  await using fixture = await createFixture(store)
   const ledger = new Ledger()
   const problems: string[] = []
   const writers: Writer[] = []
@@ -49,10 +49,10 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
       new Writer({
         number,
         random: seededRandom(random.below(2 ** 32)),
-        replicas: world.replicas,
-        subscriptionId: world.subscriptionId,
-        ownerToken: world.ownerToken,
-        reader: await world.createReader(`reader-${number}`),
+        replicas: fixture.replicas,
+        subscriptionId: fixture.subscriptionId,
+        ownerToken: fixture.ownerToken,
+        reader: await fixture.createReader(`reader-${number}`),
         ledger,
         problem: (text) => problems.push(text),
       }),
@@ -62,17 +62,17 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   let operations = 0
   while (rounds < options.roundsMax && Date.now() < until) {
     rounds++
-    const hurt = await writeAndHurt(world, writers, random)
+    const hurt = await writeAndHurt(fixture, writers, random)
     const stage = `round ${rounds} (${hurt})`
-    report(problems, stage, world, options)
-    problems.push(...audit(await settledConnection(world), ledger))
-    report(problems, `${stage}, as it lay`, world, options)
-    await world.recover(random)
-    await settle(world, problems)
-    problems.push(...audit(await world.snapshot(), ledger))
-    for (const writer of writers) operations += await check(world, writer, random, problems)
-    problems.push(...faultsIn(world.replicas))
-    report(problems, `${stage}, recovered`, world, options)
+    report(problems, stage, fixture, options)
+    problems.push(...audit(await settledConnection(fixture), ledger))
+    report(problems, `${stage}, as it lay`, fixture, options)
+    await fixture.recover(random)
+    await settle(fixture, problems)
+    problems.push(...audit(await fixture.snapshot(), ledger))
+    for (const writer of writers) operations += await check(fixture, writer, random, problems)
+    problems.push(...faultsIn(fixture.replicas))
+    report(problems, `${stage}, recovered`, fixture, options)
     say(
       `${store} ${stage}: ${ledger.count('acknowledged')} acknowledged, ` +
         `${ledger.count('refused')} refused, ${ledger.count('doubtful')} doubtful`,
@@ -89,15 +89,15 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
 
 /** Writers go on while one replica is down, and for a moment when nothing answers. */
 async function writeAndHurt(
-  world: World,
+  fixture: SimulationFixture,
   writers: readonly Writer[],
   random: Random,
 ): Promise<string> {
   let isOver = false
   const written = Promise.all(writers.map((writer) => writer.run(() => isOver)))
   await sleep(100 + random.below(700))
-  const hurt = await world.hurt(random)
-  const goesOn = world.replicas.some((replica) => replica.started !== undefined)
+  const hurt = await fixture.hurt(random)
+  const goesOn = fixture.replicas.some((replica) => replica.started !== undefined)
   await sleep(goesOn ? random.below(600) : random.below(30))
   isOver = true
   await written
@@ -105,10 +105,12 @@ async function writeAndHurt(
 }
 
 /** The store's own recovery may take a moment before it answers anyone. */
-async function settledConnection(world: World): Promise<Awaited<ReturnType<World['snapshot']>>> {
+async function settledConnection(
+  fixture: SimulationFixture,
+): Promise<Awaited<ReturnType<SimulationFixture['snapshot']>>> {
   for (let tries = 0; ; tries++) {
     try {
-      return await world.snapshot()
+      return await fixture.snapshot()
     } catch (error) {
       if (tries === 100) throw error
       await sleep(50)
@@ -117,10 +119,10 @@ async function settledConnection(world: World): Promise<Awaited<ReturnType<World
 }
 
 /** Whatever was under way goes on to its end by itself. */
-async function settle(world: World, problems: string[]): Promise<void> {
+async function settle(fixture: SimulationFixture, problems: string[]): Promise<void> {
   const until = Date.now() + settleSecondsMax * 1000
   for (;;) {
-    const snapshot = await world.snapshot()
+    const snapshot = await fixture.snapshot()
     if (isSettled(snapshot)) return
     if (Date.now() > until) {
       const running = snapshot.operations.filter((one) => one.running === 1)
@@ -133,7 +135,7 @@ async function settle(world: World, problems: string[]): Promise<void> {
 
 /** Every path of a writer holds one of the values it may have, and everyone says the same of it. */
 async function check(
-  world: World,
+  fixture: SimulationFixture,
   writer: Writer,
   random: Random,
   problems: string[],
@@ -141,7 +143,7 @@ async function check(
   for (const group of writer.groups) {
     for (const path of [group.path, ...group.assignments]) {
       const found = new Set<string>()
-      for (const replica of world.replicas) {
+      for (const replica of fixture.replicas) {
         found.add((await writer.read(path, replica)) ?? 'nothing')
       }
       const [value = 'nothing', ...others] = found
@@ -154,19 +156,19 @@ async function check(
       else group.settle(path, value)
     }
     group.isUnknown = false
-    await checkGrants(world, writer, group, problems)
+    await checkGrants(fixture, writer, group, problems)
   }
-  await checkList(writer, random, problems, world)
-  return checkOperations(world, writer, problems)
+  await checkList(writer, random, problems, fixture)
+  return checkOperations(fixture, writer, problems)
 }
 
 async function checkGrants(
-  world: World,
+  fixture: SimulationFixture,
   writer: Writer,
   group: GroupModel,
   problems: string[],
 ): Promise<void> {
-  for (const replica of world.replicas) {
+  for (const replica of fixture.replicas) {
     const allowed = await writer.isGranted(group, replica)
     if (allowed === group.grants) continue
     problems.push(
@@ -180,13 +182,13 @@ async function checkList(
   writer: Writer,
   random: Random,
   problems: string[],
-  world: World,
+  fixture: SimulationFixture,
 ): Promise<void> {
   for (const group of writer.groups) {
     if (group.may(group.path, absent)) continue
     const expected = group.assignments.filter((path) => !group.may(path, absent))
     const names = await pages(
-      world,
+      fixture,
       `${group.path}/providers/Vendor.Authorization/roleAssignments?api-version=2022-04-01&$top=${1 + random.below(3)}`,
     )
     const inside = names.filter((id) => id.toLowerCase().startsWith(`${group.path}/`.toLowerCase()))
@@ -203,11 +205,11 @@ async function checkList(
   }
 }
 
-async function pages(world: World, first: string): Promise<readonly string[]> {
+async function pages(fixture: SimulationFixture, first: string): Promise<readonly string[]> {
   const ids: string[] = []
   let next: string | undefined = first
   for (let count = 0; next !== undefined && count < 100; count++) {
-    const { value, nextLink } = await ask(world, next)
+    const { value, nextLink } = await ask(fixture, next)
     ids.push(...value.map(({ id }) => id))
     next = nextLink === undefined ? undefined : pathOf(nextLink)
   }
@@ -220,10 +222,14 @@ function pathOf(link: string): string {
 }
 
 /** Operations that were handed out have come to their good end. */
-async function checkOperations(world: World, writer: Writer, problems: string[]): Promise<number> {
+async function checkOperations(
+  fixture: SimulationFixture,
+  writer: Writer,
+  problems: string[],
+): Promise<number> {
   const operations = writer.operations.splice(0)
   for (const path of operations) {
-    const { status } = await ask(world, path)
+    const { status } = await ask(fixture, path)
     if (status !== 'Succeeded') problems.push(`${path} is ${status}`)
   }
   return operations.length
@@ -236,10 +242,10 @@ interface Asked {
   readonly status: string
 }
 
-async function ask(world: World, path: string): Promise<Asked> {
-  const [replica] = world.replicas
+async function ask(fixture: SimulationFixture, path: string): Promise<Asked> {
+  const [replica] = fixture.replicas
   const response = await fetch(`${replica?.started?.url}${path}`, {
-    headers: { authorization: `Bearer ${world.ownerToken}` },
+    headers: { authorization: `Bearer ${fixture.ownerToken}` },
   })
   const text = await response.text()
   if (!response.ok) throw new BrokenPromise(`GET ${path} answered ${response.status} ${text}`)
@@ -259,19 +265,19 @@ function faultsIn(replicas: readonly Replica[]): readonly string[] {
 function report(
   problems: readonly string[],
   stage: string,
-  world: World,
+  fixture: SimulationFixture,
   { seed, store, writers, roundsMax }: SimulationOptions,
 ): void {
   if (problems.length === 0) return
-  world.keep()
-  const words = world.replicas.map(({ name, words }) => `${name} said:\n${words.slice(-4000)}`)
+  fixture.keep()
+  const words = fixture.replicas.map(({ name, words }) => `${name} said:\n${words.slice(-4000)}`)
   throw new BrokenPromise(
     [
       `Promises were broken in ${stage}:`,
       ...problems.slice(0, problemsMax).map((problem) => `- ${problem}`),
       ...(problems.length > problemsMax ? [`… and ${problems.length - problemsMax} more`] : []),
       `To repeat: npm run simulate -- --seed ${seed} --store ${store} --writers ${writers} --rounds ${roundsMax}`,
-      `What was left is in ${world.folder}`,
+      `What was left is in ${fixture.folder}`,
       ...words,
     ].join('\n'),
   )

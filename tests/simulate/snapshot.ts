@@ -5,11 +5,11 @@
 
 import { DatabaseSync } from 'node:sqlite'
 
-export interface StoredResource {
+interface StoredResource {
   readonly key: string
   readonly document: string
 }
-export interface StoredOperation {
+interface StoredOperation {
   readonly id: string
   readonly resource_key: string
   readonly document: string

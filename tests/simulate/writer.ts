@@ -21,7 +21,7 @@ const roles = [
   '18d7d88d-d35e-4fb5-a5c3-7773c20a72d9',
 ] as const
 
-export interface WriterParts {
+interface WriterDependencies {
   readonly number: number
   readonly random: Random
   readonly replicas: readonly Replica[]
@@ -44,19 +44,19 @@ export class Writer {
   readonly groups: readonly GroupModel[]
   /** Paths of the operations that were handed out, to be followed to their end. */
   readonly operations: string[] = []
-  readonly #parts: WriterParts
+  readonly #parts: WriterDependencies
   readonly #shared: readonly string[]
 
-  constructor(parts: WriterParts) {
-    this.#parts = parts
-    const base = `/subscriptions/${parts.subscriptionId}/resourceGroups`
+  constructor(deps: WriterDependencies) {
+    this.#parts = deps
+    const base = `/subscriptions/${deps.subscriptionId}/resourceGroups`
     const assignments = (group: string, seed: number): readonly string[] =>
       roles.map(
         (_, at) =>
-          `${group}/providers/Vendor.Authorization/roleAssignments/${guid(parts.number, seed * 10 + at)}`,
+          `${group}/providers/Vendor.Authorization/roleAssignments/${guid(deps.number, seed * 10 + at)}`,
       )
     this.groups = [0, 1].map((at) => {
-      const path = `${base}/sim-${parts.number}-${at}`
+      const path = `${base}/sim-${deps.number}-${at}`
       return new GroupModel(path, assignments(path, at))
     })
     const shared = `${base}/sim-shared`

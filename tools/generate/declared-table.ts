@@ -9,7 +9,7 @@ import type { PlaneServices } from '#plane/create-plane.ts'
 import { describe } from '#plane/describe.ts'
 import type { RouteDescription } from '#plane/plane.ts'
 import { createRegistry, type Registry } from '#plane/registry.ts'
-import type { Inspection } from '#providers/authorization/provider.ts'
+import type { Inspection } from '#providers/authorization/dependencies.ts'
 import { providers } from '#providers/index.ts'
 
 export interface DeclaredTable {
@@ -26,7 +26,7 @@ export function declaredTable(): DeclaredTable {
   const undeclared = <T extends object>(): T => new Proxy({} as T, { get: () => never })
   const registry = createRegistry(
     providers({
-      world: {
+      context: {
         words: contractWords,
         directory: { find: never, groupsOf: never },
         workloads: { of: never, give: never, take: never },
@@ -35,7 +35,7 @@ export function declaredTable(): DeclaredTable {
         ids: { uuid: never, secret: never },
         timers: { after: never },
         log: silentLog,
-        sql: { dialect: 'sqlite', all: never, transact: never },
+        sql: { dialect: 'sqlite', all: never, scan: never, snapshot: never, transact: never },
         sealOf: () => ({ seal: never, open: never }),
         publicUrl: never,
         services: undeclared<PlaneServices>(),

@@ -3,7 +3,7 @@
 import { ratio } from './units.ts'
 
 /**
- * Shares of `amount`, a multiple of `unit`, in proportion to `weights`, in their order (facts 5.5). What has been
+ * Shares of `amount`, a multiple of `unit`, in proportion to `weights`, in their order (business facts 5.5). What has been
  * given out up to a weight is the rounded share of all weights up to it: that is the carry, kept in no variable, so
  * that the share of any one weight can be told from the sum before it. All of nothing is nothing.
  */

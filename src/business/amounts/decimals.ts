@@ -6,7 +6,7 @@
 import { Decimal as Base } from 'decimal.js'
 import { decimalMax, decimalPlaces, decimalUnit } from '../entity.ts'
 
-/** Wide enough that no product or sum of values with 15 digits is ever cut. Halves go away from zero (facts 5.1). */
+/** Wide enough that no product or sum of values with 15 digits is ever cut. Halves go away from zero (business facts 5.1). */
 export const Decimal: typeof Base = Base.clone({ precision: 60, rounding: Base.ROUND_HALF_UP })
 export type Decimal = Base
 

@@ -1,6 +1,6 @@
 /**
  * The amounts of a whole document from its lines: the invoice discount spread over them, their net amounts and tax
- * per group, and the totals (facts 5.4, 5.5, 5.7). The line-by-line way of `tax-group.ts` gives the same totals.
+ * per group, and the totals (business facts 5.4, 5.5, 5.7). The line-by-line way of `tax-group.ts` gives the same totals.
  */
 
 import { allocate } from './allocate.ts'
@@ -16,13 +16,13 @@ export interface DocumentLine {
   readonly allowsInvoiceDiscount: boolean
 }
 
-export interface DocumentAmounts {
+interface DocumentAmounts {
   /** In the order of the lines. */
   readonly shares: readonly Share[]
   readonly groups: ReadonlyMap<string, TaxGroup>
 }
 
-export interface Totals {
+interface Totals {
   readonly discountAmount: number
   readonly totalAmountExcludingTax: number
   readonly totalTaxAmount: number
@@ -102,7 +102,7 @@ export function totalsOf(groups: Iterable<TaxGroup>): Totals {
 }
 
 /**
- * `invoiceDiscountAllocation` of a line (facts 5.5): with prices including tax, told without the tax. A line that
+ * `invoiceDiscountAllocation` of a line (business facts 5.5): with prices including tax, told without the tax. A line that
  * carries no discount shows none, though its net amount may have taken a cent.
  */
 export function allocationShown(share: Share, amountExcludingTax: number, terms: Terms): number {

@@ -1,6 +1,6 @@
 /**
  * The amounts of one line on its own: gross, line discount, and the tax fields before the invoice discount
- * (facts 5.2 and 5.3). Knows no other line. All figures are as columns hold them.
+ * (business facts 5.2 and 5.3). Knows no other line. All figures are as columns hold them.
  */
 
 import { hundredPercent, one, ratio } from './units.ts'
@@ -19,7 +19,7 @@ export interface LineFigures {
   readonly taxPercent: number
 }
 
-export interface LineAmounts {
+interface LineAmounts {
   /** Gross less the line discount; what the invoice discount is taken of. */
   readonly lineAmount: number
   readonly amountExcludingTax: number
@@ -46,7 +46,7 @@ export function withoutTax(amount: number, percent: number, unit: number): numbe
   return ratio(amount, hundredPercent, hundredPercent + percent, unit)
 }
 
-export function withTax(amount: number, percent: number, unit: number): number {
+function withTax(amount: number, percent: number, unit: number): number {
   return ratio(amount, hundredPercent + percent, hundredPercent, unit)
 }
 
@@ -64,7 +64,7 @@ export function lineAmountsOf(figures: LineFigures, terms: Terms): LineAmounts {
   }
 }
 
-/** A price with the tax of one kind of document, as the price of the other kind (facts 14, `priceIncludesTax`). */
+/** A price with the tax of one kind of document, as the price of the other kind (business facts 14, `priceIncludesTax`). */
 export function convertPrice(price: number, from: boolean, to: boolean, percent: number): number {
   if (from === to) return price
   return to ? withTax(price, percent, 1) : withoutTax(price, percent, 1)

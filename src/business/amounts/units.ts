@@ -9,7 +9,7 @@ export const hundredPercent = 10_000_000
 
 /**
  * `amount × part ÷ whole` to the nearest multiple of `unit`, which may be any positive one: 0.01, 0.001, 1, 0.05.
- * Halves go away from zero (facts 5.1). `whole` is not 0.
+ * Halves go away from zero (business facts 5.1). `whole` is not 0.
  */
 export function ratio(amount: number, part: number, whole: number, unit: number): number {
   const above = amount * part

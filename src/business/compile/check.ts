@@ -37,17 +37,17 @@ import { filterFunctions } from './functions.ts'
 import { asReal, constant, isNumeric, isWhole, type Place } from './typing.ts'
 
 /** How much one filter may ask for beyond what the parser bounds. */
-export interface CheckLimits {
+interface CheckLimits {
   /** Operators of arithmetic: with the bounds of constants they keep every result within a double. */
   readonly arithmeticMax: number
   /** Steps of a path through navigations. */
   readonly stepsMax: number
 }
 
-export const checkLimits: CheckLimits = Object.freeze({ arithmeticMax: 8, stepsMax: 6 })
+const checkLimits: CheckLimits = Object.freeze({ arithmeticMax: 8, stepsMax: 6 })
 
 /** The option the text came from, for messages. */
-export type OptionName = '$filter' | '$orderby'
+type OptionName = '$filter' | '$orderby'
 
 /** The rows a request asks for, as the source that filter and order begin with. */
 export function rootSource(entity: Source['entity'], version: Version): Source {
@@ -72,7 +72,7 @@ export function checkOrder(
   }))
 }
 
-/** Does the navigation lead to a list, in this version? In v1.0 every one does (facts 3). */
+/** Does the navigation lead to a list, in this version? In v1.0 every one does (business facts 3). */
 export function leadsToList(navigation: Navigation, version: Version): boolean {
   return navigation.many || version === 'v1.0'
 }
@@ -491,7 +491,7 @@ function kindOf(field: Field, version: Version): Kind {
     case 'string':
       return 'text'
     case 'enum':
-      // In v1.0 enumerations are plain strings of the model (facts 12).
+      // In v1.0 enumerations are plain strings of the model (business facts 12).
       return version === 'v1.0' ? 'text' : 'enum'
     case 'guid':
     case 'date':

@@ -18,7 +18,7 @@ export interface Constant {
   readonly exact: boolean
 }
 
-export interface Misfit {
+interface Misfit {
   readonly expected: string
   readonly found?: string
 }

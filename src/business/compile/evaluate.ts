@@ -19,7 +19,7 @@ import type {
 export type Tables = (table: string) => readonly SqlRow[]
 
 /** Values are as columns hold them; conditions are true, false or unknown (null). */
-export type Value = SqlValue | boolean
+type Value = SqlValue | boolean
 
 /** The rows an expression is about, by the number of their source. */
 type Scope = ReadonlyMap<number, SqlRow>

@@ -57,20 +57,20 @@ export interface ConstantExpression extends Typed {
 }
 
 /** A value of the one row a navigation leads to; null when there is none. */
-export interface RelatedExpression extends Typed {
+interface RelatedExpression extends Typed {
   readonly form: 'related'
   readonly source: Source
   readonly value: Expression
 }
 
 /** How many rows a navigation leads to. */
-export interface CountExpression extends Typed {
+interface CountExpression extends Typed {
   readonly form: 'count'
   readonly source: Source
 }
 
 /** Some row of the source meets the predicate, or every one does. Never null. */
-export interface QuantifiedExpression extends Typed {
+interface QuantifiedExpression extends Typed {
   readonly form: 'any' | 'all'
   readonly source: Source
   readonly predicate: Expression | undefined
@@ -92,12 +92,12 @@ export interface InExpression extends Typed {
   readonly orNull: boolean
 }
 
-export interface LogicExpression extends Typed {
+interface LogicExpression extends Typed {
   readonly form: 'and' | 'or'
   readonly terms: readonly Expression[]
 }
 
-export interface NotExpression extends Typed {
+interface NotExpression extends Typed {
   readonly form: 'not'
   readonly operand: Expression
 }

@@ -7,7 +7,7 @@ import { builtInFunctions } from '#kernel/filter/functions.ts'
 import { type FilterProfile, strictProfile } from '#kernel/filter/profile.ts'
 import type { Kind } from './expression.ts'
 
-export interface FilterFunction {
+interface FilterFunction {
   /** The kinds each parameter accepts; literals are tried in this order. */
   readonly parameters: readonly (readonly Kind[])[]
   readonly result: Kind

@@ -1,5 +1,5 @@
 /**
- * The bound actions of documents (facts 9.1 and 9.2): posting, cancelling, sending, and making one document of
+ * The bound actions of documents (business facts 9.1 and 9.2): posting, cancelling, sending, and making one document of
  * another. Each is whole or not at all, since it runs in one transaction.
  */
 
@@ -26,7 +26,7 @@ import { isPosted } from './life.ts'
 import { nextNumber } from './numbers.ts'
 
 /** The document an action leads to: `Location` points at it. */
-export interface ActionResult {
+interface ActionResult {
   readonly set: string
   readonly id: string
 }

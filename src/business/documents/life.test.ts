@@ -104,7 +104,7 @@ for (const dialect of dialects) {
     await assert.rejects(books.change('salesInvoiceLines', lineId, { quantity: 2 }, '*'), closed)
     await assert.rejects(books.create('salesInvoiceLines', { itemId }, { documentId: id }), closed)
     await assert.rejects(books.remove('salesInvoiceLines', lineId), closed)
-    // Comments stay open (facts 9.2).
+    // Comments stay open (business facts 9.2).
     const said = { description: 'Please look at the price.' }
     const comment = await books.create('salesInvoiceLines', said, { documentId: id })
     await books.change('salesInvoiceLines', comment, { description: 'It is fine.' }, '*')

@@ -1,4 +1,4 @@
-/** The states of documents and what each allows (facts 9.2). Pure. */
+/** The states of documents and what each allows (business facts 9.2). Pure. */
 
 import type { SqlRow } from '#stores/store.ts'
 

@@ -1,4 +1,4 @@
-/** Ledger accounts (facts 14), which the interface only reads: they come with the company. Shape only. */
+/** Ledger accounts (business facts 14), which the interface only reads: they come with the company. Shape only. */
 
 import {
   boolean,
@@ -14,8 +14,8 @@ import {
 
 const never = { write: 'never' } as const
 
-export const accountTypes = ['Posting', 'Heading', 'Total', 'Begin-Total', 'End-Total'] as const
-export const accountCategories = [
+const accountTypes = ['Posting', 'Heading', 'Total', 'Begin-Total', 'End-Total'] as const
+const accountCategories = [
   ' ',
   'Assets',
   'Liabilities',

@@ -1,4 +1,4 @@
-/** Companies: what everything else belongs to (facts 2 and 14). Shape only. */
+/** Companies: what everything else belongs to (business facts 2 and 14). Shape only. */
 
 import { defineEntity, type Entity, editable, guid, moment, text } from '../entity.ts'
 

@@ -1,4 +1,4 @@
-/** Currencies and how amounts in them are rounded (facts 5.1 and 14). Shape only. */
+/** Currencies and how amounts in them are rounded (business facts 5.1 and 14). Shape only. */
 
 import { decimal, defineEntity, type Entity, editable, guid, moment, text } from '../entity.ts'
 

@@ -1,4 +1,4 @@
-/** Customers, with what decides the tax of their documents (facts 5.6 and 14). Shape only. */
+/** Customers, with what decides the tax of their documents (business facts 5.6 and 14). Shape only. */
 
 import {
   boolean,
@@ -17,7 +17,7 @@ import {
 const calculated = { write: 'never' } as const
 const v2 = { versions: ['v2.0'] } as const
 
-export const customerBlocks = [' ', 'Ship', 'Invoice', 'All'] as const
+const customerBlocks = [' ', 'Ship', 'Invoice', 'All'] as const
 
 export const customers: Entity = defineEntity({
   set: 'customers',

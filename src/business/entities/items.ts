@@ -1,4 +1,4 @@
-/** Items, their variants and the units they are sold in besides their base unit (facts 14). Shapes only. */
+/** Items, their variants and the units they are sold in besides their base unit (business facts 14). Shapes only. */
 
 import {
   boolean,
@@ -17,7 +17,7 @@ import {
 const calculated = { write: 'never' } as const
 const v2 = { versions: ['v2.0'] } as const
 
-export const itemTypes = ['Inventory', 'Service', 'Non-Inventory'] as const
+const itemTypes = ['Inventory', 'Service', 'Non-Inventory'] as const
 
 export const items: Entity = defineEntity({
   set: 'items',

@@ -1,7 +1,7 @@
 /**
  * What lines are read from. Where a document has an invoice discount, its share in every line changes with every
  * other line; so the share, and the net amounts that follow from it, are worked out here, out of the sums before the
- * line and those of its tax group (facts 5.5). Other lines are read as they stand.
+ * line and those of its tax group (business facts 5.5). Other lines are read as they stand.
  */
 
 import type { View } from '../entity.ts'

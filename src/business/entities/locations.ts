@@ -1,4 +1,4 @@
-/** Locations goods are shipped from (facts 14). Shape only. */
+/** Locations goods are shipped from (business facts 14). Shape only. */
 
 import { boolean, defineEntity, type Entity, editable, guid, moment, text } from '../entity.ts'
 

@@ -1,5 +1,5 @@
 /**
- * Sales documents: invoices, quotes and credit memos, one table for the three (facts 5.7, 9 and 14). Shapes and
+ * Sales documents: invoices, quotes and credit memos, one table for the three (business facts 5.7, 9 and 14). Shapes and
  * names of actions only; the life of a document stands in `documents/`.
  */
 
@@ -25,18 +25,9 @@ import type { DocumentKind } from './sales-lines.ts'
 const calculated = { write: 'never' } as const
 const v2 = { versions: ['v2.0'] } as const
 
-export const invoiceStatuses = [
-  'Draft',
-  'In Review',
-  'Open',
-  'Paid',
-  'Canceled',
-  'Corrective',
-] as const
-export type InvoiceStatus = (typeof invoiceStatuses)[number]
+const invoiceStatuses = ['Draft', 'In Review', 'Open', 'Paid', 'Canceled', 'Corrective'] as const
 
-export const quoteStatuses = ['Draft', 'Sent', 'Accepted', 'Expired'] as const
-export type QuoteStatus = (typeof quoteStatuses)[number]
+const quoteStatuses = ['Draft', 'Sent', 'Accepted', 'Expired'] as const
 
 function address(prefix: 'sellTo' | 'shipTo' | 'billTo'): readonly Field[] {
   const write = prefix === 'billTo' ? calculated : {}

@@ -1,6 +1,6 @@
 /**
  * Sales document lines: of invoices, quotes and credit memos, one table for the three (contract, "Resources and
- * their fields"; facts 3 and 12). Shapes only; how amounts come about stands in `amounts/`.
+ * their fields"; business facts 3 and 12). Shapes only; how amounts come about stands in `amounts/`.
  */
 
 import {
@@ -24,11 +24,11 @@ import {
 import { lineView } from './line-view.ts'
 
 /** The kinds a document may have, as its rows and those of its lines carry them in the column `kind`. */
-export const documentKinds = ['invoice', 'quote', 'creditMemo'] as const
+const documentKinds = ['invoice', 'quote', 'creditMemo'] as const
 export type DocumentKind = (typeof documentKinds)[number]
 
-/** Facts 4, in the order of their numbers; 6 to 9 are not used by the interface. */
-export const lineTypes = [
+/** Business facts 4, in the order of their numbers; 6 to 9 are not used by the interface. */
+const lineTypes = [
   'Comment',
   'Account',
   'Item',
@@ -60,7 +60,7 @@ const joins: readonly Join[] = [
   { name: 'item', table: 'business_items', on: [{ foreign: 'id', local: { column: 'item_id' } }] },
 ]
 
-/** v1.0: what the line is about, as an object. Its description is only ever read from a body (facts 12). */
+/** v1.0: what the line is about, as an object. Its description is only ever read from a body (business facts 12). */
 const lineDetails = complex(
   'lineDetails',
   'salesLineDetails',
@@ -72,7 +72,7 @@ const lineDetails = complex(
   { ...v1, write: 'create', absent: { column: 'line_object_number', value: '' } },
 )
 
-/** v1.0: the unit as an object; the conversion is null for the item's base unit (facts 12). */
+/** v1.0: the unit as an object; the conversion is null for the item's base unit (business facts 12). */
 const unitOfMeasure = complex(
   'unitOfMeasure',
   'unitOfMeasureObject',

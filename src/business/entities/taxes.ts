@@ -1,5 +1,5 @@
 /**
- * Tax areas (the customer's side), tax groups (the product's side), and the rate where the two meet (facts 5.6
+ * Tax areas (the customer's side), tax groups (the product's side), and the rate where the two meet (business facts 5.6
  * and 14). Shapes only. Rates are ours: the facts name no set for them.
  */
 

@@ -1,4 +1,4 @@
-/** Units of measure (facts 14). Shape only. */
+/** Units of measure (business facts 14). Shape only. */
 
 import { defineEntity, type Entity, editable, guid, moment, text } from '../entity.ts'
 

@@ -65,7 +65,7 @@ function shown(text: string): string {
   return text.slice(0, 100)
 }
 
-/** The id of a line in v1.0 as clients write it, with and without quotes (facts 12). */
+/** The id of a line in v1.0 as clients write it, with and without quotes (business facts 12). */
 const lineId = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}-\d+$/
 
 function parseKey(text: string): RawKey {

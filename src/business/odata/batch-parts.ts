@@ -3,6 +3,7 @@
  * the same form. Time and memory are linear in the body; what a part asks for is not looked at.
  */
 
+import { isJsonObject } from '#kernel/patch.ts'
 import { refuse } from '../errors.ts'
 import type { BusinessAnswer } from '../message.ts'
 import { odataLimits } from './limits.ts'
@@ -27,7 +28,7 @@ export interface PartAnswer {
   readonly answer: BusinessAnswer
 }
 
-export function badBatch(reason: string): Error {
+function badBatch(reason: string): Error {
   return refuse.BadRequest({ reason: `The batch is invalid: ${reason}.` })
 }
 
@@ -59,18 +60,14 @@ function checkParts(parts: readonly BatchPart[]): readonly BatchPart[] {
 
 export function readJsonBatch(body: Uint8Array): readonly BatchPart[] {
   const batch = parseJson(body)
-  const requests = isObject(batch) ? batch['requests'] : undefined
+  const requests = isJsonObject(batch) ? batch['requests'] : undefined
   if (!Array.isArray(requests))
     throw badBatch("a JSON object with the list 'requests' was expected")
   return checkParts(requests.map((one, at) => jsonPart(one, at)))
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function jsonPart(value: unknown, at: number): BatchPart {
-  if (!isObject(value)) throw badBatch(`requests[${at}] is not an object`)
+  if (!isJsonObject(value)) throw badBatch(`requests[${at}] is not an object`)
   const { id, method, url, headers = {}, body, atomicityGroup, dependsOn = [] } = value
   if (typeof id !== 'string' && typeof id !== 'number')
     throw badBatch(`requests[${at}] has no 'id'`)
@@ -80,7 +77,7 @@ function jsonPart(value: unknown, at: number): BatchPart {
   if (atomicityGroup !== undefined && typeof atomicityGroup !== 'string') {
     throw badBatch(`requests[${at}].atomicityGroup is not text`)
   }
-  if (!Array.isArray(dependsOn) || !isObject(headers)) {
+  if (!Array.isArray(dependsOn) || !isJsonObject(headers)) {
     throw badBatch(`requests[${at}]: 'dependsOn' is a list, 'headers' an object`)
   }
   const lower = Object.entries(headers).map(([name, text]) => [name.toLowerCase(), String(text)])
@@ -148,24 +145,38 @@ export function readMultipartBatch(body: Uint8Array, boundary: string): readonly
   return checkParts(parts)
 }
 
-function splitParts(text: string, boundary: string): readonly string[] {
-  const pieces = `\r\n${text.replaceAll(/\r?\n/g, '\r\n')}`.split(`\r\n--${boundary}`)
-  const end = pieces.findIndex((one, at) => at > 0 && one.startsWith('--'))
-  if (end < 0) throw badBatch(`the closing boundary '--${boundary}--' is missing`)
-  if (end - 1 > odataLimits.batchRequestsMax) {
-    throw badBatch(`it holds more than ${odataLimits.batchRequestsMax} requests`)
+/**
+ * The parts between the boundaries, without the line breaks around them. Cuts out no more than a batch may hold, however
+ * many there are.
+ */
+function splitParts(given: string, boundary: string): readonly string[] {
+  const text = `\n${given}`
+  const mark = `\n--${boundary}`
+  // A boundary holds no line break, so marks never overlap.
+  if (!text.includes(`${mark}--`)) {
+    throw badBatch(`the closing boundary '--${boundary}--' is missing`)
   }
-  // Behind the boundary the rest of its line may hold blanks only.
-  return pieces.slice(1, end).map((one) => one.replace(/^[ \t]*\r\n/, ''))
+  const parts: string[] = []
+  let at = text.indexOf(mark) + mark.length
+  while (!text.startsWith('--', at)) {
+    if (parts.length >= odataLimits.batchRequestsMax) {
+      throw badBatch(`it holds more than ${odataLimits.batchRequestsMax} requests`)
+    }
+    const next = text.indexOf(mark, at)
+    // Behind the boundary the rest of its line may hold blanks only.
+    const part = text.slice(at, next).replace(/^[ \t]*\r?\n/, '')
+    parts.push(part.endsWith('\r') ? part.slice(0, -1) : part)
+    at = next + mark.length
+  }
+  return parts
 }
 
 function readHead(text: string): { headers: Record<string, string>; rest: string } {
   const headers: Record<string, string> = {}
   let from = 0
   for (let count = 0; ; count++) {
-    const found = text.indexOf('\r\n', from)
-    const line = text.slice(from, found < 0 ? text.length : found)
-    from = found < 0 ? text.length : found + 2
+    const { line, end } = lineAt(text, from)
+    from = end
     if (line === '') return { headers, rest: text.slice(from) }
     const colon = line.indexOf(':')
     const fits = colon > 0 && line.length <= odataLimits.batchLineLengthMax
@@ -176,6 +187,14 @@ function readHead(text: string): { headers: Record<string, string>; rest: string
   }
 }
 
+/** Lines end with LF, with CR before it or without. */
+function lineAt(text: string, from: number): { readonly line: string; readonly end: number } {
+  const found = text.indexOf('\n', from)
+  if (found < 0) return { line: text.slice(from), end: text.length }
+  const isPair = text[found - 1] === '\r' && found > from
+  return { line: text.slice(from, isPair ? found - 1 : found), end: found + 1 }
+}
+
 function httpPart(
   outer: Readonly<Record<string, string>>,
   text: string,
@@ -184,14 +203,14 @@ function httpPart(
   if (!/^application\/http/i.test(outer['content-type'] ?? '')) {
     throw badBatch("a part must have the Content-Type 'application/http'")
   }
-  const end = text.indexOf('\r\n')
-  const line = (end < 0 ? text : text.slice(0, end)).trim()
+  const first = lineAt(text, 0)
+  const line = first.line.trim()
   const [method = '', url = '', protocol, ...more] = line.split(' ')
   const isHttp = protocol === undefined || /^HTTP\/1\.[01]$/.test(protocol)
   if (url === '' || !isHttp || more.length > 0 || line.length > odataLimits.batchLineLengthMax) {
     throw badBatch(`'${line.slice(0, 60)}' is no request line`)
   }
-  const { headers, rest } = readHead(end < 0 ? '' : text.slice(end + 2))
+  const { headers, rest } = readHead(text.slice(first.end))
   const body = rest.trim()
   return {
     id: outer['content-id'] ?? headers['content-id'] ?? '',

@@ -4,9 +4,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ApiError } from '#kernel/error.ts'
-import type { SqlTx } from '#stores/store.ts'
+import type { SqlReads, SqlTx } from '#stores/store.ts'
 import { type BusinessAnswer, type BusinessRequest, jsonHeaders } from '../message.ts'
 import { answerBatch, type BatchedPart, type BatchRunner } from './batch.ts'
+
+const never = (): never => {
+  throw new Error('no part of the batch asks the store for anything')
+}
 
 /** Answers by the last segment: `bad` is refused; POST makes `made(7)`. Remembers what stayed. */
 class Fake implements BatchRunner {
@@ -28,6 +32,13 @@ class Fake implements BatchRunner {
     const result = await work({} as SqlTx)
     this.stayed.push(...this.#pending)
     return result
+  }
+
+  snapshots = 0
+
+  async snapshot<T>(work: (reads: SqlReads) => Promise<T>): Promise<T> {
+    this.snapshots++
+    return await work({ pauses: true, all: never, scan: never })
   }
 }
 
@@ -76,6 +87,18 @@ test('JSON: groups and snapshots roll back; references and tags lead to what was
   const patch = { url: '$0/lines', method: 'PATCH', headers: { 'If-Match': '$0' }, body: {} }
   const done = await send(requests({ url: 'a', ...group }, { ...patch, atomicityGroup: 'g' }), json)
   assert.deepEqual(done.fake.stayed, ['POST a', 'PATCH made(7)/lines W/"t"'])
+})
+
+test('what only reads, all from one state, is no transaction', async () => {
+  const isolation = { ...json, isolation: 'snapshot' }
+  const read = await send(requests({ url: 'a' }, { url: 'b' }), isolation)
+  assert.equal(read.fake.snapshots, 1)
+  assert.equal(JSON.parse(read.answer.body ?? '').responses.length, 2)
+  const refused = await send(requests({ url: 'bad' }, { url: 'b' }), isolation)
+  assert.equal(JSON.parse(refused.answer.body ?? '').responses.length, 1)
+  const mixed = await send(requests({ url: 'a' }, { url: 'b', method: 'POST' }), isolation)
+  assert.equal(mixed.fake.snapshots, 0)
+  assert.deepEqual(mixed.fake.stayed, ['GET a', 'POST b'])
 })
 
 const multipart = [

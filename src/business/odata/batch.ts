@@ -4,9 +4,9 @@
  */
 
 import { refuse as commonRefuse } from '#kernel/error.ts'
-import type { SqlTx } from '#stores/store.ts'
+import type { SqlReads, SqlTx } from '#stores/store.ts'
 import { refuse } from '../errors.ts'
-import { type BusinessAnswer, type BusinessRequest, jsonHeaders } from '../message.ts'
+import { type BusinessAnswer, type BusinessRequest, jsonHeaders, type Reads } from '../message.ts'
 import {
   type BatchPart,
   boundaryOf,
@@ -22,6 +22,8 @@ import { Budget } from './budget.ts'
 export interface BatchedPart {
   /** The transaction of an atomic group: everything is read and written in it, nothing is committed. */
   readonly within: SqlTx | undefined
+  /** What a request that only reads is answered from, where it is not the store as it is. */
+  readonly reads: Reads | undefined
   /** What its answer may hold. */
   readonly budget: Budget
 }
@@ -32,12 +34,14 @@ export interface BatchRunner {
   serve(request: BusinessRequest, part: BatchedPart): Promise<BusinessAnswer>
   /** Runs `work` in one transaction, rolled back when it throws. May run it more than once. */
   atomically<T>(work: (tx: SqlTx) => Promise<T>): Promise<T>
+  /** Runs `work`, which only reads, on one state of the store. May run it more than once. */
+  snapshot<T>(work: (reads: SqlReads) => Promise<T>): Promise<T>
 }
 
 /**
  * Answers a batch. Malformed as a whole it is refused with an `ApiError`; a part that is refused is an answer. Without
  * `Prefer: odata.continue-on-error` the first refusal ends it, and what follows is missing from the answer; with
- * `Isolation: snapshot` all parts are one transaction (facts 10.2).
+ * `Isolation: snapshot` all parts are one transaction (business facts 10.2).
  */
 export async function answerBatch(
   request: BusinessRequest,
@@ -126,9 +130,7 @@ class BatchRun {
       while (group !== undefined && parts[to]?.group === group) to++
       const some = parts.slice(at, to)
       const given =
-        group === undefined
-          ? await this.#each(some, undefined, this.#budget)
-          : await this.together(some)
+        group === undefined ? await this.#each(some, {}, this.#budget) : await this.together(some)
       answers.push(...given)
       const refused = given.some(({ answer }) => answer.status >= 400)
       if (refused && group !== undefined) this.#failed.add(group)
@@ -141,13 +143,22 @@ class BatchRun {
   /** All in one transaction; when one is refused nothing stays, and the answers are still given. */
   async together(parts: readonly BatchPart[]): Promise<readonly PartAnswer[]> {
     const [made, failed, behind] = [this.#made, this.#failed, this.#behind]
+    // The work may run again after a lost race, so it begins with what was known before it.
+    const begin = (): void => {
+      this.#made = new Map(made)
+      this.#failed = new Set(failed)
+      this.#behind = behind
+    }
     try {
+      if (parts.every(({ method }) => method === 'GET')) {
+        return await this.#runner.snapshot((reads) => {
+          begin()
+          return this.#each(parts, { reads }, this.#budget.inSnapshot(reads.pauses))
+        })
+      }
       return await this.#runner.atomically(async (tx) => {
-        // The work may run again after a lost race, so it begins with what was known before it.
-        this.#made = new Map(made)
-        this.#failed = new Set(failed)
-        this.#behind = behind
-        const answers = await this.#each(parts, tx, this.#budget.inTransaction())
+        begin()
+        const answers = await this.#each(parts, { within: tx }, this.#budget.inTransaction())
         if (answers.some(({ answer }) => answer.status >= 400)) throw new RolledBack(answers)
         return answers
       })
@@ -162,18 +173,18 @@ class BatchRun {
 
   async #each(
     parts: readonly BatchPart[],
-    within: SqlTx | undefined,
+    { within, reads }: Partial<Pick<BatchedPart, 'within' | 'reads'>>,
     budget: Budget,
   ): Promise<readonly PartAnswer[]> {
     const answers: PartAnswer[] = []
     for (const part of parts) {
       this.#behind--
-      const answer = await this.#one(part, { within, budget: budget.share(this.#behind) })
+      const answer = await this.#one(part, { within, reads, budget: budget.share(this.#behind) })
       await budget.pause()
       answers.push({ part, answer })
       if (answer.status < 400) continue
       this.#failed.add(part.id)
-      if (within !== undefined) break
+      if (within !== undefined || reads !== undefined) break
     }
     return answers
   }

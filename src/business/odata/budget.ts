@@ -21,8 +21,11 @@ export class Budget {
   /** What is taken out of a share is gone from the whole too. */
   readonly #whole: Budget | undefined
 
-  /** Of a transaction: lines that may still come with their documents. Shared by the requests in it. */
-  readonly nested: { lines: number }
+  /**
+   * Of a transaction: lines that may still come with their documents, and rows that its filters and orders may still
+   * look through. Shared by the requests in it.
+   */
+  readonly nested: { lines: number; scanned: number }
 
   constructor(rows: number, characters: number, pauses: boolean, whole?: Budget) {
     this.#rows = rows
@@ -30,7 +33,9 @@ export class Budget {
     this.#pauses = pauses
     this.#whole = whole
     const isOfTransaction = whole !== undefined && !whole.#pauses
-    this.nested = isOfTransaction ? whole.nested : { lines: odataLimits.nestedLinesMax }
+    this.nested = isOfTransaction
+      ? whole.nested
+      : { lines: odataLimits.nestedLinesMax, scanned: odataLimits.scannedRowsMax }
   }
 
   static ofAnswer(): Budget {
@@ -81,9 +86,14 @@ export class Budget {
 
   /** For the requests of a group that happen in one transaction. */
   inTransaction(): Budget {
+    return this.inSnapshot(false)
+  }
+
+  /** For requests that only read, all from one state of the store. */
+  inSnapshot(pauses: boolean): Budget {
     const rows = Math.min(this.#rows, odataLimits.transactionRowsMax)
     const characters = Math.min(this.#characters, odataLimits.transactionCharactersMax)
-    return new Budget(rows, characters, false, this)
+    return new Budget(rows, characters, pauses, this)
   }
 
   /** Lets the server do other work, where that may be waited for. */

@@ -1,5 +1,5 @@
 /**
- * Values of enumerations as names: v2.0 escapes what a name cannot hold (`In_x0020_Review`, facts 4). Both forms are
+ * Values of enumerations as names: v2.0 escapes what a name cannot hold (`In_x0020_Review`, business facts 4). Both forms are
  * accepted in what comes in. Knows no enumeration.
  */
 

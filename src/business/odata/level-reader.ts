@@ -16,6 +16,7 @@ import { type Conditions, LevelStatement, type ReadRow } from './level-statement
 import { odataLimits } from './limits.ts'
 import { searchAfter, searchOf } from './narrowing.ts'
 import type { ExpandOption, QueryOptions } from './options.ts'
+import { looksThrough, scan } from './scan.ts'
 
 /** A row as it stands in the answer. */
 export interface WrittenRow {
@@ -98,7 +99,8 @@ export class LevelReader {
     const expands = options.expand.length > 0
     const rows: WrittenRow[] = []
     let token: string | undefined
-    for await (const { raws, isMore } of pieces(statement, conditions, wanted, reading)) {
+    const look = this.#lookFor(asked, looksThrough(options), reading)
+    for await (const { raws, isMore } of pieces(statement, conditions, wanted, reading, look)) {
       for (let at = 0; at < raws.length; ) {
         const some = raws.slice(at, at + budget.atOnce(expands))
         const read = some.map((raw) => statement.row(raw))
@@ -150,7 +152,7 @@ export class LevelReader {
 
   /** The rows that one navigation leads to, of all rows at once, by the value they hang on. */
   async #expandOne(
-    { version, companyId }: Asked,
+    { entity: above, version, companyId }: Asked,
     one: ExpandOption,
     hangsOn: readonly string[],
     behind: number,
@@ -168,7 +170,11 @@ export class LevelReader {
       among(this.#dialect, writer, column, values),
     ]
     const statement = new LevelStatement(this.#dialect, entity, version, options)
-    const found = await hanging(statement, conditions, column, page, reading)
+    const level = { entity, version, options, companyId }
+    const isOfMany = looksThrough(options) || above.table === 'business_companies'
+    const isScan = isList && (isOfMany || reading.reads.scan !== undefined)
+    const look = this.#lookFor(level, isScan, reading)
+    const found = await hanging(statement, conditions, column, page, look)
     const lists = new Map<string, WrittenList>()
     for (const { value, place, total } of found) {
       const list = lists.get(value) ?? new WrittenList()
@@ -177,7 +183,6 @@ export class LevelReader {
       lists.set(value, list)
     }
     const wanted = found.filter(({ place }) => place > options.skip && place <= options.skip + page)
-    const asked = { entity, version, options, companyId }
     for (let at = 0; at < wanted.length; ) {
       // A list may end early and say so; a single row that is there cannot be told as missing.
       if (isList && budget.isSpent) break
@@ -186,7 +191,7 @@ export class LevelReader {
       at += some.length
       const raws = await rawsOf(statement, some, reading)
       const read = raws.flatMap((raw) => (raw === undefined ? [] : [statement.row(raw)]))
-      const hung = await this.#expandAll(asked, read, wanted.length - at, reading)
+      const hung = await this.#expandAll(level, read, wanted.length - at, reading)
       const texts = read.map((row, index) => written(row, hung[index])).values()
       for (const [index, { value }] of some.entries()) {
         const list = lists.get(value)
@@ -203,6 +208,13 @@ export class LevelReader {
       }
     }
     return { statement, lists }
+  }
+
+  /** How the statements of a level are asked: where many rows may be looked through, or as any other. */
+  #lookFor({ entity, companyId }: Asked, isScan: boolean, reading: Reading): Look {
+    const { reads } = reading
+    if (!isScan) return ({ text, values }) => reads.all(text, ...values)
+    return (fragment) => scan(reading, { dialect: this.#dialect, entity, companyId }, fragment)
   }
 
   #listText(
@@ -231,23 +243,26 @@ async function ask({ reads }: Reading, { text, values }: Fragment): Promise<read
   return await reads.all(text, ...values)
 }
 
+type Look = (fragment: Fragment) => Promise<readonly SqlRow[]>
+
 /** The rows of a page in order, and whether there are more behind each piece of it. */
 async function* pieces(
   statement: LevelStatement,
   conditions: Conditions,
   wanted: number,
   reading: Reading,
+  look: Look,
 ): AsyncGenerator<{ readonly raws: readonly SqlRow[]; readonly isMore: boolean }> {
   const most = reading.budget.page(wanted)
   const once = Math.min(most, odataLimits.rowsAtOnce)
-  const found = await ask(reading, statement.page(conditions, once))
+  const found = await look(statement.page(conditions, once))
   let isMore = found.length > once
   yield { raws: found.slice(0, once), isMore }
   let last = found[once - 1]
   for (let given = once; isMore && given < most && last !== undefined; ) {
     const count = Math.min(most - given, odataLimits.idsAtOnce)
     const token: string = statement.token(last)
-    const ids = await ask(reading, statement.ids(conditions, count + 1, token))
+    const ids = await look(statement.ids(conditions, count + 1, token))
     given += count
     isMore = ids.length > count
     for (let at = 0; at < Math.min(ids.length, count); at += odataLimits.rowsAtOnce) {
@@ -267,7 +282,7 @@ async function hanging(
   conditions: Conditions,
   column: string,
   page: number,
-  reading: Reading,
+  look: Look,
 ): Promise<readonly HangingRow[]> {
   const toHanging = (raw: SqlRow, isWhole: boolean): HangingRow => ({
     value: String(raw['hanging']),
@@ -277,12 +292,9 @@ async function hanging(
     raw: isWhole ? raw : undefined,
   })
   const rowsMax = odataLimits.rowsAtOnce
-  const few = await ask(
-    reading,
-    statement.pages(conditions, column, page, { rowsMax: rowsMax + 1 }),
-  )
+  const few = await look(statement.pages(conditions, column, page, { rowsMax: rowsMax + 1 }))
   if (few.length <= rowsMax) return few.map((raw) => toHanging(raw, true))
-  const ids = await ask(reading, statement.pages(conditions, column, page, 'ids'))
+  const ids = await look(statement.pages(conditions, column, page, 'ids'))
   return ids.map((raw) => toHanging(raw, false))
 }
 

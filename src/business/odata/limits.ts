@@ -1,4 +1,4 @@
-/** Every bound of the interface's addresses, options and batches in one table (facts 11). Numbers only. */
+/** Every bound of the interface's addresses, options and batches in one table (business facts 11). Numbers only. */
 
 export const odataLimits = Object.freeze({
   /** Characters of the path and of the query together. */
@@ -26,6 +26,8 @@ export const odataLimits = Object.freeze({
   transactionCharactersMax: 1024 * 1024,
   /** Lines that come with their documents in one transaction. */
   nestedLinesMax: 1_000,
+  /** Rows that filters and orders of the requests in one transaction look through. */
+  scannedRowsMax: 10_000,
   /** What every request of a batch has left, however much those before it took: rows and characters. */
   partRowsKept: 10,
   partCharactersKept: 16 * 1024,
@@ -39,7 +41,7 @@ export const odataLimits = Object.freeze({
   skipMax: 1_000_000_000,
   /** Operators of arithmetic in one filter. */
   arithmeticMax: 8,
-  /** Requests of one batch (facts 10.2). */
+  /** Requests of one batch (business facts 10.2). */
   batchRequestsMax: 100,
   /** Characters of one line of a part's head in a multipart batch. */
   batchLineLengthMax: 16_384,

@@ -28,7 +28,7 @@ export function searchOf(text: string): string {
     .join('&')
 }
 
-/** Some lists would be of a whole company: they must be narrowed (facts 2, "Ten facts" 8). */
+/** Some lists would be of a whole company: they must be narrowed (business facts 1 and 2). */
 export function requireNarrowing(request: DataRequest): void {
   const { entity, navigation } = lastOf(request)
   const needed = entity.listNeeds

@@ -25,6 +25,7 @@ import { lastOf, requireNarrowing, searchAfter } from './narrowing.ts'
 import { plainOptions, type QueryOptions } from './options.ts'
 import { type Bounds, PathRows, type ResolvedPath } from './path-rows.ts'
 import type { DataRequest } from './request.ts'
+import { scan } from './scan.ts'
 
 export interface ReaderOptions {
   readonly model: Model
@@ -151,7 +152,8 @@ class SqlReader implements Reader {
       case 'count': {
         const { entity } = lastOf(request)
         const conditions = await this.#paths.ofPath(reads, request, bounds)
-        const count = await this.#count(reads, entity, request.version, request.options, conditions)
+        const asked = { entity, version: request.version, options: request.options, companyId }
+        const count = await this.#count(asked, conditions, reading)
         return textAnswer(String(count))
       }
       case 'row': {
@@ -317,7 +319,7 @@ class SqlReader implements Reader {
     const select = options.selected === undefined ? '' : `(${options.selected})`
     const place = this.#contextPath(request, companyId)
     const count = options.count
-      ? await this.#count(reading.reads, entity, version, options, conditions)
+      ? await this.#count({ entity, version, options, companyId }, conditions, reading)
       : undefined
     const left = options.top === undefined ? undefined : options.top - level.rows.length
     const { path, search } = request.address
@@ -363,17 +365,18 @@ class SqlReader implements Reader {
   }
 
   async #count(
-    reads: Reads,
-    entity: Entity,
-    version: Version,
-    options: QueryOptions,
+    { entity, version, options, companyId }: Asked,
     conditions: Conditions,
+    reading: Reading,
   ): Promise<number> {
     const writer = new SqlWriter(this.#dialect)
     const source = rootSource(entity, version)
     const where = whereOf(writer, source, options, conditions)
-    const text = joined(`select count(*) as n from ${writer.from(source)}`, where)
-    const rows = await reads.all(text.text, ...text.values)
+    const count = joined(`select count(*) as n from ${writer.from(source)}`, where)
+    const isScan = reading.reads.scan !== undefined || options.filter !== undefined
+    const rows = isScan
+      ? await scan(reading, { dialect: this.#dialect, entity, companyId }, count)
+      : await reading.reads.all(count.text, ...count.values)
     return Number(rows[0]?.['n'] ?? 0)
   }
 }

@@ -4,10 +4,10 @@
  */
 
 import { refuse as commonRefuse } from '#kernel/error.ts'
-import { isGuid } from '#kernel/filter/lexer.ts'
 import type { Literal } from '#kernel/filter/nodes.ts'
 import { jsonExcess } from '#kernel/json-size.ts'
 import { defaultLimits } from '#kernel/limits.ts'
+import { isUuid } from '#kernel/uuid.ts'
 import { leadsToList } from '../compile/check.ts'
 import {
   type BoundAction,
@@ -35,7 +35,7 @@ import { readOptions } from './read-options.ts'
 
 /** Values of key fields in the form of their columns. One for a key, several for an alternate key. */
 export type Key = readonly KeyPart[]
-export interface KeyPart {
+interface KeyPart {
   readonly field: Field
   readonly value: string | number
 }
@@ -49,7 +49,7 @@ export interface Segment {
 }
 
 /** How a company was named: in the path, by `?company=`, or by the header `Company`. By id or by name. */
-export type CompanyKey = Key
+type CompanyKey = Key
 
 interface Addressed {
   readonly version: Version
@@ -70,35 +70,35 @@ interface Addressed {
   readonly address: { readonly path: string; readonly search: string }
 }
 
-export interface RowsRequest extends Addressed {
+interface RowsRequest extends Addressed {
   readonly kind: 'rows'
 }
 
-export interface RowRequest extends Addressed {
+interface RowRequest extends Addressed {
   readonly kind: 'row'
 }
 
 /** `…/$count`: the number of rows as text. */
-export interface CountRequest extends Addressed {
+interface CountRequest extends Addressed {
   readonly kind: 'count'
 }
 
 /** `…/displayName` or `…/displayName/$value`: one field of one row. */
-export interface PropertyRequest extends Addressed {
+interface PropertyRequest extends Addressed {
   readonly kind: 'property'
   readonly field: Field
   /** Bare text, as `$value` asks for. */
   readonly raw: boolean
 }
 
-export interface ActionRequest extends Addressed {
+interface ActionRequest extends Addressed {
   readonly kind: 'action'
   readonly action: BoundAction
 }
 
 export type DataRequest = RowsRequest | RowRequest | CountRequest | PropertyRequest | ActionRequest
 
-export type ParsedRequest =
+type ParsedRequest =
   | { readonly kind: 'service'; readonly version: Version; readonly method: string }
   | { readonly kind: 'metadata'; readonly version: Version; readonly method: string }
   | { readonly kind: 'batch'; readonly version: Version; readonly method: string }
@@ -326,7 +326,7 @@ function describeLiteral(literal: Literal): string {
   ).slice(0, 60)
 }
 
-/** `?company=` or the header `Company`, each an id or a name (facts 2). */
+/** `?company=` or the header `Company`, each an id or a name (business facts 2). */
 function namedCompany(
   model: Model,
   version: Version,
@@ -339,7 +339,7 @@ function namedCompany(
     (header === undefined ? undefined : decoded(header, 'plus-is-plus'))
   const companies = model.find('companies', version)
   if (text === undefined || text === '' || companies === undefined) return undefined
-  const isId = isGuid(text)
+  const isId = isUuid(text)
   const field = fieldNamed(companies, version, isId ? 'id' : 'name')
   return field === undefined ? undefined : [{ field, value: isId ? text.toLowerCase() : text }]
 }

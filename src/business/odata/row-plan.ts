@@ -92,7 +92,7 @@ export class RowPlan {
 }
 
 /** A cell as JSON; null, the cell of a join without a row, is the empty value of the type. */
-export function wireValue(field: Field, version: Version, cell: SqlValue): unknown {
+function wireValue(field: Field, version: Version, cell: SqlValue): unknown {
   switch (field.type.kind) {
     case 'guid':
       return cell ?? noGuid

@@ -41,7 +41,7 @@ export interface Books extends AsyncDisposable {
   tag(set: string, id: string): Promise<string>
 }
 
-export type Dialect = 'sqlite' | 'postgres'
+type Dialect = 'sqlite' | 'postgres'
 export const dialects: readonly Dialect[] = ['sqlite', 'postgres']
 
 const options = {

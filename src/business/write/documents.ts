@@ -1,8 +1,9 @@
 /**
- * Creates, changes and removes sales documents, alone or with their lines (deep insert, facts 10.1). What posting
+ * Creates, changes and removes sales documents, alone or with their lines (deep insert, business facts 10.1). What posting
  * and its siblings do stands in `documents/`.
  */
 
+import { isJsonObject } from '#kernel/patch.ts'
 import type { SqlRow, SqlValue } from '#stores/store.ts'
 import { isPosted, linesAreOpen } from '../documents/life.ts'
 import { nextNumber } from '../documents/numbers.ts'
@@ -28,7 +29,7 @@ import {
   type WriteContext,
 } from './rows.ts'
 import { checkTag } from './tag.ts'
-import { type Body, emptyValue, type GivenFields, isObject, readBody } from './values.ts'
+import { type Body, emptyValue, type GivenFields, readBody } from './values.ts'
 
 /** Cents, where neither the document's currency nor the company says otherwise. */
 const defaultPrecision = 1_000
@@ -98,7 +99,7 @@ export async function createDocument(
 /** A transaction of the embedded store holds up everything else for as long as it runs. */
 function nestedLines(value: unknown, name: string, { nested }: WriteContext): readonly Body[] {
   if (value === undefined || value === null) return []
-  if (!Array.isArray(value) || !value.every(isObject))
+  if (!Array.isArray(value) || !value.every(isJsonObject))
     throw badValue(name, 'a list of objects was expected.')
   const left = nested?.lines ?? odataLimits.nestedLinesMax
   if (value.length > left) {
@@ -121,7 +122,7 @@ function linesOf(entity: Entity): string {
   return `${entity.type}Lines`
 }
 
-/** After posting only these may still be changed (facts 7). */
+/** After posting only these may still be changed (business facts 7). */
 const openAfterPosting: ReadonlySet<string> = new Set(['dueDate'])
 
 export async function changeDocument(
@@ -355,7 +356,7 @@ async function applyCustomer(
   }
 }
 
-/** The local currency has no id, and its code is the company's (facts 14). */
+/** The local currency has no id, and its code is the company's (business facts 14). */
 async function applyCurrency(
   context: WriteContext,
   cells: Record<string, SqlValue>,

@@ -37,7 +37,7 @@ export interface LedgerLine {
 }
 
 /** Where a line stands. `isLast`: no line of the document stands behind it. */
-export interface LinePosition {
+interface LinePosition {
   readonly sequence: number
   readonly isLast: boolean
 }
@@ -52,7 +52,7 @@ export interface Ledger {
   ): Found<Readonly<Record<string, number>>>
   /** Takes a line out, by its row as the view of lines has it. */
   take(row: SqlRow): Promise<void>
-  /** A stored line is changed: what it carried of the invoice discount is given up (facts 5.5). */
+  /** A stored line is changed: what it carried of the invoice discount is given up (business facts 5.5). */
   giveUp(row: SqlRow): void
   /** Sets the invoice discount. Refused when no line could carry it; checked in `finish`. */
   setDiscount(amount: number): void
@@ -134,7 +134,7 @@ export function openLedger(context: WriteContext, document: SqlRow): Ledger {
     including += sign * share.including
   }
 
-  /** What is over or missing in a group that lost a line goes to the last of those left (facts 5.4). */
+  /** What is over or missing in a group that lost a line goes to the last of those left (business facts 5.4). */
   async function settle(key: string, group: Group): Promise<void> {
     const over = cents(group.sums, group.percent, terms)
     if (over.net === 0 && over.including === 0) return

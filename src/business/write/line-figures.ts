@@ -1,6 +1,6 @@
 /**
  * The figures of a line being written: unit, quantity, price, tax code and discount of a body, and the amounts that
- * come of them (facts 5.2, 5.3 and 6). Independent of the order of the properties in a body.
+ * come of them (business facts 5.2, 5.3 and 6). Independent of the order of the properties in a body.
  */
 
 import type { SqlRow } from '#stores/store.ts'
@@ -22,7 +22,7 @@ import { flagOf, numberOf, textOf } from './rows.ts'
 import { type GivenFields, inRange, type Parts } from './values.ts'
 
 /** What figures depend on besides the line itself. */
-export interface FigureGround {
+interface FigureGround {
   readonly document: DocumentFacts
   readonly terms: Terms
   /** What quantity and price came to before; undefined for a line that is new, or about something else now. */
@@ -141,7 +141,7 @@ function rateOf(code: string, document: DocumentFacts, lookups: Lookups): Found<
   return lookups.taxPercent(document.taxLiable ? document.taxAreaId : noGuid, code)
 }
 
-/** A written code is cut to 20 (facts 3); codes are upper case. */
+/** A written code is cut to 20 (business facts 3); codes are upper case. */
 const taxCodeLength = 20
 
 function applyTax(
@@ -170,7 +170,7 @@ async function applyCode(
   draft['tax_code'] = code
   const percent = await rateOf(code, document, lookups)
   draft['tax_percent'] = percent
-  // With prices that include the tax the price without it stays (facts 5.4).
+  // With prices that include the tax the price without it stays (business facts 5.4).
   if (isChanged && document.pricesIncludeTax && draft['item_id'] !== noGuid) {
     const price = figure(draft, 'unit_price')
     const [before, after] = [hundredPercent + old, hundredPercent + percent]

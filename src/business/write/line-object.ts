@@ -1,5 +1,5 @@
 /**
- * What a line is about: its type and the item or account behind it, and what follows from them (facts 4 and 6).
+ * What a line is about: its type and the item or account behind it, and what follows from them (business facts 4 and 6).
  * Independent of the order of the properties in a body.
  */
 
@@ -78,7 +78,7 @@ export function applyObject(
     }
     return !isOfType
   }
-  // Of a line that has one already the number stays; it is changed by `itemId` or `accountId` (facts 3).
+  // Of a line that has one already the number stays; it is changed by `itemId` or `accountId` (business facts 3).
   if (isOfType && number !== undefined && draft['line_object_number'] !== '') {
     if (number.value === draft['line_object_number'] && item === undefined && account === undefined)
       return false

@@ -136,11 +136,15 @@ test('sqlite: lines are found by an index, whatever names them', async (t) => {
   const { sql } = books
   const documentId = await books.create('salesInvoices', { customerId: books.customerId })
   const asked: string[] = []
-  const { all } = sql
+  const { all, scan } = sql
   Object.assign(sql, {
     all: (text: string, ...values: never[]) => {
       asked.push(text)
       return all.call(sql, text, ...values)
+    },
+    scan: (text: string, ...values: never[]) => {
+      asked.push(text)
+      return scan.call(sql, text, ...values)
     },
   })
   const call = caller(books)

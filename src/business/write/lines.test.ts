@@ -14,7 +14,7 @@ async function invoice(books: Books): Promise<string> {
 }
 
 /** Header totals equal the sums of the lines, and every group is right to the cent. */
-export async function assertSums(books: Books, set: string, id: string): Promise<void> {
+async function assertSums(books: Books, set: string, id: string): Promise<void> {
   const header = await books.row(set, id)
   const sums = { net: 0, including: 0, discount: 0 }
   for (const line of await books.lines(id)) {

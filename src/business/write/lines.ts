@@ -29,14 +29,14 @@ import {
 import { checkTag } from './tag.ts'
 import { type Body, type GivenFields, readBody } from './values.ts'
 
-/** Facts 1.6. */
-export const sequenceStep = 10_000
+/** The first line of a document is 10000, the next 10000 more (business facts 1, the sixth). */
+const sequenceStep = 10_000
 const sequenceMax = 2_147_483_647
 /** Of one document: what an invoice discount, which touches every line, may still be spread over in one go. */
 const linesMax = 100_000
 
 /** A document opened for writing its lines: locked, with its sums. */
-export interface OpenDocument {
+interface OpenDocument {
   readonly row: SqlRow
   readonly facts: DocumentFacts
   readonly ledger: Ledger
@@ -382,7 +382,7 @@ async function freeSequence(
   throw ruleBroken(`The sequence ${told} is taken by another line of the document.`, 'sequence')
 }
 
-/** What a line keeps for its life (facts 3): a different value is refused, an empty one passed over. */
+/** What a line keeps for its life (business facts 3): a different value is refused, an empty one passed over. */
 function refuseFixed(given: GivenFields, row: SqlRow): void {
   for (const [name, column] of [
     ['documentId', 'document_id'],

@@ -9,7 +9,7 @@ import { refuse } from '../errors.ts'
 import { numberOf, type WriteContext } from './rows.ts'
 
 /** A property that names a row, by its id or by its code. */
-export interface Reference {
+interface Reference {
   readonly property: string
   readonly column: string
   readonly value: string
@@ -27,7 +27,7 @@ export interface Lookups {
     type: string,
     references: readonly (Reference | undefined)[],
   ): Found<SqlRow | undefined>
-  /** As stored: the rate where a tax area and the group of a code meet; 0 where none is set up (facts 5.6). */
+  /** As stored: the rate where a tax area and the group of a code meet; 0 where none is set up (business facts 5.6). */
   taxPercent(areaId: string, code: string): Found<number>
   /** As stored: how many base units are in one of the item's other units; undefined when the item has no such unit. */
   unitFactor(itemId: string, unitId: string): Promise<number | undefined>

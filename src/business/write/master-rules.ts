@@ -3,7 +3,7 @@
 import type { series } from '../documents/numbers.ts'
 
 /** Two properties that name the same row: either fills the other, both must agree. */
-export interface Pair {
+interface Pair {
   readonly id: string
   readonly code: string
   readonly table: string

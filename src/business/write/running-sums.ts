@@ -13,12 +13,12 @@ const blockLines = 128
 const blockLinesMax = 4 * blockLines
 
 /** What a line adds to the sums, as columns hold it. */
-export interface Summand {
+interface Summand {
   readonly lineAmount: number
   readonly eligible: number
 }
 
-export interface RunningSums {
+interface RunningSums {
   /**
    * Makes room for a line at a place nothing stands at; the cells of its row. `isLast`: nothing stands behind it.
    */
@@ -33,7 +33,7 @@ export interface RunningSums {
   drop(): Promise<void>
 }
 
-export interface RunningCells {
+interface RunningCells {
   readonly run_block: number
   readonly run_line_amount: number
   readonly run_eligible: number
@@ -42,7 +42,7 @@ export interface RunningCells {
 /** A line's part of the base that an invoice discount is taken of. */
 export const eligibleSql = 'case when allows_invoice_discount = 1 then line_amount else 0 end'
 
-export function summandOf(row: SqlRow): Summand {
+function summandOf(row: SqlRow): Summand {
   const lineAmount = numberOf(row, 'line_amount')
   return { lineAmount, eligible: row['allows_invoice_discount'] === 1 ? lineAmount : 0 }
 }

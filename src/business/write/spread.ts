@@ -92,7 +92,7 @@ export function limited(discount: number, base: number, isAsked: boolean): numbe
 }
 
 /** Which row, and the terms that the view of its lines needs. */
-export interface GroupPlace {
+interface GroupPlace {
   readonly documentId: string
   readonly key: string
   readonly terms: Terms

@@ -1,4 +1,4 @@
-/** The check of `If-Match` against a row (facts 8): missing or malformed 400, stale 412 or 409, `*` always fits. */
+/** The check of `If-Match` against a row (business facts 8): missing or malformed 400, stale 412 or 409, `*` always fits. */
 
 import { ApiError } from '#kernel/error.ts'
 import { matchesEtag } from '#kernel/etag.ts'

@@ -3,6 +3,8 @@
  * property. What a value means together with others is decided elsewhere.
  */
 
+import { isJsonObject } from '#kernel/patch.ts'
+import { isUuid } from '#kernel/uuid.ts'
 import type { SqlValue } from '#stores/store.ts'
 import { fits, toStored } from '../amounts/decimals.ts'
 import { type Entity, type Field, fieldNamed, noDate, noGuid, type Version } from '../entity.ts'
@@ -11,7 +13,7 @@ import { badValue, refuse } from '../errors.ts'
 export type Body = Readonly<Record<string, unknown>>
 
 /** What a body says of one field. */
-export interface Given {
+interface Given {
   readonly field: Field
   /** As its column holds it; for an object, its parts by the names of their fields. */
   readonly value: SqlValue | Parts
@@ -19,10 +21,9 @@ export interface Given {
 
 export type Parts = ReadonlyMap<string, SqlValue>
 
-/** The properties of a body that may be written, by name, in the order of the declaration (facts 6). */
+/** The properties of a body that may be written, by name, in the order of the declaration (business facts 6). */
 export type GivenFields = ReadonlyMap<string, Given>
 
-const guidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const dateForm = /^(\d{4})-(\d{2})-(\d{2})$/
 const numberForm = /^-?\d{1,20}(?:\.\d{1,20})?$/
 const integerMax = 2_147_483_647
@@ -88,7 +89,7 @@ function readField(field: Field, value: unknown, path: string): SqlValue | Parts
   if (field.type.kind !== 'complex') return readValue(field, value, path)
   const parts = new Map<string, SqlValue>()
   if (value === null) return parts
-  if (!isObject(value)) throw badValue(path, 'an object or null was expected.')
+  if (!isJsonObject(value)) throw badValue(path, 'an object or null was expected.')
   for (const part of field.type.fields) {
     const inner = value[part.name]
     if (inner === undefined || inner === null || part.type.kind === 'complex') continue
@@ -99,13 +100,13 @@ function readField(field: Field, value: unknown, path: string): SqlValue | Parts
 }
 
 /** One value in the shape of its column. `null` is the empty value of its kind. */
-export function readValue(field: Field, value: unknown, path: string): SqlValue {
+function readValue(field: Field, value: unknown, path: string): SqlValue {
   const { type } = field
   if (value === null) return emptyValue(field)
   switch (type.kind) {
     case 'guid':
       if (typeof value === 'string' && value === '') return noGuid
-      if (typeof value !== 'string' || !guidForm.test(value)) {
+      if (typeof value !== 'string' || !isUuid(value)) {
         throw refuse.Application_InvalidGUID(
           { property: path, value: shown(value) },
           { target: path },
@@ -198,7 +199,7 @@ function readMoment(value: unknown, path: string): number {
   return at
 }
 
-/** Plain or escaped, whatever the version (facts 4): `In Review` and `In_x0020_Review`. */
+/** Plain or escaped, whatever the version (business facts 4): `In Review` and `In_x0020_Review`. */
 function readEnum(value: unknown, values: readonly string[], path: string): string {
   const plain = typeof value === 'string' ? unescapeEnum(value) : undefined
   const found = values.find((one) => one.toLowerCase() === plain?.toLowerCase())
@@ -213,7 +214,7 @@ function readEnum(value: unknown, values: readonly string[], path: string): stri
 }
 
 /** `Fixed_x0020_Asset` → `Fixed Asset`. */
-export function unescapeEnum(text: string): string {
+function unescapeEnum(text: string): string {
   return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   )
@@ -240,10 +241,6 @@ export function emptyValue(field: Field): SqlValue {
     default:
       return field.type satisfies never
   }
-}
-
-export function isObject(value: unknown): value is Body {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const shownMax = 60

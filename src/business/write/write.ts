@@ -25,7 +25,7 @@ export interface Place extends LinePlace {
 }
 
 /** What was written: its id, and its row where that is known without another look. */
-export type Written = WrittenLine
+type Written = WrittenLine
 
 /** Creates. */
 export async function create(

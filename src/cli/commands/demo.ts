@@ -12,7 +12,7 @@ import { subscriptionOf } from '../resource-path.ts'
 import type { Terminal } from '../terminal.ts'
 import { areaNames, type DemoArea, type DemoCall, loadArea } from './demo/area.ts'
 import { formatCurl, formatRest } from './demo/format-call.ts'
-import { createWorld, secretsIn } from './demo/world.ts'
+import { createWorld, secretsIn } from './demo/setup.ts'
 
 export const command: Command = defineCommand({
   name: 'demo',
@@ -37,7 +37,7 @@ Delete it with \`armature resource-group delete demo\`.`,
     const connection = context.connect(values)
     const { folder } = context.home()
     await using kept = new AsyncDisposableStack()
-    const world = createWorld(
+    const fixture = createWorld(
       connection,
       await subscriptionOf(connection, values.subscription),
       secretsIn(folder),
@@ -51,8 +51,8 @@ Delete it with \`armature resource-group delete demo\`.`,
     const ended = areas.some(({ stays }) => stays === true) ? endOf(context.terminal) : undefined
     const shown: Shown[] = []
     for (const area of areas) {
-      const calls = await area.prepare(world)
-      if (!values.json) context.terminal.out(areaLines(context, area, world.takeNotes()))
+      const calls = await area.prepare(fixture)
+      if (!values.json) context.terminal.out(areaLines(context, area, fixture.takeNotes()))
       for (const call of calls) {
         if (!values.json) context.terminal.out(callLines(context, connection.url, call))
         const answer = values.run ? await runCall(context, connection, call) : undefined

@@ -4,12 +4,14 @@ import { resolve } from 'node:path'
 import { type Config, describeSettings } from '../../config.ts'
 import { type Command, defineCommand, LocalProblem } from '../command.ts'
 import type { Context } from '../context.ts'
+import { exitFailed } from '../failure.ts'
 import { bold } from '../output/print.ts'
 import { formatPairs } from '../output/table.ts'
+import type { Terminal } from '../terminal.ts'
 import { quote } from './demo/format-call.ts'
 
 /** What `start` of the composition root gives back, as far as this command needs it. */
-export interface Started {
+interface Started {
   readonly url: string
   readonly tenantId: string
   readonly subscriptionId: string
@@ -22,6 +24,8 @@ export interface Started {
   /** What runs container groups, and whether it really does. */
   readonly containers: string
   readonly startedInMilliseconds: number
+  /** Logs an error that nobody handled, with its stack, and counts it. */
+  noteUnhandled(kind: 'rejection' | 'exception', error: unknown): void
   /** Lets running requests end, then lets go of everything. */
   close(): Promise<void>
 }
@@ -109,10 +113,33 @@ async function runUntilStopped(
     throw startFailure(error)
   })
   terminal.out(startLines(context, server))
-  await stopped
-  terminal.error('Shutting down gracefully. Press Ctrl-C again to force quit.\n')
+  const failed = watchUnhandled(terminal, server)
+  const isOrdinary = await Promise.race([stopped.then(() => true), failed.then(() => false)])
+  terminal.error(
+    isOrdinary
+      ? 'Shutting down gracefully. Press Ctrl-C again to force quit.\n'
+      : 'Shutting down after an error that nobody handled; the log has it.\n',
+  )
   await server.close()
-  return 0
+  return isOrdinary ? 0 : exitFailed
+}
+
+/**
+ * A promise that was forgotten is a fault of one piece of work: it is told of, and the server goes on. An exception that
+ * nobody caught may have left anything half done: the server ends in order, and whoever runs it starts it anew.
+ */
+function watchUnhandled(terminal: Terminal, server: Started): Promise<void> {
+  return new Promise((resolve) => {
+    let isEnding = false
+    terminal.onUnhandled((kind, error) => {
+      server.noteUnhandled(kind, error)
+      if (kind === 'rejection') return
+      // Ending in order met another one.
+      if (isEnding) terminal.exit(exitFailed)
+      isEnding = true
+      resolve()
+    })
+  })
 }
 
 /** What the start says to the operator, without a stack; faults of ours keep theirs. */

@@ -1,6 +1,6 @@
 /** How results leave the program: a table for people, JSON for programs. The only place that decides it. */
 
-import { isRecord } from '#client/answer.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import type { Terminal } from '../terminal.ts'
 import { type Column, formatPairs, formatTable, printable } from './table.ts'
 
@@ -30,7 +30,7 @@ export function printRows<T>(
 
 /** One thing: its plain members, one a line; nested ones as JSON. */
 export function printRecord(terminal: Terminal, json: boolean, record: unknown): void {
-  if (json || !isRecord(record)) {
+  if (json || !isJsonObject(record)) {
     if (record !== undefined) printJson(terminal, record)
     return
   }

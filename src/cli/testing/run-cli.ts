@@ -41,6 +41,7 @@ export async function runCli(words: readonly string[], options: RunOptions = {})
     },
     size: () => options.size,
     onStop: () => {},
+    onUnhandled: () => {},
     exit: (code) => {
       throw new Error(`the command ended the process with ${code}`)
     },

@@ -8,22 +8,22 @@ const answerBytesMax = 32 * 1024 * 1024
 
 /** The answer's JSON; undefined for an empty one. */
 export async function readAnswer(response: IncomingMessage, doing: string): Promise<Json> {
-  const pieces: Buffer[] = []
+  const chunks: Buffer[] = []
   let bytes = 0
   try {
-    for await (const piece of response) {
+    for await (const chunk of response) {
       // An `IncomingMessage` without an encoding yields buffers.
-      const buffer = piece as Buffer
+      const buffer = chunk as Buffer
       bytes += buffer.length
       if (bytes > answerBytesMax) {
         throw new EngineError('unavailable', `${doing}: the answer is too long`)
       }
-      pieces.push(buffer)
+      chunks.push(buffer)
     }
   } catch (cause) {
     throw failureOfConnection(cause, doing)
   }
-  return parseJson(Buffer.concat(pieces).toString('utf8'))
+  return parseJson(Buffer.concat(chunks).toString('utf8'))
 }
 
 /** The engine could not be reached, or went away. */

@@ -13,7 +13,7 @@ import {
   type Probe,
   type VolumeSpec,
 } from './engine.ts'
-import { machinePowerOf } from './machine-powers.ts'
+import { requiredPrivilege } from './privileges.ts'
 import {
   capabilityProblem,
   environmentNameProblem,
@@ -38,7 +38,7 @@ import {
 } from './safe-text.ts'
 
 /** What the operator opened, and what the engine can. */
-export interface Powers {
+interface AllowedPrivileges {
   /** Parts may be privileged. */
   readonly allowPrivileged: boolean
   /** The engine has GPUs and the runtime for them. */
@@ -47,7 +47,11 @@ export interface Powers {
   readonly seccompText: boolean
 }
 
-export function checkSpec(spec: GroupSpec, contents: GroupContents, powers: Powers): void {
+export function checkSpec(
+  spec: GroupSpec,
+  contents: GroupContents,
+  allowed: AllowedPrivileges,
+): void {
   if (!/^[a-z0-9]{1,64}$/.test(spec.hash)) fail('the hash of the spec is malformed')
   checkTexts(spec, contents)
   const volumes = new Set(spec.volumes.map((volume) => volume.name))
@@ -62,19 +66,19 @@ export function checkSpec(spec: GroupSpec, contents: GroupContents, powers: Powe
   for (const part of spec.parts) {
     const lost = part.mounts.find((mount) => !volumes.has(mount.volume))
     if (lost !== undefined) fail(`there is no volume '${lost.volume}'`)
-    checkPowers(part, powers)
+    checkPrivileges(part, allowed)
   }
 }
 
-function checkPowers(part: PartSpec, powers: Powers): void {
-  const power = machinePowerOf(part)
-  if (power !== undefined && !powers.allowPrivileged) {
+function checkPrivileges(part: PartSpec, allowed: AllowedPrivileges): void {
+  const power = requiredPrivilege(part)
+  if (power !== undefined && !allowed.allowPrivileged) {
     fail(`'${part.name}' asks ${power}, which the operator has not allowed`)
   }
-  if (part.security?.seccompProfile !== undefined && !powers.seccompText) {
+  if (part.security?.seccompProfile !== undefined && !allowed.seccompText) {
     fail(`'${part.name}' brings a seccomp profile, which this engine takes from its own host only`)
   }
-  if ((part.gpu ?? 0) > 0 && !powers.gpu) {
+  if ((part.gpu ?? 0) > 0 && !allowed.gpu) {
     fail(`'${part.name}' asks for ${part.gpu} GPUs, and this engine has none`)
   }
 }

@@ -6,8 +6,8 @@ import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
+  type ContractFixture,
   drive,
-  inWorld,
   logOf,
   type OpenBackend,
   part,
@@ -15,28 +15,33 @@ import {
   type Require,
   spec,
   until,
-  type World,
+  withFixture,
 } from './contract.ts'
 import { writeTar } from './docker/tar.ts'
 import type { GroupContents, GroupSpec, PartSpec, Session } from './engine.ts'
 
 /** A part that runs a shell script once. */
-function script(world: World, name: string, text: string, more: Partial<PartSpec> = {}): PartSpec {
-  return part(world, name, {}, { command: ['sh', '-c', text], ...more })
+function script(
+  fixture: ContractFixture,
+  name: string,
+  text: string,
+  more: Partial<PartSpec> = {},
+): PartSpec {
+  return part(fixture, name, {}, { command: ['sh', '-c', text], ...more })
 }
 
 /** Runs a group until all its parts have ended; what the named one wrote. */
 async function outputOf(
-  world: World,
+  fixture: ContractFixture,
   name: string,
   wanted: GroupSpec,
   contents: GroupContents = {},
 ): Promise<string> {
-  const group = world.group()
-  await drive(world, group, wanted, { contents })
-  await until(world, group, (seen) => partOf(seen, name).state.kind === 'terminated')
-  const text = await logOf(world, group, name)
-  await world.engine().remove(group)
+  const group = fixture.group()
+  await drive(fixture, group, wanted, { contents })
+  await until(fixture, group, (seen) => partOf(seen, name).state.kind === 'terminated')
+  const text = await logOf(fixture, group, name)
+  await fixture.engine().remove(group)
   return text
 }
 
@@ -47,11 +52,11 @@ async function textOf(session: Session): Promise<string> {
 }
 
 export function programsContract(name: string, open: OpenBackend, require: Require): void {
-  inWorld(`programs in containers: ${name}`, open, require, (world) => {
-    promiseSharing(world)
-    promiseVolumes(world)
-    promiseSurroundings(world)
-    promiseTalking(world)
+  withFixture(`programs in containers: ${name}`, open, require, (fixture) => {
+    promiseSharing(fixture)
+    promiseVolumes(fixture)
+    promiseSurroundings(fixture)
+    promiseTalking(fixture)
   })
 }
 
@@ -59,20 +64,20 @@ export function programsContract(name: string, open: OpenBackend, require: Requi
 const server = (port: number) =>
   `printf word > /tmp/index.html; exec busybox httpd -f -p ${port} -h /tmp`
 
-function promiseSharing({ test }: World): void {
-  test('two parts talk over localhost', async (world) => {
+function promiseSharing({ test }: ContractFixture): void {
+  test('two parts talk over localhost', async (fixture) => {
     const client =
       'for i in $(busybox seq 100); do wget -qO- http://127.0.0.1:8080 && exit 0; sleep 0.1; done'
-    const wanted = spec([script(world, 'web', server(8080)), script(world, 'side', client)])
-    assert.match(await outputOf(world, 'side', wanted), /word$/)
+    const wanted = spec([script(fixture, 'web', server(8080)), script(fixture, 'side', client)])
+    assert.match(await outputOf(fixture, 'side', wanted), /word$/)
   })
 
-  test('a published port answers on the host', async (world) => {
-    const group = world.group()
+  test('a published port answers on the host', async (fixture) => {
+    const group = fixture.group()
     const ports = [{ port: 80, protocol: 'tcp', publish: { address: '127.0.0.1' } }] as const
-    await drive(world, group, spec([script(world, 'web', server(80))], { ports }))
-    const { published } = await world.engine().observe(group)
-    const text = await eventually(world, () => ask(published[0]?.hostPort ?? 0))
+    await drive(fixture, group, spec([script(fixture, 'web', server(80))], { ports }))
+    const { published } = await fixture.engine().observe(group)
+    const text = await eventually(fixture, () => ask(published[0]?.hostPort ?? 0))
     assert.match(text, /word$/)
   })
 }
@@ -92,20 +97,20 @@ function ask(port: number): Promise<string> {
   return promise
 }
 
-async function eventually(world: World, look: () => Promise<string>): Promise<string> {
-  for (let tries = 0; tries < 100; tries++) {
+async function eventually(fixture: ContractFixture, look: () => Promise<string>): Promise<string> {
+  for (let attempt = 0; attempt < 100; attempt++) {
     const text = await look()
     if (text !== '') return text
-    await world.backend().pass()
+    await fixture.backend().pass()
   }
   return ''
 }
 
-function promiseVolumes({ test }: World): void {
+function promiseVolumes({ test }: ContractFixture): void {
   const keys = { kind: 'files', name: 'keys', fileMode: 0o400 } as const
   const files = new Map([['keys', [{ name: 'password', bytes: Buffer.from('hush') }]]])
 
-  test('secret files have their bytes and mode, in memory, out of reach of writes', async (world) => {
+  test('secret files have their bytes and mode, in memory, out of reach of writes', async (fixture) => {
     const mounts = [{ volume: 'keys', path: '/run/keys', readOnly: false }]
     const text = [
       'cat /run/keys/password; echo',
@@ -113,19 +118,19 @@ function promiseVolumes({ test }: World): void {
       'stat -f -c %T /run/keys',
       'touch /run/keys/more 2>/dev/null || echo no',
     ].join('; ')
-    const wanted = spec([script(world, 'job', text, { mounts })], { volumes: [keys] })
-    assert.equal(await outputOf(world, 'job', wanted, { files }), 'hush\n400\ntmpfs\nno\n')
+    const wanted = spec([script(fixture, 'job', text, { mounts })], { volumes: [keys] })
+    assert.equal(await outputOf(fixture, 'job', wanted, { files }), 'hush\n400\ntmpfs\nno\n')
   })
 
-  test('secrets survive the restart of a part and show in no label', async (world) => {
-    const group = world.group()
+  test('secrets survive the restart of a part and show in no label', async (fixture) => {
+    const group = fixture.group()
     const mounts = [{ volume: 'keys', path: '/run/keys', readOnly: true }]
-    const parts = [script(world, 'job', 'cat /run/keys/password; echo; exit 1', { mounts })]
+    const parts = [script(fixture, 'job', 'cat /run/keys/password; echo; exit 1', { mounts })]
     const wanted = spec(parts, { volumes: [keys], restart: 'on-failure' })
-    await drive(world, group, wanted, { contents: { files } })
-    await until(world, group, (seen) => partOf(seen, 'job').restartCount >= 2)
-    await world.engine().stop(group, 0)
-    const text = await logOf(world, group, 'job')
+    await drive(fixture, group, wanted, { contents: { files } })
+    await until(fixture, group, (seen) => partOf(seen, 'job').restartCount >= 2)
+    await fixture.engine().stop(group, 0)
+    const text = await logOf(fixture, group, 'job')
     assert.ok(text.split('\n').filter(Boolean).length >= 2)
     assert.ok(
       text
@@ -134,24 +139,24 @@ function promiseVolumes({ test }: World): void {
         .every((line) => line === 'hush'),
       text,
     )
-    assert.doesNotMatch(JSON.stringify(await world.engine().list()), /hush/)
-    await world.engine().remove(group)
+    assert.doesNotMatch(JSON.stringify(await fixture.engine().list()), /hush/)
+    await fixture.engine().remove(group)
   })
 
-  test('an empty folder is shared, writable by any user, and gone with the group', async (world) => {
+  test('an empty folder is shared, writable by any user, and gone with the group', async (fixture) => {
     const mounts = [{ volume: 'data', path: '/data', readOnly: false }]
-    const write = script(world, 'write', 'id -u > /data/who', {
+    const write = script(fixture, 'write', 'id -u > /data/who', {
       init: true,
       mounts,
       security: { user: 1234, group: 1234 },
     })
-    const read = script(world, 'read', 'cat /data/who; ls /data', { mounts })
+    const read = script(fixture, 'read', 'cat /data/who; ls /data', { mounts })
     const wanted = spec([write, read], { volumes: [{ kind: 'empty', name: 'data' }] })
-    assert.equal(await outputOf(world, 'read', wanted), '1234\nwho\n')
-    assert.equal(await outputOf(world, 'read', wanted), '1234\nwho\n')
+    assert.equal(await outputOf(fixture, 'read', wanted), '1234\nwho\n')
+    assert.equal(await outputOf(fixture, 'read', wanted), '1234\nwho\n')
   })
 
-  test('an archive is unpacked; a folder of the host is the host’s', async (world) => {
+  test('an archive is unpacked; a folder of the host is the host’s', async (fixture) => {
     const folder = await mkdtemp(join(tmpdir(), 'armature-share-'))
     try {
       await writeFile(join(folder, 'note'), 'from the host\n')
@@ -173,13 +178,13 @@ function promiseVolumes({ test }: World): void {
         { volume: 'share', path: '/share', readOnly: false },
       ]
       const text = 'cat /repo/site/index /share/note; touch /repo/x 2>/dev/null || echo no'
-      const wanted = spec([script(world, 'job', text, { mounts })], {
+      const wanted = spec([script(fixture, 'job', text, { mounts })], {
         volumes: [
           { kind: 'archive', name: 'repo' },
           { kind: 'host', name: 'share', folder },
         ],
       })
-      const output = await outputOf(world, 'job', wanted, { archives })
+      const output = await outputOf(fixture, 'job', wanted, { archives })
       assert.equal(output, 'from the archive\nfrom the host\nno\n')
     } finally {
       await rm(folder, { recursive: true })
@@ -187,9 +192,9 @@ function promiseVolumes({ test }: World): void {
   })
 }
 
-function promiseSurroundings({ test }: World): void {
-  test('environment: plain and secret, the secret wins', async (world) => {
-    const job = script(world, 'job', 'echo "$PLAIN,$SECRET,$BOTH"', {
+function promiseSurroundings({ test }: ContractFixture): void {
+  test('environment: plain and secret, the secret wins', async (fixture) => {
+    const job = script(fixture, 'job', 'echo "$PLAIN,$SECRET,$BOTH"', {
       environment: [
         { name: 'PLAIN', value: 'a b=c' },
         { name: 'BOTH', value: 'plain' },
@@ -200,28 +205,28 @@ function promiseSurroundings({ test }: World): void {
       ['BOTH', 'secret'],
     ])
     const contents = { environment: new Map([['job', secrets]]) }
-    assert.equal(await outputOf(world, 'job', spec([job]), contents), 'a b=c,hush,secret\n')
+    assert.equal(await outputOf(fixture, 'job', spec([job]), contents), 'a b=c,hush,secret\n')
   })
 
-  test('host name and resolver are the group’s', async (world) => {
+  test('host name and resolver are the group’s', async (fixture) => {
     const dns = { servers: ['192.0.2.53'], searchDomains: ['corp.test'], options: ['ndots:3'] }
     const text = 'hostname; cat /etc/resolv.conf'
-    const wanted = spec([script(world, 'job', text)], { hostname: 'the-group', dns })
-    const output = await outputOf(world, 'job', wanted)
+    const wanted = spec([script(fixture, 'job', text)], { hostname: 'the-group', dns })
+    const output = await outputOf(fixture, 'job', wanted)
     assert.match(output, /^the-group\n/)
     assert.match(output, /nameserver 192\.0\.2\.53/)
     assert.match(output, /search corp\.test/)
     assert.match(output, /options ndots:3/)
   })
 
-  test('memory over the limit ends the part, and says why it may be', async (world) => {
-    const group = world.group()
-    const hungry = script(world, 'hungry', 'x=$(cat /dev/zero | busybox tr "\\0" a); echo $x', {
+  test('memory over the limit ends the part, and says why it may be', async (fixture) => {
+    const group = fixture.group()
+    const hungry = script(fixture, 'hungry', 'x=$(cat /dev/zero | busybox tr "\\0" a); echo $x', {
       limits: { memoryBytes: 32 * 1024 * 1024, cpu: 0.5, processes: 50 },
     })
-    await drive(world, group, spec([hungry]))
+    await drive(fixture, group, spec([hungry]))
     const seen = await until(
-      world,
+      fixture,
       group,
       (each) => partOf(each, 'hungry').state.kind === 'terminated',
     )
@@ -230,39 +235,39 @@ function promiseSurroundings({ test }: World): void {
     assert.deepEqual([state.exitCode, state.reason], [137, 'OutOfMemory'])
   })
 
-  test('capabilities and users are as asked', async (world) => {
+  test('capabilities and users are as asked', async (fixture) => {
     const text = 'id -u; id -g; cat /proc/self/status | busybox grep -c "CapEff:.*0000000000000000"'
-    const job = script(world, 'job', text, {
+    const job = script(fixture, 'job', text, {
       security: { user: 77, group: 88, dropCapabilities: ['ALL'], allowPrivilegeEscalation: false },
     })
-    assert.equal(await outputOf(world, 'job', spec([job])), '77\n88\n1\n')
+    assert.equal(await outputOf(fixture, 'job', spec([job])), '77\n88\n1\n')
   })
 
-  test('a command that cannot be run is refused at start, the other parts start', async (world) => {
-    const group = world.group()
-    const broken = { ...part(world, 'broken'), command: ['no-such-program'] }
-    const wanted = spec([broken, part(world, 'web')])
-    await world.engine().create(group, wanted)
-    await assert.rejects(world.engine().start(group, wanted, ['broken', 'web']), {
+  test('a command that cannot be run is refused at start, the other parts start', async (fixture) => {
+    const group = fixture.group()
+    const broken = { ...part(fixture, 'broken'), command: ['no-such-program'] }
+    const wanted = spec([broken, part(fixture, 'web')])
+    await fixture.engine().create(group, wanted)
+    await assert.rejects(fixture.engine().start(group, wanted, ['broken', 'web']), {
       kind: 'refused',
     })
-    assert.equal(partOf(await world.engine().observe(group), 'web').state.kind, 'running')
+    assert.equal(partOf(await fixture.engine().observe(group), 'web').state.kind, 'running')
   })
 }
 
-function promiseTalking({ test }: World): void {
-  test('exec: streams apart, input, exit code, terminal', async (world) => {
-    const group = world.group()
-    await drive(world, group, spec([part(world, 'web')]))
+function promiseTalking({ test }: ContractFixture): void {
+  test('exec: streams apart, input, exit code, terminal', async (fixture) => {
+    const group = fixture.group()
+    await drive(fixture, group, spec([part(fixture, 'web')]))
     const run = (command: string, more = {}) =>
-      world.engine().exec(group, 'web', { command: ['sh', '-c', command], ...more })
+      fixture.engine().exec(group, 'web', { command: ['sh', '-c', command], ...more })
 
     await using loud = await run('echo out; echo error >&2; exit 5')
-    const pieces: Record<string, string> = { out: '', error: '' }
+    const chunks: Record<string, string> = { out: '', error: '' }
     for await (const { stream, bytes } of loud.output) {
-      pieces[stream] = `${pieces[stream]}${Buffer.from(bytes)}`
+      chunks[stream] = `${chunks[stream]}${Buffer.from(bytes)}`
     }
-    assert.deepEqual(pieces, { out: 'out\n', error: 'error\n' })
+    assert.deepEqual(chunks, { out: 'out\n', error: 'error\n' })
     assert.equal(await loud.exitCode(), 5)
 
     await using asked = await run('read x; echo "got $x"; read y; echo "got $y"', { input: true })
@@ -278,46 +283,48 @@ function promiseTalking({ test }: World): void {
     assert.match(await textOf(terminal), /33 101\r\n\/dev\/pts/)
   })
 
-  test('attach follows what is written', async (world) => {
-    const group = world.group()
+  test('attach follows what is written', async (fixture) => {
+    const group = fixture.group()
     const chatty = 'i=0; while :; do echo "tick $i"; i=$((i+1)); sleep 0.1; done'
-    await drive(world, group, spec([script(world, 'web', chatty)]))
-    await using session = await world.engine().attach(group, 'web')
+    await drive(fixture, group, spec([script(fixture, 'web', chatty)]))
+    await using session = await fixture.engine().attach(group, 'web')
     for await (const { bytes } of session.output) {
       assert.match(String(Buffer.from(bytes)), /tick \d+/)
       break
     }
     assert.equal(await session.exitCode(), undefined)
-    await world.engine().remove(group)
+    await fixture.engine().remove(group)
   })
 
-  test('probes: by command and by HTTP, healthy, unhealthy and too late', async (world) => {
-    const group = world.group()
-    await drive(world, group, spec([script(world, 'web', server(8080))]))
+  test('probes: by command and by HTTP, healthy, unhealthy and too late', async (fixture) => {
+    const group = fixture.group()
+    await drive(fixture, group, spec([script(fixture, 'web', server(8080))]))
     const exec = (command: string, seconds = 5) =>
-      world.engine().probe(group, 'web', { kind: 'exec', command: ['sh', '-c', command] }, seconds)
+      fixture
+        .engine()
+        .probe(group, 'web', { kind: 'exec', command: ['sh', '-c', command] }, seconds)
     assert.equal((await exec('exit 0')).healthy, true)
     assert.equal((await exec('exit 1')).healthy, false)
     assert.match((await exec('sleep 20', 0.2)).message, /did not end within/)
     const http = (port: number) =>
-      world
+      fixture
         .engine()
         .probe(group, 'web', { kind: 'http', scheme: 'http', port, path: '/', headers: [] }, 5)
-    const healthy = await eventually(world, async () => ((await http(8080)).healthy ? 'yes' : ''))
+    const healthy = await eventually(fixture, async () => ((await http(8080)).healthy ? 'yes' : ''))
     assert.equal(healthy, 'yes')
     assert.equal((await http(9)).healthy, false)
-    await world.engine().remove(group)
+    await fixture.engine().remove(group)
   })
 
-  test('a long log streams and its tail is its end', async (world) => {
-    const group = world.group()
+  test('a long log streams and its tail is its end', async (fixture) => {
+    const group = fixture.group()
     const many = 'busybox seq 1 20000'
-    await drive(world, group, spec([script(world, 'job', many)]))
-    await until(world, group, (seen) => partOf(seen, 'job').state.kind === 'terminated')
-    const lines = (await logOf(world, group, 'job')).trimEnd().split('\n')
+    await drive(fixture, group, spec([script(fixture, 'job', many)]))
+    await until(fixture, group, (seen) => partOf(seen, 'job').state.kind === 'terminated')
+    const lines = (await logOf(fixture, group, 'job')).trimEnd().split('\n')
     assert.equal(lines.length, 20_000)
     assert.equal(lines.at(-1), '20000')
-    assert.equal(await logOf(world, group, 'job', { tail: 2 }), '19999\n20000\n')
-    await world.engine().remove(group)
+    assert.equal(await logOf(fixture, group, 'job', { tail: 2 }), '19999\n20000\n')
+    await fixture.engine().remove(group)
   })
 }

@@ -11,7 +11,7 @@ import {
   type ContainerEngine,
   EngineError,
   type EngineErrorKind,
-  type EngineHint,
+  type EngineEvent,
   type GroupContents,
   type GroupSpec,
   type ObservedGroup,
@@ -29,32 +29,32 @@ export interface Program {
   readonly afterSeconds?: number
 }
 
-/** One world with an engine in it. */
+/** An engine and where it runs. */
 export interface Backend extends AsyncDisposable {
-  /** A fresh client of the same world, as another process would open it. */
+  /** A fresh client of the same engine, as another process would open it. */
   open(installation: string): ContainerEngine
   /** An image that needs no registry. */
   readonly image: string
   readonly unknownImage: string
   program(program: Program): Pick<PartSpec, 'command' | 'environment'>
-  /** Lets a little time pass: really, or on the clock of the world. */
+  /** Lets a little time pass: really, or on a clock of its own. */
   pass(): Promise<void>
   now(): number
   /** Ends the shared network behind the caller's back. */
   breakSandbox(installation: string, group: string): Promise<void>
 }
 
-/** Opens a world, or says why there is none on this machine. */
+/** Opens an engine, or says why there is none on this machine. */
 export type OpenBackend = () => Promise<Backend | string>
 
 /** How a test says that it cannot run here; true when it may go on. */
 export type Require = (t: TestContext, available: boolean, how: string) => boolean
 
-/** The world of one suite, for its tests. */
-export interface World {
+/** What the tests of one suite share. */
+export interface ContractFixture {
   backend(): Backend
   engine(): ContainerEngine
-  test(name: string, body: (world: World) => Promise<void>): void
+  test(name: string, body: (fixture: ContractFixture) => Promise<void>): void
   /** A group no other test has. */
   group(): string
 }
@@ -62,18 +62,18 @@ export interface World {
 const passesMax = 600
 export const graceSeconds = 1
 
-/** Opens the world before the tests of a suite and closes it after them, whatever they did. */
-export function inWorld(
+/** Opens an engine before the tests of a suite and closes it after them, also when they fail. */
+export function withFixture(
   name: string,
   open: OpenBackend,
   require: Require,
-  body: (world: World) => void,
+  body: (fixture: ContractFixture) => void,
 ): void {
   describe(name, () => {
     let opened: Backend | string = 'not opened'
     let engine: ContainerEngine | undefined
     let groups = 0
-    const world: World = {
+    const fixture: ContractFixture = {
       backend: () => {
         if (typeof opened === 'string') throw new Error(opened)
         return opened
@@ -89,7 +89,7 @@ export function inWorld(
       test: (title, run) => {
         test(title, async (t) => {
           const reason = typeof opened === 'string' ? opened : ''
-          if (require(t, reason === '', reason)) await run(world)
+          if (require(t, reason === '', reason)) await run(fixture)
         })
       },
     }
@@ -101,13 +101,13 @@ export function inWorld(
       await engine?.[Symbol.asyncDispose]()
       if (typeof opened !== 'string') await opened[Symbol.asyncDispose]()
     })
-    body(world)
+    body(fixture)
   })
 }
 
 /** A part that does `program`. */
 export function part(
-  world: World,
+  fixture: ContractFixture,
   name: string,
   program: Program = {},
   more: Partial<PartSpec> = {},
@@ -115,10 +115,10 @@ export function part(
   return {
     name,
     init: false,
-    image: world.backend().image,
+    image: fixture.backend().image,
     mounts: [],
     limits: {},
-    ...world.backend().program(program),
+    ...fixture.backend().program(program),
     ...more,
   }
 }
@@ -127,7 +127,7 @@ export function spec(parts: readonly PartSpec[], more: Partial<GroupSpec> = {}):
   return { hash: 'h1', restart: 'never', parts, volumes: [], ports: [], ...more }
 }
 
-export interface Drive {
+interface Drive {
   readonly desired?: Desired
   readonly contents?: GroupContents
   /** Every step is done again by a fresh client, as after a kill that came just too late to matter. */
@@ -138,26 +138,26 @@ export interface Drive {
 
 /** Steps until nothing is left to do, as the reconciler does; the steps it took. */
 export async function drive(
-  world: World,
+  fixture: ContractFixture,
   group: string,
   wanted: GroupSpec | undefined,
   options: Drive = {},
 ): Promise<readonly Step[]> {
-  const engine = world.engine()
+  const engine = fixture.engine()
   const description = await engine.describe()
   const images = wanted?.parts.map((each) => each.image) ?? []
   const steps: Step[] = []
   for (let pass = 0; pass < passesMax; pass++) {
     const observed = await engine.observe(group, images)
     const desired = options.desired ?? 'running'
-    const step = nextStep(desired, wanted, observed, description, world.backend().now())
+    const step = nextStep(desired, wanted, observed, description, fixture.backend().now())
     if (step.kind === 'settled' || step.kind === 'stuck') return [...steps, step]
     const material = {
       graceSeconds,
       ...(wanted === undefined ? {} : { spec: wanted }),
       contents: async () => options.contents ?? {},
     }
-    if (step.kind === 'wait') await world.backend().pass()
+    if (step.kind === 'wait') await fixture.backend().pass()
     else {
       steps.push(step)
       try {
@@ -165,11 +165,11 @@ export async function drive(
       } catch (error) {
         const later = error instanceof EngineError && error.retry === 'later'
         if (options.patient !== true || !later) throw error
-        await world.backend().pass()
+        await fixture.backend().pass()
       }
     }
     if (options.twice === true) {
-      await using other = world.backend().open('contract')
+      await using other = fixture.backend().open('contract')
       await performStep(other, group, step, material)
     }
   }
@@ -178,27 +178,27 @@ export async function drive(
 
 /** Looks until `ready` holds. */
 export async function until(
-  world: World,
+  fixture: ContractFixture,
   group: string,
   ready: (observed: ObservedGroup) => boolean,
 ): Promise<ObservedGroup> {
-  let observed = await world.engine().observe(group)
+  let observed = await fixture.engine().observe(group)
   for (let pass = 0; pass < passesMax && !ready(observed); pass++) {
-    await world.backend().pass()
-    observed = await world.engine().observe(group)
+    await fixture.backend().pass()
+    observed = await fixture.engine().observe(group)
   }
   assert.ok(ready(observed), `never came: ${JSON.stringify(observed)}`)
   return observed
 }
 
 /** Lets time pass until `work` is done. */
-async function meanwhile<T>(world: World, work: Promise<T>): Promise<T> {
+async function meanwhile<T>(fixture: ContractFixture, work: Promise<T>): Promise<T> {
   let done = false
   const noted = work.finally(() => {
     done = true
   })
   noted.catch(() => {})
-  for (let pass = 0; pass < passesMax && !done; pass++) await world.backend().pass()
+  for (let pass = 0; pass < passesMax && !done; pass++) await fixture.backend().pass()
   return await noted
 }
 
@@ -209,17 +209,17 @@ export function partOf(observed: ObservedGroup, name: string): ObservedPart {
 }
 
 export async function logOf(
-  world: World,
+  fixture: ContractFixture,
   group: string,
   name: string,
   options = {},
 ): Promise<string> {
   let text = ''
-  for await (const bytes of world.engine().logs(group, name, options)) text += Buffer.from(bytes)
+  for await (const bytes of fixture.engine().logs(group, name, options)) text += Buffer.from(bytes)
   return text
 }
 
-export async function fails(work: Promise<unknown>, kind: EngineErrorKind): Promise<void> {
+async function fails(work: Promise<unknown>, kind: EngineErrorKind): Promise<void> {
   await assert.rejects(work, (error) => {
     assert.ok(error instanceof EngineError, String(error))
     assert.equal(error.kind, kind, error.message)
@@ -241,11 +241,11 @@ export function containerEngineContract(
   otherwise: Readonly<Record<string, string>> = {},
 ): void {
   const left = new Set(Object.keys(otherwise))
-  inWorld(`container engine contract: ${name}`, open, require, (world) => {
-    const applying: World = {
-      ...world,
+  withFixture(`container engine contract: ${name}`, open, require, (fixture) => {
+    const applying: ContractFixture = {
+      ...fixture,
       test: (title, body) => {
-        if (!left.delete(title)) world.test(title, body)
+        if (!left.delete(title)) fixture.test(title, body)
       },
     }
     promiseLooks(applying)
@@ -257,15 +257,15 @@ export function containerEngineContract(
   })
 }
 
-function promiseLooks({ test }: World): void {
-  test('describes itself, and says the same each time', async (world) => {
-    const first = await world.engine().describe()
-    assert.deepEqual(await world.engine().describe(), first)
+function promiseLooks({ test }: ContractFixture): void {
+  test('describes itself, and says the same each time', async (fixture) => {
+    const first = await fixture.engine().describe()
+    assert.deepEqual(await fixture.engine().describe(), first)
     assert.notEqual(first.title, '')
   })
 
-  test('a group never heard of is an empty observation', async (world) => {
-    const observed = await world.engine().observe('nobody', [world.backend().unknownImage])
+  test('a group never heard of is an empty observation', async (fixture) => {
+    const observed = await fixture.engine().observe('nobody', [fixture.backend().unknownImage])
     assert.deepEqual(observed, {
       empty: true,
       hash: undefined,
@@ -277,42 +277,42 @@ function promiseLooks({ test }: World): void {
     })
   })
 
-  test('an image in no registry cannot be pulled, one that is there need not be', async (world) => {
-    const { image, unknownImage } = world.backend()
-    await assert.rejects(world.engine().pull(unknownImage), EngineError)
-    await world.engine().pull(image)
-    const observed = await world.engine().observe('nobody', [image, unknownImage])
+  test('an image in no registry cannot be pulled, one that is there need not be', async (fixture) => {
+    const { image, unknownImage } = fixture.backend()
+    await assert.rejects(fixture.engine().pull(unknownImage), EngineError)
+    await fixture.engine().pull(image)
+    const observed = await fixture.engine().observe('nobody', [image, unknownImage])
     assert.deepEqual(observed.imagesPresent, new Set([image]))
-    const names = (await world.engine().images()).map((each) => each.name)
+    const names = (await fixture.engine().images()).map((each) => each.name)
     assert.ok(names.includes(image) && !names.includes(unknownImage))
   })
 
-  test('all that is made carries the labels, and no other installation sees it', async (world) => {
-    const group = world.group()
-    const wanted = spec([part(world, 'web')], { volumes: [{ kind: 'empty', name: 'data' }] })
-    await drive(world, group, wanted)
-    const owned = (await world.engine().list()).filter((each) => each.group === group)
+  test('all that is made carries the labels, and no other installation sees it', async (fixture) => {
+    const group = fixture.group()
+    const wanted = spec([part(fixture, 'web')], { volumes: [{ kind: 'empty', name: 'data' }] })
+    await drive(fixture, group, wanted)
+    const owned = (await fixture.engine().list()).filter((each) => each.group === group)
     assert.deepEqual(owned.map(({ kind, part }) => `${kind} ${part}`).sort(), [
       'container undefined',
       'container web',
       'volume undefined',
     ])
     assert.ok(owned.every((each) => each.hash === 'h1'))
-    await using stranger = world.backend().open('stranger')
+    await using stranger = fixture.backend().open('stranger')
     assert.deepEqual(await stranger.list(), [])
     assert.equal((await stranger.observe(group)).empty, true)
     await stranger.remove(group)
-    assert.equal(partOf(await world.engine().observe(group), 'web').state.kind, 'running')
+    assert.equal(partOf(await fixture.engine().observe(group), 'web').state.kind, 'running')
   })
 }
 
-function promiseLives({ test }: World): void {
-  test('create makes parts in order and starts none; start starts them', async (world) => {
-    const group = world.group()
-    const wanted = spec([part(world, 'zeta'), part(world, 'alpha')])
-    await world.engine().pull(world.backend().image)
-    await world.engine().create(group, wanted)
-    const made = await world.engine().observe(group)
+function promiseLives({ test }: ContractFixture): void {
+  test('create makes parts in order and starts none; start starts them', async (fixture) => {
+    const group = fixture.group()
+    const wanted = spec([part(fixture, 'zeta'), part(fixture, 'alpha')])
+    await fixture.engine().pull(fixture.backend().image)
+    await fixture.engine().create(group, wanted)
+    const made = await fixture.engine().observe(group)
     assert.equal(made.sandbox, 'up')
     assert.deepEqual(
       made.parts.map(({ name, state, hash }) => [name, state.kind, hash]),
@@ -321,187 +321,187 @@ function promiseLives({ test }: World): void {
         ['alpha', 'created', 'h1'],
       ],
     )
-    await world.engine().start(group, wanted, ['zeta', 'alpha'])
-    const running = await world.engine().observe(group)
+    await fixture.engine().start(group, wanted, ['zeta', 'alpha'])
+    const running = await fixture.engine().observe(group)
     assert.ok(running.parts.every((each) => each.state.kind === 'running'))
     assert.match(running.address ?? '', /^\d+\.\d+\.\d+\.\d+$/)
   })
 
-  test('a part that never restarts keeps its exit code', async (world) => {
-    const group = world.group()
-    await drive(world, group, spec([part(world, 'job', { exitCode: 3 })]))
-    const observed = await until(world, group, isEnded('job'))
+  test('a part that never restarts keeps its exit code', async (fixture) => {
+    const group = fixture.group()
+    await drive(fixture, group, spec([part(fixture, 'job', { exitCode: 3 })]))
+    const observed = await until(fixture, group, isEnded('job'))
     const { state, restartCount } = partOf(observed, 'job')
     assert.ok(state.kind === 'terminated')
     assert.deepEqual([state.exitCode, state.reason, restartCount], [3, 'Error', 0])
     assert.ok(state.startedAt <= state.finishedAt)
   })
 
-  test('on-failure restarts a failure and leaves a success alone', async (world) => {
-    const group = world.group()
-    const parts = [part(world, 'bad', { exitCode: 7 }), part(world, 'good', { exitCode: 0 })]
-    await drive(world, group, spec(parts, { restart: 'on-failure' }))
-    const seen = await until(world, group, (each) => partOf(each, 'bad').restartCount >= 2)
-    const good = partOf(await until(world, group, isEnded('good')), 'good')
+  test('on-failure restarts a failure and leaves a success alone', async (fixture) => {
+    const group = fixture.group()
+    const parts = [part(fixture, 'bad', { exitCode: 7 }), part(fixture, 'good', { exitCode: 0 })]
+    await drive(fixture, group, spec(parts, { restart: 'on-failure' }))
+    const seen = await until(fixture, group, (each) => partOf(each, 'bad').restartCount >= 2)
+    const good = partOf(await until(fixture, group, isEnded('good')), 'good')
     assert.ok(good.state.kind === 'terminated')
     assert.deepEqual([good.state.reason, good.restartCount], ['Completed', 0])
     assert.notEqual(partOf(seen, 'bad').state.kind, 'created')
-    await drive(world, group, undefined, { desired: 'absent' })
+    await drive(fixture, group, undefined, { desired: 'absent' })
   })
 
-  test('always restarts a success too, and tells of the end before', async (world) => {
-    const group = world.group()
-    const parts = [part(world, 'loop', { exitCode: 0, afterSeconds: 1 })]
-    await drive(world, group, spec(parts, { restart: 'always' }))
+  test('always restarts a success too, and tells of the end before', async (fixture) => {
+    const group = fixture.group()
+    const parts = [part(fixture, 'loop', { exitCode: 0, afterSeconds: 1 })]
+    await drive(fixture, group, spec(parts, { restart: 'always' }))
     const again = (each: ObservedGroup) =>
       partOf(each, 'loop').restartCount >= 1 && partOf(each, 'loop').state.kind === 'running'
-    const loop = partOf(await until(world, group, again), 'loop')
+    const loop = partOf(await until(fixture, group, again), 'loop')
     assert.ok(loop.state.kind === 'running' && loop.previous !== undefined)
     assert.ok(loop.previous.finishedAt <= loop.state.startedAt)
     // Not every engine keeps it; one that does tells the beginning of the same run.
     const { startedAt, finishedAt } = loop.previous
     assert.ok(startedAt === undefined || startedAt <= finishedAt)
-    await drive(world, group, undefined, { desired: 'absent' })
+    await drive(fixture, group, undefined, { desired: 'absent' })
   })
 
-  test('init parts run one after the other, before the others', async (world) => {
-    const group = world.group()
+  test('init parts run one after the other, before the others', async (fixture) => {
+    const group = fixture.group()
     const init = { init: true }
     const wanted = spec([
-      part(world, 'first', { exitCode: 0 }, init),
-      part(world, 'second', { exitCode: 0 }, init),
-      part(world, 'main'),
+      part(fixture, 'first', { exitCode: 0 }, init),
+      part(fixture, 'second', { exitCode: 0 }, init),
+      part(fixture, 'main'),
     ])
-    await drive(world, group, wanted)
-    const { parts } = await world.engine().observe(group)
+    await drive(fixture, group, wanted)
+    const { parts } = await fixture.engine().observe(group)
     const [first, second, main] = parts.map((each) => each.state)
     assert.ok(first?.kind === 'terminated' && second?.kind === 'terminated')
     assert.ok(main?.kind === 'running')
     assert.ok(first.finishedAt <= second.startedAt && second.finishedAt <= main.startedAt)
   })
 
-  test('a failed init part keeps the others from starting', async (world) => {
-    const group = world.group()
+  test('a failed init part keeps the others from starting', async (fixture) => {
+    const group = fixture.group()
     const wanted = spec([
-      part(world, 'prepare', { exitCode: 9 }, { init: true }),
-      part(world, 'main'),
+      part(fixture, 'prepare', { exitCode: 9 }, { init: true }),
+      part(fixture, 'main'),
     ])
-    const last = (await drive(world, group, wanted)).at(-1)
+    const last = (await drive(fixture, group, wanted)).at(-1)
     assert.ok(last?.kind === 'stuck' && last.part === 'prepare')
-    assert.equal(partOf(await world.engine().observe(group), 'main').state.kind, 'created')
+    assert.equal(partOf(await fixture.engine().observe(group), 'main').state.kind, 'created')
   })
 
-  test('stop ends everything, keeps the log, and lasts; running again makes it anew', async (world) => {
-    const group = world.group()
-    const wanted = spec([part(world, 'web', { print: 'here I am' })], { restart: 'always' })
-    await drive(world, group, wanted)
-    await drive(world, group, wanted, { desired: 'stopped' })
-    const stopped = await world.engine().observe(group)
+  test('stop ends everything, keeps the log, and lasts; running again makes it anew', async (fixture) => {
+    const group = fixture.group()
+    const wanted = spec([part(fixture, 'web', { print: 'here I am' })], { restart: 'always' })
+    await drive(fixture, group, wanted)
+    await drive(fixture, group, wanted, { desired: 'stopped' })
+    const stopped = await fixture.engine().observe(group)
     assert.equal(stopped.sandbox, 'down')
     assert.equal(partOf(stopped, 'web').state.kind, 'terminated')
-    assert.match(await logOf(world, group, 'web'), /here I am/)
-    await world.backend().pass()
-    assert.deepEqual(await world.engine().observe(group), stopped)
-    await drive(world, group, wanted)
-    assert.equal(partOf(await world.engine().observe(group), 'web').state.kind, 'running')
+    assert.match(await logOf(fixture, group, 'web'), /here I am/)
+    await fixture.backend().pass()
+    assert.deepEqual(await fixture.engine().observe(group), stopped)
+    await drive(fixture, group, wanted)
+    assert.equal(partOf(await fixture.engine().observe(group), 'web').state.kind, 'running')
   })
 
-  test('another hash is in the way until it is removed, then it is replaced', async (world) => {
-    const group = world.group()
-    const old = spec([part(world, 'web'), part(world, 'old')])
-    const fresh = spec([part(world, 'web')], { hash: 'h2' })
-    await drive(world, group, old)
-    await fails(world.engine().create(group, fresh), 'busy')
-    const steps = await drive(world, group, fresh)
+  test('another hash is in the way until it is removed, then it is replaced', async (fixture) => {
+    const group = fixture.group()
+    const old = spec([part(fixture, 'web'), part(fixture, 'old')])
+    const fresh = spec([part(fixture, 'web')], { hash: 'h2' })
+    await drive(fixture, group, old)
+    await fails(fixture.engine().create(group, fresh), 'busy')
+    const steps = await drive(fixture, group, fresh)
     assert.deepEqual(
       steps.map((step) => step.kind),
       ['stop', 'remove', 'create', 'start', 'settled'],
     )
-    const observed = await world.engine().observe(group)
+    const observed = await fixture.engine().observe(group)
     assert.deepEqual(
       observed.parts.map(({ name, hash }) => [name, hash]),
       [['web', 'h2']],
     )
   })
 
-  test('remove leaves nothing, running or half made', async (world) => {
-    const group = world.group()
+  test('remove leaves nothing, running or half made', async (fixture) => {
+    const group = fixture.group()
     const volumes = [
       { kind: 'empty', name: 'data' },
       { kind: 'files', name: 'keys', fileMode: 0o400 },
     ] as const
     const contents = { files: new Map([['keys', [{ name: 'k', bytes: Buffer.from('v') }]]]) }
-    const wanted = spec([part(world, 'web')], { volumes, restart: 'always' })
-    await drive(world, group, wanted, { contents })
-    await world.engine().remove(group)
-    await world.engine().create(group, wanted, contents)
-    await world.engine().remove(group)
-    assert.equal((await world.engine().observe(group)).empty, true)
+    const wanted = spec([part(fixture, 'web')], { volumes, restart: 'always' })
+    await drive(fixture, group, wanted, { contents })
+    await fixture.engine().remove(group)
+    await fixture.engine().create(group, wanted, contents)
+    await fixture.engine().remove(group)
+    assert.equal((await fixture.engine().observe(group)).empty, true)
     assert.deepEqual(
-      (await world.engine().list()).filter((each) => each.group === group),
+      (await fixture.engine().list()).filter((each) => each.group === group),
       [],
     )
   })
 
-  test('a group whose network is lost is seen as down and made anew', async (world) => {
-    const group = world.group()
-    const wanted = spec([part(world, 'web')], { restart: 'always' })
-    await drive(world, group, wanted)
-    await world.backend().breakSandbox('contract', group)
-    await until(world, group, (observed) => observed.sandbox === 'down')
-    await drive(world, group, wanted)
-    const observed = await world.engine().observe(group)
+  test('a group whose network is lost is seen as down and made anew', async (fixture) => {
+    const group = fixture.group()
+    const wanted = spec([part(fixture, 'web')], { restart: 'always' })
+    await drive(fixture, group, wanted)
+    await fixture.backend().breakSandbox('contract', group)
+    await until(fixture, group, (observed) => observed.sandbox === 'down')
+    await drive(fixture, group, wanted)
+    const observed = await fixture.engine().observe(group)
     assert.deepEqual([observed.sandbox, partOf(observed, 'web').state.kind], ['up', 'running'])
   })
 
-  test('restart gives a part another run, once for each run it is asked about', async (world) => {
-    const group = world.group()
-    await drive(world, group, spec([part(world, 'web')], { restart: 'always' }))
+  test('restart gives a part another run, once for each run it is asked about', async (fixture) => {
+    const group = fixture.group()
+    await drive(fixture, group, spec([part(fixture, 'web')], { restart: 'always' }))
     const startedAt = (observed: ObservedGroup) => {
       const { state } = partOf(observed, 'web')
       return state.kind === 'running' ? state.startedAt : 0
     }
-    const first = startedAt(await world.engine().observe(group))
+    const first = startedAt(await fixture.engine().observe(group))
     const options = { startedAt: first, graceSeconds: 0 }
-    await world.engine().restart(group, 'web', options)
-    const second = startedAt(await until(world, group, (each) => startedAt(each) > first))
-    await world.engine().restart(group, 'web', options)
-    assert.equal(startedAt(await world.engine().observe(group)), second)
-    await fails(world.engine().restart(group, 'nobody', options), 'absent')
+    await fixture.engine().restart(group, 'web', options)
+    const second = startedAt(await until(fixture, group, (each) => startedAt(each) > first))
+    await fixture.engine().restart(group, 'web', options)
+    assert.equal(startedAt(await fixture.engine().observe(group)), second)
+    await fails(fixture.engine().restart(group, 'nobody', options), 'absent')
   })
 }
 
-function promiseRepeats({ test }: World): void {
-  test('every step may come twice, from another process', async (world) => {
-    const group = world.group()
+function promiseRepeats({ test }: ContractFixture): void {
+  test('every step may come twice, from another process', async (fixture) => {
+    const group = fixture.group()
     const parts = [
-      part(world, 'prepare', { print: 'once', exitCode: 0 }, { init: true }),
-      part(world, 'web'),
-      part(world, 'job', { print: 'once', exitCode: 0 }),
+      part(fixture, 'prepare', { print: 'once', exitCode: 0 }, { init: true }),
+      part(fixture, 'web'),
+      part(fixture, 'job', { print: 'once', exitCode: 0 }),
     ]
     const volumes = [{ kind: 'empty', name: 'data' }] as const
     const wanted = spec(parts, { volumes })
-    await drive(world, group, wanted, { twice: true })
-    const before = await until(world, group, isEnded('job'))
+    await drive(fixture, group, wanted, { twice: true })
+    const before = await until(fixture, group, isEnded('job'))
     assert.ok(before.parts.every((each) => each.restartCount === 0))
     for (const name of ['prepare', 'job']) {
-      assert.equal((await logOf(world, group, name)).match(/^once$/gm)?.length, 1)
+      assert.equal((await logOf(fixture, group, name)).match(/^once$/gm)?.length, 1)
     }
-    await drive(world, group, wanted, { twice: true, desired: 'stopped' })
-    await drive(world, group, undefined, { twice: true, desired: 'absent' })
-    assert.equal((await world.engine().observe(group)).empty, true)
+    await drive(fixture, group, wanted, { twice: true, desired: 'stopped' })
+    await drive(fixture, group, undefined, { twice: true, desired: 'absent' })
+    assert.equal((await fixture.engine().observe(group)).empty, true)
   })
 
-  test('a process that dies inside a step leaves nothing that another cannot finish', async (world) => {
+  test('a process that dies inside a step leaves nothing that another cannot finish', async (fixture) => {
     const volumes = [{ kind: 'files', name: 'keys', fileMode: 0o400 }] as const
     const contents = { files: new Map([['keys', [{ name: 'k', bytes: Buffer.from('v') }]]]) }
-    const parts = [part(world, 'job', { print: 'once', exitCode: 0 }), part(world, 'web')]
+    const parts = [part(fixture, 'job', { print: 'once', exitCode: 0 }), part(fixture, 'web')]
     const wanted = spec(parts, { volumes })
-    await world.engine().pull(world.backend().image)
+    await fixture.engine().pull(fixture.backend().image)
     for (const deathMs of [0, 10, 30, 60, 100, 150, 250]) {
-      const group = world.group()
+      const group = fixture.group()
       const dies = async (act: (engine: ContainerEngine) => Promise<void>) => {
-        const dying = world.backend().open('contract')
+        const dying = fixture.backend().open('contract')
         // How far it came is chance; what became of it is never learned.
         const work = act(dying).catch(() => {})
         await sleep(deathMs)
@@ -512,44 +512,44 @@ function promiseRepeats({ test }: World): void {
         await engine.create(group, wanted, contents)
         await engine.start(group, wanted, ['job', 'web'])
       })
-      await drive(world, group, wanted, { contents, patient: true })
-      const observed = await until(world, group, isEnded('job'))
+      await drive(fixture, group, wanted, { contents, patient: true })
+      const observed = await until(fixture, group, isEnded('job'))
       assert.equal(partOf(observed, 'web').state.kind, 'running')
-      assert.equal((await logOf(world, group, 'job')).match(/^once$/gm)?.length, 1)
+      assert.equal((await logOf(fixture, group, 'job')).match(/^once$/gm)?.length, 1)
       await dies((engine) => engine.remove(group))
-      await drive(world, group, undefined, { desired: 'absent', patient: true })
-      const left = (await world.engine().list()).filter((each) => each.group === group)
+      await drive(fixture, group, undefined, { desired: 'absent', patient: true })
+      const left = (await fixture.engine().list()).filter((each) => each.group === group)
       assert.deepEqual(left, [], `death after ${deathMs} ms`)
     }
   })
 
-  test('stop and remove of nothing do nothing', async (world) => {
-    await world.engine().stop('nobody', 0)
-    await world.engine().remove('nobody')
+  test('stop and remove of nothing do nothing', async (fixture) => {
+    await fixture.engine().stop('nobody', 0)
+    await fixture.engine().remove('nobody')
   })
 
-  test('ten groups at once do not disturb each other', async (world) => {
-    const groups = Array.from({ length: 10 }, () => world.group())
-    const wanted = spec([part(world, 'web'), part(world, 'side')])
-    await Promise.all(groups.map((group) => drive(world, group, wanted)))
+  test('ten groups at once do not disturb each other', async (fixture) => {
+    const groups = Array.from({ length: 10 }, () => fixture.group())
+    const wanted = spec([part(fixture, 'web'), part(fixture, 'side')])
+    await Promise.all(groups.map((group) => drive(fixture, group, wanted)))
     for (const group of groups) {
-      const { parts } = await world.engine().observe(group)
+      const { parts } = await fixture.engine().observe(group)
       assert.deepEqual(
         parts.map((each) => each.state.kind),
         ['running', 'running'],
       )
     }
-    await Promise.all(groups.map((group) => world.engine().remove(group)))
-    const left = (await world.engine().list()).filter((each) => groups.includes(each.group))
+    await Promise.all(groups.map((group) => fixture.engine().remove(group)))
+    const left = (await fixture.engine().list()).filter((each) => groups.includes(each.group))
     assert.deepEqual(left, [])
   })
 }
 
-function promiseRefusals({ test }: World): void {
-  test('what the engine cannot do is refused before anything is made', async (world) => {
-    const engine = world.engine()
-    await engine.pull(world.backend().image)
-    const web = part(world, 'web')
+function promiseRefusals({ test }: ContractFixture): void {
+  test('what the engine cannot do is refused before anything is made', async (fixture) => {
+    const engine = fixture.engine()
+    await engine.pull(fixture.backend().image)
+    const web = part(fixture, 'web')
     const files = { volumes: [{ kind: 'files', name: 'keys', fileMode: 0o400 }] } as const
     const refused: readonly GroupSpec[] = [
       spec([{ ...web, gpu: 1 }]),
@@ -573,83 +573,89 @@ function promiseRefusals({ test }: World): void {
     assert.equal((await engine.observe('refused')).empty, true)
   })
 
-  test('a missing image is absent at create', async (world) => {
-    const group = world.group()
-    const web = { ...part(world, 'web'), image: world.backend().unknownImage }
-    await fails(world.engine().create(group, spec([web])), 'absent')
-    await world.engine().remove(group)
+  test('a missing image is absent at create', async (fixture) => {
+    const group = fixture.group()
+    const web = { ...part(fixture, 'web'), image: fixture.backend().unknownImage }
+    await fails(fixture.engine().create(group, spec([web])), 'absent')
+    await fixture.engine().remove(group)
   })
 
-  test('a host port has one holder; the other waits until it is free', async (world) => {
-    const [one, two] = [world.group(), world.group()]
+  test('a host port has one holder; the other waits until it is free', async (fixture) => {
+    const [one, two] = [fixture.group(), fixture.group()]
     const ports = [
       { port: 80, protocol: 'tcp', publish: { address: '127.0.0.1', port: 39_181 } },
     ] as const
-    const wanted = spec([part(world, 'web')], { ports })
-    await drive(world, one, wanted)
-    const { published } = await world.engine().observe(one)
+    const wanted = spec([part(fixture, 'web')], { ports })
+    await drive(fixture, one, wanted)
+    const { published } = await fixture.engine().observe(one)
     assert.deepEqual(published, [
       { port: 80, protocol: 'tcp', address: '127.0.0.1', hostPort: 39_181 },
     ])
-    await fails(world.engine().create(two, wanted), 'busy')
-    await world.engine().stop(one, 0)
-    await drive(world, two, wanted)
-    assert.equal((await world.engine().observe(two)).published.length, 1)
-    await world.engine().remove(two)
+    await fails(fixture.engine().create(two, wanted), 'busy')
+    await fixture.engine().stop(one, 0)
+    await drive(fixture, two, wanted)
+    assert.equal((await fixture.engine().observe(two)).published.length, 1)
+    await fixture.engine().remove(two)
   })
 
-  test('an unpublished port is not published; a free choice is told', async (world) => {
-    const group = world.group()
+  test('an unpublished port is not published; a free choice is told', async (fixture) => {
+    const group = fixture.group()
     const ports = [
       { port: 80, protocol: 'tcp' },
       { port: 81, protocol: 'tcp', publish: { address: '127.0.0.1' } },
     ] as const
-    await drive(world, group, spec([part(world, 'web')], { ports }))
-    const { published } = await world.engine().observe(group)
+    await drive(fixture, group, spec([part(fixture, 'web')], { ports }))
+    const { published } = await fixture.engine().observe(group)
     assert.equal(published.length, 1)
     assert.ok(published[0]?.port === 81 && published[0].hostPort > 0)
   })
 }
 
-function promiseStreams({ test }: World): void {
-  test('logs: the tail, the times, the end of the following', async (world) => {
-    const group = world.group()
+function promiseStreams({ test }: ContractFixture): void {
+  test('logs: the tail, the times, the end of the following', async (fixture) => {
+    const group = fixture.group()
     const program = { print: 'one line', exitCode: 0, afterSeconds: 1 }
-    await drive(world, group, spec([part(world, 'job', program)]))
-    assert.match(await meanwhile(world, logOf(world, group, 'job', { follow: true })), /one line/)
-    const all = (await logOf(world, group, 'job')).split('\n').filter(Boolean)
-    const tail = await logOf(world, group, 'job', { tail: 1 })
+    await drive(fixture, group, spec([part(fixture, 'job', program)]))
+    assert.match(
+      await meanwhile(fixture, logOf(fixture, group, 'job', { follow: true })),
+      /one line/,
+    )
+    const all = (await logOf(fixture, group, 'job')).split('\n').filter(Boolean)
+    const tail = await logOf(fixture, group, 'job', { tail: 1 })
     assert.equal(tail.trimEnd(), all.at(-1))
-    assert.match(await logOf(world, group, 'job', { timestamps: true }), /^\d{4}-\d\d-\d\dT\S+ \S/)
-    const later = world.backend().now() + 3_600_000
-    assert.equal(await logOf(world, group, 'job', { sinceMs: later }), '')
-    await fails(logOf(world, group, 'nobody'), 'absent')
+    assert.match(
+      await logOf(fixture, group, 'job', { timestamps: true }),
+      /^\d{4}-\d\d-\d\dT\S+ \S/,
+    )
+    const later = fixture.backend().now() + 3_600_000
+    assert.equal(await logOf(fixture, group, 'job', { sinceMs: later }), '')
+    await fails(logOf(fixture, group, 'nobody'), 'absent')
   })
 
-  test('following a log ends when it is told to', async (world) => {
-    const group = world.group()
-    await drive(world, group, spec([part(world, 'web', { print: 'up' })]))
+  test('following a log ends when it is told to', async (fixture) => {
+    const group = fixture.group()
+    await drive(fixture, group, spec([part(fixture, 'web', { print: 'up' })]))
     const stop = new AbortController()
     const options = { follow: true, signal: stop.signal }
-    for await (const bytes of world.engine().logs(group, 'web', options)) {
+    for await (const bytes of fixture.engine().logs(group, 'web', options)) {
       if (bytes.length > 0) stop.abort()
     }
   })
 
-  test('exec and attach want a part that runs', async (world) => {
-    const group = world.group()
-    await drive(world, group, spec([part(world, 'job', { exitCode: 0 })]))
-    await until(world, group, isEnded('job'))
+  test('exec and attach want a part that runs', async (fixture) => {
+    const group = fixture.group()
+    await drive(fixture, group, spec([part(fixture, 'job', { exitCode: 0 })]))
+    await until(fixture, group, isEnded('job'))
     const command = ['true']
-    await fails(world.engine().exec(group, 'job', { command }), 'busy')
-    await fails(world.engine().exec(group, 'nobody', { command }), 'absent')
-    await fails(world.engine().attach(group, 'job'), 'busy')
+    await fails(fixture.engine().exec(group, 'job', { command }), 'busy')
+    await fails(fixture.engine().exec(group, 'nobody', { command }), 'absent')
+    await fails(fixture.engine().attach(group, 'job'), 'busy')
   })
 
-  test('an exec has output and an exit code, and takes no input unasked', async (world) => {
-    const group = world.group()
-    await drive(world, group, spec([part(world, 'web')]))
-    const session = await world.engine().exec(group, 'web', { command: ['echo', 'hello'] })
+  test('an exec has output and an exit code, and takes no input unasked', async (fixture) => {
+    const group = fixture.group()
+    await drive(fixture, group, spec([part(fixture, 'web')]))
+    const session = await fixture.engine().exec(group, 'web', { command: ['echo', 'hello'] })
     await using _ = session
     await fails(session.write(Buffer.from('x')), 'refused')
     let text = ''
@@ -658,48 +664,50 @@ function promiseStreams({ test }: World): void {
     assert.equal(await session.exitCode(), 0)
   })
 
-  test('a probe of a part that does not run is unhealthy', async (world) => {
-    const group = world.group()
-    await drive(world, group, spec([part(world, 'job', { exitCode: 0 }), part(world, 'web')]))
-    await until(world, group, isEnded('job'))
+  test('a probe of a part that does not run is unhealthy', async (fixture) => {
+    const group = fixture.group()
+    await drive(fixture, group, spec([part(fixture, 'job', { exitCode: 0 }), part(fixture, 'web')]))
+    await until(fixture, group, isEnded('job'))
     const probe = { kind: 'exec', command: ['true'] } as const
-    assert.equal((await world.engine().probe(group, 'job', probe, 5)).healthy, false)
-    assert.equal((await world.engine().probe(group, 'web', probe, 5)).healthy, true)
-    await fails(world.engine().probe(group, 'nobody', probe, 5), 'absent')
+    assert.equal((await fixture.engine().probe(group, 'job', probe, 5)).healthy, false)
+    assert.equal((await fixture.engine().probe(group, 'web', probe, 5)).healthy, true)
+    await fails(fixture.engine().probe(group, 'nobody', probe, 5), 'absent')
   })
 
-  test('statistics are of the running parts', async (world) => {
-    const group = world.group()
-    await drive(world, group, spec([part(world, 'job', { exitCode: 0 }), part(world, 'web')]))
-    await until(world, group, isEnded('job'))
-    const stats = await world.engine().stats(group)
+  test('statistics are of the running parts', async (fixture) => {
+    const group = fixture.group()
+    await drive(fixture, group, spec([part(fixture, 'job', { exitCode: 0 }), part(fixture, 'web')]))
+    await until(fixture, group, isEnded('job'))
+    const stats = await fixture.engine().stats(group)
     assert.deepEqual(
       stats.map((each) => each.name),
       ['web'],
     )
-    await fails(world.engine().stats('nobody'), 'absent')
+    await fails(fixture.engine().stats('nobody'), 'absent')
   })
 
-  test('hints begin with ready and tell starts and ends', async (world) => {
-    const group = world.group()
+  test('events begin with ready and report starts and ends', async (fixture) => {
+    const group = fixture.group()
     const stop = new AbortController()
-    const seen: EngineHint[] = []
+    const seen: EngineEvent[] = []
     const { promise: ready, resolve: readied } = Promise.withResolvers<void>()
     const told = (async () => {
-      for await (const hint of world.engine().hints(stop.signal)) {
-        seen.push(hint)
-        if (hint.kind === 'ready') readied()
-        if (hint.kind === 'part' && hint.what === 'died' && hint.group === group) stop.abort()
+      for await (const event of fixture.engine().events(stop.signal)) {
+        seen.push(event)
+        if (event.kind === 'ready') readied()
+        if (event.kind === 'part' && event.what === 'died' && event.group === group) stop.abort()
       }
     })()
     await ready
-    await drive(world, group, spec([part(world, 'job', { exitCode: 3, afterSeconds: 1 })]))
-    await until(world, group, isEnded('job'))
-    await meanwhile(world, told)
-    const mine = seen.filter((hint) => hint.kind === 'part' && hint.group === group)
-    const whats = mine.map((hint) => (hint.kind === 'part' && hint.part === 'job' ? hint.what : ''))
+    await drive(fixture, group, spec([part(fixture, 'job', { exitCode: 3, afterSeconds: 1 })]))
+    await until(fixture, group, isEnded('job'))
+    await meanwhile(fixture, told)
+    const mine = seen.filter((event) => event.kind === 'part' && event.group === group)
+    const whats = mine.map((event) =>
+      event.kind === 'part' && event.part === 'job' ? event.what : '',
+    )
     assert.ok(whats.includes('started'), JSON.stringify(seen))
-    const died = mine.find((hint) => hint.kind === 'part' && hint.what === 'died')
+    const died = mine.find((event) => event.kind === 'part' && event.what === 'died')
     assert.ok(died?.kind === 'part')
     assert.equal(died.exitCode, 3)
   })

@@ -5,11 +5,11 @@
  *
  * **Names.** A *group* is an opaque token of the caller (`isToken`); the engine derives the names of all it
  * makes from the installation's token, the group and the part, so a step repeated by a process that knows
- * nothing of the first try finds what is already there. Several installations may share one engine: all that
+ * nothing of the first attempt finds what is already there. Several installations may share one engine: all that
  * is made carries the labels of `labelsOf`, and nothing without them is ever touched.
  *
  * **Steps.** `pull`, `create`, `start`, `restart`, `stop`, `remove` are idempotent: the process may be killed
- * at any moment inside one, and calling it again ends in the same world. They do not lock: two callers
+ * at any moment inside one, and calling it again ends in the same state. They do not lock: two callers
  * working on one group at once are kept apart by the caller's lease; a step that meets the other's half-done
  * work says `busy` or ends well, and `remove` called last always wins.
  *
@@ -159,7 +159,7 @@ export interface PortSpec {
   readonly publish?: { readonly address: string; readonly port?: number }
 }
 
-export interface DnsSpec {
+interface DnsSpec {
   readonly servers: readonly string[]
   readonly searchDomains: readonly string[]
   readonly options: readonly string[]
@@ -339,7 +339,7 @@ export type Probe =
       readonly headers: readonly { readonly name: string; readonly value: string }[]
     }
 
-/** One try. `message` is fit for an event the user reads. */
+/** One attempt. The user reads `message` in an event. */
 export interface ProbeOutcome {
   readonly healthy: boolean
   readonly message: string
@@ -352,10 +352,10 @@ export interface PartStats {
 }
 
 /**
- * Something may have changed. Hints get lost and come twice; the truth is `observe`. `ready` is the first:
- * from then on changes are told, so the caller looks once after it and misses nothing.
+ * Something may have changed. Events can be lost and repeated; `observe` answers the actual state. `ready` is the
+ * first event: later changes are reported, so one look after it misses nothing.
  */
-export type EngineHint =
+export type EngineEvent =
   | { readonly kind: 'ready' }
   | {
       readonly kind: 'part'
@@ -454,5 +454,5 @@ export interface ContainerEngine extends AsyncDisposable {
   stats(group: string): Promise<readonly PartStats[]>
 
   /** Ends when `signal` fires; throws `unavailable` when the engine goes away (ask again, then look). */
-  hints(signal: AbortSignal): AsyncIterable<EngineHint>
+  events(signal: AbortSignal): AsyncIterable<EngineEvent>
 }

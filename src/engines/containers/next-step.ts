@@ -20,7 +20,7 @@ export type Step =
   | { readonly kind: 'restart'; readonly part: string; readonly startedAt: number }
   | { readonly kind: 'stop' }
   | { readonly kind: 'remove' }
-  /** Nothing to do until the engine has gone on: look again at a hint, or after a while. */
+  /** Nothing to do until the engine has gone on: look again at an event, or after a while. */
   | { readonly kind: 'wait'; readonly reason: string }
   /** A part can never start, or an init part has failed for good: only another spec helps. */
   | {
@@ -30,7 +30,7 @@ export type Step =
       /** The image that is not to be had, where that is why. */
       readonly image?: string
     }
-  /** The world is as desired. */
+  /** The group is as desired. */
   | { readonly kind: 'settled' }
 
 /**

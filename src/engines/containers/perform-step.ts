@@ -3,7 +3,7 @@
 import type { ContainerEngine, GroupContents, GroupSpec, RegistryCredentials } from './engine.ts'
 import type { Step } from './next-step.ts'
 
-export interface StepMaterial {
+interface StepMaterial {
   /** Needed by `create` and `start`. */
   readonly spec?: GroupSpec
   /** Called at `create` alone, so that secrets are opened when they are needed and not before. */

@@ -1,4 +1,4 @@
-/** One try of a probe, by a command inside a container or by HTTP to its group. It schedules nothing. */
+/** One attempt of a probe, by a command inside a container or by HTTP to its group. It schedules nothing. */
 
 import http from 'node:http'
 import https from 'node:https'

@@ -7,6 +7,7 @@
  */
 
 import { isIP } from 'node:net'
+import { isJsonObject } from '#kernel/patch.ts'
 
 /** Control and format characters, halves of surrogate pairs, and line ends beyond ASCII. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u
@@ -171,9 +172,7 @@ export function seccompProblem(profile: string): string | undefined {
     // The parser has no other way to say no.
     return 'expected JSON'
   }
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? undefined
-    : 'expected an object as JSON'
+  return isJsonObject(value) ? undefined : 'expected an object as JSON'
 }
 
 /** Of the path of an HTTP probe, query included. */

@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob'
 import { requireOrSkip } from '../../../tests/require.ts'
 import { failure, type ObjectsPair, objectsContract, runTask, taskOf } from './contract.ts'
-import type { BlobPlace } from './engine.ts'
+import type { BlobLocation } from './engine.ts'
 import {
   type BlobServer,
   emulator,
@@ -16,7 +16,7 @@ import {
 } from './testing/azurite.ts'
 import { folderPair } from './testing/folder-pair.ts'
 import { inlineEngine } from './testing/inline-engine.ts'
-import { MemoryManifest } from './testing/memory-ledger.ts'
+import { MemoryManifest } from './testing/memory-journal.ts'
 import { stubbornService } from './testing/stubborn-service.ts'
 
 let server: Promise<BlobServer> | undefined
@@ -24,7 +24,7 @@ after(async () => (await server)?.[Symbol.asyncDispose]())
 
 type Test = Parameters<typeof requireOrSkip>[0]
 
-async function place(t: Test): Promise<BlobPlace | undefined> {
+async function location(t: Test): Promise<BlobLocation | undefined> {
   if (!requireOrSkip(t, hasAzurite(), howToGetAzurite)) return undefined
   server ??= startAzurite()
   const { endpoint } = await server
@@ -38,22 +38,22 @@ async function place(t: Test): Promise<BlobPlace | undefined> {
   }
 }
 
-function containerOf({ endpoint, account, key, container }: BlobPlace) {
+function containerOf({ endpoint, account, key, container }: BlobLocation) {
   return new BlobServiceClient(
     endpoint,
     new StorageSharedKeyCredential(account, key),
   ).getContainerClient(container)
 }
 
-async function put(at: BlobPlace, key: string, bytes: Uint8Array): Promise<void> {
+async function put(at: BlobLocation, key: string, bytes: Uint8Array): Promise<void> {
   const container = containerOf(at)
   await container.createIfNotExists()
   await container.getBlockBlobClient(`x/${key}`).uploadData(bytes)
 }
 
 async function blobPair(t: Test): Promise<ObjectsPair | undefined> {
-  const source = await place(t)
-  const target = await place(t)
+  const source = await location(t)
+  const target = await location(t)
   if (source === undefined || target === undefined) return undefined
   return {
     source,
@@ -85,8 +85,8 @@ objectsContract('blob to blob of one service', inlineEngine, async (t) => {
 
 /** By another name the same service is another one. */
 function elsewhere(pair: ObjectsPair): ObjectsPair {
-  // Both are places of blobs.
-  const source = pair.source as BlobPlace
+  // Both are locations of blobs.
+  const source = pair.source as BlobLocation
   return {
     ...pair,
     source: { ...source, endpoint: source.endpoint.replace('127.0.0.1', 'localhost') },
@@ -100,9 +100,9 @@ objectsContract(
     const pair = await blobPair(t as Test)
     if (pair === undefined || server === undefined) return undefined
     const stubborn = await stubbornService(await server)
-    const at = (place: ObjectsPair['source']) =>
-      // Both are places of blobs.
-      ({ ...(place as BlobPlace), endpoint: stubborn.endpoint })
+    const at = (location: ObjectsPair['source']) =>
+      // Both are locations of blobs.
+      ({ ...(location as BlobLocation), endpoint: stubborn.endpoint })
     return {
       ...pair,
       source: at(pair.source),
@@ -124,12 +124,12 @@ test('within one service: what changes while it is published is copied as it is 
   const manifest = new MemoryManifest()
   const task = taskOf(pair, 'full', manifest)
   const meanwhile = (work: () => Promise<void>) => {
-    const ledger = manifest.ledger(task)
+    const journal = manifest.journal(task)
     return {
-      ...ledger,
+      ...journal,
       publishing: async () => {
         await work()
-        await ledger.publishing()
+        await journal.publishing()
       },
     }
   }
@@ -145,10 +145,10 @@ test('within one service: what changes while it is published is copied as it is 
   const next = taskOf(pair, 'full', manifest)
   for (const name of names) await pair.write(name, Buffer.from('two'))
   const removing = {
-    ...manifest.ledger(next),
+    ...manifest.journal(next),
     publishing: async () => {
       await pair.remove('f5')
-      await manifest.ledger(next).publishing()
+      await manifest.journal(next).publishing()
     },
   }
   const failed = await failure(session.copy(next, removing, signal))

@@ -1,6 +1,6 @@
 /**
- * What every pair of places of objects keeps, as tests: contents, counts, increments, cuts at every call of the
- * ledger, cancellation. A pair joins by saying how a test writes to its source and looks at its target.
+ * What every pair of locations of objects keeps, as tests: contents, counts, increments, cuts at every call of the
+ * journal, cancellation. A pair joins by saying how a test writes to its source and looks at its target.
  */
 
 import assert from 'node:assert/strict'
@@ -11,13 +11,13 @@ import {
   type CopyEngine,
   CopyFailure,
   type CopyTask,
-  type ObjectsPlace,
+  type ObjectsLocation,
 } from './engine.ts'
-import { LedgerDead, MemoryManifest } from './testing/memory-ledger.ts'
+import { JournalClosed, MemoryManifest } from './testing/memory-journal.ts'
 
 export interface ObjectsPair extends AsyncDisposable {
-  readonly source: ObjectsPlace
-  readonly target: ObjectsPlace
+  readonly source: ObjectsLocation
+  readonly target: ObjectsLocation
   /** The service copies by itself, and while publishing only: nothing is committed before. */
   readonly pulls?: boolean
   write(key: string, bytes: Uint8Array): Promise<void>
@@ -58,7 +58,7 @@ export async function runTask(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
   await using session = engine.open()
-  await session.copy(task, manifest.ledger(task), signal)
+  await session.copy(task, manifest.journal(task), signal)
 }
 
 export async function failure(work: Promise<void>): Promise<CopyFailure> {
@@ -123,7 +123,7 @@ export function objectsContract(
       assert.equal(manifest.countsOf(full.run).filesRead, 5)
     })
 
-    test('cut off at every call of the ledger and taken up again: same content, counted once', async (t) => {
+    test('cut off at every call of the journal and taken up again: same content, counted once', async (t) => {
       await using pair = await open(t)
       if (pair === undefined) return
       await fill(pair)
@@ -143,7 +143,7 @@ export function objectsContract(
           () => undefined,
           (reason: unknown) => reason,
         )
-        assert.ok(error === undefined || error instanceof LedgerDead, String(error))
+        assert.ok(error === undefined || error instanceof JournalClosed, String(error))
         manifest.callsLeft = Number.POSITIVE_INFINITY
         if (error !== undefined) {
           await runTask(engine(), taskOf(pair, 'full', manifest, run), manifest)
@@ -184,18 +184,18 @@ export function objectsContract(
         : (['todo', 'commit'] as const)) {
         const task = taskOf(pair, 'full', manifest)
         const cancel = new AbortController()
-        const ledger = manifest.ledger(task)
+        const journal = manifest.journal(task)
         await using session = engine().open()
-        const stopping = { ...ledger }
+        const stopping = { ...journal }
         if (when === 'todo') {
           stopping.todo = (items) => {
             cancel.abort()
-            return ledger.todo(items)
+            return journal.todo(items)
           }
         } else {
           stopping.commit = (progress) => {
             cancel.abort()
-            return ledger.commit(progress)
+            return journal.commit(progress)
           }
         }
         await assert.rejects(session.copy(task, stopping, cancel.signal), CopyCancelled)

@@ -1,21 +1,21 @@
 /**
- * Objects to objects: lists the source, copies what the ledger does not know, publishes. Small items go through
+ * Objects to objects: lists the source, copies what the journal does not know, publishes. Small items go through
  * memory whole, large ones in chunks with checkpoints; a changed item is read again once.
  */
 
 import { createHash, type Hash, hash } from 'node:crypto'
 import { setImmediate as breathe } from 'node:timers/promises'
+import { elapsedMilliseconds } from './elapsed.ts'
 import {
   batchItems,
   CopyCancelled,
   CopyFailure,
+  type CopyJournal,
   type CopyTask,
   type Counted,
   type DoneItem,
-  type Ledger,
 } from './engine.ts'
 import { ItemChanged, type ListedItem, type ObjectSink, type ObjectSource } from './objects.ts'
-import { ticks } from './ticks.ts'
 
 /** How often what was done is written down. More often costs the store, less often is copied again after a cut. */
 const commitMilliseconds = 250
@@ -31,22 +31,22 @@ export async function copyObjects(
   task: CopyTask,
   source: ObjectSource,
   sink: ObjectSink,
-  ledger: Ledger,
+  journal: CopyJournal,
   signal: AbortSignal,
 ): Promise<void> {
   const replaces = task.mode === 'full' || !task.owned
   if ((await sink.prepare()) === 'published') {
-    await ledger.published({ replaces })
+    await journal.published({ replaces })
     return sink.discard()
   }
-  const run = new ObjectsRun(source, sink, ledger)
+  const run = new ObjectsRun(source, sink, journal)
   await run.all(replaces ? 'later' : 'now', signal)
   stopIfCancelled(signal)
-  if (replaces) await ledger.publishing()
-  await sink.publish(ledger)
+  if (replaces) await journal.publishing()
+  await sink.publish(journal)
   await run.rest()
-  if (replaces) await sink.tidy?.(ledger)
-  await ledger.published({ replaces })
+  if (replaces) await sink.tidy?.(journal)
+  await journal.published({ replaces })
   // Not before: the stage is how a run that is cut off here knows that it had published.
   await sink.discard()
 }
@@ -67,7 +67,7 @@ type Pulling = 'now' | 'later' | 'only'
 class ObjectsRun {
   readonly #source: ObjectSource
   readonly #sink: ObjectSink
-  readonly #ledger: Ledger
+  readonly #journal: CopyJournal
   readonly #width: number
   readonly #heavy = new Gate(heavyAtOnce)
   #signal = new AbortController().signal
@@ -78,16 +78,16 @@ class ObjectsRun {
   #failure: CopyFailure | undefined
   #done: DoneItem[] = []
   #bytes = 0
-  #committedAt = ticks()
-  #breathedAt = ticks()
+  #committedAt = elapsedMilliseconds()
+  #breathedAt = elapsedMilliseconds()
   /** Bytes of large items under way, by key: read, and safe in the stage. */
   readonly #underway = new Map<string, number>()
   #committing: Promise<void> = Promise.resolve()
 
-  constructor(source: ObjectSource, sink: ObjectSink, ledger: Ledger) {
+  constructor(source: ObjectSource, sink: ObjectSink, journal: CopyJournal) {
     this.#source = source
     this.#sink = sink
-    this.#ledger = ledger
+    this.#journal = journal
     this.#width = Math.max(source.width, sink.width)
   }
 
@@ -119,7 +119,7 @@ class ObjectsRun {
   async *#toCopy(): AsyncGenerator<ToCopy> {
     for await (const batch of this.#source.list()) {
       stopIfCancelled(this.#signal)
-      const todo = await this.#ledger.todo(batch)
+      const todo = await this.#journal.todo(batch)
       for (const [at, item] of batch.entries()) {
         const what = todo[at]
         if (what === undefined || what.kind === 'skip' || !this.#isTurnOf(item)) continue
@@ -141,8 +141,8 @@ class ObjectsRun {
         const next = await items.next()
         if (next.done === true) return
         await this.#item(next.value)
-        if (ticks() - this.#committedAt >= commitMilliseconds) await this.#commit()
-        if (ticks() - this.#breathedAt >= breatheMilliseconds) await this.#breathe()
+        if (elapsedMilliseconds() - this.#committedAt >= commitMilliseconds) await this.#commit()
+        if (elapsedMilliseconds() - this.#breathedAt >= breatheMilliseconds) await this.#breathe()
       }
     }
     const lanes = Array.from({ length: this.#width }, () =>
@@ -168,27 +168,27 @@ class ObjectsRun {
   /** Lets messages in: a cancellation, above all. */
   async #breathe(): Promise<void> {
     await breathe()
-    this.#breathedAt = ticks()
+    this.#breathedAt = elapsedMilliseconds()
     stopIfCancelled(this.#signal)
   }
 
   async #item({ item: listed, offset }: ToCopy): Promise<void> {
     stopIfCancelled(this.#signal)
     let item = listed
-    for (let tries = 0; ; tries++) {
+    for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#copy(item, tries === 0 ? offset : 0)
+        return await this.#copy(item, attempt === 0 ? offset : 0)
       } catch (error) {
         // The adapter's word that the source moved on; once is forgiven.
         if (!(error instanceof ItemChanged)) throw error
         this.#underway.delete(item.key)
-        const now = tries > 0 ? undefined : await this.#source.look(item.key)
+        const now = attempt > 0 ? undefined : await this.#source.look(item.key)
         if (now !== undefined) {
           item = now
           continue
         }
         const why =
-          tries > 0
+          attempt > 0
             ? `${error.message}, and again when read anew`
             : `'${item.key}' was removed while it was copied`
         const failure = new CopyFailure('SourceChanged', why)
@@ -259,7 +259,7 @@ class ObjectsRun {
           saving = save()
           // Seen where it is waited for.
           saving.catch(() => undefined)
-        } else if (ticks() - this.#committedAt >= commitMilliseconds) {
+        } else if (elapsedMilliseconds() - this.#committedAt >= commitMilliseconds) {
           await this.#commit()
         }
       }
@@ -285,7 +285,7 @@ class ObjectsRun {
     const bytes = this.#bytes
     this.#done = []
     this.#bytes = 0
-    this.#committedAt = ticks()
+    this.#committedAt = elapsedMilliseconds()
     let running = 0
     for (const one of this.#underway.values()) running += one
     const underway: Counted = { sizeRead: running, sizeWritten: running }
@@ -296,7 +296,7 @@ class ObjectsRun {
       const parts = chunked(done)
       for (const [at, some] of parts.entries()) {
         const size = parts.length === 1 ? bytes : some.reduce((sum, one) => sum + one.size, 0)
-        await this.#ledger.commit({
+        await this.#journal.commit({
           done: some,
           counted: {
             filesRead: some.length,

@@ -3,16 +3,16 @@
 import { destinationOf } from '#outbound/outbound.ts'
 import { copyObjects } from './copy-objects.ts'
 import {
-  type BlobPlace,
+  type BlobLocation,
   CopyCancelled,
   CopyFailure,
+  type CopyJournal,
   type CopyTask,
-  type Ledger,
-  type ObjectsPlace,
+  type ObjectsLocation,
 } from './engine.ts'
-import { realRoot } from './files/contained.ts'
 import { FolderSink } from './files/folder-sink.ts'
 import { FolderSource } from './files/folder-source.ts'
+import { realRoot } from './files/safe-path.ts'
 import type { ObjectSink, ObjectSource } from './objects.ts'
 import { loadOptional } from './optional-package.ts'
 import { type RoutedTask, requireRoute } from './routed-task.ts'
@@ -20,22 +20,22 @@ import { openTableStage } from './tables/table-stage.ts'
 
 export async function copyTask(
   task: RoutedTask,
-  ledger: Ledger,
+  journal: CopyJournal,
   signal: AbortSignal,
 ): Promise<void> {
   const { source, target } = task
   if (task.published) return cleanUp(task)
   if (source.kind === 'postgres' && target.kind === 'postgres') {
     const { copyPostgresToPostgres } = await import('./tables/copy-tables.ts')
-    return copyPostgresToPostgres(task, source, target, ledger, signal)
+    return copyPostgresToPostgres(task, source, target, journal, signal)
   }
   if (target.kind === 'duckdb' && !isObjects(source)) {
     const { copyToDuckdb } = await import('./tables/copy-duckdb-tables.ts')
-    return copyToDuckdb(task, source, target, ledger, signal)
+    return copyToDuckdb(task, source, target, journal, signal)
   }
   if (source.kind === 'duckdb' && target.kind === 'postgres') {
     const { copyDuckdbToPostgres } = await import('./tables/copy-duckdb-tables.ts')
-    return copyDuckdbToPostgres(task, source, target, ledger, signal)
+    return copyDuckdbToPostgres(task, source, target, journal, signal)
   }
   if (isObjects(target)) {
     refuseOverlap(source, target)
@@ -43,11 +43,11 @@ export async function copyTask(
     try {
       if (!isObjects(source) && target.shape === 'file') {
         const { copyTableToFile } = await import('./tables/table-to-file.ts')
-        return await copyTableToFile(task, source, sink, ledger, signal)
+        return await copyTableToFile(task, source, sink, journal, signal)
       }
       if (isObjects(source) && source.shape === target.shape) {
         await using opened = await sourceOf(source, task)
-        return await copyObjects(task, opened, sink, ledger, signal)
+        return await copyObjects(task, opened, sink, journal, signal)
       }
     } catch (error) {
       // What was staged is of use only to the same run taken up again, which these two are not.
@@ -69,44 +69,51 @@ async function cleanUp(task: RoutedTask): Promise<void> {
     await using sink = await sinkOf(target, task)
     await sink.discard()
   }
-  for (const place of [source, target]) {
-    if (place.kind === 'duckdb') openTableStage(realRoot(place.root), task).remove()
+  for (const location of [source, target]) {
+    if (location.kind === 'duckdb') openTableStage(realRoot(location.root), task).remove()
   }
 }
 
-function isObjects(place: CopyTask['source']): place is ObjectsPlace {
-  return place.kind === 'folder' || place.kind === 'blobs'
+function isObjects(location: CopyTask['source']): location is ObjectsLocation {
+  return location.kind === 'folder' || location.kind === 'blobs'
 }
 
 const blobPackage = '@azure/storage-blob'
 
 /** Connectors are loaded when they are used: the clients behind them cost more time than a small copy. */
-async function sourceOf(place: ObjectsPlace, { outbound }: RoutedTask): Promise<ObjectSource> {
-  if (place.kind === 'folder') return new FolderSource(place)
+async function sourceOf(
+  location: ObjectsLocation,
+  { outbound }: RoutedTask,
+): Promise<ObjectSource> {
+  if (location.kind === 'folder') return new FolderSource(location)
   const { BlobSource } = await loadOptional(blobPackage, () => import('./blobs/blob-source.ts'))
-  await requireRoute(outbound, blobDestination(place), `the blob service of '${place.account}'`)
-  return new BlobSource(place, outbound)
+  await requireRoute(
+    outbound,
+    blobDestination(location),
+    `the blob service of '${location.account}'`,
+  )
+  return new BlobSource(location, outbound)
 }
 
-async function sinkOf(place: ObjectsPlace, task: RoutedTask): Promise<ObjectSink> {
-  if (place.kind === 'folder') return new FolderSink(place, task)
+async function sinkOf(location: ObjectsLocation, task: RoutedTask): Promise<ObjectSink> {
+  if (location.kind === 'folder') return new FolderSink(location, task)
   const { BlobSink } = await loadOptional(blobPackage, () => import('./blobs/blob-sink.ts'))
-  const what = `the blob service of '${place.account}'`
-  await requireRoute(task.outbound, blobDestination(place), what)
-  return new BlobSink(place, task)
+  const what = `the blob service of '${location.account}'`
+  await requireRoute(task.outbound, blobDestination(location), what)
+  return new BlobSink(location, task)
 }
 
-function blobDestination({ endpoint }: BlobPlace): ReturnType<typeof destinationOf> {
+function blobDestination({ endpoint }: BlobLocation): ReturnType<typeof destinationOf> {
   const url = URL.parse(endpoint)
   if (url !== null) return destinationOf(url)
   throw new CopyFailure('PathRefused', 'the endpoint of the blob service is no address')
 }
 
 /** A copy into itself would never end, or end what it reads. */
-function refuseOverlap(source: CopyTask['source'], target: ObjectsPlace): void {
+function refuseOverlap(source: CopyTask['source'], target: ObjectsLocation): void {
   if (source.kind !== target.kind || source.container !== target.container) return
-  const root = (place: ObjectsPlace): string =>
-    place.kind === 'folder' ? place.root : `${place.endpoint}|${place.account}`
+  const root = (location: ObjectsLocation): string =>
+    location.kind === 'folder' ? location.root : `${location.endpoint}|${location.account}`
   if (root(source) !== root(target)) return
   const [left, right] = [`${source.path}/`, `${target.path}/`]
   if (

@@ -15,7 +15,7 @@ import {
 import { requireOrSkip } from '../../../tests/require.ts'
 import { failure, runTask, taskOf } from './contract.ts'
 import { inlineEngine } from './testing/inline-engine.ts'
-import { MemoryManifest } from './testing/memory-ledger.ts'
+import { MemoryManifest } from './testing/memory-journal.ts'
 import { duckdbSide, postgresSide } from './testing/table-sides.ts'
 import {
   fillTable,
@@ -97,7 +97,7 @@ test('a table of DuckDB becomes one file, as CSV and as Parquet', async () => {
         container: 'got',
         path: `orders.${format}`,
       } as const
-      const task = { ...taskOf({ source: source.place, target }, 'full', manifest), format }
+      const task = { ...taskOf({ source: source.location, target }, 'full', manifest), format }
       await runTask(inlineEngine(), task, manifest)
       const counts = manifest.countsOf(task.run)
       assert.deepEqual([counts.rowsRead, counts.filesRead, counts.filesWritten], [5000, 0, 1])
@@ -131,7 +131,7 @@ test('values of every type arrive as what they were, both ways', async (t) => {
       (null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, ''))
       v(tiny, huge, f, d, dec, b, day, time_, moment, inf, span, id, bytes, list_, struct_, map_, word, slash, pad)`)
     const there = manifest()
-    const out = taskOf({ source: one.place, target: other.place }, 'full', there)
+    const out = taskOf({ source: one.location, target: other.location }, 'full', there)
     await runTask(inlineEngine(), out, there)
     const row =
       await other.rows(`select tiny::text, huge::text, f::text, d::text, dec::text, b::text, day::text, time_::text,
@@ -150,7 +150,7 @@ test('values of every type arrive as what they were, both ways', async (t) => {
     const back = manifest()
     await runTask(
       inlineEngine(),
-      taskOf({ source: other.place, target: two.place }, 'full', back),
+      taskOf({ source: other.location, target: two.location }, 'full', back),
       back,
     )
     const scalars = `select tiny::varchar, dec::varchar, f::varchar, d::varchar, b::varchar, day::varchar, time_::varchar,
@@ -167,7 +167,7 @@ test('files do not leave their folder: names, links, and what a view would read'
   try {
     const [source, target] = [duckdbSide(root, 'from'), duckdbSide(root, 'to')]
     await fillTable(source)
-    const places = { source: source.place, target: target.place }
+    const locations = { source: source.location, target: target.location }
     for (const bad of [
       { database: '../from/shop' },
       { database: 'a/b' },
@@ -177,19 +177,23 @@ test('files do not leave their folder: names, links, and what a view would read'
     ]) {
       for (const side of ['source', 'target'] as const) {
         const manifest = new MemoryManifest()
-        const task = taskOf({ ...places, [side]: { ...places[side], ...bad } }, 'full', manifest)
+        const task = taskOf(
+          { ...locations, [side]: { ...locations[side], ...bad } },
+          'full',
+          manifest,
+        )
         assert.equal((await failure(runTask(inlineEngine(), task, manifest))).code, 'PathRefused')
       }
     }
     symlinkSync(join(root, 'from/shop.duckdb'), join(root, 'from/link.duckdb'))
     const manifest = new MemoryManifest()
-    const linked = { ...places, source: { ...source.place, database: 'link' } }
+    const linked = { ...locations, source: { ...source.location, database: 'link' } }
     const refused = await failure(
       runTask(inlineEngine(), taskOf(linked, 'full', manifest), manifest),
     )
     assert.equal(refused.code, 'PathRefused')
     await source.run("create view SCHEMA.peek as select * from read_text('/etc/hostname')")
-    const view = { ...places, source: { ...source.place, table: 'peek' } }
+    const view = { ...locations, source: { ...source.location, table: 'peek' } }
     const none = await failure(runTask(inlineEngine(), taskOf(view, 'full', manifest), manifest))
     assert.equal(none.code, 'SourceMissing')
   } finally {
@@ -203,12 +207,12 @@ test('a target that is in use is waited for, and its own definition is kept', as
     const [source, target] = [duckdbSide(root, 'from'), duckdbSide(root, 'to')]
     await fillTable(source)
     const manifest = new MemoryManifest()
-    const places = { source: source.place, target: target.place }
-    await runTask(inlineEngine(), taskOf(places, 'full', manifest), manifest)
+    const locations = { source: source.location, target: target.location }
+    await runTask(inlineEngine(), taskOf(locations, 'full', manifest), manifest)
     await target.run('create index by_name on TABLE (name)')
     await target.run("alter table TABLE add column ours varchar default 'kept'")
     await Promise.all([
-      runTask(inlineEngine(), taskOf(places, 'full', manifest), manifest),
+      runTask(inlineEngine(), taskOf(locations, 'full', manifest), manifest),
       target.rows('select count(*)::varchar from TABLE'),
     ])
     const kept = 'select count(*)::varchar, min(ours), max(ours) from TABLE'

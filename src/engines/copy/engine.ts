@@ -1,6 +1,6 @@
 /**
- * The port of copying: one task copies one data set from a place to a place, and tells a ledger what it has done,
- * so that whoever keeps the ledger can count, show and resume. It knows names, places and bytes; what a share, a
+ * The port of copying: one task copies one data set from a location to a location, and tells a journal what it has done,
+ * so that whoever keeps the journal can count, show and resume. It knows names, locations and bytes; what a share, a
  * subscription or a right is it never learns.
  */
 
@@ -13,14 +13,14 @@ export interface ObjectsAt {
 }
 
 /** Files below a folder of this machine. */
-export interface FolderPlace extends ObjectsAt {
+export interface FolderLocation extends ObjectsAt {
   readonly kind: 'folder'
   /** Absolute. Nothing outside of it is ever read or written, whatever links say. */
   readonly root: string
 }
 
 /** Blobs of a service that speaks the blob protocol. */
-export interface BlobPlace extends ObjectsAt {
+export interface BlobLocation extends ObjectsAt {
   readonly kind: 'blobs'
   /** `https://account.blob.example` or `http://127.0.0.1:10000/account`. */
   readonly endpoint: string
@@ -55,20 +55,20 @@ export interface DuckdbTable {
   readonly table: string
 }
 
-export type ObjectsPlace = FolderPlace | BlobPlace
-export type TablePlace = PostgresTable | DuckdbTable
-export type Place = ObjectsPlace | TablePlace
+export type ObjectsLocation = FolderLocation | BlobLocation
+export type TableLocation = PostgresTable | DuckdbTable
+export type CopyLocation = ObjectsLocation | TableLocation
 
 export interface CopyTask {
   /** Unique among the tasks of a session; names nothing outside of it. */
   readonly id: string
-  readonly source: Place
+  readonly source: CopyLocation
   /** A table is copied to a table, or to one file in `format`. */
-  readonly target: Place
+  readonly target: CopyLocation
   /** Of tables that become files. */
   readonly format?: 'Csv' | 'Parquet'
   /**
-   * `full`: all of it, put beside the target and made visible in one go at the end. `incremental`: what the ledger
+   * `full`: all of it, put beside the target and made visible in one go at the end. `incremental`: what the journal
    * does not know in this state; where nothing was ever copied it is `full`.
    */
   readonly mode: 'full' | 'incremental'
@@ -127,7 +127,7 @@ export interface Progress {
 }
 
 /** The manifest of a task. Whatever resolves is durable. Throws what its keeper throws; the task then ends. */
-export interface Ledger {
+export interface CopyJournal {
   /** One answer for each item, in their order. At most `batchItems` of them. */
   todo(items: readonly Item[]): Promise<readonly Todo[]>
   commit(progress: Progress): Promise<void>
@@ -155,9 +155,9 @@ export const batchItems = 500
 export interface CopySession extends AsyncDisposable {
   /**
    * Resolves when all is published. Rejects with `CopyFailure`, with `CopyCancelled` within seconds of the signal
-   * (what was published before is then as it was; a task that is publishing is seen to its end), or with what the ledger threw. Tasks may run side by side.
+   * (what was published before is then as it was; a task that is publishing is seen to its end), or with what the journal threw. Tasks may run side by side.
    */
-  copy(task: CopyTask, ledger: Ledger, signal: AbortSignal): Promise<void>
+  copy(task: CopyTask, journal: CopyJournal, signal: AbortSignal): Promise<void>
 }
 
 export interface CopyEngine {

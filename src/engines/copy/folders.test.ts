@@ -18,12 +18,12 @@ import { test } from 'node:test'
 import { openSettings } from '#outbound/policy.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
 import { failure, large, objectsContract, runTask, taskOf } from './contract.ts'
-import type { FolderPlace } from './engine.ts'
-import { exchange, exchangers } from './files/exchange.ts'
+import type { FolderLocation } from './engine.ts'
+import { swapFolders, swapPrograms } from './files/atomic-swap.ts'
 import { FolderSink } from './files/folder-sink.ts'
 import { folderPair } from './testing/folder-pair.ts'
 import { inlineEngine } from './testing/inline-engine.ts'
-import { MemoryManifest } from './testing/memory-ledger.ts'
+import { MemoryManifest } from './testing/memory-journal.ts'
 import { workerEngine } from './worker/worker-engine.ts'
 
 objectsContract('folder to folder', inlineEngine, async () => folderPair())
@@ -34,14 +34,14 @@ objectsContract(
 )
 
 test('each program that can exchange two folders does, by itself', async (t) => {
-  for (const program of exchangers.filter((one) => one !== '/usr/bin/mv')) {
+  for (const program of swapPrograms.filter((one) => one !== '/usr/bin/mv')) {
     await t.test(program, async (t) => {
       if (!requireOrSkip(t, existsSync(program), `${program} is not there`)) return
       await using pair = folderPair()
       const [left, right] = ['left "', 'right $x'].map((name) => join(pair.folder, name))
       mkdirSync(join(String(left), 'was-left'), { recursive: true })
       mkdirSync(join(String(right), 'was-right'), { recursive: true })
-      assert.equal(exchange(String(left), String(right), [program]), true)
+      assert.equal(swapFolders(String(left), String(right), [program]), true)
       assert.deepEqual(readdirSync(String(left)), ['was-right'])
       assert.deepEqual(readdirSync(String(right)), ['was-left'])
     })
@@ -56,7 +56,7 @@ test('a reader who never looks away finds the folder whole, whatever is exchange
   mkdirSync(String(left))
   mkdirSync(String(right))
   const how = 'no way to exchange two paths in one step: perl, python3, or mv of coreutils 9.5'
-  if (!requireOrSkip(t, exchange(String(left), String(right)), how)) return
+  if (!requireOrSkip(t, swapFolders(String(left), String(right)), how)) return
   const manifest = new MemoryManifest()
   await runTask(inlineEngine(), taskOf(pair, 'full', manifest), manifest)
   const script = join(import.meta.dirname, 'testing/reader.ts')
@@ -89,13 +89,13 @@ test('cut off while it takes its place, on either side of it: taken up again, th
     const sink = new FolderSink(target, task)
     await sink.prepare()
     const stage = join(target.root, '.armature', `${task.token}-${task.run}`)
-    const place = join(target.root, target.container, target.path)
+    const location = join(target.root, target.container, target.path)
     writeFileSync(join(stage, 'data/a'), 'new')
     const next = join(stage, `next-${statSync(join(stage, 'data'), { bigint: true }).ino}`)
     renameSync(join(stage, 'data'), next)
     if (isThere) {
-      renameSync(place, join(stage, 'between'))
-      renameSync(next, place)
+      renameSync(location, join(stage, 'between'))
+      renameSync(next, location)
       renameSync(join(stage, 'between'), next)
     }
     await runTask(inlineEngine(), { ...task, owned: true }, manifest)
@@ -113,13 +113,13 @@ test('paths do not leave their root, links are not followed', async () => {
   const manifest = new MemoryManifest()
   await runTask(inlineEngine(), taskOf(pair, 'full', manifest), manifest)
   assert.deepEqual([...(await pair.seen()).keys()], ['in.txt'])
-  const source: FolderPlace = { ...(pair.source as FolderPlace), path: 'x/up' }
+  const source: FolderLocation = { ...(pair.source as FolderLocation), path: 'x/up' }
   const through = taskOf({ source, target: pair.target }, 'full', manifest)
   assert.equal((await failure(runTask(inlineEngine(), through, manifest))).code, 'PathRefused')
   for (const path of ['..', 'x/../..', './x', 'x//y', '/etc', 'x\\y', 'x\0']) {
     for (const side of ['source', 'target'] as const) {
-      const places = { source: pair.source, target: pair.target }
-      const bad = { ...places, [side]: { ...places[side], path } }
+      const locations = { source: pair.source, target: pair.target }
+      const bad = { ...locations, [side]: { ...locations[side], path } }
       const refused = await failure(
         runTask(inlineEngine(), taskOf(bad, 'full', manifest), manifest),
       )
@@ -140,21 +140,21 @@ test('an item that changes is read again once; twice, and its data set fails alo
   await pair.write('b.bin', Buffer.alloc(large, 1))
   const manifest = new MemoryManifest()
   const task = taskOf(pair, 'full', manifest)
-  const ledger = manifest.ledger(task)
+  const journal = manifest.journal(task)
   await using session = inlineEngine().open()
   const listing = {
-    ...ledger,
-    todo: async (items: Parameters<typeof ledger.todo>[0]) => {
+    ...journal,
+    todo: async (items: Parameters<typeof journal.todo>[0]) => {
       // After the listing, ahead of the reading.
       await pair.write('a.txt', Buffer.from('changed since'))
-      return ledger.todo(items)
+      return journal.todo(items)
     },
   }
   await session.copy(task, listing, new AbortController().signal)
   assert.equal(Buffer.from((await pair.seen()).get('a.txt') ?? []).toString(), 'changed since')
   assert.equal(manifest.countsOf(task.run).sizeRead, large + 13)
   const next = taskOf(pair, 'full', manifest)
-  const growing = { ...manifest.ledger(next) }
+  const growing = { ...manifest.journal(next) }
   const busy = setInterval(
     () => appendFileSync(join(pair.folder, 'from/data/x/b.bin'), Buffer.alloc(1000)),
     1,

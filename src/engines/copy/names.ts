@@ -21,12 +21,12 @@ export function checkedPath(path: string): readonly string[] {
   return segments
 }
 
-export function hasForbidden(segment: string): boolean {
+function hasForbidden(segment: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
   return /[\u0000-\u001f\u007f\\]/.test(segment)
 }
 
-export function checkPlace({ container, path }: ObjectsAt): void {
+export function checkLocation({ container, path }: ObjectsAt): void {
   if (!containerPattern.test(container)) {
     throw new CopyFailure('PathRefused', `'${container.slice(0, 80)}' is no name of a container`)
   }

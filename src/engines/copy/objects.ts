@@ -1,6 +1,6 @@
 /** What a connector of objects offers: listing and reading on one side, staging and publishing on the other. */
 
-import type { Item, Ledger } from './engine.ts'
+import type { CopyJournal, Item } from './engine.ts'
 
 /** Thrown by reads when the item is not what was listed. */
 export class ItemChanged extends Error {
@@ -68,9 +68,9 @@ export interface ObjectSink extends AsyncDisposable {
   /** Makes the item visible in the very state listed; its digest as the service tells it. Throws `ItemChanged`. */
   pull?(item: ListedItem): Promise<string>
   /** Makes the stage visible. May be called again after a cut. */
-  publish(ledger: Ledger): Promise<void>
+  publish(journal: CopyJournal): Promise<void>
   /** Removes what is there of earlier runs and not of this one, where publishing has not done so. */
-  tidy?(ledger: Ledger): Promise<void>
+  tidy?(journal: CopyJournal): Promise<void>
   /** Removes what was staged and not published. */
   discard(): Promise<void>
 }

@@ -7,14 +7,14 @@ import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-bl
 import { closedPort, localServer, watchedWay } from '#outbound/testing/ways.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
 import { failure, runTask, taskOf } from './contract.ts'
-import type { BlobPlace, CopyFailure, Place, PostgresTable } from './engine.ts'
+import type { BlobLocation, CopyFailure, CopyLocation, PostgresTable } from './engine.ts'
 import { emulator, hasAzurite, howToGetAzurite, startAzurite } from './testing/azurite.ts'
 import { folderPair } from './testing/folder-pair.ts'
 import { inlineEngine } from './testing/inline-engine.ts'
-import { MemoryManifest } from './testing/memory-ledger.ts'
+import { MemoryManifest } from './testing/memory-journal.ts'
 import { workerEngine } from './worker/worker-engine.ts'
 
-const blobs = (endpoint: string): BlobPlace => ({
+const blobs = (endpoint: string): BlobLocation => ({
   kind: 'blobs',
   shape: 'tree',
   endpoint,
@@ -37,7 +37,11 @@ const table = (host: string, port: number): PostgresTable => ({
 
 type Way = ReturnType<typeof watchedWay>['outbound']
 
-async function refusal(source: Place, way: Way, engine = inlineEngine(way)): Promise<CopyFailure> {
+async function refusal(
+  source: CopyLocation,
+  way: Way,
+  engine = inlineEngine(way),
+): Promise<CopyFailure> {
   await using pair = await folderPair()
   const manifest = new MemoryManifest()
   const task = taskOf({ source, target: pair.target }, 'full', manifest)
@@ -50,7 +54,7 @@ test('closed, foreign and absent look the same; the operator sees which', async 
   await using web = await localServer((_, response) => response.writeHead(404).end('secret'))
   const closed = await closedPort()
   const { outbound, told } = watchedWay({ mode: 'open' })
-  for (const places of [
+  for (const locations of [
     [
       blobs(`http://127.0.0.1:${web.port}/a`),
       blobs(`http://127.0.0.1:${closed}/a`),
@@ -60,8 +64,8 @@ test('closed, foreign and absent look the same; the operator sees which', async 
     [table('127.0.0.1', web.port), table('127.0.0.1', closed), table('absent.test', 5432)],
   ]) {
     const messages = new Set<string>()
-    for (const place of places) {
-      const { code, retry, message } = await refusal(place, outbound)
+    for (const location of locations) {
+      const { code, retry, message } = await refusal(location, outbound)
       messages.add(`${code} ${retry} ${message.replace(/of '[^']*'/, 'of IT')}`)
     }
     assert.equal(messages.size, 1, [...messages].join('\n'))
@@ -74,13 +78,13 @@ test('inner services are not asked, by this process and by the worker’s own', 
   await using web = await localServer((_, response) => response.end('secret'))
   const { outbound } = watchedWay({}, { 'inside.test': [['127.0.0.1']] })
   for (const engine of [inlineEngine(outbound), workerEngine(outbound.settings)]) {
-    for (const place of [
+    for (const location of [
       blobs(`http://127.0.0.1:${web.port}/a`),
       blobs(`http://[::ffff:127.0.0.1]:${web.port}/a`),
       table('localhost', web.port),
       table('0x7f000001', web.port),
     ]) {
-      const { code, retry, message } = await refusal(place, outbound, engine)
+      const { code, retry, message } = await refusal(location, outbound, engine)
       assert.deepEqual([code, retry], ['Unreachable', 'never'], message)
       assert.match(message, /its address must not be asked from here/)
     }
@@ -127,8 +131,8 @@ test('the blob client goes by judged addresses: a name that changes, a redirect 
     { allow: ['outer.test'] },
     { 'outer.test': [['127.0.0.1']], 'inside.test': [['127.0.0.1']] },
   )
-  const place = blobs(`http://outer.test:${outer.port}/a`)
-  assert.equal((await refusal(place, redirected.outbound)).code, 'Unreachable')
+  const location = blobs(`http://outer.test:${outer.port}/a`)
+  assert.equal((await refusal(location, redirected.outbound)).code, 'Unreachable')
   assert.ok(outer.requests.length > 0)
   assert.deepEqual(inner.requests, [])
 })

@@ -17,7 +17,7 @@ import { failure, runTask, taskOf } from './contract.ts'
 import { CopyCancelled, type CopyFailure, type PostgresTable } from './engine.ts'
 import { folderPair } from './testing/folder-pair.ts'
 import { inlineEngine } from './testing/inline-engine.ts'
-import { LedgerDead, MemoryManifest } from './testing/memory-ledger.ts'
+import { JournalClosed, MemoryManifest } from './testing/memory-journal.ts'
 
 let server: Promise<PostgresServer> | undefined
 after(async () => (await server)?.[Symbol.asyncDispose]())
@@ -141,7 +141,7 @@ test('by a column that grows; without a key all is copied, and the note says so'
   assert.match(manifest.notes[0] ?? '', /primary key/)
 })
 
-test('cut off at every call of the ledger: taken up again, the same rows, counted once', async (t) => {
+test('cut off at every call of the journal: taken up again, the same rows, counted once', async (t) => {
   await using tables = await pair(t)
   if (tables === undefined) return
   for (let cut = 0; cut < 4; cut++) {
@@ -157,7 +157,7 @@ test('cut off at every call of the ledger: taken up again, the same rows, counte
       () => undefined,
       (reason: unknown) => reason,
     )
-    assert.ok(died === undefined || died instanceof LedgerDead, String(died))
+    assert.ok(died === undefined || died instanceof JournalClosed, String(died))
     manifest.callsLeft = Number.POSITIVE_INFINITY
     if (died !== undefined)
       await runTask(inlineEngine(), taskOf(tables, 'full', manifest, run), manifest)
@@ -174,9 +174,9 @@ test('cancelled, refused and unreachable: the table as it was, and no password i
   await tables.from.query('delete from "Sales ""x""".orders where id > 10')
   const task = taskOf(tables, 'full', manifest)
   const cancel = new AbortController()
-  const ledger = { ...manifest.ledger(task), publishing: async () => assert.fail('published') }
+  const journal = { ...manifest.journal(task), publishing: async () => assert.fail('published') }
   await using session = inlineEngine().open()
-  const work = session.copy(task, ledger, cancel.signal)
+  const work = session.copy(task, journal, cancel.signal)
   cancel.abort()
   await assert.rejects(work, CopyCancelled)
   assert.equal(

@@ -30,12 +30,12 @@ export interface Backend extends AsyncDisposable {
 }
 
 export type OpenBackend = () => Promise<Backend | string>
-export type Require = (t: TestContext, available: boolean, how: string) => boolean
+type Require = (t: TestContext, available: boolean, how: string) => boolean
 
 const looksMax = 1_200
 const lookMilliseconds = 50
 
-export async function until(
+async function until(
   engine: DatabaseEngine,
   migration: string,
   wanted: (observed: ObservedMigration) => boolean,

@@ -92,7 +92,7 @@ export interface ServerAccess {
   readonly password: string
 }
 
-export interface ServerDatabase {
+interface ServerDatabase {
   readonly name: string
   readonly owner: string
   readonly encoding: string
@@ -341,7 +341,7 @@ export interface ObservedMigration {
   readonly message: string
 }
 
-export interface DatabaseEngineDescription {
+interface DatabaseEngineDescription {
   /** For people: `PostgreSQL, client 15.18 in /usr/lib/postgresql/15/bin`. */
   readonly title: string
   /** Of the client programs found: sources up to this major version can be migrated. */

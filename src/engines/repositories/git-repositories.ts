@@ -35,7 +35,7 @@ export interface GitOptions {
   readonly folder?: string
 }
 
-export interface RepositoryWish {
+interface RepositoryWish {
   readonly repository: string
   /** Where the files go; `.` for the top. */
   readonly directory: string
@@ -43,12 +43,12 @@ export interface RepositoryWish {
 }
 
 /** A copy on this machine; disposing removes it. */
-export interface RepositoryCopy extends AsyncDisposable {
+interface RepositoryCopy extends AsyncDisposable {
   /** The files as a tar stream, from the start at each call. Throws `RepositoryError` while it is read. */
   archive(): AsyncIterable<Uint8Array>
 }
 
-export interface GitRepositories {
+interface GitRepositories {
   /** Throws `RepositoryError`. */
   fetch(wish: RepositoryWish): Promise<RepositoryCopy>
 }
@@ -92,7 +92,7 @@ export function gitRepositories(options: GitOptions): GitRepositories {
       const folder = await mkdtemp(join(parent, 'armature-repository-'))
       await using undo = new AsyncDisposableStack()
       undo.defer(() => rm(folder, { recursive: true, force: true }))
-      await using way = await wayOf(outbound, url)
+      await using way = await connectionTo(outbound, url)
       const run: Run = {
         folder,
         arguments: [],
@@ -133,13 +133,13 @@ async function* filesOf(git: GitProgram, run: Run, bytesMax: number): AsyncItera
   }
 }
 
-interface Way extends AsyncDisposable {
+interface GitConnection extends AsyncDisposable {
   /** Of git. */
   readonly settings: Readonly<Record<string, string>>
 }
 
 /** Throws `RepositoryError` for an address that is ruled out already by what it says. */
-async function wayOf(outbound: Outbound, url: string): Promise<Way> {
+async function connectionTo(outbound: Outbound, url: string): Promise<GitConnection> {
   const address = new URL(url)
   if (address.protocol === 'file:') return { settings: {}, async [Symbol.asyncDispose]() {} }
   try {

@@ -7,7 +7,7 @@ import { RepositoryError } from './repository-error.ts'
 
 export type RepositoryScheme = 'https' | 'http' | 'file'
 
-export interface RepositoryAddress {
+interface RepositoryAddress {
   /** Without user and password. */
   readonly url: string
   /** For the header `Authorization`; kept from the command line, which other users can see. */

@@ -1,7 +1,7 @@
 /** Why a repository is not to be had. The message is fit for the user who named it, and holds no password. */
 
 export class RepositoryError extends Error {
-  /** `never`: another try would end the same. */
+  /** `never`: another attempt would fail the same way. */
   readonly retry: 'later' | 'never'
 
   constructor(retry: 'later' | 'never', message: string, options?: ErrorOptions) {

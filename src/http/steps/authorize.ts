@@ -1,4 +1,4 @@
-/** May the caller do this here? Asked before a single byte of the body is read (house section 5). */
+/** May the caller do this here? Asked before a single byte of the body is read. */
 
 import type { Edge, Exchange } from '../exchange.ts'
 

@@ -3,16 +3,15 @@
  */
 
 import { refuse } from '#kernel/error.ts'
+import { isUuid } from '#kernel/uuid.ts'
 import { edgeErrors } from '../edge-errors.ts'
 import type { Edge, Exchange } from '../exchange.ts'
-
-const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 export function correlate(exchange: Exchange, edge: Edge): void {
   const headers = exchange.request.headers
   exchange.requestId = edge.ids.uuid()
   const given = headers['x-ms-correlation-request-id']
-  exchange.correlationId = typeof given === 'string' && guid.test(given) ? given : edge.ids.uuid()
+  exchange.correlationId = typeof given === 'string' && isUuid(given) ? given : edge.ids.uuid()
   if (headers.host === undefined && exchange.request.httpVersion === '1.1') {
     throw refuse.BadRequest({ reason: 'the Host header is missing' })
   }

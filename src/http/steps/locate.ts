@@ -20,7 +20,7 @@ import { permissionOf } from '../permission.ts'
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'POST'])
 const allow = [...methods, 'OPTIONS'].join(', ')
 
-export function isPlaneMethod(method: string): method is Method {
+function isPlaneMethod(method: string): method is Method {
   return methods.has(method)
 }
 
@@ -69,10 +69,11 @@ const located = {
   operation: planeEndpoint('operation'),
 }
 
-export function endpointOf(kind: Route['kind']): Endpoint {
+function endpointOf(kind: Route['kind']): Endpoint {
   switch (kind) {
     case 'put':
     case 'patch':
+    case 'patch-computed':
     case 'get':
     case 'head':
     case 'delete':

@@ -6,8 +6,8 @@
 import type { IncomingMessage } from 'node:http'
 import { refuse } from '#kernel/error.ts'
 import type { JsonSizeLimits } from '#kernel/json-size.ts'
-import { announcesBody, type Edge, type Exchange } from '../exchange.ts'
-import { parseJson } from '../json.ts'
+import { announcesBody, type Edge, type Exchange, enterBodyRoom } from '../exchange.ts'
+import { parseJsonWithPauses } from '../json.ts'
 
 export function readBody(exchange: Exchange, edge: Edge): void | Promise<void> {
   if (exchange.bodyRule === 'none') return
@@ -22,19 +22,17 @@ export function readBody(exchange: Exchange, edge: Edge): void | Promise<void> {
   if (Number(request.headers['content-length'] ?? 0) > limit) {
     throw refuse.RequestEntityTooLarge({ limit })
   }
-  // Only now is the client told to go on (`Expect: 100-continue`): refusals cost it no upload.
-  if (request.headers.expect !== undefined) exchange.response.writeContinue()
   const { bodyDepthMax: depthMax, bodyMembersMax: membersMax } = edge.limits
-  return keep(exchange, limit, { depthMax, membersMax })
+  return keep(exchange, edge, { depthMax, membersMax })
 }
 
-async function keep(exchange: Exchange, limit: number, size: JsonSizeLimits): Promise<void> {
-  const bytes = await readBytes(exchange.request, limit)
+async function keep(exchange: Exchange, edge: Edge, size: JsonSizeLimits): Promise<void> {
+  const bytes = await bytesOf(exchange, edge)
   if (bytes.length === 0) {
     if (exchange.bodyRule === 'required') throw missing()
     return
   }
-  exchange.body = parseJson(bytes, size, exchange.bodySyntax)
+  exchange.body = await parseJsonWithPauses(bytes, size, exchange.bodySyntax)
 }
 
 function missing(): Error {
@@ -68,8 +66,23 @@ function printable(header: string): string {
   return header.slice(0, 100).replace(/[^\x20-\x7e]/g, '?')
 }
 
+/** The bytes of the body of a caller who is known, once there is room for them. */
+export async function bytesOf(exchange: Exchange, edge: Edge): Promise<Buffer> {
+  const isAwaited = await enterBodyRoom(exchange, edge)
+  if (!isAwaited) throw ended()
+  const { request, response } = exchange
+  // Only now is the client told to go on (`Expect: 100-continue`): refusals cost it no upload.
+  if (request.headers.expect !== undefined) response.writeContinue()
+  return await readBytes(request, edge.limits.bodyBytesMax)
+}
+
+/** The connection is gone, so the refusal reaches nobody; it ends the exchange all the same. */
+function ended(): Error {
+  return refuse.BadRequest({ reason: 'the body ended before its announced end' })
+}
+
 /** All bytes of the body, counted as they come: chunked bodies announce no length. */
-export function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
@@ -93,10 +106,9 @@ export function readBytes(request: IncomingMessage, limit: number): Promise<Buff
       const only = chunks.length === 1 ? chunks[0] : undefined
       resolve(only ?? Buffer.concat(chunks, length))
     }
-    // The connection is gone, so the refusal reaches nobody; it ends the exchange all the same.
     const onGone = (): void => {
       detach()
-      reject(refuse.BadRequest({ reason: 'the body ended before its announced end' }))
+      reject(ended())
     }
     request.on('data', onData)
     request.on('end', onEnd)

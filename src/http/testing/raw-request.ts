@@ -8,7 +8,7 @@ export interface RawAnswer {
   readonly body: string
 }
 
-export interface RawOptions {
+interface RawOptions {
   /** How many whole answers to wait for, interim ones included. */
   readonly answers?: number
   readonly quietSeconds?: number
@@ -51,7 +51,7 @@ export function rawRequest(
 }
 
 /** Whole answers only; interim ones (1xx) have no body. */
-export function parseAnswers(bytes: Buffer, bodyless: boolean): readonly RawAnswer[] {
+function parseAnswers(bytes: Buffer, bodyless: boolean): readonly RawAnswer[] {
   const answers: RawAnswer[] = []
   let from = 0
   for (;;) {

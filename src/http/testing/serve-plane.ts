@@ -10,7 +10,7 @@ import { createAddressOf } from '../client-address.ts'
 import { createHttpServer, type HttpServerOptions } from '../server.ts'
 import { unmovedPermissions } from './permissions.ts'
 
-export interface ServedPlane extends AsyncDisposable {
+interface ServedPlane extends AsyncDisposable {
   readonly url: string
 }
 

@@ -12,7 +12,7 @@ import { createHttpServer, type HttpServer, type HttpServerOptions } from '../se
 import { defaultThrottle, type ThrottleSettings } from '../throttle.ts'
 import { unmovedPermissions } from './permissions.ts'
 
-export interface LogLine {
+interface LogLine {
   readonly level: keyof Log
   readonly fields: object
   readonly message: string

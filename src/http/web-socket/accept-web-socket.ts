@@ -1,25 +1,20 @@
 /**
- * A web socket (RFC 6455) on a connection that asked to become one: handshake, messages, pings, closing. No
- * extensions, no subprotocols. It decides nothing about who may connect.
+ * A web socket (RFC 6455) on a connection that asked to become one, by `ws`: handshake, messages, pings, closing, each
+ * with a bound. No extensions, no subprotocols. It decides nothing about who may connect.
  */
 
-import { isUtf8 } from 'node:buffer'
-import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import {
-  createFrameReader,
-  encodeClose,
-  encodeFrame,
-  type Fault,
-  type Frame,
-  opcodes,
-} from './frames.ts'
+import { type ServerOptions, WebSocketServer, WebSocket as WsWebSocket } from 'ws'
 
 export interface WebSocketLimits {
   readonly messageBytesMax: number
+  /** Of one message, and of the chunks in which a message arrives. */
+  readonly fragmentsMax: number
   /** Messages that wait to be read, in bytes; then the client waits. */
   readonly waitingBytesMax: number
+  /** Answers to pings that the client has not read yet; a client with more is cut off. */
+  readonly waitingPongsMax: number
   /** A peer that answers no ping for that long is gone. */
   readonly pingSeconds: number
   /** How long the peer has to close its side. */
@@ -29,43 +24,77 @@ export interface WebSocketLimits {
 export interface WebSocket {
   /** Whole messages, text as UTF-8; ends when either side closes. Read once. */
   readonly messages: AsyncIterable<Buffer>
-  /** Resolves when the connection takes more. After the end it does nothing. */
+  /** Resolves when the connection has taken them. After the end it does nothing. */
   send(bytes: Uint8Array): Promise<void>
-  /** Says goodbye; the second time does nothing. */
+  /** Sends the closing code and reason; the second time does nothing. */
   close(code: number, reason: string): void
   /** Resolves when the connection is gone. */
   readonly closed: Promise<void>
 }
 
-const keySuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
-
-/** Answers the handshake. Undefined, with the refusal sent, when it is not one. */
-export function acceptWebSocket(
-  request: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
-  limits: WebSocketLimits,
-): WebSocket | undefined {
-  const { headers } = request
-  const key = headers['sec-websocket-key'] ?? ''
-  const isHandshake =
-    request.method === 'GET' &&
-    headers.upgrade?.toLowerCase() === 'websocket' &&
-    /^[A-Za-z0-9+/]{22}==$/.test(key)
-  if (!isHandshake) {
-    refuseUpgrade(socket, 400, 'Bad Request')
-    return undefined
-  }
-  if (headers['sec-websocket-version'] !== '13') {
-    refuseUpgrade(socket, 426, 'Upgrade Required', 'Sec-WebSocket-Version: 13\r\n')
-    return undefined
-  }
-  const accept = createHash('sha1').update(`${key}${keySuffix}`).digest('base64')
-  socket.write(
-    `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
-  )
-  return talk(socket, head, limits)
+/** What asks to become a web socket: the request, its connection, and the bytes that came after the request. */
+export interface Upgrade {
+  readonly request: IncomingMessage
+  readonly socket: Duplex
+  readonly head: Buffer
 }
+
+/** Answers a handshake. Undefined when it is none; the refusal is sent then. */
+type AcceptWebSocket = (upgrade: Upgrade) => WebSocket | undefined
+
+export function createWebSocketAcceptor(limits: WebSocketLimits): AcceptWebSocket {
+  // The types of `ws` do not know the last two.
+  const options: ServerOptions<ReturnType<typeof reportingSocket>> & {
+    closeTimeout: number
+    maxPendingAutoPongs: number
+  } = {
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    handleProtocols: () => false,
+    WebSocket: reportingSocket(limits),
+    maxPayload: limits.messageBytesMax,
+    maxFragments: limits.fragmentsMax,
+    maxBufferedChunks: limits.fragmentsMax,
+    closeTimeout: limits.closeSeconds * 1000,
+    maxPendingAutoPongs: limits.waitingPongsMax,
+  }
+  const server = new WebSocketServer(options)
+  server.on('wsClientError', (_, socket) => refuseUpgrade(socket, 400, 'Bad Request'))
+  return ({ request, socket, head }) => {
+    // `ws` would accept version 8, too.
+    const version = request.headers['sec-websocket-version'] ?? '13'
+    if (version !== '13' && request.headers.upgrade?.toLowerCase() === 'websocket') {
+      refuseUpgrade(socket, 426, 'Upgrade Required', 'Sec-WebSocket-Version: 13\r\n')
+      return undefined
+    }
+    let accepted: WebSocket | undefined
+    // Calls back before it returns.
+    server.handleUpgrade(request, socket, head, (peer) => {
+      accepted = serve(peer, socket, limits)
+    })
+    return accepted
+  }
+}
+
+/** What `ws` leaves out: a reason when it closes by itself, and word of a close before the connection is gone. */
+function reportingSocket(limits: WebSocketLimits) {
+  const reasons: Readonly<Record<number, string>> = {
+    1002: 'the frames are not as RFC 6455 says',
+    1007: 'a text is not UTF-8',
+    1008: `a message has at most ${limits.fragmentsMax} fragments`,
+    1009: `a message has at most ${limits.messageBytesMax} bytes`,
+  }
+  return class ReportingSocket extends WsWebSocket {
+    onClosing: () => void = () => {}
+    override close(code?: number, reason?: string | Buffer): void {
+      super.close(code, reason ?? (code === undefined ? undefined : reasons[code]))
+      this.onClosing()
+    }
+  }
+}
+
+type ReportingSocket = InstanceType<ReturnType<typeof reportingSocket>>
 
 /** An answer without a body, on a connection that HTTP has already let go of. */
 export function refuseUpgrade(socket: Duplex, status: number, words: string, more = ''): void {
@@ -74,153 +103,90 @@ export function refuseUpgrade(socket: Duplex, status: number, words: string, mor
   socket.resume()
 }
 
-function talk(socket: Duplex, head: Buffer, limits: WebSocketLimits): WebSocket {
-  const reader = createFrameReader(limits.messageBytesMax)
+function serve(peer: ReportingSocket, socket: Duplex, limits: WebSocketLimits): WebSocket {
   const waiting: Buffer[] = []
   let waitingBytes = 0
   let wake: () => void = () => {}
-  let pieces: Buffer[] = []
-  let piecesBytes = 0
-  let kind: number | undefined
-  let state: 'open' | 'closing' | 'closed' = 'open'
   let isAlive = true
   const { promise: closed, resolve: gone } = Promise.withResolvers<void>()
+  const isOpen = (): boolean => peer.readyState === WsWebSocket.OPEN
 
   const pinging = setInterval(() => {
     // While nothing is read on purpose, no answer can be seen.
-    if (socket.isPaused()) return
+    if (peer.isPaused || !isOpen()) return
     if (!isAlive) {
-      socket.destroy()
+      peer.terminate()
       return
     }
     isAlive = false
-    socket.write(encodeFrame(opcodes.ping, Buffer.alloc(0)))
+    peer.ping()
   }, limits.pingSeconds * 1000)
   pinging.unref()
 
-  function leave(fault: Fault): void {
-    if (state !== 'open') return
-    state = 'closing'
-    pieces = []
-    socket.end(encodeFrame(opcodes.close, encodeClose(fault)))
-    // What still comes is read and dropped, so that the goodbye is not lost to a reset.
-    socket.resume()
-    setTimeout(() => socket.destroy(), limits.closeSeconds * 1000).unref()
-    wake()
-  }
-
-  function take({ opcode, payload, final }: Frame): void {
-    switch (opcode) {
-      case opcodes.pong:
-        break
-      case opcodes.ping:
-        // A peer that asks and does not read the answers must not pile them up here.
-        if (socket.writableLength > limits.waitingBytesMax) socket.destroy()
-        else socket.write(encodeFrame(opcodes.pong, payload))
-        break
-      case opcodes.close:
-        leave(answerTo(payload))
-        break
-      default:
-        takePiece(opcode, payload, final)
-    }
-  }
-
-  function takePiece(opcode: number, payload: Buffer, final: boolean): void {
-    if ((opcode === opcodes.continuation) === (kind === undefined)) {
-      leave({ code: 1002, reason: 'a message is continued out of turn' })
-      return
-    }
-    kind ??= opcode
-    piecesBytes += payload.length
-    // Empty pieces take memory, too.
-    if (Math.max(piecesBytes, pieces.length) > limits.messageBytesMax) {
-      leave({ code: 1009, reason: `a message has at most ${limits.messageBytesMax} bytes` })
-      return
-    }
-    pieces.push(payload)
-    if (!final) return
-    const message = Buffer.concat(pieces)
-    const isText = kind === opcodes.text
-    pieces = []
-    piecesBytes = 0
-    kind = undefined
-    if (isText && !isUtf8(message)) {
-      leave({ code: 1007, reason: 'a text is not UTF-8' })
-      return
-    }
+  socket.on('data', () => {
+    isAlive = true
+  })
+  // `binaryType` is a single buffer unless told otherwise.
+  peer.on('message', (message: Buffer) => {
+    if (!isOpen()) return
     waiting.push(message)
     // An empty message takes room as well.
     waitingBytes += message.length + 1
-    if (waitingBytes > limits.waitingBytesMax) socket.pause()
+    if (waitingBytes > limits.waitingBytesMax) peer.pause()
     wake()
-  }
-
-  function read(chunk: Buffer): void {
-    if (state !== 'open') return
-    isAlive = true
-    const { frames, fault } = reader.push(chunk)
-    for (const frame of frames) {
-      if (state === 'open') take(frame)
-    }
-    if (fault !== undefined) leave(fault)
-  }
-
-  socket.on('data', read)
-  socket.on('end', () => socket.end())
-  // A reset is an end like any other; `close` follows.
-  socket.on('error', () => {})
-  socket.on('close', () => {
-    state = 'closed'
+  })
+  peer.onClosing = () => wake()
+  socket.on('end', () => wake())
+  // The closing code was sent; `close` follows.
+  peer.on('error', () => {})
+  peer.on('close', () => {
     clearInterval(pinging)
     wake()
     gone()
   })
-  if (head.length > 0) read(head)
+
+  async function* messages(): AsyncIterable<Buffer> {
+    for (;;) {
+      const next = waiting.shift()
+      if (next !== undefined) {
+        waitingBytes -= next.length + 1
+        if (waitingBytes <= limits.waitingBytesMax && peer.isPaused) peer.resume()
+        yield next
+      } else if (isOpen()) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      } else {
+        return
+      }
+    }
+  }
 
   return {
-    messages: (async function* () {
-      for (;;) {
-        const next = waiting.shift()
-        if (next !== undefined) {
-          waitingBytes -= next.length + 1
-          if (waitingBytes <= limits.waitingBytesMax && socket.isPaused()) socket.resume()
-          yield next
-        } else if (state === 'open') {
-          await new Promise<void>((resolve) => {
-            wake = resolve
-          })
-        } else {
-          return
-        }
-      }
-    })(),
-    async send(bytes) {
-      if (state !== 'open' || socket.write(encodeFrame(opcodes.binary, bytes))) return
-      await new Promise<void>((resolve) => {
-        const done = (): void => {
-          socket.off('drain', done)
-          socket.off('close', done)
-          resolve()
-        }
-        socket.on('drain', done)
-        socket.on('close', done)
-      })
+    messages: messages(),
+    send: (bytes) =>
+      new Promise((resolve) => {
+        if (isOpen()) peer.send(bytes, { binary: true }, () => resolve())
+        else resolve()
+      }),
+    close(code, reason) {
+      if (!isOpen()) return
+      peer.close(code, cutReason(reason))
+      // What still comes is read and dropped, so that the peer's own closing frame is seen.
+      peer.resume()
     },
-    close: (code, reason) => leave({ code, reason }),
     closed,
   }
 }
 
-/** A peer that closes is answered with its own code, where that is one. */
-function answerTo(payload: Buffer): Fault {
-  if (payload.length === 0) return { code: 1000, reason: '' }
-  const code = payload.length === 1 ? 0 : payload.readUInt16BE(0)
-  const isCode =
-    (code >= 1000 && code <= 1014 && ![1004, 1005, 1006].includes(code)) ||
-    (code >= 3000 && code <= 4999)
-  if (!isCode) return { code: 1002, reason: 'there is no such closing code' }
-  return isUtf8(payload.subarray(2))
-    ? { code, reason: '' }
-    : { code: 1007, reason: 'a reason is not UTF-8' }
+const reasonBytesMax = 123
+
+/** The most of a reason that a closing frame can hold, cut between characters. */
+export function cutReason(reason: string): string {
+  const bytes = Buffer.from(reason, 'utf8')
+  if (bytes.length <= reasonBytesMax) return reason
+  let text = bytes.subarray(0, reasonBytesMax).toString('utf8')
+  // A character that was cut in two decodes to a replacement mark.
+  while (!reason.startsWith(text)) text = text.slice(0, -1)
+  return text
 }

@@ -35,6 +35,6 @@ function render(value: Value): string {
   return 'html' in value ? value.html : value.map((item) => item.html).join('')
 }
 
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => entities[char] ?? '')
 }

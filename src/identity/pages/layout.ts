@@ -12,7 +12,7 @@ export interface Page {
   readonly body: string
 }
 
-export interface PageContent {
+interface PageContent {
   readonly title: string
   readonly content: Html
   readonly status?: number

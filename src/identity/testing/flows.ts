@@ -3,20 +3,20 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import type { Browser, Visit } from './browser.ts'
-import type { World } from './world.ts'
+import type { IdentityFixture } from './fixture.ts'
 
 export const alice = { signInName: 'alice', password: 'correct horse battery' }
 
-export async function addAlice(world: World): Promise<string> {
-  const user = await world.identity.directory.createUser({ displayName: 'Alice <A>', ...alice })
+export async function addAlice(fixture: IdentityFixture): Promise<string> {
+  const user = await fixture.identity.directory.createUser({ displayName: 'Alice <A>', ...alice })
   return user.id
 }
 
 export async function addApplication(
-  world: World,
+  fixture: IdentityFixture,
   redirectUris: readonly string[] = [],
 ): Promise<{ id: string; clientId: string; clientSecret: string }> {
-  const { principal, clientSecret } = await world.identity.directory.createServicePrincipal({
+  const { principal, clientSecret } = await fixture.identity.directory.createServicePrincipal({
     displayName: 'Sample application',
     redirectUris,
   })
@@ -55,12 +55,12 @@ export interface TokenAnswer {
 }
 
 export async function askToken(
-  world: World,
+  fixture: IdentityFixture,
   form: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = {},
   route = '/common/oauth2/token',
 ): Promise<TokenAnswer> {
-  const response = await fetch(`${world.url}${route}`, {
+  const response = await fetch(`${fixture.url}${route}`, {
     method: 'POST',
     body: new URLSearchParams(form),
     headers,

@@ -4,13 +4,13 @@ import { openPostgres } from '#stores/postgres/open.ts'
 import type { Store } from '#stores/store.ts'
 import { type PostgresServer, startPostgres } from '#stores/testing/postgres-server.ts'
 import type { IdentityOptions } from '../identity.ts'
-import { openWorld, testStoreOptions, type World } from './world.ts'
+import { type IdentityFixture, openIdentityFixture, testStoreOptions } from './fixture.ts'
 
 export const installationKey = Buffer.alloc(32, 5)
 
 export interface Replicas extends AsyncDisposable {
-  readonly world: World
-  readonly replica: World
+  readonly fixture: IdentityFixture
+  readonly replica: IdentityFixture
 }
 
 /** Each with connections of its own. */
@@ -24,10 +24,10 @@ export async function openReplicas(
   const open = async (): Promise<Store> =>
     opening.use(await openPostgres({ url, poolSize: 4, clock: Date, ...testStoreOptions }))
   const [one, two] = [await open(), await open()]
-  const world = opening.use(await openWorld(options, { store: one, installationKey }))
+  const fixture = opening.use(await openIdentityFixture(options, { store: one, installationKey }))
   const replica = opening.use(
-    await openWorld(options, { store: two, installationKey, url: world.url }),
+    await openIdentityFixture(options, { store: two, installationKey, url: fixture.url }),
   )
   const opened = opening.move()
-  return { world, replica, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return { fixture, replica, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }

@@ -44,7 +44,7 @@ import { type FilterProblem, filterProblem, quoted } from './problem.ts'
 import { pathsOf, type RowUse, sameRows, termsOf, throughRows } from './rows.ts'
 import { heldValue } from './values.ts'
 
-export type CompiledFilter<T> =
+type CompiledFilter<T> =
   | { readonly ok: true; readonly matches: (item: T) => boolean }
   | FilterProblem
 

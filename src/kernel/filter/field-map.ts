@@ -39,7 +39,7 @@ export interface Collection<T> {
 }
 
 /** A function of the area's own, such as `atScope()`. Not called when an argument is null. */
-export interface FieldFunction<T> extends FunctionShape {
+interface FieldFunction<T> extends FunctionShape {
   call(item: T, values: readonly Value[]): Value
 }
 

@@ -3,6 +3,7 @@
  * one reported. It knows the spelling of literals and nothing of grammar; `$filter` and `$orderby` share it.
  */
 
+import { isUuid } from '../uuid.ts'
 import { parseDate, parseDateTime, parseDuration, parseTime } from './moments.ts'
 import { isInfixOperator, type Literal } from './nodes.ts'
 import { type FilterProblem, filterProblem, quoted } from './problem.ts'
@@ -14,7 +15,7 @@ interface Span {
   readonly end: number
 }
 
-export type Punctuation = '(' | ')' | ',' | '/' | ':' | ';' | '=' | '*' | '-'
+type Punctuation = '(' | ')' | ',' | '/' | ':' | ';' | '=' | '*' | '-'
 
 export type Token =
   | (Span & { readonly kind: 'word'; readonly text: string })
@@ -33,13 +34,8 @@ const time = /\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?![\p{L}\p{N}_:-])/uy
 const number = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\p{L}\p{N}_.])/uy
 const infinity = /-INF(?![\p{L}\p{N}_.])/uy
 const stringBody = /'(?:[^']|'')*'(?!')/y
-const wholeGuid = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/
 
 const punctuation = '(),/:;=*-'
-
-export function isGuid(text: string): boolean {
-  return wholeGuid.test(text)
-}
 
 /**
  * Is the text fit to be read at all? NUL and lone surrogates are refused here, since no store can hold
@@ -195,7 +191,7 @@ function prefixedLiteral(
       return length === undefined ? undefined : { type: 'duration', text: value, value: length }
     }
     case 'guid':
-      return profile.oldForms && isGuid(value) ? { type: 'guid', text: value } : undefined
+      return profile.oldForms && isUuid(value) ? { type: 'guid', text: value } : undefined
     case 'date':
     case 'datetime':
     case 'datetimeoffset':

@@ -18,7 +18,7 @@ export type Literal =
   /** `Sales.Status'Open'`. */
   | { readonly type: 'enum'; readonly typeName: string; readonly value: string }
 
-export type LogicOperator = 'or' | 'and'
+type LogicOperator = 'or' | 'and'
 export type CompareOperator = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le'
 export type ArithmeticOperator = 'add' | 'sub' | 'mul' | 'div' | 'divby' | 'mod'
 export type BinaryOperator = LogicOperator | CompareOperator | ArithmeticOperator | 'has'
@@ -39,7 +39,7 @@ export interface PathNode extends Placed {
   readonly segments: readonly string[]
 }
 
-export interface UnaryNode extends Placed {
+interface UnaryNode extends Placed {
   readonly kind: 'unary'
   readonly operator: 'not' | 'negate'
   readonly operand: FilterNode

@@ -17,9 +17,7 @@ export interface OrderTerm {
   readonly direction: 'asc' | 'desc'
 }
 
-export type ParsedOrderBy =
-  | { readonly ok: true; readonly terms: readonly OrderTerm[] }
-  | FilterProblem
+type ParsedOrderBy = { readonly ok: true; readonly terms: readonly OrderTerm[] } | FilterProblem
 
 const termsMax = 10
 
@@ -71,7 +69,7 @@ function refused(token: Token, expected: string): FilterProblem {
   return filterProblem(token.position, expected, describeToken(token))
 }
 
-export type CompiledOrderBy<T> =
+type CompiledOrderBy<T> =
   | { readonly ok: true; readonly compare: (left: T, right: T) => number }
   | FilterProblem
 

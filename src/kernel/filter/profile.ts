@@ -5,7 +5,7 @@
 
 import { builtInFunctions, type FunctionShape } from './functions.ts'
 
-export interface FilterLimits {
+interface FilterLimits {
   /** UTF-16 units of the whole text. */
   readonly lengthMax: number
   /** Parentheses, calls, lambdas and unary operators inside each other. */
@@ -17,7 +17,7 @@ export interface FilterLimits {
   readonly lambdaDepthMax: number
 }
 
-export const filterLimits: FilterLimits = Object.freeze({
+const filterLimits: FilterLimits = Object.freeze({
   lengthMax: 8192,
   depthMax: 32,
   nodesMax: 200,

@@ -3,8 +3,8 @@
  * single operator. Here stand all the leniences about how a value may be spelled.
  */
 
+import { isUuid } from '../uuid.ts'
 import type { Value, ValueType } from './functions.ts'
-import { isGuid } from './lexer.ts'
 import { parseAnyMoment, parseDate, parseDateTime, parseDuration, parseTime } from './moments.ts'
 import type { Literal } from './nodes.ts'
 
@@ -67,7 +67,7 @@ export function valueAs(literal: Literal, type: ValueType, lenient: boolean): Va
     case 'duration':
       return literal.type === 'string' ? parseDuration(literal.value) : undefined
     case 'guid':
-      return lenient && literal.type === 'string' && isGuid(literal.value)
+      return lenient && literal.type === 'string' && isUuid(literal.value)
         ? literal.value.toLowerCase()
         : undefined
     case 'string':

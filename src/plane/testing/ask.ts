@@ -4,7 +4,7 @@ import type { Principal } from '#kernel/principal.ts'
 import type { RunningPlane } from '../create-plane.ts'
 import type { Method, Outcome } from '../plane.ts'
 
-export interface AskOptions {
+interface AskOptions {
   readonly as: Principal
   /** Where the path says none. */
   readonly version: string

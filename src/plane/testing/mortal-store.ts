@@ -5,7 +5,7 @@
 
 import { type Store, StoreUnavailable, type Tx } from '#stores/store.ts'
 
-export interface MortalStore {
+interface MortalStore {
   readonly store: Store
   /** Dies after so many more steps: calls, calls inside transactions, and the answers of both. */
   dieAfter(steps: number): void
@@ -33,6 +33,7 @@ export function mortalStore(inner: Store): MortalStore {
     count: mortal((query) => tx.count(query)),
     operation: mortal((id) => tx.operation(id)),
     runningOperation: mortal((key) => tx.runningOperation(key)),
+    keyOfUnique: mortal((uniqueKey) => tx.keyOfUnique(uniqueKey)),
     lock: mortal((key, mode) => tx.lock(key, mode)),
     insert: mortal((row) => tx.insert(row)),
     update: mortal((row, etag) => tx.update(row, etag)),
@@ -60,6 +61,7 @@ export function mortalStore(inner: Store): MortalStore {
       list: mortal((query) => inner.list(query)),
       count: mortal((query) => inner.count(query)),
       operation: mortal((id) => inner.operation(id)),
+      keyOfUnique: mortal((uniqueKey) => inner.keyOfUnique(uniqueKey)),
       runningOperation: mortal((key) => inner.runningOperation(key)),
       async transact(work) {
         step()

@@ -8,9 +8,10 @@ import { describe, test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { isJsonObject, mergePatch } from '#kernel/patch.ts'
 import { parseResourceId } from '#kernel/resource-id.ts'
-import type { Sample } from '../define.ts'
+import type { CompiledType } from '../compiled-type.ts'
+import type { Sample } from '../declare/sample.ts'
 import type { Method, Outcome } from '../plane.ts'
-import type { CompiledType, Registry } from '../registry.ts'
+import type { Registry } from '../registry.ts'
 import { givesSecret, writeOnlyProperties } from '../secrets.ts'
 
 /** What the suite drives: one request, and a way to let background work end. */
@@ -47,7 +48,7 @@ function without(body: unknown, [first, ...rest]: readonly string[]): unknown {
 
 function gives(compiled: CompiledType, version: string, body: unknown): boolean {
   const schema = compiled.versions.get(version)?.body
-  return schema !== undefined && givesSecret(compiled.declaration.secrets, schema, body)
+  return schema !== undefined && givesSecret(compiled.stored?.secrets, schema, body)
 }
 
 /** A new type that takes a secret fails this until it says who receives it. */
@@ -58,7 +59,7 @@ function secretsAreDeclared(compiled: CompiledType, where: string): void {
   const taken = new Set(schemas.flatMap((schema) => writeOnlyProperties(schema)))
   if (taken.size === 0) return
   test(`${compiled.fullType} says who receives its secrets${where}`, () => {
-    const { secrets } = compiled.declaration
+    const { secrets } = compiled.stored ?? {}
     assert.ok(secrets !== undefined, `declare \`secrets\` for ${[...taken].join(', ')}`)
     if (typeof secrets !== 'object') return
     for (const property of taken) {
@@ -108,7 +109,7 @@ export function resourceContract(
   where = '',
 ): void {
   for (const compiled of types) {
-    const { sample } = compiled.declaration
+    const { sample } = compiled.stored ?? {}
     secretsAreDeclared(compiled, where)
     if (sample === undefined || compiled.dates === 'any' || compiled.versions.size === 0) continue
     const place = { type: compiled, sample, versions: compiled.dates }
@@ -127,7 +128,9 @@ export function resourceContract(
           assert.equal(String(shown['id']).toLowerCase(), keptAt(compiled, path))
           assert.equal(shown['name'] ?? at.sample.name(seed), at.sample.name(seed))
           // Over what is there, some families want a tag.
-          const over = compiled.declaration.ifMatchRequired?.includes('put') ? { ifMatch: '*' } : {}
+          const over = compiled.stored?.protocol?.ifMatchRequired?.includes('put')
+            ? { ifMatch: '*' }
+            : {}
           const again = await subject.call('PUT', path, body, { version, ...over })
           assert.equal(again.status, 200)
           if (gives(compiled, version, body)) {
@@ -167,10 +170,10 @@ export function resourceContract(
         assert.equal((await call('PUT', body, { ifNoneMatch: '*' })).status, 201)
         await subject.settle()
         const read = await call('GET')
-        assert.equal((await call('HEAD')).status, compiled.declaration.headStatus ?? 204)
+        assert.equal((await call('HEAD')).status, compiled.stored?.protocol?.headStatus ?? 204)
         await refused(call('PUT', body, { ifNoneMatch: '*' }), 412)
         await refused(call('PUT', body, { ifMatch: '"stale"' }), 412)
-        const isBackground = compiled.declaration.reconcile?.background !== undefined
+        const isBackground = compiled.reconcile?.background !== undefined
         const unchanged = await call('GET', undefined, { ifNoneMatch: `"${read.etag}"` })
         assert.equal(unchanged.status, isBackground ? 200 : 304)
         if (compiled.verbs.has('delete')) {
@@ -178,7 +181,7 @@ export function resourceContract(
           const deleted = await call('DELETE', undefined, { ifMatch: `"${read.etag}"` })
           assert.ok([200, 202].includes(deleted.status))
           await subject.settle()
-          if (compiled.declaration.reconcile?.background?.endInstead !== undefined) {
+          if (compiled.reconcile?.background?.endInstead !== undefined) {
             assert.equal((await call('GET')).status, 200, 'its work is ended first')
             assert.equal((await call('DELETE')).status, 200)
           }
@@ -201,11 +204,12 @@ export function resourceContract(
         assert.deepEqual(made.map(statusOf).sort()[0], 201)
         assert.equal(made.filter((one) => one.status === 'fulfilled').length, 1, told(made))
         await subject.settle()
-        const over = compiled.declaration.ifMatchRequired?.includes('put') ? { ifMatch: '*' } : {}
+        const over = compiled.stored?.protocol?.ifMatchRequired?.includes('put')
+          ? { ifMatch: '*' }
+          : {}
         // Where a DELETE only ends the work, what is left of it cannot be changed.
         const isDeleted =
-          compiled.verbs.has('delete') &&
-          compiled.declaration.reconcile?.background?.endInstead === undefined
+          compiled.verbs.has('delete') && compiled.reconcile?.background?.endInstead === undefined
         const mixed = await Promise.allSettled(
           Array.from({ length: 9 }, (_, index) => {
             if (index === 4 && isDeleted) return call('DELETE')
@@ -270,7 +274,7 @@ export function resourceContract(
         })
       }
 
-      const { secrets: kept } = compiled.declaration
+      const { secrets: kept } = compiled.stored ?? {}
       if (typeof kept === 'object') {
         test('a stored secret stays with the receiver it was given for', async () => {
           await using subject = await open()
@@ -279,7 +283,9 @@ export function resourceContract(
           assert.ok(redirects.length > 0, 'the sample tells no change of the receiver')
           const version = at.versions[0] ?? ''
           const path = `${at.collection}/${at.sample.name(0)}`
-          const over = compiled.declaration.ifMatchRequired?.includes('put') ? { ifMatch: '*' } : {}
+          const over = compiled.stored?.protocol?.ifMatchRequired?.includes('put')
+            ? { ifMatch: '*' }
+            : {}
           const call = (method: Method, body: unknown) =>
             subject.call(method, path, body, { version, ...over })
           const full = at.sample.body(0, version)
@@ -350,7 +356,7 @@ export function resourceContract(
 /** The key of the place where a type keeps what was written at a path. */
 function keptAt(type: CompiledType, path: string): string | undefined {
   const id = parseResourceId(path)
-  return id === undefined ? undefined : (type.declaration.storedAt?.(id) ?? id).key
+  return id === undefined ? undefined : (type.stored?.sharedRow?.idOf(id) ?? id).key
 }
 
 /** Makes what a type lives in, and says where its collection is. */
@@ -365,7 +371,7 @@ async function collectionOf(subject: Subject, type: CompiledType): Promise<strin
       type.declaration.scope === 'implied' ? undefined : type.namespace,
       type.words.slice(0, -1),
     )
-    const sample = parent?.declaration.sample
+    const sample = parent?.stored?.sample
     if (parent === undefined || sample === undefined || parent.dates === 'any') {
       throw new Error(`the parent of ${type.fullType} has no sample`)
     }
@@ -399,6 +405,6 @@ async function collectionOf(subject: Subject, type: CompiledType): Promise<strin
 async function declare(subject: Subject, path: string, name: string): Promise<void> {
   const type = subject.registry.byName(name)
   const version = type.dates === 'any' ? '' : (type.dates[0] ?? '')
-  const body = type.declaration.sample?.body(0, version) ?? { location: 'local' }
+  const body = type.stored?.sample?.body(0, version) ?? { location: 'local' }
   await subject.call('PUT', path, body, { version })
 }

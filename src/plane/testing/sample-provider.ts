@@ -1,19 +1,14 @@
 /**
  * A provider for the plane's tests: scopes as the `resources` provider has them, a long-running type over the
  * sample engine with nested and extension types beside it. It shows that a provider needs nothing but
- * `define.ts`.
+ * `declare/`.
  */
 
 import Type from 'typebox'
 import { refuse } from '#kernel/error.ts'
-import {
-  defineProvider,
-  defineReconciler,
-  defineResource,
-  type Provider,
-  type ResourceType,
-  StepFailure,
-} from '../define.ts'
+import { defineProvider, type Provider, type ResourceType } from '../declare/provider.ts'
+import { defineReconciled, defineReconciler, StepFailure } from '../declare/reconciled.ts'
+import { defineStored, type StoredMembers } from '../declare/stored.ts'
 import { type SampleEngine, SampleEngineFailure } from './sample-engine.ts'
 
 export interface Widget {
@@ -44,11 +39,11 @@ interface WidgetWire {
 }
 
 function widgets(engine: SampleEngine, type: string): ResourceType {
-  return defineResource<Widget>({
+  return defineReconciled<Widget>({
     type,
     description: 'Things made of parts.',
     scope: 'resource-group',
-    tracked: true,
+    tracked: { location: 'required' },
     name: anyName,
     versions: [
       {
@@ -150,13 +145,12 @@ async function translate<T>(work: () => T | Promise<T>): Promise<T> {
 function plain(
   type: string,
   scope: ResourceType['scope'],
-  extra: Partial<ResourceType<{ title: string }>> = {},
+  extra: Partial<StoredMembers<{ title: string }>> = {},
 ): ResourceType {
-  return defineResource<{ title: string }>({
+  return defineStored<{ title: string }>({
     type,
     description: 'A title.',
     scope,
-    tracked: false,
     name: anyName,
     versions: ['2024-01-01', '2024-06-01-preview'].map((date) => ({
       date,
@@ -177,7 +171,12 @@ function plain(
 
 /** Subscriptions and groups, as bare as the plane's tests need them. */
 function scopes(): Provider {
-  const base = { description: 'A scope.', scope: 'implied', tracked: true, name: anyName } as const
+  const base = {
+    description: 'A scope.',
+    scope: 'implied',
+    tracked: { location: 'required' },
+    name: anyName,
+  } as const
   const version = (date: string) => ({
     date,
     body: Type.Object({}),
@@ -192,23 +191,25 @@ function scopes(): Provider {
     namespace: 'Resources',
     description: 'Scopes.',
     types: [
-      defineResource<object>({
+      defineStored<object>({
         ...base,
         name: { pattern: /^[0-9a-f-]{36}$/i, rule: 'a UUID' },
         type: 'Resources/subscriptions',
-        location: 'optional',
+        tracked: { location: 'optional' },
         versions: [version('2020-01-01')],
-        implicit: () => ({ model: {} }),
+        container: { createImplicitly: () => ({ model: {} }) },
       }),
-      defineResource<object>({
+      defineStored<object>({
         ...base,
         type: 'Resources/subscriptions/resourceGroups',
         wireType: 'Resources/resourceGroups',
         versions: [version('2021-04-01')],
-        implicit: () => ({ model: {}, location: 'local' }),
-        allowsChildren(group) {
-          if (group.state === 'Deleting')
-            throw refuse.ResourceGroupBeingDeleted({ name: group.id.text })
+        container: {
+          createImplicitly: () => ({ model: {}, location: 'local' }),
+          allowsChildren(group) {
+            if (group.state === 'Deleting')
+              throw refuse.ResourceGroupBeingDeleted({ name: group.id.text })
+          },
         },
       }),
     ],
@@ -227,10 +228,10 @@ export function sampleProviders(engine: SampleEngine): readonly Provider[] {
         plain('Sample/widgets/labels', 'resource-group'),
         plain('Sample/notes', 'any', {
           feed: 'notes',
-          uniqueKey: (id, m) => `${id.key}|${m.title}`,
+          unique: { key: (id, { title }) => `${id.key}|${title}` },
         }),
         plain('Sample/boards', 'tenant'),
-        plain('Sample/tagged', 'subscription', { tracked: true, location: 'optional' }),
+        plain('Sample/tagged', 'subscription', { tracked: { location: 'optional' } }),
       ],
     }),
   ]

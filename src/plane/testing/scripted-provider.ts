@@ -1,16 +1,11 @@
 /**
  * One more type for tests, whose reconciler the test itself is: `observe`, `next` and `perform` are given, and
- * so are hints. Everything else of it is as plain as can be.
+ * so are events. Everything else of it is as plain as can be.
  */
 
 import Type from 'typebox'
-import {
-  defineProvider,
-  defineReconciler,
-  defineResource,
-  type Provider,
-  type Reconciler,
-} from '../define.ts'
+import { defineProvider, type Provider } from '../declare/provider.ts'
+import { defineReconciled, defineReconciler, type Reconciler } from '../declare/reconciled.ts'
 
 export interface Valve {
   readonly open: boolean
@@ -19,7 +14,10 @@ export interface Valve {
 export interface ValveScript
   extends Pick<Reconciler<Valve, unknown, string>, 'observe' | 'next'>,
     Partial<
-      Pick<Reconciler<Valve, unknown, string>, 'perform' | 'hints' | 'resyncSeconds' | 'background'>
+      Pick<
+        Reconciler<Valve, unknown, string>,
+        'perform' | 'watchEvents' | 'resyncSeconds' | 'background'
+      >
     > {}
 
 export const valveDeadlineSeconds = 60
@@ -29,12 +27,11 @@ export function scriptedProvider(script: ValveScript): Provider {
     namespace: 'Scripted',
     description: 'What a test plays.',
     types: [
-      defineResource<Valve>({
+      defineReconciled<Valve>({
         type: 'Scripted/valves',
         description: 'Open or shut.',
         scope: 'resource-group',
-        tracked: true,
-        location: 'optional',
+        tracked: { location: 'optional' },
         name: { pattern: /^[a-z0-9-]{1,30}$/, rule: 'letters, digits and hyphens' },
         versions: [
           {

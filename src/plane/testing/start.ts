@@ -8,7 +8,7 @@ import { contractWords } from '#kernel/vendor.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
 import type { Store } from '#stores/store.ts'
 import { createPlane, type RunningPlane } from '../create-plane.ts'
-import type { Provider } from '../define.ts'
+import type { Provider } from '../declare/provider.ts'
 import type { Method, Outcome } from '../plane.ts'
 import type { Timers } from '../reconciler.ts'
 import { ask } from './ask.ts'
@@ -102,7 +102,7 @@ export async function startPlane(options: StartOptions = {}): Promise<TestPlane>
     ids: { uuid: randomUUID, secret: (bytes) => randomBytes(bytes).toString('base64url') },
     log: silentLog,
     limits: { ...defaultLimits, ...options.limits },
-    tokenKey: new Uint8Array(32),
+    tokenKeys: () => [new Uint8Array(32)],
     scopes: options.scopes ?? 'implicit',
     ...(options.apiVersions === undefined ? {} : { apiVersions: options.apiVersions }),
     timers: options.timers ?? realTimers,

@@ -3,22 +3,21 @@
  * It has no gateway; identity providers are all it calls.
  */
 
-import { defineProvider, type Provider } from '#plane/define.ts'
-import { apis } from './apis/resource.ts'
-import { authorizations } from './authorizations/authorizations.ts'
-import { startRefreshing } from './authorizations/background.ts'
-import { consentErrors } from './authorizations/errors.ts'
-import { openGuesses } from './authorizations/guesses.ts'
-import type { ConsentParts } from './authorizations/parts.ts'
-import { accessPolicies } from './authorizations/policies.ts'
-import { authorizationProviders } from './authorizations/providers.ts'
-import { apiManagementErrors, refuseFields } from './errors.ts'
-import { operationPolicies } from './operation-policies/resource.ts'
-import { operations } from './operations/resource.ts'
-import { services } from './services/resource.ts'
-import { workspaces } from './workspaces/resource.ts'
+import { defineProvider, type Provider } from '#plane/declare/provider.ts'
+import type { ConsentDependencies } from './dependencies.ts'
+import { openGuesses } from './domain/consent/consent-code-throttle.ts'
+import { startRefreshing } from './domain/consent/refresh-tokens.ts'
+import { apiManagementErrors, consentErrors, refuseFields } from './errors.ts'
+import { accessPolicies } from './resources/access-policies/resource.ts'
+import { apis } from './resources/apis/resource.ts'
+import { authorizationProviders } from './resources/authorization-providers/resource.ts'
+import { authorizations } from './resources/authorizations/resource.ts'
+import { operationPolicies } from './resources/operation-policies/resource.ts'
+import { operations } from './resources/operations/resource.ts'
+import { services } from './resources/services/resource.ts'
+import { workspaces } from './resources/workspaces/resource.ts'
 
-export function apiManagementProvider(consent?: ConsentParts): Provider {
+export function apiManagementProvider(consent?: ConsentDependencies): Provider {
   return defineProvider({
     namespace: 'ApiManagement',
     description: 'APIs and their operations, as definitions.',

@@ -3,8 +3,9 @@
 import Type from 'typebox'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import type { UsageMeter } from '#kernel/usage.ts'
-import type { Action, Provider } from '#plane/define.ts'
-import type { World } from '#plane/world.ts'
+import type { Action } from '#plane/declare/action.ts'
+import type { Provider } from '#plane/declare/provider.ts'
+import type { ProviderContext } from '#plane/provider-context.ts'
 import { billingVersion, entities } from './entities/resources.ts'
 import { billingErrors, refuseBilling } from './errors.ts'
 import { accountIdOf } from './ids.ts'
@@ -20,16 +21,16 @@ import { rateUsage } from './metering/rate.ts'
 import { profileFacts, recordCredit, recordPurchase, refund } from './transactions/charge.ts'
 import { transactions } from './transactions/resources.ts'
 
-export type BillingParts = Pick<
-  World,
+export type BillingDependencies = Pick<
+  ProviderContext,
   'words' | 'sql' | 'clock' | 'ids' | 'timers' | 'log' | 'sealOf' | 'publicUrl' | 'tenantId'
 > & {
-  readonly services: Pick<World['services'], 'reader' | 'furnish'>
+  readonly services: Pick<ProviderContext['services'], 'reader' | 'seed'>
   readonly limits?: Partial<BillingLimits>
 }
 
 /** Where those who run things tell what ran. */
-export function usageMeter({ sql }: Pick<World, 'sql'>): UsageMeter {
+export function usageMeter({ sql }: Pick<ProviderContext, 'sql'>): UsageMeter {
   return openMeter(sql)
 }
 
@@ -55,16 +56,16 @@ const firstProducts: Readonly<Record<string, object>> = {
   },
 }
 
-export function billingProvider(parts: BillingParts): Provider {
-  const { words, services, ids, clock } = parts
-  const ledger = openLedger(parts.sql, words, { ...defaultBillingLimits, ...parts.limits })
-  const account = accountIdOf(words, parts.tenantId)
+export function billingProvider(deps: BillingDependencies): Provider {
+  const { words, services, ids, clock } = deps
+  const ledger = openLedger(deps.sql, words, { ...defaultBillingLimits, ...deps.limits })
+  const account = accountIdOf(words, deps.tenantId)
   const profile = idOf(`${account}/billingProfiles/default`)
   const { reader } = services
   const rating = { ledger, ids, reader, profile }
-  const furnish = async (): Promise<void> => {
+  const seed = async (): Promise<void> => {
     const put = (path: string, properties: object): Promise<void> =>
-      services.furnish(path, billingVersion, { properties })
+      services.seed(path, billingVersion, { properties })
     await put(account, { displayName: 'This installation', accountType: 'Business' })
     await put(profile.text, { displayName: 'Default', currency: 'USD' })
     await put(`${profile.text}/invoiceSections/default`, { displayName: 'Default' })
@@ -83,7 +84,7 @@ export function billingProvider(parts: BillingParts): Provider {
     async run(context, { through }: { readonly through?: string }) {
       const { place } = await profileFacts(reader, context.id)
       const month = through ?? monthOf(context.now)
-      const closed = await closeStatements(parts.sql, place, month, context.now)
+      const closed = await closeStatements(deps.sql, place, month, context.now)
       if (closed.length === 0) {
         throw refuseBilling.NothingToInvoice({ profile: place.profile, through: month })
       }
@@ -102,7 +103,7 @@ export function billingProvider(parts: BillingParts): Provider {
   }
   return {
     namespace: 'Billing',
-    alikeVersions: [
+    compatibleVersions: [
       '2018-11-01-preview',
       '2019-10-01-preview',
       '2020-05-01',
@@ -128,14 +129,13 @@ export function billingProvider(parts: BillingParts): Provider {
       ...transactions(ledger, { refund: refund({ ledger, ids }) }),
       ...invoices({
         ledger,
-        seal: parts.sealOf('billing downloads'),
-        defaultAccount: parts.tenantId,
-        publicUrl: () => parts.publicUrl(),
+        seal: deps.sealOf('billing-downloads'),
+        defaultAccount: deps.tenantId,
+        publicUrl: () => deps.publicUrl(),
       }),
       ...imports(ledger),
     ],
-    start: () =>
-      startBackground({ ...rating, clock, timers: parts.timers, log: parts.log, furnish }),
+    start: () => startBackground({ ...rating, clock, timers: deps.timers, log: deps.log, seed }),
   }
 }
 

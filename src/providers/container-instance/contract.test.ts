@@ -7,9 +7,9 @@ import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.
 import { silentLog } from '#kernel/ports.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { createRegistry } from '#plane/registry.ts'
+import { memoryWorkloads, testSeal } from '#plane/testing/provider-context.ts'
 import { resourceContract } from '#plane/testing/resource-contract.ts'
 import { realTimers } from '#plane/testing/start.ts'
-import { memoryWorkloads, testSeal } from '#plane/testing/world.ts'
 import { containerInstanceProvider } from './provider.ts'
 import { ids, startContainers } from './testing/start.ts'
 
@@ -17,7 +17,12 @@ const folder = mkdtempSync(join(tmpdir(), 'armature-declared-'))
 const clock = { now: () => Date.now() }
 const declared = containerInstanceProvider({
   engine: new SimulatedEngine({ folder, installation: 'test', clock }),
-  reader: { get: async () => undefined, list: async () => [], count: async () => 0 },
+  reader: {
+    get: async () => undefined,
+    list: async () => [],
+    page: async () => ({ items: [] }),
+    count: async () => 0,
+  },
   seal: testSeal,
   workloads: memoryWorkloads(),
   clock,

@@ -72,6 +72,11 @@ export const containerErrors = defineErrors({
     message: 'A group of priority Spot has no GPU.',
     advice: mend,
   },
+  ContainerGroupTooLarge: {
+    status: 400,
+    message: 'The body is too large here: {reason}.',
+    advice: 'User: give less, or keep large files on a file share or in an image.',
+  },
   ContainersNotSpecified: {
     status: 400,
     message: 'A container group has at least one container.',

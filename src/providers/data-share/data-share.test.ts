@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ApiError } from '#kernel/error.ts'
-import { openRuns } from './ledger/runs.ts'
+import { openRuns } from './domain/store/runs.ts'
 import { consumer, provider, share, startSharing, taken, targetGroup } from './testing/start.ts'
 
 async function refused(work: Promise<unknown>, status: number, code: string): Promise<ApiError> {
@@ -510,6 +510,32 @@ const fileKinds = [
     'to-g1/p/a.txt',
   ],
 ] as const
+
+test('a synchronization copies only what the writers of data set and mapping may use now', async () => {
+  const lost = new Set<string>()
+  await using started = await startSharing({
+    allows: ({ principal, action, scope }) =>
+      !action.endsWith('listKeys/action') ||
+      !(lost.has(principal.id) || lost.has(`${principal.id} ${scope.key.split('/').at(-1)}`)),
+  })
+  await started.prepare()
+  started.write('giver', 'data/a.txt', 'one')
+  const dataSetId = await started.share('f', 'Container', { containerName: 'data' })
+  await started.map('m', 'Container', { dataSetId, containerName: 'got' })
+  assert.equal((await started.ended(await started.synchronize())).status, 'Succeeded')
+  started.write('giver', 'data/a.txt', 'a later secret')
+  lost.add(`${provider.id} giver`)
+  const id = await started.synchronize()
+  assert.equal((await started.ended(id)).status, 'Failed')
+  assert.match((await started.details(id))[0].message, /wrote the data set may not use/)
+  assert.equal(started.read('taker', 'got/a.txt'), 'one')
+  lost.clear()
+  lost.add(`${consumer.id} taker`)
+  await refused(started.synchronize(), 403, 'LinkedAuthorizationFailed')
+  lost.clear()
+  assert.equal((await started.ended(await started.synchronize())).status, 'Succeeded')
+  assert.equal(started.read('taker', 'got/a.txt'), 'a later secret')
+})
 
 test('every kind of files and folders copies; kinds that nothing copies are refused when they are mapped', async () => {
   await using started = await startSharing()

@@ -16,7 +16,7 @@ import {
   howToGetAzurite,
   startAzurite,
 } from '#engines/copy/testing/azurite.ts'
-import { realClock } from '#plane/testing/world.ts'
+import { realClock } from '#plane/testing/provider-context.ts'
 import {
   findPostgres,
   howToGetPostgres,
@@ -24,7 +24,7 @@ import {
   startPostgres,
 } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
-import { openRuns } from './ledger/runs.ts'
+import { openRuns } from './domain/store/runs.ts'
 import { type Cut, cutEngine } from './testing/cut.ts'
 import type { Dying } from './testing/dying-server.ts'
 import {
@@ -89,7 +89,7 @@ function hasBegun(kind: StoreAddress['kind'], { target, call, when }: Cut): bool
   return at > begins || (at === begins && when === 'after')
 }
 
-interface World extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly around: Around
   readonly address: StoreAddress
   round: number
@@ -101,7 +101,7 @@ interface World extends AsyncDisposable {
 async function world(
   t: Parameters<typeof requireOrSkip>[0],
   kind: StoreAddress['kind'],
-): Promise<World | undefined> {
+): Promise<Fixture | undefined> {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return undefined
   if (!requireOrSkip(t, hasAzurite(), howToGetAzurite)) return undefined
   servers ??= Promise.all([startPostgres({ fsync: false }), startAzurite()]).then(
@@ -121,7 +121,7 @@ async function world(
     from: await postgres.createDatabase(),
     to: await postgres.createDatabase(),
   }
-  const made: World = {
+  const made: Fixture = {
     around,
     address,
     round: 1,
@@ -155,7 +155,7 @@ async function succeeded(sharing: Sharing, id: string): Promise<void> {
 }
 
 /** Each target is of one round alone, and whole. */
-async function seen({ around, shown }: World): Promise<void> {
+async function seen({ around, shown }: Fixture): Promise<void> {
   for (const target of targets) {
     const rounds = await seenRounds(around, target)
     assert.deepEqual(rounds, Array(itemsEach).fill(shown[target]), target)
@@ -164,7 +164,7 @@ async function seen({ around, shown }: World): Promise<void> {
 
 /** A record says what its target shows, and the numbers are those of one copy. */
 async function recordsHold(
-  made: World,
+  made: Fixture,
   sharing: Sharing,
   id: string,
 ): Promise<Readonly<Record<string, string>>> {
@@ -184,7 +184,7 @@ async function recordsHold(
 }
 
 /** The next run goes on from wherever that was, and nothing unfinished is left. */
-async function goesOn(made: World, sharing: Sharing): Promise<void> {
+async function goesOn(made: Fixture, sharing: Sharing): Promise<void> {
   await writeRound(sharing, made.around, ++made.round)
   await succeeded(sharing, await sharing.synchronize())
   made.shown = Object.fromEntries(targets.map((one) => [one, made.round]))

@@ -1,34 +1,37 @@
 /** The namespace `DataShare`: sharing that copies, from an account of one subscription to one of another. */
 
 import type { CopyEngine } from '#engines/copy/engine.ts'
-import { defineProvider, type Provider } from '#plane/define.ts'
-import type { World } from '#plane/world.ts'
-import { consumerInvitations } from './consumer-invitations/resource.ts'
-import { dataSetMappings } from './data-set-mappings/resource.ts'
-import { consumerSourceDataSets } from './data-set-mappings/source-data-sets.ts'
-import { dataSets } from './data-sets/resource.ts'
+import { defineProvider, type Provider } from '#plane/declare/provider.ts'
+import type { ProviderContext } from '#plane/provider-context.ts'
+import { createWakes, type Places, type ShareDependencies } from './dependencies.ts'
+import { startRunner } from './domain/runs/runner.ts'
+import { openGrants } from './domain/store/grants.ts'
+import { openRuns } from './domain/store/runs.ts'
 import { shareErrors } from './errors.ts'
-import { invitations } from './invitations/resource.ts'
-import { openGrants } from './ledger/grants.ts'
-import { openRuns } from './ledger/runs.ts'
-import { accounts, shares, synchronizationSettings } from './plain-types.ts'
-import { providerShareSubscriptions } from './provider-share-subscriptions/resource.ts'
-import { startRunner } from './runs/runner.ts'
-import { createWakes, type Places, type ShareParts } from './share-parts.ts'
-import { shareSubscriptions } from './share-subscriptions/resource.ts'
-import { operationResults } from './synchronizations/operation-results.ts'
-import { triggers } from './triggers/resource.ts'
+import { accounts } from './resources/accounts/resource.ts'
+import { consumerInvitations } from './resources/consumer-invitations/resource.ts'
+import { consumerSourceDataSets } from './resources/consumer-source-data-sets/resource.ts'
+import { dataSetMappings } from './resources/data-set-mappings/resource.ts'
+import { dataSets } from './resources/data-sets/resource.ts'
+import { invitations } from './resources/invitations/resource.ts'
+import { operationResults } from './resources/operation-results/resource.ts'
+import { providerShareSubscriptions } from './resources/provider-share-subscriptions/resource.ts'
+import { shareSubscriptions } from './resources/share-subscriptions/resource.ts'
+import { shares } from './resources/shares/resource.ts'
+import { synchronizationSettings } from './resources/synchronization-settings/resource.ts'
+import { triggers } from './resources/triggers/resource.ts'
 
-export interface DataShareParts extends World {
+interface DataShareDependencies extends ProviderContext {
   readonly engine: CopyEngine
   readonly places: Places
 }
 
-export function dataShareProvider(given: DataShareParts): Provider {
+export function dataShareProvider(given: DataShareDependencies): Provider {
   const { sql, clock } = given
-  const parts: ShareParts = {
+  const deps: ShareDependencies = {
     ...given,
     reader: given.services.reader,
+    isAllowed: (writer, action, scope) => given.services.isAllowed(writer, action, scope),
     grants: openGrants(sql, clock),
     runs: openRuns(sql, clock),
     wakes: createWakes(),
@@ -36,24 +39,24 @@ export function dataShareProvider(given: DataShareParts): Provider {
   }
   return defineProvider({
     namespace: 'DataShare',
-    alikeVersions: ['2018-11-01-preview', '2019-11-01', '2020-09-01', '2020-10-01-preview'],
+    compatibleVersions: ['2018-11-01-preview', '2019-11-01', '2020-09-01', '2020-10-01-preview'],
     description: 'Sharing that copies, with the details of every synchronization.',
     errorFamily: 'data-share',
     errors: shareErrors.entries,
     types: [
-      accounts(parts),
-      shares(parts),
-      dataSets(parts),
-      invitations(parts),
+      accounts(),
+      shares(deps),
+      dataSets(deps),
+      invitations(deps),
       synchronizationSettings(),
-      providerShareSubscriptions(parts),
-      shareSubscriptions(parts),
-      consumerSourceDataSets(parts),
-      dataSetMappings(parts),
-      triggers(parts),
-      operationResults(parts),
-      ...consumerInvitations(parts),
+      providerShareSubscriptions(deps),
+      shareSubscriptions(deps),
+      consumerSourceDataSets(deps),
+      dataSetMappings(deps),
+      triggers(deps),
+      operationResults(deps),
+      ...consumerInvitations(deps),
     ],
-    start: () => startRunner(parts),
+    start: () => startRunner(deps),
   })
 }

@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import { Client } from 'pg'
 import { defaultLimits } from '#kernel/limits.ts'
 import { contractWords } from '#kernel/vendor.ts'
-import { realClock } from '#plane/testing/world.ts'
+import { realClock } from '#plane/testing/provider-context.ts'
 import { openPostgres } from '#stores/postgres/open.ts'
 import {
   findPostgres,
@@ -14,7 +14,7 @@ import {
   startPostgres,
 } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
-import { dataShareMigrations } from './ledger/migrations.ts'
+import { dataShareMigrations } from './domain/store/migrations.ts'
 import { consumer, type Sharing, sourceGroup, startSharing, targetGroup } from './testing/start.ts'
 
 let server: Promise<PostgresServer> | undefined

@@ -1,13 +1,16 @@
 /** The namespace `Insights`: the audit trail, as the family's activity log. */
 
-import type { Provider } from '#plane/define.ts'
-import type { World } from '#plane/world.ts'
-import { eventTypes, values } from './event-types.ts'
+import type { Provider } from '#plane/declare/provider.ts'
+import type { ProviderContext } from '#plane/provider-context.ts'
+import { values } from './resources/event-type-values/resource.ts'
+import { eventTypes } from './resources/event-types/resource.ts'
 
-export function insightsProvider(parts: Pick<World, 'words' | 'tenantId' | 'sql'>): Provider {
+export function insightsProvider(
+  context: Pick<ProviderContext, 'words' | 'tenantId' | 'sql'>,
+): Provider {
   return {
     namespace: 'Insights',
     description: 'The activity log: who did what, from where, when, and what came of it.',
-    types: [eventTypes(parts), values(parts)],
+    types: [eventTypes(context), values(context)],
   }
 }

@@ -1,13 +1,13 @@
 /** The namespace `ManagedIdentity`: identities for workloads, that live apart from the resources they are lent to. */
 
-import { defineProvider, type Provider } from '#plane/define.ts'
-import type { World } from '#plane/world.ts'
-import { userAssignedIdentities } from './user-assigned-identities/resource.ts'
+import { defineProvider, type Provider } from '#plane/declare/provider.ts'
+import type { ProviderContext } from '#plane/provider-context.ts'
+import { userAssignedIdentities } from './resources/user-assigned-identities/resource.ts'
 
-export function managedIdentityProvider(world: World): Provider {
+export function managedIdentityProvider(context: ProviderContext): Provider {
   return defineProvider({
     namespace: 'ManagedIdentity',
-    alikeVersions: [
+    compatibleVersions: [
       '2015-08-31-preview',
       '2018-11-30',
       '2021-09-30-preview',
@@ -17,6 +17,6 @@ export function managedIdentityProvider(world: World): Provider {
       '2025-01-31-preview',
     ],
     description: 'Identities of the directory that resources run with.',
-    types: [userAssignedIdentities(world)],
+    types: [userAssignedIdentities(context)],
   })
 }

@@ -10,7 +10,7 @@ import {
   startPostgres,
 } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
-import { healthMigrations } from './migrations.ts'
+import { healthMigrations } from './domain/migrations.ts'
 import { healthSuite } from './testing/health-suite.ts'
 import { historySuite } from './testing/history-suite.ts'
 import { impactSuite } from './testing/impact-suite.ts'

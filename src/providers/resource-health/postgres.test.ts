@@ -7,9 +7,9 @@ import { contractWords } from '#kernel/vendor.ts'
 import { openPostgres } from '#stores/postgres/open.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
-import { takeDue } from './background.ts'
-import { openLedger } from './ledger.ts'
-import { healthMigrations } from './migrations.ts'
+import { takeDue } from './domain/background.ts'
+import { openEventStore } from './domain/event-store.ts'
+import { healthMigrations } from './domain/migrations.ts'
 import { events, firstMoment, startHealth, subscription } from './testing/start.ts'
 
 test('events, pages, filters, writers at once and timelines', async (t: TestContext) => {
@@ -64,7 +64,7 @@ test('events, pages, filters, writers at once and timelines', async (t: TestCont
   assert.equal(twice.filter(({ status }) => status === 'fulfilled').length, 1)
   const step = { after: 'PT0S', step: 'annotate', body: { summary: 'played' } }
   await started.post(`${events}/E2/play`, { steps: [step, step, step] })
-  const parts = { sql: store.sql, ledger: openLedger(store.sql), log: silentLog }
+  const parts = { sql: store.sql, eventStore: openEventStore(store.sql), log: silentLog }
   await Promise.all([1, 2, 3].map(() => takeDue({ ...parts, clock: started.clock })))
   const played = await started.get(`${events}/E2`)
   assert.equal(played.properties.impact[0].impactedRegions[0].updates.length, 3)

@@ -1,23 +1,26 @@
 /** The namespace `ResourceHealth`: service health events and how available resources are. */
 
 import type { HealthSignals } from '#kernel/health.ts'
-import type { Provider } from '#plane/define.ts'
-import type { World } from '#plane/world.ts'
-import { availabilityStatuses } from './availability.ts'
-import { type Background, type Probe, startBackground } from './background.ts'
+import type { Provider } from '#plane/declare/provider.ts'
+import type { ProviderContext } from '#plane/provider-context.ts'
+import type { Observers } from './domain/availability-check.ts'
+import { type Background, type Probe, startBackground } from './domain/background.ts'
+import { openEventStore } from './domain/event-store.ts'
+import { openHistory } from './domain/history.ts'
+import { openSignals } from './domain/signals.ts'
+import { createWatch } from './domain/watch.ts'
 import { healthErrors } from './errors.ts'
-import { events, healthVersion } from './events.ts'
-import { openHistory } from './history.ts'
-import { impactedResources, openImpactedResources } from './impacted-resources.ts'
-import { openLedger } from './ledger.ts'
 import { publishedVersions } from './published-versions.ts'
-import type { Observers } from './sighting.ts'
-import { openSignals } from './signals.ts'
-import { createWatch } from './watch.ts'
+import { availabilityStatuses } from './resources/availability-statuses/resource.ts'
+import { events, healthVersion } from './resources/events/resource.ts'
+import {
+  impactedResources,
+  openImpactedResources,
+} from './resources/impacted-resources/resource.ts'
 
-export interface ResourceHealthParts
-  extends Pick<World, 'words' | 'tenantId' | 'sql' | 'clock' | 'ids' | 'timers' | 'log'> {
-  readonly services: Pick<World['services'], 'reader' | 'listTracked'>
+interface ResourceHealthDependencies
+  extends Pick<ProviderContext, 'words' | 'tenantId' | 'sql' | 'clock' | 'ids' | 'timers' | 'log'> {
+  readonly services: Pick<ProviderContext['services'], 'reader' | 'listTracked'>
   /** What the installation depends on; an event is raised while one of them is out of order. */
   readonly probes?: readonly Probe[]
   /** What providers see of their resources. */
@@ -25,35 +28,37 @@ export interface ResourceHealthParts
 }
 
 /** Where those who notice trouble tell of it. */
-export function healthSignals(world: Pick<World, 'sql' | 'clock' | 'ids'>): HealthSignals {
-  return openSignals(world)
+export function healthSignals(
+  context: Pick<ProviderContext, 'sql' | 'clock' | 'ids'>,
+): HealthSignals {
+  return openSignals(context)
 }
 
-export function resourceHealthProvider(parts: ResourceHealthParts): Provider {
-  const { words, tenantId, sql, ids, services, observers = {} } = parts
-  const ledger = openLedger(sql)
+export function resourceHealthProvider(deps: ResourceHealthDependencies): Provider {
+  const { words, tenantId, sql, ids, services, observers = {} } = deps
+  const eventStore = openEventStore(sql)
   const history = openHistory(sql)
   const impacted = openImpactedResources({ words, services })
   // What is begun is woken here; nothing is while it has not begun.
   let background: Background | undefined
   return {
     namespace: 'ResourceHealth',
-    alikeVersions: publishedVersions,
+    compatibleVersions: publishedVersions,
     description:
       'Service health: events with a life, whom they touch, and how available resources are.',
     errorFamily: 'health',
     errors: healthErrors.entries,
     types: [
-      events({ words, tenantId, ledger, sql, ids, impacted, wake: () => background?.wake() }),
-      impactedResources({ words, services, ledger, impacted }, [healthVersion]),
-      availabilityStatuses({ words, ledger, history, services, observers }, [healthVersion]),
+      events({ words, tenantId, eventStore, sql, ids, impacted, wake: () => background?.wake() }),
+      impactedResources({ words, services, eventStore, impacted }, [healthVersion]),
+      availabilityStatuses({ words, eventStore, history, services, observers }, [healthVersion]),
     ],
     start() {
       background = startBackground({
-        ...parts,
-        ledger,
-        signals: openSignals(parts),
-        probes: parts.probes ?? [],
+        ...deps,
+        eventStore,
+        signals: openSignals(deps),
+        probes: deps.probes ?? [],
         watch: createWatch({ reader: services.reader, observers, history }),
       })
       return background

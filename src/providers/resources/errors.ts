@@ -1,6 +1,7 @@
-/** What this provider refuses beyond the codes every request may meet. */
+/** What this provider refuses beyond the codes every request may meet, and how the problems of a template become one refusal. */
 
-import { defineErrors } from '#kernel/error.ts'
+import { type ApiError, defineErrors, type ErrorDetail } from '#kernel/error.ts'
+import type { TemplateProblem } from '#template/plan.ts'
 
 export const resourcesErrors = defineErrors({
   InvalidResourceGroupLocation: {
@@ -12,3 +13,134 @@ export const resourcesErrors = defineErrors({
 })
 
 export const refuseResources: typeof resourcesErrors.refuse = resourcesErrors.refuse
+
+export const deploymentErrors = defineErrors({
+  InvalidTemplate: {
+    status: 400,
+    message: 'Deployment template validation failed: {reason}',
+    advice: 'User: `additionalInfo` says where in the template.',
+  },
+  InvalidTemplateDeployment: {
+    status: 400,
+    message: 'The template is well formed, but {count} of its resources would be refused: {reason}',
+    advice: 'User: `details` holds the refusal of each resource; nothing was written.',
+  },
+  InvalidContentLink: {
+    status: 400,
+    message: "The content link '{uri}' cannot be followed: {reason}.",
+    advice:
+      'User: give the template itself. Operator: ARMATURE_TEMPLATE_LINKS says what is followed.',
+  },
+  ParameterSecretNotFound: {
+    status: 400,
+    message:
+      "The parameter '{name}' refers to a secret that is not there, or not enabled: '{secret}'.",
+    advice: 'User: check the id of the vault, the name of the secret and its version.',
+  },
+  LinkedAuthorizationFailed: {
+    status: 403,
+    message:
+      "The principal '{principalId}' may deploy, but not use the secret: '{linkedAction}' is missing on '{linkedScope}'.",
+    advice: 'User: ask for a role that holds the action there.',
+  },
+  DeploymentOutputsTooLarge: {
+    status: 400,
+    message:
+      "The outputs have more than {limit} characters in sum; '{name}' is the one that is too much.",
+    advice: 'User: give less as outputs; the resources that were made stay.',
+  },
+  InvalidDeploymentScope: {
+    status: 400,
+    message: "Deployments live at a subscription or a resource group, not at '{scope}'.",
+    advice: 'User: deploy to a group or a subscription.',
+  },
+  InvalidDeploymentMode: {
+    status: 400,
+    message: "The mode 'Complete' is for resource groups only.",
+    advice: 'User: deploy to a resource group, or take the mode Incremental.',
+  },
+  NestedDeploymentMode: {
+    status: 400,
+    message: "A nested deployment cannot have the mode 'Complete'.",
+    advice: 'User: nested deployments are Incremental; give the outermost one the mode Complete.',
+  },
+  NestedDeploymentDepth: {
+    status: 400,
+    message: 'Deployments nest at most {limit} levels deep.',
+    advice: 'User: check whether the template deploys itself.',
+  },
+  NestedDeploymentQuota: {
+    status: 409,
+    message: 'One deployment begins at most {limit} nested deployments, at all levels together.',
+    advice: 'User: check whether the template deploys itself, or split it.',
+  },
+  NestedResourcesUnknown: {
+    status: 409,
+    message:
+      "Nothing was deleted by the complete mode of '{name}': what its nested deployments made is no longer on record.",
+    advice:
+      'User: give nested deployments names of their own, and deploy once more while no other deployment uses them.',
+  },
+  NestedResourcesExceeded: {
+    status: 400,
+    message:
+      "A deployment may have at most {limit} resources with all that is nested in it: '{name}' has {resources}, and its share is {share}.",
+    advice: 'User: deploy what is nested by itself, or make it smaller.',
+  },
+  DeploymentReplaced: {
+    status: 409,
+    message:
+      "The nested deployment '{id}' was deleted, or deployed anew by another, while it was awaited.",
+    advice: 'User: give nested deployments names of their own.',
+  },
+  DeploymentActive: {
+    status: 409,
+    message: "The deployment '{name}' is active; wait until it has ended, or cancel it.",
+    advice: 'User: `npx armature deployment watch` shows how far it is.',
+  },
+  DeploymentNotActive: {
+    status: 409,
+    message: "The deployment '{name}' has ended ('{state}') and cannot be canceled.",
+    advice: 'User: nothing is left to cancel.',
+  },
+  DeploymentQuotaExceeded: {
+    status: 409,
+    message: 'At most {limit} deployments are kept at one scope.',
+    advice: 'User: delete old ones.',
+  },
+})
+
+export const refuseDeployment: typeof deploymentErrors.refuse = deploymentErrors.refuse
+
+const violationsShownMax = 50
+
+export function refuseTemplate(problems: readonly TemplateProblem[]): ApiError {
+  const first = problems[0]
+  const reason = first === undefined ? 'unknown' : textOf(first)
+  const shown = problems.slice(0, violationsShownMax)
+  return refuseDeployment.InvalidTemplate(
+    { reason: problems.length > 1 ? `${reason} (and ${problems.length - 1} more)` : reason },
+    {
+      ...(first === undefined ? {} : { target: first.path }),
+      details: shown.map((problem) => ({
+        code: 'InvalidTemplate',
+        message: textOf(problem),
+        target: problem.path,
+      })),
+      additionalInfo: shown.map(({ line, column, path }) => ({
+        type: 'TemplateViolation',
+        info: { lineNumber: line, linePosition: column, path },
+      })),
+    },
+  )
+}
+
+export function refusePreflight(details: readonly ErrorDetail[]): ApiError {
+  const reason = details[0]?.message ?? ''
+  return refuseDeployment.InvalidTemplateDeployment({ count: details.length, reason }, { details })
+}
+
+function textOf({ line, column, path, message }: TemplateProblem): string {
+  const where = line > 0 ? ` (line ${line}, column ${column})` : ''
+  return `${path === '' ? 'template' : path}${where}: ${message}`
+}

@@ -2,8 +2,8 @@
 
 import { contractWords } from '#kernel/vendor.ts'
 import { createRegistry } from '#plane/registry.ts'
+import { testSeal } from '#plane/testing/provider-context.ts'
 import { resourceContract } from '#plane/testing/resource-contract.ts'
-import { testSeal } from '#plane/testing/world.ts'
 import { ids } from '../container-instance/testing/start.ts'
 import { secretsProvider } from './provider.ts'
 import { startSecrets } from './testing/start.ts'

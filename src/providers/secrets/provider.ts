@@ -1,20 +1,20 @@
 /** The namespace `Secrets`: vaults and the secrets in them, kept sealed and resolved for other namespaces only. */
 
 import type { Ids, Seal } from '#kernel/ports.ts'
-import { defineProvider, type Provider } from '#plane/define.ts'
+import { defineProvider, type Provider } from '#plane/declare/provider.ts'
+import { defaultSecretLimits, type SecretLimits } from './domain/limits.ts'
 import { secretErrors } from './errors.ts'
-import { defaultSecretLimits, type SecretLimits } from './limits.ts'
-import { vaultSecrets } from './vault-secrets/resource.ts'
-import { vaults } from './vaults/resource.ts'
+import { vaultSecrets } from './resources/vault-secrets/resource.ts'
+import { vaults } from './resources/vaults/resource.ts'
 
-export interface SecretsParts {
+interface SecretsDependencies {
   /** What the store of `openSecretStore` opens again. */
   readonly seal: Seal
   readonly ids: Ids
   readonly limits?: Partial<SecretLimits>
 }
 
-export function secretsProvider({ seal, ids, limits }: SecretsParts): Provider {
+export function secretsProvider({ seal, ids, limits }: SecretsDependencies): Provider {
   return defineProvider({
     namespace: 'Secrets',
     description: 'Secrets that other resources refer to and nobody reads back.',

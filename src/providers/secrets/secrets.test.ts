@@ -142,7 +142,9 @@ test('a group uses the secrets that its writer may use', async () => {
   await put(started, 'hush-1')
   await started.call('PUT', `${groups}/one`, referring())
   assert.equal((await groupOf(started, 'one')).properties.provisioningState, 'Succeeded')
-  assert.deepEqual(asked, [`Vendor.Secrets/vaults/secrets/getValue/action ${secret}`])
+  const once = `Vendor.Secrets/vaults/secrets/getValue/action ${secret}`
+  // At the PUT, and when the value was read.
+  assert.deepEqual(asked, [once, once])
   mayUse = false
   for (const name of ['one', 'two']) {
     await refused(
@@ -157,6 +159,35 @@ test('a group uses the secrets that its writer may use', async () => {
     403,
     'LinkedAuthorizationFailed',
   )
+})
+
+test('a writer who lost the right gets no value that comes later, by a restart or by the background', async () => {
+  /** The next answers; after them the last one. */
+  let answers = [true, true]
+  const mayUse = (): boolean => (answers.length > 1 ? answers.shift() : answers[0]) === true
+  await using started = await startSecrets(({ principal, action }) =>
+    action.endsWith('getValue/action') ? mayUse() : principal.id === owner.id,
+  )
+  await started.call('PUT', vault, { location: 'here' })
+  await put(started, 'hush-1')
+  await started.call('PUT', `${groups}/one`, referring())
+  assert.equal((await groupOf(started, 'one')).properties.provisioningState, 'Succeeded')
+  answers = [false]
+  for (const action of ['restart', 'start']) {
+    if (action === 'start') await started.call('POST', `${groups}/one/stop`)
+    await groupOf(started, 'one')
+    const asked = started.call('POST', `${groups}/one/${action}`)
+    await refused(asked, 403, 'LinkedAuthorizationFailed')
+  }
+  // The right is there at the PUT and gone when the containers are made.
+  answers = [true, false]
+  await started.call('PUT', `${groups}/two`, referring())
+  const two = await groupOf(started, 'two')
+  assert.equal(two.properties.provisioningState, 'Failed')
+  assert.match(JSON.stringify(two.properties.instanceView), /may not use the secret any more/)
+  answers = [true]
+  await started.call('POST', `${groups}/two/restart`)
+  assert.equal((await groupOf(started, 'two')).properties.provisioningState, 'Succeeded')
 })
 
 test('a vault that came after the group was written gives it nothing', async () => {

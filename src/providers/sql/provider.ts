@@ -1,22 +1,22 @@
 /** The namespace `Sql`: servers that other namespaces copy tables from and to, registered with their sign-in. */
 
 import type { Seal } from '#kernel/ports.ts'
-import { defineProvider, type Provider } from '#plane/define.ts'
+import { defineProvider, type Provider } from '#plane/declare/provider.ts'
 import { sqlErrors } from './errors.ts'
 import { publishedVersions } from './published-versions.ts'
-import { sqlServers } from './servers/resource.ts'
+import { sqlServers } from './resources/servers/resource.ts'
 
-export interface SqlParts {
+interface SqlDependencies {
   /** What `openSqlPlaces` opens again. */
   readonly seal: Seal
 }
 
-export function sqlProvider(parts: SqlParts): Provider {
+export function sqlProvider(deps: SqlDependencies): Provider {
   return defineProvider({
     namespace: 'Sql',
-    alikeVersions: publishedVersions,
+    compatibleVersions: publishedVersions,
     description: 'PostgreSQL servers with their sign-in, and folders of DuckDB files.',
     errors: sqlErrors.entries,
-    types: [sqlServers(parts)],
+    types: [sqlServers(deps)],
   })
 }

@@ -1,23 +1,23 @@
 /** The namespace `Storage`: accounts that other namespaces copy from and to, each a folder here or a blob service. */
 
 import type { Seal } from '#kernel/ports.ts'
-import { defineProvider, type Provider } from '#plane/define.ts'
+import { defineProvider, type Provider } from '#plane/declare/provider.ts'
 import { storageErrors } from './errors.ts'
 import { publishedVersions } from './published-versions.ts'
-import { storageAccounts } from './storage-accounts/resource.ts'
+import { storageAccounts } from './resources/storage-accounts/resource.ts'
 
-export interface StorageParts {
+interface StorageDependencies {
   /** What `openStorageAccounts` opens again. */
   readonly seal: Seal
 }
 
-export function storageProvider(parts: StorageParts): Provider {
+export function storageProvider(deps: StorageDependencies): Provider {
   return defineProvider({
     namespace: 'Storage',
-    alikeVersions: publishedVersions,
+    compatibleVersions: publishedVersions,
     description:
       'Storage accounts: folders of the installation and blob services, registered with their keys.',
     errors: storageErrors.entries,
-    types: [storageAccounts(parts)],
+    types: [storageAccounts(deps)],
   })
 }

@@ -10,14 +10,14 @@ import { contractWords } from '#kernel/vendor.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
 import { ask } from '#plane/testing/ask.ts'
+import { realClock, realIds, testProviderContext } from '#plane/testing/provider-context.ts'
 import type { Subject, SubjectOptions } from '#plane/testing/resource-contract.ts'
 import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
-import { realClock, realIds, testWorld } from '#plane/testing/world.ts'
 import type { Store } from '#stores/store.ts'
 import { unasked } from '../api-management/testing/unasked.ts'
-import { createAuthorizer } from '../authorization/authorizer.ts'
-import { lockGuard } from '../authorization/locks/guard.ts'
-import { ownerRoleId } from '../authorization/role-definitions/built-in-roles.ts'
+import { createAuthorizer } from '../authorization/domain/authorizer.ts'
+import { ownerRoleId } from '../authorization/domain/built-in-roles.ts'
+import { lockGuard } from '../authorization/domain/lock-guard.ts'
 import { providers } from '../index.ts'
 
 export const subscription = '/subscriptions/11111111-2222-4333-8444-555555555555'
@@ -60,7 +60,7 @@ export async function openInstallation(
   const plane = createPlane({
     providers: (services) =>
       providers({
-        world: testWorld(store, services, { directory }),
+        context: testProviderContext(store, services, { directory }),
         isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
         consent: unasked,
         inspection: {
@@ -77,7 +77,7 @@ export async function openInstallation(
     ids: realIds,
     log: silentLog,
     limits: defaultLimits,
-    tokenKey: new Uint8Array(32),
+    tokenKeys: () => [new Uint8Array(32)],
     scopes,
     timers: realTimers,
     guards: [lockGuard],

@@ -6,7 +6,7 @@
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import type { SystemData } from '#kernel/system-data.ts'
 import { contractWords } from '#kernel/vendor.ts'
-import type { Context, Reader, Resource } from '#plane/define.ts'
+import type { Context, Reader, Resource } from '#plane/declare/resource.ts'
 
 export const sampleSystemData: SystemData = {
   createdAt: '2026-01-01T00:00:00.000Z',
@@ -90,6 +90,16 @@ export function createMemoryReader(): MemoryReader {
       const page = found.slice(0, limit)
       rowsRead += page.length
       return Promise.resolve(page)
+    },
+    async page({ type, under, after, limit }) {
+      const items = await this.list({
+        type,
+        under,
+        ...(after === undefined ? {} : { after }),
+        limit,
+      })
+      const last = items.at(-1)
+      return items.length === limit && last !== undefined ? { items, next: last.id.key } : { items }
     },
     count: ({ type, under, limit }) =>
       Promise.resolve(Math.min(limit, matching(type, under).length)),

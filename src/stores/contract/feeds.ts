@@ -139,6 +139,46 @@ export function feedContract(name: string, given: Given): void {
     )
 
     given(
+      'a scan reads what is committed, and only reads',
+      async (store) => {
+        const insert = 'INSERT INTO parts (id, label) VALUES (?, ?)'
+        await store.sql.transact((tx) => tx.run(insert, 'p1', 'x'))
+        const found = await store.sql.scan('SELECT id, label FROM parts WHERE label = ?', 'x')
+        assert.deepEqual(found, [{ id: 'p1', label: 'x' }])
+        await store.sql.transact((tx) => tx.run(insert, 'p2', 'y'))
+        assert.equal((await store.sql.scan('SELECT id FROM parts')).length, 2)
+        await assert.rejects(store.sql.scan('DELETE FROM parts'), /Only a query/)
+        await assert.rejects(store.sql.scan('SELECT id FROM parts WHERE id = ?', 'a\0'), /NUL/)
+        await assert.rejects(store.sql.scan('SELECT nothing FROM nowhere'), (error) => {
+          assert.ok(!(error instanceof StoreConflict || error instanceof StoreUnavailable))
+          return true
+        })
+      },
+      own,
+    )
+
+    given(
+      'a snapshot reads alike by either way, and what its work throws reaches the caller',
+      async (store) => {
+        const insert = 'INSERT INTO parts (id, label) VALUES (?, ?)'
+        await store.sql.transact((tx) => tx.run(insert, 'p1', 'x'))
+        const count = 'SELECT count(*) AS n FROM parts'
+        const seen = await store.sql.snapshot(async (reads) => [
+          await reads.all(count),
+          await reads.scan(count),
+        ])
+        assert.deepEqual(seen, [[{ n: 1 }], [{ n: 1 }]])
+        const failing = store.sql.snapshot(async (reads) => {
+          await reads.all(count)
+          throw new Error('enough')
+        })
+        await assert.rejects(failing, /enough/)
+        assert.deepEqual(await store.sql.all(count), [{ n: 1 }])
+      },
+      own,
+    )
+
+    given(
       'faults are thrown as they are',
       async (store) => {
         await assert.rejects(store.sql.all('SELECT nothing FROM nowhere'), (error) => {

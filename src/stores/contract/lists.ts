@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 
 import fc from 'fast-check'
 
+import { isCut } from '../list-budget.ts'
 import type { ListQuery, ResourceRow } from '../store.ts'
 import { type ContractSetting, contractRow, fill, type Given, keys, take } from './setting.ts'
 
@@ -32,6 +33,30 @@ export function listContract(name: string, given: Given, setting: ContractSettin
       assert.deepEqual(keys(await store.list(take(9, { under: '/c' }))), [])
       assert.deepEqual(keys(await store.list(take(0, { under: '/a' }))), [])
       assert.deepEqual(keys(await store.list(take(1, { under: '/a' }))), ['/a'])
+    })
+
+    given('a budget of bytes ends a list with the row that reaches it', async (store) => {
+      // Two bytes a character: the budget counts bytes.
+      const document = JSON.stringify('é'.repeat(49))
+      const rows = ['/a', '/a/1', '/a/2', '/a/3'].map((key) => contractRow(key, { document }))
+      await fill(store, rows)
+      const within = async (bytesMax: number, rest: Partial<ListQuery> = {}) => {
+        const query = take(9, { under: '/a', bytesMax, ...rest })
+        const found = await store.list(query)
+        return [keys(found).length, isCut(found, query)]
+      }
+      assert.deepEqual(await within(1), [1, true])
+      assert.deepEqual(await within(100), [1, true])
+      assert.deepEqual(await within(101), [2, true])
+      assert.deepEqual(await within(301), [4, true])
+      assert.deepEqual(await within(401), [4, false])
+      assert.deepEqual(await within(101, { limit: 1 }), [1, true])
+      assert.deepEqual(await within(101, { after: '/a/1' }), [2, true])
+      assert.deepEqual(await within(101, { under: '/', tracked: true }), [2, true])
+      const { type } = contractRow('/a')
+      assert.deepEqual(await within(201, { type }), [3, true])
+      assert.deepEqual(await within(201, { type, tracked: true }), [3, true])
+      assert.deepEqual(await within(201, { type: 'none' }), [0, false])
     })
 
     given('type and tracked narrow, the key itself included', async (store) => {

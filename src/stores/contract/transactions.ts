@@ -157,6 +157,18 @@ export function transactionContract(name: string, given: Given): void {
       assert.equal(tries, contractOptions.transactionRetriesMax)
     })
 
+    given('a unique key leads to its row, as committed or as written', async (store) => {
+      await fill(store, [contractRow('/a', { uniqueKey: 'one' }), contractRow('/b')])
+      assert.equal(await store.keyOfUnique('one'), '/a')
+      assert.equal(await store.keyOfUnique('two'), undefined)
+      await store.transact(async (tx) => {
+        await tx.update(contractRow('/b', { uniqueKey: 'two', etag: 'e2' }), 'e1')
+        assert.equal(await tx.keyOfUnique('two'), '/b')
+        assert.equal(await tx.keyOfUnique('one'), '/a')
+      })
+      assert.equal(await store.keyOfUnique('two'), '/b')
+    })
+
     given('a taken unique key reaches the caller at once', async (store) => {
       await fill(store, [contractRow('/a', { uniqueKey: 'one' }), contractRow('/b')])
       for (const write of [

@@ -4,10 +4,11 @@
  */
 
 import type { Client } from 'pg'
+import { backOff } from '#kernel/back-off.ts'
 
 import { listen } from './statements.ts'
 
-const reconnectMillisecondsMax = 5000
+const reconnectMilliseconds = { first: 100, most: 5000 }
 
 export class Listener implements AsyncDisposable {
   readonly #connect: () => Client
@@ -66,7 +67,7 @@ export class Listener implements AsyncDisposable {
     this.#client = undefined
     client.end().catch(() => undefined)
     this.#failures++
-    const delay = Math.min(reconnectMillisecondsMax, 50 * 2 ** Math.min(this.#failures, 8))
+    const delay = backOff(reconnectMilliseconds, this.#failures - 1)
     this.#timer = setTimeout(() => void this.#start(), delay)
     this.#timer.unref()
   }

@@ -11,13 +11,12 @@ import { assertWords, pendingMigrations, wordSettings } from '../migrate.ts'
 import { type Store, type StoreOptions, StoreUnavailable } from '../store.ts'
 import { translate } from './failure.ts'
 import { Listener } from './listener.ts'
-import { initial } from './migrations/0001-initial.ts'
-import { activity } from './migrations/0002-activity.ts'
+import { coreMigrations } from './migrations/core.ts'
 import { type Cells, cellTypes } from './session.ts'
 import { opening } from './statements.ts'
 import { PostgresStore } from './store.ts'
 
-export interface PostgresOptions extends StoreOptions {
+interface PostgresOptions extends StoreOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly url: string
   /** Connections of this process for reads and transactions; one more listens for work. */
@@ -107,7 +106,7 @@ async function migrate(client: Client, options: StoreOptions): Promise<void> {
     area: String(area),
     number: Number(number),
   }))
-  for (const migration of pendingMigrations([initial, activity, ...options.migrations], applied)) {
+  for (const migration of pendingMigrations([...coreMigrations, ...options.migrations], applied)) {
     for (const text of migration.postgres) await client.query(text)
     await client.query(opening.apply, [migration.area, migration.number])
   }

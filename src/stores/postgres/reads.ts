@@ -8,7 +8,7 @@ import type { ListQuery, OperationRow, Reads, ResourceRow } from '../store.ts'
 import type { Answer, Cells, Parameter } from './session.ts'
 import { queries, type Statement } from './statements.ts'
 
-export type Ask = (statement: Statement, values: readonly Parameter[]) => Promise<Answer>
+type Ask = (statement: Statement, values: readonly Parameter[]) => Promise<Answer>
 
 // In these three the order of the cells is that of the statements, and their types are those of the schema.
 export function toResource(cells: Cells): ResourceRow {
@@ -52,7 +52,9 @@ export class PostgresReads implements Reads {
 
   async list(query: ListQuery): Promise<readonly ResourceRow[]> {
     if (query.limit <= 0) return []
-    return (await this.#range('list', query)).rows.map(toResource)
+    const { bytesMax } = query
+    if (bytesMax === undefined) return (await this.#range('list', query)).rows.map(toResource)
+    return (await this.#range('page', query, [bytesMax])).rows.map(toResource)
   }
 
   async count(query: Omit<ListQuery, 'after'>): Promise<number> {
@@ -70,10 +72,19 @@ export class PostgresReads implements Reads {
     return cells === undefined ? undefined : toOperation(cells)
   }
 
-  #range(what: 'list' | 'count', query: ListQuery): Promise<Answer> {
+  async keyOfUnique(uniqueKey: string): Promise<string | undefined> {
+    const [cells] = (await this.#ask(queries.keyOfUnique, [uniqueKey])).rows
+    return cells?.[0] as string | undefined // a text column
+  }
+
+  #range(
+    what: 'list' | 'page' | 'count',
+    query: ListQuery,
+    more: readonly number[] = [],
+  ): Promise<Answer> {
     const { self, from, to } = keyRange(query)
     // No row has the key NULL: without a key of its own, that half of the statement finds nothing.
-    const values = [from, to, query.limit, self ?? null]
+    const values = [from, to, query.limit, self ?? null, ...more]
     if (query.type === undefined) {
       const name = query.tracked === true ? (`${what}Tracked` as const) : (`${what}All` as const)
       return this.#ask(queries[name], values)

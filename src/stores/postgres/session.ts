@@ -19,7 +19,7 @@ export interface Answer {
 }
 
 /** A pool or one of its connections. */
-export interface Asked {
+interface Asked {
   query(config: QueryArrayConfig): Promise<QueryArrayResult<SqlValue[]>>
 }
 

@@ -29,6 +29,17 @@ function listOf(filter: string): string {
       UNION ALL (SELECT ${resource} FROM resources WHERE key = $4${filter})
     ) AS found ORDER BY key LIMIT $3`
 }
+/**
+ * As a list, up to the row whose document brings the sum to $5 bytes. The length of a text is known without reading it,
+ * so that documents beyond the budget stay where they are.
+ */
+function pageOf(filter: string): string {
+  return `SELECT ${resource} FROM (
+      SELECT *, coalesce(sum(octet_length(document)) OVER (
+          ORDER BY key ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
+      FROM (${listOf(filter)}) AS listed
+    ) AS page WHERE bytes_before < $5 ORDER BY key`
+}
 /** Ordered so that the planner takes the index: without, it hopes to meet enough rows anywhere in the table. */
 function countOf(filter: string): string {
   return `SELECT count(*) FROM (
@@ -41,10 +52,15 @@ const clock = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 export const queries = named({
   get: byKey,
+  keyOfUnique: 'SELECT key FROM resources WHERE unique_key = $1',
   listAll: listOf(''),
   listTracked: listOf(' AND tracked = 1'),
   listByType: listOf(' AND type = $5'),
   listByTypeTracked: listOf(' AND type = $5 AND tracked = 1'),
+  pageAll: pageOf(''),
+  pageTracked: pageOf(' AND tracked = 1'),
+  pageByType: pageOf(' AND type = $6'),
+  pageByTypeTracked: pageOf(' AND type = $6 AND tracked = 1'),
   countAll: countOf(''),
   countTracked: countOf(' AND tracked = 1'),
   countByType: countOf(' AND type = $5'),

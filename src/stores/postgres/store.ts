@@ -4,8 +4,8 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-
 import type { Pool, PoolClient } from 'pg'
+import { backOff } from '#kernel/back-off.ts'
 
 import type { Clock } from '#kernel/ports.ts'
 
@@ -61,13 +61,21 @@ export class PostgresStore implements Store {
   constructor(options: PostgresStoreOptions) {
     this.#options = options
     this.#reads = new PostgresReads((statement, values) => this.#ask(statement, values))
+    const all: Sql['all'] = async (text, ...values) => {
+      assertReads(text)
+      assertCarried(values)
+      return toRows(await this.#ask(numberParameters(text), values))
+    }
     this.sql = {
       dialect: 'postgres',
-      all: async (text, ...values) => {
-        assertReads(text)
-        assertCarried(values)
-        return toRows(await this.#ask(numberParameters(text), values))
-      },
+      all,
+      // Another process does the looking.
+      scan: all,
+      snapshot: (work) =>
+        this.#enlist((tx) => {
+          const read: Sql['all'] = (text, ...values) => tx.all(text, ...values)
+          return work({ all: read, scan: read, pauses: true })
+        }),
       transact: (work) => this.#enlist((tx: SqlTx) => work(tx)),
     }
   }
@@ -90,6 +98,10 @@ export class PostgresStore implements Store {
 
   runningOperation(resourceKey: string): Promise<OperationRow | undefined> {
     return this.#reads.runningOperation(resourceKey)
+  }
+
+  keyOfUnique(uniqueKey: string): Promise<string | undefined> {
+    return this.#reads.keyOfUnique(uniqueKey)
   }
 
   transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -201,7 +213,7 @@ export class PostgresStore implements Store {
       } catch (error) {
         // A lost race, here or between replicas: the one place where it is decided again.
         if (tries >= triesMax || !isWorthAnotherTry(error)) throw error
-        const delay = Math.min(delayMillisecondsMax, delayMillisecondsMin * 2 ** tries)
+        const delay = backOff({ first: delayMillisecondsMin, most: delayMillisecondsMax }, tries)
         await sleep(delay * (0.5 + jitter() / 2))
       }
     }

@@ -24,7 +24,7 @@ export interface Unit {
   failed(error: unknown): void
 }
 
-export interface GroupCommitOptions {
+interface GroupCommitOptions {
   readonly db: DatabaseSync
   readonly triesMax: number
   /** Units in one batch; more of them wait for the next. A bound on how long one batch holds the loop. */

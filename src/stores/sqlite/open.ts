@@ -10,8 +10,8 @@ import { assertWords, pendingMigrations, wordSettings } from '../migrate.ts'
 import { type Store, type StoreOptions, StoreUnavailable } from '../store.ts'
 import { translate } from './failure.ts'
 import { defineFunctions } from './functions.ts'
-import { initial } from './migrations/0001-initial.ts'
-import { activity } from './migrations/0002-activity.ts'
+import { coreMigrations } from './migrations/core.ts'
+import { Scanner } from './scanner.ts'
 import { opening } from './statements.ts'
 import { SqliteStore } from './store.ts'
 
@@ -35,7 +35,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     if (path === ':memory:') {
       const writer = open(path, opening.writer)
       prepareSchema(writer, options)
-      return new SqliteStore({ writer, reader: writer, lock: undefined }, triesOf(options))
+      return new SqliteStore(
+        { writer, reader: writer, lock: undefined, scanner: undefined },
+        triesOf(options),
+      )
     }
     const lock = lockFile(path, open)
     createPrivately(path)
@@ -43,7 +46,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     prepareSchema(writer, options)
     writer.exec(opening.dropLeases)
     const reader = open(path, opening.reader, true)
-    return new SqliteStore({ writer, reader, lock }, triesOf(options))
+    const scanner = new Scanner(path)
+    return new SqliteStore({ writer, reader, lock, scanner }, triesOf(options))
   } catch (error) {
     for (const db of opened.reverse()) db.close()
     throw translate(error)
@@ -106,7 +110,7 @@ function migrate(db: DatabaseSync, options: StoreOptions): void {
   for (const table of opening.tables) db.exec(table)
   // The cells are of the types that `opening.tables` gives them.
   const applied = db.prepare(opening.applied).all() as { area: string; number: number }[]
-  const pending = pendingMigrations([initial, activity, ...options.migrations], applied)
+  const pending = pendingMigrations([...coreMigrations, ...options.migrations], applied)
   const apply = db.prepare(opening.apply)
   for (const migration of pending) {
     for (const text of migration.sqlite) db.exec(text)

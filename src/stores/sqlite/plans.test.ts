@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 
 import { blockQueries } from '#activity/blocks.ts'
+import { scanQueries } from '#activity/scan.ts'
 import { sweepQueries } from '#activity/sweep.ts'
-import { walkQueries } from '#activity/walk.ts'
 import { initial } from './migrations/0001-initial.ts'
 import { activity } from './migrations/0002-activity.ts'
 import { changes, queries } from './statements.ts'
@@ -26,7 +26,7 @@ for (const text of [...initial.sqlite, ...activity.sqlite]) db.exec(text)
 /** What the audit trail sends through the relational port. */
 const { oldest: _whole, ...sweeps } = sweepQueries
 const { lastBlock: _newest, ...blocks } = blockQueries
-const trail = { ...sweeps, ...blocks, ...walkQueries }
+const trail = { ...sweeps, ...blocks, ...scanQueries }
 
 for (const [name, text] of Object.entries({ ...queries, ...changes, ...trail })) {
   test(`${name} searches and does not sort`, () => {

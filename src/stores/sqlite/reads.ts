@@ -6,6 +6,7 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 
 import { keyRange } from '../key-range.ts'
+import { takeWithin } from '../list-budget.ts'
 import type { ListQuery, OperationRow, Reads, ResourceRow } from '../store.ts'
 import { translate } from './failure.ts'
 import type { queries } from './statements.ts'
@@ -13,9 +14,10 @@ import type { queries } from './statements.ts'
 export type Cells = readonly SQLOutputValue[]
 
 /** A prepared statement whose rows are arrays: a fifth cheaper than objects on a point read. */
-export interface CellStatement {
+interface CellStatement {
   get(...values: SQLInputValue[]): Cells | undefined
   all(...values: SQLInputValue[]): Cells[]
+  iterate(...values: SQLInputValue[]): Iterable<Cells>
   run(...values: SQLInputValue[]): { readonly changes: number | bigint }
 }
 
@@ -78,15 +80,26 @@ export class SqliteReads implements Reads {
     const { self, from, to } = keyRange(query)
     const own = self === undefined ? undefined : this.#matching(self, query)
     const rest = own === undefined ? query.limit : query.limit - 1
-    const rows = this.ask(() => this.#range('list', query, from, to, rest).map(toResource))
-    return own === undefined ? rows : [own, ...rows]
+    const { bytesMax } = query
+    return this.ask(() => {
+      const found = this.#rangeOf('list', query)
+      if (bytesMax === undefined) {
+        const rows = found.all(...this.#valuesOf(query, from, to, rest)).map(toResource)
+        return own === undefined ? rows : [own, ...rows]
+      }
+      // Rows are read one by one, so that those beyond the budget are never in memory.
+      const following = found.iterate(...this.#valuesOf(query, from, to, rest))
+      return takeWithin(resourcesOf(own, following), bytesMax)
+    })
   }
 
   async count(query: Omit<ListQuery, 'after'>): Promise<number> {
     if (query.limit <= 0) return 0
     const { self, from, to } = keyRange({ under: query.under })
     const own = self !== undefined && this.#matching(self, query) !== undefined ? 1 : 0
-    const found = this.ask(() => this.#range('count', query, from, to, query.limit - own))
+    const found = this.ask(() =>
+      this.#rangeOf('count', query).all(...this.#valuesOf(query, from, to, query.limit - own)),
+    )
     return own + (toNumber(found[0]) ?? 0)
   }
 
@@ -98,6 +111,11 @@ export class SqliteReads implements Reads {
   async runningOperation(resourceKey: string): Promise<OperationRow | undefined> {
     const cells = this.ask(() => this.queries.runningOperation.get(resourceKey))
     return cells === undefined ? undefined : toOperation(cells)
+  }
+
+  async keyOfUnique(uniqueKey: string): Promise<string | undefined> {
+    const cells = this.ask(() => this.queries.keyOfUnique.get(uniqueKey))
+    return cells?.[0] as string | undefined // a text column
   }
 
   /** The row at this moment: for a caller that must not let a turn pass. */
@@ -129,19 +147,28 @@ export class SqliteReads implements Reads {
     return query.type === undefined || query.type === row.type ? row : undefined
   }
 
-  #range(
-    what: 'list' | 'count',
-    query: Omit<ListQuery, 'after'>,
+  #rangeOf(what: 'list' | 'count', query: Omit<ListQuery, 'after'>): CellStatement {
+    const tracked = query.tracked === true
+    if (query.type === undefined) {
+      return this.queries[tracked ? (`${what}Tracked` as const) : (`${what}All` as const)]
+    }
+    return this.queries[tracked ? (`${what}ByTypeTracked` as const) : (`${what}ByType` as const)]
+  }
+
+  #valuesOf(
+    { type }: Pick<ListQuery, 'type'>,
     from: string,
     to: string,
     limit: number,
-  ): Cells[] {
-    if (query.type === undefined) {
-      const name = query.tracked === true ? (`${what}Tracked` as const) : (`${what}All` as const)
-      return this.queries[name].all(from, to, limit)
-    }
-    const tracked = query.tracked === true
-    const name = tracked ? (`${what}ByTypeTracked` as const) : (`${what}ByType` as const)
-    return this.queries[name].all(query.type, from, to, limit)
+  ): SQLInputValue[] {
+    return type === undefined ? [from, to, limit] : [type, from, to, limit]
   }
+}
+
+function* resourcesOf(
+  own: ResourceRow | undefined,
+  following: Iterable<Cells>,
+): Generator<ResourceRow> {
+  if (own !== undefined) yield own
+  for (const cells of following) yield toResource(cells)
 }

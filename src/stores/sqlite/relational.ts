@@ -8,6 +8,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { assertCarried } from '../sql.ts'
 import type { SqlRow, SqlValue } from '../store.ts'
 import { translateRelational } from './failure.ts'
+import type { Cells } from './scan-messages.ts'
 
 /** Texts composed at run time are many; the least recently used statement makes room. */
 const statementsMax = 256
@@ -29,14 +30,18 @@ export class RelationalStatements {
   }
 
   all(text: string, values: readonly SqlValue[]): readonly SqlRow[] {
+    const { columns, rows } = this.cells(text, values)
+    return rows.map((cells) => rowOf(columns, cells))
+  }
+
+  cells(text: string, values: readonly SqlValue[]): Cells {
     assertCarried(values)
     return this.#ask(text, (kept) => {
       kept.columns ??= kept.statement.columns().map(({ name }) => name)
       const { statement, columns } = kept
       // Rows are arrays by `setReturnArrays`, which the declared types do not follow. No cell is a bigint: that must
       // be asked for.
-      const rows = statement.all(...values) as unknown as readonly (readonly SqlValue[])[]
-      return rows.map((cells) => rowOf(columns, cells))
+      return { columns, rows: statement.all(...values) as unknown as Cells['rows'] }
     })
   }
 
@@ -82,7 +87,7 @@ export class RelationalStatements {
 }
 
 /** A third of the time of the driver's own rows, which have no prototype and would have to be copied. */
-function rowOf(columns: readonly string[], cells: readonly SqlValue[]): SqlRow {
+export function rowOf(columns: readonly string[], cells: readonly SqlValue[]): SqlRow {
   const row: Record<string, SqlValue> = {}
   // Both lists are as long as the statement has columns, and no cell is of another type.
   for (let at = 0; at < columns.length; at++) row[columns[at] as string] = cells[at] as SqlValue

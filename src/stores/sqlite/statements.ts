@@ -13,6 +13,7 @@ const range = 'key > ? AND key < ?'
 
 export const queries = {
   get: `SELECT ${resource} FROM resources WHERE key = ?`,
+  keyOfUnique: 'SELECT key FROM resources WHERE unique_key = ?',
   listAll: `SELECT ${resource} FROM resources WHERE ${range} ORDER BY key LIMIT ?`,
   listTracked: `SELECT ${resource} ${tracked} ${range} ORDER BY key LIMIT ?`,
   listByType: `SELECT ${resource} ${byType} ${range} ORDER BY key LIMIT ?`,
@@ -85,6 +86,8 @@ export const batches = {
   release: 'RELEASE work',
   rollbackTo: 'ROLLBACK TO work',
 } as const
+
+export const snapshots = { begin: 'BEGIN' } as const
 
 export const opening = {
   /** Held open for the life of the process; the system drops the lock with the process, however it ends. */

@@ -23,6 +23,7 @@ import { GroupCommit } from './group-commit.ts'
 import { type Cells, type Prepared, prepareAll, SqliteReads, toNumber } from './reads.ts'
 import { RelationalStatements } from './relational.ts'
 import { RowCache } from './row-cache.ts'
+import type { Scanner } from './scanner.ts'
 import { changes, queries } from './statements.ts'
 import { SqliteTransaction, type Writer } from './transaction.ts'
 
@@ -37,6 +38,8 @@ export interface SqliteConnections {
   readonly reader: DatabaseSync
   /** Holds the lock on the file; `undefined` in memory. */
   readonly lock: DatabaseSync | undefined
+  /** Reads the file in a thread; `undefined` in memory. */
+  readonly scanner: Scanner | undefined
 }
 
 export class SqliteStore implements Store {
@@ -60,7 +63,7 @@ export class SqliteStore implements Store {
   #closing: Promise<void> | undefined
 
   constructor(connections: SqliteConnections, triesMax: number) {
-    const { writer, reader } = connections
+    const { writer, reader, scanner } = connections
     this.#connections = connections
     this.#shared = writer === reader
     this.#queries = prepareAll(reader, queries)
@@ -85,12 +88,21 @@ export class SqliteStore implements Store {
       this.#positions.set(name as string, position as number) // as the schema has them
     }
     const relational = new RelationalStatements(reader)
+    const all: Sql['all'] = (text, ...values) =>
+      this.#outside(async () => {
+        assertReads(text)
+        return relational.all(text, values)
+      })
     this.sql = {
       dialect: 'sqlite',
-      all: (text, ...values) =>
-        this.#outside(async () => {
-          assertReads(text)
-          return relational.all(text, values)
+      all,
+      // What lives in memory is seen by its own connection alone.
+      scan: scanner === undefined ? all : (text, ...values) => scanner.all(text, values),
+      snapshot: (work) =>
+        scanner?.snapshot(work) ??
+        this.#enlist((tx) => {
+          const read: Sql['all'] = (text, ...values) => tx.all(text, ...values)
+          return work({ all: read, scan: read, pauses: false })
         }),
       transact: (work) => this.#enlist((tx: SqlTx) => work(tx)),
     }
@@ -124,6 +136,10 @@ export class SqliteStore implements Store {
 
   runningOperation(resourceKey: string): Promise<OperationRow | undefined> {
     return this.#outside(() => this.#reads.runningOperation(resourceKey))
+  }
+
+  keyOfUnique(uniqueKey: string): Promise<string | undefined> {
+    return this.#outside(() => this.#reads.keyOfUnique(uniqueKey))
   }
 
   transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -205,8 +221,9 @@ export class SqliteStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const { writer, reader, lock } = this.#connections
+    const { writer, reader, lock, scanner } = this.#connections
     this.#callbacks.length = 0
+    await scanner?.close()
     await this.#group.close()
     if (!this.#shared) reader.close()
     writer.close()

@@ -39,7 +39,7 @@ export interface PostgresServer extends AsyncDisposable {
   stop(): Promise<void>
 }
 
-export interface PostgresServerOptions {
+interface PostgresServerOptions {
   /** Settings of the server over the defaults, such as `{ wal_level: 'logical' }`. */
   readonly settings?: Readonly<Record<string, string>>
   /** False where a test is not about durability and speed counts. */
@@ -121,7 +121,7 @@ interface Owner {
   readonly gid: number
 }
 
-/** PostgreSQL refuses to run as root (facts on engines, A.1): there, whom to run it as. */
+/** PostgreSQL refuses to run as root (facts A.1): there, whom to run it as. */
 function unprivileged(): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined
   for (const name of ['postgres', 'nobody']) {

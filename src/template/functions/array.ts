@@ -92,10 +92,10 @@ export const arrayFunctions: readonly ValueFunction[] = [
       for (const one of arrayAt(values, 0, call)) {
         if (!isArray(one)) made.push(one)
         else {
-          call.work.spend(one.length)
+          call.quota.spend(one.length)
           for (const inner of one) made.push(inner)
         }
-        call.work.produceElements(1)
+        call.quota.produceElements(1)
       }
       return made
     },
@@ -129,7 +129,7 @@ export const arrayFunctions: readonly ValueFunction[] = [
       if (typeof container === 'string') {
         return folded(container).indexOf(folded(textAt(values, 1, call)))
       }
-      return container.findIndex((one) => areEqual(one, item, call.work))
+      return container.findIndex((one) => areEqual(one, item, call.quota))
     },
   },
   {
@@ -165,7 +165,7 @@ export const arrayFunctions: readonly ValueFunction[] = [
       if (typeof container === 'string') {
         return folded(container).lastIndexOf(folded(textAt(values, 1, call)))
       }
-      return container.findLastIndex((one) => areEqual(one, item, call.work))
+      return container.findLastIndex((one) => areEqual(one, item, call.quota))
     },
   },
   {
@@ -257,24 +257,24 @@ export const arrayFunctions: readonly ValueFunction[] = [
 function concat(values: readonly Json[], call: Call): Json {
   if (values.some(isArray)) {
     const arrays = values.map((_, index) => arrayAt(values, index, call))
-    call.work.produceElements(arrays.reduce((sum, one) => sum + one.length, 0))
+    call.quota.produceElements(arrays.reduce((sum, one) => sum + one.length, 0))
     return arrays.flat()
   }
   const texts = values.map((value, index) =>
     typeof value === 'object'
       ? refuseKind(values, index, call, 'a string or an array')
-      : textOf(value, call.work),
+      : textOf(value, call.quota),
   )
-  call.work.produce(texts.reduce((sum, one) => sum + one.length, 0))
+  call.quota.produce(texts.reduce((sum, one) => sum + one.length, 0))
   return texts.join('')
 }
 
 function contains(values: readonly Json[], call: Call): Json {
   const [container = null, item = null] = values
   if (typeof container === 'string') return container.includes(textAt(values, 1, call))
-  if (isArray(container)) return container.some((one) => areEqual(one, item, call.work))
+  if (isArray(container)) return container.some((one) => areEqual(one, item, call.quota))
   if (isObject(container))
-    return memberOf(container, textAt(values, 1, call), call.work) !== undefined
+    return memberOf(container, textAt(values, 1, call), call.quota) !== undefined
   return refuseKind(values, 0, call, 'a string, an array or an object')
 }
 
@@ -296,7 +296,7 @@ function extreme(
 ): Json {
   const integers = values.flat()
   if (integers.length === 0) throw new EvaluationError(`${call.name}() of an empty array`)
-  call.work.spend(integers.length)
+  call.quota.spend(integers.length)
   return integers.reduce<number>((found, one, index) => {
     if (!isInteger(one)) return refuseKind(integers, index, call, 'integers')
     return index === 0 ? one : choose(found, one)
@@ -319,7 +319,7 @@ function tryGet(values: readonly Json[], call: Call): Json {
   let [found = null] = values
   for (const key of values.slice(1)) {
     if (isObject(found) && typeof key === 'string') {
-      found = memberOf(found, key, call.work) ?? null
+      found = memberOf(found, key, call.quota) ?? null
     } else if (isArray(found) && isInteger(key)) {
       found = found[key] ?? null
     } else return null

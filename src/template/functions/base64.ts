@@ -1,13 +1,14 @@
 /** Base 64 of UTF-8 and back. What is not base 64 is refused; bytes that are no UTF-8 become U+FFFD. */
+
+import type { EvaluationQuota } from '../evaluation-quota.ts'
 import { EvaluationError } from '../scope.ts'
-import type { Work } from '../work.ts'
 import type { Call } from './define.ts'
 
 /** Few enough to be arguments of one call. */
 const chunk = 8_192
 
-export function base64Of(text: string, work: Work): string {
-  work.produce(Math.ceil((text.length * 4) / 3))
+export function base64Of(text: string, quota: EvaluationQuota): string {
+  quota.produce(Math.ceil((text.length * 4) / 3))
   const bytes = new TextEncoder().encode(text)
   let binary = ''
   for (let at = 0; at < bytes.length; at += chunk) {
@@ -19,7 +20,7 @@ export function base64Of(text: string, work: Work): string {
 const base64Pattern = /^[A-Za-z0-9+/]*={0,2}$/
 
 export function textOfBase64(text: string, call: Call): string {
-  call.work.produce(text.length)
+  call.quota.produce(text.length)
   const plain = text.replace(/[\t\n\r ]+/g, '')
   if (plain.length % 4 !== 0 || !base64Pattern.test(plain))
     throw new EvaluationError(`${call.name}() got no base 64`)

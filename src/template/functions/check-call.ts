@@ -5,7 +5,7 @@ import type { FunctionDescription, TemplateFunction } from './define.ts'
 
 type CallNode = Extract<Expression, { kind: 'call' }>
 
-export type CheckedCall =
+type CheckedCall =
   | { readonly ok: true; readonly called: TemplateFunction }
   | { readonly ok: false; readonly message: string }
 

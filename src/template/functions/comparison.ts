@@ -1,11 +1,11 @@
 /** Functions that compare. Kinds are never converted for it. */
 import type { Json } from '../plan.ts'
-import type { Call, OpenFunction, ValueFunction } from './define.ts'
+import type { Call, LazyFunction, ValueFunction } from './define.ts'
 import { areEqual, compareText, isInteger, refuseKind } from './values.ts'
 
 const group = 'comparison'
 
-export const comparisonFunctions: readonly (ValueFunction | OpenFunction)[] = [
+export const comparisonFunctions: readonly (ValueFunction | LazyFunction)[] = [
   {
     name: 'coalesce',
     group,
@@ -27,7 +27,7 @@ export const comparisonFunctions: readonly (ValueFunction | OpenFunction)[] = [
     least: 2,
     most: 2,
     doc: 'Whether both are of the same kind and equal, however deep; strings with regard to case.',
-    apply: ([one = null, two = null], call) => areEqual(one, two, call.work),
+    apply: ([one = null, two = null], call) => areEqual(one, two, call.quota),
   },
   {
     name: 'greater',

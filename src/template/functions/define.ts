@@ -1,10 +1,11 @@
 /** What a function of the language is to the evaluator, and what its reference says of it. Knows no function. */
+
+import type { EvaluationQuota } from '../evaluation-quota.ts'
 import type { Expression } from '../expression.ts'
 import type { Json } from '../plan.ts'
 import type { Scope } from '../scope.ts'
-import type { Work } from '../work.ts'
 
-export type FunctionGroup =
+type FunctionGroup =
   | 'array'
   | 'cidr'
   | 'comparison'
@@ -44,11 +45,11 @@ export interface Call {
   /** As the author wrote it. */
   readonly name: string
   readonly scope: Scope
-  readonly work: Work
+  readonly quota: EvaluationQuota
 }
 
 /** One call whose function decides what of its arguments is evaluated, and when. */
-export interface OpenCall extends Call {
+export interface LazyCall extends Call {
   readonly arguments: readonly Expression[]
   /** The argument's value; null when there is no such argument. */
   value(index: number): Json
@@ -64,8 +65,8 @@ export interface ValueFunction extends FunctionDescription {
 }
 
 /** A function that takes its arguments unevaluated. */
-export interface OpenFunction extends FunctionDescription {
-  readonly open: (call: OpenCall) => Json
+export interface LazyFunction extends FunctionDescription {
+  readonly open: (call: LazyCall) => Json
 }
 
-export type TemplateFunction = ValueFunction | OpenFunction
+export type TemplateFunction = ValueFunction | LazyFunction

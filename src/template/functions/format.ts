@@ -2,9 +2,10 @@
  * Composite formatting: `{index,width:format}` in a text, with the number formats of the invariant culture.
  * Everything it makes is bounded before it is made.
  */
+
+import type { EvaluationQuota } from '../evaluation-quota.ts'
 import type { Json } from '../plan.ts'
 import { EvaluationError } from '../scope.ts'
-import type { Work } from '../work.ts'
 import { formatNumber } from './format-number.ts'
 import { textOf } from './values.ts'
 
@@ -12,13 +13,17 @@ const itemPattern = /([0-9]{1,6})\s*(?:,\s*(-?[0-9]{1,9})\s*)?(?::((?:[^{}]|\{\{
 const plainPattern = /[^{}]*/y
 const widthMax = 1_000_000
 
-export function formatComposite(format: string, values: readonly Json[], work: Work): string {
+export function formatComposite(
+  format: string,
+  values: readonly Json[],
+  quota: EvaluationQuota,
+): string {
   const parts: string[] = []
   let size = 0
   let at = 0
   const add = (part: string): void => {
     size += part.length
-    work.produce(part.length)
+    quota.produce(part.length)
     parts.push(part)
   }
   while (at < format.length) {
@@ -38,18 +43,18 @@ export function formatComposite(format: string, values: readonly Json[], work: W
       if (found === null) {
         throw new EvaluationError(`the format has no item like {0} at ${next}`)
       }
-      add(item(found, values, work))
+      add(item(found, values, quota))
       at = itemPattern.lastIndex
     }
   }
-  work.produce(size)
+  quota.produce(size)
   return parts.join('')
 }
 
 function item(
   [, index, width, specifier]: RegExpExecArray,
   values: readonly Json[],
-  work: Work,
+  quota: EvaluationQuota,
 ): string {
   const value = values[Number(index)]
   if (value === undefined) {
@@ -57,11 +62,11 @@ function item(
   }
   const plain = specifier?.replaceAll('{{', '{').replaceAll('}}', '}') ?? ''
   const text =
-    typeof value === 'number' && plain !== '' ? formatNumber(value, plain) : textOf(value, work)
+    typeof value === 'number' && plain !== '' ? formatNumber(value, plain) : textOf(value, quota)
   const wide = Number(width ?? 0)
   if (Math.abs(wide) > widthMax) {
     throw new EvaluationError(`the width of an item is at most ${widthMax}`)
   }
-  work.produce(Math.abs(wide))
+  quota.produce(Math.abs(wide))
   return wide < 0 ? text.padEnd(-wide) : text.padStart(wide)
 }

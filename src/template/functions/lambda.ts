@@ -2,12 +2,12 @@
 import { objectOf } from '../fields.ts'
 import type { Json } from '../plan.ts'
 import { EvaluationError } from '../scope.ts'
-import type { Lambda, OpenCall, OpenFunction } from './define.ts'
+import type { Lambda, LazyCall, LazyFunction } from './define.ts'
 import { arrayAt, objectAt, textAt } from './values.ts'
 
 const group = 'lambda'
 
-export const lambdaFunctions: readonly OpenFunction[] = [
+export const lambdaFunctions: readonly LazyFunction[] = [
   {
     name: 'filter',
     group,
@@ -83,7 +83,7 @@ export const lambdaFunctions: readonly OpenFunction[] = [
       const object = objectAt([call.value(0)], 0, call)
       const change = call.lambda(1, 1, 1)
       const entries = Object.entries(object)
-      call.work.produceElements(entries.length)
+      call.quota.produceElements(entries.length)
       return objectOf(entries.map(([name, value]) => [name, change.call(value)]))
     },
   },
@@ -125,13 +125,13 @@ export const lambdaFunctions: readonly OpenFunction[] = [
   },
 ]
 
-function arrayOf(call: OpenCall): readonly Json[] {
+function arrayOf(call: LazyCall): readonly Json[] {
   const array = arrayAt([call.value(0)], 0, call)
-  call.work.produceElements(array.length)
+  call.quota.produceElements(array.length)
   return array
 }
 
-function truth(call: OpenCall, predicate: Lambda, ...values: readonly Json[]): boolean {
+function truth(call: LazyCall, predicate: Lambda, ...values: readonly Json[]): boolean {
   const value = predicate.call(...values)
   if (typeof value !== 'boolean') {
     throw new EvaluationError(`the lambda of ${call.name}() has to be true or false`)
@@ -139,7 +139,7 @@ function truth(call: OpenCall, predicate: Lambda, ...values: readonly Json[]): b
   return value
 }
 
-function keyed(call: OpenCall, valueAt: number): readonly (readonly [string, Json])[] {
+function keyed(call: LazyCall, valueAt: number): readonly (readonly [string, Json])[] {
   const array = arrayOf(call)
   const toKey = call.lambda(1, 1, 2)
   const toValue = call.arguments.length > valueAt ? call.lambda(valueAt, 1, 2) : undefined

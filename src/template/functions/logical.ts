@@ -1,10 +1,10 @@
 /** Functions of truth values. `if`, `and` and `or` evaluate from left to right, and only as far as it matters. */
-import type { OpenCall, OpenFunction, ValueFunction } from './define.ts'
+import type { LazyCall, LazyFunction, ValueFunction } from './define.ts'
 import { booleanAt, isInteger, refuseKind } from './values.ts'
 
 const group = 'logical'
 
-export const logicalFunctions: readonly (ValueFunction | OpenFunction)[] = [
+export const logicalFunctions: readonly (ValueFunction | LazyFunction)[] = [
   {
     name: 'and',
     group,
@@ -75,13 +75,13 @@ export const logicalFunctions: readonly (ValueFunction | OpenFunction)[] = [
   },
 ]
 
-function booleanOf(call: OpenCall, index: number): boolean {
+function booleanOf(call: LazyCall, index: number): boolean {
   const values = []
   values[index] = call.value(index)
   return booleanAt(values, index, call)
 }
 
-function stopsAt(call: OpenCall, wanted: boolean): boolean {
+function stopsAt(call: LazyCall, wanted: boolean): boolean {
   for (const index of call.arguments.keys()) {
     if (booleanOf(call, index) === wanted) return true
   }

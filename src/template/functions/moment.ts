@@ -2,7 +2,7 @@
 import { EvaluationError } from '../scope.ts'
 
 /** A moment of the years 1 to 9999. */
-export interface Moment {
+interface Moment {
   /** Since 1970. */
   readonly seconds: number
   /** Of the second: 0 to 9,999,999. */
@@ -57,7 +57,7 @@ export function readMoment(text: string): ReadMoment | undefined {
 }
 
 /** How a date and time look in the culture that templates were first written for. */
-export const cultureFormat = 'M/d/yyyy h:mm:ss tt'
+const cultureFormat = 'M/d/yyyy h:mm:ss tt'
 
 function formOf(separator: string | undefined, fraction: string, zone: string | undefined): string {
   if (separator === undefined) return 'yyyy-MM-dd'

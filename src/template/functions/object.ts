@@ -20,7 +20,7 @@ export const objectFunctions: readonly ValueFunction[] = [
       if (values.length % 2 === 1) {
         throw new EvaluationError(`${call.name}() takes keys and values in turns; one is missing`)
       }
-      call.work.produceElements(values.length)
+      call.quota.produceElements(values.length)
       return objectOf(
         values.flatMap((value, index) =>
           index % 2 === 1 ? [[textAt(values, index - 1, call), value] as const] : [],
@@ -54,8 +54,8 @@ export const objectFunctions: readonly ValueFunction[] = [
     doc: 'The value that a JSON text says.',
     apply(values, call) {
       const text = textAt(values, 0, call)
-      call.work.produce(text.length)
-      call.work.spend(text.length)
+      call.quota.produce(text.length)
+      call.quota.spend(text.length)
       return parsed(text, call)
     },
   },
@@ -91,13 +91,13 @@ export const objectFunctions: readonly ValueFunction[] = [
       for (const one of objects) {
         if (!isObject(one)) return refuseKind(values, 0, call, 'an array of objects')
         for (const [name, value] of Object.entries(one)) {
-          call.work.spend(1)
+          call.quota.spend(1)
           const own = spelled.get(name.toLowerCase()) ?? name
           spelled.set(name.toLowerCase(), own)
           made.set(own, value)
         }
       }
-      call.work.produceElements(made.size)
+      call.quota.produceElements(made.size)
       return objectOf(made)
     },
   },
@@ -105,7 +105,7 @@ export const objectFunctions: readonly ValueFunction[] = [
 
 function sortedKeys(object: { readonly [name: string]: Json }, call: Call): readonly string[] {
   const keys = Object.keys(object)
-  call.work.spend(keys.length * 4)
+  call.quota.spend(keys.length * 4)
   return keys.sort(compareText)
 }
 

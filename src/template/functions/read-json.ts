@@ -6,7 +6,7 @@ import { jsonLimits } from '../json.ts'
 import { JsonCursor, numberPattern } from '../json-cursor.ts'
 import type { Json } from '../plan.ts'
 
-export type ReadValue =
+type ReadValue =
   | { readonly ok: true; readonly value: Json }
   /** `at` is the offset of what was not expected. */
   | { readonly ok: false; readonly at: number; readonly message: string }

@@ -2,6 +2,7 @@
  * Functions about resources: their ids, which are made of text alone, and what only a running resource can say,
  * which the scope asks for.
  */
+import { isUuid } from '#kernel/uuid.ts'
 import { isArray, objectOf } from '../fields.ts'
 import type { Json, JsonObject } from '../plan.ts'
 import { EvaluationError } from '../scope.ts'
@@ -9,7 +10,6 @@ import type { Call, ValueFunction } from './define.ts'
 import { arrayAt, integerAt, textAt } from './values.ts'
 
 const group = 'resource'
-const guidPattern = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 
 /** `listKeys` and its like. The name's rest is the provider's business. */
 export const listFunction: ValueFunction = {
@@ -254,7 +254,7 @@ function baseOf(before: readonly string[], call: Call): string {
     return ''
   }
   if (two !== undefined) return `/subscriptions/${one}/resourceGroups/${two}`
-  if (!guidPattern.test(one)) {
+  if (!isUuid(one)) {
     return `${idOf(context.subscription, call, 'a subscription')}/resourceGroups/${one}`
   }
   const own = context.resourceGroup?.['name']

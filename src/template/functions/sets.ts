@@ -1,18 +1,19 @@
 /** Arrays and objects taken as sets: what they have in common, and what there is in any of them. */
+
+import type { EvaluationQuota } from '../evaluation-quota.ts'
 import { isArray, isObject, objectOf } from '../fields.ts'
 import type { Json, JsonObject } from '../plan.ts'
-import type { Work } from '../work.ts'
 import type { Call } from './define.ts'
 import { areEqual, arrayAt, identityOf, memberOf, refuseKind } from './values.ts'
 
 /** What all arguments have: of arrays the elements, of objects the properties with their values. */
 export function intersection(values: readonly Json[], call: Call): Json {
-  const { work } = call
+  const { quota } = call
   if (isArray(values[0] ?? null)) {
     const [own = [], ...others] = values.map((_, index) => arrayAt(values, index, call))
-    const sets = others.map((other) => new Set(other.map((one) => identityOf(one, work))))
-    return distinct([own], work).filter((one) => {
-      const identity = identityOf(one, work)
+    const sets = others.map((other) => new Set(other.map((one) => identityOf(one, quota))))
+    return distinct([own], quota).filter((one) => {
+      const identity = identityOf(one, quota)
       return sets.every((set) => set.has(identity))
     })
   }
@@ -20,8 +21,8 @@ export function intersection(values: readonly Json[], call: Call): Json {
   return objectOf(
     Object.entries(own).filter(([name, value]) =>
       others.every((other) => {
-        const found = memberOf(other, name, work)
-        return found !== undefined && areEqual(found, value, work)
+        const found = memberOf(other, name, quota)
+        return found !== undefined && areEqual(found, value, quota)
       }),
     ),
   )
@@ -31,10 +32,10 @@ export function intersection(values: readonly Json[], call: Call): Json {
 export function union(values: readonly Json[], call: Call): Json {
   if (isArray(values[0] ?? null)) {
     const arrays = values.map((_, index) => arrayAt(values, index, call))
-    return distinct(arrays, call.work)
+    return distinct(arrays, call.quota)
   }
   const [first = objectOf([]), ...others] = objects(values, call)
-  return others.reduce((made, other) => merge(made, other, call.work), first)
+  return others.reduce((made, other) => merge(made, other, call.quota), first)
 }
 
 function objects(values: readonly Json[], call: Call): readonly JsonObject[] {
@@ -43,11 +44,11 @@ function objects(values: readonly Json[], call: Call): readonly JsonObject[] {
   )
 }
 
-function distinct(arrays: readonly (readonly Json[])[], work: Work): readonly Json[] {
+function distinct(arrays: readonly (readonly Json[])[], quota: EvaluationQuota): readonly Json[] {
   const seen = new Map<string, Json>()
   for (const array of arrays) {
     for (const one of array) {
-      const identity = identityOf(one, work)
+      const identity = identityOf(one, quota)
       if (!seen.has(identity)) seen.set(identity, one)
     }
   }
@@ -55,7 +56,7 @@ function distinct(arrays: readonly (readonly Json[])[], work: Work): readonly Js
 }
 
 /** The later object's values win; a property keeps the spelling and the place that it had first. */
-function merge(one: JsonObject, two: JsonObject, work: Work): JsonObject {
+function merge(one: JsonObject, two: JsonObject, quota: EvaluationQuota): JsonObject {
   const spelled = new Map<string, string>()
   const made = new Map<string, Json>()
   for (const [name, value] of Object.entries(one)) {
@@ -66,9 +67,9 @@ function merge(one: JsonObject, two: JsonObject, work: Work): JsonObject {
     const own = spelled.get(name.toLowerCase()) ?? name
     const before = made.get(own)
     const both = isObject(before) && isObject(value)
-    made.set(own, both ? merge(before, value, work) : value)
+    made.set(own, both ? merge(before, value, quota) : value)
   }
-  work.produceElements(made.size)
-  work.spend(made.size)
+  quota.produceElements(made.size)
+  quota.spend(made.size)
   return objectOf(made)
 }

@@ -27,7 +27,7 @@ export const stringFunctions: readonly ValueFunction[] = [
     least: 1,
     most: 1,
     doc: 'The UTF-8 bytes of the text in base 64.',
-    apply: (values, call) => base64Of(textAt(values, 0, call), call.work),
+    apply: (values, call) => base64Of(textAt(values, 0, call), call.quota),
   },
   {
     name: 'base64ToJson',
@@ -75,7 +75,7 @@ export const stringFunctions: readonly ValueFunction[] = [
     least: 2,
     doc: 'The format with its items {index,width:format} replaced by the values.',
     apply(values, call) {
-      return formatComposite(textAt(values, 0, call), values.slice(1), call.work)
+      return formatComposite(textAt(values, 0, call), values.slice(1), call.quota)
     },
   },
   {
@@ -94,10 +94,10 @@ export const stringFunctions: readonly ValueFunction[] = [
     most: 2,
     doc: 'The elements as one text, with the delimiter between them.',
     apply(values, call) {
-      const parts = arrayAt(values, 0, call).map((one) => textOf(one, call.work))
+      const parts = arrayAt(values, 0, call).map((one) => textOf(one, call.quota))
       const delimiter = textAt(values, 1, call)
       const between = Math.max(0, parts.length - 1) * delimiter.length
-      call.work.produce(parts.reduce((sum, one) => sum + one.length, between))
+      call.quota.produce(parts.reduce((sum, one) => sum + one.length, between))
       return parts.join(delimiter)
     },
   },
@@ -125,7 +125,7 @@ export const stringFunctions: readonly ValueFunction[] = [
       if (character.length !== 1) {
         throw new EvaluationError(`${call.name}() fills with exactly one character`)
       }
-      call.work.produce(length)
+      call.quota.produce(length)
       return text.padStart(length, character)
     },
   },
@@ -164,7 +164,7 @@ export const stringFunctions: readonly ValueFunction[] = [
     least: 1,
     most: 1,
     doc: 'The value as text: strings as they are, truth values as True and False, the rest as JSON.',
-    apply: ([value = null], call) => textOf(value, call.work),
+    apply: ([value = null], call) => textOf(value, call.quota),
   },
   {
     name: 'substring',
@@ -229,7 +229,7 @@ function upperCase(text: string): string {
 /** Hashing visits every byte. */
 function seeds(values: readonly Json[], call: Call): readonly string[] {
   const texts = values.map((_, index) => textOrIntegerAt(values, index, call))
-  call.work.spend(texts.reduce((sum, one) => sum + one.length, 0))
+  call.quota.spend(texts.reduce((sum, one) => sum + one.length, 0))
   return texts
 }
 
@@ -239,7 +239,7 @@ function replace(values: readonly Json[], call: Call): Json {
   const made = textAt(values, 2, call)
   if (old === '') throw new EvaluationError(`${call.name}() cannot replace an empty string`)
   const parts = text.split(old)
-  call.work.produce(text.length + (parts.length - 1) * (made.length - old.length))
+  call.quota.produce(text.length + (parts.length - 1) * (made.length - old.length))
   return parts.join(made)
 }
 
@@ -251,7 +251,7 @@ function split(values: readonly Json[], call: Call): Json {
     const [only = ''] = delimiters
     return only === '' ? [text] : text.split(only)
   }
-  call.work.spend(text.length * (delimiters.length + 1))
+  call.quota.spend(text.length * (delimiters.length + 1))
   const made: string[] = []
   let start = 0
   let at = 0
@@ -272,7 +272,7 @@ function split(values: readonly Json[], call: Call): Json {
 function delimitersOf(values: readonly Json[], call: Call): readonly string[] {
   const given = values[1] ?? null
   if (!isArray(given)) return refuseKind(values, 1, call, 'a string or an array of strings')
-  call.work.spend(given.length)
+  call.quota.spend(given.length)
   return given.map((_, index) => textAt(given, index, call))
 }
 

@@ -26,7 +26,7 @@ export const uriFunctions: readonly ValueFunction[] = [
     most: 1,
     doc: 'A data URI that holds the text.',
     apply: (values, call) =>
-      `data:text/plain;charset=utf8;base64,${base64Of(textAt(values, 0, call), call.work)}`,
+      `data:text/plain;charset=utf8;base64,${base64Of(textAt(values, 0, call), call.quota)}`,
   },
   {
     name: 'dataUriToString',
@@ -71,7 +71,7 @@ export const uriFunctions: readonly ValueFunction[] = [
     doc: 'The text with everything escaped that has a meaning in a URI.',
     apply(values, call) {
       const text = textAt(values, 0, call)
-      call.work.produce(text.length)
+      call.quota.produce(text.length)
       return escapedComponent(text)
     },
   },
@@ -152,7 +152,7 @@ const defaultPorts: ReadonlyMap<string, number> = new Map([
 function buildUri(values: readonly Json[], call: Call): Json {
   const parts = objectAt(values, 0, call)
   const part = (name: string): string => {
-    const value = memberOf(parts, name, call.work) ?? null
+    const value = memberOf(parts, name, call.quota) ?? null
     if (value === null) return ''
     if (typeof value === 'string' || isInteger(value)) return String(value)
     throw new EvaluationError(`${call.name}() expects '${name}' to be a string`)

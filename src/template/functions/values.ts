@@ -1,8 +1,9 @@
 /** What functions share: taking arguments of a kind or refusing them, comparing values, and texts of values. */
+
+import type { EvaluationQuota } from '../evaluation-quota.ts'
 import { isArray, isObject, kindOf } from '../fields.ts'
 import type { Json, JsonObject } from '../plan.ts'
 import { EvaluationError } from '../scope.ts'
-import type { Work } from '../work.ts'
 import type { Call } from './define.ts'
 
 const ordinals = ['first', 'second', 'third', 'fourth', 'fifth']
@@ -88,35 +89,35 @@ export function exactInteger(value: bigint, what: string): number {
 }
 
 /** Equal in kind and in value, however deep; strings and names with regard to case, members in any order. */
-export function areEqual(one: Json, two: Json, work: Work): boolean {
-  work.spend(1)
+export function areEqual(one: Json, two: Json, quota: EvaluationQuota): boolean {
+  quota.spend(1)
   if (one === two) return true
   if (typeof one !== 'object' || typeof two !== 'object' || one === null || two === null) {
     return false
   }
   if (isArray(one)) {
     if (!isArray(two) || one.length !== two.length) return false
-    return one.every((value, index) => areEqual(value, two[index] ?? null, work))
+    return one.every((value, index) => areEqual(value, two[index] ?? null, quota))
   }
   if (!isObject(one) || !isObject(two)) return false
   const names = Object.keys(one)
   if (names.length !== Object.keys(two).length) return false
   return names.every(
-    (name) => Object.hasOwn(two, name) && areEqual(one[name] ?? null, two[name] ?? null, work),
+    (name) => Object.hasOwn(two, name) && areEqual(one[name] ?? null, two[name] ?? null, quota),
   )
 }
 
 /** The same text for equal values, another for different ones. */
-export function identityOf(value: Json, work: Work): string {
-  if (typeof value !== 'object' || value === null) return jsonText(value, work)
-  work.spend(1)
+export function identityOf(value: Json, quota: EvaluationQuota): string {
+  if (typeof value !== 'object' || value === null) return jsonText(value, quota)
+  quota.spend(1)
   const parts = isArray(value)
-    ? value.map((one) => identityOf(one, work))
+    ? value.map((one) => identityOf(one, quota))
     : Object.entries(value)
         .sort(byName)
-        .map(([name, one]) => `${JSON.stringify(name)}:${identityOf(one, work)}`)
+        .map(([name, one]) => `${JSON.stringify(name)}:${identityOf(one, quota)}`)
   const text = isArray(value) ? `[${parts.join(',')}]` : `{${parts.join(',')}}`
-  work.produce(text.length)
+  quota.produce(text.length)
   return text
 }
 
@@ -131,32 +132,32 @@ export function compareText(one: string, two: string): number {
 }
 
 /** JSON without spaces. Its size is counted while it is made: values may share parts many times over. */
-export function jsonText(value: Json, work: Work): string {
-  work.spend(1)
+function jsonText(value: Json, quota: EvaluationQuota): string {
+  quota.spend(1)
   if (isArray(value)) {
-    const text = `[${value.map((one) => jsonText(one, work)).join(',')}]`
-    work.produce(text.length)
+    const text = `[${value.map((one) => jsonText(one, quota)).join(',')}]`
+    quota.produce(text.length)
     return text
   }
   if (isObject(value)) {
     const parts = Object.entries(value).map(
-      ([name, one]) => `${JSON.stringify(name)}:${jsonText(one, work)}`,
+      ([name, one]) => `${JSON.stringify(name)}:${jsonText(one, quota)}`,
     )
     const text = `{${parts.join(',')}}`
-    work.produce(text.length)
+    quota.produce(text.length)
     return text
   }
   const text = JSON.stringify(value)
-  work.produce(text.length)
+  quota.produce(text.length)
   return text
 }
 
 /** How a value looks inside of other text: texts as they stand, `True` and `False`, JSON for the rest. */
-export function textOf(value: Json, work: Work): string {
+export function textOf(value: Json, quota: EvaluationQuota): string {
   if (typeof value === 'string') return value
   if (value === null) return ''
   if (typeof value === 'boolean') return value ? 'True' : 'False'
-  return jsonText(value, work)
+  return jsonText(value, quota)
 }
 
 /**
@@ -168,10 +169,14 @@ export function folded(text: string): string {
 }
 
 /** The member's value: spelled so, else the first that differs in case only. */
-export function memberOf(object: JsonObject, name: string, work: Work): Json | undefined {
+export function memberOf(
+  object: JsonObject,
+  name: string,
+  quota: EvaluationQuota,
+): Json | undefined {
   if (Object.hasOwn(object, name)) return object[name]
   const names = Object.keys(object)
-  work.spend(names.length)
+  quota.spend(names.length)
   const lower = name.toLowerCase()
   const found = names.find((one) => one.toLowerCase() === lower)
   return found === undefined ? undefined : object[found]

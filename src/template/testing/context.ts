@@ -44,7 +44,7 @@ export function template(sections: object): JsonObject {
   }
 }
 
-export type Expected<T> =
+type Expected<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] }
 

@@ -2,7 +2,7 @@
 import type { Json } from '../plan.ts'
 
 /** An expression, its value or what its refusal says, and where it stands when not in a group's deployment. */
-export type Vector = readonly [
+type Vector = readonly [
   expression: string,
   expected: Json | RegExp,
   scope?: 'subscription' | 'managementGroup' | 'tenant',

@@ -1,9 +1,10 @@
 /** `access who-can`: everybody whose roles allow an action at a scope, members of groups included. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
 import type { Client } from '#client/client.ts'
 import { propertiesOf } from '#client/resource.ts'
 import { compilePermission } from '#kernel/action.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { collections, idOf } from '../../directory.ts'
 import { apiOptions } from '../../options.ts'
@@ -86,10 +87,10 @@ Only what you may read yourself is shown.`,
 })
 
 function allows(properties: unknown, action: string): boolean {
-  const permissions = isRecord(properties) ? properties['permissions'] : undefined
+  const permissions = isJsonObject(properties) ? properties['permissions'] : undefined
   if (!Array.isArray(permissions)) return false
   return permissions.some((permission) => {
-    if (!isRecord(permission)) return false
+    if (!isJsonObject(permission)) return false
     const { actions, notActions } = permission
     return compilePermission(texts(actions), texts(notActions))(action)
   })

@@ -72,7 +72,10 @@ async function follow(
     stop.abort()
   })
   let shown = new Set<string>()
-  let since = values.since ?? new Date(systemTiming.now()).toISOString()
+  const beganAt = systemTiming.now()
+  let since = values.since ?? new Date(beganAt).toISOString()
+  // The overlap does not reach back to before what was asked for.
+  const earliest = values.since === undefined ? beganAt : 0
   while (!stopped) {
     const asked = systemTiming.now()
     const fresh: unknown[] = []
@@ -92,7 +95,7 @@ async function follow(
       terminal.out(`${line}\n`)
     }
     shown = seen
-    since = new Date(asked - overlapMilliseconds).toISOString()
+    since = new Date(Math.max(earliest, asked - overlapMilliseconds)).toISOString()
     // Stopped while it sleeps, it ends.
     await sleep(everyMilliseconds, undefined, { signal: stop.signal }).catch(() => undefined)
   }

@@ -5,8 +5,8 @@
 
 import { createReadStream, statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { isRecord } from '#client/answer.ts'
 import { propertiesOf } from '#client/resource.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { billingOptions, billingVersion, profilePath } from '../../billing.ts'
 import { type Command, defineCommand, LocalProblem, UsageError } from '../../command.ts'
 import { member } from '../../directory.ts'
@@ -66,7 +66,7 @@ export const command: Command = defineCommand({
         `${refused.length === 1 ? '1 row was' : `${refused.length} rows were`} refused; all others are imported:\n`,
       )
       printRows(terminal, false, refused, [
-        { title: 'LINE', of: (row) => (isRecord(row) ? String(row['line']) : '') },
+        { title: 'LINE', of: (row) => (isJsonObject(row) ? String(row['line']) : '') },
         { title: 'COLUMN', of: member('column') },
         { title: 'REASON', of: member('reason') },
       ])

@@ -1,6 +1,6 @@
 /** `billing usage`: charges what ran up to now, without waiting for the end of the day. */
 
-import { isRecord } from '#client/answer.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { billingOptions, billingVersion, profilePath } from '../../billing.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'
@@ -15,7 +15,7 @@ export const command: Command = defineCommand({
     const connection = context.connect(values)
     const path = `${await profilePath(connection, values)}/chargeUsage`
     const { body } = await connection.client.request('POST', path, { query: billingVersion })
-    const charges = isRecord(body) ? body['charges'] : 0
+    const charges = isJsonObject(body) ? body['charges'] : 0
     context.terminal.out(`Recorded ${charges} usage charges.\n`)
     return 0
   },

@@ -1,7 +1,7 @@
 /** One part of the demo: a file below `areas/` that says what it prepares and which calls it prints. */
 
 import { readdirSync } from 'node:fs'
-import type { DemoWorld } from './world.ts'
+import type { DemoSetup } from './setup.ts'
 
 export interface DemoArea {
   /** As typed; the same as the file's name. */
@@ -12,7 +12,7 @@ export interface DemoArea {
   /** It runs things of its own until it is ended: only for those who name it. */
   readonly stays?: true
   /** Makes what is missing, through the public API alone; twice is the same as once. */
-  prepare(world: DemoWorld): Promise<readonly DemoCall[]>
+  prepare(fixture: DemoSetup): Promise<readonly DemoCall[]>
 }
 
 export interface DemoCall {

@@ -20,7 +20,7 @@ import { LocalProblem } from '../../command.ts'
 import type { ServerPrograms } from './postgres-binaries.ts'
 import { openSession } from './postgres-session.ts'
 
-export interface PlacedServer {
+interface PlacedServer {
   /** Absolute; made when it is not there, and owned by the user that the server runs as. */
   readonly folder: string
   readonly port: number

@@ -6,7 +6,7 @@ export interface SessionAddress {
   readonly database: string
 }
 
-export interface DemoSession {
+interface DemoSession {
   /** Rows as they come. Throws what the driver throws. */
   run(
     text: string,

@@ -76,7 +76,7 @@ const placeOrder = `
 /** Where the database is now, as the migration says. */
 export type Whereabouts = 'source' | 'target' | 'moving'
 
-export interface ShopOptions {
+interface ShopOptions {
   readonly source: SessionAddress
   readonly target: SessionAddress
   whereabouts(): Promise<Whereabouts>
@@ -84,7 +84,7 @@ export interface ShopOptions {
   say(text: string): void
 }
 
-export interface Shop extends AsyncDisposable {
+interface Shop extends AsyncDisposable {
   /** Orders confirmed so far. */
   readonly confirmed: () => number
 }

@@ -1,7 +1,8 @@
 /** `health play`: hands a timeline to the installation, whose clock plays it. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
 import { listOf } from '#client/resource.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { type Command, defineCommand, LocalProblem, UsageError } from '../../command.ts'
 import { healthOptions, newTrackingId, readYaml, takeStep } from '../../health.ts'
 import { apiOptions } from '../../options.ts'
@@ -24,7 +25,7 @@ the steps, so they are played whether or not this command still runs, also after
   examples: ['health play incident.yaml', 'health play incident.yaml --speed 60'],
   async run(context, values) {
     const given = readYaml(values.file)
-    const list = isRecord(given) ? given['steps'] : given
+    const list = isJsonObject(given) ? given['steps'] : given
     if (!Array.isArray(list)) throw new LocalProblem('InvalidFile', 'The file has no steps.')
     const speed = Number(values.speed ?? '1')
     if (!(speed > 0)) throw new UsageError('`--speed` is a number above 0')
@@ -42,7 +43,7 @@ the steps, so they are played whether or not this command still runs, also after
 })
 
 function stepOf(entry: unknown, at: number, speed: number): object {
-  if (!isRecord(entry)) throw new LocalProblem('InvalidFile', `Step ${at + 1} is no step.`)
+  if (!isJsonObject(entry)) throw new LocalProblem('InvalidFile', `Step ${at + 1} is no step.`)
   const { after, step, ...rest } = entry
   const seconds = secondsOf(String(after ?? '0s'))
   if (seconds === undefined) {

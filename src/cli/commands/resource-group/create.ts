@@ -1,6 +1,7 @@
 /** `resource-group create`: creates or updates a resource group. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { type Command, defineCommand, LocalProblem, UsageError } from '../../command.ts'
 import type { Connection } from '../../context.ts'
 import { apiOptions, noWaitOption, subscriptionOption } from '../../options.ts'
@@ -49,7 +50,7 @@ async function firstLocation({ client }: Connection, subscription: string): Prom
   const path = `/subscriptions/${encodeURIComponent(subscription)}/locations`
   const query = { 'api-version': apiVersions.subscriptions }
   const { body } = await client.request('GET', path, { query })
-  const list = isRecord(body) ? body['value'] : undefined
+  const list = isJsonObject(body) ? body['value'] : undefined
   const name = Array.isArray(list) ? textOf(list[0], 'name') : undefined
   if (name !== undefined) return name
   throw new LocalProblem('NoLocation', 'The installation lists no location. Name one: --location')

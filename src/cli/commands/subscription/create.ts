@@ -1,10 +1,11 @@
 /** `subscription create`: a subscription, the topmost scope below the root. */
 
+import { isUuid } from '#kernel/uuid.ts'
 import { type Command, defineCommand, UsageError } from '../../command.ts'
 import { apiOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 import { apiVersions } from '../../resource-path.ts'
-import { isUuid, uuidOf } from '../../uuid-of.ts'
+import { uuidOf } from '../../uuid-of.ts'
 
 export const command: Command = defineCommand({
   name: 'subscription create',

@@ -175,8 +175,8 @@ const errorBytesMax = 64 * 1024
 
 async function firstText(response: http.IncomingMessage): Promise<string> {
   let text = ''
-  for await (const piece of response) {
-    text += String(piece)
+  for await (const chunk of response) {
+    text += String(chunk)
     if (text.length > errorBytesMax) break
   }
   return text

@@ -109,7 +109,7 @@ test('an engine that is not there, or talks nonsense, is unavailable', async () 
   await assert.rejects(engine.describe(), { kind: 'unavailable', retry: 'later' })
   await assert.rejects(engine.remove('g'), { kind: 'unavailable' })
   const work = (async () => {
-    for await (const _ of engine.hints(new AbortController().signal));
+    for await (const _ of engine.events(new AbortController().signal));
   })()
   await assert.rejects(work, { kind: 'unavailable' })
 })

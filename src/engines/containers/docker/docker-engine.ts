@@ -10,7 +10,7 @@ import {
   type ContainerEngine,
   type EngineDescription,
   EngineError,
-  type EngineHint,
+  type EngineEvent,
   type ExecRequest,
   type GroupContents,
   type GroupSpec,
@@ -28,8 +28,8 @@ import { booleanAt, type Json, listAt, numberAt, textAt, timeAt } from '../json.
 import { probeByExec, probeByHttp } from '../probe.ts'
 import { requireRegistry } from '../registry.ts'
 import { DockerClient, type DockerTarget, formatTarget } from './client.ts'
-import { GroupMaker } from './group-maker.ts'
-import { readHints } from './hints.ts'
+import { GroupCreator } from './create-group.ts'
+import { readEvents } from './events.ts'
 import { readLogs } from './logs.ts'
 import { isOwned, namesOf, ownedFilter, partName, pathOf } from './names.ts'
 import { labelOf, readGroup } from './observation.ts'
@@ -41,7 +41,7 @@ import { type Dialect, docker } from './to-docker.ts'
 import { podman } from './to-podman.ts'
 import { Verifier } from './verifier.ts'
 
-export interface DockerEngineOptions {
+interface DockerEngineOptions {
   readonly target: DockerTarget
   /** A token, the same for every replica of one installation and no other. */
   readonly installation: string
@@ -62,14 +62,14 @@ export class DockerEngine implements ContainerEngine {
   readonly #client: DockerClient
   readonly #options: DockerEngineOptions
   readonly #verifier: Verifier
-  readonly #maker: GroupMaker
+  readonly #maker: GroupCreator
   #dialect: Promise<Dialect> | undefined
 
   constructor(options: DockerEngineOptions) {
     this.#client = new DockerClient(options.target)
     this.#options = options
     this.#verifier = new Verifier(this.#client, (group) => this.remove(group))
-    this.#maker = new GroupMaker(this.#client, this.#verifier)
+    this.#maker = new GroupCreator(this.#client, this.#verifier)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -285,8 +285,8 @@ export class DockerEngine implements ContainerEngine {
     )
   }
 
-  hints(signal: AbortSignal): AsyncIterable<EngineHint> {
-    return readHints(this.#client, this.#options.installation, signal)
+  events(signal: AbortSignal): AsyncIterable<EngineEvent> {
+    return readEvents(this.#client, this.#options.installation, signal)
   }
 
   /** Kept once learned; a failure is not kept, so that an engine started later is found. */

@@ -6,7 +6,7 @@
 import { EngineError } from '../engine.ts'
 import { DockerClient, type DockerTarget, formatTarget } from './client.ts'
 
-export interface Found {
+interface Found {
   /** The first that answered, or undefined. */
   readonly target: DockerTarget | undefined
   /** All that were asked before, and why each was passed over; for the start-up line. */

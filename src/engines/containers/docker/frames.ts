@@ -3,7 +3,7 @@
  * is never collected, however long its header says it is.
  */
 
-export interface OutputPiece {
+export interface OutputChunk {
   readonly stream: 'out' | 'error'
   readonly bytes: Uint8Array
 }
@@ -11,7 +11,7 @@ export interface OutputPiece {
 const headerBytes = 8
 
 /** A frame: one byte for the stream (2 is standard error), three of nothing, four of length, the bytes. */
-export async function* splitFrames(source: AsyncIterable<Uint8Array>): AsyncIterable<OutputPiece> {
+export async function* splitFrames(source: AsyncIterable<Uint8Array>): AsyncIterable<OutputChunk> {
   const header = Buffer.alloc(headerBytes)
   let headerFilled = 0
   let remaining = 0
@@ -40,6 +40,6 @@ export async function* splitFrames(source: AsyncIterable<Uint8Array>): AsyncIter
 }
 
 /** Output that came through a terminal: bare bytes. */
-export async function* rawPieces(source: AsyncIterable<Uint8Array>): AsyncIterable<OutputPiece> {
+export async function* rawPieces(source: AsyncIterable<Uint8Array>): AsyncIterable<OutputChunk> {
   for await (const bytes of source) yield { stream: 'out', bytes }
 }

@@ -28,7 +28,7 @@ export async function* readLogs(
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   })
   try {
-    for await (const piece of splitFrames(response)) yield piece.bytes
+    for await (const chunk of splitFrames(response)) yield chunk.bytes
   } catch (cause) {
     if (options.signal?.aborted === true) return
     throw failureOfConnection(cause, doing)

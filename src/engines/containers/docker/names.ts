@@ -14,7 +14,7 @@ export function namesOf(installation: string, group: string): Names {
   return { installation, group }
 }
 
-export function checkToken(token: string): void {
+function checkToken(token: string): void {
   if (!isToken(token)) throw new EngineError('refused', `'${token}' is not a token`)
 }
 

@@ -53,7 +53,8 @@ test('a group on an internal network reaches nothing outside of it', async (t) =
     }
     const until = async (address: string | undefined): Promise<void> => {
       // A container runs before its program listens.
-      for (let tries = 0; tries < 50 && (await fetches(address)) !== 0; tries++) await sleep(50)
+      for (let attempt = 0; attempt < 50 && (await fetches(address)) !== 0; attempt++)
+        await sleep(50)
     }
     const [outside, own] = addresses
     await until(own)

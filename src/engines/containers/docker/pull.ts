@@ -35,8 +35,8 @@ export async function pullImage(
   let told = ''
   let line = ''
   try {
-    for await (const piece of response) {
-      line += String(piece)
+    for await (const chunk of response) {
+      line += String(chunk)
       const lines = line.split('\n')
       line = (lines.pop() ?? '').slice(0, lineCharactersMax)
       for (const each of lines) told ||= textAt(parseJson(each), 'error')

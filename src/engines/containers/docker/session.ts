@@ -7,10 +7,10 @@ import { failureOfConnection } from '../answer.ts'
 import { EngineError, type ExecRequest, type Session, type TerminalSize } from '../engine.ts'
 import { at, numberAt, textAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
-import { type OutputPiece, rawPieces, splitFrames } from './frames.ts'
+import { type OutputChunk, rawPieces, splitFrames } from './frames.ts'
 
 /** The engine notes an exit a moment after it closes the connection. */
-const exitNoteTries = 100
+const exitNoteAttemptsMax = 100
 const exitNoteWaitMs = 20
 
 /** Starts `request` in a running container. */
@@ -84,7 +84,7 @@ export async function openAttach(client: DockerClient, container: string): Promi
   }
 }
 
-function outputOf(socket: Duplex, head: Buffer, tty: boolean): AsyncIterable<OutputPiece> {
+function outputOf(socket: Duplex, head: Buffer, tty: boolean): AsyncIterable<OutputChunk> {
   const bytes = bytesOf(socket, head)
   return tty ? rawPieces(bytes) : splitFrames(bytes)
 }
@@ -120,7 +120,7 @@ async function resize(
 }
 
 async function exitCodeOf(client: DockerClient, id: string): Promise<number> {
-  for (let tries = 0; tries < exitNoteTries; tries++) {
+  for (let attempt = 0; attempt < exitNoteAttemptsMax; attempt++) {
     const call = { method: 'GET', path: `/exec/${id}/json`, doing: 'read the exit code' } as const
     const state = await client.json(call)
     const code = at(state, 'ExitCode')

@@ -1,6 +1,6 @@
 /** Writes small tar archives (ustar) of files held in memory. It refuses names longer than the format takes. */
 
-export interface TarEntry {
+interface TarEntry {
   /** A folder ends with `/`. */
   readonly name: string
   readonly mode: number
@@ -12,14 +12,14 @@ const nameBytesMax = 100
 
 /** The archive, owned by user and group 0, with times at 0 so that equal entries give equal bytes. */
 export function writeTar(entries: readonly TarEntry[]): Buffer {
-  const pieces: Buffer[] = []
+  const chunks: Buffer[] = []
   for (const entry of entries) {
     const bytes = entry.bytes ?? new Uint8Array(0)
-    pieces.push(header(entry, bytes.length), Buffer.from(bytes))
-    pieces.push(Buffer.alloc((block - (bytes.length % block)) % block))
+    chunks.push(header(entry, bytes.length), Buffer.from(bytes))
+    chunks.push(Buffer.alloc((block - (bytes.length % block)) % block))
   }
-  pieces.push(Buffer.alloc(2 * block))
-  return Buffer.concat(pieces)
+  chunks.push(Buffer.alloc(2 * block))
+  return Buffer.concat(chunks)
 }
 
 function header(entry: TarEntry, size: number): Buffer {

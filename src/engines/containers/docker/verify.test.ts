@@ -256,10 +256,10 @@ async function startBetween(
   const path = join(folder, `between-${process.hrtime.bigint()}.sock`)
   const starts: string[] = []
   const server = http.createServer((request, response) => {
-    const pieces: Buffer[] = []
-    request.on('data', (piece: Buffer) => pieces.push(piece))
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      let bytes: Buffer = Buffer.concat(pieces)
+      let bytes: Buffer = Buffer.concat(chunks)
       const url = request.url ?? ''
       if (request.method === 'POST' && url.endsWith('/containers/create')) {
         const body = JSON.parse(bytes.toString()) as Body

@@ -6,7 +6,7 @@
 
 import type { GroupSpec, MountSpec, PartSpec } from '../engine.ts'
 import { at, booleanAt, entriesAt, type Json, listAt, textAt } from '../json.ts'
-import { isOrdinary, plainCapability } from '../machine-powers.ts'
+import { isOrdinary, plainCapability } from '../privileges.ts'
 import { plainPath } from '../safe-text.ts'
 import { type Names, volumeName } from './names.ts'
 import { isReadOnly, userOf, volumesFolder } from './to-docker.ts'

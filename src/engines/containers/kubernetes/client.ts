@@ -3,11 +3,11 @@
  * It knows no Pod; every failure leaves as an `EngineError`.
  */
 
-import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import http from 'node:http'
 import https from 'node:https'
-import type { Duplex } from 'node:stream'
+import type { Readable } from 'node:stream'
+import { type ClientOptions, createWebSocketStream, WebSocket } from 'ws'
 import { failureOfConnection, readAnswer } from '../answer.ts'
 import { EngineError } from '../engine.ts'
 import type { Json } from '../json.ts'
@@ -28,7 +28,7 @@ export interface KubernetesTarget {
   readonly clientKey?: string
 }
 
-export interface Call {
+interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** After the server's own address. */
   readonly path: string
@@ -44,9 +44,17 @@ export interface Call {
   readonly silentSeconds?: number
 }
 
+interface OpenWebSocket {
+  readonly socket: WebSocket
+  /** Whole messages; while nobody reads, the connection waits. */
+  readonly messages: Readable
+}
+
 const silentSecondsDefault = 60
 const connectionsMax = 64
 const errorCharactersMax = 64 * 1024
+/** Of one message of a web socket. */
+const messageBytesMax = 16 * 1024 * 1024
 const partialList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 
 export class KubernetesClient implements AsyncDisposable {
@@ -98,35 +106,33 @@ export class KubernetesClient implements AsyncDisposable {
     }
   }
 
-  /** Asks for a web socket. What it carries afterwards, and its end, are the caller's. */
-  async upgrade(
-    call: Call & { readonly protocols: readonly string[] },
-  ): Promise<{ readonly socket: Duplex; readonly head: Buffer; readonly protocol: string }> {
+  /** Opens a web socket. What it carries afterwards, and its end, are the caller's. */
+  async webSocket(call: Call & { readonly protocols: readonly string[] }): Promise<OpenWebSocket> {
     try {
-      const request = await this.#request(call, {
-        connection: 'Upgrade',
-        upgrade: 'websocket',
-        'sec-websocket-version': '13',
-        'sec-websocket-key': randomBytes(16).toString('base64'),
-        'sec-websocket-protocol': call.protocols.join(', '),
+      const url = this.#url(call)
+      url.protocol = url.protocol.replace('http', 'ws')
+      const options: ClientOptions & http.RequestOptions = {
+        agent: this.#agent,
+        headers: await this.#headers(),
+        handshakeTimeout: silentMilliseconds(call),
+        signal: this.#signalOf(call),
+        perMessageDeflate: false,
+        maxPayload: messageBytesMax,
+      }
+      const socket = new WebSocket(url, [...call.protocols], options)
+      const { promise, resolve, reject } = Promise.withResolvers<OpenWebSocket>()
+      socket.on('open', () => {
+        const messages = createWebSocketStream(socket, { readableObjectMode: true })
+        // Whoever reads gets the failure.
+        messages.on('error', () => {})
+        resolve({ socket, messages })
       })
-      const { promise, resolve, reject } = Promise.withResolvers<{
-        socket: Duplex
-        head: Buffer
-        protocol: string
-      }>()
-      request.on('upgrade', (response, socket, head) => {
-        socket.setTimeout(0)
-        resolve({ socket, head, protocol: response.headers['sec-websocket-protocol'] ?? '' })
+      socket.on('unexpected-response', (request, response) => {
+        firstText(response)
+          .then((text) => reject(failureOf(response.statusCode ?? 0, text, call.doing)), reject)
+          .finally(() => request.destroy())
       })
-      request.on('response', (response) => {
-        firstText(response).then(
-          (text) => reject(failureOf(response.statusCode ?? 0, text, call.doing)),
-          reject,
-        )
-      })
-      request.on('error', reject)
-      request.end()
+      socket.on('error', reject)
       return await promise
     } catch (cause) {
       throw failureOfConnection(cause, call.doing)
@@ -150,24 +156,36 @@ export class KubernetesClient implements AsyncDisposable {
 
   /** A request with the address, the credentials and the bounds of every call; not sent yet. */
   async #request(call: Call, headers: http.OutgoingHttpHeaders): Promise<http.ClientRequest> {
-    const { server } = this.target
-    const url = new URL(`.${call.path}`, server.endsWith('/') ? server : `${server}/`)
-    url.search = new URLSearchParams(call.query).toString()
-    const token = await this.#token()
-    const signals = [this.#closed.signal, ...(call.signal === undefined ? [] : [call.signal])]
+    const url = this.#url(call)
     const request = (url.protocol === 'https:' ? https : http).request(url, {
       agent: this.#agent,
       method: call.method,
-      headers: {
-        'user-agent': 'armature',
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...headers,
-      },
-      timeout: (call.silentSeconds ?? silentSecondsDefault) * 1000,
-      signal: AbortSignal.any(signals),
+      headers: { ...(await this.#headers()), ...headers },
+      timeout: silentMilliseconds(call),
+      signal: this.#signalOf(call),
     })
     request.on('timeout', () => request.destroy(new Error('the server does not answer in time')))
     return request
+  }
+
+  #url(call: Call): URL {
+    const { server } = this.target
+    const url = new URL(`.${call.path}`, server.endsWith('/') ? server : `${server}/`)
+    url.search = new URLSearchParams(call.query).toString()
+    return url
+  }
+
+  /** Of every call. */
+  async #headers(): Promise<Record<string, string>> {
+    const token = await this.#token()
+    return {
+      'user-agent': 'armature',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    }
+  }
+
+  #signalOf({ signal }: Call): AbortSignal {
+    return AbortSignal.any([this.#closed.signal, ...(signal === undefined ? [] : [signal])])
   }
 
   async #token(): Promise<string | undefined> {
@@ -176,10 +194,14 @@ export class KubernetesClient implements AsyncDisposable {
   }
 }
 
+function silentMilliseconds({ silentSeconds = silentSecondsDefault }: Call): number {
+  return silentSeconds * 1000
+}
+
 async function firstText(response: http.IncomingMessage): Promise<string> {
   let text = ''
-  for await (const piece of response) {
-    text += String(piece)
+  for await (const chunk of response) {
+    text += String(chunk)
     if (text.length > errorCharactersMax) break
   }
   return text

@@ -4,14 +4,13 @@ import { type TestContext, test } from 'node:test'
 import type { Session } from '../engine.ts'
 import { channels } from './exec.ts'
 import { namesOf } from './names.ts'
-import { part, playedWorld, spec } from './testing/played-world.ts'
-import { encodeMessage, opcodes, readMessages } from './web-socket.ts'
+import { openFakeCluster, part, spec } from './testing/fake-cluster.ts'
 
 async function runningWorld(t: TestContext) {
-  const world = await playedWorld(t)
-  await world.engine.create('g', spec([part('web')]))
-  await world.until('g', ({ parts }) => parts[0]?.state.kind === 'running')
-  return world
+  const fixture = await openFakeCluster(t)
+  await fixture.engine.create('g', spec([part('web')]))
+  await fixture.until('g', ({ parts }) => parts[0]?.state.kind === 'running')
+  return fixture
 }
 
 async function outputOf(session: Session): Promise<string> {
@@ -108,28 +107,18 @@ test('the played server speaks with a web socket client that is not ours', async
   assert.equal(text, '1:hello3:{"status":"Success"}')
 })
 
-test('frames: the examples of the standard, torn anywhere, and what is too long', async () => {
-  const read = async (pieces: readonly Uint8Array[]) => {
-    const seen: string[] = []
-    const bytes = (async function* () {
-      yield* pieces
-    })()
-    for await (const { opcode, payload } of readMessages(bytes)) seen.push(`${opcode}:${payload}`)
-    return seen
-  }
-  const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex')
-  assert.deepEqual(encodeMessage(opcodes.text, Buffer.from('Hello'), false), hex('8105 48656c6c6f'))
-  const stream = Buffer.concat([
-    hex('8185 37fa213d 7f9f4d5158'),
-    hex('0103 48656c'),
-    hex('8905 48656c6c6f'),
-    hex('8002 6c6f'),
-    encodeMessage(opcodes.binary, Buffer.from('y'.repeat(70_000)), true),
-  ])
-  const wanted = ['1:Hello', '9:Hello', '1:Hello', `2:${'y'.repeat(70_000)}`]
-  assert.deepEqual(await read([stream]), wanted)
-  for (let at = 1; at < 40; at++) {
-    assert.deepEqual(await read([stream.subarray(0, at), stream.subarray(at)]), wanted)
-  }
-  await assert.rejects(read([hex('827f 0000000100000000')]), { kind: 'unavailable' })
+test('a message in fragments comes whole, and one that is too long ends the session', async (t) => {
+  const { engine } = await runningWorld(t)
+  await using torn = await engine.exec('g', 'web', { command: ['fragments'] })
+  assert.equal(await outputOf(torn), 'out:one message')
+  await using huge = await engine.exec('g', 'web', { command: ['huge'] })
+  await assert.rejects(outputOf(huge), { kind: 'unavailable' })
+})
+
+test('a session that the cluster refuses fails with the cluster’s reason', async (t) => {
+  const { engine, double } = await runningWorld(t)
+  const pod = double.objects.find('pods', namesOf('one', 'g').name)
+  assert.ok(pod)
+  double.objects.remove('pods', pod)
+  await assert.rejects(engine.exec('g', 'web', { command: ['true'] }), { kind: 'absent' })
 })

@@ -3,13 +3,11 @@
  * names its channel. Nothing is buffered: what is not read waits in the connection.
  */
 
-import { once } from 'node:events'
-import type { Duplex } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { failureOfConnection } from '../answer.ts'
 import { EngineError, type ExecRequest, type Session } from '../engine.ts'
 import { listAt, parseJson, textAt } from '../json.ts'
 import type { KubernetesClient } from './client.ts'
-import { encodeMessage, opcodes, readMessages } from './web-socket.ts'
 
 export const channels = { input: 0, out: 1, error: 2, status: 3, size: 4, close: 255 } as const
 
@@ -26,7 +24,7 @@ export async function openExec(
 ): Promise<Session> {
   const tty = request.terminal !== undefined
   const input = request.input === true
-  const { socket, head, protocol } = await client.upgrade({
+  const { socket, messages } = await client.webSocket({
     method: 'GET',
     path: client.path('pods', pod, 'exec'),
     query: [
@@ -41,15 +39,17 @@ export async function openExec(
     protocols: execProtocols,
     doing,
   })
-  const send = async (channel: number, bytes: Uint8Array) => {
-    if (socket.destroyed) throw new EngineError('absent', 'the session has ended')
-    const payload = Buffer.concat([Buffer.from([channel]), bytes])
-    const written = socket.write(encodeMessage(opcodes.binary, payload, true))
-    if (!written) await once(socket, 'drain')
-  }
+  const send = (channel: number, bytes: Uint8Array) =>
+    new Promise<void>((resolve, reject) => {
+      const payload = Buffer.concat([Buffer.from([channel]), bytes])
+      socket.send(payload, (failure) => {
+        if (failure == null) resolve()
+        else reject(new EngineError('absent', 'the session has ended'))
+      })
+    })
   let status: string | undefined
   const session: Session = {
-    output: outputOf(socket, head, (text) => {
+    output: outputOf(messages, (text) => {
       status = text
     }),
     async write(bytes) {
@@ -57,9 +57,9 @@ export async function openExec(
       await send(channels.input, bytes)
     },
     end() {
-      if (!input || socket.destroyed || protocol !== execProtocols[0]) return
-      const payload = Buffer.from([channels.close, channels.input])
-      socket.write(encodeMessage(opcodes.binary, payload, true))
+      if (!input || socket.protocol !== execProtocols[0]) return
+      // A session that has ended takes no more input anyway.
+      send(channels.close, Buffer.from([channels.input])).catch(() => {})
     },
     async resize(size) {
       if (!tty) return
@@ -68,28 +68,23 @@ export async function openExec(
     },
     exitCode: async () => exitCodeOf(status),
     async [Symbol.asyncDispose]() {
-      socket.destroy()
+      socket.terminate()
     },
   }
   if (request.terminal !== undefined) await session.resize(request.terminal)
   return session
 }
 
-async function* outputOf(
-  socket: Duplex,
-  head: Buffer,
-  onStatus: (text: string) => void,
-): Session['output'] {
+async function* outputOf(messages: Readable, onStatus: (text: string) => void): Session['output'] {
   let status = ''
   try {
-    for await (const { opcode, payload } of readMessages(bytesOf(socket, head))) {
-      if (opcode === opcodes.ping) socket.write(encodeMessage(opcodes.pong, payload, true))
-      if (opcode === opcodes.close) break
-      if (opcode !== opcodes.binary || payload.length < 2) continue
-      const bytes = payload.subarray(1)
-      if (payload[0] === channels.out) yield { stream: 'out', bytes }
-      else if (payload[0] === channels.error) yield { stream: 'error', bytes }
-      else if (payload[0] === channels.status) {
+    for await (const message of messages) {
+      // A text message names no channel, and an empty one only opens its channel.
+      if (!Buffer.isBuffer(message) || message.length < 2) continue
+      const bytes = message.subarray(1)
+      if (message[0] === channels.out) yield { stream: 'out', bytes }
+      else if (message[0] === channels.error) yield { stream: 'error', bytes }
+      else if (message[0] === channels.status) {
         status += bytes.toString('utf8')
         onStatus(status)
       }
@@ -97,14 +92,8 @@ async function* outputOf(
   } catch (cause) {
     throw failureOfConnection(cause, 'read the output')
   } finally {
-    socket.destroy()
+    messages.destroy()
   }
-}
-
-async function* bytesOf(socket: Duplex, head: Buffer): AsyncIterable<Uint8Array> {
-  if (head.length > 0) yield head
-  // A socket without an encoding yields buffers.
-  for await (const chunk of socket) yield chunk as Buffer
 }
 
 /** The last channel's word on how the command ended. */

@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { findKubernetes, readKubeconfig } from './find-kubernetes.ts'
 import { KubernetesEngine } from './kubernetes-engine.ts'
-import { playedWorld } from './testing/played-world.ts'
+import { openFakeCluster } from './testing/fake-cluster.ts'
 
 async function folderOf(t: TestContext, files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'armature-kubernetes-'))
@@ -33,7 +33,7 @@ function kubeconfig(cluster: object, user: object): string {
 }
 
 test('a cluster is found by a kubeconfig in JSON', async (t) => {
-  const { double } = await playedWorld(t)
+  const { double } = await openFakeCluster(t)
   const { server, token } = double.target
   const folder = await folderOf(t, { config: kubeconfig({ server }, { token }) })
   const found = await findKubernetes({ kubeconfig: join(folder, 'config') })
@@ -41,7 +41,7 @@ test('a cluster is found by a kubeconfig in JSON', async (t) => {
 })
 
 test('a cluster is found from inside; its token is read anew for every call', async (t) => {
-  const { double } = await playedWorld(t)
+  const { double } = await openFakeCluster(t)
   const { server, token = '' } = double.target
   const folder = await folderOf(t, { token: `${token}\n`, 'ca.crt': '', namespace: 'groups' })
   const places = { inClusterFolder: folder, inClusterServer: server }

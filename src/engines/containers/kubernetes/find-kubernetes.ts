@@ -9,14 +9,14 @@ import { EngineError } from '../engine.ts'
 import { at, type Json, listAt, parseJson, textAt } from '../json.ts'
 import { KubernetesClient, type KubernetesTarget } from './client.ts'
 
-export interface FoundKubernetes {
+interface FoundKubernetes {
   /** The first that answered, or undefined. */
   readonly target: KubernetesTarget | undefined
   /** All that were asked before, and why each was passed over; for the start-up line. */
   readonly passedOver: readonly { readonly address: string; readonly reason: string }[]
 }
 
-export interface KubernetesPlaces {
+interface KubernetesSources {
   /** A file as `kubectl config view --raw --flatten -o json` writes it. When given, it is asked alone. */
   readonly kubeconfig?: string
   /** Usually `/var/run/secrets/kubernetes.io/serviceaccount`. */
@@ -30,19 +30,19 @@ export interface KubernetesPlaces {
 const answerSeconds = 3
 const inClusterServer = 'https://kubernetes.default.svc'
 
-export async function findKubernetes(places: KubernetesPlaces): Promise<FoundKubernetes> {
-  const { kubeconfig, inClusterFolder } = places
+export async function findKubernetes(sources: KubernetesSources): Promise<FoundKubernetes> {
+  const { kubeconfig, inClusterFolder } = sources
   const readers =
     kubeconfig !== undefined && kubeconfig !== ''
       ? [{ address: kubeconfig, read: () => readKubeconfig(kubeconfig) }]
       : inClusterFolder === undefined
         ? []
-        : [{ address: inClusterFolder, read: () => readInCluster(inClusterFolder, places) }]
+        : [{ address: inClusterFolder, read: () => readInCluster(inClusterFolder, sources) }]
   const passedOver: { address: string; reason: string }[] = []
   for (const { address, read } of readers) {
     try {
       const found = await read()
-      const target = { ...found, namespace: places.namespace ?? found.namespace }
+      const target = { ...found, namespace: sources.namespace ?? found.namespace }
       await using client = new KubernetesClient(target)
       const call = { method: 'GET', path: '/version', doing: target.server } as const
       await client.json({ ...call, silentSeconds: answerSeconds })
@@ -56,14 +56,17 @@ export async function findKubernetes(places: KubernetesPlaces): Promise<FoundKub
   return { target: undefined, passedOver }
 }
 
-async function readInCluster(folder: string, places: KubernetesPlaces): Promise<KubernetesTarget> {
+async function readInCluster(
+  folder: string,
+  sources: KubernetesSources,
+): Promise<KubernetesTarget> {
   const tokenFile = join(folder, 'token')
   const [caCertificate, namespace] = await Promise.all([
     textOf(join(folder, 'ca.crt')),
     textOf(join(folder, 'namespace')),
     textOf(tokenFile),
   ])
-  const server = places.inClusterServer ?? inClusterServer
+  const server = sources.inClusterServer ?? inClusterServer
   return { server, namespace: namespace.trim(), caCertificate, tokenFile }
 }
 

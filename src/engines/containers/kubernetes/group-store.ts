@@ -10,9 +10,9 @@ import type { KubernetesClient } from './client.ts'
 import { unless } from './failure.ts'
 import { annotationOf, isOwned, type Names, selectorOf } from './names.ts'
 
-export type Kind = 'pods' | 'secrets' | 'services'
+type Kind = 'pods' | 'secrets' | 'services'
 
-export interface Holding {
+interface Holding {
   readonly pods: readonly Json[]
   readonly services: readonly Json[]
   /** Their metadata alone: what is in them is not asked for. */

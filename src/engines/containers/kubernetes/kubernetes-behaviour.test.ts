@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { EngineHint, ObservedGroup } from '../engine.ts'
+import type { EngineEvent, ObservedGroup } from '../engine.ts'
 import { at } from '../json.ts'
 import { nextStep } from '../next-step.ts'
-import { part, playedWorld, spec } from './testing/played-world.ts'
+import { openFakeCluster, part, spec } from './testing/fake-cluster.ts'
 
 const published = [{ port: 80, protocol: 'tcp', publish: { address: '192.0.2.1' } }] as const
 const keys = { kind: 'files', name: 'keys', fileMode: 0o400 } as const
@@ -17,7 +17,7 @@ const isRunning = (observed: ObservedGroup) =>
 const stateOf = (observed: ObservedGroup) => observed.parts[0]?.state
 
 test('all that is made carries the labels, and no other installation sees it', async (t) => {
-  const { engine, open, until } = await playedWorld(t)
+  const { engine, open, until } = await openFakeCluster(t)
   await engine.create('g', spec([part('web')], { volumes: [keys], ports: published }), contents)
   await until('g', isRunning)
   const owned = await engine.list()
@@ -35,7 +35,7 @@ test('all that is made carries the labels, and no other installation sees it', a
 })
 
 test('what bears the labels of a long token and is another’s is left alone', async (t) => {
-  const { engine, double } = await playedWorld(t)
+  const { engine, double } = await openFakeCluster(t)
   const long = 'x'.repeat(64)
   await engine.create(long, spec([part('web')], { hash: 'f'.repeat(64) }))
   const observed = await engine.observe(long)
@@ -55,7 +55,7 @@ test('what bears the labels of a long token and is another’s is left alone', a
 })
 
 test('what is created starts by itself, in the order of the spec', async (t) => {
-  const { engine, double, until } = await playedWorld(t)
+  const { engine, double, until } = await openFakeCluster(t)
   double.kubelet.hold()
   await engine.create('g', spec([part('zeta'), part('alpha')]))
   const made = await engine.observe('g')
@@ -72,7 +72,7 @@ test('what is created starts by itself, in the order of the spec', async (t) => 
 })
 
 test('stop waits for a polite end, gives all up, and running again makes it anew', async (t) => {
-  const { engine, double, until } = await playedWorld(t)
+  const { engine, double, until } = await openFakeCluster(t)
   const wanted = spec([part('web', { stubborn: true })], { volumes: [keys], restart: 'always' })
   await engine.create('g', wanted, contents)
   await until('g', isRunning)
@@ -88,7 +88,7 @@ test('stop waits for a polite end, gives all up, and running again makes it anew
 })
 
 test('an engine that is closed asks nothing more, also while it waits', async (t) => {
-  const { open, until } = await playedWorld(t)
+  const { open, until } = await openFakeCluster(t)
   const engine = open({})
   await engine.create('g', spec([part('web', { stubborn: true })]))
   await until('g', isRunning)
@@ -101,7 +101,7 @@ test('an engine that is closed asks nothing more, also while it waits', async (t
 })
 
 test('another hash is in the way until it is stopped, then it is replaced', async (t) => {
-  const { engine, until } = await playedWorld(t)
+  const { engine, until } = await openFakeCluster(t)
   const description = await engine.describe()
   const fresh = spec([part('web')], { hash: 'h2' })
   await engine.create('g', spec([part('web'), part('old')]))
@@ -120,7 +120,7 @@ test('another hash is in the way until it is stopped, then it is replaced', asyn
 })
 
 test('a half-made group is completed, with the secrets of now', async (t) => {
-  const { engine, double } = await playedWorld(t)
+  const { engine, double } = await openFakeCluster(t)
   const wanted = spec([part('web')], { volumes: [keys], ports: published })
   await engine.create('g', wanted, contents)
   for (const pod of double.objects.list('pods')) double.objects.remove('pods', pod)
@@ -136,7 +136,7 @@ test('a half-made group is completed, with the secrets of now', async (t) => {
 })
 
 test('an image nobody has makes a part wait, with the cluster’s reason', async (t) => {
-  const { engine, until } = await playedWorld(t)
+  const { engine, until } = await openFakeCluster(t)
   await engine.pull()
   await engine.create('g', spec([part('web', {}, { image: 'example/no-such:1' })]))
   const seen = await until('g', (observed) => stateOf(observed)?.kind === 'waiting')
@@ -148,7 +148,7 @@ test('an image nobody has makes a part wait, with the cluster’s reason', async
 })
 
 test('a Service of its own: told once it has an address; a node port has one holder', async (t) => {
-  const { engine, double, open, until } = await playedWorld(t)
+  const { engine, double, open, until } = await openFakeCluster(t)
   double.balancersWait = true
   const port = { port: 80, protocol: 'tcp', publish: { address: '192.0.2.1', port: 8080 } } as const
   await engine.create('slow', spec([part('web')], { ports: [port] }))
@@ -170,7 +170,7 @@ test('a Service of its own: told once it has an address; a node port has one hol
 })
 
 test('what is not built says so: restart, statistics, archives, folders of the host', async (t) => {
-  const { engine, until } = await playedWorld(t)
+  const { engine, until } = await openFakeCluster(t)
   await engine.create('g', spec([part('web')]))
   const state = stateOf(await until('g', isRunning))
   const startedAt = state?.kind === 'running' ? state.startedAt : 0
@@ -188,7 +188,7 @@ test('what is not built says so: restart, statistics, archives, folders of the h
 })
 
 test('a part that does not run is unhealthy, and its log before the start is empty', async (t) => {
-  const { engine, double, until } = await playedWorld(t)
+  const { engine, double, until } = await openFakeCluster(t)
   double.kubelet.hold()
   await engine.create('g', spec([part('job', { print: 'later', exitCode: 0 })]))
   let text = ''
@@ -201,7 +201,7 @@ test('a part that does not run is unhealthy, and its log before the start is emp
 })
 
 test('attach follows the log until the part ends, and tells its code', async (t) => {
-  const { engine, until } = await playedWorld(t)
+  const { engine, until } = await openFakeCluster(t)
   const again = { print: 'tick', exitCode: 4, afterSeconds: 2 }
   await engine.create('g', spec([part('web', again)]))
   await until('g', isRunning)
@@ -211,18 +211,18 @@ test('attach follows the log until the part ends, and tells its code', async (t)
   assert.equal(await session.exitCode(), 4)
 })
 
-test('hints go on over the end of a watch, and end with an error when news is lost', async (t) => {
-  const { engine, double } = await playedWorld(t)
-  const seen: EngineHint[] = []
+test('events continue over the end of a watch, and end with an error when some are lost', async (t) => {
+  const { engine, double } = await openFakeCluster(t)
+  const seen: EngineEvent[] = []
   const stop = new AbortController()
   const { promise: ready, resolve: readied } = Promise.withResolvers<void>()
   const { promise: died, resolve: ended } = Promise.withResolvers<void>()
   const told = (async () => {
-    for await (const hint of engine.hints(stop.signal)) {
-      seen.push(hint)
-      if (hint.kind === 'ready') readied()
-      else if (hint.what === 'died') {
-        if (hint.group === 'second') double.objects.forgetHistory()
+    for await (const event of engine.events(stop.signal)) {
+      seen.push(event)
+      if (event.kind === 'ready') readied()
+      else if (event.what === 'died') {
+        if (event.group === 'second') double.objects.forgetHistory()
         double.endWatches()
         ended()
       }
@@ -233,8 +233,10 @@ test('hints go on over the end of a watch, and end with an error when news is lo
   await died
   await engine.create('second', spec([part('job', { exitCode: 5 })]))
   await assert.rejects(told, { kind: 'unavailable' })
-  const codes = seen.flatMap((hint) =>
-    hint.kind === 'part' && hint.what === 'died' ? [[hint.group, hint.part, hint.exitCode]] : [],
+  const codes = seen.flatMap((event) =>
+    event.kind === 'part' && event.what === 'died'
+      ? [[event.group, event.part, event.exitCode]]
+      : [],
   )
   assert.deepEqual(codes, [
     ['first', 'job', 3],
@@ -243,7 +245,7 @@ test('hints go on over the end of a watch, and end with an error when news is lo
 })
 
 test('a wrong token is refused, a server that is not there unavailable', async (t) => {
-  const { double, open } = await playedWorld(t)
+  const { double, open } = await openFakeCluster(t)
   await using wrong = open({ target: { ...double.target, token: 'guessed' } })
   await assert.rejects(wrong.describe(), { kind: 'refused' })
   await using nowhere = open({ target: { ...double.target, server: 'http://127.0.0.1:1' } })
@@ -254,7 +256,7 @@ test('a wrong token is refused, a server that is not there unavailable', async (
 })
 
 test('credentials of a group reach the nodes that pull, and go with the group', async (t) => {
-  const { engine, changes, double, until } = await playedWorld(t)
+  const { engine, changes, double, until } = await openFakeCluster(t)
   const credentials = [{ server: 'registry.test', username: 'ann', password: 'hush' }]
   await engine.create('g', spec([part('web')]), { credentials })
   await until('g', isRunning)

@@ -6,7 +6,7 @@ import { namesOf } from './names.ts'
 import { ApiDouble } from './testing/api-double.ts'
 import { programVariable } from './testing/kubelet.ts'
 
-/** The played world runs this many times as fast as ours. */
+/** The fake cluster's clock runs this many times as fast as the real one. */
 const speed = 20
 
 async function openPlayed(): Promise<Backend> {

@@ -10,7 +10,7 @@ import {
   type ContainerEngine,
   type EngineDescription,
   EngineError,
-  type EngineHint,
+  type EngineEvent,
   type ExecRequest,
   type GroupContents,
   type GroupSpec,
@@ -30,9 +30,9 @@ import { probeByExec, probeByHttp } from '../probe.ts'
 import { requireRegistry } from '../registry.ts'
 import { checkCluster } from './check-cluster.ts'
 import { KubernetesClient, type KubernetesTarget } from './client.ts'
+import { readEvents } from './events.ts'
 import { openExec } from './exec.ts'
 import { GroupStore } from './group-store.ts'
-import { readHints } from './hints.ts'
 import { attachByLog, readLogs } from './logs.ts'
 import { annotationOf, type Names, namesOf } from './names.ts'
 import { isTerminating, partsOf, readGroup } from './observation.ts'
@@ -121,7 +121,7 @@ export class KubernetesEngine implements ContainerEngine {
     for (const { name, body } of secretBodies(names, spec, contents)) {
       const made = await this.#store.create('secrets', name, body)
       if (made !== undefined) continue
-      // Left by a try that came no further; its contents may be older than these.
+      // An earlier attempt left it; its contents may be older than these.
       if ((await this.#store.get('secrets', names, name)) === undefined) throw halfRemoved()
       await this.#store.replace('secrets', name, body)
     }
@@ -266,8 +266,8 @@ export class KubernetesEngine implements ContainerEngine {
     throw new EngineError('refused', 'a cluster tells no processor time of containers')
   }
 
-  hints(signal: AbortSignal): AsyncIterable<EngineHint> {
-    return readHints(this.#client, this.#options.installation, signal)
+  events(signal: AbortSignal): AsyncIterable<EngineEvent> {
+    return readEvents(this.#client, this.#options.installation, signal)
   }
 
   async #part(group: string, part: string): Promise<ObservedPart> {

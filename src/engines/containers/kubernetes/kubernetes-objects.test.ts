@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { GroupSpec } from '../engine.ts'
 import { at } from '../json.ts'
 import { namesOf } from './names.ts'
-import { part, playedWorld, spec } from './testing/played-world.ts'
+import { openFakeCluster, part, spec } from './testing/fake-cluster.ts'
 
 const { name } = namesOf('one', 'g')
 const labels = { 'armature.installation': 'one', 'armature.group': 'g', 'armature.hash': 'h1' }
@@ -91,7 +91,7 @@ const contents = {
 }
 
 test('the objects of a group, exactly', async (t) => {
-  const { open, changes } = await playedWorld(t)
+  const { open, changes } = await openFakeCluster(t)
   await using engine = open({
     allowPrivileged: true,
     gpuResource: 'example.test/gpu',
@@ -225,7 +225,7 @@ test('the objects of a group, exactly', async (t) => {
 })
 
 test('a plain group is a Pod and nothing else; its end is asked for with its uid', async (t) => {
-  const { engine, changes, pod } = await playedWorld(t)
+  const { engine, changes, pod } = await openFakeCluster(t)
   await engine.create('g', spec([part('web')]))
   const made = changes()
   assert.deepEqual(
@@ -250,7 +250,7 @@ test('a plain group is a Pod and nothing else; its end is asked for with its uid
 })
 
 test('secrets are in Secrets alone, and no look asks for their contents', async (t) => {
-  const { engine, double, changes } = await playedWorld(t)
+  const { engine, double, changes } = await openFakeCluster(t)
   const wanted = { ...everything, parts: [part('web')], volumes: everything.volumes.slice(0, 2) }
   await engine.create('g', wanted, contents)
   const secret = new RegExp(`hush|${base64('hush')}|${base64('$(hush)')}`)
@@ -265,7 +265,7 @@ test('secrets are in Secrets alone, and no look asks for their contents', async 
 })
 
 test('a log is asked for with its bounds', async (t) => {
-  const { engine, double, until } = await playedWorld(t)
+  const { engine, double, until } = await openFakeCluster(t)
   await engine.create('g', spec([part('web', { print: 'x', exitCode: 0 })]))
   await until('g', (observed) => observed.parts[0]?.state.kind === 'terminated')
   double.calls.splice(0)

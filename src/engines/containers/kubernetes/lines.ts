@@ -10,8 +10,8 @@ export async function* splitLines(
 ): AsyncIterable<string> {
   const decoder = new TextDecoder()
   let line = ''
-  for await (const piece of bytes) {
-    line += decoder.decode(piece, { stream: true })
+  for await (const chunk of bytes) {
+    line += decoder.decode(chunk, { stream: true })
     const lines = line.split('\n')
     line = lines.pop() ?? ''
     if (line.length > lineCharactersMax) {

@@ -35,7 +35,7 @@ export async function* readLogs(
     })
     try {
       // An `IncomingMessage` without an encoding yields buffers.
-      for await (const piece of response) yield piece as Buffer
+      for await (const chunk of response) yield chunk as Buffer
     } finally {
       response.destroy()
     }

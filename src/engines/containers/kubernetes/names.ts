@@ -36,7 +36,7 @@ function labelValue(text: string): string {
   return text.length <= labelLengthMax ? text : `digest-${digestOf(text)}`
 }
 
-export interface Metadata {
+interface Metadata {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>

@@ -52,7 +52,7 @@ export function statusesOf(pod: Json): readonly Json[] {
   ]
 }
 
-export function partNamesOf(pod: Json): readonly string[] {
+function partNamesOf(pod: Json): readonly string[] {
   return annotationOf(pod, 'parts').split(',').filter(Boolean)
 }
 

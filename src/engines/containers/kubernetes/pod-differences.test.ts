@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../json.ts'
-import { part, playedWorld, spec } from './testing/played-world.ts'
+import { openFakeCluster, part, spec } from './testing/fake-cluster.ts'
 
 type PodSpec = Record<string, unknown> & { containers: Record<string, unknown>[] }
 
@@ -78,7 +78,7 @@ const refused: readonly (readonly [name: string, admission: (spec: Json) => Json
 
 for (const [name, admission, told] of refused) {
   test(name, async (t) => {
-    const { engine, double } = await playedWorld(t)
+    const { engine, double } = await openFakeCluster(t)
     double.admission = admission
     await assert.rejects(engine.create('g', wanted), {
       name: 'EngineError',
@@ -90,7 +90,7 @@ for (const [name, admission, told] of refused) {
 }
 
 test('what admission adds beside the group’s containers is let be', async (t) => {
-  const { engine, double } = await playedWorld(t)
+  const { engine, double } = await openFakeCluster(t)
   double.admission = changing((pod, web) => ({
     containers: [
       {

@@ -17,7 +17,7 @@ import { metadataOf, type Names, secretName } from './names.ts'
 
 export type ServiceType = 'LoadBalancer' | 'NodePort'
 
-export interface PodSurroundings {
+interface ClusterContext {
   /** Secrets of the namespace with credentials for registries, made by the operator. */
   readonly imagePullSecrets: readonly string[]
   readonly gpuResource: string | undefined
@@ -27,13 +27,13 @@ export function podBody(
   names: Names,
   spec: GroupSpec,
   contents: GroupContents,
-  around: PodSurroundings,
+  cluster: ClusterContext,
 ): Json {
   const metadata = metadataOf(names, spec.hash, names.name)
   const containers = (init: boolean) =>
     spec.parts
       .filter((part) => part.init === init)
-      .map((part) => containerBody(names, spec, part, contents, around))
+      .map((part) => containerBody(names, spec, part, contents, cluster))
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -51,7 +51,7 @@ export function podBody(
       enableServiceLinks: false,
       ...(spec.hostname === undefined ? {} : { hostname: spec.hostname }),
       ...dnsBody(spec),
-      ...pullSecretsBody(names, contents, around),
+      ...pullSecretsBody(names, contents, cluster),
       initContainers: containers(true),
       containers: containers(false),
       volumes: spec.volumes.map((volume) => volumeBody(names, volume, contents)),
@@ -62,10 +62,10 @@ export function podBody(
 function pullSecretsBody(
   names: Names,
   { credentials = [] }: GroupContents,
-  around: PodSurroundings,
+  cluster: ClusterContext,
 ): Readonly<Record<string, Json>> {
   const own = credentials.length === 0 ? [] : [secretName(names, registries)]
-  const all = [...own, ...around.imagePullSecrets]
+  const all = [...own, ...cluster.imagePullSecrets]
   return all.length === 0 ? {} : { imagePullSecrets: all.map((name) => ({ name })) }
 }
 
@@ -90,14 +90,14 @@ function containerBody(
   spec: GroupSpec,
   part: PartSpec,
   contents: GroupContents,
-  around: PodSurroundings,
+  cluster: ClusterContext,
 ): Json {
   const secrets = contents.environment?.get(part.name) ?? new Map<string, string>()
   const fileVolumes = new Set(
     spec.volumes.filter((volume) => volume.kind === 'files').map((volume) => volume.name),
   )
   const command = part.command ?? []
-  const limits = limitsBody(part, around)
+  const limits = limitsBody(part, cluster)
   const probe = (schedule: ProbeSchedule | undefined, name: string) =>
     schedule === undefined || part.init ? {} : { [name]: probeBody(schedule) }
   return {
@@ -130,13 +130,13 @@ function literal(text: string): string {
   return text.replaceAll('$', '$$$$')
 }
 
-function limitsBody(part: PartSpec, around: PodSurroundings): Readonly<Record<string, string>> {
+function limitsBody(part: PartSpec, cluster: ClusterContext): Readonly<Record<string, string>> {
   const { cpu, memoryBytes } = part.limits
   return {
     ...(cpu === undefined ? {} : { cpu: `${Math.max(1, Math.round(cpu * 1000))}m` }),
     ...(memoryBytes === undefined ? {} : { memory: String(memoryBytes) }),
-    ...((part.gpu ?? 0) > 0 && around.gpuResource !== undefined
-      ? { [around.gpuResource]: String(part.gpu) }
+    ...((part.gpu ?? 0) > 0 && cluster.gpuResource !== undefined
+      ? { [cluster.gpuResource]: String(part.gpu) }
       : {}),
   }
 }

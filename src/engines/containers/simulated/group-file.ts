@@ -1,5 +1,5 @@
 /**
- * The simulated world at rest: one small JSON file per group, replaced as a whole, so that a process killed
+ * The state of the simulated engine: one small JSON file per group, replaced as a whole, so that a process killed
  * at any moment leaves the old or the new state, and the next process finds what "really" runs. It holds
  * names, scripts and times; secrets never reach it.
  */
@@ -7,9 +7,9 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PortSpec } from '../engine.ts'
-import type { Life } from './life.ts'
+import type { SimulatedRun } from './restart-policy.ts'
 
-export interface SimulatedPart extends Life {
+export interface SimulatedPart extends SimulatedRun {
   readonly name: string
   readonly image: string
   readonly command: readonly string[]

@@ -2,7 +2,7 @@
 
 import type { SimulatedPart } from './group-file.ts'
 
-export interface LogLine {
+interface LogLine {
   readonly at: number
   readonly text: string
 }

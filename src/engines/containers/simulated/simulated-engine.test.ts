@@ -126,7 +126,7 @@ test('no secret reaches the folder, and nothing is left in it after a removal', 
   assert.deepEqual(await readdir(files), [])
 })
 
-test('another process finds the world as it was left, and its time has gone on', async (t) => {
+test('another process finds the groups as they were left, and their time has gone on', async (t) => {
   const { engine, folder } = await fresh(t)
   await running(engine, group('exit:3@60s', 'never'))
   await engine[Symbol.asyncDispose]()

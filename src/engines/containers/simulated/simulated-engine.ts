@@ -10,7 +10,7 @@ import {
   type ContainerEngine,
   type EngineDescription,
   EngineError,
-  type EngineHint,
+  type EngineEvent,
   type ExecRequest,
   type GroupContents,
   type GroupSpec,
@@ -25,16 +25,16 @@ import {
   type Session,
 } from '../engine.ts'
 import { imageProblem } from '../safe-text.ts'
+import { type Change, EventQueue } from './event-queue.ts'
+import { addressOf, hostPortOf, imageIdOf } from './fake-metadata.ts'
 import { GroupFiles, type SimulatedGroup, type SimulatedPart } from './group-file.ts'
-import { type Change, HintBoard } from './hint-board.ts'
-import { addressOf, hostPortOf, imageIdOf } from './invention.ts'
-import { advance, endRun, nextChange, stateOf } from './life.ts'
 import { logLines } from './log-lines.ts'
+import { advance, endRun, nextChange, stateOf } from './restart-policy.ts'
 import { readScript } from './script.ts'
 import { simulatedSession } from './simulated-session.ts'
 
-export interface SimulatedEngineOptions {
-  /** Where the simulated world is kept; made when missing. */
+interface SimulatedEngineOptions {
+  /** The folder of the group files; made when missing. */
   readonly folder: string
   readonly installation: string
   readonly clock: Clock
@@ -47,14 +47,14 @@ export class SimulatedEngine implements ContainerEngine {
   readonly #files: GroupFiles
   readonly #installation: string
   readonly #clock: Clock
-  readonly #board: HintBoard
+  readonly #board: EventQueue
 
   constructor(options: SimulatedEngineOptions) {
     if (!isToken(options.installation)) throw new Error('the installation is no token')
     this.#files = new GroupFiles(options.folder)
     this.#installation = options.installation
     this.#clock = options.clock
-    this.#board = new HintBoard(options.clock, {
+    this.#board = new EventQueue(options.clock, {
       groups: () => this.#files.list(this.#installation).map(({ group }) => group),
       next: (group) => this.#nextOf(group),
     })
@@ -291,7 +291,7 @@ export class SimulatedEngine implements ContainerEngine {
       .map(({ name }) => ({ name, cpuNanoseconds: 0, memoryBytes: 0 }))
   }
 
-  hints(signal: AbortSignal): AsyncIterable<EngineHint> {
+  events(signal: AbortSignal): AsyncIterable<EngineEvent> {
     return this.#board.follow(signal)
   }
 
@@ -374,7 +374,7 @@ export class SimulatedEngine implements ContainerEngine {
   ): void {
     const at = this.#clock.now()
     const code = exitCode === undefined ? {} : { exitCode }
-    this.#board.tell({ kind: 'part', group, part, what, at, ...code })
+    this.#board.publish({ kind: 'part', group, part, what, at, ...code })
   }
 
   #save(group: SimulatedGroup): void {
@@ -382,7 +382,7 @@ export class SimulatedEngine implements ContainerEngine {
     this.#board.expect(group.group)
   }
 
-  /** What time will change next in a group, for the hints. */
+  /** What time will change next in a group, for the events. */
   #nextOf(group: string): Change | undefined {
     const now = this.#clock.now()
     const held = this.#look(group)
@@ -392,7 +392,7 @@ export class SimulatedEngine implements ContainerEngine {
       if (at === undefined || (first !== undefined && first.at <= at)) continue
       const what = (part.startedAt ?? 0) > now ? 'started' : 'died'
       const code = what === 'died' ? { exitCode: part.script.end?.exitCode ?? 0 } : {}
-      first = { at, hint: { kind: 'part', group, part: part.name, what, at, ...code } }
+      first = { at, event: { kind: 'part', group, part: part.name, what, at, ...code } }
     }
     return first
   }

@@ -135,18 +135,18 @@ async function settingsText(): Promise<string> {
   ].join('\n')
 }
 
-const answerTries = 200
+const answerAttemptsMax = 200
 const answerWaitMs = 50
 
 async function answers(target: DockerTarget, server: ChildProcess): Promise<void> {
   await using client = new DockerClient(target)
-  for (let tries = 0; ; tries++) {
+  for (let attempt = 0; ; attempt++) {
     try {
       await client.json({ method: 'GET', path: '/_ping', doing: 'wait for Podman' })
       return
     } catch (error) {
       // Not listening yet, or never.
-      if (tries >= answerTries || server.exitCode !== null) throw error
+      if (attempt >= answerAttemptsMax || server.exitCode !== null) throw error
       await sleep(answerWaitMs)
     }
   }

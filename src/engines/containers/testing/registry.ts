@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { writeTar } from '../docker/tar.ts'
 
-export interface TestRegistry extends AsyncDisposable {
+interface TestRegistry extends AsyncDisposable {
   /** `127.0.0.1:port`. */
   readonly server: string
   readonly image: string

@@ -14,7 +14,7 @@ import {
 } from '@azure/storage-blob'
 import { agentOf } from '#outbound/agents.ts'
 import type { Outbound } from '#outbound/outbound.ts'
-import type { BlobPlace } from '../engine.ts'
+import type { BlobLocation } from '../engine.ts'
 import { ItemChanged, type ListedItem } from '../objects.ts'
 import { asked, containerOf, isSecure, nameOf, statusOf } from './blob-service.ts'
 
@@ -31,16 +31,16 @@ const accepted = 202
 const answerMilliseconds = 60_000
 
 export class BlobPuller {
-  readonly #place: BlobPlace
+  readonly #location: BlobLocation
   readonly #container: ContainerClient
-  readonly #target: BlobPlace
+  readonly #target: BlobLocation
   readonly #agent: Agent
   #signatures: Promise<Signatures> | undefined
   #refusals = 0
   #hasWorked = false
 
-  constructor(source: BlobPlace, target: BlobPlace, outbound: Outbound) {
-    this.#place = source
+  constructor(source: BlobLocation, target: BlobLocation, outbound: Outbound) {
+    this.#location = source
     this.#container = containerOf(source, outbound)
     this.#target = target
     this.#agent = agentOf(outbound, isSecure(target))
@@ -56,7 +56,7 @@ export class BlobPuller {
 
   /** The digest is the service's own checksum where it tells one. */
   async pull(item: ListedItem, target: BlockBlobClient): Promise<string> {
-    const source = this.#container.getBlobClient(nameOf(this.#place, item.key))
+    const source = this.#container.getBlobClient(nameOf(this.#location, item.key))
     if (this.#hasWorked || this.#refusals < refusalsMax) {
       this.#signatures ??= this.#sign()
       const signatures = await this.#signatures
@@ -84,7 +84,7 @@ export class BlobPuller {
 
   /** Through here, and visible at once when all of it is there. */
   async #carry(item: ListedItem, target: BlockBlobClient): Promise<string> {
-    const source = this.#container.getBlobClient(nameOf(this.#place, item.key))
+    const source = this.#container.getBlobClient(nameOf(this.#location, item.key))
     try {
       const conditions = { ifMatch: `"${item.etag}"` }
       const { readableStreamBody: body } = await source.download(0, undefined, { conditions })
@@ -135,16 +135,19 @@ export class BlobPuller {
 
   /** Counted from the service's own clock, which is the one that judges it. */
   async #sign(): Promise<Signatures> {
-    const { container } = this.#place
+    const { container } = this.#location
     const { date } = await asked('SourceRefused', container, () => this.#container.getProperties())
     const now = date === undefined ? 0 : new Date(date).getTime()
     const expiresOn = new Date(now + signatureMilliseconds)
-    const signed = ({ container: containerName, account, key }: BlobPlace, may: string): string =>
+    const signed = (
+      { container: containerName, account, key }: BlobLocation,
+      may: string,
+    ): string =>
       generateBlobSASQueryParameters(
         { containerName, permissions: ContainerSASPermissions.parse(may), expiresOn },
         new StorageSharedKeyCredential(account, key),
       ).toString()
-    return { source: signed(this.#place, 'r'), target: signed(this.#target, 'cw') }
+    return { source: signed(this.#location, 'r'), target: signed(this.#target, 'cw') }
   }
 }
 

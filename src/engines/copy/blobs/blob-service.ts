@@ -9,17 +9,17 @@ import {
 } from '@azure/storage-blob'
 import { agentOf } from '#outbound/agents.ts'
 import { noAnswer, type Outbound } from '#outbound/outbound.ts'
-import { type BlobPlace, CopyFailure } from '../engine.ts'
-import { checkedPath, checkPlace } from '../names.ts'
+import { type BlobLocation, CopyFailure } from '../engine.ts'
+import { checkedPath, checkLocation } from '../names.ts'
 
 export const blobsAtOnce = 32
 const triesMax = 4
 const requestMilliseconds = 60_000
 
-export function containerOf(place: BlobPlace, outbound: Outbound): ContainerClient {
-  checkPlace(place)
-  const agent = agentOf(outbound, isSecure(place))
-  const pipeline = newPipeline(new StorageSharedKeyCredential(place.account, place.key), {
+export function containerOf(location: BlobLocation, outbound: Outbound): ContainerClient {
+  checkLocation(location)
+  const agent = agentOf(outbound, isSecure(location))
+  const pipeline = newPipeline(new StorageSharedKeyCredential(location.account, location.key), {
     retryOptions: {
       maxTries: triesMax,
       tryTimeoutInMs: requestMilliseconds,
@@ -37,22 +37,22 @@ export function containerOf(place: BlobPlace, outbound: Outbound): ContainerClie
       },
     }),
   })
-  return new BlobServiceClient(place.endpoint, pipeline).getContainerClient(place.container)
+  return new BlobServiceClient(location.endpoint, pipeline).getContainerClient(location.container)
 }
 
-export function isSecure({ endpoint }: BlobPlace): boolean {
+export function isSecure({ endpoint }: BlobLocation): boolean {
   return URL.parse(endpoint)?.protocol === 'https:'
 }
 
 /** What keys are relative to: the path with a slash, or nothing. */
-export function prefixOf(place: BlobPlace): string {
-  const path = checkedPath(place.path).join('/')
-  return path === '' || place.shape === 'file' ? '' : `${path}/`
+export function prefixOf(location: BlobLocation): string {
+  const path = checkedPath(location.path).join('/')
+  return path === '' || location.shape === 'file' ? '' : `${path}/`
 }
 
 /** The blob of a key. */
-export function nameOf(place: BlobPlace, key: string): string {
-  return place.shape === 'file' ? place.path : prefixOf(place) + key
+export function nameOf(location: BlobLocation, key: string): string {
+  return location.shape === 'file' ? location.path : prefixOf(location) + key
 }
 
 export function statusOf(error: unknown): number | undefined {

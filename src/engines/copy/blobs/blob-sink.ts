@@ -7,12 +7,12 @@
 import { createHash } from 'node:crypto'
 import type { BlockBlobClient, ContainerClient } from '@azure/storage-blob'
 import {
-  type BlobPlace,
+  type BlobLocation,
   batchItems,
   CopyFailure,
+  type CopyJournal,
   type CopyTask,
   type DoneItem,
-  type Ledger,
 } from '../engine.ts'
 import type { ListedItem, ObjectSink, Upload } from '../objects.ts'
 import type { RoutedTask } from '../routed-task.ts'
@@ -24,7 +24,7 @@ const blockBytes = 8 * 1024 * 1024
 export class BlobSink implements ObjectSink {
   readonly hash = 'md5'
   readonly width = blobsAtOnce
-  readonly #place: BlobPlace
+  readonly #location: BlobLocation
   readonly #task: CopyTask
   readonly #container: ContainerClient
   readonly #staged: boolean
@@ -32,24 +32,24 @@ export class BlobSink implements ObjectSink {
   /** Nothing was there when this began: nothing of others is to be looked for at the end. */
   #isFresh = false
 
-  constructor(place: BlobPlace, task: RoutedTask) {
+  constructor(location: BlobLocation, task: RoutedTask) {
     const { source } = task
-    this.#place = place
+    this.#location = location
     this.#task = task
     this.#puller =
-      source.kind === 'blobs' && isOneService(source, place)
-        ? new BlobPuller(source, place, task.outbound)
+      source.kind === 'blobs' && isOneService(source, location)
+        ? new BlobPuller(source, location, task.outbound)
         : undefined
-    this.#container = containerOf(place, task.outbound)
+    this.#container = containerOf(location, task.outbound)
     this.#staged = task.mode === 'full' || !task.owned
   }
 
   async prepare(): Promise<'ready'> {
-    const { container, path, shape } = this.#place
+    const { container, path, shape } = this.#location
     await asked('TargetRefused', container, () => this.#container.createIfNotExists())
     if (this.#task.owned) return 'ready'
     const shown = `${container}/${path}`
-    const prefix = shape === 'file' ? path : prefixOf(this.#place)
+    const prefix = shape === 'file' ? path : prefixOf(this.#location)
     const pages = this.#container.listBlobsFlat(prefix === '' ? {} : { prefix })
     const first = await asked('TargetRefused', shown, () => pages.next())
     const isTaken = shape === 'file' ? first.value?.name === path : first.done !== true
@@ -133,11 +133,11 @@ export class BlobSink implements ObjectSink {
   }
 
   /** Once begun it is seen to its end: cancelled half-way it would leave old and new side by side. */
-  async publish(ledger: Ledger): Promise<void> {
+  async publish(journal: CopyJournal): Promise<void> {
     if (!this.#staged) return
     let after: string | undefined
     for (;;) {
-      const items = await ledger.done(after, batchItems)
+      const items = await journal.done(after, batchItems)
       // Those that were pulled before a cut are where they belong.
       const staged = items.filter(({ digest }) => !BlobPuller.isOfPulled(digest))
       await side(staged, (item) => this.#commit(item))
@@ -146,8 +146,8 @@ export class BlobSink implements ObjectSink {
     }
   }
 
-  async tidy(ledger: Ledger): Promise<void> {
-    if (this.#place.shape === 'tree' && !this.#isFresh) await this.#removeOthers(ledger)
+  async tidy(journal: CopyJournal): Promise<void> {
+    if (this.#location.shape === 'tree' && !this.#isFresh) await this.#removeOthers(journal)
   }
 
   /** Blocks that are never committed vanish by themselves, and no reader sees them. */
@@ -155,18 +155,18 @@ export class BlobSink implements ObjectSink {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  async #removeOthers(ledger: Ledger): Promise<void> {
-    const prefix = prefixOf(this.#place)
+  async #removeOthers(journal: CopyJournal): Promise<void> {
+    const prefix = prefixOf(this.#location)
     const pages = this.#container
       .listBlobsFlat(prefix === '' ? {} : { prefix })
       .byPage({ maxPageSize: batchItems })
     for (;;) {
-      const page = await asked('TargetRefused', this.#place.container, () => pages.next())
+      const page = await asked('TargetRefused', this.#location.container, () => pages.next())
       if (page.done === true) return
       const keys = page.value.segment.blobItems.map(({ name }) => name.slice(prefix.length))
       for (let at = 0; at < keys.length; at += batchItems) {
         const some = keys.slice(at, at + batchItems)
-        const held = await ledger.holds(some)
+        const held = await journal.holds(some)
         const gone = some.filter((_, index) => held[index] !== true)
         await side(gone, (key) =>
           asked('TargetRefused', key, async () => {
@@ -198,7 +198,7 @@ export class BlobSink implements ObjectSink {
   }
 
   #blob(key: string): BlockBlobClient {
-    return this.#container.getBlockBlobClient(nameOf(this.#place, key))
+    return this.#container.getBlockBlobClient(nameOf(this.#location, key))
   }
 
   /** All ids of a blob must be of one length. Of this very state of the item, so that no two are mixed. */
@@ -209,7 +209,7 @@ export class BlobSink implements ObjectSink {
 }
 
 /** One host and port: what its own service reaches, it copies without help. */
-function isOneService(source: BlobPlace, target: BlobPlace): boolean {
+function isOneService(source: BlobLocation, target: BlobLocation): boolean {
   return new URL(source.endpoint).origin === new URL(target.endpoint).origin
 }
 

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import type { BlobDownloadResponseParsed, ContainerClient } from '@azure/storage-blob'
 import type { Outbound } from '#outbound/outbound.ts'
-import { type BlobPlace, batchItems, CopyFailure } from '../engine.ts'
+import { type BlobLocation, batchItems, CopyFailure } from '../engine.ts'
 import { ItemChanged, type ListedItem, type ObjectSource } from '../objects.ts'
 import {
   asked,
@@ -17,28 +17,28 @@ import {
 
 /** As many as services list at once. */
 const pageItems = 5000
-export const blobWholeMax = 4 * 1024 * 1024
+const blobWholeMax = 4 * 1024 * 1024
 
 export class BlobSource implements ObjectSource {
   readonly width = blobsAtOnce
   readonly wholeMax = blobWholeMax
-  readonly #place: BlobPlace
+  readonly #location: BlobLocation
   readonly #container: ContainerClient
 
-  constructor(place: BlobPlace, outbound: Outbound) {
-    this.#place = place
-    this.#container = containerOf(place, outbound)
+  constructor(location: BlobLocation, outbound: Outbound) {
+    this.#location = location
+    this.#container = containerOf(location, outbound)
   }
 
   async *list(): AsyncGenerator<readonly ListedItem[]> {
-    const shown = `${this.#place.container}/${this.#place.path}`
-    if (this.#place.shape === 'file') {
-      const found = await this.look(this.#place.path.split('/').at(-1) ?? '')
+    const shown = `${this.#location.container}/${this.#location.path}`
+    if (this.#location.shape === 'file') {
+      const found = await this.look(this.#location.path.split('/').at(-1) ?? '')
       if (found === undefined) throw new CopyFailure('SourceMissing', `there is no blob '${shown}'`)
       yield [found]
       return
     }
-    const prefix = prefixOf(this.#place)
+    const prefix = prefixOf(this.#location)
     const pages = this.#container
       .listBlobsFlat(prefix === '' ? {} : { prefix })
       .byPage({ maxPageSize: pageItems })
@@ -62,7 +62,7 @@ export class BlobSource implements ObjectSource {
   }
 
   async look(key: string): Promise<ListedItem | undefined> {
-    const blob = this.#container.getBlobClient(nameOf(this.#place, key))
+    const blob = this.#container.getBlobClient(nameOf(this.#location, key))
     try {
       const found = await blob.getProperties()
       return {
@@ -109,7 +109,7 @@ export class BlobSource implements ObjectSource {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   async #download(item: ListedItem, offset: number): Promise<BlobDownloadResponseParsed> {
-    const blob = this.#container.getBlobClient(nameOf(this.#place, item.key))
+    const blob = this.#container.getBlobClient(nameOf(this.#location, item.key))
     const conditions = { ifMatch: `"${item.etag}"` }
     try {
       return await blob.download(offset, undefined, { conditions, maxRetryRequests: 3 })

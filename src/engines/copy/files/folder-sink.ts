@@ -21,12 +21,12 @@ import {
 import { open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CopyFailure, type CopyTask, type FolderPlace } from '../engine.ts'
+import { CopyFailure, type CopyTask, type FolderLocation } from '../engine.ts'
 import { checkedPath, stageFolder } from '../names.ts'
 import type { ListedItem, ObjectSink, Upload } from '../objects.ts'
-import { type ContainedPath, containedPath, refuseLinks } from './contained.ts'
-import { exchange } from './exchange.ts'
+import { swapFolders } from './atomic-swap.ts'
 import { filesAtOnce } from './folder-source.ts'
+import { refuseLinks, type SafePath, safePath } from './safe-path.ts'
 
 const readBytes = 4 * 1024 * 1024
 const { O_CREAT, O_NOFOLLOW, O_RDWR, O_TRUNC, O_WRONLY } = constants
@@ -45,19 +45,19 @@ interface Next {
 export class FolderSink implements ObjectSink {
   readonly hash = 'sha256'
   readonly width = filesAtOnce
-  readonly #place: FolderPlace
+  readonly #location: FolderLocation
   readonly #task: CopyTask
-  readonly #at: ContainedPath
+  readonly #at: SafePath
   /** All that is unfinished of this run. */
   readonly #stage: string
   readonly #staged: boolean
   readonly #made = new Set<string>()
   #resumed = false
 
-  constructor(place: FolderPlace, task: CopyTask) {
-    this.#place = place
+  constructor(location: FolderLocation, task: CopyTask) {
+    this.#location = location
     this.#task = task
-    this.#at = containedPath(place)
+    this.#at = safePath(location)
     this.#stage = join(this.#at.root, stageFolder, `${task.token}-${task.run}`)
     this.#staged = task.mode === 'full' || !task.owned
   }
@@ -82,7 +82,7 @@ export class FolderSink implements ObjectSink {
       }
       // The stage is made with its data, so without it the data has been moved to its place.
       const isMoved = this.#staged && !existsSync(this.#data())
-      if (isMoved && this.#place.shape === 'tree') return 'published'
+      if (isMoved && this.#location.shape === 'tree') return 'published'
     } else {
       if (!this.#task.owned) this.#requireEmpty()
       const fresh = `${this.#stage}.new`
@@ -176,13 +176,13 @@ export class FolderSink implements ObjectSink {
   async publish(): Promise<void> {
     if (this.#staged) {
       mkdirSync(dirname(this.#at.path), { recursive: true })
-      refuseLinks(this.#at.root, this.#at.path, this.#place.path)
+      refuseLinks(this.#at.root, this.#at.path, this.#location.path)
       const data = this.#data()
-      if (this.#place.shape === 'file') {
+      if (this.#location.shape === 'file') {
         if (existsSync(data))
-          this.#translated(this.#place.path, () => renameSync(data, this.#at.path))
+          this.#translated(this.#location.path, () => renameSync(data, this.#at.path))
       } else if (existsSync(data)) {
-        this.#translated(this.#place.path, () => {
+        this.#translated(this.#location.path, () => {
           if (!existsSync(this.#at.path)) return renameSync(data, this.#at.path)
           const { ino } = statSync(data, { bigint: true })
           const path = join(this.#stage, `${nextPrefix}${ino}`)
@@ -203,7 +203,7 @@ export class FolderSink implements ObjectSink {
   #takePlace({ path, ino }: Next): void {
     const there = statSync(this.#at.path, { bigint: true, throwIfNoEntry: false })
     if (there?.ino === ino) return
-    if (there !== undefined && exchange(path, this.#at.path)) return
+    if (there !== undefined && swapFolders(path, this.#at.path)) return
     if (there !== undefined) renameSync(this.#at.path, join(this.#stage, 'old'))
     renameSync(path, this.#at.path)
   }
@@ -221,14 +221,14 @@ export class FolderSink implements ObjectSink {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   #data(): string {
-    return this.#place.shape === 'file'
+    return this.#location.shape === 'file'
       ? join(this.#stage, 'data', 'file')
       : join(this.#stage, 'data')
   }
 
   /** Where an item is put: in the stage, or in its place. */
   #goal(key: string): string {
-    const single = this.#place.shape === 'file'
+    const single = this.#location.shape === 'file'
     if (this.#staged) return single ? this.#data() : join(this.#data(), ...checkedPath(key))
     return single ? this.#at.path : join(this.#at.path, ...checkedPath(key))
   }
@@ -244,8 +244,8 @@ export class FolderSink implements ObjectSink {
   #requireEmpty(): void {
     const found = lstatSync(this.#at.path, { bigint: true, throwIfNoEntry: false })
     if (found === undefined) return
-    const shown = `${this.#place.container}/${this.#place.path}`
-    if (this.#place.shape === 'tree' && found.isDirectory()) {
+    const shown = `${this.#location.container}/${this.#location.path}`
+    if (this.#location.shape === 'tree' && found.isDirectory()) {
       if (readdirSync(this.#at.path).length === 0) return
       throw new CopyFailure(
         'TargetNotEmpty',

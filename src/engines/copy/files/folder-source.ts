@@ -15,13 +15,13 @@ import {
 } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { batchItems, CopyFailure, type FolderPlace } from '../engine.ts'
+import { batchItems, CopyFailure, type FolderLocation } from '../engine.ts'
 import { stageFolder } from '../names.ts'
 import { ItemChanged, type ListedItem, type ObjectSource } from '../objects.ts'
-import { containedPath } from './contained.ts'
+import { safePath } from './safe-path.ts'
 
 const chunkBytes = 4 * 1024 * 1024
-export const folderWholeMax = 1024 * 1024
+const folderWholeMax = 1024 * 1024
 /** Small files are read one after the other; so many large ones may be under way meanwhile. */
 export const filesAtOnce = 4
 const foldersDeepMax = 100
@@ -29,20 +29,20 @@ const foldersDeepMax = 100
 export class FolderSource implements ObjectSource {
   readonly width = filesAtOnce
   readonly wholeMax = folderWholeMax
-  readonly #place: FolderPlace
+  readonly #location: FolderLocation
   readonly #path: string
   /** One buffer for all small files: what `whole` gives is good until it is called again. */
   readonly #buffer = Buffer.allocUnsafeSlow(folderWholeMax)
 
-  constructor(place: FolderPlace) {
-    this.#place = place
-    this.#path = containedPath(place).path
+  constructor(location: FolderLocation) {
+    this.#location = location
+    this.#path = safePath(location).path
   }
 
   *list(): Generator<readonly ListedItem[]> {
-    const shown = `${this.#place.container}/${this.#place.path}`
+    const shown = `${this.#location.container}/${this.#location.path}`
     const found = lstatSync(this.#path, { bigint: true, throwIfNoEntry: false })
-    if (this.#place.shape === 'file') {
+    if (this.#location.shape === 'file') {
       if (found?.isFile() !== true) {
         throw new CopyFailure('SourceMissing', `there is no file '${shown}'`)
       }
@@ -124,7 +124,7 @@ export class FolderSource implements ObjectSource {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   #at(key: string): string {
-    return this.#place.shape === 'file' ? this.#path : join(this.#path, key)
+    return this.#location.shape === 'file' ? this.#path : join(this.#path, key)
   }
 
   #opened(key: string): number {

@@ -8,18 +8,18 @@ import { pipeline } from 'node:stream/promises'
 import {
   CopyCancelled,
   CopyFailure,
+  type CopyJournal,
   type CopyTask,
   type DuckdbTable,
-  type Ledger,
   type PostgresTable,
 } from '../engine.ts'
 import type { RoutedTask } from '../routed-task.ts'
+import type { CompletionMarker } from './completion-marker.ts'
 import { conclude, withoutKey } from './copy-tables.ts'
 import { type DuckdbFiles, literal, openDuckdbFiles } from './duckdb-files.ts'
 import { openDuckdbSource } from './duckdb-source.ts'
 import { openDuckdbTarget } from './duckdb-target.ts'
 import { asDuckdb, asPostgres } from './duckdb-types.ts'
-import type { TableMark } from './marks.ts'
 import { Meter } from './meter.ts'
 import { openPostgresSource } from './postgres-source.ts'
 import { inWords } from './postgres-table.ts'
@@ -46,7 +46,7 @@ export async function copyToDuckdb(
   task: RoutedTask,
   from: PostgresTable | DuckdbTable,
   to: DuckdbTable,
-  ledger: Ledger,
+  journal: CopyJournal,
   signal: AbortSignal,
 ): Promise<void> {
   if (from.kind === 'duckdb') refuseOverlap(from, to)
@@ -54,11 +54,11 @@ export async function copyToDuckdb(
   const stage = openTableStage(files.root, task)
   try {
     const target = await openDuckdbTarget(files, to, task, stage)
-    if (target.mark !== undefined) return await conclude(ledger, target.mark, undefined)
+    if (target.marker !== undefined) return await conclude(journal, target.marker, undefined)
     let taken: Taken
     let loaded: number
     if (from.kind === 'postgres') {
-      taken = await takeFromPostgres(task, from, stage, target.merges, ledger, signal)
+      taken = await takeFromPostgres(task, from, stage, target.merges, journal, signal)
       loaded = await target.loadCsv(stage.at(csvFile), taken.columns)
       taken = { ...taken, columns: asDuckdb(taken.columns) }
     } else {
@@ -69,19 +69,19 @@ export async function copyToDuckdb(
       const bytes = statSync(stage.at('rows.duckdb')).size
       taken = { ...chosen, columns, key, rows: loaded, bytes, watermark: source.watermark }
     }
-    const mark = markOf(task, taken, loaded)
+    const marker = markOf(task, taken, loaded)
     await target.open()
     try {
       if (signal.aborted) throw new CopyCancelled()
       files.holdOut()
-      await ledger.publishing()
+      await journal.publishing()
       const { kind, columns, key } = taken
-      if (kind === 'changes') await target.publishChanges(columns, key, mark)
-      else await target.publishAll(columns, key, mark)
+      if (kind === 'changes') await target.publishChanges(columns, key, marker)
+      else await target.publishAll(columns, key, marker)
     } finally {
       await target.close()
     }
-    await conclude(ledger, mark, taken.note)
+    await conclude(journal, marker, taken.note)
   } finally {
     stage.remove()
   }
@@ -91,11 +91,11 @@ export async function copyDuckdbToPostgres(
   task: RoutedTask,
   from: DuckdbTable,
   to: PostgresTable,
-  ledger: Ledger,
+  journal: CopyJournal,
   signal: AbortSignal,
 ): Promise<void> {
   await using target = await openPostgresTarget(to, task)
-  if (target.mark !== undefined) return conclude(ledger, target.mark, undefined)
+  if (target.marker !== undefined) return conclude(journal, target.marker, undefined)
   await using files = await openDuckdbFiles(from.root, 'SourceRefused', signal)
   const stage = openTableStage(files.root, task)
   let isPublishing = false
@@ -103,18 +103,18 @@ export async function copyDuckdbToPostgres(
     const taken = await takeFromDuckdb(task, from, files, stage, target.merges)
     const columns = asPostgres(taken.columns)
     const load = await target.load(taken.kind, columns, 'csv')
-    const meter = new Meter(ledger)
+    const meter = new Meter(journal)
     await inWords(to, 'write', () =>
       pipeline(createReadStream(stage.at(csvFile)), meter, load, { signal }),
     )
     await meter.settled()
-    const mark = markOf(task, taken, load.rowCount)
+    const marker = markOf(task, taken, load.rowCount)
     if (signal.aborted) throw new CopyCancelled()
-    await ledger.publishing()
+    await journal.publishing()
     isPublishing = true
-    if (taken.kind === 'changes') await target.publishChanges(columns, taken.key, mark)
-    else await target.publishAll(taken.key, mark)
-    await conclude(ledger, mark, taken.note)
+    if (taken.kind === 'changes') await target.publishChanges(columns, taken.key, marker)
+    else await target.publishAll(taken.key, marker)
+    await conclude(journal, marker, taken.note)
   } catch (error) {
     if (signal.aborted && !isPublishing) throw new CopyCancelled()
     throw error
@@ -128,14 +128,14 @@ async function takeFromPostgres(
   from: PostgresTable,
   stage: TableStage,
   merges: Merges,
-  ledger: Ledger,
+  journal: CopyJournal,
   signal: AbortSignal,
 ): Promise<Taken> {
   try {
     await using source = await openPostgresSource(from, task)
     const { columns, key } = source.shape
     const chosen = choose(task, source, merges(columns, key))
-    const meter = new Meter(ledger)
+    const meter = new Meter(journal)
     const read = source.stream(chosen.kind, false)
     const file = createWriteStream(stage.at(csvFile))
     await inWords(from, 'read', () => pipeline(read, meter, file, { signal }))
@@ -175,7 +175,7 @@ function choose(
   return { kind: 'all', note: wanted ? withoutKey : source.note }
 }
 
-function markOf(task: CopyTask, taken: Taken, loaded: number): TableMark {
+function markOf(task: CopyTask, taken: Taken, loaded: number): CompletionMarker {
   if (taken.rows !== loaded) {
     throw new CopyFailure('Damaged', `${taken.rows} rows were read and ${loaded} arrived`, 'later')
   }

@@ -1,9 +1,9 @@
 /** PostgreSQL to PostgreSQL: COPY out of one snapshot, piped into COPY, without a row being looked at on the way. */
 
 import { pipeline } from 'node:stream/promises'
-import { CopyCancelled, CopyFailure, type Ledger, type PostgresTable } from '../engine.ts'
+import { CopyCancelled, CopyFailure, type CopyJournal, type PostgresTable } from '../engine.ts'
 import type { RoutedTask } from '../routed-task.ts'
-import type { TableMark } from './marks.ts'
+import type { CompletionMarker } from './completion-marker.ts'
 import { Meter } from './meter.ts'
 import { openPostgresSource } from './postgres-source.ts'
 import { frameFormat, inWords } from './postgres-table.ts'
@@ -13,11 +13,11 @@ export async function copyPostgresToPostgres(
   task: RoutedTask,
   from: PostgresTable,
   to: PostgresTable,
-  ledger: Ledger,
+  journal: CopyJournal,
   signal: AbortSignal,
 ): Promise<void> {
   await using target = await openPostgresTarget(to, task)
-  if (target.mark !== undefined) return conclude(ledger, target.mark, undefined)
+  if (target.marker !== undefined) return conclude(journal, target.marker, undefined)
   await using source = await openPostgresSource(from, task)
   const { shape } = source
   const wanted = task.mode === 'incremental' && task.owned && source.changes !== undefined
@@ -29,7 +29,7 @@ export async function copyPostgresToPostgres(
     const format = frameFormat(shape.columns, target.shape?.columns ?? shape.columns)
     const load = await target.load(kind, shape.columns, format)
     const read = source.frames(kind, format)
-    const meter = new Meter(ledger, read)
+    const meter = new Meter(journal, read)
     const copied = pipeline(read, meter, load, { signal }).catch((error: unknown) => {
       if (read.failure === undefined) throw error
       return inWords(from, 'read', () => Promise.reject(read.failure))
@@ -43,7 +43,7 @@ export async function copyPostgresToPostgres(
         'later',
       )
     }
-    const mark: TableMark = {
+    const marker: CompletionMarker = {
       armature: task.token,
       run: task.run,
       rows: load.rowCount,
@@ -51,11 +51,11 @@ export async function copyPostgresToPostgres(
       ...(source.watermark === undefined ? {} : { watermark: source.watermark }),
     }
     if (signal.aborted) throw new CopyCancelled()
-    await ledger.publishing()
+    await journal.publishing()
     isPublishing = true
-    if (merges) await target.publishChanges(shape.columns, shape.key, mark)
-    else await target.publishAll(shape.key, mark)
-    await conclude(ledger, mark, note)
+    if (merges) await target.publishChanges(shape.columns, shape.key, marker)
+    else await target.publishAll(shape.key, marker)
+    await conclude(journal, marker, note)
   } catch (error) {
     if (signal.aborted && !isPublishing) throw new CopyCancelled()
     throw error
@@ -68,19 +68,19 @@ export const withoutKey =
 
 /** The numbers are the mark's, counted in one go with the end: however often a run is cut off here, once. */
 export async function conclude(
-  ledger: Ledger,
-  mark: TableMark,
+  journal: CopyJournal,
+  marker: CompletionMarker,
   note: string | undefined,
 ): Promise<void> {
-  await ledger.published({
+  await journal.published({
     replaces: false,
     counted: {
-      rowsRead: mark.rows,
-      rowsCopied: mark.rows,
-      sizeRead: mark.bytes,
-      sizeWritten: mark.bytes,
+      rowsRead: marker.rows,
+      rowsCopied: marker.rows,
+      sizeRead: marker.bytes,
+      sizeWritten: marker.bytes,
     },
-    ...(mark.watermark === undefined ? {} : { watermark: mark.watermark }),
+    ...(marker.watermark === undefined ? {} : { watermark: marker.watermark }),
     ...(note === undefined ? {} : { note }),
   })
 }

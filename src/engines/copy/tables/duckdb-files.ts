@@ -8,11 +8,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { elapsedMilliseconds } from '../elapsed.ts'
 import { CopyCancelled, CopyFailure, type DuckdbTable } from '../engine.ts'
-import { realRoot, refuseLinks } from '../files/contained.ts'
+import { realRoot, refuseLinks } from '../files/safe-path.ts'
 import { stageFolder } from '../names.ts'
 import { loadOptional } from '../optional-package.ts'
-import { ticks } from '../ticks.ts'
 
 const waitMilliseconds = 30_000
 const lookMilliseconds = 100
@@ -22,7 +22,7 @@ const databasePattern = /^[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,62})$/
 /** No stage folder is one. */
 const folderPattern = /^[a-z0-9](?:[a-z0-9-]{0,62})$/
 
-export type Cell = string | number | boolean | null
+type Cell = string | number | boolean | null
 
 export interface DuckdbFiles extends AsyncDisposable {
   /** The folder as it really is. */
@@ -93,7 +93,7 @@ export async function openDuckdbFiles(
       }),
     async attach(path, name, mode) {
       const sql = `attach ${literal(path)} as ${quoted(name)} (${mode === 'read' ? 'read_only' : 'read_write'})`
-      for (const from = ticks(); ; ) {
+      for (const from = elapsedMilliseconds(); ; ) {
         const refusal = await inWords(async () => {
           // Both are an answer here: another process has the file, or another task of this one.
           return connection.run(sql).then(
@@ -105,7 +105,7 @@ export async function openDuckdbFiles(
           )
         })
         if (refusal === undefined) return
-        if (ticks() - from > waitMilliseconds) {
+        if (elapsedMilliseconds() - from > waitMilliseconds) {
           const shown = path.slice(root.length + 1)
           throw new CopyFailure('Unreachable', `the database '${shown}' stays in use`, 'later')
         }
@@ -152,18 +152,18 @@ function isBusy(error: unknown): boolean {
 }
 
 /** The file of a table's database. Throws `CopyFailure` for names that could leave the folder. */
-export function fileOf(place: DuckdbTable, root: string): string {
-  if (!databasePattern.test(place.database)) {
+export function fileOf(location: DuckdbTable, root: string): string {
+  if (!databasePattern.test(location.database)) {
     throw new CopyFailure(
       'PathRefused',
-      `'${place.database.slice(0, 80)}' is no name of a database: letters, digits, hyphens and underscores`,
+      `'${location.database.slice(0, 80)}' is no name of a database: letters, digits, hyphens and underscores`,
     )
   }
-  if (!folderPattern.test(place.folder)) {
-    throw new CopyFailure('PathRefused', `'${place.folder.slice(0, 80)}' is no name of a server`)
+  if (!folderPattern.test(location.folder)) {
+    throw new CopyFailure('PathRefused', `'${location.folder.slice(0, 80)}' is no name of a server`)
   }
-  const path = join(root, place.folder, `${place.database}.duckdb`)
-  refuseLinks(root, path, place.database)
+  const path = join(root, location.folder, `${location.database}.duckdb`)
+  refuseLinks(root, path, location.database)
   return path
 }
 

@@ -6,7 +6,7 @@ import { type DuckdbShape, duckdbShape, pathOf } from './duckdb-table.ts'
 import { intoCsv } from './duckdb-types.ts'
 import type { Watermark } from './postgres-source.ts'
 
-export interface DuckdbSource extends AsyncDisposable {
+interface DuckdbSource extends AsyncDisposable {
   readonly shape: DuckdbShape
   /** Undefined: what changed cannot be told, and all is copied. */
   readonly changes: string | undefined
@@ -20,21 +20,21 @@ const name = 'source'
 
 export async function openDuckdbSource(
   files: DuckdbFiles,
-  place: DuckdbTable,
+  location: DuckdbTable,
   task: CopyTask,
 ): Promise<DuckdbSource> {
-  const path = fileOf(place, files.root)
+  const path = fileOf(location, files.root)
   const missing = new CopyFailure(
     'SourceMissing',
-    `there is no table ${place.schema}.${place.table} in '${place.database}'`,
+    `there is no table ${location.schema}.${location.table} in '${location.database}'`,
   )
   if (!isThere(path)) throw missing
   const catalog = `${name}_${task.token}`
   await files.attach(path, catalog, 'read')
   try {
-    const shape = await duckdbShape(files, catalog, place)
+    const shape = await duckdbShape(files, catalog, location)
     if (shape === undefined) throw missing
-    const from = pathOf(catalog, place.schema, place.table)
+    const from = pathOf(catalog, location.schema, location.table)
     const since = await changesOf(files, from, shape, task)
     return {
       shape,
@@ -77,7 +77,7 @@ async function changesOf(
   const [row] = await files.rows(`select max(${quoted(column)})::varchar as top from ${from}`)
   const above = row === undefined || row['top'] === null ? null : String(row['top'])
   const watermark = JSON.stringify({ kind: 'column', column, above } satisfies Watermark)
-  // Written by a run of this mapping, kept by the ledger.
+  // Written by a run of this mapping, kept by the journal.
   const since = task.watermark === undefined ? undefined : (JSON.parse(task.watermark) as Watermark)
   if (since?.kind !== 'column' || since.column !== column || since.above === null) {
     return { changes: undefined, note: undefined, watermark }

@@ -6,17 +6,17 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { CopyFailure, type CopyTask, type DuckdbTable } from '../engine.ts'
+import { type CompletionMarker, formatMarker, parseMarker } from './completion-marker.ts'
 import { type DuckdbFiles, fileOf, isThere, literal, quoted } from './duckdb-files.ts'
 import { type DuckdbShape, duckdbShape, pathOf } from './duckdb-table.ts'
 import { csvType, fromCsv } from './duckdb-types.ts'
-import { readMark, type TableMark, writeMark } from './marks.ts'
 import type { Column } from './postgres-table.ts'
 import type { TableStage } from './table-stage.ts'
 
-export interface DuckdbTarget {
+interface DuckdbTarget {
   readonly shape: DuckdbShape | undefined
   /** This run published before it was cut off: what it noted. */
-  readonly mark: TableMark | undefined
+  readonly marker: CompletionMarker | undefined
   merges(columns: readonly Column[], key: readonly string[]): boolean
   /** Loads a CSV of PostgreSQL whose columns have these types there; how many rows. */
   loadCsv(csv: string, columns: readonly Column[]): Promise<number>
@@ -25,25 +25,33 @@ export interface DuckdbTarget {
   /** Opens the target. Until `close` no other process can. */
   open(): Promise<void>
   close(): Promise<void>
-  publishAll(columns: readonly Column[], key: readonly string[], mark: TableMark): Promise<void>
-  publishChanges(columns: readonly Column[], key: readonly string[], mark: TableMark): Promise<void>
+  publishAll(
+    columns: readonly Column[],
+    key: readonly string[],
+    marker: CompletionMarker,
+  ): Promise<void>
+  publishChanges(
+    columns: readonly Column[],
+    key: readonly string[],
+    marker: CompletionMarker,
+  ): Promise<void>
 }
 
 const batchFile = 'rows.duckdb'
 
 export async function openDuckdbTarget(
   files: DuckdbFiles,
-  place: DuckdbTable,
+  location: DuckdbTable,
   task: CopyTask,
   stage: TableStage,
 ): Promise<DuckdbTarget> {
-  const path = fileOf(place, files.root)
+  const path = fileOf(location, files.root)
   const catalog = `target_${task.token}`
   const staged = `stage_${task.token}`
-  const target = pathOf(catalog, place.schema, place.table)
+  const target = pathOf(catalog, location.schema, location.table)
   const rows = pathOf(staged, 'main', 'rows')
-  const shape = isThere(path) ? await look(files, path, catalog, place, task) : undefined
-  const mark = shape === undefined ? undefined : readMark(shape.comment, task)
+  const shape = isThere(path) ? await look(files, path, catalog, location, task) : undefined
+  const marker = shape === undefined ? undefined : parseMarker(shape.comment, task)
 
   const inStage = async (make: string): Promise<number> => {
     await files.attach(stage.at(batchFile), staged, 'write')
@@ -57,12 +65,12 @@ export async function openDuckdbTarget(
   }
 
   /** All of it or nothing. */
-  const change = async (mark: TableMark, statements: readonly string[]): Promise<void> => {
+  const change = async (marker: CompletionMarker, statements: readonly string[]): Promise<void> => {
     await files.attach(stage.at(batchFile), staged, 'read')
     try {
       await files.run('begin')
       for (const one of statements) await files.run(one)
-      await files.run(`comment on table ${target} is ${literal(writeMark(mark))}`)
+      await files.run(`comment on table ${target} is ${literal(formatMarker(marker))}`)
       await files.run('commit')
     } finally {
       await files.detach(staged)
@@ -71,7 +79,7 @@ export async function openDuckdbTarget(
 
   return {
     shape,
-    mark,
+    marker,
     merges(columns, key) {
       if (shape === undefined || key.length === 0) return false
       const there = new Set(shape.columns.map(({ name }) => name))
@@ -92,26 +100,26 @@ export async function openDuckdbTarget(
       await files.attach(path, catalog, 'write')
     },
     close: () => files.detach(catalog),
-    publishAll(columns, key, mark) {
+    publishAll(columns, key, marker) {
       const names = columns.map(({ name }) => quoted(name)).join(', ')
       const makes =
         shape === undefined
           ? [`create table ${target} (${definition(columns, key)})`]
           : // As DuckDB writes them: without the name of the file, which is the one in use.
             [`use ${quoted(catalog)}`, `drop table ${target}`, ...shape.makes]
-      return change(mark, [
-        `create schema if not exists ${quoted(catalog)}.${quoted(place.schema)}`,
+      return change(marker, [
+        `create schema if not exists ${quoted(catalog)}.${quoted(location.schema)}`,
         ...makes,
         `insert into ${target} (${names}) select ${names} from ${rows}`,
       ])
     },
-    publishChanges(columns, key, mark) {
+    publishChanges(columns, key, marker) {
       const names = columns.map(({ name }) => name)
       const list = names.map(quoted).join(', ')
       const rest = names.filter((one) => !key.includes(one))
       const set = rest.map((one) => `${quoted(one)} = excluded.${quoted(one)}`)
       const then = set.length === 0 ? 'do nothing' : `do update set ${set.join(', ')}`
-      return change(mark, [
+      return change(marker, [
         `insert into ${target} (${list}) select ${list} from ${rows}
           on conflict (${key.map(quoted).join(', ')}) ${then}`,
       ])
@@ -123,19 +131,19 @@ async function look(
   files: DuckdbFiles,
   path: string,
   catalog: string,
-  place: DuckdbTable,
+  location: DuckdbTable,
   task: CopyTask,
 ): Promise<DuckdbShape | undefined> {
   await files.attach(path, catalog, 'read')
   try {
-    const shape = await duckdbShape(files, catalog, place)
+    const shape = await duckdbShape(files, catalog, location)
     if (shape === undefined || task.owned) return shape
-    const target = pathOf(catalog, place.schema, place.table)
+    const target = pathOf(catalog, location.schema, location.table)
     const found = await files.rows(`select 1 as one from ${target} limit 1`)
     if (found.length === 0) return shape
     throw new CopyFailure(
       'TargetNotEmpty',
-      `the table ${place.schema}.${place.table} holds rows that this mapping did not write: empty it, or map elsewhere`,
+      `the table ${location.schema}.${location.table} holds rows that this mapping did not write: empty it, or map elsewhere`,
     )
   } finally {
     await files.detach(catalog)

@@ -8,7 +8,7 @@ import type { Column } from './postgres-table.ts'
 const decimalDigitsMax = 38
 
 /** The type a column of PostgreSQL has in DuckDB. */
-export function duckdbType(type: string): string {
+function duckdbType(type: string): string {
   const [, digits, scale] = /^numeric\((\d+),(\d+)\)$/.exec(type) ?? []
   if (digits !== undefined && Number(digits) <= decimalDigitsMax) {
     return `decimal(${digits},${scale ?? 0})`
@@ -42,7 +42,7 @@ export function fromCsv(quotedName: string, type: string): string {
 }
 
 /** The type a column of DuckDB has in PostgreSQL. */
-export function postgresType(type: string): string {
+function postgresType(type: string): string {
   const decimal = /^DECIMAL\((\d+),(\d+)\)$/.exec(type)
   if (decimal !== null) return `numeric(${decimal[1]},${decimal[2]})`
   if (isNested(type)) return 'jsonb'

@@ -1,14 +1,14 @@
-/** Counts the rows and bytes of a stream as they pass, or takes what its source counts, and tells the ledger now and then. */
+/** Counts the rows and bytes of a stream as they pass, or takes what its source counts, and tells the journal now and then. */
 
 import { Transform, type TransformCallback } from 'node:stream'
-import type { Ledger } from '../engine.ts'
-import { ticks } from '../ticks.ts'
+import { elapsedMilliseconds } from '../elapsed.ts'
+import type { CopyJournal } from '../engine.ts'
 
 const tellMilliseconds = 500
 const lineFeed = 10
 
 /** What a source of frames has given so far. */
-export interface CountedSource {
+interface CountedSource {
   readonly frames: number
   readonly bytes: number
 }
@@ -16,26 +16,26 @@ export interface CountedSource {
 export class Meter extends Transform {
   rows = 0
   bytes = 0
-  readonly #ledger: Ledger
+  readonly #journal: CopyJournal
   readonly #source: CountedSource | undefined
-  #toldAt = ticks()
+  #toldAt = elapsedMilliseconds()
   #telling: Promise<void> | undefined
 
-  constructor(ledger: Ledger, source?: CountedSource) {
+  constructor(journal: CopyJournal, source?: CountedSource) {
     super({ highWaterMark: 1024 * 1024 })
-    this.#ledger = ledger
+    this.#journal = journal
     this.#source = source
   }
 
   override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
     this.#count(chunk)
-    if (ticks() - this.#toldAt < tellMilliseconds || this.#telling !== undefined) {
+    if (elapsedMilliseconds() - this.#toldAt < tellMilliseconds || this.#telling !== undefined) {
       done(null, chunk)
       return
     }
-    this.#toldAt = ticks()
+    this.#toldAt = elapsedMilliseconds()
     const { rows, bytes } = this
-    this.#telling = this.#ledger
+    this.#telling = this.#journal
       .commit({
         done: [],
         counted: {},

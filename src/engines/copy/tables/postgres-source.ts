@@ -22,7 +22,7 @@ export type Watermark =
 
 type Which = 'all' | 'changes'
 
-export interface OpenedSource extends AsyncDisposable {
+interface OpenedSource extends AsyncDisposable {
   readonly shape: TableShape
   /** Undefined: what changed cannot be told, and all is copied. */
   readonly changes: string | undefined
@@ -40,25 +40,29 @@ export interface OpenedSource extends AsyncDisposable {
 const transactionsMax = 2_000_000_000n
 
 export async function openPostgresSource(
-  place: PostgresTable,
+  location: PostgresTable,
   task: RoutedTask,
 ): Promise<OpenedSource> {
-  const client = await connectTo(place, task.outbound)
+  const client = await connectTo(location, task.outbound)
   try {
-    return await inWords(place, 'read', () => open(client, place, task))
+    return await inWords(location, 'read', () => open(client, location, task))
   } catch (error) {
     await client.end()
     throw error
   }
 }
 
-async function open(client: Client, place: PostgresTable, task: CopyTask): Promise<OpenedSource> {
+async function open(
+  client: Client,
+  location: PostgresTable,
+  task: CopyTask,
+): Promise<OpenedSource> {
   await client.query('begin isolation level repeatable read read only')
-  const shape = await shapeOf(client, place.schema, place.table)
+  const shape = await shapeOf(client, location.schema, location.table)
   if (shape === undefined || shape.columns.length === 0) {
     throw new CopyFailure(
       'SourceMissing',
-      `there is no table ${place.schema}.${place.table} in '${place.database}'`,
+      `there is no table ${location.schema}.${location.table} in '${location.database}'`,
     )
   }
   const told = task.watermarkColumn
@@ -69,7 +73,7 @@ async function open(client: Client, place: PostgresTable, task: CopyTask): Promi
     )
   }
   const since = parse(task.watermark)
-  const from = `${named(place.schema, place.table)} t`
+  const from = `${named(location.schema, location.table)} t`
   const { where, note, watermark } =
     told === undefined
       ? await byTransactions(client, since)
@@ -141,6 +145,6 @@ async function byColumn(
 }
 
 function parse(watermark: string | undefined): Watermark | undefined {
-  // Written by this file, kept by the ledger.
+  // Written by this file, kept by the journal.
   return watermark === undefined ? undefined : (JSON.parse(watermark) as Watermark)
 }

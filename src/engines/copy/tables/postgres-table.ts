@@ -26,22 +26,28 @@ export interface TableShape {
   readonly comment: string | null
 }
 
-export async function connectTo(place: PostgresTable, outbound: Outbound): Promise<Client> {
-  for (const text of [place.database, place.schema, place.table, place.user, place.password]) {
+export async function connectTo(location: PostgresTable, outbound: Outbound): Promise<Client> {
+  for (const text of [
+    location.database,
+    location.schema,
+    location.table,
+    location.user,
+    location.password,
+  ]) {
     const problem = serverTextProblem(text)
     if (problem === undefined) continue
     throw new CopyFailure('PathRefused', `a name or password of the server is invalid: ${problem}`)
   }
-  const destination = { scheme: 'postgresql', host: place.host, port: place.port }
-  const route = await requireRoute(outbound, destination, `the server of ${shown(place)}`)
+  const destination = { scheme: 'postgresql', host: location.host, port: location.port }
+  const route = await requireRoute(outbound, destination, `the server of ${shown(location)}`)
   const client = new Client({
     host: route.host,
     port: route.port,
     stream: () => socketOf(route),
-    database: place.database,
-    user: place.user,
-    password: place.password,
-    ssl: place.tls === 'verify' ? { rejectUnauthorized: true } : false,
+    database: location.database,
+    user: location.user,
+    password: location.password,
+    ssl: location.tls === 'verify' ? { rejectUnauthorized: true } : false,
     connectionTimeoutMillis: connectMilliseconds,
     application_name: 'armature data share',
     keepAlive: true,
@@ -52,11 +58,11 @@ export async function connectTo(place: PostgresTable, outbound: Outbound): Promi
     await client.connect()
   } catch (error) {
     // One that does not speak PostgreSQL is told of as one that does not answer.
-    if (speaks(error)) return await inWords(place, 'open', () => Promise.reject(error))
-    throw notReached(`the server of ${shown(place)}`, outbound.failed(destination, error))
+    if (speaks(error)) return await inWords(location, 'open', () => Promise.reject(error))
+    throw notReached(`the server of ${shown(location)}`, outbound.failed(destination, error))
   }
   try {
-    await inWords(place, 'open', () => client.query(alike))
+    await inWords(location, 'open', () => client.query(alike))
   } catch (error) {
     await client.end()
     throw error
@@ -101,7 +107,7 @@ export function frameFormat(from: readonly Column[], to: readonly Column[]): Fra
 
 /** Runs a call of the server; what it says becomes a `CopyFailure` that names the table and no credentials. */
 export async function inWords<T>(
-  place: PostgresTable,
+  location: PostgresTable,
   what: string,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -109,7 +115,7 @@ export async function inWords<T>(
     return await work()
   } catch (error) {
     if (error instanceof CopyFailure) throw error
-    const where = shown(place)
+    const where = shown(location)
     if (error instanceof DatabaseError) {
       const side = what === 'read' ? 'SourceRefused' : 'TargetRefused'
       const fate = error.code?.startsWith('28') ? 'sign-in refused' : error.message

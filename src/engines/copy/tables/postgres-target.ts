@@ -9,8 +9,8 @@ import { escapeIdentifier, escapeLiteral } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { CopyFailure, type CopyTask, type PostgresTable } from '../engine.ts'
 import type { RoutedTask } from '../routed-task.ts'
+import { type CompletionMarker, formatMarker, parseMarker } from './completion-marker.ts'
 import { CopyIn } from './copy-frames.ts'
-import { readMark, type TableMark, writeMark } from './marks.ts'
 import {
   type Column,
   connectTo,
@@ -24,11 +24,11 @@ import {
 } from './postgres-table.ts'
 
 /** All is one transaction, from the stage to its publishing: closed before, nothing of it stays. */
-export interface OpenedTarget extends AsyncDisposable {
+interface OpenedTarget extends AsyncDisposable {
   /** Undefined when there is none yet. */
   readonly shape: TableShape | undefined
   /** This run published before it was cut off: what it noted. */
-  readonly mark: TableMark | undefined
+  readonly marker: CompletionMarker | undefined
   /** Can changed rows be merged: the same columns, and a primary key? */
   merges(columns: readonly Column[], key: readonly string[]): boolean
   /** Makes the stage and gives what loads it: CSV, or the frames of another server. Nobody else sees it before it is published. */
@@ -37,38 +37,46 @@ export interface OpenedTarget extends AsyncDisposable {
     columns: readonly Column[],
     format: FrameFormat | 'csv',
   ): Promise<Writable & { rowCount: number }>
-  publishAll(key: readonly string[], mark: TableMark): Promise<void>
-  publishChanges(columns: readonly Column[], key: readonly string[], mark: TableMark): Promise<void>
+  publishAll(key: readonly string[], marker: CompletionMarker): Promise<void>
+  publishChanges(
+    columns: readonly Column[],
+    key: readonly string[],
+    marker: CompletionMarker,
+  ): Promise<void>
 }
 
 export async function openPostgresTarget(
-  place: PostgresTable,
+  location: PostgresTable,
   task: RoutedTask,
 ): Promise<OpenedTarget> {
-  const client = await connectTo(place, task.outbound)
+  const client = await connectTo(location, task.outbound)
   try {
-    return await inWords(place, 'write', () => open(client, place, task))
+    return await inWords(location, 'write', () => open(client, location, task))
   } catch (error) {
     await client.end()
     throw error
   }
 }
 
-async function open(client: Client, place: PostgresTable, task: CopyTask): Promise<OpenedTarget> {
-  const target = named(place.schema, place.table)
+async function open(
+  client: Client,
+  location: PostgresTable,
+  task: CopyTask,
+): Promise<OpenedTarget> {
+  const target = named(location.schema, location.table)
   const stageName = `armature_${task.token.slice(0, 12)}_${task.run.slice(0, 12)}`
-  const stage = named(place.schema, stageName)
-  await client.query(`create schema if not exists ${escapeIdentifier(place.schema)}`)
-  const shape = await shapeOf(client, place.schema, place.table)
-  if (shape !== undefined && !task.owned) await requireEmpty(client, place, target)
-  const words = <T>(work: () => Promise<T>): Promise<T> => inWords(place, 'write', work)
+  const stage = named(location.schema, stageName)
+  await client.query(`create schema if not exists ${escapeIdentifier(location.schema)}`)
+  const shape = await shapeOf(client, location.schema, location.table)
+  if (shape !== undefined && !task.owned) await requireEmpty(client, location, target)
+  const words = <T>(work: () => Promise<T>): Promise<T> => inWords(location, 'write', work)
 
-  const note = (mark: TableMark): string =>
-    `comment on table ${target} is ${escapeLiteral(writeMark(mark))}`
+  const note = (marker: CompletionMarker): string =>
+    `comment on table ${target} is ${escapeLiteral(formatMarker(marker))}`
 
   return {
     shape,
-    mark: shape === undefined ? undefined : readMark(shape.comment, task),
+    marker: shape === undefined ? undefined : parseMarker(shape.comment, task),
     merges(columns, key) {
       if (shape === undefined || key.length === 0) return false
       const there = new Set(shape.columns.map(({ name }) => name))
@@ -92,7 +100,7 @@ async function open(client: Client, place: PostgresTable, task: CopyTask): Promi
         const copy = `copy ${into} (${names}) from stdin with (format ${format}, freeze)`
         return client.query(format === 'csv' ? copyFrom(copy) : new CopyIn(copy))
       }),
-    publishAll: (key, mark) =>
+    publishAll: (key, marker) =>
       words(async () => {
         if (shape === undefined && key.length > 0) {
           await client.query(`alter table ${stage} add primary key (${list(key)})`)
@@ -101,11 +109,11 @@ async function open(client: Client, place: PostgresTable, task: CopyTask): Promi
           await grantAlike(client, target, stage)
           await client.query(`drop table ${target}`)
         }
-        await client.query(`alter table ${stage} rename to ${escapeIdentifier(place.table)}`)
-        await client.query(note(mark))
+        await client.query(`alter table ${stage} rename to ${escapeIdentifier(location.table)}`)
+        await client.query(note(marker))
         await client.query('commit')
       }),
-    publishChanges: (columns, key, mark) =>
+    publishChanges: (columns, key, marker) =>
       words(async () => {
         const names = columns.map(({ name }) => name)
         const rest = names.filter((name) => !key.includes(name))
@@ -117,7 +125,7 @@ async function open(client: Client, place: PostgresTable, task: CopyTask): Promi
           `insert into ${target} (${list(names)}) select ${list(names)} from pg_temp.armature_changes
             on conflict (${list(key)}) ${then}`,
         )
-        await client.query(note(mark))
+        await client.query(note(marker))
         await client.query('commit')
       }),
     async [Symbol.asyncDispose]() {
@@ -126,12 +134,16 @@ async function open(client: Client, place: PostgresTable, task: CopyTask): Promi
   }
 }
 
-async function requireEmpty(client: Client, place: PostgresTable, target: string): Promise<void> {
+async function requireEmpty(
+  client: Client,
+  location: PostgresTable,
+  target: string,
+): Promise<void> {
   const { rows } = await client.query(`select 1 from ${target} limit 1`)
   if (rows.length === 0) return
   throw new CopyFailure(
     'TargetNotEmpty',
-    `the table ${place.schema}.${place.table} holds rows that this mapping did not write: empty it, or map elsewhere`,
+    `the table ${location.schema}.${location.table} holds rows that this mapping did not write: empty it, or map elsewhere`,
   )
 }
 

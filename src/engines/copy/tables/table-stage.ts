@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CopyTask } from '../engine.ts'
-import { refuseLinks } from '../files/contained.ts'
+import { refuseLinks } from '../files/safe-path.ts'
 import { stageFolder } from '../names.ts'
 
 export interface TableStage {

@@ -11,10 +11,10 @@ import { pipeline } from 'node:stream/promises'
 import { copyObjects } from '../copy-objects.ts'
 import {
   CopyCancelled,
+  type CopyJournal,
   type CopyTask,
   type Counted,
   type DuckdbTable,
-  type Ledger,
   type PostgresTable,
 } from '../engine.ts'
 import { FolderSource } from '../files/folder-source.ts'
@@ -32,7 +32,7 @@ export async function copyTableToFile(
   task: RoutedTask,
   from: PostgresTable | DuckdbTable,
   sink: ObjectSink,
-  ledger: Ledger,
+  journal: CopyJournal,
   signal: AbortSignal,
 ): Promise<void> {
   try {
@@ -42,7 +42,7 @@ export async function copyTableToFile(
       const stage = openTableStage(files.root, task)
       try {
         const counted = await exportDuckdb(task, from, files, stage.at('export'))
-        await send(task, stage.folder, counted, sink, ledger, signal)
+        await send(task, stage.folder, counted, sink, journal, signal)
       } finally {
         stage.remove()
       }
@@ -50,8 +50,8 @@ export async function copyTableToFile(
     }
     const folder = await mkdtemp(join(tmpdir(), 'armature-table-'))
     try {
-      const counted = await exportPostgres(task, from, join(folder, 'export'), ledger, signal)
-      await send(task, folder, counted, sink, ledger, signal)
+      const counted = await exportPostgres(task, from, join(folder, 'export'), journal, signal)
+      await send(task, folder, counted, sink, journal, signal)
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
@@ -69,7 +69,7 @@ async function exportPostgres(
   task: RoutedTask,
   from: PostgresTable,
   folder: string,
-  ledger: Ledger,
+  journal: CopyJournal,
   signal: AbortSignal,
 ): Promise<Exported> {
   await using source = await openPostgresSource(from, { ...task, mode: 'full' })
@@ -77,7 +77,7 @@ async function exportPostgres(
   const path = join(folder, file)
   const csv = isParquet ? join(folder, 'csv') : path
   await mkdir(folder)
-  const meter = new Meter(ledger)
+  const meter = new Meter(journal)
   const read = source.stream('all', true)
   await inWords(from, 'read', () => pipeline(read, meter, createWriteStream(csv), { signal }))
   await meter.settled()
@@ -108,21 +108,21 @@ async function send(
   root: string,
   counted: Exported,
   sink: ObjectSink,
-  ledger: Ledger,
+  journal: CopyJournal,
   signal: AbortSignal,
 ): Promise<void> {
-  const place = { kind: 'folder', shape: 'file', root, container: 'export', path: file } as const
-  await using made = new FolderSource(place)
-  await copyObjects(task, made, sink, countingRows(ledger, counted), signal)
+  const location = { kind: 'folder', shape: 'file', root, container: 'export', path: file } as const
+  await using made = new FolderSource(location)
+  await copyObjects(task, made, sink, countingRows(journal, counted), signal)
 }
 
 /** What was read is rows, not a file; it counts with the end. The file is known by this run alone. */
-function countingRows(ledger: Ledger, table: Exported): Ledger {
+function countingRows(journal: CopyJournal, table: Exported): CopyJournal {
   return {
-    ...ledger,
+    ...journal,
     todo: (items) => Promise.resolve(items.map(() => ({ kind: 'copy' }) as const)),
     commit: (progress) =>
-      ledger.commit({
+      journal.commit({
         ...progress,
         counted: progress.done.length === 0 ? {} : { ...progress.counted, filesRead: 0, ...table },
       }),

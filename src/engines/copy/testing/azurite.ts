@@ -47,7 +47,7 @@ export async function startAzurite(): Promise<BlobServer> {
   const endWithUs = (): void => void child.kill('SIGKILL')
   process.once('exit', endWithUs)
   const endpoint = `http://127.0.0.1:${port}/${emulator.account}`
-  for (let tries = 0; tries < 400; tries++) {
+  for (let attempt = 0; attempt < 400; attempt++) {
     // Any answer is one, also a refusal.
     const answer = await fetch(endpoint).catch(() => undefined)
     if (answer !== undefined) break

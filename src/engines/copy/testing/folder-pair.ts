@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { ObjectsPair } from '../contract.ts'
 
-export interface FolderPair extends ObjectsPair {
+interface FolderPair extends ObjectsPair {
   readonly folder: string
 }
 
@@ -16,7 +16,7 @@ export function folderPair(): FolderPair {
     mkdirSync(dirname(at(side, key)), { recursive: true })
     writeFileSync(at(side, key), bytes)
   }
-  const place = (side: string) =>
+  const location = (side: string) =>
     ({
       kind: 'folder',
       shape: 'tree',
@@ -27,8 +27,8 @@ export function folderPair(): FolderPair {
   mkdirSync(join(folder, 'to'))
   return {
     folder,
-    source: place('from'),
-    target: place('to'),
+    source: location('from'),
+    target: location('to'),
     write: put('from'),
     litter: put('to'),
     remove: async (key) => rmSync(at('from', key)),

@@ -8,7 +8,7 @@ import type { CopyEngine } from '../engine.ts'
 export function inlineEngine(outbound: Outbound = openWay): CopyEngine {
   return {
     open: () => ({
-      copy: (task, ledger, signal) => copyTask({ ...task, outbound }, ledger, signal),
+      copy: (task, journal, signal) => copyTask({ ...task, outbound }, journal, signal),
       [Symbol.asyncDispose]: async () => undefined,
     }),
   }

@@ -4,7 +4,7 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { BlobServer } from './azurite.ts'
 
-export interface StubbornService extends BlobServer {
+interface StubbornService extends BlobServer {
   /** How often it was asked to copy. */
   asked(): number
 }

@@ -17,8 +17,8 @@ function named(sql: string): string {
   return sql.replaceAll('TABLE', `${quoted}.${table}`).replaceAll('SCHEMA', quoted)
 }
 
-export interface PostgresSide extends TableSide, AsyncDisposable {
-  readonly place: PostgresTable
+interface PostgresSide extends TableSide, AsyncDisposable {
+  readonly location: PostgresTable
   readonly client: Client
 }
 
@@ -29,7 +29,7 @@ export async function postgresSide(server: PostgresServer): Promise<PostgresSide
   await client.connect()
   return {
     client,
-    place: {
+    location: {
       kind: 'postgres',
       host: url.hostname,
       port: Number(url.port),
@@ -57,7 +57,7 @@ export async function postgresSide(server: PostgresServer): Promise<PostgresSide
 export function duckdbSide(
   root: string,
   folder: string,
-): TableSide & { readonly place: DuckdbTable } {
+): TableSide & { readonly location: DuckdbTable } {
   const path = join(root, folder, 'shop.duckdb')
   mkdirSync(join(root, folder), { recursive: true })
   // For as short as it takes, as everybody does who shares a file.
@@ -75,7 +75,7 @@ export function duckdbSide(
     }
   }
   return {
-    place: { kind: 'duckdb', root, folder, database: 'shop', schema, table },
+    location: { kind: 'duckdb', root, folder, database: 'shop', schema, table },
     run: async (sql) => void (await rows(sql)),
     rows,
     async leftovers() {

@@ -1,16 +1,16 @@
 /**
- * What every pair of places of tables keeps, as tests: contents, counts, increments by a column that grows, cuts at
- * every call of the ledger, cancellation. A pair joins by saying how statements are run on its sides.
+ * What every pair of locations of tables keeps, as tests: contents, counts, increments by a column that grows, cuts at
+ * every call of the journal, cancellation. A pair joins by saying how statements are run on its sides.
  */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { failure, runTask, taskOf } from '../contract.ts'
-import { CopyCancelled, type CopyEngine, type CopyTask, type TablePlace } from '../engine.ts'
-import { LedgerDead, MemoryManifest } from './memory-ledger.ts'
+import { CopyCancelled, type CopyEngine, type CopyTask, type TableLocation } from '../engine.ts'
+import { JournalClosed, MemoryManifest } from './memory-journal.ts'
 
 export interface TableSide {
-  readonly place: TablePlace
+  readonly location: TableLocation
   /** Runs a statement of what all dialects share; `TABLE` in it is the place's table, `SCHEMA` its schema. */
   run(sql: string): Promise<void>
   /** Rows as text. */
@@ -51,9 +51,9 @@ export function tablesContract(
     alike(await target.rows(all), await source.rows(all))
   }
   const tasks = (pair: TablesPair, manifest: MemoryManifest) => {
-    const places = { source: pair.source.place, target: pair.target.place }
+    const locations = { source: pair.source.location, target: pair.target.location }
     return (mode: CopyTask['mode'], run?: string): CopyTask => ({
-      ...taskOf(places, mode, manifest, run),
+      ...taskOf(locations, mode, manifest, run),
       watermarkColumn: 'id',
     })
   }
@@ -115,7 +115,7 @@ export function tablesContract(
       assert.equal(await countOf(pair.target), 3)
     })
 
-    test('cut off at every call of the ledger and taken up again: the same rows, counted once', async (t) => {
+    test('cut off at every call of the journal and taken up again: the same rows, counted once', async (t) => {
       await using pair = await open(t)
       if (pair === undefined) return
       await fillTable(pair.source)
@@ -132,7 +132,7 @@ export function tablesContract(
             () => undefined,
             (reason: unknown) => reason,
           )
-          assert.ok(died === undefined || died instanceof LedgerDead, String(died))
+          assert.ok(died === undefined || died instanceof JournalClosed, String(died))
           kept.callsLeft = Number.POSITIVE_INFINITY
           if (died !== undefined) await runTask(engine(), task(mode, run), kept)
           await same(pair)
@@ -155,20 +155,20 @@ export function tablesContract(
       for (const when of ['at once', 'soon', 'publishing'] as const) {
         const one = task('full')
         const cancel = new AbortController()
-        const ledger = manifest.ledger(one)
+        const journal = manifest.journal(one)
         await using session = engine().open()
         const stopping = {
-          ...ledger,
+          ...journal,
           publishing: () => {
             cancel.abort()
-            return ledger.publishing()
+            return journal.publishing()
           },
         }
         if (when === 'publishing') {
           await session.copy(one, stopping, cancel.signal)
           await same(pair)
         } else {
-          const unpublished = { ...ledger, publishing: async () => assert.fail('published') }
+          const unpublished = { ...journal, publishing: async () => assert.fail('published') }
           const work = session.copy(one, unpublished, cancel.signal)
           if (when === 'soon') await new Promise((done) => setImmediate(done))
           cancel.abort()
@@ -192,7 +192,7 @@ export function tablesContract(
       await pair.target.run('delete from TABLE')
       await runTask(engine(), tasks(pair, manifest)('full'), manifest)
       await same(pair)
-      const source = { ...pair.source.place, table: 'none' }
+      const source = { ...pair.source.location, table: 'none' }
       const missing = { ...tasks(pair, manifest)('full'), source }
       assert.equal((await failure(runTask(engine(), missing, manifest))).code, 'SourceMissing')
       await noneLeft(pair)

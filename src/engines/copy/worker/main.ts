@@ -1,5 +1,5 @@
 /**
- * The process of a session: copies what it is told, and asks its parent for the ledger. It ends with its parent,
+ * The process of a session: copies what it is told, and asks its parent for the journal. It ends with its parent,
  * and opens nothing that the task does not name.
  */
 
@@ -8,10 +8,10 @@ import { lineLog } from '#outbound/line-log.ts'
 import { type Outbound, openOutbound } from '#outbound/outbound.ts'
 import type { OutboundSettings } from '#outbound/policy.ts'
 import { copyTask } from '../copy-task.ts'
-import { CopyCancelled, CopyFailure, type CopyTask, type Ledger } from '../engine.ts'
-import type { FromWorker, LedgerCall, Outcome, ToWorker } from './messages.ts'
+import { CopyCancelled, CopyFailure, type CopyJournal, type CopyTask } from '../engine.ts'
+import type { FromWorker, JournalCall, Outcome, ToWorker } from './messages.ts'
 
-class LedgerRefused extends Error {}
+class JournalRefused extends Error {}
 
 const cancels = new Map<string, AbortController>()
 const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
@@ -22,17 +22,17 @@ function say(message: FromWorker): void {
   process.send?.(message, undefined, undefined, () => undefined)
 }
 
-function ask(taskId: string, ledger: LedgerCall): Promise<unknown> {
+function ask(taskId: string, journal: JournalCall): Promise<unknown> {
   const call = ++calls
   return new Promise((resolve, reject) => {
     waiting.set(call, { resolve, reject })
-    say({ kind: 'call', call, taskId, ledger })
+    say({ kind: 'call', call, taskId, journal })
   })
 }
 
-function ledgerOf(taskId: string): Ledger {
-  // Every answer is what the parent's own ledger gave for the very call.
-  const call = (ledger: LedgerCall) => ask(taskId, ledger) as Promise<never>
+function ledgerOf(taskId: string): CopyJournal {
+  // Every answer is what the parent's own journal gave for the very call.
+  const call = (journal: JournalCall) => ask(taskId, journal) as Promise<never>
   return {
     todo: (items) =>
       call({ name: 'todo', values: [items.map(({ key, size, etag }) => ({ key, size, etag }))] }),
@@ -62,7 +62,7 @@ async function run(task: CopyTask, settings: OutboundSettings): Promise<void> {
 
 function outcomeOf(error: unknown): Outcome {
   if (error instanceof CopyCancelled) return { kind: 'cancelled' }
-  if (error instanceof LedgerRefused) return { kind: 'ledger' }
+  if (error instanceof JournalRefused) return { kind: 'journal' }
   if (error instanceof CopyFailure) {
     return { kind: 'failed', code: error.code, message: error.message, retry: error.retry }
   }
@@ -83,7 +83,7 @@ process.on('message', (message: ToWorker) => {
       waiting.delete(message.call)
       return
     case 'refused':
-      waiting.get(message.call)?.reject(new LedgerRefused(message.message))
+      waiting.get(message.call)?.reject(new JournalRefused(message.message))
       waiting.delete(message.call)
       return
   }

@@ -1,11 +1,14 @@
 /** What the process of a session and its parent say to each other. Structured clones; nothing is kept open by them. */
 
 import type { OutboundSettings } from '#outbound/policy.ts'
-import type { CopyTask, FailureCode, Ledger } from '../engine.ts'
+import type { CopyJournal, CopyTask, FailureCode } from '../engine.ts'
 
-export type LedgerCall = {
-  readonly [K in keyof Ledger]: { readonly name: K; readonly values: Parameters<Ledger[K]> }
-}[keyof Ledger]
+export type JournalCall = {
+  readonly [K in keyof CopyJournal]: {
+    readonly name: K
+    readonly values: Parameters<CopyJournal[K]>
+  }
+}[keyof CopyJournal]
 
 export type ToWorker =
   | { readonly kind: 'copy'; readonly task: CopyTask; readonly outbound: OutboundSettings }
@@ -18,7 +21,7 @@ export type FromWorker =
       readonly kind: 'call'
       readonly call: number
       readonly taskId: string
-      readonly ledger: LedgerCall
+      readonly journal: JournalCall
     }
   | { readonly kind: 'ended'; readonly taskId: string; readonly outcome: Outcome }
 
@@ -31,7 +34,7 @@ export type Outcome =
       readonly message: string
       readonly retry: 'later' | 'never'
     }
-  /** The ledger threw: its keeper knows what. */
-  | { readonly kind: 'ledger' }
+  /** The journal threw: its keeper knows what. */
+  | { readonly kind: 'journal' }
   /** Ours; for the log. */
   | { readonly kind: 'fault'; readonly message: string }

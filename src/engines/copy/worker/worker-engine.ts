@@ -11,11 +11,11 @@ import {
   CopyCancelled,
   type CopyEngine,
   CopyFailure,
+  type CopyJournal,
   type CopySession,
   type CopyTask,
-  type Ledger,
 } from '../engine.ts'
-import type { FromWorker, LedgerCall, Outcome, ToWorker } from './messages.ts'
+import type { FromWorker, JournalCall, Outcome, ToWorker } from './messages.ts'
 
 /** A task that does not heed its cancellation for so long is ended with its process. */
 const cancelMilliseconds = 3000
@@ -27,9 +27,9 @@ export function workerEngine(outbound: OutboundSettings): CopyEngine {
 }
 
 interface Running {
-  readonly ledger: Ledger
+  readonly journal: CopyJournal
   isPublishing: boolean
-  /** What the ledger threw. */
+  /** What the journal threw. */
   refused: unknown
   end(outcome: Outcome): void
 }
@@ -43,13 +43,13 @@ class WorkerSession implements CopySession {
     this.#outbound = outbound
   }
 
-  async copy(task: CopyTask, ledger: Ledger, signal: AbortSignal): Promise<void> {
+  async copy(task: CopyTask, journal: CopyJournal, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw new CopyCancelled()
     const child = this.#process()
     let timer: NodeJS.Timeout | undefined
     const ended = Promise.withResolvers<Outcome>()
     const running: Running = {
-      ledger,
+      journal,
       isPublishing: false,
       refused: undefined,
       end: (outcome) => ended.resolve(outcome),
@@ -112,14 +112,14 @@ class WorkerSession implements CopySession {
       return
     }
     if (running === undefined) return
-    if (message.ledger.name === 'publishing') running.isPublishing = true
+    if (message.journal.name === 'publishing') running.isPublishing = true
     try {
-      const value = await asked(running.ledger, message.ledger)
+      const value = await asked(running.journal, message.journal)
       this.#say(child, { kind: 'answer', call: message.call, value })
     } catch (error) {
       // Kept for whoever asked for the copy; the process is only told that it must stop.
       running.refused = error
-      this.#say(child, { kind: 'refused', call: message.call, message: 'the ledger refused' })
+      this.#say(child, { kind: 'refused', call: message.call, message: 'the journal refused' })
     }
   }
 
@@ -134,20 +134,20 @@ function compiledBefore(): NodeJS.ProcessEnv {
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) }
 }
 
-function asked(ledger: Ledger, call: LedgerCall): Promise<unknown> {
+function asked(journal: CopyJournal, call: JournalCall): Promise<unknown> {
   switch (call.name) {
     case 'todo':
-      return ledger.todo(...call.values)
+      return journal.todo(...call.values)
     case 'commit':
-      return ledger.commit(...call.values)
+      return journal.commit(...call.values)
     case 'holds':
-      return ledger.holds(...call.values)
+      return journal.holds(...call.values)
     case 'publishing':
-      return ledger.publishing(...call.values)
+      return journal.publishing(...call.values)
     case 'done':
-      return ledger.done(...call.values)
+      return journal.done(...call.values)
     case 'published':
-      return ledger.published(...call.values)
+      return journal.published(...call.values)
     default:
       return call satisfies never
   }
@@ -159,7 +159,7 @@ function settle(outcome: Outcome, running: Running, signal: AbortSignal): void {
       return
     case 'cancelled':
       throw new CopyCancelled()
-    case 'ledger':
+    case 'journal':
       throw running.refused
     case 'failed':
       if (signal.aborted && outcome.code === 'WorkerLost') throw new CopyCancelled()

@@ -102,7 +102,7 @@ export async function readTables(session: Session): Promise<readonly SourceTable
   }))
 }
 
-export interface SequenceName {
+interface SequenceName {
   readonly schema: string
   readonly sequence: string
 }

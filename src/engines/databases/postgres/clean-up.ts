@@ -29,7 +29,7 @@ import { wakeTriggers } from './triggers.ts'
 
 type Trace = Omit<PendingCleanUp, 'reason' | 'tries'>
 
-const sessionsTriesMax = 100
+const sessionsAttemptsMax = 100
 const sessionsMilliseconds = 50
 
 /**
@@ -136,7 +136,7 @@ async function sessionIn(
 
 /** Ends every session of that name but this one, and waits until they are gone. */
 async function endSessions(server: Session, name: string): Promise<void> {
-  for (let tries = 0; tries < sessionsTriesMax; tries++) {
+  for (let attempt = 0; attempt < sessionsAttemptsMax; attempt++) {
     const ended = await server.rows(
       `SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity
        WHERE application_name = $1 AND pid <> pg_catalog.pg_backend_pid()

@@ -62,7 +62,7 @@ async function versionOf(program: string): Promise<string | undefined> {
   }
 }
 
-export interface ProgramRun {
+interface ProgramRun {
   readonly programs: ClientPrograms
   readonly name: 'pg_dump' | 'pg_restore'
   readonly args: readonly string[]

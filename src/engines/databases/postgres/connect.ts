@@ -23,7 +23,7 @@ export interface ReachableServer extends ServerAccess {
   readonly outbound: Outbound
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly database: string
   /** Shown in `pg_stat_activity`; what a later process ends leftovers by. */
   readonly applicationName: string

@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream'
 import type { Connection, Submittable } from 'pg'
 import type { Session } from './connect.ts'
 
-export interface Relay {
+interface Relay {
   readonly source: Session
   readonly copyOut: string
   readonly target: Session

@@ -11,7 +11,7 @@ import { isTransient, quoteText, type Session } from './connect.ts'
 import { relayCopy } from './copy-relay.ts'
 import { type DatabaseTask, openSource, openTarget, tell } from './database-task.ts'
 
-export interface CopyPlan {
+interface CopyPlan {
   readonly tables: readonly SourceTable[]
   readonly snapshot: string
   /** Both servers are of one major version and keep text as UTF-8: binary forms mean the same. */

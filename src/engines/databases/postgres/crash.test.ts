@@ -9,8 +9,14 @@ import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import type { MigrationSpec } from '../engine.ts'
+import {
+  inPhase,
+  isEnded,
+  type MigrationFixture,
+  only,
+  openMigrationFixture,
+} from '../testing/fixture.ts'
 import { findServer, howToGetServers } from '../testing/servers.ts'
-import { inPhase, isEnded, type MigrationWorld, only, openWorld } from '../testing/world.ts'
 
 const long = process.env['ARMATURE_TEST_LONG'] === '1'
 
@@ -54,18 +60,18 @@ const cutting = [
 const everyOther = <T>(all: readonly T[]): readonly T[] =>
   long ? all : all.filter((_, index) => index % 2 === 1)
 
-describe('whatever is killed, the world is put right', () => {
-  let world: MigrationWorld | undefined
+describe('whatever is killed, the fixture is put right', () => {
+  let fixture: MigrationFixture | undefined
   let count = 0
   before(async () => {
     if (findServer(15) !== undefined && findServer(18) !== undefined)
-      world = await openWorld(15, 18)
+      fixture = await openMigrationFixture(15, 18)
   })
   after(async () => {
-    await world?.[Symbol.asyncDispose]()
+    await fixture?.[Symbol.asyncDispose]()
   })
 
-  const prepared = async (open: MigrationWorld, mode: MigrationSpec['mode']) => {
+  const prepared = async (open: MigrationFixture, mode: MigrationSpec['mode']) => {
     count += 1
     const database = `crash_${count}`
     await open.make(database, statements)
@@ -74,7 +80,7 @@ describe('whatever is killed, the world is put right', () => {
 
   /** No trace, no session, the source's tables and settings as they were, and the copy complete. */
   const assertClean = async (
-    open: MigrationWorld,
+    open: MigrationFixture,
     migration: string,
     database: string,
     spec: MigrationSpec,
@@ -110,7 +116,7 @@ describe('whatever is killed, the world is put right', () => {
   const sum = `SELECT (SELECT count(*) FROM public.note) || '/' || (SELECT count(*) FROM public.no_key)
     || '/' || (SELECT count(*) FROM public.scratch) || '/' || (SELECT last_value FROM public.counted)`
 
-  const assertCopied = async (open: MigrationWorld, database: string): Promise<void> => {
+  const assertCopied = async (open: MigrationFixture, database: string): Promise<void> => {
     await using source = await open.session('source', database)
     await using target = await open.session('target', database)
     assert.equal(await target.value(sum), await source.value(sum))
@@ -118,37 +124,37 @@ describe('whatever is killed, the world is put right', () => {
 
   for (const boundary of everyOther(offline)) {
     test(`offline, the worker killed at ${boundary}`, async (t) => {
-      if (!requireOrSkip(t, world !== undefined, howToGetServers) || world === undefined) return
-      const { database, migration, spec } = await prepared(world, 'offline')
-      await using killed = world.open(boundary)
-      await killed.run(migration, spec, world.credentials)
-      const lost = await world.until(killed, migration, ({ worker }) => worker === 'lost')
+      if (!requireOrSkip(t, fixture !== undefined, howToGetServers) || fixture === undefined) return
+      const { database, migration, spec } = await prepared(fixture, 'offline')
+      await using killed = fixture.open(boundary)
+      await killed.run(migration, spec, fixture.credentials)
+      const lost = await fixture.until(killed, migration, ({ worker }) => worker === 'lost')
       assert.notEqual(only(lost).phase, 'succeeded')
-      await using engine = world.open()
-      await engine.run(migration, spec, world.credentials)
-      const ended = await world.until(engine, migration, isEnded)
+      await using engine = fixture.open()
+      await engine.run(migration, spec, fixture.credentials)
+      const ended = await fixture.until(engine, migration, isEnded)
       assert.equal(only(ended).phase, 'succeeded', only(ended).message)
       // Past the point where the copy is complete nothing is done twice.
       assert.equal(only(ended).attempt, boundary === 'finished' ? 1 : 2)
-      await assertCopied(world, database)
-      await assertClean(world, migration, database, spec)
+      await assertCopied(fixture, database)
+      await assertClean(fixture, migration, database, spec)
     })
   }
 
   for (const boundary of everyOther(loading)) {
     test(`online, the worker killed at ${boundary}, then canceled`, async (t) => {
-      if (!requireOrSkip(t, world !== undefined, howToGetServers) || world === undefined) return
-      const { database, migration, spec } = await prepared(world, 'online')
-      await using killed = world.open(boundary)
-      await killed.run(migration, spec, world.credentials)
-      await world.until(killed, migration, ({ worker }) => worker === 'lost')
-      await using engine = world.open()
+      if (!requireOrSkip(t, fixture !== undefined, howToGetServers) || fixture === undefined) return
+      const { database, migration, spec } = await prepared(fixture, 'online')
+      await using killed = fixture.open(boundary)
+      await killed.run(migration, spec, fixture.credentials)
+      await fixture.until(killed, migration, ({ worker }) => worker === 'lost')
+      await using engine = fixture.open()
       await engine.cancel(migration, [database], { dropTarget: true })
-      await engine.run(migration, spec, world.credentials)
-      const ended = await world.until(engine, migration, isEnded)
+      await engine.run(migration, spec, fixture.credentials)
+      const ended = await fixture.until(engine, migration, isEnded)
       assert.equal(only(ended).phase, 'canceled', only(ended).message)
-      await assertClean(world, migration, database, spec)
-      await using target = await world.session('target', 'postgres')
+      await assertClean(fixture, migration, database, spec)
+      await using target = await fixture.session('target', 'postgres')
       assert.equal(
         await target.value('SELECT count(*) FROM pg_database WHERE datname = $1', [database]),
         '0',
@@ -158,51 +164,51 @@ describe('whatever is killed, the world is put right', () => {
 
   for (const boundary of everyOther(cutting)) {
     test(`online, the worker killed at ${boundary}, then cut over`, async (t) => {
-      if (!requireOrSkip(t, world !== undefined, howToGetServers) || world === undefined) return
-      const { database, migration, spec } = await prepared(world, 'online')
-      await using killed = world.open(boundary)
-      await killed.run(migration, spec, world.credentials)
+      if (!requireOrSkip(t, fixture !== undefined, howToGetServers) || fixture === undefined) return
+      const { database, migration, spec } = await prepared(fixture, 'online')
+      await using killed = fixture.open(boundary)
+      await killed.run(migration, spec, fixture.credentials)
       await killed.cutover(migration, [database])
-      await world.until(killed, migration, ({ worker }) => worker === 'lost')
-      await using engine = world.open()
-      await engine.run(migration, spec, world.credentials)
-      const ended = await world.until(engine, migration, isEnded)
+      await fixture.until(killed, migration, ({ worker }) => worker === 'lost')
+      await using engine = fixture.open()
+      await engine.run(migration, spec, fixture.credentials)
+      const ended = await fixture.until(engine, migration, isEnded)
       assert.equal(only(ended).phase, 'succeeded', only(ended).message)
       assert.equal(only(ended).attempt, 1)
-      await assertCopied(world, database)
-      await assertClean(world, migration, database, spec)
+      await assertCopied(fixture, database)
+      await assertClean(fixture, migration, database, spec)
     })
   }
 
   test('a target that crashed while the half-built database was dropped', async (t) => {
-    if (!requireOrSkip(t, world !== undefined, howToGetServers) || world === undefined) return
-    const { database, migration, spec } = await prepared(world, 'online')
-    await using killed = world.open('copying')
-    await killed.run(migration, spec, world.credentials)
-    await world.until(killed, migration, ({ worker }) => worker === 'lost')
+    if (!requireOrSkip(t, fixture !== undefined, howToGetServers) || fixture === undefined) return
+    const { database, migration, spec } = await prepared(fixture, 'online')
+    await using killed = fixture.open('copying')
+    await killed.run(migration, spec, fixture.credentials)
+    await fixture.until(killed, migration, ({ worker }) => worker === 'lost')
     {
-      await using target = await world.session('target', 'postgres')
+      await using target = await fixture.session('target', 'postgres')
       // What such a crash leaves: nobody is let in any more.
       await target.rows('UPDATE pg_database SET datconnlimit = -2 WHERE datname = $1', [database])
     }
-    await using engine = world.open()
-    await engine.run(migration, spec, world.credentials)
+    await using engine = fixture.open()
+    await engine.run(migration, spec, fixture.credentials)
     await engine.cutover(migration, [database])
-    const ended = await world.until(engine, migration, isEnded)
+    const ended = await fixture.until(engine, migration, isEnded)
     assert.equal(only(ended).phase, 'succeeded', only(ended).message)
-    await assertCopied(world, database)
-    await assertClean(world, migration, database, spec)
+    await assertCopied(fixture, database)
+    await assertClean(fixture, migration, database, spec)
   })
 
   test('the controlling process is killed, and the next one finds the worker at work', async (t) => {
-    if (!requireOrSkip(t, world !== undefined, howToGetServers) || world === undefined) return
-    const { database, migration, spec } = await prepared(world, 'online')
+    if (!requireOrSkip(t, fixture !== undefined, howToGetServers) || fixture === undefined) return
+    const { database, migration, spec } = await prepared(fixture, 'online')
     const script = `
       import { createPostgresEngine } from ${JSON.stringify(new URL('postgres-engine.ts', import.meta.url))}
       import { openWay } from ${JSON.stringify(new URL('../../../outbound/testing/ways.ts', import.meta.url))}
-      const folder = ${JSON.stringify(world.folder)}
+      const folder = ${JSON.stringify(fixture.folder)}
       const engine = createPostgresEngine({ clock: { now: () => Date.now() }, outbound: openWay, folder })
-      await engine.run(${JSON.stringify(migration)}, ${JSON.stringify(spec)}, ${JSON.stringify(world.credentials)})
+      await engine.run(${JSON.stringify(migration)}, ${JSON.stringify(spec)}, ${JSON.stringify(fixture.credentials)})
       console.log('started')
       setInterval(() => {}, 1000)`
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
@@ -211,15 +217,15 @@ describe('whatever is killed, the world is put right', () => {
     await once(child.stdout, 'data')
     child.kill('SIGKILL')
     await once(child, 'exit')
-    await using engine = world.open()
-    const seen = await world.until(engine, migration, inPhase('replicating'))
+    await using engine = fixture.open()
+    const seen = await fixture.until(engine, migration, inPhase('replicating'))
     assert.equal(seen.worker, 'running')
-    await engine.run(migration, spec, world.credentials)
+    await engine.run(migration, spec, fixture.credentials)
     await engine.cutover(migration, [database])
-    const ended = await world.until(engine, migration, isEnded)
+    const ended = await fixture.until(engine, migration, isEnded)
     assert.equal(only(ended).phase, 'succeeded', only(ended).message)
     assert.equal(only(ended).attempt, 1)
-    await assertCopied(world, database)
-    await assertClean(world, migration, database, spec)
+    await assertCopied(fixture, database)
+    await assertClean(fixture, migration, database, spec)
   })
 })

@@ -27,7 +27,7 @@ export interface DatabaseTask {
   save(): void
   /** True when `cutover` was asked for. */
   cutoverAsked(): boolean
-  /** Where tests stop the world: called at each boundary with its name. */
+  /** Called at each boundary with its name, so that tests can stop there. */
   onBoundary(name: string): void
 }
 

@@ -9,7 +9,7 @@ import type { DatabaseTask } from './database-task.ts'
 import { objectNames, sessionName } from './names.ts'
 
 const pollMilliseconds = 10
-const endTriesMax = 500
+const endAttemptsMax = 500
 
 /** May this session's user see and end everybody's sessions? Superusers' take a superuser. */
 export const mayEndSessions = `(SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user)
@@ -69,14 +69,14 @@ export async function fence(task: DatabaseTask, source: Session): Promise<void> 
   // Sessions that began later know the setting; those before may be in the middle of a commit, so their end
   // is waited for.
   const since = await source.value('SELECT pg_catalog.clock_timestamp()::text')
-  for (let tries = 0; ; tries++) {
+  for (let attempt = 0; ; attempt++) {
     const ended = await source.rows(endQuery, [
       objectNames(task.migration),
       sessionName(task.migration),
       since,
     ])
     if (ended.length === 0) break
-    if (tries === endTriesMax) {
+    if (attempt === endAttemptsMax) {
       throw new DatabaseEngineError('busy', 'Sessions that write to the source do not end.')
     }
     await new Promise((done) => setTimeout(done, pollMilliseconds))

@@ -26,7 +26,7 @@ const pieceBytes = 1024 * 1024
 const objectsAtOnce = 64
 
 /** Objects whose content, or lack, differs are written anew; those gone from the source are removed. */
-export interface LargeObjectOptions {
+interface LargeObjectOptions {
   /** False: objects are left to the session's own user. */
   readonly owners: boolean
   /** Pass over those whose content is the same; without it every one is written. */

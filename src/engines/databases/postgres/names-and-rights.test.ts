@@ -6,31 +6,31 @@ import { after, before, describe, test } from 'node:test'
 import { openWay } from '#outbound/testing/ways.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import type { DatabaseEngine, MigrationSpec } from '../engine.ts'
-import { findServer, howToGetServers } from '../testing/servers.ts'
 import {
   isEnded,
-  type MigrationWorld,
+  type MigrationFixture,
   only,
-  openWorld,
+  openMigrationFixture,
   startReplicating,
-} from '../testing/world.ts'
+} from '../testing/fixture.ts'
+import { findServer, howToGetServers } from '../testing/servers.ts'
 import { connect, quoteName } from './connect.ts'
 
 const keyed = `CREATE TABLE note (id int PRIMARY KEY, t text);
   INSERT INTO note SELECT g, 'n' || g FROM generate_series(1, 200) g`
 
 describe('names and rights', () => {
-  let opened: MigrationWorld | undefined
+  let opened: MigrationFixture | undefined
   before(async () => {
     if (findServer(15) === undefined || findServer(18) === undefined) return
-    opened = await openWorld(15, 18)
+    opened = await openMigrationFixture(15, 18)
   })
   after(async () => {
     await opened?.[Symbol.asyncDispose]()
   })
   const check = (
     title: string,
-    body: (world: MigrationWorld, engine: DatabaseEngine) => Promise<void>,
+    body: (fixture: MigrationFixture, engine: DatabaseEngine) => Promise<void>,
   ): void => {
     test(title, async (t) => {
       if (!requireOrSkip(t, opened !== undefined, howToGetServers) || opened === undefined) return
@@ -39,59 +39,59 @@ describe('names and rights', () => {
     })
   }
   const finish = async (
-    world: MigrationWorld,
+    fixture: MigrationFixture,
     engine: DatabaseEngine,
     migration: string,
     spec: MigrationSpec,
   ) => {
-    await engine.run(migration, spec, world.credentials)
+    await engine.run(migration, spec, fixture.credentials)
     if (spec.mode === 'online') await engine.cutover(migration, spec.databases)
-    return only(await world.until(engine, migration, isEnded))
+    return only(await fixture.until(engine, migration, isEnded))
   }
 
   check(
     'the database that clients connect to first is moved like any other',
-    async (world, engine) => {
+    async (fixture, engine) => {
       const connected = async (side: 'source' | 'target'): Promise<string> => {
-        await using session = await world.session(side, 'postgres')
+        await using session = await fixture.session(side, 'postgres')
         return (
           (await session.value("SELECT pg_catalog.to_regclass('public.first')::text")) ?? 'none'
         )
       }
       {
-        await using source = await world.session('source', 'postgres')
+        await using source = await fixture.session('source', 'postgres')
         await source.run('CREATE TABLE public.first (id int PRIMARY KEY)')
       }
       for (const mode of ['offline', 'online'] as const) {
-        const spec = world.spec(['postgres'], { mode, overwrite: true })
-        const ended = await finish(world, engine, `first${mode}`, spec)
+        const spec = fixture.spec(['postgres'], { mode, overwrite: true })
+        const ended = await finish(fixture, engine, `first${mode}`, spec)
         assert.equal(ended.phase, 'succeeded', ended.message)
         assert.equal(ended.attempt, 1)
         assert.equal(await connected('target'), 'public.first')
-        assert.deepEqual(await engine.traces(`first${mode}`, spec, world.credentials), [])
+        assert.deepEqual(await engine.traces(`first${mode}`, spec, fixture.credentials), [])
       }
       // Called off, it leaves an empty one: without any, nobody could connect as usual.
-      const spec = world.spec(['postgres'], { mode: 'online', overwrite: true })
-      await startReplicating(world, engine, 'firstoff', spec)
+      const spec = fixture.spec(['postgres'], { mode: 'online', overwrite: true })
+      await startReplicating(fixture, engine, 'firstoff', spec)
       await engine.cancel('firstoff', ['postgres'], { dropTarget: true })
-      assert.equal(only(await world.until(engine, 'firstoff', isEnded)).phase, 'canceled')
+      assert.equal(only(await fixture.until(engine, 'firstoff', isEnded)).phase, 'canceled')
       assert.equal(await connected('target'), 'none')
-      await using source = await world.session('source', 'postgres')
+      await using source = await fixture.session('source', 'postgres')
       await source.run('DROP TABLE public.first')
     },
   )
 
-  check('a server is not migrated into itself', async (world, engine) => {
-    await world.make('itself', [keyed])
-    const spec = world.spec(['itself'], { target: world.source.address, overwrite: true })
-    const secrets = { ...world.credentials, targetPassword: world.source.password }
+  check('a server is not migrated into itself', async (fixture, engine) => {
+    await fixture.make('itself', [keyed])
+    const spec = fixture.spec(['itself'], { target: fixture.source.address, overwrite: true })
+    const secrets = { ...fixture.credentials, targetPassword: fixture.source.password }
     const report = await engine.validate(spec, secrets)
     assert.equal(report.state, 'Failed')
     await engine.run('itself', spec, secrets)
-    const ended = only(await world.until(engine, 'itself', isEnded))
+    const ended = only(await fixture.until(engine, 'itself', isEnded))
     assert.equal(ended.phase, 'failed')
     assert.match(ended.message, /same server/)
-    await using source = await world.session('source', 'itself')
+    await using source = await fixture.session('source', 'itself')
     assert.equal(await source.value('SELECT count(*) FROM public.note'), '200')
   })
 
@@ -103,10 +103,10 @@ describe('names and rights', () => {
     '-d',
     'Upper Case.DOT',
   ].entries()) {
-    check(`a database called ${database}`, async (world, engine) => {
+    check(`a database called ${database}`, async (fixture, engine) => {
       const role = `Role "${index}" o'X`
       const [schema, table, column] = [`S.${long}`, `T"${long}`, `c'\\ "${index}`].map(quoteName)
-      await world.make(database, [
+      await fixture.make(database, [
         `CREATE SCHEMA ${schema}; CREATE ROLE ${quoteName(role)};
          CREATE TABLE ${schema}.${table} (${column} int GENERATED BY DEFAULT AS IDENTITY, "Select" text);
          INSERT INTO ${schema}.${table} ("Select") VALUES ('a'), (E'\\\\.'), (NULL);
@@ -117,38 +117,38 @@ describe('names and rights', () => {
       ])
       for (const mode of ['offline', 'online'] as const) {
         const migration = `n${index}${mode}`
-        const spec = world.spec([database], { mode, overwrite: true })
-        const report = await engine.validate(spec, world.credentials)
+        const spec = fixture.spec([database], { mode, overwrite: true })
+        const report = await engine.validate(spec, fixture.credentials)
         assert.notEqual(report.state, 'Failed', JSON.stringify(report))
-        const ended = await finish(world, engine, migration, spec)
+        const ended = await finish(fixture, engine, migration, spec)
         assert.equal(ended.phase, 'succeeded', ended.message)
         assert.equal(ended.attempt, 1)
-        assert.deepEqual(await engine.traces(migration, spec, world.credentials), [])
+        assert.deepEqual(await engine.traces(migration, spec, fixture.credentials), [])
         const shape = `SELECT (SELECT count(*) FROM ${schema}.${table}) || ' ' ||
           (SELECT last_value FROM ${schema}."Se'q") || ' ' ||
           (SELECT string_agg(setrole::regrole || setconfig::text, ' ' ORDER BY setrole::regrole::text) FROM pg_db_role_setting
             JOIN pg_database d ON d.oid = setdatabase WHERE datname = current_database())`
-        await using source = await world.session('source', database)
-        await using target = await world.session('target', database)
+        await using source = await fixture.session('source', database)
+        await using target = await fixture.session('target', database)
         assert.equal(await target.value(shape), await source.value(shape))
       }
     })
   }
 
-  check('no database is left that was not marked yet', async (world, engine) => {
-    await world.make('unmarked', [keyed])
-    const spec = world.spec(['unmarked'])
-    await using killed = world.open('created')
-    await killed.run('unmarked', spec, world.credentials)
-    await world.until(killed, 'unmarked', ({ worker }) => worker === 'lost')
+  check('no database is left that was not marked yet', async (fixture, engine) => {
+    await fixture.make('unmarked', [keyed])
+    const spec = fixture.spec(['unmarked'])
+    await using killed = fixture.open('created')
+    await killed.run('unmarked', spec, fixture.credentials)
+    await fixture.until(killed, 'unmarked', ({ worker }) => worker === 'lost')
     await engine.cancel('unmarked', ['unmarked'])
-    await engine.run('unmarked', spec, world.credentials)
-    assert.equal(only(await world.until(engine, 'unmarked', isEnded)).phase, 'canceled')
-    assert.deepEqual(await engine.traces('unmarked', spec, world.credentials), [])
+    await engine.run('unmarked', spec, fixture.credentials)
+    assert.equal(only(await fixture.until(engine, 'unmarked', isEnded)).phase, 'canceled')
+    assert.deepEqual(await engine.traces('unmarked', spec, fixture.credentials), [])
   })
 
-  check('called off at any moment, nothing is left', async (world, engine) => {
-    await world.make('moments', [
+  check('called off at any moment, nothing is left', async (fixture, engine) => {
+    await fixture.make('moments', [
       keyed,
       'CREATE TABLE no_key (a int); INSERT INTO no_key VALUES (1)',
     ])
@@ -156,15 +156,15 @@ describe('names and rights', () => {
       for (let step = 0; step < 8; step++) {
         const migration = `m${way}${step}`
         const mode = way === 'offline' ? 'offline' : 'online'
-        const spec = world.spec(['moments'], { mode, overwrite: true, fence: 'stay' })
-        await engine.run(migration, spec, world.credentials)
+        const spec = fixture.spec(['moments'], { mode, overwrite: true, fence: 'stay' })
+        await engine.run(migration, spec, fixture.credentials)
         if (way === 'cutover') await engine.cutover(migration, ['moments'])
         await new Promise((done) => setTimeout(done, 150 * step))
         await engine.cancel(migration, ['moments'], { dropTarget: true })
-        const ended = only(await world.until(engine, migration, isEnded))
+        const ended = only(await fixture.until(engine, migration, isEnded))
         assert.ok(['canceled', 'succeeded'].includes(ended.phase), ended.message)
-        assert.deepEqual(await engine.traces(migration, spec, world.credentials), [])
-        await using source = await world.session('source', 'moments')
+        assert.deepEqual(await engine.traces(migration, spec, fixture.credentials), [])
+        await using source = await fixture.session('source', 'moments')
         assert.equal(
           await source.value("SELECT relreplident FROM pg_class WHERE relname = 'no_key'"),
           'd',
@@ -181,42 +181,47 @@ describe('names and rights', () => {
     }
   })
 
-  check('what lies in a tablespace comes to the place of the target', async (world, engine) => {
-    await using server = await world.session('source', 'postgres')
+  check('what lies in a tablespace comes to the place of the target', async (fixture, engine) => {
+    await using server = await fixture.session('source', 'postgres')
     const folder = (await server.value('SHOW data_directory')) ?? ''
     const place = `${folder}/../fast`
     mkdirSync(place)
     const { uid, gid } = statSync(folder)
     chownSync(place, uid, gid)
     await server.run(`CREATE TABLESPACE fast LOCATION '${folder.replace(/\/[^/]*$/, '')}/fast'`)
-    await world.make('placed', [
+    await fixture.make('placed', [
       `${keyed}; ALTER TABLE note SET TABLESPACE fast; CREATE INDEX ON note (t) TABLESPACE fast;
        ALTER DATABASE placed SET default_tablespace TO fast`,
     ])
-    const ended = await finish(world, engine, 'placed', world.spec(['placed'], { mode: 'online' }))
+    const ended = await finish(
+      fixture,
+      engine,
+      'placed',
+      fixture.spec(['placed'], { mode: 'online' }),
+    )
     assert.equal(ended.phase, 'succeeded', ended.message)
-    await using target = await world.session('target', 'placed')
+    await using target = await fixture.session('target', 'placed')
     await target.run('CREATE TABLE public.more (a int)')
   })
 
-  check('a locale of another kind comes over', async (world, engine) => {
-    await using server = await world.session('source', 'postgres')
+  check('a locale of another kind comes over', async (fixture, engine) => {
+    await using server = await fixture.session('source', 'postgres')
     await server.run(
       "CREATE DATABASE sorted TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'de-u-co-phonebk' ENCODING 'UTF8' LOCALE 'C'",
     )
-    await using source = await world.session('source', 'sorted')
+    await using source = await fixture.session('source', 'sorted')
     await source.run(
       "CREATE TABLE public.word (t text PRIMARY KEY); INSERT INTO public.word VALUES ('Az'), ('Ä'), ('Ad')",
     )
-    const ended = await finish(world, engine, 'sorted', world.spec(['sorted']))
+    const ended = await finish(fixture, engine, 'sorted', fixture.spec(['sorted']))
     assert.equal(ended.phase, 'succeeded', ended.message)
-    await using target = await world.session('target', 'sorted')
+    await using target = await fixture.session('target', 'sorted')
     const order = "SELECT string_agg(t, ' ' ORDER BY t) FROM public.word"
     assert.equal(await target.value(order), await source.value(order))
   })
 
-  check('passwords are not in the log of the target', async (world, engine) => {
-    await using target = await world.session('target', 'postgres')
+  check('passwords are not in the log of the target', async (fixture, engine) => {
+    await using target = await fixture.session('target', 'postgres')
     for (const [name, value] of [
       ['log_statement', 'all'],
       ['logging_collector', 'on'],
@@ -224,74 +229,74 @@ describe('names and rights', () => {
     ]) {
       await target.run(`ALTER SYSTEM SET ${name} TO '${value}'`)
     }
-    await world.target.server.restart()
-    await world.make('logged', [keyed])
-    const spec = world.spec(['logged'], { mode: 'online' })
-    const ended = await finish(world, engine, 'logged', spec)
+    await fixture.target.server.restart()
+    await fixture.make('logged', [keyed])
+    const spec = fixture.spec(['logged'], { mode: 'online' })
+    const ended = await finish(fixture, engine, 'logged', spec)
     assert.equal(ended.phase, 'succeeded', ended.message)
     // One that fails would be told in full.
     const nowhere = { ...spec, overwrite: true, sourceFromTarget: { host: '127.0.0.1', port: 1 } }
-    const report = await engine.validate(nowhere, world.credentials)
+    const report = await engine.validate(nowhere, fixture.credentials)
     const found = report.server.find(({ type }) => type === 'TargetReachesSource')
     assert.match(JSON.stringify(found), /603000/)
-    await using after = await world.session('target', 'postgres')
+    await using after = await fixture.session('target', 'postgres')
     const log = await after.value('SELECT pg_read_file(pg_current_logfile())')
     assert.match(log ?? '', /RENAME TO/)
-    assert.ok(!log?.includes(world.credentials.sourcePassword))
+    assert.ok(!log?.includes(fixture.credentials.sourcePassword))
     assert.ok(!log?.includes('SCRAM-SHA-256'))
     for (const name of ['log_statement', 'logging_collector', 'log_min_duration_statement']) {
       await after.run(`ALTER SYSTEM RESET ${name}`)
     }
-    await world.target.server.restart()
+    await fixture.target.server.restart()
   })
 
-  check('a template at the target is not dropped', async (world, engine) => {
-    await world.make('model', [keyed])
-    await world.make('model', ['CREATE TABLE theirs (a int)'], 'target')
-    await using target = await world.session('target', 'postgres')
+  check('a template at the target is not dropped', async (fixture, engine) => {
+    await fixture.make('model', [keyed])
+    await fixture.make('model', ['CREATE TABLE theirs (a int)'], 'target')
+    await using target = await fixture.session('target', 'postgres')
     await target.run('ALTER DATABASE model IS_TEMPLATE true')
-    const spec = world.spec(['model'], { overwrite: true })
-    const ended = await finish(world, engine, 'model', spec)
+    const spec = fixture.spec(['model'], { overwrite: true })
+    const ended = await finish(fixture, engine, 'model', spec)
     assert.equal(ended.phase, 'failed')
     assert.match(ended.message, /template/)
-    await using inside = await world.session('target', 'model')
+    await using inside = await fixture.session('target', 'model')
     assert.equal(await inside.value("SELECT to_regclass('public.theirs')::text"), 'public.theirs')
-    assert.deepEqual(await engine.traces('model', spec, world.credentials), [])
+    assert.deepEqual(await engine.traces('model', spec, fixture.credentials), [])
   })
 
-  check('what may be overwritten stays when the copy cannot succeed', async (world, engine) => {
-    await world.make('precious', [keyed])
-    await world.make('precious', ['CREATE TABLE theirs (a int)'], 'target')
+  check('what may be overwritten stays when the copy cannot succeed', async (fixture, engine) => {
+    await fixture.make('precious', [keyed])
+    await fixture.make('precious', ['CREATE TABLE theirs (a int)'], 'target')
     const sourceFromTarget = { host: '127.0.0.1', port: 1 }
-    const spec = world.spec(['precious'], { mode: 'online', overwrite: true, sourceFromTarget })
-    const ended = await finish(world, engine, 'precious', spec)
+    const spec = fixture.spec(['precious'], { mode: 'online', overwrite: true, sourceFromTarget })
+    const ended = await finish(fixture, engine, 'precious', spec)
     assert.equal(ended.phase, 'failed')
-    await using target = await world.session('target', 'precious')
+    await using target = await fixture.session('target', 'precious')
     assert.equal(await target.value("SELECT to_regclass('public.theirs')::text"), 'public.theirs')
   })
 
-  check('limits of connections go along and do not stand in the way', async (world, engine) => {
-    await world.make('limited', [keyed, 'ALTER DATABASE limited CONNECTION LIMIT 1'])
-    const spec = world.spec(['limited'], { mode: 'online' })
-    const ended = await finish(world, engine, 'limited', spec)
+  check('limits of connections go along and do not stand in the way', async (fixture, engine) => {
+    await fixture.make('limited', [keyed, 'ALTER DATABASE limited CONNECTION LIMIT 1'])
+    const spec = fixture.spec(['limited'], { mode: 'online' })
+    const ended = await finish(fixture, engine, 'limited', spec)
     assert.equal(ended.phase, 'succeeded', ended.message)
-    await using target = await world.session('target', 'postgres')
+    await using target = await fixture.session('target', 'postgres')
     assert.equal(
       await target.value("SELECT datconnlimit FROM pg_database WHERE datname = 'limited'"),
       '1',
     )
   })
 
-  check('a fence of a user who sees no other sessions', async (world, engine) => {
-    await using server = await world.session('source', 'postgres')
+  check('a fence of a user who sees no other sessions', async (fixture, engine) => {
+    await using server = await fixture.session('source', 'postgres')
     await server.run(`CREATE ROLE own LOGIN REPLICATION PASSWORD 'own';
       CREATE ROLE app LOGIN PASSWORD 'app'`)
     await server.run('CREATE DATABASE owned OWNER own')
-    await using target = await world.session('target', 'postgres')
+    await using target = await fixture.session('target', 'postgres')
     await target.run(`CREATE ROLE own LOGIN CREATEDB PASSWORD 'own'; CREATE ROLE app;
       GRANT pg_create_subscription TO own`)
-    const own = { ...world.source.address, user: 'own' }
-    const plain = world.spec(['owned'], {
+    const own = { ...fixture.source.address, user: 'own' }
+    const plain = fixture.spec(['owned'], {
       mode: 'online',
       roles: false,
       fence: 'stay',
@@ -300,12 +305,12 @@ describe('names and rights', () => {
     const spec = { ...plain, source: own, target: { ...plain.target, user: 'own' } }
     const secrets = { sourcePassword: 'own', targetPassword: 'own' }
     {
-      await using source = await world.session('source', 'owned')
+      await using source = await fixture.session('source', 'owned')
       await source.run(`SET ROLE own; ${keyed.replaceAll('note', 'public.note')};
         GRANT ALL ON public.note TO app; CREATE UNLOGGED TABLE public.scratch (a int);
         INSERT INTO public.scratch VALUES (1)`)
     }
-    await startReplicating(world, engine, 'owned', spec, secrets)
+    await startReplicating(fixture, engine, 'owned', spec, secrets)
     await using app = await connect(
       { address: { ...own, user: 'app' }, password: 'app', outbound: openWay },
       { database: 'owned', applicationName: 'app' },
@@ -317,7 +322,7 @@ describe('names and rights', () => {
       JSON.stringify(report.server),
     )
     await engine.cutover('owned', ['owned'])
-    const shut = await world.until(
+    const shut = await fixture.until(
       engine,
       'owned',
       (one) => isEnded(one) || /pg_signal_backend/.test(only(one).message),
@@ -330,68 +335,68 @@ describe('names and rights', () => {
       await engine.run(again, { ...spec, overwrite: true }, secrets)
       await engine.cutover(again, ['owned'])
     }
-    const ended = only(await world.until(engine, again, isEnded))
+    const ended = only(await fixture.until(engine, again, isEnded))
     assert.equal(ended.phase, 'succeeded', ended.message)
     assert.notEqual(app.lost(), undefined)
   })
 
-  check('owners that the target’s user may not become', async (world, engine) => {
-    await world.make('foreign', [
+  check('owners that the target’s user may not become', async (fixture, engine) => {
+    await fixture.make('foreign', [
       `CREATE ROLE stranger; ${keyed}; ALTER TABLE note OWNER TO stranger; GRANT SELECT ON note TO stranger`,
     ])
-    await using target = await world.session('target', 'postgres')
+    await using target = await fixture.session('target', 'postgres')
     await target.run("CREATE ROLE stranger; CREATE ROLE little LOGIN CREATEDB PASSWORD 'little'")
-    const plain = world.spec(['foreign'], { roles: false })
+    const plain = fixture.spec(['foreign'], { roles: false })
     const spec = { ...plain, target: { ...plain.target, user: 'little' } }
-    const secrets = { ...world.credentials, targetPassword: 'little' }
+    const secrets = { ...fixture.credentials, targetPassword: 'little' }
     await engine.run('foreign', spec, secrets)
-    const ended = only(await world.until(engine, 'foreign', isEnded))
+    const ended = only(await fixture.until(engine, 'foreign', isEnded))
     assert.equal(ended.phase, 'succeeded', ended.message)
   })
 
-  check('what would fail at the very end is told before', async (world, engine) => {
-    await world.make('unread', [
+  check('what would fail at the very end is told before', async (fixture, engine) => {
+    await fixture.make('unread', [
       `${keyed}; CREATE SEQUENCE hidden; CREATE ROLE peeker LOGIN PASSWORD 'peeker';
        GRANT SELECT ON note TO peeker; SELECT lo_create(7777)`,
     ])
-    const plain = world.spec(['unread'])
+    const plain = fixture.spec(['unread'])
     const spec = { ...plain, source: { ...plain.source, user: 'peeker' } }
-    const report = await engine.validate(spec, { ...world.credentials, sourcePassword: 'peeker' })
+    const report = await engine.validate(spec, { ...fixture.credentials, sourcePassword: 'peeker' })
     const told = report.databases[0]?.findings.find(({ type }) => type === 'SourcePrivileges')
     assert.equal(told?.state, 'Failed')
     assert.match(JSON.stringify(told), /hidden/)
     assert.match(JSON.stringify(told), /large object/)
     const online = { ...spec, mode: 'online' as const }
-    const secrets = { ...world.credentials, sourcePassword: 'peeker' }
+    const secrets = { ...fixture.credentials, sourcePassword: 'peeker' }
     const { databases } = await engine.validate(online, secrets)
     const owned = databases[0]?.findings.find(({ type }) => type === 'SourceOwnership')
     assert.match(JSON.stringify(owned), /Failed.*note, the database itself/)
   })
 
-  check('a source that is started anew in the middle of the copy', async (world, engine) => {
-    await world.make('restarted', [
+  check('a source that is started anew in the middle of the copy', async (fixture, engine) => {
+    await fixture.make('restarted', [
       'CREATE TABLE note (id int PRIMARY KEY, t text); INSERT INTO note SELECT g, repeat(md5(g::text), 40) FROM generate_series(1, 60000) g',
     ])
-    const spec = world.spec(['restarted'], { mode: 'online' })
-    await engine.run('restarted', spec, world.credentials)
-    await world.until(engine, 'restarted', (one) =>
+    const spec = fixture.spec(['restarted'], { mode: 'online' })
+    await engine.run('restarted', spec, fixture.credentials)
+    await fixture.until(engine, 'restarted', (one) =>
       ['schema', 'copying', 'indexing'].includes(one.databases[0]?.phase ?? ''),
     )
-    await world.source.server.restart()
-    await world.until(
+    await fixture.source.server.restart()
+    await fixture.until(
       engine,
       'restarted',
       (one) => isEnded(one) || only(one).phase === 'replicating',
     )
-    await world.source.server.restart()
-    await using source = await world.session('source', 'restarted')
+    await fixture.source.server.restart()
+    await using source = await fixture.session('source', 'restarted')
     await source.run("INSERT INTO public.note VALUES (0, 'late')")
-    await world.target.server.restart()
+    await fixture.target.server.restart()
     await engine.cutover('restarted', ['restarted'])
     // The lock at the target went with its server, so the worker left: the next look begins another.
-    await world.until(engine, 'restarted', ({ worker }) => worker !== 'running')
-    await engine.run('restarted', spec, world.credentials)
-    const ended = only(await world.until(engine, 'restarted', isEnded))
+    await fixture.until(engine, 'restarted', ({ worker }) => worker !== 'running')
+    await engine.run('restarted', spec, fixture.credentials)
+    const ended = only(await fixture.until(engine, 'restarted', isEnded))
     assert.equal(ended.phase, 'succeeded', ended.message)
     assert.equal(ended.verified?.rows, 60001)
   })
@@ -400,11 +405,11 @@ describe('names and rights', () => {
 test('a setting that the target does not know is left out, and told', async (t) => {
   const there = findServer(13) !== undefined && findServer(18) !== undefined
   if (!requireOrSkip(t, there, howToGetServers)) return
-  await using world = await openWorld(13, 18)
-  await using engine = world.open()
-  await world.make('set', [keyed, 'ALTER DATABASE "set" SET operator_precedence_warning TO on'])
-  await engine.run('set', world.spec(['set']), world.credentials)
-  const ended = only(await world.until(engine, 'set', isEnded))
+  await using fixture = await openMigrationFixture(13, 18)
+  await using engine = fixture.open()
+  await fixture.make('set', [keyed, 'ALTER DATABASE "set" SET operator_precedence_warning TO on'])
+  await engine.run('set', fixture.spec(['set']), fixture.credentials)
+  const ended = only(await fixture.until(engine, 'set', isEnded))
   assert.equal(ended.phase, 'succeeded', ended.message)
   assert.match(ended.message, /operator_precedence_warning/)
 })

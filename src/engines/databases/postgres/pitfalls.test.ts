@@ -6,19 +6,25 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import type { DatabaseEngine, MigrationSpec } from '../engine.ts'
+import {
+  inPhase,
+  isEnded,
+  type MigrationFixture,
+  only,
+  openMigrationFixture,
+} from '../testing/fixture.ts'
 import { findServer, howToGetServers } from '../testing/servers.ts'
 import { startProxy } from '../testing/switchable-proxy.ts'
-import { inPhase, isEnded, type MigrationWorld, only, openWorld } from '../testing/world.ts'
 
 const keyed = `CREATE TABLE note (id int PRIMARY KEY, t text);
   INSERT INTO note SELECT g, 'n' || g FROM generate_series(1, 200) g`
 const unkeyed = 'CREATE TABLE no_key (a int); INSERT INTO no_key VALUES (1), (2)'
 
 describe('pitfalls', () => {
-  let opened: MigrationWorld | undefined
+  let opened: MigrationFixture | undefined
   before(async () => {
     if ([15, 18].every((major) => findServer(major === 15 ? 15 : 18) !== undefined)) {
-      opened = await openWorld(15, 18)
+      opened = await openMigrationFixture(15, 18)
     }
   })
   after(async () => {
@@ -26,7 +32,7 @@ describe('pitfalls', () => {
   })
   const pitfall = (
     title: string,
-    body: (world: MigrationWorld, engine: DatabaseEngine) => Promise<void>,
+    body: (fixture: MigrationFixture, engine: DatabaseEngine) => Promise<void>,
   ): void => {
     test(title, async (t) => {
       if (!requireOrSkip(t, opened !== undefined, howToGetServers) || opened === undefined) return
@@ -35,101 +41,104 @@ describe('pitfalls', () => {
     })
   }
   const replicating = async (
-    world: MigrationWorld,
+    fixture: MigrationFixture,
     engine: DatabaseEngine,
     migration: string,
     spec: MigrationSpec,
   ): Promise<void> => {
-    await engine.run(migration, spec, world.credentials)
-    await world.until(engine, migration, (seen) => isEnded(seen) || inPhase('replicating')(seen))
+    await engine.run(migration, spec, fixture.credentials)
+    await fixture.until(engine, migration, (seen) => isEnded(seen) || inPhase('replicating')(seen))
     assert.equal(
       only(await engine.observe(migration)).phase,
       'replicating',
       only(await engine.observe(migration)).message,
     )
   }
-  const identityOf = async (world: MigrationWorld, database: string) => {
-    await using session = await world.session('source', database)
+  const identityOf = async (fixture: MigrationFixture, database: string) => {
+    await using session = await fixture.session('source', database)
     return await session.value("SELECT relreplident FROM pg_class WHERE relname = 'no_key'")
   }
 
   pitfall(
     '1: without consent no table is published that would refuse updates',
-    async (world, engine) => {
-      await world.make('p1', [keyed, unkeyed])
-      const spec = world.spec(['p1'], { mode: 'online', setUpReplication: false })
-      const survey = await engine.survey('p1', spec, world.credentials)
+    async (fixture, engine) => {
+      await fixture.make('p1', [keyed, unkeyed])
+      const spec = fixture.spec(['p1'], { mode: 'online', setUpReplication: false })
+      const survey = await engine.survey('p1', spec, fixture.credentials)
       assert.equal(survey.replication.kind, 'consent-needed')
-      await engine.run('p1', spec, world.credentials)
-      const ended = await world.until(engine, 'p1', isEnded)
+      await engine.run('p1', spec, fixture.credentials)
+      const ended = await fixture.until(engine, 'p1', isEnded)
       assert.equal(only(ended).phase, 'failed')
       assert.match(only(ended).message, /"no_key"/)
-      await using session = await world.session('source', 'p1')
+      await using session = await fixture.session('source', 'p1')
       await session.run('UPDATE public.no_key SET a = 3')
-      assert.deepEqual(await engine.traces('p1', spec, world.credentials), [])
+      assert.deepEqual(await engine.traces('p1', spec, fixture.credentials), [])
     },
   )
 
-  pitfall('1: with consent updates go on, and the identity is put back', async (world, engine) => {
-    await world.make('p1b', [keyed, unkeyed])
-    const spec = world.spec(['p1b'], { mode: 'online' })
-    await replicating(world, engine, 'p1b', spec)
-    assert.equal(await identityOf(world, 'p1b'), 'f')
-    await using session = await world.session('source', 'p1b')
-    await session.run('UPDATE public.no_key SET a = a + 10')
-    await world.until(engine, 'p1b', (seen) => only(seen).counters.cdcUpdateCounter >= 2)
-    await engine.cancel('p1b', ['p1b'])
-    await world.until(engine, 'p1b', isEnded)
-    assert.equal(await identityOf(world, 'p1b'), 'd')
-  })
+  pitfall(
+    '1: with consent updates go on, and the identity is put back',
+    async (fixture, engine) => {
+      await fixture.make('p1b', [keyed, unkeyed])
+      const spec = fixture.spec(['p1b'], { mode: 'online' })
+      await replicating(fixture, engine, 'p1b', spec)
+      assert.equal(await identityOf(fixture, 'p1b'), 'f')
+      await using session = await fixture.session('source', 'p1b')
+      await session.run('UPDATE public.no_key SET a = a + 10')
+      await fixture.until(engine, 'p1b', (seen) => only(seen).counters.cdcUpdateCounter >= 2)
+      await engine.cancel('p1b', ['p1b'])
+      await fixture.until(engine, 'p1b', isEnded)
+      assert.equal(await identityOf(fixture, 'p1b'), 'd')
+    },
+  )
 
   pitfall(
     '2: a table altered at the source stops the database, frees the source, and is named',
-    async (world, engine) => {
-      await world.make('p2', [keyed])
-      const spec = world.spec(['p2'], { mode: 'online' })
-      await replicating(world, engine, 'p2', spec)
-      await using session = await world.session('source', 'p2')
+    async (fixture, engine) => {
+      await fixture.make('p2', [keyed])
+      const spec = fixture.spec(['p2'], { mode: 'online' })
+      await replicating(fixture, engine, 'p2', spec)
+      await using session = await fixture.session('source', 'p2')
       await session.run(
         "ALTER TABLE public.note ADD COLUMN z int; INSERT INTO public.note VALUES (9999, 'x', 1)",
       )
-      const ended = await world.until(engine, 'p2', isEnded)
+      const ended = await fixture.until(engine, 'p2', isEnded)
       assert.equal(only(ended).phase, 'failed')
       assert.match(only(ended).message, /altered.*note/)
-      assert.deepEqual(await engine.traces('p2', spec, world.credentials), [])
+      assert.deepEqual(await engine.traces('p2', spec, fixture.credentials), [])
     },
   )
 
   pitfall(
     '3: a conflict at the target stops the database and skips nothing',
-    async (world, engine) => {
-      await world.make('p3', [keyed])
-      const spec = world.spec(['p3'], { mode: 'online' })
-      await replicating(world, engine, 'p3', spec)
-      await using target = await world.session('target', 'p3')
+    async (fixture, engine) => {
+      await fixture.make('p3', [keyed])
+      const spec = fixture.spec(['p3'], { mode: 'online' })
+      await replicating(fixture, engine, 'p3', spec)
+      await using target = await fixture.session('target', 'p3')
       await target.run("INSERT INTO public.note VALUES (5000, 'theirs')")
-      await using source = await world.session('source', 'p3')
+      await using source = await fixture.session('source', 'p3')
       await source.run("INSERT INTO public.note VALUES (5000, 'ours')")
-      const ended = await world.until(engine, 'p3', isEnded)
+      const ended = await fixture.until(engine, 'p3', isEnded)
       assert.equal(only(ended).phase, 'failed')
       assert.equal(await target.value('SELECT t FROM public.note WHERE id = 5000'), 'theirs')
-      assert.deepEqual(await engine.traces('p3', spec, world.credentials), [])
+      assert.deepEqual(await engine.traces('p3', spec, fixture.credentials), [])
     },
   )
 
   pitfall(
     '4: a source that is away leaves a pending clean-up, which is done when it is back',
-    async (world, engine) => {
-      await world.make('p4', [keyed, unkeyed])
-      await using proxy = await startProxy(world.source.server.port)
-      const spec = world.spec(['p4'], {
+    async (fixture, engine) => {
+      await fixture.make('p4', [keyed, unkeyed])
+      await using proxy = await startProxy(fixture.source.server.port)
+      const spec = fixture.spec(['p4'], {
         mode: 'online',
-        source: { ...world.source.address, port: proxy.port },
+        source: { ...fixture.source.address, port: proxy.port },
       })
-      await replicating(world, engine, 'p4', spec)
+      await replicating(fixture, engine, 'p4', spec)
       proxy.cut()
       await engine.cancel('p4', ['p4'])
-      const waiting = await world.until(
+      const waiting = await fixture.until(
         engine,
         'p4',
         ({ pendingCleanUps }) => pendingCleanUps.length > 0,
@@ -141,43 +150,43 @@ describe('pitfalls', () => {
       )
       await assert.rejects(engine.forget('p4'))
       proxy.mend()
-      const ended = await world.until(engine, 'p4', isEnded)
+      const ended = await fixture.until(engine, 'p4', isEnded)
       assert.equal(only(ended).phase, 'canceled')
-      assert.deepEqual(await engine.traces('p4', spec, world.credentials), [])
-      assert.equal(await identityOf(world, 'p4'), 'd')
+      assert.deepEqual(await engine.traces('p4', spec, fixture.credentials), [])
+      assert.equal(await identityOf(fixture, 'p4'), 'd')
     },
   )
 
   pitfall(
     '4: servers away for a moment in the online phase are taken up again',
-    async (world, engine) => {
-      await world.make('p4b', [keyed])
-      await using proxy = await startProxy(world.source.server.port)
-      const spec = world.spec(['p4b'], {
+    async (fixture, engine) => {
+      await fixture.make('p4b', [keyed])
+      await using proxy = await startProxy(fixture.source.server.port)
+      const spec = fixture.spec(['p4b'], {
         mode: 'online',
-        source: { ...world.source.address, port: proxy.port },
+        source: { ...fixture.source.address, port: proxy.port },
       })
-      await replicating(world, engine, 'p4b', spec)
+      await replicating(fixture, engine, 'p4b', spec)
       proxy.cut()
-      await world.until(engine, 'p4b', (seen) => /does not answer/.test(only(seen).message))
-      await using session = await world.session('source', 'p4b')
+      await fixture.until(engine, 'p4b', (seen) => /does not answer/.test(only(seen).message))
+      await using session = await fixture.session('source', 'p4b')
       await session.run("INSERT INTO public.note VALUES (7000, 'meanwhile')")
       proxy.mend()
-      await world.until(engine, 'p4b', (seen) => only(seen).counters.cdcInsertCounter >= 1)
+      await fixture.until(engine, 'p4b', (seen) => only(seen).counters.cdcInsertCounter >= 1)
       await engine.cutover('p4b', ['p4b'])
-      assert.equal(only(await world.until(engine, 'p4b', isEnded)).phase, 'succeeded')
+      assert.equal(only(await fixture.until(engine, 'p4b', isEnded)).phase, 'succeeded')
     },
   )
 
-  pitfall('6: row security and rights are told before, table by table', async (world, engine) => {
-    await world.make('p6', [
+  pitfall('6: row security and rights are told before, table by table', async (fixture, engine) => {
+    await fixture.make('p6', [
       keyed,
       `CREATE TABLE hidden (a int); ALTER TABLE hidden ENABLE ROW LEVEL SECURITY;
        CREATE ROLE p6 LOGIN PASSWORD 'p6'; GRANT pg_read_all_data TO p6`,
     ])
-    const spec = world.spec(['p6'], { mode: 'online' })
+    const spec = fixture.spec(['p6'], { mode: 'online' })
     const plain = { ...spec, source: { ...spec.source, user: 'p6' } }
-    const report = await engine.validate(plain, { ...world.credentials, sourcePassword: 'p6' })
+    const report = await engine.validate(plain, { ...fixture.credentials, sourcePassword: 'p6' })
     assert.equal(report.state, 'Failed')
     const messages = [...report.server, ...(report.databases[0]?.findings ?? [])]
       .filter(({ state }) => state === 'Failed')
@@ -185,16 +194,16 @@ describe('pitfalls', () => {
     assert.deepEqual(messages, ['LogicalReplication', 'RowSecurity', 'SourceOwnership'])
   })
 
-  pitfall('6: users that are no superusers migrate offline', async (world, engine) => {
-    await using server = await world.session('source', 'postgres')
+  pitfall('6: users that are no superusers migrate offline', async (fixture, engine) => {
+    await using server = await fixture.session('source', 'postgres')
     await server.run("CREATE ROLE p6b LOGIN PASSWORD 'p6b'")
-    await using target = await world.session('target', 'postgres')
+    await using target = await fixture.session('target', 'postgres')
     await target.run("CREATE ROLE p6b LOGIN CREATEDB PASSWORD 'p6b'")
-    await world.make('p6b', [
+    await fixture.make('p6b', [
       `SET ROLE p6b; RESET ROLE; GRANT CREATE ON SCHEMA public TO p6b; SET ROLE p6b; ${keyed}`,
     ])
     await server.run('ALTER DATABASE p6b OWNER TO p6b')
-    const spec = world.spec(['p6b'], { roles: false })
+    const spec = fixture.spec(['p6b'], { roles: false })
     const plain = {
       ...spec,
       source: { ...spec.source, user: 'p6b' },
@@ -202,43 +211,43 @@ describe('pitfalls', () => {
     }
     const passwords = { sourcePassword: 'p6b', targetPassword: 'p6b' }
     await engine.run('p6b', plain, passwords)
-    const ended = await world.until(engine, 'p6b', isEnded)
+    const ended = await fixture.until(engine, 'p6b', isEnded)
     assert.equal(only(ended).phase, 'succeeded', only(ended).message)
   })
 
-  pitfall('7: time-outs set on the database and the role stop nothing', async (world, engine) => {
-    await world.make('p7', [
+  pitfall('7: time-outs set on the database and the role stop nothing', async (fixture, engine) => {
+    await fixture.make('p7', [
       `CREATE TABLE wide (id int PRIMARY KEY, t text);
        INSERT INTO wide SELECT g, repeat(md5(g::text), 30) FROM generate_series(1, 20000) g`,
       `ALTER DATABASE p7 SET statement_timeout TO '3ms'; ALTER DATABASE p7 SET idle_in_transaction_session_timeout TO '3ms'`,
     ])
-    await engine.run('p7', world.spec(['p7']), world.credentials)
-    const ended = await world.until(engine, 'p7', isEnded)
+    await engine.run('p7', fixture.spec(['p7']), fixture.credentials)
+    const ended = await fixture.until(engine, 'p7', isEnded)
     assert.equal(only(ended).phase, 'succeeded', only(ended).message)
   })
 
   pitfall(
     'a source that an earlier cutover has shut comes over open, with its other settings',
-    async (world, engine) => {
-      await world.make('shut', [
+    async (fixture, engine) => {
+      await fixture.make('shut', [
         keyed,
         `ALTER DATABASE shut SET work_mem TO '5MB';
          CREATE ROLE looker; ALTER ROLE looker IN DATABASE shut SET default_transaction_read_only TO on`,
       ])
-      const once = world.spec(['shut'], { mode: 'online', fence: 'stay' })
-      await replicating(world, engine, 'shut1', once)
+      const once = fixture.spec(['shut'], { mode: 'online', fence: 'stay' })
+      await replicating(fixture, engine, 'shut1', once)
       await engine.cutover('shut1', ['shut'])
-      assert.equal(only(await world.until(engine, 'shut1', isEnded)).phase, 'succeeded')
+      assert.equal(only(await fixture.until(engine, 'shut1', isEnded)).phase, 'succeeded')
       for (const [migration, mode] of [
         ['shut2', 'offline'],
         ['shut3', 'online'],
       ] as const) {
-        const again = world.spec(['shut'], { mode, fence: 'stay', overwrite: true })
-        await engine.run(migration, again, world.credentials)
+        const again = fixture.spec(['shut'], { mode, fence: 'stay', overwrite: true })
+        await engine.run(migration, again, fixture.credentials)
         await engine.cutover(migration, ['shut']).catch(() => undefined)
-        const ended = await world.until(engine, migration, isEnded)
+        const ended = await fixture.until(engine, migration, isEnded)
         assert.equal(only(ended).phase, 'succeeded', only(ended).message)
-        await using target = await world.session('target', 'shut')
+        await using target = await fixture.session('target', 'shut')
         assert.deepEqual(
           await target.rows(
             `SELECT setrole::regrole::text AS role, setconfig AS settings FROM pg_db_role_setting
@@ -253,58 +262,63 @@ describe('pitfalls', () => {
     },
   )
 
-  pitfall('8: a log kept without bound is warned of', async (world, engine) => {
-    await world.make('p8', [keyed])
-    const report = await engine.validate(world.spec(['p8'], { mode: 'online' }), world.credentials)
+  pitfall('8: a log kept without bound is warned of', async (fixture, engine) => {
+    await fixture.make('p8', [keyed])
+    const report = await engine.validate(
+      fixture.spec(['p8'], { mode: 'online' }),
+      fixture.credentials,
+    )
     assert.equal(report.server.find(({ type }) => type === 'WalRetention')?.state, 'Warning')
     assert.equal(report.state, 'Warning')
   })
 
-  pitfall('9: the target reaches the source at an address of its own', async (world, engine) => {
-    await world.make('p9', [keyed])
-    await using proxy = await startProxy(world.source.server.port)
-    const spec = world.spec(['p9'], {
+  pitfall('9: the target reaches the source at an address of its own', async (fixture, engine) => {
+    await fixture.make('p9', [keyed])
+    await using proxy = await startProxy(fixture.source.server.port)
+    const spec = fixture.spec(['p9'], {
       mode: 'online',
       sourceFromTarget: { host: '127.0.0.1', port: proxy.port },
     })
-    await replicating(world, engine, 'p9', spec)
-    await using target = await world.session('target', 'p9')
+    await replicating(fixture, engine, 'p9', spec)
+    await using target = await fixture.session('target', 'p9')
     const text = (await target.value('SELECT subconninfo FROM pg_subscription')) ?? ''
     assert.match(text, new RegExp(`port=${proxy.port}`))
     await engine.cutover('p9', ['p9'])
-    await world.until(engine, 'p9', isEnded)
+    await fixture.until(engine, 'p9', isEnded)
     assert.equal(await target.value('SELECT count(*) FROM pg_subscription'), '0')
   })
 
-  pitfall('14: passwords are in no file, argument or environment', async (world, engine) => {
-    await world.make('p14', [keyed])
-    const spec = world.spec(['p14'], { mode: 'online' })
-    await replicating(world, engine, 'p14', spec)
-    const secrets = Object.values(world.credentials)
-    const texts = readdirSync(join(world.folder, 'p14')).map((name) =>
-      readFileSync(join(world.folder, 'p14', name), 'latin1'),
+  pitfall('14: passwords are in no file, argument or environment', async (fixture, engine) => {
+    await fixture.make('p14', [keyed])
+    const spec = fixture.spec(['p14'], { mode: 'online' })
+    await replicating(fixture, engine, 'p14', spec)
+    const secrets = Object.values(fixture.credentials)
+    const texts = readdirSync(join(fixture.folder, 'p14')).map((name) =>
+      readFileSync(join(fixture.folder, 'p14', name), 'latin1'),
     )
-    const { pid } = JSON.parse(readFileSync(join(world.folder, 'p14', 'worker.json'), 'utf8'))
+    const { pid } = JSON.parse(readFileSync(join(fixture.folder, 'p14', 'worker.json'), 'utf8'))
     for (const file of ['cmdline', 'environ'])
       texts.push(readFileSync(`/proc/${pid}/${file}`, 'latin1'))
     for (const text of texts) assert.ok(secrets.every((secret) => !text.includes(secret)))
     await engine.cancel('p14', ['p14'])
-    await world.until(engine, 'p14', isEnded)
+    await fixture.until(engine, 'p14', isEnded)
   })
 
   pitfall(
     'rows larger than any buffer, and empty ones, pass in bounded memory',
-    async (world, engine) => {
-      await world.make('large', [
+    async (fixture, engine) => {
+      await fixture.make('large', [
         `CREATE TABLE large (id int PRIMARY KEY, t text);
        INSERT INTO large SELECT g, repeat(md5(g::text), 1200000) FROM generate_series(1, 4) g;
        INSERT INTO large SELECT g, '' FROM generate_series(5, 5000) g`,
         'CREATE TABLE bare (); INSERT INTO bare SELECT FROM generate_series(1, 1000)',
       ])
-      await engine.run('large', world.spec(['large']), world.credentials)
+      await engine.run('large', fixture.spec(['large']), fixture.credentials)
       let peakBytes = 0
-      const ended = await world.until(engine, 'large', (seen) => {
-        const { pid } = JSON.parse(readFileSync(join(world.folder, 'large', 'worker.json'), 'utf8'))
+      const ended = await fixture.until(engine, 'large', (seen) => {
+        const { pid } = JSON.parse(
+          readFileSync(join(fixture.folder, 'large', 'worker.json'), 'utf8'),
+        )
         if (seen.worker === 'running' && existsSync(`/proc/${pid}/status`)) {
           const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
           peakBytes = Math.max(peakBytes, Number(peak ?? 0) * 1024)
@@ -317,21 +331,21 @@ describe('pitfalls', () => {
     },
   )
 
-  pitfall('a database in an encoding of one byte comes over unchanged', async (world, engine) => {
+  pitfall('a database in an encoding of one byte comes over unchanged', async (fixture, engine) => {
     for (const side of ['source'] as const) {
-      await using server = await world.session(side, 'postgres')
+      await using server = await fixture.session(side, 'postgres')
       await server.run(
         "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'",
       )
     }
-    await using source = await world.session('source', 'latin')
+    await using source = await fixture.session('source', 'latin')
     await source.run(
       "CREATE TABLE public.wörter (t text); INSERT INTO public.wörter VALUES ('größer'), (E'\\\\ tab\\t')",
     )
-    await engine.run('latin', world.spec(['latin']), world.credentials)
-    const ended = await world.until(engine, 'latin', isEnded)
+    await engine.run('latin', fixture.spec(['latin']), fixture.credentials)
+    const ended = await fixture.until(engine, 'latin', isEnded)
     assert.equal(only(ended).phase, 'succeeded', only(ended).message)
-    await using target = await world.session('target', 'latin')
+    await using target = await fixture.session('target', 'latin')
     const sum = 'SELECT sum(hashtext(t)) FROM public.wörter'
     assert.equal(await target.value(sum), await source.value(sum))
     assert.equal(await target.value('SHOW server_encoding'), 'LATIN1')
@@ -340,30 +354,30 @@ describe('pitfalls', () => {
 
 test('a source newer than the client programs is told, and not begun', async (t) => {
   if (!requireOrSkip(t, findServer(18) !== undefined, howToGetServers)) return
-  await using world = await openWorld(18, 18)
-  await using engine = world.open()
+  await using fixture = await openMigrationFixture(18, 18)
+  await using engine = fixture.open()
   const { clientMajor = 0 } = await engine.describe()
   if (!requireOrSkip(t, clientMajor < 18, 'only with client programs older than 18')) return
-  await world.make('newer', [keyed])
-  const spec = world.spec(['newer'])
-  const report = await engine.validate(spec, world.credentials)
+  await fixture.make('newer', [keyed])
+  const spec = fixture.spec(['newer'])
+  const report = await engine.validate(spec, fixture.credentials)
   assert.equal(report.server.find(({ type }) => type === 'ClientPrograms')?.state, 'Failed')
-  await engine.run('newer', spec, world.credentials)
-  const ended = await world.until(engine, 'newer', isEnded)
+  await engine.run('newer', spec, fixture.credentials)
+  const ended = await fixture.until(engine, 'newer', isEnded)
   assert.equal(only(ended).number, 603400)
-  assert.deepEqual(await engine.traces('newer', spec, world.credentials), [])
+  assert.deepEqual(await engine.traces('newer', spec, fixture.credentials), [])
 })
 
 test('a source without logical replication needs a restart once its settings are written', async (t) => {
   if (!requireOrSkip(t, findServer(15) !== undefined, howToGetServers)) return
-  await using world = await openWorld(15, 15, { wal_level: 'replica' })
-  await using engine = world.open()
-  await world.make('level', [keyed])
-  const spec = world.spec(['level'], { mode: 'online' })
-  const access = { address: world.source.address, password: world.source.password }
-  const before = await engine.survey('level', spec, world.credentials)
+  await using fixture = await openMigrationFixture(15, 15, { wal_level: 'replica' })
+  await using engine = fixture.open()
+  await fixture.make('level', [keyed])
+  const spec = fixture.spec(['level'], { mode: 'online' })
+  const access = { address: fixture.source.address, password: fixture.source.password }
+  const before = await engine.survey('level', spec, fixture.credentials)
   assert.equal(before.replication.kind, 'consent-needed')
   assert.equal((await engine.setUpReplication(access)).kind, 'restart-needed')
-  const written = await engine.survey('level', spec, world.credentials)
+  const written = await engine.survey('level', spec, fixture.credentials)
   assert.equal(written.replication.kind, 'restart-needed')
 })

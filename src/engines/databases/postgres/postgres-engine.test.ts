@@ -2,8 +2,8 @@
 
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { type Backend, databaseEngineContract, type OpenBackend } from '../contract.ts'
+import { openMigrationFixture } from '../testing/fixture.ts'
 import { findServer, howToGetClient, howToGetServers, type Major } from '../testing/servers.ts'
-import { openWorld } from '../testing/world.ts'
 import { findClientPrograms } from './client-programs.ts'
 
 const statements: readonly string[] = [
@@ -21,25 +21,25 @@ const between =
   async (): Promise<Backend | string> => {
     if (findServer(source) === undefined || findServer(target) === undefined) return howToGetServers
     if ((await findClientPrograms()) === undefined) return howToGetClient
-    const world = await openWorld(source, target)
+    const fixture = await openMigrationFixture(source, target)
     return {
-      credentials: world.credentials,
-      open: () => world.open(),
-      spec: world.spec,
-      makeDatabase: (side, name) => world.make(name, statements, side),
+      credentials: fixture.credentials,
+      open: () => fixture.open(),
+      spec: fixture.spec,
+      makeDatabase: (side, name) => fixture.make(name, statements, side),
       write: async (database) => {
-        await using session = await world.session('source', database)
+        await using session = await fixture.session('source', database)
         await session.run(`INSERT INTO public.note (t) SELECT 'more' FROM generate_series(1, 40);
           UPDATE public.note SET t = 'changed' WHERE id < 10; DELETE FROM public.tag WHERE note < 5`)
       },
       contentOf: async (side, database) => {
-        await using server = await world.session(side, 'postgres')
+        await using server = await fixture.session(side, 'postgres')
         const there = await server.value('SELECT 1 FROM pg_database WHERE datname = $1', [database])
         if (there === undefined) return undefined
-        await using session = await world.session(side, database)
+        await using session = await fixture.session(side, database)
         return await session.value(content)
       },
-      [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+      [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
     }
   }
 

@@ -28,7 +28,7 @@ import { surveyServers } from './survey.ts'
 import { validateMigration } from './validate.ts'
 import type { WorkerOrders } from './worker.ts'
 
-export interface PostgresEngineOptions {
+interface PostgresEngineOptions {
   readonly clock: Clock
   /** What it, its workers and their programs may connect to. */
   readonly outbound: Outbound

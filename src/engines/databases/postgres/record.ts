@@ -58,6 +58,8 @@ export interface DatabaseRecord {
   leftOut: readonly string[]
   /** Triggers of the target that would fire for what is applied too, switched off for the online phase. */
   triggers: readonly SilencedTrigger[]
+  /** Why it is starting over; undefined while it is not. */
+  startOverReason: string | undefined
   /** It failed before its copy was complete. */
   dropOnFailure: boolean
   /** When counting began, and what was counted before the target lost its statistics. */
@@ -92,7 +94,7 @@ export interface Intents {
   readonly dropTarget: readonly string[]
 }
 
-export const noIntents: Intents = { cutover: [], cancel: [], dropTarget: [] }
+const noIntents: Intents = { cutover: [], cancel: [], dropTarget: [] }
 
 const privateFolder = 0o700
 const privateFile = 0o600
@@ -234,6 +236,7 @@ export function freshRecord(name: string, attempt: number): DatabaseRecord {
     made: false,
     outcome: undefined,
     leftOut: [],
+    startOverReason: undefined,
     triggers: [],
     dropOnFailure: false,
     sourceBase: undefined,

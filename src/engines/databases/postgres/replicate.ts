@@ -51,7 +51,7 @@ interface Slot {
 export async function replicate(task: DatabaseTask): Promise<StructureWatch> {
   const lag = new Lag()
   const structure = new StructureWatch(task)
-  const seen: SeenStructure = { at: undefined, differences: [] }
+  const seen: StructureCheck = { at: undefined, differences: [] }
   let source: Session | undefined
   let target: Session | undefined
   let idleLooks = 0
@@ -110,7 +110,7 @@ async function attach(task: DatabaseTask): Promise<Session> {
   return target
 }
 
-interface SeenStructure {
+interface StructureCheck {
   /** When it was looked at last. */
   at: number | undefined
   differences: readonly string[]
@@ -122,7 +122,7 @@ async function lookAtStructure(at: {
   readonly source: Session
   readonly target: Session
   readonly structure: StructureWatch
-  readonly seen: SeenStructure
+  readonly seen: StructureCheck
 }): Promise<void> {
   const { task, source, target, structure, seen } = at
   const now = task.clock.now()
@@ -158,7 +158,7 @@ async function approachCutover(at: {
   readonly source: Session
   readonly slot: Confirmed
   readonly approach: Approach
-  readonly seen: SeenStructure
+  readonly seen: StructureCheck
 }): Promise<'there' | 'soon' | 'waits'> {
   const { task, source, slot, approach } = at
   if (at.seen.differences.length > 0) return 'waits'
@@ -229,7 +229,7 @@ async function lookAtSource(task: DatabaseTask, source: Session, lag: Lag): Prom
   return { ...slot, confirmed: slot.confirmed }
 }
 
-interface Look {
+interface TargetCheck {
   readonly task: DatabaseTask
   readonly source: Session
   readonly target: Session
@@ -238,7 +238,7 @@ interface Look {
 }
 
 /** True while the target has a worker that applies. */
-async function lookAtTarget({ task, source, target, slot, given }: Look): Promise<boolean> {
+async function lookAtTarget({ task, source, target, slot, given }: TargetCheck): Promise<boolean> {
   const name = nameOf(task)
   const [subscription] = await target.rows<{ enabled: boolean; pid: number | null }>(
     `SELECT s.subenabled AS enabled, st.pid FROM pg_catalog.pg_subscription s

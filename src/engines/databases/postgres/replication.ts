@@ -23,7 +23,7 @@ export interface Snapshot extends AsyncDisposable {
 
 /** A lock that is waited for holds up all that comes behind it: rather often than long. */
 const identityLock = '1s'
-const identityTriesMax = 60
+const identityAttemptsMax = 60
 const identityPauseMilliseconds = 500
 
 /**
@@ -60,7 +60,7 @@ export async function setIdentities(task: DatabaseTask, source: Session): Promis
 }
 
 async function setIdentity(task: DatabaseTask, source: Session, table: string): Promise<void> {
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     task.signal.throwIfAborted()
     try {
       await source.run(
@@ -69,7 +69,7 @@ async function setIdentity(task: DatabaseTask, source: Session, table: string): 
       return
     } catch (error) {
       await source.run('ROLLBACK')
-      if (codeOf(error) !== '55P03' || tries === identityTriesMax) throw error
+      if (codeOf(error) !== '55P03' || attempt === identityAttemptsMax) throw error
       tell(task, { message: `Waiting for a moment in which nobody uses ${table}.` })
     }
     await new Promise((done) => setTimeout(done, identityPauseMilliseconds))
@@ -256,18 +256,18 @@ export async function markLog(task: DatabaseTask, source: Session): Promise<stri
   return (await source.value('SELECT pg_catalog.pg_current_wal_flush_lsn()::text')) ?? '0/0'
 }
 
-const releaseTriesMax = 100
+const releaseAttemptsMax = 100
 const releaseMilliseconds = 50
 
 /** Ends whoever reads from the slot, then drops it. Absent is fine. */
 export async function dropSlot(source: Session, name: string): Promise<void> {
-  for (let tries = 0; ; tries++) {
+  for (let attempt = 0; ; attempt++) {
     const [slot] = await source.rows<{ pid: number | null }>(
       'SELECT active_pid AS pid FROM pg_catalog.pg_replication_slots WHERE slot_name = $1',
       [name],
     )
     if (slot === undefined) return
-    if (slot.pid === null || tries === releaseTriesMax) {
+    if (slot.pid === null || attempt === releaseAttemptsMax) {
       await source.rows('SELECT pg_catalog.pg_drop_replication_slot($1)', [name])
       return
     }

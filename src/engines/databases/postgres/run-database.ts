@@ -3,6 +3,7 @@
  * goes back to the source, or cleans up (facts A.8). Returns early only when the worker is told to stop.
  */
 
+import { backOff } from '#kernel/back-off.ts'
 import { DatabaseEngineError, type DatabasePhase, type ErrorNumber, isEnd } from '../engine.ts'
 import { cleanUpDatabase } from './clean-up.ts'
 import { isTransient, quoteName } from './connect.ts'
@@ -15,12 +16,12 @@ import { freshRecord, startsOver } from './record.ts'
 import { replicate } from './replicate.ts'
 import { dropRecordedStructures } from './structure.ts'
 
-/** Tries of a database whose copy was cut short by a crash or a lost connection. */
+/** Attempts of a database whose copy was cut short by a crash or a lost connection. */
 const attemptsMax = 3
 const pauseMillisecondsMin = 500
 const pauseMillisecondsMax = 60_000
 
-export interface DatabaseRun {
+interface DatabaseRun {
   /** A task whose signal fires on cancel and on stop. */
   task(signal: AbortSignal): DatabaseTask
   /** Of the worker as a whole. */
@@ -49,9 +50,9 @@ export async function runDatabase(run: DatabaseRun): Promise<void> {
     if (phase() === 'canceling' || phase() === 'cleaning-up') {
       await cleanUntilDone(cleaning, run)
     } else if (startsOver(phase()) && !record.pastReturn) {
-      // A worker before may have been about to, for a better reason than its own end.
-      const [, why] = /^Starting over\. (.+)$/s.exec(record.observed.message) ?? []
-      await startOver(cleaning, run, why ?? 'The worker ended in the middle of the copy.')
+      // The worker before this one may have begun to start over, and written down why.
+      const reason = record.startOverReason ?? 'The worker ended in the middle of the copy.'
+      await startOver(cleaning, run, reason)
     } else {
       // Past the point of no return a cancel comes too late; the work goes on under the stop signal alone.
       await step(record.pastReturn ? cleaning : working, cleaning, run)
@@ -128,7 +129,7 @@ async function recover(error: unknown, task: DatabaseTask, run: DatabaseRun): Pr
     return
   }
   if (later) {
-    // A first try that fell before its first phase has made nothing yet, and starts over all the same.
+    // An attempt that failed before its first phase has made nothing, and starts over as well.
     await (early ? startOver(task, run, text) : backToReplicating(task, run, text))
     return
   }
@@ -150,7 +151,7 @@ async function backToReplicating(
   run: DatabaseRun,
   text: string,
 ): Promise<void> {
-  for (let tries = 1; task.record.fence !== undefined && !run.stop.aborted; tries++) {
+  for (let attempt = 1; task.record.fence !== undefined && !run.stop.aborted; attempt++) {
     try {
       await using source = await openSource(task)
       await unfence(task, source)
@@ -158,46 +159,47 @@ async function backToReplicating(
     } catch (error) {
       if (error instanceof DatabaseEngineError && error.number === wrongPassword) run.shutOut()
       else if (!isTransient(error)) throw error
-      await pause(tries, run.stop)
+      await pause(attempt, run.stop)
     }
   }
   enter(task, 'replicating', `The cutover was broken off and is tried again. ${text}`)
   await pause(3, AbortSignal.any([run.stop, run.cancel]))
 }
 
-/** Everything of the first try goes, the half-built database too: snapshots cannot be mixed. */
-async function startOver(task: DatabaseTask, run: DatabaseRun, why: string): Promise<void> {
+/** Removes everything of the attempt, the half-built database too: snapshots cannot be mixed. */
+async function startOver(task: DatabaseTask, run: DatabaseRun, reason: string): Promise<void> {
   const { record } = task
-  tell(task, { message: `Starting over. ${why}` })
-  for (let tries = 1; !run.stop.aborted; tries++) {
+  record.startOverReason = reason
+  tell(task, { message: `Starting over. ${reason}` })
+  for (let attempt = 1; !run.stop.aborted; attempt++) {
     record.pending = await cleanUpDatabase(task, true)
     task.save()
     if (record.pending.length === 0) break
     if (run.cancel.aborted) return
-    await pause(tries, AbortSignal.any([run.stop, run.cancel]))
+    await pause(attempt, AbortSignal.any([run.stop, run.cancel]))
   }
   if (run.stop.aborted) return
   const { attempt, startedAt } = record.observed
   if (attempt >= attemptsMax) {
     record.outcome = 'failed'
-    enter(task, 'cleaning-up', `Given up after ${attempt} attempts. ${why}`)
+    enter(task, 'cleaning-up', `Given up after ${attempt} attempts. ${reason}`)
     return
   }
   Object.assign(record, freshRecord(task.name, attempt + 1))
   tell(task, { startedAt })
-  enter(task, 'queued', `Starting over, attempt ${attempt + 1} of ${attemptsMax}. ${why}`)
+  enter(task, 'queued', `Starting over, attempt ${attempt + 1} of ${attemptsMax}. ${reason}`)
 }
 
 async function cleanUntilDone(task: DatabaseTask, run: DatabaseRun): Promise<void> {
   const { record } = task
   const outcome = record.outcome ?? 'failed'
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     const drop = outcome === 'canceled' ? run.dropTarget() : record.dropOnFailure
     record.pending = await cleanUpDatabase(task, drop)
     task.save()
     if (record.pending.length === 0) break
     if (record.pending.some(({ number }) => number === wrongPassword)) run.shutOut()
-    await pause(tries, run.stop)
+    await pause(attempt, run.stop)
     if (run.stop.aborted) return
   }
   record.identities = []
@@ -219,12 +221,9 @@ async function cleanUntilDone(task: DatabaseTask, run: DatabaseRun): Promise<voi
   )
 }
 
-/** Doubling with each try. */
-function pause(tries: number, signal: AbortSignal): Promise<void> {
-  const milliseconds = Math.min(
-    pauseMillisecondsMax,
-    pauseMillisecondsMin * 2 ** Math.min(tries, 10),
-  )
+/** Doubles with each attempt. */
+function pause(attempt: number, signal: AbortSignal): Promise<void> {
+  const milliseconds = backOff({ first: pauseMillisecondsMin, most: pauseMillisecondsMax }, attempt)
   return new Promise((done) => {
     if (signal.aborted) return done()
     const end = (): void => {

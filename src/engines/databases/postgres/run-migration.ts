@@ -25,7 +25,7 @@ import {
 import { copyRoles } from './roles.ts'
 import { runDatabase } from './run-database.ts'
 
-export interface MigrationRun {
+interface MigrationRun {
   readonly migration: string
   readonly spec: MigrationSpec
   readonly credentials: Means
@@ -147,7 +147,6 @@ async function takeLock(
       // Wrong credentials are not mended by waiting: the databases fail with the server's words.
       if (!isTransient(error)) return undefined
     }
-    if (canceled() && state.message !== '' && !state.message.startsWith('Another')) return undefined
     await new Promise((done) => setTimeout(done, lockMilliseconds))
   }
   return undefined

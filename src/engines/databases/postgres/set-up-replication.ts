@@ -33,7 +33,7 @@ const numbers: Readonly<Record<string, number>> = {
   wal_level: 603107,
 }
 
-export interface ReplicationSettings {
+interface ReplicationSettings {
   readonly wrong: readonly string[]
   /** Names and the values they need. */
   readonly wanted: Readonly<Record<string, string>>

@@ -24,12 +24,12 @@ export interface Structure {
 }
 
 /** The structure at one end when the copy was made, where that is known, and now. */
-export interface End {
+interface End {
   readonly copied: Structure | undefined
   readonly now: Structure
 }
 
-export interface Comparison {
+interface Comparison {
   readonly source: End
   readonly target: End
   /** False when the copy was made without owners and grants. */
@@ -64,7 +64,7 @@ const keyOf = ({ kind, path }: Pick<StructureObject, 'kind' | 'path'>): string =
   JSON.stringify([kind, ...path])
 
 /** As the rest of the migration names it in SQL. */
-export function nameOfTable([schema = '', table = '']: readonly string[]): string {
+function nameOfTable([schema = '', table = '']: readonly string[]): string {
   return `${quoteName(schema)}.${quoteName(table)}`
 }
 

@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { requireOrSkip } from '../../../../tests/require.ts'
+import { openMigrationFixture } from '../testing/fixture.ts'
 import { findServer, howToGetServers, type Major } from '../testing/servers.ts'
-import { openWorld } from '../testing/world.ts'
 import { readStructure } from './structure.ts'
 import { differencesOf, linesInWords, type Structure } from './structure-difference.ts'
 
@@ -196,14 +196,14 @@ for (const [from, to] of pairs) {
   test(`every alteration is seen, and alike at both ends is none (${from} and ${to})`, async (t) => {
     const there = [from, to].every((major) => findServer(major) !== undefined)
     if (!requireOrSkip(t, there, howToGetServers)) return
-    await using world = await openWorld(from, to)
+    await using fixture = await openMigrationFixture(from, to)
     for (const side of ['source', 'target'] as const) {
-      await using server = await world.session(side, 'postgres')
+      await using server = await fixture.session(side, 'postgres')
       await server.run('CREATE ROLE keeper')
-      await world.make('shop', [start, aids], side)
+      await fixture.make('shop', [start, aids], side)
     }
-    await using source = await world.session('source', 'shop')
-    await using target = await world.session('target', 'shop')
+    await using source = await fixture.session('source', 'shop')
+    await using target = await fixture.session('target', 'shop')
     await source.run('SET search_path TO public')
     await target.run('SET search_path TO public')
     const copied = { source: await readStructure(source), target: await readStructure(target) }

@@ -7,7 +7,7 @@ import { DatabaseEngineError, type MigrationSpec } from '../engine.ts'
 import { codeOf, keepOutOfLog, quoteText, type Session } from './connect.ts'
 import { connectionText } from './replication.ts'
 
-export interface Reach {
+interface Reach {
   readonly spec: MigrationSpec
   /** A database of the source. */
   readonly database: string

@@ -14,8 +14,8 @@ import {
   type ServerAddress,
   type SslMode,
 } from '../engine.ts'
+import { isEnded, only, openMigrationFixture, startReplicating } from '../testing/fixture.ts'
 import { findServer, howToGetServers, startServer } from '../testing/servers.ts'
-import { isEnded, only, openWorld, startReplicating } from '../testing/world.ts'
 import { findClientPrograms, runProgram } from './client-programs.ts'
 import { createPostgresEngine } from './postgres-engine.ts'
 
@@ -125,16 +125,16 @@ for (const [name, matches] of [
     if (!requireOrSkip(t, there, `${howToGetServers}; and openssl`)) return
     const { authority, certificate, key } = makeCertificates(folderFor(t), name)
     const other = makeCertificates(folderFor(t), name)
-    await using world = await openWorld(15, 15, {
+    await using fixture = await openMigrationFixture(15, 15, {
       ssl: 'on',
       ssl_cert_file: certificate,
       ssl_key_file: key,
     })
-    await using engine = world.open()
+    await using engine = fixture.open()
     const authorities = readFileSync(authority, 'utf8')
-    const { password } = world.source
+    const { password } = fixture.source
     const address = (sslMode: SslMode, trusted: boolean): ServerAddress => ({
-      ...world.source.address,
+      ...fixture.source.address,
       sslMode,
       ...(trusted ? { rootCertificates: authorities } : {}),
     })
@@ -158,17 +158,17 @@ for (const [name, matches] of [
     if (matches) assert.equal((await full).encrypted, true)
     else await assert.rejects(full, isRefused)
 
-    await world.make('sealed', ['CREATE TABLE t (a int); INSERT INTO t VALUES (1)'])
+    await fixture.make('sealed', ['CREATE TABLE t (a int); INSERT INTO t VALUES (1)'])
     const mode = matches ? 'verify-full' : 'verify-ca'
-    const spec = world.spec(['sealed'], { source: address(mode, true) })
-    await engine.run('tls', spec, world.credentials)
-    const ended = await world.until(engine, 'tls', isEnded)
+    const spec = fixture.spec(['sealed'], { source: address(mode, true) })
+    await engine.run('tls', spec, fixture.credentials)
+    const ended = await fixture.until(engine, 'tls', isEnded)
     assert.equal(only(ended).phase, 'succeeded', only(ended).message)
     // The target has no certificate: a mode that demands one is refused, and nothing is begun in the clear.
     await assert.rejects(
       engine.inspect({
-        address: { ...world.target.address, sslMode: 'require' },
-        password: world.target.password,
+        address: { ...fixture.target.address, sslMode: 'require' },
+        password: fixture.target.password,
       }),
       isRefused,
     )
@@ -180,22 +180,22 @@ test('a subscription keeps to the TLS mode of the source', async (t) => {
   if (!requireOrSkip(t, there, `${howToGetServers}; and openssl`)) return
   const { authority, certificate, key } = makeCertificates(folderFor(t), 'IP:127.0.0.1')
   const other = makeCertificates(folderFor(t), 'IP:127.0.0.1')
-  await using world = await openWorld(15, 15, {
+  await using fixture = await openMigrationFixture(15, 15, {
     ssl: 'on',
     ssl_cert_file: certificate,
     ssl_key_file: key,
   })
-  await using engine = world.open()
-  await world.make('sealed', ['CREATE TABLE t (a int PRIMARY KEY); INSERT INTO t VALUES (1)'])
+  await using engine = fixture.open()
+  await fixture.make('sealed', ['CREATE TABLE t (a int PRIMARY KEY); INSERT INTO t VALUES (1)'])
   const rootCertificates = readFileSync(authority, 'utf8')
   const specOf = (sslMode: SslMode, more: Partial<MigrationSpec> = {}): MigrationSpec =>
-    world.spec(['sealed'], {
+    fixture.spec(['sealed'], {
       mode: 'online',
       overwrite: true,
-      source: { ...world.source.address, sslMode, rootCertificates },
+      source: { ...fixture.source.address, sslMode, rootCertificates },
       ...more,
     })
-  const localhost = { host: 'localhost', port: world.source.server.port }
+  const localhost = { host: 'localhost', port: fixture.source.server.port }
   const kept: readonly MigrationSpec[] = [
     specOf('prefer'),
     specOf('require'),
@@ -204,9 +204,9 @@ test('a subscription keeps to the TLS mode of the source', async (t) => {
   ]
   for (const [index, spec] of kept.entries()) {
     const migration = `kept${index}`
-    assert.notEqual((await engine.validate(spec, world.credentials)).state, 'Failed')
-    await startReplicating(world, engine, migration, spec)
-    await using source = await world.session('source', 'sealed')
+    assert.notEqual((await engine.validate(spec, fixture.credentials)).state, 'Failed')
+    await startReplicating(fixture, engine, migration, spec)
+    await using source = await fixture.session('source', 'sealed')
     let seen: string | undefined
     for (let looks = 0; looks < 600 && seen === undefined; looks++) {
       seen = await source.value(
@@ -218,7 +218,7 @@ test('a subscription keeps to the TLS mode of the source', async (t) => {
     assert.equal(seen, 'true')
     await source.run(`INSERT INTO public.t VALUES (${index + 10})`)
     await engine.cutover(migration, ['sealed'])
-    const ended = only(await world.until(engine, migration, isEnded))
+    const ended = only(await fixture.until(engine, migration, isEnded))
     assert.equal(ended.phase, 'succeeded', ended.message)
   }
   const broken: readonly MigrationSpec[] = [
@@ -229,14 +229,14 @@ test('a subscription keeps to the TLS mode of the source', async (t) => {
   ]
   for (const [index, spec] of broken.entries()) {
     const migration = `broken${index}`
-    const report = await engine.validate(spec, world.credentials)
+    const report = await engine.validate(spec, fixture.credentials)
     const found = report.server.find(({ type }) => type === 'TargetReachesSource')
     assert.equal(found?.state, 'Failed')
     assert.match(JSON.stringify(found), /603001/)
-    await engine.run(migration, spec, world.credentials)
-    const ended = only(await world.until(engine, migration, isEnded))
+    await engine.run(migration, spec, fixture.credentials)
+    const ended = only(await fixture.until(engine, migration, isEnded))
     assert.equal(ended.phase, 'failed')
     assert.equal(ended.number, 603001, ended.message)
-    assert.deepEqual(await engine.traces(migration, spec, world.credentials), [])
+    assert.deepEqual(await engine.traces(migration, spec, fixture.credentials), [])
   }
 })

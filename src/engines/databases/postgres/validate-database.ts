@@ -6,7 +6,7 @@ import { connect, type ReachableServer, type Session } from './connect.ts'
 import { createFindings, type Findings, listed } from './findings.ts'
 import { missingRoles } from './schema.ts'
 
-export interface DatabaseValidation {
+interface DatabaseValidation {
   readonly spec: MigrationSpec
   readonly name: string
   readonly from: ReachableServer

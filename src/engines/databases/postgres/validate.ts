@@ -14,7 +14,7 @@ import { replicationSettings } from './set-up-replication.ts'
 import { hindranceOfTarget } from './target-reaches-source.ts'
 import { validateDatabase } from './validate-database.ts'
 
-export interface Validation {
+interface Validation {
   readonly spec: MigrationSpec
   readonly credentials: Means
   readonly clock: Clock

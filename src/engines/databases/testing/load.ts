@@ -7,7 +7,7 @@ import { openWay } from '#outbound/testing/ways.ts'
 import { connect, type Session } from '../postgres/connect.ts'
 import type { TestServer } from './servers.ts'
 
-export interface Load {
+interface Load {
   /** Committed so far. */
   readonly committed: () => number
   /** Sees to it that nothing is written any more. */
@@ -15,7 +15,7 @@ export interface Load {
 }
 
 /** Works on the tables of `oddThings`. */
-export const oddWrites: readonly string[] = [
+const oddWrites: readonly string[] = [
   `INSERT INTO public.child (parent_id, note) VALUES (1 + (random() * 100)::int, 'written ' || clock_timestamp())`,
   `UPDATE public.parent SET t = 'updated ' || clock_timestamp() WHERE id = 1 + (random() * 1000)::int`,
   `UPDATE public.no_key SET b = 'y' || a WHERE a = (random() * 50)::int`,

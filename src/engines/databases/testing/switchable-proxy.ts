@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-export interface SwitchableProxy extends AsyncDisposable {
+interface SwitchableProxy extends AsyncDisposable {
   readonly port: number
   /** Ends all connections; new ones are refused at once. */
   cut(): void

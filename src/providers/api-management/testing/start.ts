@@ -9,9 +9,14 @@ import { createPlane, type PlaneServices } from '#plane/create-plane.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
 import { createRegistry } from '#plane/registry.ts'
 import { ask } from '#plane/testing/ask.ts'
+import {
+  realClock,
+  realIds,
+  testProviderContext,
+  testSeal,
+} from '#plane/testing/provider-context.ts'
 import type { Subject, SubjectOptions } from '#plane/testing/resource-contract.ts'
 import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
-import { realClock, realIds, testSeal, testWorld } from '#plane/testing/world.ts'
 import { resourcesProvider } from '../../resources/provider.ts'
 import { apiManagementProvider } from '../provider.ts'
 import { unasked } from './unasked.ts'
@@ -50,7 +55,7 @@ export async function startApis(): Promise<Subject & AsyncDisposable> {
     providers: (services) => [
       resourcesProvider({ tenantId: owner.tenantId, ...services }),
       apiManagementProvider({
-        ...testWorld(store, services),
+        ...testProviderContext(store, services),
         seal: testSeal,
         ...unasked,
       }),
@@ -62,7 +67,7 @@ export async function startApis(): Promise<Subject & AsyncDisposable> {
     ids: realIds,
     log: silentLog,
     limits: defaultLimits,
-    tokenKey: new Uint8Array(32),
+    tokenKeys: () => [new Uint8Array(32)],
     scopes: 'implicit',
     timers: realTimers,
   })

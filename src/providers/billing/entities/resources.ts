@@ -4,7 +4,10 @@
  */
 
 import Type, { type Static, type TSchema } from 'typebox'
-import { defineResource, type NameRule, type ResourceType } from '#plane/define.ts'
+import type { Action } from '#plane/declare/action.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import { defineStored } from '#plane/declare/stored.ts'
+import type { NameRule } from '#plane/declare/wire.ts'
 import { isCurrency } from '../money/currencies.ts'
 import { accountName, partName } from '../names.ts'
 
@@ -79,16 +82,15 @@ interface EntityOptions {
   nameOf(seed: number): string
   readonly sample: object
   readonly changed: object
-  readonly actions?: ResourceType<object>['actions']
+  readonly actions?: Readonly<Record<string, Action<object>>>
 }
 
 function entity(options: EntityOptions): ResourceType {
   const body = Type.Object({ properties: options.properties })
-  return defineResource<object>({
+  return defineStored<object>({
     type: options.type,
     description: options.description,
     scope: 'tenant',
-    tracked: false,
     name: options.name,
     verbs: ['get', 'list', 'put', 'patch'],
     versions: [
@@ -125,8 +127,8 @@ function currencyProblems(properties: object): readonly { path: string; message:
 }
 
 export interface EntityActions {
-  readonly account: NonNullable<ResourceType<object>['actions']>
-  readonly profile: NonNullable<ResourceType<object>['actions']>
+  readonly account: Readonly<Record<string, Action<object>>>
+  readonly profile: Readonly<Record<string, Action<object>>>
 }
 
 export function entities(actions: EntityActions): readonly ResourceType[] {

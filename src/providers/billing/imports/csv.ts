@@ -3,7 +3,7 @@
  * other record; knows no columns.
  */
 
-export type CsvRecord =
+type CsvRecord =
   | { readonly line: number; readonly cells: readonly string[] }
   | { readonly line: number; readonly reason: string }
 

@@ -10,7 +10,7 @@ import { readCsvRecords } from './csv.ts'
 export const importFormats = ['ndjson', 'csv', 'focus'] as const
 export type ImportFormat = (typeof importFormats)[number]
 
-export type ImportedRecord =
+type ImportedRecord =
   | { readonly line: number; readonly transaction: object }
   | { readonly line: number; readonly column: string; readonly reason: string }
 
@@ -72,7 +72,7 @@ function readCsv(
 }
 
 /** None where it is no CSV: nothing fits it then. */
-export function readHeader(header: string): readonly string[] {
+function readHeader(header: string): readonly string[] {
   const [first] = readCsvRecords(header.replace(/^\uFEFF/, ''), 1)
   return first !== undefined && 'cells' in first ? first.cells.map((name) => name.trim()) : []
 }
@@ -126,7 +126,7 @@ const categories: Readonly<Record<string, string>> = {
 }
 
 /** Which column of FOCUS a property of the contract comes from. */
-export const focusColumns: Readonly<Record<string, string>> = {
+const focusColumns: Readonly<Record<string, string>> = {
   date: 'ChargePeriodStart',
   billingCurrency: 'BillingCurrency',
   pricingCurrency: 'PricingCurrency',

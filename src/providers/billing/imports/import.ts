@@ -8,7 +8,9 @@ import Type, { type Static } from 'typebox'
 import { refuse } from '#kernel/error.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
-import { type Action, defineResource, type ResourceType } from '#plane/define.ts'
+import type { Action } from '#plane/declare/action.ts'
+import { defineComputed } from '#plane/declare/computed.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
 import type { SqlRow, SqlTx } from '#stores/store.ts'
 import { number, text } from '../cells.ts'
 import { billingVersion } from '../entities/resources.ts'
@@ -326,7 +328,7 @@ export function imports(ledger: Ledger): readonly ResourceType[] {
     apiVersions: [billingVersion],
   } as const
   return [
-    defineResource({
+    defineComputed({
       ...common,
       type: 'Billing/billingAccounts/billingProfiles/imports',
       description: 'Files of transactions, and how far each has come.',
@@ -358,7 +360,7 @@ export function imports(ledger: Ledger): readonly ResourceType[] {
         },
       },
     }),
-    defineResource({
+    defineComputed({
       ...common,
       type: 'Billing/billingAccounts/billingProfiles/imports/refusals',
       description: 'The rows of a file that were refused, and why.',

@@ -8,7 +8,7 @@ import { number, text } from '../cells.ts'
 import type { ProfilePlace } from '../ledger/statements.ts'
 import { keysOf, lockAccount } from '../ledger/statements.ts'
 
-export interface ClosedInvoice {
+interface ClosedInvoice {
   readonly invoice: string
   readonly month: string
 }

@@ -11,13 +11,10 @@ import { lenientProfile } from '#kernel/filter/profile.ts'
 import type { Seal } from '#kernel/ports.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import { brandField, qualify, type VendorWords } from '#kernel/vendor.ts'
-import {
-  type ActionOutcome,
-  defineResource,
-  type ListContext,
-  type ListPage,
-  type ResourceType,
-} from '#plane/define.ts'
+import type { ActionOutcome } from '#plane/declare/action.ts'
+import { defineComputed } from '#plane/declare/computed.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import type { ListContext, ListPage } from '#plane/declare/wire.ts'
 import { billingVersion } from '../entities/resources.ts'
 import { refuseBilling } from '../errors.ts'
 import { invoiceIdOf, profileIdOf } from '../ids.ts'
@@ -29,7 +26,6 @@ import { moment, present } from '../ledger/show.ts'
 import { listStatements, spanOfMonth, statementOfInvoice } from '../ledger/statements.ts'
 import { countMatching } from '../ledger/totals.ts'
 import { amountOf, showMinor } from '../money/money.ts'
-import { anyName } from '../names.ts'
 import { flag, requireInvoice, wholeNumber } from '../transactions/list.ts'
 import { csvOf } from './csv.ts'
 
@@ -172,24 +168,21 @@ export function accountOf(defaultAccount: string, name: string): string {
   return name.toLowerCase() === 'default' ? defaultAccount : name
 }
 
-export interface InvoiceParts {
+export interface InvoiceDependencies {
   readonly ledger: Ledger
   readonly seal: Seal
   readonly defaultAccount: string
   publicUrl(): string
 }
 
-export function invoices(parts: InvoiceParts): readonly ResourceType[] {
-  const { ledger, defaultAccount } = parts
+export function invoices(deps: InvoiceDependencies): readonly ResourceType[] {
+  const { ledger, defaultAccount } = deps
   const answer = Type.Object({})
   return [
-    defineResource<object>({
+    defineComputed({
       type: 'Billing/billingAccounts/invoices',
       description: 'What was billed.',
       scope: 'tenant',
-      tracked: false,
-      name: anyName,
-      versions: [],
       apiVersions: [billingVersion],
       source: {
         async get({ id }) {
@@ -210,7 +203,7 @@ export function invoices(parts: InvoiceParts): readonly ResourceType[] {
           method: 'POST',
           description: 'Make one file (CSV) of an invoice’s transactions',
           answer,
-          run: async ({ id, now }) => beginDownload(parts, id, now),
+          run: async ({ id, now }) => beginDownload(deps, id, now),
         },
         transactionsDownloadResult: {
           method: 'GET',
@@ -219,7 +212,7 @@ export function invoices(parts: InvoiceParts): readonly ResourceType[] {
           answer,
           run: async ({ id, query, now }) => ({
             status: 200,
-            body: downloadResult(parts, id, query, now),
+            body: downloadResult(deps, id, query, now),
           }),
         },
         transactionsFile: {
@@ -228,7 +221,7 @@ export function invoices(parts: InvoiceParts): readonly ResourceType[] {
           permission: 'transactionsDownload/action',
           run: async ({ id, query, now }) => ({
             status: 200,
-            body: csvOf(ledger, await opened(parts, id, query, now)),
+            body: csvOf(ledger, await opened(deps, id, query, now)),
             headers: {
               'Content-Type': 'text/csv; charset=utf-8',
               'Content-Disposition': `attachment; filename="${nameOf(id)}.csv"`,
@@ -237,13 +230,10 @@ export function invoices(parts: InvoiceParts): readonly ResourceType[] {
         },
       },
     }),
-    defineResource({
+    defineComputed({
       type: 'Billing/billingAccounts/billingProfiles/invoices',
       description: 'The invoices of a billing profile.',
       scope: 'tenant',
-      tracked: false,
-      name: anyName,
-      versions: [],
       apiVersions: [billingVersion],
       source: { list: (context) => listInvoices(ledger, context) },
     }),
@@ -272,7 +262,7 @@ interface Download {
 }
 
 async function beginDownload(
-  { ledger, seal, publicUrl }: InvoiceParts,
+  { ledger, seal, publicUrl }: InvoiceDependencies,
   id: ResourceId,
   now: number,
 ): Promise<ActionOutcome<object>> {
@@ -289,7 +279,11 @@ async function beginDownload(
   }
 }
 
-function readDownload({ seal }: InvoiceParts, query: URLSearchParams, now: number): Download {
+function readDownload(
+  { seal }: InvoiceDependencies,
+  query: URLSearchParams,
+  now: number,
+): Download {
   const opened = seal.open(query.get('download') ?? '', 'download')
   if (opened === undefined) throw refuseBilling.DownloadExpired()
   // Sealed by `beginDownload` alone.
@@ -299,27 +293,27 @@ function readDownload({ seal }: InvoiceParts, query: URLSearchParams, now: numbe
 }
 
 function downloadResult(
-  parts: InvoiceParts,
+  deps: InvoiceDependencies,
   id: ResourceId,
   query: URLSearchParams,
   now: number,
 ): object {
-  const { expiresAt } = readDownload(parts, query, now)
+  const { expiresAt } = readDownload(deps, query, now)
   const file = `api-version=${billingVersion}&download=${encodeURIComponent(query.get('download') ?? '')}`
   return {
     expiryTime: moment(expiresAt),
-    url: `${parts.publicUrl()}${id.text}/transactionsFile?${file}`,
+    url: `${deps.publicUrl()}${id.text}/transactionsFile?${file}`,
   }
 }
 
 async function opened(
-  parts: InvoiceParts,
+  deps: InvoiceDependencies,
   id: ResourceId,
   query: URLSearchParams,
   now: number,
 ): Promise<Statement> {
-  const { statementId } = readDownload(parts, query, now)
-  const statement = await requireInvoice(parts.ledger, id)
+  const { statementId } = readDownload(deps, query, now)
+  const statement = await requireInvoice(deps.ledger, id)
   if (statement.id !== statementId) throw refuseBilling.DownloadExpired()
   return statement
 }

@@ -6,7 +6,7 @@
 import { refuse } from '#kernel/error.ts'
 import { entriesOf } from './entries.ts'
 import type { Entry, Row } from './entry.ts'
-import type { EntryPage, LedgerParts, PageRequest } from './page.ts'
+import type { EntryPage, LedgerDependencies, PageRequest } from './page.ts'
 import type { Question } from './question.ts'
 import { entryColumns, type Position, rowOf } from './scan.ts'
 
@@ -46,7 +46,7 @@ export function isAhead(
 
 /** The cursor is signed by the plane, so one that names nothing here is another list's. */
 export async function continued(
-  parts: LedgerParts,
+  deps: LedgerDependencies,
   { cursor, statements }: PageRequest,
 ): Promise<Continuation | undefined> {
   if (cursor === undefined) return undefined
@@ -54,10 +54,7 @@ export async function continued(
   const ties = mark < 0 ? undefined : Number(cursor.slice(0, mark))
   const place = cursor.slice(mark + 1)
   const [id = 0, skip = 0, statementId, dimensionId] = place.split('|').map(Number)
-  const [found] = await parts.sql.all(
-    `select ${entryColumns} from billing_entries where id = ?`,
-    id,
-  )
+  const [found] = await deps.sql.all(`select ${entryColumns} from billing_entries where id = ?`, id)
   if (found === undefined) throw refuse.InvalidContinuationToken()
   const row = rowOf(found)
   const group = {
@@ -67,7 +64,7 @@ export async function continued(
   const statement = statements.find((one) => one.id === group.statementId)
   if (statement === undefined) throw refuse.InvalidContinuationToken()
   const known = new Map([[statement.id, statement]])
-  const [last] = await entriesOf(parts, [{ ...row, ...group }], known)
+  const [last] = await entriesOf(deps, [{ ...row, ...group }], known)
   return last && { last, skip, ties }
 }
 

@@ -14,7 +14,7 @@ const spelledMax = 20_000
 const askedAtOnce = 500
 const insertedAtOnce = 50
 
-export interface Identified {
+interface Identified {
   readonly ids: readonly number[]
   /** To be given to `remember` once the transaction is committed. */
   readonly fresh: ReadonlyMap<string, number>

@@ -1,10 +1,10 @@
 /** Rows joined with what they share: their dimensions and statements. */
 
 import type { Entry, Row, Statement } from './entry.ts'
-import type { LedgerParts } from './page.ts'
+import type { LedgerDependencies } from './page.ts'
 
 export async function entriesOf(
-  { dimensions }: LedgerParts,
+  { dimensions }: LedgerDependencies,
   rows: readonly Row[],
   statements: ReadonlyMap<number, Statement>,
 ): Promise<readonly Entry[]> {

@@ -37,7 +37,7 @@ export interface Dimension {
 }
 
 /** What differs from entry to entry. Money in ten-thousandths, moments in milliseconds. */
-export interface Measures {
+interface Measures {
   /** A GUID in lower case, unique in the billing account. */
   readonly name: string
   readonly date: number

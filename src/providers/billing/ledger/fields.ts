@@ -11,7 +11,7 @@ import { minorScale, showMinor } from '../money/money.ts'
 import type { Dimension, Entry } from './entry.ts'
 
 /** Where a field's value is. */
-export type FieldPlace =
+type FieldPlace =
   /** Shared by many entries. */
   | { readonly kind: 'dimension' }
   /** The same for all entries of a statement. */

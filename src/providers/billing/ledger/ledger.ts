@@ -7,10 +7,10 @@ import { Dimensions } from './dimensions.ts'
 import type { NewEntry } from './entry.ts'
 import { type LedgerFields, ledgerFields } from './fields.ts'
 import { KnownStatements } from './known-statements.ts'
-import type { LedgerParts } from './page.ts'
+import type { LedgerDependencies } from './page.ts'
 import { type Recording, type RecordOptions, record } from './record.ts'
 
-export interface Ledger extends LedgerParts {
+export interface Ledger extends LedgerDependencies {
   readonly fields: LedgerFields
   record(entries: readonly NewEntry[], options: RecordOptions): Promise<Recording>
 }

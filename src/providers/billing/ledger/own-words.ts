@@ -6,7 +6,7 @@
 import { placeholders } from '../cells.ts'
 import { byId, entriesOf } from './entries.ts'
 import type { Entry, Row, Statement } from './entry.ts'
-import type { LedgerParts } from './page.ts'
+import type { LedgerDependencies } from './page.ts'
 import { entryColumns, rowOf } from './scan.ts'
 import { nameOfWord, operationOfWord } from './search.ts'
 
@@ -15,7 +15,7 @@ const last = '\u{10ffff}'
 
 /** All that a word may mean; undefined where they are more than are put in order by themselves. */
 export async function entriesOfWords(
-  parts: LedgerParts,
+  deps: LedgerDependencies,
   statements: readonly Statement[],
   words: readonly string[],
 ): Promise<readonly Entry[] | undefined> {
@@ -24,15 +24,13 @@ export async function entriesOfWords(
     const name = nameOfWord(word)
     const operation = operationOfWord(word)
     const found = [
-      ...(name === undefined ? [] : await beginning(parts, statements, 'name', name)),
-      ...(operation === undefined
-        ? []
-        : await beginning(parts, statements, 'operation', operation)),
+      ...(name === undefined ? [] : await beginning(deps, statements, 'name', name)),
+      ...(operation === undefined ? [] : await beginning(deps, statements, 'operation', operation)),
     ]
     for (const row of found) rows.set(row.id, row)
-    if (rows.size > parts.limits.sortRowsMax) return undefined
+    if (rows.size > deps.limits.sortRowsMax) return undefined
   }
-  return entriesOf(parts, [...rows.values()], byId(statements))
+  return entriesOf(deps, [...rows.values()], byId(statements))
 }
 
 /** As the indexes have them. */
@@ -42,7 +40,7 @@ const columns = {
 } as const
 
 async function beginning(
-  { sql, limits }: LedgerParts,
+  { sql, limits }: LedgerDependencies,
   statements: readonly Statement[],
   index: keyof typeof columns,
   word: string,

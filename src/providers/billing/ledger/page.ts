@@ -22,7 +22,7 @@ export interface EntryPage {
   readonly next?: string
 }
 
-export interface LedgerParts {
+export interface LedgerDependencies {
   readonly sql: Sql
   readonly words: VendorWords
   readonly dimensions: Dimensions

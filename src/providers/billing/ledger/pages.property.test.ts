@@ -19,7 +19,7 @@ import { entriesOf } from './entries.ts'
 import type { Entry, NewEntry } from './entry.ts'
 import { ledgerFields } from './fields.ts'
 import { KnownStatements } from './known-statements.ts'
-import type { LedgerParts } from './page.ts'
+import type { LedgerDependencies } from './page.ts'
 import { readPage } from './pages.ts'
 import { parseQuestion } from './question.ts'
 import { record } from './record.ts'
@@ -164,7 +164,7 @@ async function check(store: Store, runs: number): Promise<void> {
   const statements = await listStatements(store.sql, { account: place.account, limit: 10 })
   assert.equal(statements.length, 2, 'two months')
   const ids = new Map(statements.map((one) => [one.id, one]))
-  const full: LedgerParts = {
+  const full: LedgerDependencies = {
     sql: store.sql,
     words: contractWords,
     dimensions,
@@ -198,7 +198,7 @@ async function check(store: Store, runs: number): Promise<void> {
         const expected = oracle(all, filter, words, question.compare, question.order[0]?.descending)
           .filter(({ statement }) => chosen.includes(statement))
           .map(({ row }) => row.id)
-        const parts: LedgerParts = {
+        const deps: LedgerDependencies = {
           ...full,
           limits: {
             ...defaultBillingLimits,
@@ -207,14 +207,14 @@ async function check(store: Store, runs: number): Promise<void> {
             partRows,
           },
         }
-        const counted = await countMatching(parts, question, words, chosen)
+        const counted = await countMatching(deps, question, words, chosen)
         assert.equal(counted.entries, expected.length)
         const found: Entry[] = []
         let cursor: string | undefined
         for (let pages = 0; ; pages++) {
           assert.ok(pages < 1500, 'pages without an end')
           const asked = { question, words, statements: chosen, limit, skip, cursor }
-          const page = await readPage(parts, asked).catch((error) => {
+          const page = await readPage(deps, asked).catch((error) => {
             assert.equal(error.code, 'OrderTooExpensive')
             return undefined
           })
@@ -326,11 +326,17 @@ test('of more than is looked at at once nothing is left out', async () => {
     "productDescription in ('Product 2 Größe', 'Product 5 Größe') and units eq 0.25 and effectivePrice/value eq 0.125"
   const limits = { ...defaultBillingLimits, sortRowsMax: 0, rarePart: 2 }
   const known = new KnownStatements()
-  const parts: LedgerParts = { sql: store.sql, words: contractWords, dimensions, known, limits }
+  const deps: LedgerDependencies = {
+    sql: store.sql,
+    words: contractWords,
+    dimensions,
+    known,
+    limits,
+  }
   const question = parseQuestion(fields, filter, null)
   const names: string[] = []
   for (let cursor: string | undefined, pages = 0; pages === 0 || cursor !== undefined; pages++) {
-    const page = await readPage(parts, {
+    const page = await readPage(deps, {
       ...{ question, words: [], statements, limit: 5, skip: 0, cursor },
     })
     names.push(...page.entries.map(({ row }) => row.name))

@@ -10,7 +10,7 @@ import { type Continuation, continuation, continued, ended, isAhead } from './co
 import { byId, entriesOf } from './entries.ts'
 import type { Entry, Row } from './entry.ts'
 import { totalOrder } from './order.ts'
-import type { EntryPage, LedgerParts, PageRequest } from './page.ts'
+import type { EntryPage, LedgerDependencies, PageRequest } from './page.ts'
 import type { Condition } from './question.ts'
 import { placeOf, scanAll, skipAhead } from './read-stream.ts'
 import { few, type Position } from './scan.ts'
@@ -19,41 +19,41 @@ import { streamsOf } from './streams.ts'
 import { type Walking, walkTies } from './ties.ts'
 
 const everything: Condition = { column: 'date', text: 'date > ?', values: [-8_640_000_000_000_000] }
-export async function readPage(parts: LedgerParts, request: PageRequest): Promise<EntryPage> {
+export async function readPage(deps: LedgerDependencies, request: PageRequest): Promise<EntryPage> {
   const { question, words } = request
   const statements = request.statements.filter(({ entries }) => entries > 0)
-  let selection = await selectDimensions(parts, statements, question, words)
+  let selection = await selectDimensions(deps, statements, question, words)
   if (selection.isEmpty) return { entries: [] }
   const asked = { ...request, statements }
-  const from = await continued(parts, asked)
+  const from = await continued(deps, asked)
   const isFiltered = question.conditions.length > 0 || question.needsEntries || selection.narrows
-  let walk = streamsOf(parts, asked, selection)
+  let walk = streamsOf(deps, asked, selection)
   if (isFiltered || walk === undefined) {
-    const candidates = await candidatesOf(parts, asked, selection)
+    const candidates = await candidatesOf(deps, asked, selection)
     if (candidates !== undefined) return sortedPage(asked, candidates, from)
   }
   if (selection.named.length > 0 && selection.whole !== undefined) {
     selection = selection.whole
-    walk = streamsOf(parts, asked, selection)
+    walk = streamsOf(deps, asked, selection)
   }
   if (walk === undefined) {
     throw refuseBilling.OrderTooExpensive({
       order: question.orderText,
-      reason: `no index begins with the first field, and more than ${parts.limits.sortRowsMax} would have to be sorted`,
-      limit: parts.limits.sortRowsMax,
+      reason: `no index begins with the first field, and more than ${deps.limits.sortRowsMax} would have to be sorted`,
+      limit: deps.limits.sortRowsMax,
     })
   }
-  const walking = { parts, request: asked, selection, ...walk, from, isFiltered }
+  const walking = { deps, request: asked, selection, ...walk, from, isFiltered }
   return walk.hasTies ? walkTies(walking) : walkPage(walking)
 }
 
 /** All that may match, where that is few; undefined where it is not, or cannot be told. */
 async function candidatesOf(
-  parts: LedgerParts,
+  deps: LedgerDependencies,
   { question, statements }: PageRequest,
   selection: Selection,
 ): Promise<readonly Entry[] | undefined> {
-  const { sortRowsMax, partRows } = parts.limits
+  const { sortRowsMax, partRows } = deps.limits
   const rows: Row[] = []
   for (const statement of statements) {
     const left = sortRowsMax - rows.length
@@ -62,20 +62,20 @@ async function candidatesOf(
     const count = Math.ceil(statement.entries / partRows)
     let found: readonly Row[] | undefined
     if (chosen !== undefined && chosen.entries <= left) {
-      found = await few(parts.sql, statement.id, count, undefined, chosen.ids, left)
+      found = await few(deps.sql, statement.id, count, undefined, chosen.ids, left)
     }
     for (const condition of question.conditions) {
       // Those without a value are no range of an index that holds values alone.
       if (found !== undefined || condition.values.length === 0) continue
-      found = await few(parts.sql, statement.id, count, condition, undefined, left)
+      found = await few(deps.sql, statement.id, count, condition, undefined, left)
     }
     if (found === undefined && statement.entries <= left) {
-      found = await few(parts.sql, statement.id, count, everything, undefined, left)
+      found = await few(deps.sql, statement.id, count, everything, undefined, left)
     }
     if (found === undefined) return undefined
     rows.push(...found)
   }
-  const entries = await entriesOf(parts, rows, byId(statements))
+  const entries = await entriesOf(deps, rows, byId(statements))
   const shared = entries.filter((entry) => selection.allows(entry))
   return [...shared, ...selection.named].filter((entry) => question.holds(entry))
 }
@@ -95,9 +95,9 @@ function sortedPage(
 }
 
 async function walkPage(walking: Walking): Promise<EntryPage> {
-  const { parts, request, selection, streams, grouped, from, isFiltered } = walking
+  const { deps, request, selection, streams, grouped, from, isFiltered } = walking
   const { question, limit } = request
-  const { scanRowsMax, readRowsMax } = parts.limits
+  const { scanRowsMax, readRowsMax } = deps.limits
   const statements = byId(request.statements)
   const readsEach = question.needsEntries || selection.isPartial
   const found: Entry[] = []
@@ -113,7 +113,7 @@ async function walkPage(walking: Walking): Promise<EntryPage> {
     }
     for (;;) {
       if (!isFiltered && skip > 0) {
-        const hop = await skipAhead(parts.sql, stream, after, skip)
+        const hop = await skipAhead(deps.sql, stream, after, skip)
         if (hop !== undefined) {
           skip -= hop.skipped
           after = hop.position
@@ -123,8 +123,8 @@ async function walkPage(walking: Walking): Promise<EntryPage> {
       }
       const missing = limit + 1 - found.length
       const size = readsEach ? Math.min(readRowsMax, scanRowsMax) : Math.min(1000, missing + skip)
-      const seen = await scanAll(parts, stream, after, size)
-      const entries = (await entriesOf(parts, seen.rows, statements)).filter(
+      const seen = await scanAll(deps, stream, after, size)
+      const entries = (await entriesOf(deps, seen.rows, statements)).filter(
         (entry) => selection.allows(entry) && question.holds(entry),
       )
       const skipped = Math.min(skip, entries.length)

@@ -2,7 +2,7 @@
 
 import type { Sql } from '#stores/store.ts'
 import type { Entry, Row } from './entry.ts'
-import type { LedgerParts } from './page.ts'
+import type { LedgerDependencies } from './page.ts'
 import type { Question } from './question.ts'
 import {
   comparePositions,
@@ -47,7 +47,7 @@ export function placeOf(
 
 /** All stretches of a stream as one, up to the first of their horizons. */
 export async function scanAll(
-  { sql, limits }: LedgerParts,
+  { sql, limits }: LedgerDependencies,
   stream: Stream,
   after: Position | undefined,
   size: number,

@@ -16,7 +16,7 @@ import {
   type ProfilePlace,
 } from './statements.ts'
 
-export interface Refusal {
+interface Refusal {
   /** Which of the entries. */
   readonly index: number
   /** Path of the property at fault. */

@@ -107,7 +107,7 @@ export interface Position {
   readonly id: number
 }
 
-export interface Scanned {
+interface Scanned {
   readonly rows: readonly Row[]
   /** Up to here everything was seen; undefined at the end of the stretch. */
   readonly horizon: Position | undefined

@@ -43,7 +43,7 @@ export function searchedText(dimension: Dimension): string {
     .toLowerCase()
 }
 
-export type Search =
+type Search =
   | { readonly ok: true; readonly words: readonly string[] }
   | { readonly ok: false; readonly reason: string }
 

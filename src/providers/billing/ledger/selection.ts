@@ -7,7 +7,7 @@ import { number, wide } from '../cells.ts'
 import type { Dimension, Entry, Row, Statement } from './entry.ts'
 import type { KnownDimension } from './known-statements.ts'
 import { entriesOfWords } from './own-words.ts'
-import type { LedgerParts } from './page.ts'
+import type { LedgerDependencies } from './page.ts'
 import { noRow, type Question } from './question.ts'
 import { listed } from './scan.ts'
 import { indexedWords, isOfEntry, isOfStatement } from './search.ts'
@@ -35,13 +35,13 @@ export interface Selection {
 }
 
 export async function selectDimensions(
-  parts: LedgerParts,
+  deps: LedgerDependencies,
   statements: readonly Statement[],
   question: Question,
   words: readonly string[],
 ): Promise<Selection> {
   const shares = ({ dimension, statement }: Shared, word: string): boolean =>
-    parts.dimensions.textOf(dimension).includes(word) || isOfStatement(parts.words, statement, word)
+    deps.dimensions.textOf(dimension).includes(word) || isOfStatement(deps.words, statement, word)
   const matches = (dimension: Dimension, statement: Statement): boolean =>
     question.ofDimension(dimension, statement) &&
     words.every((word) => shares({ dimension, statement }, word))
@@ -49,7 +49,7 @@ export async function selectDimensions(
   const allowsOwn = (entry: Entry): boolean =>
     question.ofDimension(entry.dimension, entry.statement) &&
     words.every(
-      (word) => shares(entry, word) || isOfEntry(parts.words, entry.row, entry.statement, word),
+      (word) => shares(entry, word) || isOfEntry(deps.words, entry.row, entry.statement, word),
     )
   const isAsked = question.asksDimensions || words.length > 0
   const isSorted = question.order.some(({ field }) => field.place.kind !== 'column')
@@ -67,9 +67,9 @@ export async function selectDimensions(
       whole: undefined,
     }
   }
-  const own = words.length === 0 ? [] : await entriesOfWords(parts, statements, words)
+  const own = words.length === 0 ? [] : await entriesOfWords(deps, statements, words)
   const named = own?.filter((entry) => allowsOwn(entry) && !allows(entry)) ?? []
-  const all = await knownDimensions(parts, statements)
+  const all = await knownDimensions(deps, statements)
   const whole: Selection = {
     isEmpty: false,
     narrows: true,
@@ -84,7 +84,7 @@ export async function selectDimensions(
   }
   if (own === undefined) return whole
   if (all === undefined) {
-    const found = await byIndex(parts, words, statements, allows, isAsked)
+    const found = await byIndex(deps, words, statements, allows, isAsked)
     return { ...found, isEmpty: found.isEmpty && named.length === 0, named, whole }
   }
   const chosen = new Map<number, readonly KnownDimension[]>()
@@ -98,7 +98,7 @@ export async function selectDimensions(
     const asked = JSON.stringify([statement.invoice ?? '', question.filterText, ...words])
     chosen.set(
       statement.id,
-      parts.known.derived(known, asked, () =>
+      deps.known.derived(known, asked, () =>
         known.filter(({ dimension }) => matches(dimension, statement)),
       ),
     )
@@ -128,13 +128,13 @@ type Shared = Pick<Entry, 'dimension' | 'statement'>
 
 /** Every dimension of the statements; undefined when they are too many. */
 export async function knownDimensions(
-  parts: LedgerParts,
+  deps: LedgerDependencies,
   statements: readonly Statement[],
 ): Promise<ReadonlyMap<number, readonly KnownDimension[]> | undefined> {
   const known = new Map<number, readonly KnownDimension[]>()
-  let left = parts.limits.dimensionsMax
+  let left = deps.limits.dimensionsMax
   for (const statement of statements) {
-    const found = parts.known.get(statement) ?? (await readKnown(parts, statement))
+    const found = deps.known.get(statement) ?? (await readKnown(deps, statement))
     left -= found?.length ?? left + 1
     if (found === undefined || left < 0) return undefined
     known.set(statement.id, found)
@@ -143,7 +143,7 @@ export async function knownDimensions(
 }
 
 async function readKnown(
-  { sql, dimensions, limits, known }: LedgerParts,
+  { sql, dimensions, limits, known }: LedgerDependencies,
   statement: Statement,
 ): Promise<readonly KnownDimension[] | undefined> {
   const rows = await sql.all(
@@ -180,7 +180,7 @@ async function readKnown(
 
 /** Too many dimensions to know: words are found by the text index, the rest is left to the entries. */
 async function byIndex(
-  { sql, limits, words: vendorWords }: LedgerParts,
+  { sql, limits, words: vendorWords }: LedgerDependencies,
   words: readonly string[],
   statements: readonly Statement[],
   allows: (entry: Entry) => boolean,

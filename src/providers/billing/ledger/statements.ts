@@ -58,7 +58,7 @@ export async function statementOfInvoice(
   return row === undefined ? undefined : statementOf(row)
 }
 
-export interface StatementQuery {
+interface StatementQuery {
   readonly account: string
   readonly profile?: string
   readonly billed?: boolean
@@ -96,7 +96,7 @@ export async function lockAccount(tx: SqlTx, account: string): Promise<void> {
   )
 }
 
-export interface Wanted extends ProfilePlace {
+interface Wanted extends ProfilePlace {
   readonly currency: string
   readonly month: string
   readonly invoice: string | undefined

@@ -8,7 +8,7 @@ import { orderedColumns } from '../migrations.ts'
 import type { Entry, Statement } from './entry.ts'
 import type { LedgerField } from './fields.ts'
 import type { KnownDimension, KnownStatements } from './known-statements.ts'
-import type { LedgerParts, PageRequest } from './page.ts'
+import type { LedgerDependencies, PageRequest } from './page.ts'
 import type { OrderTerm, Question } from './question.ts'
 import { type IndexOrder, partsOf, type Stretch } from './scan.ts'
 import type { Selection } from './selection.ts'
@@ -23,7 +23,7 @@ export interface Stream {
   readonly served: number
 }
 
-export interface Streams {
+interface Streams {
   readonly streams: Iterable<Stream>
   /** How many leading terms made the groups. */
   readonly grouped: number
@@ -38,7 +38,7 @@ const stretchesMax = 500
 
 /** The order as streams, or undefined where no index begins with it. */
 export function streamsOf(
-  { known, limits }: LedgerParts,
+  { known, limits }: LedgerDependencies,
   { question, statements }: PageRequest,
   selection: Selection,
 ): Streams | undefined {

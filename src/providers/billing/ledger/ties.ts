@@ -9,7 +9,7 @@ import { type Continuation, continuationBefore, ended, isAhead } from './continu
 import { byId, entriesOf } from './entries.ts'
 import type { Entry, Row } from './entry.ts'
 import { totalOrder } from './order.ts'
-import type { EntryPage, LedgerParts, PageRequest } from './page.ts'
+import type { EntryPage, LedgerDependencies, PageRequest } from './page.ts'
 import { placeOf, scanAll } from './read-stream.ts'
 import { type Position, positionOf, rowsOf, scanAlike } from './scan.ts'
 import type { Selection } from './selection.ts'
@@ -17,7 +17,7 @@ import type { Stream } from './streams.ts'
 
 /** A question on its way through the streams of its order. */
 export interface Walking {
-  readonly parts: LedgerParts
+  readonly deps: LedgerDependencies
   readonly request: PageRequest
   readonly selection: Selection
   readonly streams: Iterable<Stream>
@@ -74,21 +74,21 @@ class Page {
   #next: string | undefined
 
   constructor(walking: Walking) {
-    const { parts, request, from } = walking
+    const { deps, request, from } = walking
     const { question } = request
     this.#walking = walking
     this.#compare = totalOrder(question)
     this.#isWanted = from === undefined ? () => true : isAhead(from, question, this.#compare)
     this.#columns = columnsOf(walking)
     this.#skip = from?.skip ?? request.skip
-    this.#budget = parts.limits.tieRowsMax
+    this.#budget = deps.limits.tieRowsMax
   }
 
   /** True where the page is full, or has to end here. */
   async walk(stream: Stream): Promise<boolean> {
-    const { parts, request, selection, grouped, from, isFiltered } = this.#walking
+    const { deps, request, selection, grouped, from, isFiltered } = this.#walking
     const { question } = request
-    const { scanRowsMax, tieRowsMax } = parts.limits
+    const { scanRowsMax, tieRowsMax } = deps.limits
     const statements = byId(request.statements)
     const place = from && placeOf(question, grouped, stream, from.last)
     if (place === 'past') return false
@@ -101,7 +101,7 @@ class Page {
     let alike: Entry | undefined
     let walkedAlike = 0
     const isFull = async (rows: readonly Row[]): Promise<boolean> => {
-      for (const entry of await entriesOf(parts, rows, statements)) {
+      for (const entry of await entriesOf(deps, rows, statements)) {
         if (!selection.allows(entry) || !question.holds(entry) || !this.#isWanted(entry)) continue
         if (alike !== undefined && question.compareFirst(stream.served, alike, entry) !== 0) {
           if (this.#take(ties)) return true
@@ -119,7 +119,7 @@ class Page {
       this.#budget -= walked
     }
     for (let after = begun, size = rowsAtFirst; ; size = Math.min(2 * size, rowsAtOnce)) {
-      const seen = await scanAll(parts, sliced, after, size)
+      const seen = await scanAll(deps, sliced, after, size)
       if (await isFull(seen.rows)) return true
       const { horizon } = seen
       if (horizon === undefined) return this.#take(ties)
@@ -130,7 +130,7 @@ class Page {
         // One stretch after the other: in the order of all, each would be asked for what one has.
         for (const stretch of sliced.stretches) {
           for (let at: Position | undefined = horizon; at !== undefined; await nextTurn()) {
-            const rest = await scanAlike(parts.sql, stretch, at, rowsAtOnce, scanRowsMax)
+            const rest = await scanAlike(deps.sql, stretch, at, rowsAtOnce, scanRowsMax)
             if (await isFull(rest.rows)) return true
             at = rest.horizon
             count(isFiltered && at !== undefined ? scanRowsMax : rest.rows.length, true)
@@ -174,8 +174,8 @@ class Page {
   }
 
   #refuse({ served }: Stream): never {
-    const { parts, request } = this.#walking
-    const { tieRowsMax } = parts.limits
+    const { deps, request } = this.#walking
+    const { tieRowsMax } = deps.limits
     const by = request.question.order
       .slice(0, Math.max(1, served))
       .map(({ field }) => field.path)
@@ -189,11 +189,11 @@ class Page {
 
   /** The entries of the page as a whole: for the order only parts of them were read. */
   async end(): Promise<EntryPage> {
-    const { parts, request } = this.#walking
+    const { deps, request } = this.#walking
     const ids = this.#found.slice(0, request.limit).map(({ row }) => row.id)
-    const rows = await rowsOf(parts.sql, ids)
+    const rows = await rowsOf(deps.sql, ids)
     const whole = ids.flatMap((id) => rows.get(id) ?? [])
-    const entries = await entriesOf(parts, whole, byId(request.statements))
+    const entries = await entriesOf(deps, whole, byId(request.statements))
     return { entries, ...(this.#next === undefined ? {} : { next: this.#next }) }
   }
 }

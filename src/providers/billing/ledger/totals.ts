@@ -9,12 +9,12 @@ import { number, wide } from '../cells.ts'
 import { refuseBilling } from '../errors.ts'
 import { entriesOf } from './entries.ts'
 import type { Entry, Statement, Totals } from './entry.ts'
-import type { LedgerParts } from './page.ts'
+import type { LedgerDependencies } from './page.ts'
 import type { Question } from './question.ts'
 import { entryColumns, listed, rowOf } from './scan.ts'
 import { knownDimensions, type Selection, selectDimensions } from './selection.ts'
 
-export interface Counted {
+interface Counted {
   readonly entries: number
   readonly totals: Totals
 }
@@ -23,7 +23,7 @@ const nothing: Totals = { subTotal: 0n, tax: 0n, amount: 0n, credit: 0n, commitm
 const rowsAtOnce = 5000
 
 export async function countMatching(
-  parts: LedgerParts,
+  deps: LedgerDependencies,
   question: Question,
   words: readonly string[],
   given: readonly Statement[],
@@ -34,12 +34,12 @@ export async function countMatching(
   if (!asks && !byEntry) {
     return sum(statements.map(({ entries, totals }) => ({ entries, totals })))
   }
-  const selection = await selectDimensions(parts, statements, question, words)
+  const selection = await selectDimensions(deps, statements, question, words)
   if (selection.isEmpty) return { entries: 0, totals: nothing }
   const named = selection.named.filter((entry) => question.holds(entry)).map(countedOf)
   if (!byEntry && !selection.isPartial) {
     const known = asks ? selection : undefined
-    const all = known === undefined ? await knownDimensions(parts, statements) : undefined
+    const all = known === undefined ? await knownDimensions(deps, statements) : undefined
     const shared = statements.flatMap(({ id }) => known?.known(id) ?? all?.get(id) ?? [])
     return sum([...shared, ...named])
   }
@@ -50,13 +50,13 @@ export async function countMatching(
     if (chosen?.entries === 0) continue
     let after = 0
     for (;;) {
-      const stretch = await nextStretch(parts, question, selection, statement, after)
+      const stretch = await nextStretch(deps, question, selection, statement, after)
       counted.push(stretch.counted)
       if (stretch.last === undefined) break
       after = stretch.last
       read += rowsAtOnce
-      if (read > parts.limits.countRowsMax) {
-        throw refuseBilling.CountTooExpensive({ limit: parts.limits.countRowsMax })
+      if (read > deps.limits.countRowsMax) {
+        throw refuseBilling.CountTooExpensive({ limit: deps.limits.countRowsMax })
       }
       await nextTurn()
     }
@@ -94,13 +94,13 @@ function sum(parts: readonly Counted[]): Counted {
 }
 
 async function nextStretch(
-  parts: LedgerParts,
+  deps: LedgerDependencies,
   question: Question,
   selection: Selection,
   statement: Statement,
   after: number,
 ): Promise<{ readonly counted: Counted; readonly last: number | undefined }> {
-  const { sql } = parts
+  const { sql } = deps
   const index = sql.dialect === 'sqlite' ? 'indexed by billing_entries_by_id' : ''
   const range = (columns: string) =>
     `select ${columns} from billing_entries ${index} where statement_id = ? and id > ? order by id limit ${rowsAtOnce}`
@@ -125,7 +125,7 @@ async function nextStretch(
       after,
       ...values,
     )
-    const entries = await entriesOf(parts, rows.map(rowOf), new Map([[statement.id, statement]]))
+    const entries = await entriesOf(deps, rows.map(rowOf), new Map([[statement.id, statement]]))
     const matching = entries.filter((entry) => selection.allows(entry) && question.holds(entry))
     return {
       counted: sum(matching.map(countedOf)),

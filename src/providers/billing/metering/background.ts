@@ -10,14 +10,14 @@ import { number } from '../cells.ts'
 import type { BillingProfile } from '../entities/resources.ts'
 import { closeStatements } from '../invoices/close.ts'
 import { monthOf, spanOfMonth } from '../ledger/statements.ts'
-import { type RateParts, rateUsage } from './rate.ts'
+import { type RateDependencies, rateUsage } from './rate.ts'
 
-export interface BackgroundParts extends RateParts {
+interface BackgroundDependencies extends RateDependencies {
   readonly clock: Clock
   readonly timers: Timers
   readonly log: Log
   /** Makes what has to be there: the first account with its profile and prices. */
-  furnish(): Promise<void>
+  seed(): Promise<void>
 }
 
 const everyMilliseconds = 60_000
@@ -26,13 +26,13 @@ const day = 86_400_000
 const graceMilliseconds = 3_600_000
 const profilesMax = 500
 
-export function startBackground(parts: BackgroundParts): AsyncDisposable {
+export function startBackground(deps: BackgroundDependencies): AsyncDisposable {
   let stopped = false
   let timer: { cancel(): void } | undefined
   let underway: Promise<void> = Promise.resolve()
   const next = (): void => {
-    underway = attempt(parts).then(() => {
-      if (!stopped) timer = parts.timers.after(everyMilliseconds, next)
+    underway = attempt(deps).then(() => {
+      if (!stopped) timer = deps.timers.after(everyMilliseconds, next)
     })
   }
   next()
@@ -46,28 +46,28 @@ export function startBackground(parts: BackgroundParts): AsyncDisposable {
 }
 
 /** The world fails; the next time comes soon. */
-async function attempt(parts: BackgroundParts): Promise<void> {
+async function attempt(deps: BackgroundDependencies): Promise<void> {
   try {
-    await parts.furnish()
-    await runOnce(parts)
+    await deps.seed()
+    await runOnce(deps)
   } catch (error) {
-    parts.log.warn({ error: String(error) }, 'billing waits')
+    deps.log.warn({ error: String(error) }, 'billing waits')
   }
 }
 
 /** Charges what is due and closes what is over, by the present moment. */
-export async function runOnce(parts: BackgroundParts): Promise<void> {
-  const now = parts.clock.now()
+async function runOnce(deps: BackgroundDependencies): Promise<void> {
+  const now = deps.clock.now()
   const midnight = Math.floor(now / day) * day
-  await rateUsage(parts, midnight, now)
-  const [waiting] = await parts.ledger.sql.all(
+  await rateUsage(deps, midnight, now)
+  const [waiting] = await deps.ledger.sql.all(
     'select count(*) as n from (select 1 from billing_usage where unrated = 1 and rated_until < ? and ended_at is not null limit 1) waiting',
     midnight,
   )
   if (waiting !== undefined && number(waiting, 'n') > 0) return
   // A month is closed once its grace is over, be it today or after a long time off.
   const month = monthOf(spanOfMonth(monthOf(now - graceMilliseconds)).start - 1)
-  const profiles = await parts.reader.list({
+  const profiles = await deps.reader.list({
     type: 'Billing/billingAccounts/billingProfiles',
     under: rootId,
     limit: profilesMax,
@@ -76,6 +76,6 @@ export async function runOnce(parts: BackgroundParts): Promise<void> {
     // Rows of this type were made by its `toModel`.
     if ((model as BillingProfile).monthlyInvoices === false) continue
     const place = { account: nameOf(parentOf(id)), profile: nameOf(id) }
-    await closeStatements(parts.ledger.sql, place, month, now)
+    await closeStatements(deps.ledger.sql, place, month, now)
   }
 }

@@ -12,7 +12,7 @@ import {
   type ResourceId,
   subscriptionOf,
 } from '#kernel/resource-id.ts'
-import type { Reader, Resource } from '#plane/define.ts'
+import type { Reader, Resource } from '#plane/declare/resource.ts'
 import type { SqlTx } from '#stores/store.ts'
 import { number, numberOrNull, text } from '../cells.ts'
 import type { InvoiceSection, Product } from '../entities/resources.ts'
@@ -29,7 +29,7 @@ import {
   profileFacts,
 } from '../transactions/charge.ts'
 
-export interface RateParts {
+export interface RateDependencies {
   readonly ledger: Ledger
   readonly ids: Ids
   readonly reader: Reader
@@ -44,7 +44,7 @@ const hourSeconds = 3600
 const day = 86_400_000
 
 /** Seconds between two moments, counted from a third: whole ones, so that parts add up to the whole. */
-export function secondsBetween(startedAt: number, from: number, until: number): number {
+function secondsBetween(startedAt: number, from: number, until: number): number {
   return Math.floor((until - startedAt) / 1000) - Math.floor((from - startedAt) / 1000)
 }
 
@@ -55,20 +55,24 @@ interface Prices {
 }
 
 /** Charges what ran up to a moment; how many charges that made. A bounded number of runs in each transaction. */
-export async function rateUsage(parts: RateParts, until: number, now: number): Promise<number> {
-  const prices = await pricesOf(parts)
+export async function rateUsage(
+  deps: RateDependencies,
+  until: number,
+  now: number,
+): Promise<number> {
+  const prices = await pricesOf(deps)
   if (prices === undefined) return 0
   let charged = 0
   let after = ''
   for (;;) {
-    const done = await rateSome(parts, prices, until, now, after)
+    const done = await rateSome(deps, prices, until, now, after)
     charged += done.charges
     if (done.last === undefined) return charged
     after = done.last
   }
 }
 
-async function pricesOf({ reader, profile }: RateParts): Promise<Prices | undefined> {
+async function pricesOf({ reader, profile }: RateDependencies): Promise<Prices | undefined> {
   const found = await reader.get(profile)
   if (found === undefined) return undefined
   const account = parentOf(found.id)
@@ -95,13 +99,13 @@ interface Usage {
 }
 
 async function rateSome(
-  parts: RateParts,
+  deps: RateDependencies,
   prices: Prices,
   until: number,
   now: number,
   after: string,
 ): Promise<{ readonly charges: number; readonly last: string | undefined }> {
-  const { ledger, ids } = parts
+  const { ledger, ids } = deps
   const outcome = await ledger.sql.transact(async (tx) => {
     // One at a time: whoever waited here sees what the other has charged.
     await lockAccount(tx, prices.profile.place.account)

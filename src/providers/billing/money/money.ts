@@ -48,7 +48,7 @@ export function showMinor(minor: Minor | bigint | string): number {
   return fromMinor(minor).toNumber() + 0
 }
 
-export interface Amount {
+interface Amount {
   readonly currency: string
   readonly value: number
 }

@@ -7,9 +7,9 @@ import { contractWords } from '#kernel/vendor.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Outcome } from '#plane/plane.ts'
 import { ask } from '#plane/testing/ask.ts'
+import { testSeal } from '#plane/testing/provider-context.ts'
 import type { Subject } from '#plane/testing/resource-contract.ts'
 import { nobody, owner, realTimers } from '#plane/testing/start.ts'
-import { testSeal } from '#plane/testing/world.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
 import type { Store } from '#stores/store.ts'
 import { resourcesProvider } from '../../resources/provider.ts'
@@ -85,7 +85,7 @@ export async function startBilling(options: StartOptions = {}): Promise<Started>
     ids,
     log: silentLog,
     limits: defaultLimits,
-    tokenKey: new Uint8Array(32),
+    tokenKeys: () => [new Uint8Array(32)],
     scopes: 'implicit',
     timers: realTimers,
   })

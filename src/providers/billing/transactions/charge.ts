@@ -8,7 +8,8 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { refuse, refuseProblems } from '#kernel/error.ts'
 import type { Ids } from '#kernel/ports.ts'
 import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
-import type { Action, ActionContext, Context, Reader } from '#plane/define.ts'
+import type { Action, ActionContext } from '#plane/declare/action.ts'
+import type { Context, Reader } from '#plane/declare/resource.ts'
 import type { SqlTx } from '#stores/store.ts'
 import { number, wide } from '../cells.ts'
 import type { BillingProfile, Customer, InvoiceSection, Product } from '../entities/resources.ts'
@@ -122,7 +123,7 @@ const noMeasures = {
   periodEnd: null,
 } as const
 
-export interface ChargeParts {
+interface ChargeDependencies {
   readonly ledger: Ledger
   readonly ids: Ids
 }
@@ -142,7 +143,7 @@ function action<T extends TSchema>(
   }
 }
 
-export function recordPurchase({ ledger, ids }: ChargeParts): Action<object> {
+export function recordPurchase({ ledger, ids }: ChargeDependencies): Action<object> {
   return action('Record a purchase of a product', purchaseBody, async (context, given) => {
     const profile = await profileFacts(context.reader, context.id)
     const account = parentOf(profile.id)
@@ -200,7 +201,7 @@ export function recordPurchase({ ledger, ids }: ChargeParts): Action<object> {
   })
 }
 
-export function recordCredit({ ledger, ids }: ChargeParts): Action<object> {
+export function recordCredit({ ledger, ids }: ChargeDependencies): Action<object> {
   return action('Record a credit', creditBody, async (context, given) => {
     const profile = await profileFacts(context.reader, context.id)
     const minor = toMinor(new Decimal(given.amount), profile.currency) ?? 0
@@ -283,7 +284,7 @@ async function partOf(
   return { id: found.id.text, displayName: displayName ?? nameOf(found.id) }
 }
 
-export function refund({ ledger, ids }: ChargeParts): Action<object> {
+export function refund({ ledger, ids }: ChargeDependencies): Action<object> {
   return action('Refund a transaction, all or part of it', refundBody, async (context, given) => {
     const original = await findEntry(ledger, context.id)
     if (original === undefined) throw refuse.ResourceNotFound({ id: context.id.text })

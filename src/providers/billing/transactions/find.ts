@@ -2,20 +2,20 @@
 
 import { refuseProblems } from '#kernel/error.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
-import type { GetContext } from '#plane/define.ts'
+import { isUuid } from '#kernel/uuid.ts'
+import type { GetContext } from '#plane/declare/computed.ts'
 import { entriesOf } from '../ledger/entries.ts'
 import type { Entry } from '../ledger/entry.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { entryColumns, rowOf } from '../ledger/scan.ts'
 import { formatRecorder, showEntry } from '../ledger/show.ts'
 import { listStatements, statementsMax } from '../ledger/statements.ts'
-import { guidPattern } from '../names.ts'
 import { tagsOf } from './list.ts'
 import { transactionTagProblems } from './tags.ts'
 
 export async function findEntry(ledger: Ledger, id: ResourceId): Promise<Entry | undefined> {
   const name = nameOf(id).toLowerCase()
-  if (!guidPattern.test(name)) return undefined
+  if (!isUuid(name)) return undefined
   const profile = parentOf(id)
   const statements = await listStatements(ledger.sql, {
     account: nameOf(parentOf(profile)),

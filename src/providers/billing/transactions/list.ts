@@ -6,7 +6,7 @@
 import { refuse } from '#kernel/error.ts'
 import { parseDate, parseUsDate } from '#kernel/filter/moments.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
-import type { ListContext, ListPage } from '#plane/define.ts'
+import type { ListContext, ListPage } from '#plane/declare/wire.ts'
 import { number, numberOrNull, placeholders, text, textOrNull } from '../cells.ts'
 import { refuseBilling } from '../errors.ts'
 import type { Entry, Statement } from '../ledger/entry.ts'
@@ -92,7 +92,7 @@ function periodDate(query: URLSearchParams, name: string): number {
   throw refuse.InvalidQueryParameter({ name, reason: 'expected a date as MM-DD-YYYY' })
 }
 
-export interface ListQuery {
+interface ListQuery {
   readonly question: Question
   readonly words: readonly string[]
   readonly top: number
@@ -101,7 +101,7 @@ export interface ListQuery {
 }
 
 /** The common query of facts 5.1, whose names carry no `$`. */
-export function readQuery(
+function readQuery(
   { fields, limits }: Ledger,
   query: URLSearchParams,
   more: readonly string[] = [],

@@ -7,24 +7,25 @@ import { hash } from 'node:crypto'
 import { Decimal } from 'decimal.js'
 import { parseAnyMoment } from '#kernel/filter/moments.ts'
 import { isJsonObject, type JsonObject } from '#kernel/patch.ts'
+import { isUuid } from '#kernel/uuid.ts'
 import { brandField, type VendorWords } from '#kernel/vendor.ts'
 import type { Dimension, NewEntry } from '../ledger/entry.ts'
 import { creditTypes, kinds, taxationTypes } from '../ledger/fields.ts'
 import { isCurrency } from '../money/currencies.ts'
 import { amountMax, type Minor, minorScale, plainMinor, toMinor } from '../money/money.ts'
-import { guidPattern, invoicePattern } from '../names.ts'
+import { invoicePattern } from '../names.ts'
 import { transactionTagProblems } from './tags.ts'
 
-export interface Fault {
+interface Fault {
   readonly path: string
   readonly reason: string
 }
 
-export type ReadTransaction =
+type ReadTransaction =
   | { readonly ok: true; readonly entry: NewEntry }
   | { readonly ok: false; readonly faults: readonly Fault[] }
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly words: VendorWords
   /** The billing profile's, where the transaction names none. */
   readonly currency: string
@@ -42,7 +43,7 @@ const earliest = Date.UTC(1970, 0, 1)
 const latest = Date.UTC(9999, 11, 31)
 
 /** Of the same line of the same file, a transaction without a name gets the same. */
-export type TransactionReader = (given: unknown, line: number) => ReadTransaction
+type TransactionReader = (given: unknown, line: number) => ReadTransaction
 
 export function transactionReader(options: ReadOptions): TransactionReader {
   const { words } = options
@@ -122,7 +123,7 @@ class Reader {
       ? this.#textOf(refund['refundOperationId'], 'refundTransactionDetails.refundOperationId')
       : undefined
     const name = this.#given['name'] ?? this.#makeName()
-    if (typeof name !== 'string' || !guidPattern.test(name.toLowerCase())) {
+    if (typeof name !== 'string' || !isUuid(name)) {
       this.#push('name', 'expected a GUID')
     }
     const invoice = this.#invoice()
@@ -378,7 +379,7 @@ function numberOf(value: unknown): number {
 }
 
 /** Of a number or a text that is one; exact. */
-export function decimalOf(value: unknown): Decimal | undefined {
+function decimalOf(value: unknown): Decimal | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? new Decimal(value) : undefined
   if (typeof value !== 'string') return undefined
   const text = value.trim()

@@ -1,10 +1,11 @@
 /** Transactions as resources: one by its id below a profile, and the lists that show them from five sides. */
 
 import Type from 'typebox'
-import { defineResource, type ResourceType, type Source } from '#plane/define.ts'
+import type { Action } from '#plane/declare/action.ts'
+import { defineComputed, type Source } from '#plane/declare/computed.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
 import { billingVersion } from '../entities/resources.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { anyName } from '../names.ts'
 import { findEntry, patchTags, showTransaction } from './find.ts'
 import { listOfInvoice, listOfProfile } from './list.ts'
 
@@ -16,28 +17,22 @@ const tagsBody = Type.Object({
 
 export function transactions(
   ledger: Ledger,
-  actions: NonNullable<ResourceType<object>['actions']>,
+  actions: Readonly<Record<string, Action<object>>>,
 ): readonly ResourceType[] {
   const lists = (type: string, description: string, source: Source): ResourceType =>
-    defineResource({
+    defineComputed({
       type,
       description,
       scope: 'tenant',
-      tracked: false,
-      name: anyName,
-      versions: [],
       apiVersions: [billingVersion],
       source,
     })
   const profile = 'Billing/billingAccounts/billingProfiles'
   return [
-    defineResource<object>({
+    defineComputed({
       type: `${profile}/transactions`,
       description: 'Purchases, refunds, credits and usage charges of a billing profile.',
       scope: 'tenant',
-      tracked: false,
-      name: anyName,
-      versions: [],
       apiVersions: [billingVersion],
       source: {
         async get({ id }) {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { ApiError } from '#kernel/error.ts'
 import { parseResourceId } from '#kernel/resource-id.ts'
-import { groupToken } from '../container-groups/group-index.ts'
+import { groupToken } from '../domain/groups/group-index.ts'
 import { base, type Shown, type Started } from './start.ts'
 
 export const groups = `${base}/containerGroups`

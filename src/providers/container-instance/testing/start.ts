@@ -12,12 +12,13 @@ import { contractWords } from '#kernel/vendor.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
 import { ask } from '#plane/testing/ask.ts'
+import { memoryWorkloads, testSeal } from '#plane/testing/provider-context.ts'
 import type { Subject, SubjectOptions } from '#plane/testing/resource-contract.ts'
 import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
-import { memoryWorkloads, testSeal } from '#plane/testing/world.ts'
-import { resourcesProvider } from '#providers/resources/provider.ts'
 import type { Store } from '#stores/store.ts'
-import { type ContainerInstanceParts, containerInstanceProvider } from '../provider.ts'
+import { resourcesProvider } from '../../resources/provider.ts'
+import type { ContainerInstanceDependencies } from '../dependencies.ts'
+import { containerInstanceProvider } from '../provider.ts'
 
 export const subscription = '11111111-2222-4333-8444-555555555555'
 export const base = `/subscriptions/${subscription}/resourceGroups/rg/providers/Vendor.ContainerInstance`
@@ -74,7 +75,7 @@ export interface ShownEvent {
   readonly lastTimestamp: string
 }
 
-export interface StartOptions extends Partial<Omit<ContainerInstanceParts, 'engine'>> {
+export interface StartOptions extends Partial<Omit<ContainerInstanceDependencies, 'engine'>> {
   readonly store?: Store
   readonly engine?: (clock: { now(): number }) => ContainerEngine
   /** Where the simulated world is kept; a fresh one, removed at the end, when left out. */
@@ -122,7 +123,7 @@ export async function startContainers(options: StartOptions = {}): Promise<Start
     ids,
     log: silentLog,
     limits: defaultLimits,
-    tokenKey: new Uint8Array(32),
+    tokenKeys: () => [new Uint8Array(32)],
     scopes: 'implicit',
     timers: realTimers,
   })

@@ -1,13 +1,13 @@
 /** An engine that is interrupted at one call of one data set's ledger: what a test does there, it says. */
 
-import type { CopyEngine, Ledger, Place } from '#engines/copy/engine.ts'
+import type { CopyEngine, CopyJournal, CopyLocation } from '#engines/copy/engine.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import { openSettings } from '#outbound/policy.ts'
 
 export interface Cut {
   /** Of the data set by what its target is. */
-  readonly target: Place['kind']
-  readonly call: keyof Ledger
+  readonly target: CopyLocation['kind']
+  readonly call: keyof CopyJournal
   readonly when: 'before' | 'after'
 }
 
@@ -23,10 +23,10 @@ export function cutEngine(cut: Cut, onCut: (signal: AbortSignal) => Promise<void
     open() {
       const session = inner.open()
       return {
-        copy: (task, ledger, signal) =>
+        copy: (task, journal, signal) =>
           session.copy(
             task,
-            task.target.kind === cut.target ? cutLedger(ledger, cut, () => once(signal)) : ledger,
+            task.target.kind === cut.target ? cutLedger(journal, cut, () => once(signal)) : journal,
             signal,
           ),
         [Symbol.asyncDispose]: () => session[Symbol.asyncDispose](),
@@ -35,22 +35,26 @@ export function cutEngine(cut: Cut, onCut: (signal: AbortSignal) => Promise<void
   }
 }
 
-function cutLedger(ledger: Ledger, { call, when }: Cut, onCut: () => Promise<void>): Ledger {
-  const at = async (moment: Cut['when'], name: keyof Ledger): Promise<void> => {
+function cutLedger(
+  journal: CopyJournal,
+  { call, when }: Cut,
+  onCut: () => Promise<void>,
+): CopyJournal {
+  const at = async (moment: Cut['when'], name: keyof CopyJournal): Promise<void> => {
     if (moment === when && name === call) await onCut()
   }
-  const around = async <T>(name: keyof Ledger, work: () => Promise<T>): Promise<T> => {
+  const around = async <T>(name: keyof CopyJournal, work: () => Promise<T>): Promise<T> => {
     await at('before', name)
     const answer = await work()
     await at('after', name)
     return answer
   }
   return {
-    todo: (items) => around('todo', () => ledger.todo(items)),
-    commit: (progress) => around('commit', () => ledger.commit(progress)),
-    holds: (keys) => around('holds', () => ledger.holds(keys)),
-    publishing: () => around('publishing', () => ledger.publishing()),
-    done: (after, limit) => around('done', () => ledger.done(after, limit)),
-    published: (outcome) => around('published', () => ledger.published(outcome)),
+    todo: (items) => around('todo', () => journal.todo(items)),
+    commit: (progress) => around('commit', () => journal.commit(progress)),
+    holds: (keys) => around('holds', () => journal.holds(keys)),
+    publishing: () => around('publishing', () => journal.publishing()),
+    done: (after, limit) => around('done', () => journal.done(after, limit)),
+    published: (outcome) => around('published', () => journal.published(outcome)),
   }
 }

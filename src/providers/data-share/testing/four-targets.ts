@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { Client } from 'pg'
-import type { Place } from '#engines/copy/engine.ts'
+import type { CopyLocation } from '#engines/copy/engine.ts'
 import { emulator } from '#engines/copy/testing/azurite.ts'
 import { consumer, type Sharing, sourceGroup, targetGroup } from './start.ts'
 
-export type Target = Place['kind']
+type Target = CopyLocation['kind']
 export const targets: readonly Target[] = ['folder', 'blobs', 'postgres', 'duckdb']
 export const itemsEach = 3
 

@@ -5,26 +5,28 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { CopyEngine } from '#engines/copy/engine.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
-import { createSeal } from '#identity/seal.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { type Clock, silentLog } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
+import type { SealPurpose } from '#kernel/seal-purposes.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { openSettings } from '#outbound/policy.ts'
-import type { AccessQuestion } from '#plane/access.ts'
+import type { AccessRequest } from '#plane/access.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Method } from '#plane/plane.ts'
 import { ask } from '#plane/testing/ask.ts'
+import { realClock, realIds, testProviderContext } from '#plane/testing/provider-context.ts'
 import { owner, realTimers } from '#plane/testing/start.ts'
-import { realClock, realIds, testWorld } from '#plane/testing/world.ts'
+import { Keyring } from '#sealing/keyring.ts'
+import { SealingKey } from '#sealing/sealing-key.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
 import type { Store } from '#stores/store.ts'
 import { resourcesProvider } from '../../resources/provider.ts'
+import { openSqlPlaces } from '../../sql/domain/sql-places.ts'
 import { sqlProvider } from '../../sql/provider.ts'
-import { openSqlPlaces } from '../../sql/sql-places.ts'
+import { openStoragePlaces } from '../../storage/domain/storage-places.ts'
 import { storageProvider } from '../../storage/provider.ts'
-import { openStoragePlaces } from '../../storage/storage-places.ts'
-import { dataShareMigrations } from '../ledger/migrations.ts'
+import { dataShareMigrations } from '../domain/store/migrations.ts'
 import { dataShareProvider } from '../provider.ts'
 
 export const provider: Principal = { ...owner, displayName: 'provider@example.net' }
@@ -73,12 +75,12 @@ export interface SharingOptions {
   readonly clock?: Clock
   /** Of seals, for what is opened by more than one. */
   readonly sealKey?: Uint8Array
-  readonly allows?: (question: AccessQuestion) => boolean
+  readonly allows?: (question: AccessRequest) => boolean
 }
 
 function sealsOf(key: Uint8Array) {
-  const seal = createSeal(key)
-  return () => seal
+  const keyring = new Keyring(new SealingKey(key))
+  return (purpose: SealPurpose) => keyring.sealOf(purpose)
 }
 
 export function sharingStore(path = ':memory:'): Promise<Store> {
@@ -96,7 +98,7 @@ export async function startSharing(options: SharingOptions = {}): Promise<Sharin
   const clock = options.clock ?? realClock
   const plane = createPlane({
     providers(services) {
-      const world = testWorld(store, services, {
+      const context = testProviderContext(store, services, {
         clock,
         directory: {
           find: async (id) => ({ type: 'User', displayName: id }),
@@ -105,8 +107,8 @@ export async function startSharing(options: SharingOptions = {}): Promise<Sharin
         ...(options.sealKey === undefined ? {} : { sealOf: sealsOf(options.sealKey) }),
       })
       const { reader } = services
-      const storageSeal = world.sealOf('storage')
-      const sqlSeal = world.sealOf('sql')
+      const storageSeal = context.sealOf('storage')
+      const sqlSeal = context.sealOf('sql')
       const storage = openStoragePlaces({ reader, seal: storageSeal, root })
       const sql = openSqlPlaces({ reader, seal: sqlSeal, root: join(root, 'databases') })
       return [
@@ -114,7 +116,7 @@ export async function startSharing(options: SharingOptions = {}): Promise<Sharin
         storageProvider({ seal: storageSeal }),
         sqlProvider({ seal: sqlSeal }),
         dataShareProvider({
-          ...world,
+          ...context,
           engine: options.engine ?? workerEngine(openSettings),
           places: {
             storageAction: storage.useAction,
@@ -132,7 +134,7 @@ export async function startSharing(options: SharingOptions = {}): Promise<Sharin
     ids: realIds,
     log: silentLog,
     limits: defaultLimits,
-    tokenKey: new Uint8Array(32),
+    tokenKeys: () => [new Uint8Array(32)],
     scopes: 'implicit',
     timers: realTimers,
   })

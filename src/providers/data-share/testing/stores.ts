@@ -2,10 +2,10 @@
 
 import { defaultLimits } from '#kernel/limits.ts'
 import { contractWords } from '#kernel/vendor.ts'
-import { realClock } from '#plane/testing/world.ts'
+import { realClock } from '#plane/testing/provider-context.ts'
 import { openPostgres } from '#stores/postgres/open.ts'
 import type { Store } from '#stores/store.ts'
-import { dataShareMigrations } from '../ledger/migrations.ts'
+import { dataShareMigrations } from '../domain/store/migrations.ts'
 import { sharingStore } from './start.ts'
 
 export type StoreAddress =

@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { openHistory } from '../history.ts'
-import type { Sighting } from '../sighting.ts'
-import { createWatch } from '../watch.ts'
+import type { AvailabilityCheck } from '../domain/availability-check.ts'
+import { openHistory } from '../domain/history.ts'
+import { createWatch } from '../domain/watch.ts'
 import { refused, vault } from './ask.ts'
 import type { Started, startHealth, Wire } from './start.ts'
 
-const fine: Sighting = { state: 'Available', summary: 'It answers.' }
-const broken: Sighting = {
+const fine: AvailabilityCheck = { state: 'Available', summary: 'It answers.' }
+const broken: AvailabilityCheck = {
   state: 'Unavailable',
   summary: 'It does not answer.',
   reasonType: 'Unplanned',
@@ -27,7 +27,7 @@ export function historySuite(start: typeof startHealth): void {
     await started.call('PUT', vault, { location: 'westus', properties: {} })
     const { clock } = started
     const watch = watchOf(started, observers)
-    const see = async (next: Sighting): Promise<void> => {
+    const see = async (next: AvailabilityCheck): Promise<void> => {
       clock.pass(minute)
       sighting = next
       // Two replicas look at the same time, or nearly; the clock of one is ahead.

@@ -8,16 +8,16 @@ import type { Access } from '#plane/access.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
 import { ask } from '#plane/testing/ask.ts'
+import { realIds, testSeal } from '#plane/testing/provider-context.ts'
 import { owner, realTimers } from '#plane/testing/start.ts'
-import { realIds, testSeal } from '#plane/testing/world.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
 import type { Store } from '#stores/store.ts'
 import { resourcesProvider } from '../../resources/provider.ts'
 import { secretsProvider } from '../../secrets/provider.ts'
-import type { Probe } from '../background.ts'
-import { healthMigrations } from '../migrations.ts'
+import type { Observers } from '../domain/availability-check.ts'
+import type { Probe } from '../domain/background.ts'
+import { healthMigrations } from '../domain/migrations.ts'
 import { resourceHealthProvider } from '../provider.ts'
-import type { Observers } from '../sighting.ts'
 
 export const subscriptionId = '11111111-2222-4333-8444-555555555555'
 export const otherSubscriptionId = '99999999-2222-4333-8444-555555555555'
@@ -94,7 +94,7 @@ export async function startHealth(options: StartOptions = {}): Promise<Started> 
     ids: realIds,
     log: silentLog,
     limits: defaultLimits,
-    tokenKey: new Uint8Array(32),
+    tokenKeys: () => [new Uint8Array(32)],
     scopes: 'implicit',
     timers: realTimers,
   })

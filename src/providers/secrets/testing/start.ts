@@ -7,18 +7,18 @@ import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.
 import { defaultLimits } from '#kernel/limits.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { contractWords } from '#kernel/vendor.ts'
-import type { AccessQuestion } from '#plane/access.ts'
+import type { AccessRequest } from '#plane/access.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import { ask } from '#plane/testing/ask.ts'
+import { memoryWorkloads, testSeal } from '#plane/testing/provider-context.ts'
 import type { Subject } from '#plane/testing/resource-contract.ts'
 import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
-import { memoryWorkloads, testSeal } from '#plane/testing/world.ts'
 import type { Store } from '#stores/store.ts'
 import { containerInstanceProvider } from '../../container-instance/provider.ts'
 import { ids } from '../../container-instance/testing/start.ts'
 import { resourcesProvider } from '../../resources/provider.ts'
+import { type OpenedSecretStore, openSecretStore } from '../domain/secret-store.ts'
 import { secretsProvider } from '../provider.ts'
-import { type OpenedSecretStore, openSecretStore } from '../secret-store.ts'
 
 const subscription = '/subscriptions/11111111-2222-4333-8444-555555555555'
 export const group = `${subscription}/resourceGroups/rg`
@@ -32,7 +32,7 @@ export interface Started extends Subject, AsyncDisposable {
 }
 
 export async function startSecrets(
-  allows: (question: AccessQuestion) => boolean = ({ principal }) => principal.id === owner.id,
+  allows: (question: AccessRequest) => boolean = ({ principal }) => principal.id === owner.id,
 ): Promise<Started> {
   const folder = mkdtempSync(join(tmpdir(), 'armature-secrets-'))
   const store = await memoryStore()
@@ -41,7 +41,7 @@ export async function startSecrets(
   let secrets: OpenedSecretStore | undefined
   const plane = createPlane({
     providers: (services) => {
-      secrets = openSecretStore({ reader: services.reader, seal: testSeal })
+      secrets = openSecretStore({ services, seal: testSeal })
       return [
         resourcesProvider({ tenantId: owner.tenantId, ...services }),
         secretsProvider({ seal: testSeal, ids, limits: { versionsPerSecretMax: 3 } }),
@@ -66,7 +66,7 @@ export async function startSecrets(
     ids,
     log: silentLog,
     limits: defaultLimits,
-    tokenKey: new Uint8Array(32),
+    tokenKeys: () => [new Uint8Array(32)],
     scopes: 'implicit',
     timers: realTimers,
   })

@@ -18,12 +18,12 @@ export const area: DemoArea = {
   name: 'access',
   summary: 'role assignments, and a delegate bound by a condition',
   operations: [1],
-  async prepare(world) {
-    const group = await world.group()
-    const readerId = await world.servicePrincipal('demo-reader')
-    const otherId = await world.servicePrincipal('demo-other')
-    const delegate = await world.caller('demo-delegate')
-    const { words } = world
+  async prepare(fixture) {
+    const group = await fixture.group()
+    const readerId = await fixture.servicePrincipal('demo-reader')
+    const otherId = await fixture.servicePrincipal('demo-other')
+    const delegate = await fixture.caller('demo-delegate')
+    const { words } = fixture
     const version = `api-version=${apiVersions.roleAssignments}`
     const assignments = extensionPath(words, group, 'Authorization/roleAssignments')
     const definitions = extensionPath(words, '/', 'Authorization/roleDefinitions')
@@ -39,7 +39,7 @@ export const area: DemoArea = {
       },
     })
     const own = pathOf(delegate.principalId)
-    await world.put(
+    await fixture.put(
       own,
       bodyOf(administratorRole, delegate.principalId, {
         condition: onlyReadersToApplications(words),

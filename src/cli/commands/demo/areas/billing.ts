@@ -5,7 +5,7 @@ import { propertyOf } from '#client/resource.ts'
 import { billingVersion } from '../../../billing.ts'
 import { extensionPath } from '../../../resource-path.ts'
 import type { DemoArea } from '../area.ts'
-import type { DemoWorld } from '../world.ts'
+import type { DemoSetup } from '../setup.ts'
 
 const version = `api-version=${billingVersion['api-version']}`
 const purchase = '0d3a0000-0000-4000-8000-000000000001'
@@ -16,10 +16,10 @@ export const area: DemoArea = {
   name: 'billing',
   summary: 'transactions of an invoice',
   operations: [4],
-  async prepare(world) {
-    const account = await ownAccount(world)
+  async prepare(fixture) {
+    const account = await ownAccount(fixture)
     const profile = `${account}/billingProfiles/default`
-    await world.put(
+    await fixture.put(
       `${account}/products/demo-seat?${version}`,
       {
         properties: {
@@ -33,17 +33,17 @@ export const area: DemoArea = {
       'Product demo-seat, 12.50 USD less 10 %',
     )
     const send = (path: string, body: object) =>
-      world.client.send('POST', path, { query: billingVersion, body })
+      fixture.client.send('POST', path, { query: billingVersion, body })
     await send(`${profile}/recordPurchase`, { name: purchase, product: 'demo-seat', quantity: 3 })
     await send(`${profile}/recordCredit`, { name: credit, amount: 2, creditType: 'Other' })
     await send(`${profile}/transactions/${purchase}/refund`, { name: refund, amount: 11.25 })
     // Refused where the first run of the demo has done so.
     await send(`${profile}/closeInvoices`, {})
-    const bought = await world.client.request('GET', `${profile}/transactions/${purchase}`, {
+    const bought = await fixture.client.request('GET', `${profile}/transactions/${purchase}`, {
       query: billingVersion,
     })
     const invoice = propertyOf(bought.body, 'invoice') || 'Pending'
-    world.note(`A purchase, a credit and a refund on the invoice ${invoice}`)
+    fixture.note(`A purchase, a credit and a refund on the invoice ${invoice}`)
     const list = `${account}/invoices/${invoice}/transactions?${version}`
     const call = (title: string, path: string) => ({ operation: 4, title, method: 'GET', path })
     return [
@@ -61,7 +61,7 @@ export const area: DemoArea = {
   },
 }
 
-async function ownAccount({ client, words }: DemoWorld): Promise<string> {
+async function ownAccount({ client, words }: DemoSetup): Promise<string> {
   const accounts = extensionPath(words, '/', 'Billing/billingAccounts')
   const list = await client.list(accounts, { query: billingVersion })
   const own = list.find((one) => propertyOf(one, 'displayName') === 'This installation')

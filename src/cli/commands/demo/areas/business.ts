@@ -1,8 +1,9 @@
 /** The demo of the business application: a sample company, and the contract's calls on lines of its documents. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import type { DemoArea, DemoCall } from '../area.ts'
-import type { DemoWorld } from '../world.ts'
+import type { DemoSetup } from '../setup.ts'
 
 const root = '/api/v2.0'
 const companyName = 'Demo company'
@@ -11,22 +12,22 @@ export const area: DemoArea = {
   name: 'business',
   summary: 'lines of sales invoices, quotes and credit memos',
   operations: [100],
-  async prepare(world) {
-    const company = await companyOf(world)
+  async prepare(fixture) {
+    const company = await companyOf(fixture)
     const path = `companies(${company})`
     const at = `${root}/${path}`
-    await masterData(world, at)
-    const itemId = await need(world, `${at}/items`, 'number', '1996-S', {
+    await masterData(fixture, at)
+    const itemId = await need(fixture, `${at}/items`, 'number', '1996-S', {
       number: '1996-S',
       displayName: 'ATLANTA Whiteboard, base',
       unitPrice: 54.9,
       baseUnitOfMeasureCode: 'PCS',
       taxGroupCode: 'FURNITURE',
     })
-    const invoice = await draft(world, at, 'salesInvoices')
-    const quote = await draft(world, at, 'salesQuotes')
-    const memo = await draft(world, at, 'salesCreditMemos')
-    world.note(`Company ${companyName} (${company}), with the item 1996-S and the customer 10000`)
+    const invoice = await draft(fixture, at, 'salesInvoices')
+    const quote = await draft(fixture, at, 'salesQuotes')
+    const memo = await draft(fixture, at, 'salesCreditMemos')
+    fixture.note(`Company ${companyName} (${company}), with the item 1996-S and the customer 10000`)
     const line = {
       itemId,
       lineType: 'Item',
@@ -45,9 +46,9 @@ export const area: DemoArea = {
       path: where,
       ...more,
     })
-    const first = await lineOf(world, at, 'salesInvoice', invoice, line)
-    const quoted = await lineOf(world, at, 'salesQuote', quote, line)
-    const returned = await lineOf(world, at, 'salesCreditMemo', memo, line)
+    const first = await lineOf(fixture, at, 'salesInvoice', invoice, line)
+    const quoted = await lineOf(fixture, at, 'salesQuote', quote, line)
+    const returned = await lineOf(fixture, at, 'salesCreditMemo', memo, line)
     const v1 = `/api/v1.0/${path}/salesInvoices(${invoice})/salesInvoiceLines(${first})`
     const body = { body: line }
     return [
@@ -99,23 +100,23 @@ export const area: DemoArea = {
   },
 }
 
-async function companyOf(world: DemoWorld): Promise<string> {
-  return await need(world, `${root}/companies`, 'name', companyName, { name: companyName })
+async function companyOf(fixture: DemoSetup): Promise<string> {
+  return await need(fixture, `${root}/companies`, 'name', companyName, { name: companyName })
 }
 
-async function masterData(world: DemoWorld, at: string): Promise<void> {
-  const areaId = await need(world, `${at}/taxAreas`, 'code', 'HOME', {
+async function masterData(fixture: DemoSetup, at: string): Promise<void> {
+  const areaId = await need(fixture, `${at}/taxAreas`, 'code', 'HOME', {
     code: 'HOME',
     displayName: 'Home',
   })
-  const groupId = await need(world, `${at}/taxGroups`, 'code', 'FURNITURE', {
+  const groupId = await need(fixture, `${at}/taxGroups`, 'code', 'FURNITURE', {
     code: 'FURNITURE',
     displayName: 'Taxable furniture',
   })
   const rate = { taxAreaId: areaId, taxGroupId: groupId, taxPercent: 5 }
-  await need(world, `${at}/taxRates`, 'taxGroupCode', 'FURNITURE', rate)
-  await need(world, `${at}/unitsOfMeasure`, 'code', 'PCS', { code: 'PCS', displayName: 'Piece' })
-  await need(world, `${at}/customers`, 'number', '10000', {
+  await need(fixture, `${at}/taxRates`, 'taxGroupCode', 'FURNITURE', rate)
+  await need(fixture, `${at}/unitsOfMeasure`, 'code', 'PCS', { code: 'PCS', displayName: 'Piece' })
+  await need(fixture, `${at}/customers`, 'number', '10000', {
     number: '10000',
     displayName: 'Adatum Corporation',
     email: 'sales@example.com',
@@ -126,44 +127,44 @@ async function masterData(world: DemoWorld, at: string): Promise<void> {
 
 /** The row with that value, made when there is none; its id. */
 async function need(
-  world: DemoWorld,
+  fixture: DemoSetup,
   path: string,
   property: string,
   value: string,
   body: object,
 ): Promise<string> {
   const filter = { $filter: `${property} eq '${value}'` }
-  const { body: found } = await world.client.request('GET', path, { query: filter })
-  const rows = isRecord(found) ? found['value'] : undefined
+  const { body: found } = await fixture.client.request('GET', path, { query: filter })
+  const rows = isJsonObject(found) ? found['value'] : undefined
   const id = Array.isArray(rows) ? textOf(rows[0], 'id') : undefined
   if (id !== undefined) return id
-  return idIn((await world.client.request('POST', path, { body })).body)
+  return idIn((await fixture.client.request('POST', path, { body })).body)
 }
 
 /** An open draft of the demo's customer: one of an earlier run, or a new one. */
-async function draft(world: DemoWorld, at: string, set: string): Promise<string> {
+async function draft(fixture: DemoSetup, at: string, set: string): Promise<string> {
   const query = { $filter: "status eq 'Draft' and customerNumber eq '10000'", $top: 1 }
-  const { body } = await world.client.request('GET', `${at}/${set}`, { query })
-  const rows = isRecord(body) ? body['value'] : undefined
+  const { body } = await fixture.client.request('GET', `${at}/${set}`, { query })
+  const rows = isJsonObject(body) ? body['value'] : undefined
   const id = Array.isArray(rows) ? textOf(rows[0], 'id') : undefined
   if (id !== undefined) return id
   const made = { customerNumber: '10000' }
-  return idIn((await world.client.request('POST', `${at}/${set}`, { body: made })).body)
+  return idIn((await fixture.client.request('POST', `${at}/${set}`, { body: made })).body)
 }
 
 /** The first line of a document, made when it has none. */
 async function lineOf(
-  world: DemoWorld,
+  fixture: DemoSetup,
   at: string,
   type: string,
   documentId: string,
   line: object,
 ): Promise<string> {
   const path = `${at}/${type}s(${documentId})/${type}Lines`
-  const { body } = await world.client.request('GET', path, { query: { $top: 1 } })
-  const rows = isRecord(body) ? body['value'] : undefined
+  const { body } = await fixture.client.request('GET', path, { query: { $top: 1 } })
+  const rows = isJsonObject(body) ? body['value'] : undefined
   const id = Array.isArray(rows) ? textOf(rows[0], 'id') : undefined
-  return id ?? idIn((await world.client.request('POST', path, { body: line })).body)
+  return id ?? idIn((await fixture.client.request('POST', path, { body: line })).body)
 }
 
 function idIn(body: unknown): string {

@@ -11,22 +11,22 @@ export const area: DemoArea = {
   name: 'consent',
   summary: 'a consent code, confirmed',
   operations: [2],
-  async prepare(world) {
-    const group = await world.group()
-    const { client } = world
-    const service = `${extensionPath(world.words, group, 'ApiManagement/service')}/demo-consent-${world.subscriptionId.slice(0, 8)}`
-    await world.put(
+  async prepare(fixture) {
+    const group = await fixture.group()
+    const { client } = fixture
+    const service = `${extensionPath(fixture.words, group, 'ApiManagement/service')}/demo-consent-${fixture.subscriptionId.slice(0, 8)}`
+    await fixture.put(
       `${service}?${version}`,
       {
-        location: await world.location(),
+        location: await fixture.location(),
         sku: { name: 'Developer', capacity: 1 },
         properties: { publisherEmail: 'apis@example.test', publisherName: 'Example' },
       },
       'API management service',
     )
-    const application = await world.caller('demo-consent')
+    const application = await fixture.caller('demo-consent')
     const principal = `/directory/servicePrincipals/${application.principalId}`
-    const redirectUris = [`${world.url}/consent/callback`]
+    const redirectUris = [`${fixture.url}/consent/callback`]
     await client.request('PATCH', principal, { body: { redirectUris } })
     const provider = `${service}/authorizationProviders/own`
     await put(`${provider}`, {
@@ -37,7 +37,7 @@ export const area: DemoArea = {
           grantTypes: {
             authorizationCode: {
               clientId: application.clientId,
-              clientSecret: world.secretOf(application),
+              clientSecret: fixture.secretOf(application),
               scopes: 'user_impersonation offline_access',
             },
           },
@@ -46,13 +46,13 @@ export const area: DemoArea = {
     })
     const connection = `${provider}/authorizations/me`
     await put(connection, { properties: { authorizationType: 'OAuth2' } })
-    world.note('An authorization provider (this installation itself) and an authorization of it')
-    const { owner } = world
+    fixture.note('An authorization provider (this installation itself) and an authorization of it')
+    const { owner } = fixture
     const consentCode =
       owner === undefined
         ? 'the code that the browser comes back with'
         : await walkConsent(await loginLink({ client }, connection), owner)
-    world.note(
+    fixture.note(
       owner === undefined
         ? `Open this in a browser: ${await loginLink({ client }, connection)}`
         : 'Followed a login link, as the owner: signed in, consented, came back with a code',

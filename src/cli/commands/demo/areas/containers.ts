@@ -1,10 +1,11 @@
 /** The demo of container groups: a web server, and a sidecar that calls it over localhost. */
 
-import { isRecord, textOf } from '#client/answer.ts'
+import { textOf } from '#client/answer.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { containerVersion } from '../../../container-groups.ts'
 import { extensionPath } from '../../../resource-path.ts'
 import type { DemoArea } from '../area.ts'
-import type { DemoWorld } from '../world.ts'
+import type { DemoSetup } from '../setup.ts'
 
 const publicImage = 'docker.io/library/busybox:1'
 const version = `api-version=${containerVersion}`
@@ -13,12 +14,12 @@ export const area: DemoArea = {
   name: 'containers',
   summary: 'container groups',
   operations: [3],
-  async prepare(world) {
-    const group = await world.group()
-    const type = extensionPath(world.words, group, 'ContainerInstance/containerGroups')
+  async prepare(fixture) {
+    const group = await fixture.group()
+    const type = extensionPath(fixture.words, group, 'ContainerInstance/containerGroups')
     const path = `${type}/demo-pair`
-    const image = await imageAtHand(world)
-    world.note(`Image ${image}`)
+    const image = await imageAtHand(fixture)
+    fixture.note(`Image ${image}`)
     const call = (title: string, method: string, at = '', more: object = {}) => ({
       operation: 3,
       title,
@@ -44,14 +45,14 @@ export const area: DemoArea = {
 }
 
 /** A busybox that needs no pull, where the engine has one. */
-async function imageAtHand(world: DemoWorld): Promise<string> {
-  const scope = `/subscriptions/${world.subscriptionId}`
-  const locations = extensionPath(world.words, scope, 'ContainerInstance/locations')
-  const cached = `${locations}/${await world.location()}/cachedImages`
-  const answer = await world.client.send('GET', cached, {
+async function imageAtHand(fixture: DemoSetup): Promise<string> {
+  const scope = `/subscriptions/${fixture.subscriptionId}`
+  const locations = extensionPath(fixture.words, scope, 'ContainerInstance/locations')
+  const cached = `${locations}/${await fixture.location()}/cachedImages`
+  const answer = await fixture.client.send('GET', cached, {
     query: { 'api-version': containerVersion },
   })
-  const list = isRecord(answer.body) ? answer.body['value'] : undefined
+  const list = isJsonObject(answer.body) ? answer.body['value'] : undefined
   const names = Array.isArray(list) ? list.map((one) => textOf(one, 'image') ?? '') : []
   return names.find((name) => name.includes('busybox')) ?? publicImage
 }

@@ -11,19 +11,19 @@ export const area: DemoArea = {
   name: 'health',
   summary: 'service health events of a subscription and of one resource',
   operations: [6, 7],
-  async prepare(world) {
-    const group = await world.group()
-    const vault = `${extensionPath(world.words, group, 'Secrets/vaults')}/demo-health`
-    await world.put(
+  async prepare(fixture) {
+    const group = await fixture.group()
+    const vault = `${extensionPath(fixture.words, group, 'Secrets/vaults')}/demo-health`
+    await fixture.put(
       `${vault}?api-version=2026-01-01`,
       { location: region, properties: {} },
       'Vault demo-health',
     )
-    const events = extensionPath(world.words, '/', 'ResourceHealth/events')
+    const events = extensionPath(fixture.words, '/', 'ResourceHealth/events')
     const query = { 'api-version': '2025-05-01' }
     const publish = async (id: string, properties: object): Promise<void> => {
       const send = (step: string, body: object) =>
-        world.client.send('POST', `${events}/${id}/${step}`, { query, body })
+        fixture.client.send('POST', `${events}/${id}/${step}`, { query, body })
       const made = await send('publish', { properties })
       // Published by an earlier run: told once more, so that it is in the window of three days.
       if (made.status === 409) await send('annotate', { summary: 'It goes on.' })
@@ -44,11 +44,11 @@ export const area: DemoArea = {
       title: 'Hosts of containers get a new kernel',
       impact: impactOn('Container Instances', 'Active'),
     })
-    const list = await world.client.list(events, { query })
-    world.note(`${list.length} events: ${list.map((one) => textOf(one, 'name')).join(', ')}`)
-    const under = `/subscriptions/${world.subscriptionId}`
+    const list = await fixture.client.list(events, { query })
+    fixture.note(`${list.length} events: ${list.map((one) => textOf(one, 'name')).join(', ')}`)
+    const under = `/subscriptions/${fixture.subscriptionId}`
     const at = (scope: string): string =>
-      `${extensionPath(world.words, scope, 'ResourceHealth/events')}?${version}`
+      `${extensionPath(fixture.words, scope, 'ResourceHealth/events')}?${version}`
     const filter = encodeURIComponent("eventType eq 'ServiceIssue' and service eq 'Secrets'")
     const start = encodeURIComponent('1/1/2026')
     return [

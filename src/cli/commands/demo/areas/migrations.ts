@@ -17,6 +17,7 @@ import { extensionPath } from '../../../resource-path.ts'
 import type { DemoArea } from '../area.ts'
 import { findPair, makePair, type ServerPair } from '../migration-servers.ts'
 import { openSession } from '../postgres-session.ts'
+import type { DemoSetup } from '../setup.ts'
 import {
   openShop,
   shopDatabase,
@@ -25,7 +26,6 @@ import {
   stockSchema,
   type Whereabouts,
 } from '../shop.ts'
-import type { DemoWorld } from '../world.ts'
 
 const migrationName = 'shop'
 const version = `api-version=${migrationVersion}`
@@ -38,43 +38,43 @@ export const area: DemoArea = {
   summary: 'an online migration, waiting for its cutover',
   operations: [8],
   stays: true,
-  async prepare(world) {
-    if (!world.isHere) {
+  async prepare(fixture) {
+    if (!fixture.isHere) {
       throw new LocalProblem(
         'NotHere',
         'The demo’s servers can be reached from this machine only, and the installation runs elsewhere.',
       )
     }
-    const servers = `${extensionPath(world.words, await world.group(), 'DBforPostgreSQL/flexibleServers')}`
-    const { pair, isOld } = await servePair(world, servers)
+    const servers = `${extensionPath(fixture.words, await fixture.group(), 'DBforPostgreSQL/flexibleServers')}`
+    const { pair, isOld } = await servePair(fixture, servers)
     const target = `${servers}/${pair.name}`
     const migration = `${target}/migrations/${migrationName}`
-    await register(world, `${servers}/demo-source`, pair.source.port, pair.source.password)
-    await register(world, target, pair.target.port, pair.target.password)
-    world.note(
+    await register(fixture, `${servers}/demo-source`, pair.source.port, pair.source.password)
+    await register(fixture, target, pair.target.port, pair.target.password)
+    fixture.note(
       `Servers demo-source (PostgreSQL ${pair.sourceMajor}, port ${pair.source.port}) and ${pair.name} (PostgreSQL ${pair.targetMajor}, port ${pair.target.port})`,
     )
-    if (!isOld) await begin(world, migration, pair)
-    world.kept.defer(() => takeDown(world, servers, migration, pair))
-    const whereabouts = (): Promise<Whereabouts> => whereaboutsOf(world, migration)
+    if (!isOld) await begin(fixture, migration, pair)
+    fixture.kept.defer(() => takeDown(fixture, servers, migration, pair))
+    const whereabouts = (): Promise<Whereabouts> => whereaboutsOf(fixture, migration)
     const { source, target: there } = pair
     const shop = openShop({
       source: { ...source, database: shopDatabase },
       target: { ...there, database: shopDatabase },
       whereabouts,
-      say: world.say,
+      say: fixture.say,
     })
-    world.kept.use(shop)
-    await waitForCutover(world, migration)
-    world.note(
+    fixture.kept.use(shop)
+    await waitForCutover(fixture, migration)
+    fixture.note(
       'A shop that writes some twenty orders a second to its database at the source, meanwhile',
     )
-    world.note(`An online migration of that database, which waits for its cutover`)
-    world.note(`The password of both servers: ${pair.passwordFile}`)
+    fixture.note(`An online migration of that database, which waits for its cutover`)
+    fixture.note(`The password of both servers: ${pair.passwordFile}`)
     const place = `-g demo -s ${pair.name}`
-    world.note(`Watch it:    npx armature migration watch ${migrationName} ${place}`)
-    world.note(`Cut it over: npx armature migration cutover ${migrationName} ${place}`)
-    world.note('The servers run until this command is ended (Ctrl-C)')
+    fixture.note(`Watch it:    npx armature migration watch ${migrationName} ${place}`)
+    fixture.note(`Cut it over: npx armature migration cutover ${migrationName} ${place}`)
+    fixture.note('The servers run until this command is ended (Ctrl-C)')
     const path = `${migration}?${version}`
     return [
       {
@@ -91,39 +91,39 @@ export const area: DemoArea = {
 
 /** The servers of a demo that was killed, if their migration is still under way; else new ones. */
 async function servePair(
-  world: DemoWorld,
+  fixture: DemoSetup,
   servers: string,
 ): Promise<{ readonly pair: ServerPair; readonly isOld: boolean }> {
   await using old = new AsyncDisposableStack()
-  const found = await findPair(world.home, old)
-  if (found !== undefined && (await activeOf(world, `${servers}/${found.name}`)) !== undefined) {
-    world.kept.use(old.move())
+  const found = await findPair(fixture.home, old)
+  if (found !== undefined && (await activeOf(fixture, `${servers}/${found.name}`)) !== undefined) {
+    fixture.kept.use(old.move())
     return { pair: found, isOld: true }
   }
   await old.disposeAsync()
   // A migration whose servers are gone for good has its target's name for itself.
   for (let at = 1; at <= namesMax; at++) {
     const name = at === 1 ? 'demo-target' : `demo-target-${at}`
-    if ((await activeOf(world, `${servers}/${name}`)) !== undefined) continue
-    return { pair: await makePair(world.home, name, world.kept), isOld: false }
+    if ((await activeOf(fixture, `${servers}/${name}`)) !== undefined) continue
+    return { pair: await makePair(fixture.home, name, fixture.kept), isOld: false }
   }
   throw new LocalProblem('TooManyDemos', 'Too many demos of migrations were left in the middle.')
 }
 
-async function activeOf({ client }: DemoWorld, target: string): Promise<unknown> {
+async function activeOf({ client }: DemoSetup, target: string): Promise<unknown> {
   const answer = await client.send('GET', target, { query: migrationQuery })
   if (answer.status === 404) return undefined
   return (await client.list(`${target}/migrations`, { query: migrationQuery }))[0]
 }
 
 async function register(
-  world: DemoWorld,
+  fixture: DemoSetup,
   path: string,
   port: number,
   administratorLoginPassword: string,
 ): Promise<void> {
   const body = {
-    location: await world.location(),
+    location: await fixture.location(),
     properties: {
       fullyQualifiedDomainName: '127.0.0.1',
       port,
@@ -131,13 +131,13 @@ async function register(
       administratorLoginPassword,
     },
   }
-  const { client } = world
+  const { client } = fixture
   await client.waitForOperation(await client.request('PUT', path, { query: migrationQuery, body }))
 }
 
 /** The sample database, and the migration of it. */
 async function begin(
-  { client }: DemoWorld,
+  { client }: DemoSetup,
   migration: string,
   { source, target }: ServerPair,
 ): Promise<void> {
@@ -169,13 +169,13 @@ async function begin(
   await client.request('PUT', migration, { query: migrationQuery, body: { properties } })
 }
 
-async function look({ client }: DemoWorld, migration: string): Promise<MigrationStatus> {
+async function look({ client }: DemoSetup, migration: string): Promise<MigrationStatus> {
   return statusOf((await client.request('GET', migration, { query: migrationQuery })).body)
 }
 
-async function waitForCutover(world: DemoWorld, migration: string): Promise<void> {
+async function waitForCutover(fixture: DemoSetup, migration: string): Promise<void> {
   for (let looks = 0; looks < looksMax; looks++) {
-    const status = await look(world, migration)
+    const status = await look(fixture, migration)
     if (hasEnded(status)) {
       throw new LocalProblem(
         'MigrationFailed',
@@ -192,9 +192,9 @@ async function waitForCutover(world: DemoWorld, migration: string): Promise<void
 }
 
 /** Where the shop's database is. An installation that does not answer says nothing, so nothing is done. */
-async function whereaboutsOf(world: DemoWorld, migration: string): Promise<Whereabouts> {
+async function whereaboutsOf(fixture: DemoSetup, migration: string): Promise<Whereabouts> {
   try {
-    const { databases } = await look(world, migration)
+    const { databases } = await look(fixture, migration)
     const state = databases.find(({ name }) => name === shopDatabase)?.state
     if (state === 'Succeeded') return 'target'
     return state === 'InProgress' || state === undefined ? 'moving' : 'source'
@@ -206,21 +206,21 @@ async function whereaboutsOf(world: DemoWorld, migration: string): Promise<Where
 
 /** Calls the migration off if it has not ended, and removes what the demo has made. */
 async function takeDown(
-  world: DemoWorld,
+  fixture: DemoSetup,
   servers: string,
   migration: string,
   pair: ServerPair,
 ): Promise<void> {
-  const { client } = world
-  world.say('Ending: the servers, their data and what is registered of them go …')
+  const { client } = fixture
+  fixture.say('Ending: the servers, their data and what is registered of them go …')
   try {
-    if (!hasEnded(await look(world, migration))) {
-      world.say('Calling the migration off …')
+    if (!hasEnded(await look(fixture, migration))) {
+      fixture.say('Calling the migration off …')
       const body = { properties: { cancel: 'True' } }
       await client.request('PATCH', migration, { query: migrationQuery, body })
     }
     for (let looks = 0; looks < looksMax; looks++) {
-      if (hasEnded(await look(world, migration))) break
+      if (hasEnded(await look(fixture, migration))) break
       await sleep(lookMilliseconds)
     }
     for (const path of [`${servers}/${pair.name}`, `${servers}/demo-source`]) {
@@ -228,7 +228,7 @@ async function takeDown(
     }
   } catch (error) {
     if (!(error instanceof ConnectionFailure)) throw error
-    world.say(
+    fixture.say(
       'The installation does not answer: the next demo of migrations goes on with this one.',
     )
     return

@@ -5,7 +5,7 @@ import { listOf, propertiesOf } from '#client/resource.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import { extensionPath } from '../../../resource-path.ts'
 import type { DemoArea, DemoCall } from '../area.ts'
-import type { DemoWorld } from '../world.ts'
+import type { DemoSetup } from '../setup.ts'
 
 const version = '2025-03-01'
 /** The operation has another shape in each of them. */
@@ -15,31 +15,31 @@ export const area: DemoArea = {
   name: 'templates',
   summary: 'an API with its operations, from a template',
   operations: [90],
-  async prepare(world) {
-    const group = await world.group()
-    const deployment = `${extensionPath(world.words, group, 'Resources/deployments')}/demo-pets`
-    const service = `demo-pets-${world.subscriptionId.slice(0, 8)}`
+  async prepare(fixture) {
+    const group = await fixture.group()
+    const deployment = `${extensionPath(fixture.words, group, 'Resources/deployments')}/demo-pets`
+    const service = `demo-pets-${fixture.subscriptionId.slice(0, 8)}`
     const bodyOf = (description: string): object => ({
       properties: {
         mode: 'Incremental',
-        template: petsTemplate(world.words),
+        template: petsTemplate(fixture.words),
         parameters: { service: { value: service }, description: { value: description } },
       },
     })
     const first = bodyOf('One pet.')
     const second = bodyOf('One pet, by its number.')
     const query = { 'api-version': version }
-    const before = await world.client.send('GET', deployment, { query })
+    const before = await fixture.client.send('GET', deployment, { query })
     if (before.status === 404) {
-      await deploy(world, deployment, first)
-      world.note('Deployed: a service, an API and its operations list, read and add')
+      await deploy(fixture, deployment, first)
+      fixture.note('Deployed: a service, an API and its operations list, read and add')
     }
-    world.note(`What-if of another description: ${await preview(world, deployment, second)}`)
-    await deploy(world, deployment, second)
-    world.note(
-      `Deployed it. What-if of the same once more: ${await preview(world, deployment, second)}`,
+    fixture.note(`What-if of another description: ${await preview(fixture, deployment, second)}`)
+    await deploy(fixture, deployment, second)
+    fixture.note(
+      `Deployed it. What-if of the same once more: ${await preview(fixture, deployment, second)}`,
     )
-    const operation = `${extensionPath(world.words, group, 'ApiManagement/service')}/${service}/apis/pets/operations/read`
+    const operation = `${extensionPath(fixture.words, group, 'ApiManagement/service')}/${service}/apis/pets/operations/read`
     return [
       ...versions.map(
         (one): DemoCall => ({
@@ -67,15 +67,15 @@ export const area: DemoArea = {
 }
 
 /** Waits for the end; throws when it failed. */
-async function deploy(world: DemoWorld, path: string, body: object): Promise<void> {
+async function deploy(fixture: DemoSetup, path: string, body: object): Promise<void> {
   const query = { 'api-version': version }
-  await world.client.waitForOperation(await world.client.request('PUT', path, { query, body }))
+  await fixture.client.waitForOperation(await fixture.client.request('PUT', path, { query, body }))
 }
 
 /** As `1 Modify, 4 NoChange`; what the template does not name is left out. */
-async function preview(world: DemoWorld, path: string, body: object): Promise<string> {
+async function preview(fixture: DemoSetup, path: string, body: object): Promise<string> {
   const query = { 'api-version': version }
-  const answer = await world.client.request('POST', `${path}/whatIf`, { query, body })
+  const answer = await fixture.client.request('POST', `${path}/whatIf`, { query, body })
   const counts = new Map<string, number>()
   for (const change of listOf(propertiesOf(answer.body), 'changes')) {
     const type = textOf(change, 'changeType') ?? ''

@@ -1,7 +1,7 @@
 /** `migration server show`: what is known of a registered server, and its databases. */
 
-import { isRecord } from '#client/answer.ts'
 import { propertyOf } from '#client/resource.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'
 import { groupOptions } from '../../../group-place.ts'
@@ -20,7 +20,7 @@ export const command: Command = defineCommand({
     const { client } = connection
     const path = await serverPath(connection, values, values.name)
     const { body } = await client.request('GET', path, { query: migrationQuery })
-    if (values.json || !isRecord(body)) {
+    if (values.json || !isJsonObject(body)) {
       printRecord(context.terminal, values.json, body)
       return 0
     }
@@ -33,7 +33,7 @@ export const command: Command = defineCommand({
     printRecord(context.terminal, false, {
       name,
       sku,
-      ...(isRecord(properties) ? properties : {}),
+      ...(isJsonObject(properties) ? properties : {}),
       databases: isReady ? databases.map(member('name')).join(', ') : undefined,
     })
     return 0

@@ -13,7 +13,7 @@ import { at, type Json, listAt, numberAt, parseJson, textAt } from '../../json.t
 import type { KubernetesTarget } from '../client.ts'
 import { playExec } from './exec-double.ts'
 import { Kubelet, statuses } from './kubelet.ts'
-import { isSelected, Objects, Refusal, type Thing } from './objects.ts'
+import { type ClusterObject, isSelected, Objects, Refusal } from './objects.ts'
 import { checkObject } from './validation.ts'
 
 export interface RecordedCall {
@@ -112,7 +112,7 @@ export class ApiDouble implements AsyncDisposable {
     const url = new URL(request.url ?? '/', 'http://double')
     const query = Object.fromEntries(url.searchParams)
     let text = ''
-    for await (const piece of request) text += String(piece)
+    for await (const chunk of request) text += String(chunk)
     const { method = 'GET' } = request
     const body = parseJson(text)
     const bare = request.headers.accept?.includes('as=PartialObjectMetadataList') === true
@@ -154,7 +154,7 @@ export class ApiDouble implements AsyncDisposable {
     return { kind: 'List', metadata: { resourceVersion: String(this.objects.version) }, items }
   }
 
-  #create(collection: string, thing: Thing): Thing {
+  #create(collection: string, thing: ClusterObject): ClusterObject {
     if (collection === 'services') this.#giveAddress(thing)
     if (collection === 'pods') thing.spec = this.admission(thing.spec)
     const made = this.objects.create(collection, thing)
@@ -162,7 +162,7 @@ export class ApiDouble implements AsyncDisposable {
     return made
   }
 
-  #giveAddress(service: Thing): void {
+  #giveAddress(service: ClusterObject): void {
     if (textAt(service.spec, 'type') === 'LoadBalancer') {
       this.#balancers += 1
       const ingress = this.balancersWait ? [] : [{ ip: `198.51.100.${this.#balancers % 250}` }]
@@ -189,7 +189,7 @@ export class ApiDouble implements AsyncDisposable {
     service.spec = { ...Object.fromEntries(Object.entries(service.spec ?? {})), ports }
   }
 
-  #delete(collection: string, found: Thing, body: Json): Thing {
+  #delete(collection: string, found: ClusterObject, body: Json): ClusterObject {
     const uid = textAt(body, 'preconditions', 'uid')
     if (uid !== '' && uid !== found.metadata.uid) {
       throw new Refusal(409, 'Conflict', 'the UID in the precondition does not match')
@@ -235,7 +235,11 @@ export class ApiDouble implements AsyncDisposable {
     })
   }
 
-  #log(pod: Thing, query: Readonly<Record<string, string>>, response: http.ServerResponse): void {
+  #log(
+    pod: ClusterObject,
+    query: Readonly<Record<string, string>>,
+    response: http.ServerResponse,
+  ): void {
     const container = query['container'] ?? ''
     const status = statuses(pod).find((each) => each.name === container)
     const place = `container "${container}" in pod "${pod.metadata.name}"`

@@ -1,54 +1,50 @@
 /**
  * Plays the far end of an exec: a web socket whose commands are a handful of words it knows. The commands are
- * `echo`, `cat`, `size`, `exit <code>`, `true`, `sleep` and `knock`; anything else cannot be run.
+ * `echo`, `cat`, `size`, `exit <code>`, `true`, `sleep`, `knock`, `fragments` and `huge`; anything else cannot be run.
  */
 
-import { createHash } from 'node:crypto'
+import { on, once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
 import { numberAt, parseJson } from '../../json.ts'
 import { channels, execProtocols } from '../exec.ts'
-import { encodeMessage, opcodes, readMessages } from '../web-socket.ts'
 
-const webSocketKey = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+const server = new WebSocketServer({
+  noServer: true,
+  perMessageDeflate: false,
+  handleProtocols: (offered) => execProtocols.find((each) => offered.has(each)) ?? false,
+})
 
-export async function playExec(request: IncomingMessage, socket: Duplex): Promise<void> {
-  const offered = (request.headers['sec-websocket-protocol'] ?? '').split(/, */)
-  const protocol = execProtocols.find((each) => offered.includes(each)) ?? ''
-  const key = `${request.headers['sec-websocket-key']}${webSocketKey}`
-  const accept = createHash('sha1').update(key).digest('base64')
-  const head = [
-    'HTTP/1.1 101 Switching Protocols',
-    'Upgrade: websocket',
-    'Connection: Upgrade',
-    `Sec-WebSocket-Accept: ${accept}`,
-    `Sec-WebSocket-Protocol: ${protocol}`,
-  ]
-  socket.write(`${head.join('\r\n')}\r\n\r\n`)
-  const send = (channel: number, text: string) => {
-    const payload = Buffer.concat([Buffer.from([channel]), Buffer.from(text)])
-    socket.write(encodeMessage(opcodes.binary, payload, false))
-  }
+export async function playExec(request: IncomingMessage, connection: Duplex): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<WebSocket>()
+  server.handleUpgrade(request, connection, Buffer.alloc(0), resolve)
+  const socket = await promise
+  const send = (channel: number, text: string) =>
+    socket.send(Buffer.concat([Buffer.from([channel]), Buffer.from(text)]))
   const end = (status: object) => {
     send(channels.status, JSON.stringify(status))
-    socket.end(encodeMessage(opcodes.close, Buffer.from([0x03, 0xe8]), false))
+    socket.close(1000)
   }
   const query = new URL(request.url ?? '/', 'http://double').searchParams
   const [command = '', ...words] = query.getAll('command')
   // A server opens each channel with an empty message, and asks now and then whether anybody is there.
   for (const channel of [channels.out, channels.error, channels.status]) send(channel, '')
-  socket.write(encodeMessage(opcodes.ping, Buffer.from('there?'), false))
+  socket.ping('there?')
   if (command === 'echo') send(channels.out, `${words.join(' ')}\n`)
   if (command === 'exit') send(channels.error, 'going\n')
-  if (command === 'cat' || command === 'size' || command === 'sleep' || command === 'knock') {
-    for await (const { opcode, payload } of readMessages(
-      socket.iterator({ destroyOnReturn: false }),
-    )) {
-      if (opcode === opcodes.pong && command === 'knock') {
-        send(channels.out, `${payload}\n`)
-        break
-      }
-      if (opcode !== opcodes.binary) continue
+  if (command === 'fragments') {
+    socket.send(Buffer.from([channels.out, ...Buffer.from('one ')]), { fin: false })
+    socket.send(Buffer.from('message'), { fin: true })
+  }
+  if (command === 'huge') send(channels.out, 'x'.repeat(17 * 1024 * 1024))
+  if (command === 'knock') {
+    const [payload] = await once(socket, 'pong')
+    send(channels.out, `${payload}\n`)
+  }
+  if (command === 'cat' || command === 'size' || command === 'sleep') {
+    for await (const [message] of on(socket, 'message', { close: ['close'] })) {
+      const payload: Buffer = message
       const text = payload.subarray(1).toString('utf8')
       if (payload[0] === channels.close) break
       if (payload[0] === channels.input) send(channels.out, text)
@@ -60,7 +56,11 @@ export async function playExec(request: IncomingMessage, socket: Duplex): Promis
     }
   }
   const code = command === 'exit' ? (words[0] ?? '0') : '0'
-  if (!['echo', 'cat', 'size', 'sleep', 'exit', 'true', 'knock'].includes(command)) {
+  if (
+    !['echo', 'cat', 'size', 'sleep', 'exit', 'true', 'knock', 'fragments', 'huge'].includes(
+      command,
+    )
+  ) {
     end({ status: 'Failure', reason: 'InternalError', message: 'executable file not found' })
   } else if (code === '0') end({ status: 'Success' })
   else {

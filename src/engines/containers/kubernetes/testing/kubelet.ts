@@ -6,7 +6,7 @@
 import type { Clock } from '#kernel/ports.ts'
 import type { Program } from '../../contract.ts'
 import { at, listAt, numberAt, parseJson, textAt } from '../../json.ts'
-import type { ContainerStatus, Objects, Thing } from './objects.ts'
+import type { ClusterObject, ContainerStatus, Objects } from './objects.ts'
 
 /** The variable of a container that holds its `PlayedProgram` as JSON. */
 export const programVariable = 'PLAY'
@@ -30,7 +30,7 @@ export class Kubelet {
   #held: (() => void)[] | undefined
   #pods = 0
 
-  /** `msPerSecond`: how long a second of the played world really takes. */
+  /** `msPerSecond`: how long a second of the fake cluster really takes. */
   constructor(objects: Objects, clock: Clock, msPerSecond: number) {
     this.#objects = objects
     this.#clock = clock
@@ -42,7 +42,7 @@ export class Kubelet {
   }
 
   /** A Pod was created: all its containers wait. */
-  admit(pod: Thing): void {
+  admit(pod: ClusterObject): void {
     this.#pods += 1
     const address = `10.42.0.${this.#pods % 250}`
     const waiting = (list: string, reason: string) =>
@@ -82,7 +82,7 @@ export class Kubelet {
   }
 
   /** A Pod's end was asked for: it is gone when its containers have ended. */
-  end(pod: Thing, graceSeconds: number): void {
+  end(pod: ClusterObject, graceSeconds: number): void {
     const stubborn = statuses(pod).some(
       (each) => each.state.running !== undefined && programOf(pod, each.name).stubborn === true,
     )
@@ -98,13 +98,13 @@ export class Kubelet {
   }
 
   /** The node takes its room back. */
-  evict(pod: Thing): void {
+  evict(pod: ClusterObject): void {
     for (const each of statuses(pod)) this.#kill(pod, each, 137)
     Object.assign(pod.status ?? {}, { phase: 'Failed', reason: 'Evicted' })
     this.#objects.changed('pods', pod)
   }
 
-  run(pod: Thing, name: string): Run {
+  run(pod: ClusterObject, name: string): Run {
     const key = `${pod.metadata.uid}/${name}`
     const run = this.#runs.get(key) ?? { lines: [], followers: new Set<() => void>() }
     this.#runs.set(key, run)
@@ -112,7 +112,7 @@ export class Kubelet {
   }
 
   /** Starts what comes next: the first init container that has not succeeded, or all the others. */
-  #next(pod: Thing): void {
+  #next(pod: ClusterObject): void {
     const missing = this.#missingSecret(pod)
     if (missing) {
       for (const each of statuses(pod)) {
@@ -131,7 +131,7 @@ export class Kubelet {
     for (const each of pod.status?.containerStatuses ?? []) this.#start(pod, each)
   }
 
-  #start(pod: Thing, status: ContainerStatus): void {
+  #start(pod: ClusterObject, status: ContainerStatus): void {
     if (/no-such/.test(status.image)) {
       status.state = { waiting: { reason: 'ImagePullBackOff' } }
       this.#objects.changed('pods', pod)
@@ -152,7 +152,7 @@ export class Kubelet {
     this.#later(program.afterSeconds ?? 0.1, pod, () => this.#ended(pod, status, exitCode))
   }
 
-  #ended(pod: Thing, status: ContainerStatus, exitCode: number): void {
+  #ended(pod: ClusterObject, status: ContainerStatus, exitCode: number): void {
     this.#kill(pod, status, exitCode)
     const init = isInit(pod, status)
     const policy = textAt(pod.spec, 'restartPolicy')
@@ -172,7 +172,7 @@ export class Kubelet {
     this.#objects.changed('pods', pod)
   }
 
-  #kill(pod: Thing, status: ContainerStatus, exitCode: number): void {
+  #kill(pod: ClusterObject, status: ContainerStatus, exitCode: number): void {
     const startedAt = status.state.running?.startedAt
     if (startedAt === undefined) return
     const reason = exitCode === 0 ? 'Completed' : 'Error'
@@ -183,7 +183,7 @@ export class Kubelet {
   }
 
   /** Whether a Secret or a key that the Pod names is not there. */
-  #missingSecret(pod: Thing): boolean {
+  #missingSecret(pod: ClusterObject): boolean {
     const containers = ['initContainers', 'containers'].flatMap((each) => listAt(pod.spec, each))
     const keys = [
       ...listAt(pod.spec, 'volumes').flatMap((volume) =>
@@ -204,7 +204,7 @@ export class Kubelet {
   }
 
   /** Unless the Pod is ended by then. */
-  #later(seconds: number, pod: Thing, act: () => void): void {
+  #later(seconds: number, pod: ClusterObject, act: () => void): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer)
       const here = this.#objects.find('pods', pod.metadata.name) === pod
@@ -215,16 +215,16 @@ export class Kubelet {
   }
 }
 
-export function statuses(pod: Thing): readonly ContainerStatus[] {
+export function statuses(pod: ClusterObject): readonly ContainerStatus[] {
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {}
   return [...initContainerStatuses, ...containerStatuses]
 }
 
-function isInit(pod: Thing, status: ContainerStatus): boolean {
+function isInit(pod: ClusterObject, status: ContainerStatus): boolean {
   return pod.status?.initContainerStatuses?.includes(status) === true
 }
 
-function programOf(pod: Thing, name: string): PlayedProgram {
+function programOf(pod: ClusterObject, name: string): PlayedProgram {
   const containers = ['initContainers', 'containers'].flatMap((each) => listAt(pod.spec, each))
   const container = containers.find((each) => textAt(each, 'name') === name)
   const variable = listAt(container, 'env').find((each) => textAt(each, 'name') === programVariable)

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '#kernel/ports.ts'
 import { type Json, textAt } from '../../json.ts'
 
-export interface Thing {
+export interface ClusterObject {
   kind: string
   metadata: {
     name: string
@@ -35,7 +35,7 @@ export interface Status {
   loadBalancer?: { ingress?: { ip: string }[] }
 }
 
-export interface Ended {
+interface Ended {
   exitCode: number
   reason: string
   startedAt: string
@@ -52,12 +52,12 @@ export interface ContainerStatus {
   lastState: { terminated?: Ended }
 }
 
-export interface News {
+interface WatchEvent {
   readonly version: number
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   readonly collection: string
   /** As it was then. */
-  readonly object: Thing
+  readonly object: ClusterObject
 }
 
 /** An answer that is an error, in the API's words. */
@@ -74,9 +74,9 @@ export class Refusal extends Error {
 
 export class Objects {
   readonly #clock: Clock
-  readonly #things = new Map<string, Thing>()
-  readonly #watchers = new Set<(news: News) => void>()
-  #history: News[] = []
+  readonly #things = new Map<string, ClusterObject>()
+  readonly #watchers = new Set<(news: WatchEvent) => void>()
+  #history: WatchEvent[] = []
   #version = 100
 
   constructor(clock: Clock) {
@@ -92,23 +92,23 @@ export class Objects {
     return new Date(this.#clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
   }
 
-  get(collection: string, name: string): Thing {
+  get(collection: string, name: string): ClusterObject {
     const found = this.find(collection, name)
     if (found !== undefined) return found
     throw new Refusal(404, 'NotFound', `${collection} "${name}" not found`)
   }
 
-  find(collection: string, name: string): Thing | undefined {
+  find(collection: string, name: string): ClusterObject | undefined {
     return this.#things.get(`${collection}/${name}`)
   }
 
-  list(collection: string): readonly Thing[] {
+  list(collection: string): readonly ClusterObject[] {
     return [...this.#things].flatMap(([key, thing]) =>
       key.startsWith(`${collection}/`) ? [thing] : [],
     )
   }
 
-  create(collection: string, thing: Thing): Thing {
+  create(collection: string, thing: ClusterObject): ClusterObject {
     const { name } = thing.metadata
     if (this.find(collection, name) !== undefined) {
       throw new Refusal(409, 'AlreadyExists', `${collection} "${name}" already exists`)
@@ -120,7 +120,7 @@ export class Objects {
     return thing
   }
 
-  replace(collection: string, thing: Thing): Thing {
+  replace(collection: string, thing: ClusterObject): ClusterObject {
     const before = this.get(collection, thing.metadata.name)
     const wanted = thing.metadata.resourceVersion
     if (wanted !== '' && wanted !== before.metadata.resourceVersion) {
@@ -134,11 +134,11 @@ export class Objects {
   }
 
   /** `thing` was changed in place. */
-  changed(collection: string, thing: Thing): void {
+  changed(collection: string, thing: ClusterObject): void {
     this.#tell('MODIFIED', collection, thing)
   }
 
-  remove(collection: string, thing: Thing): void {
+  remove(collection: string, thing: ClusterObject): void {
     const { name, uid } = thing.metadata
     if (this.find(collection, name)?.metadata.uid !== uid) return
     this.#things.delete(`${collection}/${name}`)
@@ -146,7 +146,7 @@ export class Objects {
   }
 
   /** Tells all that came after `version` and all that comes; undefined when it is forgotten. */
-  watch(version: number, watcher: (news: News) => void): (() => void) | undefined {
+  watch(version: number, watcher: (news: WatchEvent) => void): (() => void) | undefined {
     const oldest = this.#history[0]?.version ?? this.#version + 1
     if (version + 1 < oldest) return undefined
     for (const news of this.#history) if (news.version > version) watcher(news)
@@ -160,7 +160,7 @@ export class Objects {
     this.#version += 1
   }
 
-  #tell(type: News['type'], collection: string, thing: Thing): void {
+  #tell(type: WatchEvent['type'], collection: string, thing: ClusterObject): void {
     this.#version += 1
     thing.metadata.resourceVersion = String(this.#version)
     const news = { version: this.#version, type, collection, object: structuredClone(thing) }
@@ -170,7 +170,7 @@ export class Objects {
 }
 
 /** Whether an object has all the labels of `a=b,c=d`. */
-export function isSelected(thing: Thing, selector: string): boolean {
+export function isSelected(thing: ClusterObject, selector: string): boolean {
   return selector
     .split(',')
     .filter(Boolean)

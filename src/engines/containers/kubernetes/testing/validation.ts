@@ -1,7 +1,7 @@
 /** What an API server checks of the objects the engine makes, as far as the engine could get it wrong. */
 
 import { entriesAt, type Json, listAt, textAt } from '../../json.ts'
-import { Refusal, type Thing } from './objects.ts'
+import { type ClusterObject, Refusal } from './objects.ts'
 
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
@@ -9,7 +9,7 @@ const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/
 const secretBytesMax = 1024 * 1024
 
 /** The object as it is stored; throws what a server answers for a malformed one. */
-export function checkObject(collection: string, body: Json): Thing {
+export function checkObject(collection: string, body: Json): ClusterObject {
   const kind = textAt(body, 'kind')
   const name = textAt(body, 'metadata', 'name')
   const labels = textsAt(body, 'labels')

@@ -1,0 +1,107 @@
+/** What the queue of the audit trail keeps and what it counts: its bounds, on a store that answers and on one that does not. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { silentLog } from '#kernel/ports.ts'
+import { openSqlite } from '#stores/sqlite/open.ts'
+import { type Sql, type Store, StoreUnavailable } from '#stores/store.ts'
+import { openActivityQueue } from './queue.ts'
+import type { ActivityRecord } from './record.ts'
+import { targetOf } from './record.ts'
+
+const openStore = (): Promise<Store> =>
+  openSqlite({
+    path: ':memory:',
+    migrations: [],
+    words: { namespace: 'Vendor', brand: 'Vendor' },
+    transactionRetriesMax: 8,
+  })
+
+function signIn(name: string): Omit<ActivityRecord, 'at'> {
+  return {
+    initiator: { principal: { id: name, displayName: name }, correlationId: 'c' },
+    action: 'Vendor.Directory/signIn',
+    target: targetOf('/directory'),
+    status: 'Failed',
+  }
+}
+
+type QueueLimits = NonNullable<Parameters<typeof openActivityQueue>[0]['limits']>
+
+/** Long before the queue writes by itself: the tests say when. */
+const slow: QueueLimits = { delayMilliseconds: 3_600_000 }
+
+function open(sql: Sql, limits: QueueLimits, now = () => 1) {
+  return openActivityQueue({
+    sql,
+    clock: { now },
+    log: silentLog,
+    omittedAction: 'omitted',
+    limits: { ...slow, ...limits },
+  })
+}
+
+async function counts(store: Store) {
+  const rows = await store.sql.all('select action, detail from events order by number')
+  return {
+    kept: rows.filter((row) => row['action'] !== 'omitted').length,
+    omitted: rows
+      .filter((row) => row['action'] === 'omitted')
+      .map((row) => Number(/"records":"(\d+)"/.exec(String(row['detail']))?.[1])),
+  }
+}
+
+test('one source has so many records a minute; others have their own; the rest is a count', async () => {
+  await using store = await openStore()
+  let now = 1
+  await using queue = open(store.sql, { perSourceMax: 60 }, () => now)
+  for (let at = 0; at < 1000; at++) queue.note(signIn('a'), '192.0.2.1')
+  for (let at = 0; at < 10; at++) queue.note(signIn('b'), '192.0.2.2')
+  // Of somebody known, nothing is left out.
+  for (let at = 0; at < 100; at++) queue.note(signIn('c'))
+  await queue.flush()
+  assert.deepEqual(await counts(store), { kept: 60 + 10 + 100, omitted: [940] })
+  now += 60_000
+  for (let at = 0; at < 61; at++) queue.note(signIn('a'), '192.0.2.1')
+  await queue.flush()
+  assert.deepEqual(await counts(store), { kept: 230, omitted: [940, 1] })
+})
+
+test('sources are bounded: those beyond are counted, and those known go on', async () => {
+  await using store = await openStore()
+  await using queue = open(store.sql, { sourcesMax: 3 })
+  for (let at = 0; at < 50; at++) queue.note(signIn('a'), `2001:db8:${at}::`)
+  queue.note(signIn('a'), '2001:db8:0::')
+  await queue.flush()
+  assert.deepEqual(await counts(store), { kept: 4, omitted: [47] })
+})
+
+test('while the store does not answer, what waits is bounded; nothing that waited is lost or told twice', async () => {
+  await using store = await openStore()
+  let isDown = true
+  const sql: Sql = {
+    dialect: store.dialect,
+    all: (text, ...values) => store.sql.all(text, ...values),
+    scan: (text, ...values) => store.sql.scan(text, ...values),
+    snapshot: (work) => store.sql.snapshot(work),
+    transact: (work) =>
+      isDown ? Promise.reject(new StoreUnavailable('down', 'later')) : store.sql.transact(work),
+  }
+  await using queue = open(sql, { waitingMax: 100, batchMax: 30 })
+  for (let at = 0; at < 500; at++) queue.note(signIn('a'))
+  await queue.flush()
+  assert.deepEqual(await counts(store), { kept: 0, omitted: [] })
+  isDown = false
+  await queue.flush()
+  assert.deepEqual(await counts(store), { kept: 100, omitted: [400] })
+  await queue.flush()
+  assert.deepEqual(await counts(store), { kept: 100, omitted: [400] })
+})
+
+test('the end writes all that waits', async () => {
+  await using store = await openStore()
+  const queue = open(store.sql, { batchMax: 7 })
+  for (let at = 0; at < 50; at++) queue.note(signIn('a'))
+  await queue[Symbol.asyncDispose]()
+  assert.deepEqual(await counts(store), { kept: 50, omitted: [] })
+})

@@ -1,0 +1,90 @@
+/** What may have to look through a table goes to the scanning reads; a transaction that writes looks through so much. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { SqlRow } from '#stores/store.ts'
+import type { Reads } from '../message.ts'
+import { businessModel } from '../model.ts'
+import { Budget } from './budget.ts'
+import { odataLimits } from './limits.ts'
+import { createReader } from './read.ts'
+import { type DataRequest, parseRequest } from './request.ts'
+
+const company = '11111111-2222-4333-8444-555555555555'
+
+/** Answers every count with so many, and every other statement with nothing. */
+class CountingReads {
+  readonly asked: string[] = []
+  readonly #count: number
+  constructor(count: number) {
+    this.#count = count
+  }
+
+  /** Of a store; of a transaction where `isWithin`. */
+  reads(isWithin = false): Reads {
+    const answer =
+      (way: string) =>
+      async (text: string): Promise<readonly SqlRow[]> => {
+        this.asked.push(way)
+        return text.includes('count(*)') ? [{ n: this.#count }] : []
+      }
+    return { all: answer('all'), ...(isWithin ? {} : { scan: answer('scan') }) }
+  }
+}
+
+function parsed(address: string): DataRequest {
+  const [path = '', search = ''] = `companies(${company})/${address}`.split('?')
+  const request = parseRequest(businessModel, 'Vendor', {
+    method: 'GET',
+    version: 'v2.0',
+    path,
+    search,
+    headers: {},
+    body: undefined,
+    // Parsing looks at no principal.
+    principal: {} as Parameters<typeof parseRequest>[2]['principal'],
+    correlationId: 'c',
+  })
+  if (request.kind !== 'rows' && request.kind !== 'count') throw new Error('not a set')
+  return request
+}
+
+const reader = createReader({
+  model: businessModel,
+  namespace: 'Vendor',
+  publicUrl: 'http://host/api',
+  dialect: 'sqlite',
+})
+
+async function waysOf(address: string): Promise<readonly string[]> {
+  const counting = new CountingReads(0)
+  await reader.read(counting.reads(), parsed(address), company, undefined)
+  return counting.asked
+}
+
+test('filters, orders, long skips and counts scan; a page in the own order does not', async () => {
+  assert.deepEqual(await waysOf('customers'), ['all'])
+  assert.deepEqual(await waysOf('customers?$top=5&$skip=10'), ['all'])
+  for (const query of ["$filter=city eq 'x'", '$orderby=city', '$skip=100000']) {
+    assert.deepEqual(await waysOf(`customers?${query}`), ['scan'], query)
+  }
+  assert.deepEqual(await waysOf('customers?$count=true'), ['all', 'scan'])
+  assert.deepEqual(await waysOf("customers/$count?$filter=city eq 'x'"), ['scan'])
+})
+
+test('the requests of one transaction look through so many rows together', async () => {
+  const counting = new CountingReads(odataLimits.scannedRowsMax / 2)
+  const budget = Budget.ofAnswer().inTransaction()
+  const read = (): Promise<unknown> =>
+    reader.read(
+      counting.reads(true),
+      parsed("customers?$filter=city eq 'x'"),
+      company,
+      undefined,
+      budget.share(0),
+    )
+  await read()
+  await read()
+  await assert.rejects(read, { status: 400, message: /look through at most 10000 rows/ })
+  await reader.read(counting.reads(true), parsed('customers'), company, undefined, budget.share(0))
+})

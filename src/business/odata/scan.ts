@@ -1,0 +1,62 @@
+/**
+ * Statements that may have to look through a table: filters and orders that no index serves, lists below other rows,
+ * counts. They go where the store does that without holding up the process. Inside a transaction that writes there is
+ * no such place, so the rows they may look through are bounded.
+ */
+
+import type { SqlRow } from '#stores/store.ts'
+import { type Dialect, type Fragment, joined, SqlWriter } from '../compile/sql.ts'
+import type { Entity } from '../entity.ts'
+import { refuse } from '../errors.ts'
+import { ofCompany } from './addressed-row.ts'
+import type { Reading } from './level-reader.ts'
+import { odataLimits } from './limits.ts'
+import type { QueryOptions } from './options.ts'
+
+/** What is looked through. */
+interface Scanned {
+  readonly dialect: Dialect
+  readonly entity: Entity
+  readonly companyId: string | undefined
+}
+
+/** Rows that are skipped over on an index without more ado. */
+const skippedMax = 1_000
+
+/** May the rows that meet these options have to be looked for among all? */
+export function looksThrough({ filter, orderBy, skip }: QueryOptions): boolean {
+  return filter !== undefined || orderBy.length > 0 || skip > skippedMax
+}
+
+/** Throws the refusal of a transaction that looks through too much. */
+export async function scan(
+  reading: Reading,
+  scanned: Scanned,
+  { text, values }: Fragment,
+): Promise<readonly SqlRow[]> {
+  const { reads } = reading
+  if (reads.scan !== undefined) return await reads.scan(text, ...values)
+  await requireFew(reading, scanned)
+  return await reads.all(text, ...values)
+}
+
+async function requireFew(
+  { reads, budget }: Reading,
+  { dialect, entity, companyId }: Scanned,
+): Promise<void> {
+  const { scannedRowsMax } = odataLimits
+  const writer = new SqlWriter(dialect)
+  const own = ofCompany(entity, companyId)(writer)
+  const where = own[0] === undefined ? joined('') : joined(' where ', own[0])
+  const { text, values } = joined(
+    `select count(*) as n from (select 1 from ${entity.table} as t0`,
+    where,
+    ` limit ${scannedRowsMax + 1}) as some`,
+  )
+  const [row] = await reads.all(text, ...values)
+  budget.nested.scanned -= Number(row?.['n'] ?? 0)
+  if (budget.nested.scanned >= 0) return
+  throw refuse.BadRequest({
+    reason: `The filters and orders of one transaction may look through at most ${scannedRowsMax} rows. Send requests that only read by themselves.`,
+  })
+}

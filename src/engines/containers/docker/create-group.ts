@@ -1,0 +1,189 @@
+/**
+ * Makes the volumes, the sandbox, the file contents and the parts of a group on a Docker API, keeping what an
+ * earlier attempt made before it broke off. It starts only the sandbox and removes nothing.
+ */
+
+import { EngineError, type GroupContents, type GroupSpec, type VolumeSpec } from '../engine.ts'
+import { type Json, textAt, timeAt } from '../json.ts'
+import type { DockerClient } from './client.ts'
+import { type Names, sandboxName } from './names.ts'
+import { labelOf } from './observation.ts'
+import { pauseImage, pauseProgram, pauseRoot } from './pause-image.ts'
+import { writeTar } from './tar.ts'
+import { type Creation, type Dialect, volumeBody, volumesFolder } from './to-docker.ts'
+import type { Verifier } from './verifier.ts'
+
+/** One group to be made. */
+interface GroupCreation {
+  readonly names: Names
+  readonly spec: GroupSpec
+  readonly contents: GroupContents
+  /** Inspections of the group's containers as they are now. */
+  readonly existing: readonly Json[]
+  readonly dialect: Dialect
+  /** A network that the operator made; undefined: the engine's usual one. */
+  readonly network: string | undefined
+}
+
+export class GroupCreator {
+  readonly #client: DockerClient
+  readonly #verifier: Verifier
+  #pauseImported: Promise<void> | undefined
+
+  constructor(client: DockerClient, verifier: Verifier) {
+    this.#client = client
+    this.#verifier = verifier
+  }
+
+  /** Expects a spec that `checkSpec` let pass. */
+  async make(creation: GroupCreation): Promise<void> {
+    const { names, spec, contents, existing, dialect } = creation
+    for (const container of existing) {
+      if (labelOf(container, 'hash') !== spec.hash) {
+        throw new EngineError('busy', 'containers of an earlier version are still there')
+      }
+    }
+    const have = new Set(existing.map((container) => labelOf(container, 'part') ?? ''))
+    const missing = spec.parts.filter((part) => !have.has(part.name))
+    const sandbox = existing.find((container) => labelOf(container, 'part') === undefined)
+    if (missing.length === 0 && sandbox !== undefined) return
+    await this.#makeSandbox(creation, sandbox)
+    // Parts come after the files: where one exists, the files do. Then files are never written twice under
+    // a part that reads them.
+    if (missing.length === spec.parts.length) {
+      await Promise.all(spec.volumes.map((volume) => this.#fill(names, volume, contents)))
+    }
+    await Promise.all(
+      missing.map(async (part) => {
+        const secrets = contents.environment?.get(part.name) ?? new Map()
+        await this.#container(creation, dialect.part(names, spec, part, secrets))
+      }),
+    )
+  }
+
+  async #makeSandbox(creation: GroupCreation, existing: Json): Promise<void> {
+    const { names, spec, dialect, network } = creation
+    if (timeAt(existing, 'State', 'FinishedAt') !== undefined) {
+      throw new EngineError('busy', 'the ended sandbox must be removed first')
+    }
+    if (existing === undefined) {
+      await Promise.all([
+        this.#pause(),
+        ...spec.volumes.map(async (volume) => {
+          const body = volumeBody(names, spec, volume)
+          const path = '/volumes/create'
+          if (body === undefined) return
+          await this.#client.json({ method: 'POST', path, body, doing: 'create a volume' })
+        }),
+      ])
+      try {
+        await this.#container(creation, dialect.sandbox(names, spec, network))
+      } catch (error) {
+        // Somebody cleaned the images of this engine: forget that ours was there.
+        if (error instanceof EngineError && error.kind === 'absent') {
+          this.#pauseImported = undefined
+          throw new EngineError('busy', error.message, { cause: error })
+        }
+        throw error
+      }
+    }
+    await this.#verifier.sandbox(names, spec, dialect, network)
+    const path = `/containers/${sandboxName(names)}/start`
+    await this.#client.json({ method: 'POST', path, doing: 'start the sandbox' })
+  }
+
+  /** Creates a container, or finds that the same one is there. */
+  async #container(
+    { spec, dialect: { api } }: GroupCreation,
+    { name, ...call }: Creation,
+  ): Promise<void> {
+    const doing = `create the container '${name}'`
+    try {
+      await this.#client.json({ method: 'POST', api, path: '/containers/create', ...call, doing })
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.kind !== 'busy') throw error
+      // The name is taken: by our own earlier call, or by something in the way.
+      const path = `/containers/${name}/json`
+      const found = await this.#client.json({ method: 'GET', path, doing: 'inspect a container' })
+      if (labelOf(found, 'hash') !== spec.hash) throw error
+    }
+  }
+
+  async #fill(names: Names, volume: VolumeSpec, contents: GroupContents): Promise<void> {
+    const upload = uploadOf(volume, contents)
+    if (upload === undefined) return
+    await this.#client.json({
+      method: 'PUT',
+      path: `/containers/${sandboxName(names)}/archive`,
+      query: { path: `${volumesFolder}/${volume.name}` },
+      upload,
+      doing: `fill the volume '${volume.name}'`,
+    })
+  }
+
+  /** The sandbox's image, made once per engine and found again afterwards. */
+  #pause(): Promise<void> {
+    this.#pauseImported ??= this.#importPause()
+    this.#pauseImported.catch(() => {
+      this.#pauseImported = undefined
+    })
+    return this.#pauseImported
+  }
+
+  async #importPause(): Promise<void> {
+    const doing = 'import the image of the sandbox'
+    try {
+      await this.#client.json({ method: 'GET', path: `/images/${pauseImage}/json`, doing })
+      return
+    } catch (error) {
+      // Not there yet is the one reason to go on.
+      if (!(error instanceof EngineError) || error.kind !== 'absent') throw error
+    }
+    const version = await this.#client.json({ method: 'GET', path: '/version', doing })
+    const architecture = textAt(version, 'Arch')
+    const program = pauseProgram(architecture)
+    if (program === undefined) {
+      throw new EngineError('refused', `there is no sandbox program for '${architecture}'`)
+    }
+    await this.#client.json({
+      method: 'POST',
+      path: '/images/create',
+      // The tag stands inside `repo`: Podman 4.3 ignores `tag` at an import.
+      query: { fromSrc: '-', repo: pauseImage, changes: 'ENTRYPOINT ["/pause"]' },
+      upload: once(pauseRoot(program)),
+      doing,
+    })
+  }
+}
+
+/** The tar stream for a volume; undefined where nothing is to be written. */
+function uploadOf(
+  volume: VolumeSpec,
+  contents: GroupContents,
+): AsyncIterable<Uint8Array> | undefined {
+  switch (volume.kind) {
+    case 'empty':
+      // Any user of any part may write to it, as in a pod.
+      return once(writeTar([{ name: './', mode: 0o777 }]))
+    case 'files':
+      return once(
+        writeTar(
+          (contents.files?.get(volume.name) ?? []).map((file) => ({
+            name: file.name,
+            mode: volume.fileMode,
+            bytes: file.bytes,
+          })),
+        ),
+      )
+    case 'archive':
+      return contents.archives?.get(volume.name)?.()
+    case 'host':
+      return undefined
+    default:
+      return volume satisfies never
+  }
+}
+
+async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  yield bytes
+}

@@ -1,0 +1,109 @@
+/**
+ * The cluster's own watch events of Pods, as events of the engine. It remembers the last state of each Pod it was told of, so that it
+ * can tell what changed; what it remembers is never taken for the truth.
+ */
+
+import { failureOfConnection } from '../answer.ts'
+import { EngineError, type EngineEvent } from '../engine.ts'
+import { at, type Json, listAt, numberAt, parseJson, textAt, timeAt } from '../json.ts'
+import type { KubernetesClient } from './client.ts'
+import { splitLines } from './lines.ts'
+import { annotationOf, isOwned, selectorOf } from './names.ts'
+import { statusesOf } from './observation.ts'
+
+const doing = 'follow the pods'
+
+/** A server ends a watch now and then; the next one goes on where it ended. */
+export async function* readEvents(
+  client: KubernetesClient,
+  installation: string,
+  signal: AbortSignal,
+): AsyncIterable<EngineEvent> {
+  const path = client.path('pods')
+  const query = selectorOf(installation)
+  try {
+    const listed = await client.json({ method: 'GET', path, query, doing, signal })
+    const seen = new Map<string, Json>()
+    for (const pod of listAt(listed, 'items')) seen.set(textAt(pod, 'metadata', 'uid'), pod)
+    let version = textAt(listed, 'metadata', 'resourceVersion')
+    yield { kind: 'ready' }
+    while (!signal.aborted) {
+      const response = await client.stream({
+        method: 'GET',
+        path,
+        query: { ...query, watch: '1', allowWatchBookmarks: 'true', resourceVersion: version },
+        doing,
+        signal,
+        silentSeconds: 0,
+      })
+      let told = 0
+      for await (const line of splitLines(response, doing)) {
+        told += 1
+        const event = parseJson(line)
+        const pod = at(event, 'object')
+        if (textAt(event, 'type') === 'ERROR') {
+          throw new EngineError('unavailable', `${doing}: ${textAt(pod, 'message')}`)
+        }
+        version = textAt(pod, 'metadata', 'resourceVersion') || version
+        if (!isOwned(pod, installation)) continue
+        yield* changesOf(textAt(event, 'type'), seen, pod)
+      }
+      // A server that hangs up without a word is not asked again and again.
+      if (told === 0) throw new EngineError('unavailable', `${doing}: the server went away`)
+    }
+  } catch (cause) {
+    if (signal.aborted) return
+    throw failureOfConnection(cause, doing)
+  }
+}
+
+function* changesOf(type: string, seen: Map<string, Json>, pod: Json): Iterable<EngineEvent> {
+  const uid = textAt(pod, 'metadata', 'uid')
+  const group = annotationOf(pod, 'group')
+  const before = new Map(statusesOf(seen.get(uid)).map((each) => [textAt(each, 'name'), each]))
+  const known = seen.has(uid)
+  if (type === 'DELETED') seen.delete(uid)
+  else seen.set(uid, pod)
+  const event = (what: 'created' | 'removed' | 'changed', at: number) =>
+    ({ kind: 'part', group, part: undefined, what, at }) as const
+  const made = timeAt(pod, 'metadata', 'creationTimestamp') ?? 0
+  if (!known && type !== 'DELETED') yield event('created', made)
+  let latest = made
+  for (const status of statusesOf(pod)) {
+    for (const change of partChanges(group, before.get(textAt(status, 'name')), status)) {
+      latest = Math.max(latest, change.at)
+      yield change
+    }
+  }
+  if (type === 'DELETED') {
+    yield event('removed', timeAt(pod, 'metadata', 'deletionTimestamp') ?? latest)
+  }
+  // The phase, the address or the deletion has changed.
+  else if (known) yield event('changed', latest)
+}
+
+type PartEvent = Extract<EngineEvent, { kind: 'part' }>
+
+/** Starts and ends between two looks; an end may already be the one before the present run. */
+function* partChanges(group: string, before: Json, after: Json): Iterable<PartEvent> {
+  const part = textAt(after, 'name')
+  const startOf = (status: Json) =>
+    timeAt(status, 'state', 'running', 'startedAt') ??
+    timeAt(status, 'state', 'terminated', 'startedAt')
+  const endOf = (status: Json) =>
+    at(status, 'state', 'terminated') ?? at(status, 'lastState', 'terminated')
+  const started = startOf(after)
+  const ended = endOf(after)
+  const restarted = numberAt(after, 'restartCount') > numberAt(before, 'restartCount')
+  const finishedAt = timeAt(ended, 'finishedAt')
+  const died =
+    finishedAt !== undefined &&
+    (endOf(before) === undefined || timeAt(endOf(before), 'finishedAt') !== finishedAt || restarted)
+  if (started !== undefined && (startOf(before) === undefined || restarted)) {
+    yield { kind: 'part', group, part, what: 'started', at: started }
+  }
+  if (died) {
+    const exitCode = numberAt(ended, 'exitCode')
+    yield { kind: 'part', group, part, what: 'died', at: finishedAt, exitCode }
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * Passes events on to their followers: those of calls in this process, and those that time alone brings. A timer
+ * sleeps until the next of these. A follower that does not read loses events, so the queue stays bounded.
+ */
+
+import type { Clock } from '#kernel/ports.ts'
+import type { EngineEvent } from '../engine.ts'
+
+const waitingMax = 1000
+/** A clock may be moved under a sleeping timer: look again at least so often. */
+const lookMsMax = 1000
+
+/** What time alone will change in a group next. */
+export interface Change {
+  readonly at: number
+  readonly event: EngineEvent
+}
+
+interface Changes {
+  /** Asked once, when the first follower comes. */
+  groups(): readonly string[]
+  next(group: string): Change | undefined
+}
+
+interface Follower {
+  readonly waiting: EngineEvent[]
+  wake: () => void
+}
+
+export class EventQueue {
+  readonly #clock: Clock
+  readonly #changes: Changes
+  readonly #expected = new Map<string, Change>()
+  readonly #followers = new Set<Follower>()
+  #timer: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(clock: Clock, changes: Changes) {
+    this.#clock = clock
+    this.#changes = changes
+  }
+
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    for (const follower of this.#followers) follower.wake()
+  }
+
+  publish(event: EngineEvent): void {
+    for (const follower of this.#followers) {
+      if (follower.waiting.length < waitingMax) follower.waiting.push(event)
+      follower.wake()
+    }
+  }
+
+  /** A group was written: what comes next in it may be sooner, later or nothing. */
+  expect(group: string): void {
+    if (this.#followers.size === 0) return
+    const change = this.#changes.next(group)
+    if (change === undefined) this.#expected.delete(group)
+    else this.#expected.set(group, change)
+    this.#watch()
+  }
+
+  /** Resolves at the next event, or when `signal` fires. */
+  async change(signal: AbortSignal | undefined): Promise<void> {
+    const ended = new AbortController()
+    const both = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal])
+    for await (const event of this.follow(both)) if (event.kind === 'part') ended.abort()
+  }
+
+  async *follow(signal: AbortSignal): AsyncIterable<EngineEvent> {
+    const follower: Follower = { waiting: [{ kind: 'ready' }], wake: () => {} }
+    const stop = () => follower.wake()
+    signal.addEventListener('abort', stop)
+    this.#followers.add(follower)
+    if (this.#followers.size === 1) {
+      this.#expected.clear()
+      for (const group of this.#changes.groups()) this.expect(group)
+      this.#watch()
+    }
+    try {
+      while (!signal.aborted && !this.#closed) {
+        const event = follower.waiting.shift()
+        if (event !== undefined) {
+          yield event
+          continue
+        }
+        const { promise, resolve } = Promise.withResolvers<void>()
+        follower.wake = resolve
+        await promise
+      }
+    } finally {
+      signal.removeEventListener('abort', stop)
+      this.#followers.delete(follower)
+      if (this.#followers.size === 0) clearTimeout(this.#timer)
+    }
+  }
+
+  /** Nobody follows, nobody looks: an idle engine costs nothing. */
+  #watch(): void {
+    clearTimeout(this.#timer)
+    if (this.#closed || this.#followers.size === 0 || this.#expected.size === 0) return
+    let at = Number.POSITIVE_INFINITY
+    for (const change of this.#expected.values()) at = Math.min(at, change.at)
+    const left = Math.max(0, Math.min(at - this.#clock.now(), lookMsMax))
+    this.#timer = setTimeout(() => this.#look(), left)
+    this.#timer.unref()
+  }
+
+  #look(): void {
+    const now = this.#clock.now()
+    const due = [...this.#expected].filter(([, change]) => change.at <= now)
+    for (const [group, change] of due) {
+      this.publish(change.event)
+      this.expect(group)
+    }
+    this.#watch()
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * The runs of one simulated container as a pure function of time: the last recorded run, brought forward to now by
+ * its script and its restart policy. No timer is needed.
+ */
+
+import { backOff } from '#kernel/back-off.ts'
+import type { PartState, Termination } from '../engine.ts'
+import type { Script } from './script.ts'
+
+export interface SimulatedRun {
+  readonly script: Script
+  readonly restart: 'always' | 'on-failure' | 'never'
+  /** Start of the current or last run; undefined before the first. In the future while backing off. */
+  readonly startedAt?: number
+  readonly restartCount: number
+  /** The end of the current run, where it has come. */
+  readonly ended?: Termination
+  readonly previous?: Termination
+}
+
+/** Before the n-th restart in a row: one second, doubling, a minute at most. Chosen, not measured. */
+function backoffMs(restartCount: number): number {
+  return backOff({ first: 1000, most: 60_000 }, restartCount)
+}
+
+/** From here on the delay is the same each time, so that years of crashes are one division. */
+const steadyRestarts = 6
+
+/** `run` as it stands at `now`. */
+export function advance(run: SimulatedRun, now: number): SimulatedRun {
+  let current = run
+  while (current.startedAt !== undefined && current.ended === undefined) {
+    const end = current.script.end
+    if (end === undefined) return current
+    const skipped = skip(current, end, now)
+    const startedAt = skipped.startedAt ?? 0
+    const finishedAt = startedAt + end.afterMs
+    if (finishedAt > now) return skipped
+    const next = endRun(skipped, end.exitCode, finishedAt)
+    if (next === skipped) return next
+    current = next
+  }
+  return current
+}
+
+/** Whole steady cycles at once, all but the last. */
+function skip(
+  run: SimulatedRun,
+  end: { exitCode: number; afterMs: number },
+  now: number,
+): SimulatedRun {
+  if (run.startedAt === undefined || run.restartCount < steadyRestarts) return run
+  if (!restarts(run, end.exitCode)) return run
+  const cycleMs = end.afterMs + backoffMs(run.restartCount)
+  const cycles = Math.floor((now - run.startedAt) / cycleMs) - 1
+  if (cycles <= 0) return run
+  return {
+    ...run,
+    startedAt: run.startedAt + cycles * cycleMs,
+    restartCount: run.restartCount + cycles,
+  }
+}
+
+/** The current run ends with `exitCode`; the policy says whether another follows. */
+export function endRun(run: SimulatedRun, exitCode: number, finishedAt: number): SimulatedRun {
+  const ended: Termination = {
+    exitCode,
+    startedAt: run.startedAt ?? finishedAt,
+    finishedAt,
+    reason: exitCode === 0 ? 'Completed' : 'Error',
+  }
+  if (!restarts(run, exitCode)) return { ...run, ended }
+  return {
+    ...run,
+    startedAt: finishedAt + backoffMs(run.restartCount),
+    restartCount: run.restartCount + 1,
+    previous: ended,
+  }
+}
+
+function restarts(run: SimulatedRun, exitCode: number): boolean {
+  return run.restart === 'always' || (run.restart === 'on-failure' && exitCode !== 0)
+}
+
+/** How an advanced life looks at `now`. */
+export function stateOf(run: SimulatedRun, now: number): PartState {
+  if (run.ended !== undefined) return { kind: 'terminated', ...run.ended }
+  if (run.startedAt === undefined) return { kind: 'created' }
+  if (run.startedAt > now) return { kind: 'waiting', reason: 'Restarting' }
+  return { kind: 'running', startedAt: run.startedAt }
+}
+
+/** When an advanced life changes next by itself; undefined for one that will not. */
+export function nextChange(run: SimulatedRun, now: number): number | undefined {
+  if (run.startedAt === undefined || run.ended !== undefined) return undefined
+  if (run.startedAt > now) return run.startedAt
+  return run.script.end === undefined ? undefined : run.startedAt + run.script.end.afterMs
+}

@@ -1,0 +1,88 @@
+/** Large bodies have a bounded room, of each principal and in sum; the others wait their turn and are answered. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import Type from 'typebox'
+import { createBodyRoom, smallBodyBytes } from './body-room.ts'
+import { startEdge } from './testing/start.ts'
+
+const large = smallBodyBytes * 4
+
+test('a principal has room for so many bytes, and all together for so many', async () => {
+  const room = createBodyRoom({
+    bodyBytesAtOncePerPrincipalMax: large * 2,
+    bodyBytesAtOnceMax: large * 3,
+  })
+  const entered: string[] = []
+  const leave: (() => void)[] = []
+  const enter = async (principal: string, bytes = large): Promise<void> => {
+    leave.push(await room.enter(principal, bytes))
+    entered.push(principal)
+  }
+  void Promise.all(['a', 'a', 'a', 'b', 'b'].map((principal) => enter(principal)))
+  await turn()
+  assert.deepEqual(entered, ['a', 'a', 'b'])
+  assert.deepEqual(room.state(), { waiting: 2, bytes: large * 3 })
+  await enter('small', smallBodyBytes)
+  leave[0]?.()
+  leave[0]?.()
+  await turn()
+  assert.deepEqual(entered.slice(4), ['a'])
+  for (const one of leave) one()
+  await turn()
+  for (const one of leave) one()
+  assert.deepEqual(entered.slice(4), ['a', 'b'])
+  await enter('a', large * 100)
+  assert.equal(room.state().bytes, large * 2)
+})
+
+test('many large bodies at once are all answered, a few at a time', async () => {
+  const text = 'x'.repeat(large)
+  const running = { now: 0, most: 0 }
+  await using edge = await startEdge({
+    limits: { bodyBytesAtOncePerPrincipalMax: large * 2.5 },
+    directoryRoutes: [
+      {
+        method: 'POST',
+        path: '/directory/large',
+        action: 'x',
+        status: 200,
+        body: Type.Object({ text: Type.String() }),
+        async run() {
+          running.now += 1
+          running.most = Math.max(running.most, running.now)
+          for (let turns = 0; turns < 20; turns++) await turn()
+          running.now -= 1
+          return {}
+        },
+      },
+    ],
+  })
+  const post = async (): Promise<number> => {
+    const answer = await edge.fetch('/directory/large', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ text }),
+    })
+    await answer.text()
+    return answer.status
+  }
+  const statuses = await Promise.all(Array.from({ length: 12 }, post))
+  assert.deepEqual(new Set(statuses), new Set([200]))
+  assert.equal(running.most, 2)
+
+  // A client that goes away while it waits, or before its body is there, gives the room back.
+  const sockets = Array.from({ length: 5 }, () => connect(edge.port, '127.0.0.1'))
+  for (const socket of sockets) {
+    socket.write(
+      `POST /directory/large HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer owner\r\nContent-Type: application/json\r\nContent-Length: ${large}\r\n\r\n{`,
+    )
+  }
+  const waiting = post()
+  for (const socket of sockets) await once(socket.end(), 'finish')
+  for (const socket of sockets) socket.destroy()
+  assert.equal(await waiting, 200)
+})

@@ -1,0 +1,52 @@
+/**
+ * Finds the handler of a path, by `find-my-way`. It knows no endpoint and never answers by itself: a path that no route
+ * matches, and one that cannot be decoded, go to the fallback.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import findMyWay, { type HTTPMethod } from 'find-my-way'
+
+/** Path parameters, decoded. */
+export type PathParameters = Readonly<Record<string, string>>
+
+type RouteHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  params: PathParameters,
+) => void
+
+export interface Router {
+  /** Every method of the path. `:name` is a parameter, `*` at the end is all that follows. */
+  add(path: string, handle: RouteHandler): void
+  route(request: IncomingMessage, response: ServerResponse): void
+}
+
+/** Requests of other methods go to the fallback, whose refusal names those that are served. */
+const methods: HTTPMethod[] = ['GET', 'HEAD', 'TRACE', 'DELETE', 'OPTIONS', 'PATCH', 'PUT', 'POST']
+
+/** A longer parameter matches no route. */
+const parameterLengthMax = 1_000
+
+export function createRouter(
+  fallback: (request: IncomingMessage, response: ServerResponse) => void,
+): Router {
+  const toFallback = (_path: string, request: IncomingMessage, response: ServerResponse): void =>
+    fallback(request, response)
+  const router = findMyWay({
+    maxParamLength: parameterLengthMax,
+    defaultRoute: fallback,
+    onBadUrl: toFallback,
+    onMaxParamLength: toFallback,
+    // The pipeline reads the query itself.
+    querystringParser: () => ({}),
+  })
+  return {
+    add(path, handle) {
+      router.on(methods, path, (request, response, params) => {
+        // Every parameter is a string: no route has an optional one.
+        handle(request, response, params as PathParameters)
+      })
+    },
+    route: (request, response) => router.lookup(request, response),
+  }
+}

@@ -1,0 +1,136 @@
+/** Which path leads to which endpoint, or to which area that answers by itself. All other paths are the plane's. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Business } from '#business/service.ts'
+import { oauthPaths } from '#identity/rewrite.ts'
+import { createChecker } from '#plane/check.ts'
+import { businessEndpoints, noSuchVersion } from './business.ts'
+import { type DirectoryRoute, directoryEndpoint, methodRefusal } from './directory.ts'
+import type { Endpoint } from './exchange.ts'
+import {
+  type Check,
+  healthz,
+  metrics,
+  notFound,
+  openapi,
+  options,
+  readyz,
+  redirectToSignIn,
+} from './open-endpoints.ts'
+import type { PathParameters, Router } from './router.ts'
+
+/** Answers raw requests: identity's pages, the consent pages. Never throws. */
+export type RawHandler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** Runs an endpoint for a request. */
+type Enter = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  endpoint: Endpoint,
+  params?: PathParameters,
+) => void
+
+export interface RouteDependencies {
+  /** Identity's own paths, untouched. */
+  readonly oauth: RawHandler
+  /** Areas that answer by themselves, by path prefix. */
+  readonly mounts?: readonly { readonly prefix: string; readonly handle: RawHandler }[]
+  readonly directoryRoutes: readonly DirectoryRoute[]
+  /** The business application, at `/api/v2.0` and `/api/v1.0`. */
+  readonly business?: Business
+  readiness(): Promise<readonly Check[]>
+  /** Anyone who reaches the server may read `/metrics`. */
+  readonly publishesMetrics: boolean
+  /** A document as JSON text, by its path below `/openapi/`. Asked without a token: it must cost nothing. */
+  openapi?(path: string): string | undefined
+}
+
+/** The endpoint of a request by its method; `options` answers OPTIONS everywhere. */
+interface MethodTable {
+  readonly byMethod: ReadonlyMap<string, Endpoint>
+  /** Of every other method. */
+  readonly other: Endpoint
+}
+
+export function addRoutes(router: Router, deps: RouteDependencies, enter: Enter): void {
+  function mount(path: string, { byMethod, other }: MethodTable): void {
+    router.add(path, (request, response, params) => {
+      const { method = 'GET' } = request
+      const endpoint = method === 'OPTIONS' ? options : (byMethod.get(method) ?? other)
+      enter(request, response, endpoint, params)
+    })
+  }
+  for (const path of oauthPaths) mountRaw(router, path, deps.oauth)
+  for (const { prefix, handle } of deps.mounts ?? []) {
+    mountRaw(router, prefix, handle)
+    mountRaw(router, `${prefix}/*`, handle)
+  }
+  for (const [path, table] of [
+    ...directoryTable(deps.directoryRoutes),
+    ...(deps.business === undefined ? [] : businessTable(deps.business)),
+    ...openTable(deps),
+  ]) {
+    mount(path, table)
+  }
+}
+
+function mountRaw(router: Router, path: string, handle: RawHandler): void {
+  router.add(path, (request, response) => {
+    if (request.headers.expect !== undefined) response.writeContinue()
+    handle(request, response)
+  })
+}
+
+type Table = readonly (readonly [path: string, MethodTable])[]
+
+function only(other: Endpoint): MethodTable {
+  return { byMethod: new Map(), other }
+}
+
+function directoryTable(routes: readonly DirectoryRoute[]): Table {
+  const checker = createChecker()
+  const table = new Map<string, Map<string, Endpoint>>()
+  for (const route of routes) {
+    if (!route.path.startsWith('/directory/')) {
+      throw new Error(`${route.path} is not in the directory`)
+    }
+    const path = route.path.replace(/\{(\w+)\}/g, ':$1')
+    const byMethod = table.get(path) ?? new Map<string, Endpoint>()
+    byMethod.set(route.method, directoryEndpoint(route, checker))
+    table.set(path, byMethod)
+  }
+  const known = [...table].map(
+    ([path, byMethod]) =>
+      [path, { byMethod, other: methodRefusal('directory', [...byMethod.keys()]) }] as const,
+  )
+  const nowhere = only(notFound('directory'))
+  return [...known, ['/directory', nowhere], ['/directory/*', nowhere]]
+}
+
+function businessTable(business: Business): Table {
+  const versions = (['v2.0', 'v1.0'] as const).flatMap((version) => {
+    const table = businessEndpoints(business, version)
+    return [`/api/${version}`, `/api/${version}/*`].map((path) => [path, table] as const)
+  })
+  return [...versions, ['/api', only(noSuchVersion)], ['/api/*', only(noSuchVersion)]]
+}
+
+function openTable(deps: RouteDependencies): Table {
+  const documents = openapi((path) => deps.openapi?.(path))
+  const endpoints = [
+    ['/', redirectToSignIn],
+    ['/healthz', healthz],
+    ['/readyz', readyz(() => deps.readiness())],
+    ['/metrics', deps.publishesMetrics ? metrics : notFound('open')],
+    ['/openapi', documents],
+    ['/openapi/*', documents],
+  ] as const
+  const other = methodRefusal('open', ['GET', 'HEAD'])
+  return endpoints.map(([path, endpoint]) => {
+    const byMethod = new Map([
+      ['GET', endpoint],
+      ['HEAD', endpoint],
+    ])
+    return [path, { byMethod, other }]
+  })
+}

@@ -1,0 +1,86 @@
+/**
+ * The store as the rest of the process gets it: before a transaction begins, the process knows which key seals; and what a
+ * transaction writes is sealed with that one, however long ago the text was made. Changes nothing else.
+ */
+
+import type { Sql, SqlTx, SqlValue, Store, Tx } from '#stores/store.ts'
+
+export interface WriteGuard {
+  /** Waits where this process may not know which key seals. Throws `StoreUnavailable` where it cannot. */
+  ready(): Promise<void> | undefined
+  /** Must what is written be looked through? */
+  readonly reseals: boolean
+  reseal(text: string): string
+}
+
+export function guardStore(store: Store, guard: WriteGuard): Store {
+  const enter = async <T>(begin: () => Promise<T>): Promise<T> => {
+    await guard.ready()
+    return begin()
+  }
+  const transact = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
+    store.transact((tx) => work(guard.reseals ? guardTx(tx, guard) : tx))
+  const transactSql = <T>(work: (tx: SqlTx) => Promise<T>): Promise<T> =>
+    store.sql.transact((tx) => work(guard.reseals ? guardSqlTx(tx, guard) : tx))
+  const sql: Sql = {
+    dialect: store.dialect,
+    all: (text, ...values) => store.sql.all(text, ...values),
+    scan: (text, ...values) => store.sql.scan(text, ...values),
+    snapshot: (work) => store.sql.snapshot(work),
+    transact: (work) =>
+      guard.ready() === undefined ? transactSql(work) : enter(() => transactSql(work)),
+  }
+  return {
+    dialect: store.dialect,
+    sql,
+    transact: (work) =>
+      guard.ready() === undefined ? transact(work) : enter(() => transact(work)),
+    get: (key) => store.get(key),
+    list: (query) => store.list(query),
+    count: (query) => store.count(query),
+    keyOfUnique: (unique) => store.keyOfUnique(unique),
+    operation: (id) => store.operation(id),
+    runningOperation: (key) => store.runningOperation(key),
+    feed: (name) => store.feed(name),
+    claimDue: (owner, now, leaseSeconds, limit) => store.claimDue(owner, now, leaseSeconds, limit),
+    renew: (claim, now, leaseSeconds) => store.renew(claim, now, leaseSeconds),
+    release: (claim, dueAt, failed) => store.release(claim, dueAt, failed),
+    nextDue: () => store.nextDue(),
+    onWork: (callback) => store.onWork(callback),
+    sweepOperations: (before, limit) => store.sweepOperations(before, limit),
+    ping: () => store.ping(),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  }
+}
+
+function guardTx(tx: Tx, guard: WriteGuard): Tx {
+  return {
+    get: (key) => tx.get(key),
+    list: (query) => tx.list(query),
+    count: (query) => tx.count(query),
+    keyOfUnique: (unique) => tx.keyOfUnique(unique),
+    operation: (id) => tx.operation(id),
+    runningOperation: (key) => tx.runningOperation(key),
+    lock: (key, mode) => tx.lock(key, mode),
+    insert: (row) => tx.insert({ ...row, document: guard.reseal(row.document) }),
+    update: (row, etag) => tx.update({ ...row, document: guard.reseal(row.document) }, etag),
+    remove: (key, etag) => tx.remove(key, etag),
+    putOperation: (row) => tx.putOperation({ ...row, document: guard.reseal(row.document) }),
+    schedule: (key, dueAt) => tx.schedule(key, dueAt),
+    unschedule: (key) => tx.unschedule(key),
+    record: (event) => tx.record({ ...event, detail: guard.reseal(event.detail) }),
+    follow: (feed, key) => tx.follow(feed, key),
+    assertClaim: (claim) => tx.assertClaim(claim),
+  }
+}
+
+function guardSqlTx(tx: SqlTx, guard: WriteGuard): SqlTx {
+  const reseal = (value: SqlValue): SqlValue =>
+    typeof value === 'string' ? guard.reseal(value) : value
+  return {
+    all: (text, ...values) => tx.all(text, ...values.map(reseal)),
+    run: (text, ...values) => tx.run(text, ...values.map(reseal)),
+    follow: (feed, key) => tx.follow(feed, key),
+    record: (event) => tx.record({ ...event, detail: guard.reseal(event.detail) }),
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * Which key an installation has, and the one it is rotated to: found where the operator put them, made in the home where
+ * nobody did. Never says what a key is.
+ */
+
+import { refuse } from '#kernel/error.ts'
+import { SealingKey } from '#sealing/sealing-key.ts'
+import type { Sql } from '#stores/store.ts'
+import type { ServerHome } from './home.ts'
+import { type KeySources, outsideKey } from './outside-key.ts'
+import { hasRecord } from './record.ts'
+
+export interface GivenKeys extends KeySources {
+  readonly nextKey: KeySources
+}
+
+/** A new store gets a new key; a store that has an installation needs the key of that one. */
+export async function installationKey(
+  given: GivenKeys,
+  home: ServerHome,
+  sql: Sql,
+): Promise<SealingKey> {
+  const known = outsideKey(given) ?? home.key()
+  if (known !== undefined) return new SealingKey(known)
+  if (await hasRecord(sql)) {
+    throw new Error(
+      `The store holds an installation, but ${home.folder} has no key of it. Copy installation.key from the first home, or set ARMATURE_KEY, ARMATURE_KEY_FILE or ARMATURE_KEY_COMMAND to give its content.`,
+    )
+  }
+  return new SealingKey(home.createKey())
+}
+
+/** The key that a rotation goes to, where it is given already. */
+export function nextKey(given: GivenKeys, home: ServerHome): SealingKey | undefined {
+  const key = outsideKey(given.nextKey, 'ARMATURE_KEY_NEXT') ?? home.nextKey()
+  return key === undefined ? undefined : new SealingKey(key)
+}
+
+/** As `nextKey`; made in the home where the key of today is there, too. Throws refusals for the operator. */
+export function requireNextKey(
+  given: GivenKeys,
+  home: ServerHome,
+  current: SealingKey,
+): SealingKey {
+  const key = nextKey(given, home)
+  if (key !== undefined && key.id !== current.id) return key
+  if (key !== undefined) {
+    throw refuse.KeyNotRotated({
+      reason: 'the next key that is given is the one there is. Give a new one.',
+    })
+  }
+  if (outsideKey(given) === undefined) return new SealingKey(home.createNextKey())
+  throw refuse.KeyNotRotated({
+    reason:
+      "this installation's key is given from outside: give the next one by ARMATURE_KEY_NEXT, ARMATURE_KEY_NEXT_FILE or ARMATURE_KEY_NEXT_COMMAND to every replica",
+  })
+}

@@ -1,0 +1,82 @@
+/**
+ * What the verbs tell the audit trail. A record is written in the transaction of what it tells; what changed is told
+ * as a reader of the resource would have seen it, so no secret is in it.
+ */
+
+import { type Changes, changesBetween, withSecretPaths } from '#activity/changes.ts'
+import { type ActivityRecord, type Initiator, toEvent } from '#activity/record.ts'
+import { installationActor } from '#activity/recorded-sql.ts'
+import { type SecretPath, secretPathsOf, secretsInBody } from '#activity/secret-paths.ts'
+import type { ResourceRow, Tx } from '#stores/store.ts'
+import type { CompiledStoredType, CompiledType } from './compiled-type.ts'
+import type { Resource } from './declare/resource.ts'
+import type { Version } from './declare/wire.ts'
+import type { PlaneDependencies } from './dependencies.ts'
+import { toWire } from './document.ts'
+import type { RunInput } from './plane.ts'
+
+/** Of a request, or of a call from inside in the name of somebody. */
+export function initiatorOf(
+  input: Pick<RunInput, 'principal' | 'correlationId' | 'from'>,
+): Initiator {
+  const { principal, correlationId, from } = input
+  return { principal, correlationId, ...(from === undefined ? {} : { from }) }
+}
+
+/** What the installation does of its own. */
+export const systemInitiator: Initiator = { principal: installationActor, correlationId: '' }
+
+export function recordActivity(tx: Pick<Tx, 'record'>, record: ActivityRecord): Promise<void> {
+  return tx.record(toEvent(record))
+}
+
+const secretsOfBodies = new WeakMap<object, readonly SecretPath[]>()
+
+function secretsOf(version: Version<unknown>): readonly SecretPath[] {
+  let found = secretsOfBodies.get(version.body)
+  if (found === undefined) {
+    found = secretPathsOf(version.body)
+    secretsOfBodies.set(version.body, found)
+  }
+  return found
+}
+
+interface Changed {
+  readonly compiled: CompiledStoredType
+  /** In which both sides are shown; nothing is told of a type without a shape. */
+  readonly version: Version<unknown> | undefined
+  readonly before: Resource | undefined
+  readonly after: Resource | undefined
+  /** The answer, where `after` has been shown already. */
+  readonly wireAfter?: object
+  /** The row of `before`, whose answer may be at hand. */
+  readonly rowBefore?: ResourceRow | undefined
+  /** As it was sent: secrets in it are told of by their places. */
+  readonly body?: unknown
+}
+
+export function changesOf(deps: PlaneDependencies, changed: Changed): Changes | undefined {
+  const { compiled, version, before, after } = changed
+  if (version === undefined) return undefined
+  const { words } = deps.registry
+  const known = changed.rowBefore === undefined ? undefined : deps.wireCache.get(changed.rowBefore)
+  const old =
+    known?.version === version.date
+      ? known.body
+      : before && toWire(compiled, version, before, words)
+  const fresh = changed.wireAfter ?? (after && toWire(compiled, version, after, words))
+  const secrets = secretsOf(version)
+  const changes = changesBetween(old, fresh, secrets)
+  return secrets.length === 0
+    ? changes
+    : withSecretPaths(changes, secretsInBody(secrets, changed.body))
+}
+
+/** The version a resource is shown in where the request names none of its own. */
+export function auditVersion(compiled: CompiledType, date: string): Version<unknown> | undefined {
+  const newest = compiled.dates === 'any' ? undefined : compiled.dates[0]
+  return (
+    compiled.versions.get(date) ??
+    (newest === undefined ? undefined : compiled.versions.get(newest))
+  )
+}

@@ -1,0 +1,118 @@
+/** What the verbs work with: the parts of a plane, given once by `create-plane.ts`, and small things made of them. */
+
+import type { Limits } from '#kernel/limits.ts'
+import type { Clock, Ids, Log } from '#kernel/ports.ts'
+import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
+import { isCut } from '#stores/list-budget.ts'
+import type { Reads, ResourceRow, Store, Tx } from '#stores/store.ts'
+import { type Access, allowsWithoutAttributes } from './access.ts'
+import type { Checker } from './check.ts'
+import type { Context, Reader } from './declare/resource.ts'
+import { readRow } from './document.ts'
+import type { Guard } from './guard.ts'
+import type { RunInput } from './plane.ts'
+import type { Registry } from './registry.ts'
+
+export interface PlaneDependencies {
+  readonly registry: Registry
+  readonly store: Store
+  readonly access: Access
+  readonly checker: Checker
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly limits: Limits
+  /** Of continuation tokens: the first signs, all are taken. 32 bytes each. */
+  readonly tokenKeys: () => readonly Uint8Array[]
+  /** `implicit`: a write brings missing subscriptions and groups into being (issue: scopes nobody declared). */
+  readonly scopes: 'implicit' | 'declared'
+  readonly guards: readonly Guard[]
+  /** Answers made of rows that a store hands out again and again: reading one twice costs once. */
+  readonly wireCache: WeakMap<ResourceRow, WireRow>
+  /** Something was scheduled: look soon. */
+  wake(): void
+  /** The background work on this resource came to an end in this process. Calls may be lost. */
+  settled(key: string): void
+}
+
+/** A row as shown in one version. */
+export interface WireRow {
+  readonly version: string
+  readonly body: object
+}
+
+/** Reads as providers see them: resources, not rows. */
+export function createReader(
+  { registry, limits }: Pick<PlaneDependencies, 'registry' | 'limits'>,
+  reads: Reads | Tx,
+): Reader {
+  const keyOf = (id: ResourceId | string): string =>
+    typeof id === 'string' ? id.toLowerCase() : id.key
+  const decode = (row: ResourceRow): ReturnType<typeof readRow> => readRow(row)
+  return {
+    async get(id) {
+      // Inside a write, what rules have read stays as read until the write is done.
+      const row = await ('lock' in reads ? reads.lock(keyOf(id), 'share') : reads.get(keyOf(id)))
+      return row === undefined ? undefined : decode(row)
+    },
+    async list({ type, under, after, limit }) {
+      const rows = await reads.list({
+        type: registry.byName(type).key,
+        under: keyOf(under),
+        ...(after === undefined ? {} : { after: after.toLowerCase() }),
+        limit,
+      })
+      return rows.map(decode)
+    },
+    async page({ type, under, after, limit }) {
+      const query = {
+        type: registry.byName(type).key,
+        under: keyOf(under),
+        ...(after === undefined ? {} : { after: after.toLowerCase() }),
+        limit,
+        bytesMax: limits.pageBytesMax,
+      }
+      const rows = await reads.list(query)
+      const last = rows.at(-1)
+      const items = rows.map(decode)
+      if (last === undefined || !isCut(rows, query)) return { items }
+      return { items, next: last.key, ...(rows.length < limit ? { isShort: true } : {}) }
+    },
+    count: ({ type, under, limit }) =>
+      reads.count({ type: registry.byName(type).key, under: keyOf(under), limit }),
+  }
+}
+
+/** The context every part of a type is given, over committed reads or a transaction's. */
+export function contextOf(
+  deps: PlaneDependencies,
+  input: Pick<RunInput, 'principal' | 'correlationId'>,
+  now: number,
+  reads: Reads,
+): Context {
+  return {
+    principal: input.principal,
+    now,
+    words: deps.registry.words,
+    correlationId: input.correlationId,
+    reader: createReader(deps, reads),
+    may: (action, scope) =>
+      allowsWithoutAttributes(
+        deps.access,
+        {
+          principal: input.principal,
+          action: qualify(deps.registry.words, action),
+          scope,
+        },
+        now,
+      ),
+  }
+}
+
+/** The id of a key we made ourselves. */
+export function idOfKey(key: string): ResourceId {
+  const id = parseResourceId(key)
+  if (id === undefined) throw new Error(`not an id: ${key}`)
+  return id
+}

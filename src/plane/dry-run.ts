@@ -1,0 +1,169 @@
+/**
+ * Writes that are tried and never kept. A dry run reads through what it wrote to the rows beneath, and holds no
+ * transaction of the store: it may be as long as it likes and nobody waits for it.
+ */
+
+import { compareKeys } from '#stores/key-range.ts'
+import {
+  type Claim,
+  type EventRow,
+  type ListQuery,
+  type OperationRow,
+  type Reads,
+  type ResourceRow,
+  StoreConflict,
+  type Tx,
+} from '#stores/store.ts'
+
+export class DryRun implements Tx {
+  readonly #beneath: Reads
+  /** Rows written; undefined where one was removed. */
+  readonly #written = new Map<string, ResourceRow | undefined>()
+  /** Rows read from beneath: they stay as read. */
+  readonly #read = new Map<string, ResourceRow | undefined>()
+  /** Rows beneath that were written over. */
+  readonly #covered = new Map<string, ResourceRow>()
+  readonly #operations = new Map<string, OperationRow>()
+  /** Where a unique key, and the operations of a resource, may be found among what was written. */
+  readonly #unique = new Map<string, string>()
+  readonly #operationsOf = new Map<string, Set<string>>()
+
+  constructor(beneath: Reads) {
+    this.#beneath = beneath
+  }
+
+  /** Keeps what another dry run, on top of this one, has written. */
+  keep(above: DryRun): void {
+    for (const [key, row] of above.#covered)
+      if (!this.#written.has(key)) this.#covered.set(key, row)
+    for (const [key, row] of above.#written) this.#set(key, row)
+    for (const row of above.#operations.values()) this.#setOperation(row)
+  }
+
+  async get(key: string): Promise<ResourceRow | undefined> {
+    if (this.#written.has(key)) return this.#written.get(key)
+    if (this.#read.has(key)) return this.#read.get(key)
+    const row = await this.#beneath.get(key)
+    this.#read.set(key, row)
+    return row
+  }
+
+  lock(key: string): Promise<ResourceRow | undefined> {
+    return this.get(key)
+  }
+
+  async list(query: ListQuery): Promise<readonly ResourceRow[]> {
+    if (query.limit <= 0) return []
+    const own = this.#matching(this.#written.values(), query)
+    // Rows that were written over are told from here, so more are asked for.
+    const limit = query.limit + this.#covered.size
+    const { bytesMax: _, ...unbounded } = query
+    const beneath = await this.#beneath.list({ ...unbounded, limit })
+    const rows = [...beneath.filter(({ key }) => !this.#written.has(key)), ...own]
+    return rows.sort((a, b) => compareKeys(a.key, b.key)).slice(0, query.limit)
+  }
+
+  async count(query: Omit<ListQuery, 'after'>): Promise<number> {
+    if (query.limit <= 0) return 0
+    const own = this.#matching(this.#written.values(), query).length
+    const hidden = this.#matching(this.#covered.values(), query).length
+    const beneath = await this.#beneath.count({ ...query, limit: query.limit + hidden })
+    return Math.min(query.limit, own + beneath - hidden)
+  }
+
+  async operation(id: string): Promise<OperationRow | undefined> {
+    return this.#operations.get(id) ?? this.#beneath.operation(id)
+  }
+
+  async runningOperation(resourceKey: string): Promise<OperationRow | undefined> {
+    for (const id of this.#operationsOf.get(resourceKey) ?? []) {
+      const own = this.#operations.get(id)
+      if (own?.resourceKey === resourceKey && own.running) return own
+    }
+    const row = await this.#beneath.runningOperation(resourceKey)
+    return row === undefined || this.#operations.has(row.id) ? undefined : row
+  }
+
+  async keyOfUnique(uniqueKey: string): Promise<string | undefined> {
+    const own = this.#written.get(this.#unique.get(uniqueKey) ?? '')
+    if (own?.uniqueKey === uniqueKey) return own.key
+    const key = await this.#beneath.keyOfUnique(uniqueKey)
+    return key === undefined || this.#written.has(key) ? undefined : key
+  }
+
+  async insert(row: ResourceRow): Promise<void> {
+    if ((await this.get(row.key)) !== undefined) {
+      throw new StoreConflict(`Another transaction wrote '${row.key}'.`)
+    }
+    await this.#write(row)
+  }
+
+  async update(row: ResourceRow, etag: string): Promise<void> {
+    await this.#requireTag(row.key, etag)
+    await this.#write(row)
+  }
+
+  async remove(key: string, etag: string): Promise<void> {
+    await this.#requireTag(key, etag)
+    this.#set(key, undefined)
+  }
+
+  async putOperation(row: OperationRow): Promise<void> {
+    this.#setOperation(row)
+  }
+
+  #setOperation(row: OperationRow): void {
+    const { id, resourceKey } = row
+    this.#operations.set(id, row)
+    const known = this.#operationsOf.get(resourceKey)
+    if (known === undefined) this.#operationsOf.set(resourceKey, new Set([id]))
+    else known.add(id)
+  }
+
+  // What follows a write and is not read by another one is left out.
+  async schedule(_key: string, _dueAt: number): Promise<void> {}
+  async unschedule(_key: string): Promise<void> {}
+  async record(_event: EventRow): Promise<void> {}
+  async follow(_feed: string, _key: string): Promise<void> {}
+
+  async assertClaim(claim: Claim): Promise<void> {
+    throw new Error(`a dry run does no background work, as on ${claim.key}`)
+  }
+
+  async #write(row: ResourceRow): Promise<void> {
+    const { key, uniqueKey } = row
+    const owner = uniqueKey === null ? undefined : await this.keyOfUnique(uniqueKey)
+    if (uniqueKey !== null && owner !== undefined && owner !== key) {
+      throw new StoreConflict(`Another row has the unique key of '${key}'.`, uniqueKey)
+    }
+    this.#set(key, row)
+  }
+
+  #set(key: string, row: ResourceRow | undefined): void {
+    // Whoever writes has read the row.
+    const before = this.#read.get(key)
+    if (before !== undefined && !this.#written.has(key)) this.#covered.set(key, before)
+    this.#written.set(key, row)
+    if (row !== undefined && row.uniqueKey !== null) this.#unique.set(row.uniqueKey, key)
+  }
+
+  async #requireTag(key: string, etag: string): Promise<void> {
+    if ((await this.get(key))?.etag !== etag) {
+      throw new StoreConflict(`'${key}' no longer has the expected tag.`)
+    }
+  }
+
+  #matching(
+    rows: Iterable<ResourceRow | undefined>,
+    query: Omit<ListQuery, 'limit'>,
+  ): readonly ResourceRow[] {
+    const { type, tracked, under, after } = query
+    const below = under === '/' ? '/' : `${under}/`
+    return [...rows].filter((row): row is ResourceRow => {
+      if (row === undefined || (tracked === true && !row.tracked)) return false
+      if (type !== undefined && type !== row.type) return false
+      if (row.key !== under && !row.key.startsWith(below)) return false
+      return after === undefined || compareKeys(row.key, after) > 0
+    })
+  }
+}

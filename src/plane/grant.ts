@@ -1,0 +1,39 @@
+/**
+ * Settles a pending grant where a request has come far enough to know: what it asks for, and what is stored.
+ * A grant that does not hold is refused exactly as one that was never there.
+ */
+
+import { ApiError, refuse } from '#kernel/error.ts'
+import type { Principal } from '#kernel/principal.ts'
+import type { Attributes, RequestFacts } from './access.ts'
+import type { Route, RunInput } from './plane.ts'
+
+export function authorizationFailed(route: Route, principal: Principal): ApiError {
+  return refuse.AuthorizationFailed({
+    client: principal.displayName,
+    principalId: principal.id,
+    action: route.action,
+    scope: route.scope.text,
+  })
+}
+
+/** A pending grant that did not hold: to the caller the same refusal, to whoever explains it a little more. */
+export class GrantDenied extends ApiError {
+  readonly request: Attributes | 'unknown'
+  constructor({ code, status, message, extra }: ApiError, request: Attributes | 'unknown') {
+    super(code, status, message, extra)
+    this.request = request
+  }
+}
+
+/** Returns, or throws `AuthorizationFailed`. `facts` are looked up only for a grant that depends on them. */
+export function requireGrant(
+  route: Route,
+  input: Pick<RunInput, 'pending' | 'principal'>,
+  facts: () => RequestFacts,
+): void {
+  if (input.pending === undefined) return
+  const known = facts()
+  if (input.pending.holds(known)) return
+  throw new GrantDenied(authorizationFailed(route, input.principal), known.request)
+}

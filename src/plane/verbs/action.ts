@@ -1,0 +1,242 @@
+/**
+ * Actions: a POST or GET below a resource. One that only reads is run as it is; one that writes runs inside a
+ * transaction and returns intent, which the reconciler carries out.
+ */
+
+import { newRequestActivity, withRequestActivity } from '#activity/request-activity.ts'
+import { refuse } from '#kernel/error.ts'
+import { checkPreconditions } from '#kernel/etag.ts'
+import { isTerminalState } from '#kernel/operation.ts'
+import { stampSystemData } from '#kernel/system-data.ts'
+import type { Reads, Tx } from '#stores/store.ts'
+import { noAttributes } from '../access.ts'
+import { attributesOf } from '../attributes.ts'
+import { auditVersion, changesOf, initiatorOf, recordActivity } from '../audit.ts'
+import { appendToFeed, isLongRunning, isStored } from '../compiled-type.ts'
+import type { ActionOutcome } from '../declare/action.ts'
+import { contextOf, type PlaneDependencies } from '../dependencies.ts'
+import { readRow, type StoredResource, writeRow } from '../document.ts'
+import { requireGrant } from '../grant.ts'
+import { askGuards } from '../guard.ts'
+import type { ActionRoute } from '../locate.ts'
+import { linkOf, openOperation } from '../operations.ts'
+import type { Outcome, RunInput } from '../plane.ts'
+import { impliedScopes, requireScopes } from '../scopes.ts'
+import { packToken } from '../tokens.ts'
+import { notFound } from './not-found.ts'
+import { pageLimit, readCursor, tokenPurpose } from './read.ts'
+import { busyRefusal } from './write.ts'
+
+/** An action as it was requested, and where it reads. */
+interface ActionCall {
+  readonly deps: PlaneDependencies
+  readonly route: ActionRoute
+  readonly input: RunInput
+  readonly reads: Reads
+}
+
+type ActionResult = ActionOutcome<unknown> & Pick<Outcome, 'nextToken'>
+
+export async function runAction(
+  deps: PlaneDependencies,
+  route: ActionRoute,
+  input: RunInput,
+): Promise<Outcome> {
+  const { compiled, declaredAction: action } = route
+  if (action.body !== undefined && (input.body !== undefined || action.bodyOptional !== true)) {
+    deps.checker.check(action.body, 'ignore', input.body, compiled.refuseProblems)
+  }
+  if (action.writes === true) {
+    const outcome = await deps.store.transact((tx) => writeInside(deps, route, input, tx))
+    deps.wake()
+    return outcome
+  }
+  const call: ActionCall = { deps, route, input, reads: deps.store }
+  const resource = await readResource(call)
+  requireActionGrant(call, resource)
+  await askActionGuards(call)
+  return toOutcome(await (route.leavesRecord ? runRecorded : run)(call, resource))
+}
+
+/**
+ * What the action itself writes is recorded in that transaction. Where it writes nothing of its own (a secret is
+ * read, a command runs in a container), its record is written before its answer is given.
+ */
+async function runRecorded(
+  call: ActionCall,
+  resource: StoredResource | undefined,
+): Promise<ActionResult> {
+  const { deps, route, input } = call
+  const initiator = initiatorOf(input)
+  const requestActivity = newRequestActivity(initiator, route.operation, route.id)
+  const result = await withRequestActivity(requestActivity, () => run(call, resource))
+  if (!requestActivity.recorded) {
+    const at = deps.clock.now()
+    await deps.store.transact((tx) =>
+      recordActivity(tx, {
+        at,
+        initiator,
+        action: route.operation,
+        target: route.id,
+        status: 'Succeeded',
+        httpStatus: result.status,
+      }),
+    )
+  }
+  return result
+}
+
+/** The resource acted on: 404 when its type is stored and it is not there; undefined where nothing is stored. */
+async function readResource({
+  deps,
+  route,
+  input,
+  reads,
+}: ActionCall): Promise<StoredResource | undefined> {
+  const { compiled, id, declaredAction: action } = route
+  if (!isStored(compiled)) return undefined
+  const last = id.segments.at(-1)
+  if (last === undefined || deps.registry.find(last.namespace, last.types) !== compiled) {
+    return undefined
+  }
+  const row = await reads.get(id.key)
+  if (row !== undefined) return readRow(row)
+  // The caller of this function settles a conditional grant; the action checks scopes that are missing.
+  if (action.unstored === true && action.writes !== true) return undefined
+  requireGrant(route, input, () => ({
+    now: deps.clock.now(),
+    request: 'unknown',
+    resource: noAttributes,
+  }))
+  await requireScopes(reads, id, false)
+  throw notFound(compiled, id)
+}
+
+/** Only the action knows what its body asks for, so a condition on the request cannot hold. */
+function requireActionGrant(
+  { deps, route, input }: ActionCall,
+  resource: StoredResource | undefined,
+): void {
+  const { compiled } = route
+  requireGrant(route, input, () => ({
+    now: deps.clock.now(),
+    request: 'unknown',
+    resource:
+      resource === undefined || !isStored(compiled)
+        ? 'unknown'
+        : attributesOf(deps, compiled, {
+            id: resource.id,
+            model: resource.model,
+            location: resource.location,
+            tags: resource.tags,
+          }),
+  }))
+}
+
+async function askActionGuards({ deps, route, input, reads }: ActionCall): Promise<void> {
+  if (route.declaredAction.method === 'GET') return
+  const { reader, words } = contextOf(deps, input, deps.clock.now(), reads)
+  const { type } = route.compiled.declaration
+  await askGuards(deps.guards, { id: route.id, type, effect: 'action', words, reader })
+}
+
+async function run(
+  { deps, route, input, reads }: ActionCall,
+  resource: StoredResource | undefined,
+): Promise<ActionResult> {
+  const purpose = tokenPurpose(route, input.query)
+  const outcome = await route.declaredAction.run(
+    {
+      ...contextOf(deps, input, deps.clock.now(), reads),
+      id: route.id,
+      resource,
+      query: input.query,
+      version: route.version,
+      cursor: readCursor(deps, purpose, input.query),
+      pageSize: pageLimit(deps.limits, input.query),
+      permission: input.permission,
+    },
+    // Checked against the action's schema, by which its own file types it.
+    input.body as never,
+  )
+  if (outcome.next === undefined) return outcome
+  return { ...outcome, nextToken: packToken(deps.tokenKeys(), purpose, outcome.next) }
+}
+
+function toOutcome({ status, body, headers, nextToken }: ActionResult): Outcome {
+  return {
+    status,
+    ...(nextToken === undefined ? {} : { nextToken }),
+    ...(body === undefined ? {} : { body }),
+    ...(headers === undefined ? {} : { headers }),
+  }
+}
+
+async function writeInside(
+  deps: PlaneDependencies,
+  route: ActionRoute,
+  input: RunInput,
+  tx: Tx,
+): Promise<Outcome> {
+  const { compiled, id, declaredAction: action } = route
+  const call: ActionCall = { deps, route, input, reads: tx }
+  for (const scope of impliedScopes(id)) await tx.lock(scope.key, 'share')
+  await tx.lock(id.key, 'change')
+  const current = await readResource(call)
+  if (current === undefined || !isStored(compiled)) throw notFound(compiled, id)
+  requireActionGrant(call, current)
+  await askActionGuards(call)
+  const verdict = checkPreconditions('POST', input.preconditions, current.etag)
+  if (verdict.kind === 'failed') {
+    throw refuse.PreconditionFailed({ header: verdict.header, id: id.text })
+  }
+  const isRunning = !isTerminalState(current.state)
+  const goesOn = action.whileRunning === true && isRunning
+  if (current.deleting || (isRunning && !goesOn)) throw busyRefusal(compiled, current)
+  const result = await run(call, current)
+  const now = deps.clock.now()
+  const record = {
+    at: now,
+    initiator: initiatorOf(input),
+    action: route.operation,
+    target: current.id,
+    httpStatus: result.status,
+  }
+  if (result.model === undefined) {
+    await recordActivity(tx, { ...record, status: 'Succeeded' })
+    return toOutcome(result)
+  }
+  const { reconcile } = compiled
+  const opensOperation = reconcile !== undefined && isLongRunning(compiled) && !goesOn
+  const next: StoredResource = {
+    ...current,
+    model: result.model,
+    systemData: stampSystemData(current.systemData, input.principal, now),
+    state: opensOperation ? reconcile.states.updating : current.state,
+    etag: deps.ids.uuid(),
+    generation: current.generation + 1,
+  }
+  await tx.update(writeRow(compiled, next), current.etag)
+  await appendToFeed(tx, compiled, id.key)
+  const version = auditVersion(compiled, route.version)
+  const changes = changesOf(deps, { compiled, version, before: current, after: next })
+  const changed = { ...record, ...(changes === undefined ? {} : { changes }) }
+  if (reconcile !== undefined) await tx.schedule(id.key, now)
+  if (!opensOperation) {
+    await recordActivity(tx, { ...changed, status: 'Succeeded' })
+    return { ...toOutcome(result), etag: next.etag }
+  }
+  const operation = await openOperation(deps, tx, {
+    id: current.id,
+    compiled,
+    kind: 'action',
+    version: route.version,
+    principal: input.principal,
+    correlationId: input.correlationId,
+    action: route.operation,
+    now,
+    resultStatus: result.status === 202 ? 200 : result.status,
+  })
+  await recordActivity(tx, { ...changed, status: 'Accepted', operationId: operation.id })
+  return { ...toOutcome(result), etag: next.etag, operation: linkOf(operation, compiled) }
+}

@@ -1,0 +1,119 @@
+/** PATCH of a stored resource, top to bottom: by the rule of the version, which is a merge patch unless it says otherwise. */
+
+import { refuse } from '#kernel/error.ts'
+import { isJsonObject, mergePatch } from '#kernel/patch.ts'
+import { tagProblems } from '#kernel/tags.ts'
+import type { Tx } from '#stores/store.ts'
+import { noAttributes } from '../access.ts'
+import type { PlaneDependencies } from '../dependencies.ts'
+import { type StoredResource, toWire } from '../document.ts'
+import { requireGrant } from '../grant.ts'
+import type { WriteRoute } from '../locate.ts'
+import type { Outcome, RunInput } from '../plane.ts'
+import { notFound } from './not-found.ts'
+import { type Desired, withLocation } from './placement.ts'
+import {
+  askWriteGuards,
+  checkBody,
+  checkEnvelope,
+  commitWrite,
+  currentAsDesired,
+  desiredOf,
+  type JsonBody,
+  lockForWrite,
+  openWriteRequest,
+  requireGrantOnRequested,
+  requireGrantOnStored,
+  requireNotBusy,
+  requireRules,
+  requireWritePreconditions,
+  storeDesired,
+  unchangedOutcome,
+  type Write,
+  type WriteRequest,
+} from './write.ts'
+
+export async function runPatch(
+  deps: PlaneDependencies,
+  route: WriteRoute,
+  input: RunInput,
+): Promise<Outcome> {
+  const body = checkedPatch(deps, route, input.body)
+  const request = await openWriteRequest(deps, route, input, body)
+  return commitWrite(request, (tx) => patchInside(request, tx))
+}
+
+function checkedPatch(deps: PlaneDependencies, route: WriteRoute, body: unknown): JsonBody {
+  const { shape } = route
+  const { refuseProblems } = route.compiled
+  if (!isJsonObject(body)) {
+    throw refuse.InvalidRequestContent({ reason: 'expected a JSON object' })
+  }
+  if (body['tags'] !== undefined && body['tags'] !== null) {
+    const problems = tagProblems(body['tags'], deps.limits)
+    if (problems.length > 0) throw refuseProblems(problems)
+  }
+  if (typeof shape.patch === 'object') {
+    deps.checker.check(shape.patch.body, shape.unknownProperties, body, refuseProblems)
+  }
+  return body
+}
+
+async function patchInside(request: WriteRequest, tx: Tx): Promise<Outcome> {
+  const { route, input } = request
+  const write = await lockForWrite(request, tx)
+  const { compiled, current, id, now } = write
+  if (current === undefined) {
+    requireGrant(route, input, () => ({ now, request: 'unknown', resource: noAttributes }))
+    throw notFound(compiled, id)
+  }
+  let requested: Desired | undefined
+  if (input.pending !== undefined) {
+    requireGrantOnStored(write)
+    requested = patched(write, current)
+    requireGrantOnRequested(write, requested)
+  }
+  await askWriteGuards(write)
+  requireWritePreconditions(write, 'PATCH')
+  const desired = withLocation(write, requested ?? patched(write, current))
+  const { patch, body } = route.shape
+  const unchanged = await unchangedOutcome(
+    write,
+    desired,
+    typeof patch === 'object' ? patch.body : body,
+  )
+  if (unchanged !== undefined) return unchanged
+  requireNotBusy(compiled, current)
+  await requireRules(write, desired)
+  return storeDesired(write, desired)
+}
+
+/** What is stored, with the patch applied. */
+function patched(write: Write, current: StoredResource): Desired {
+  const { route, body, context } = write
+  const { patch = 'merge' } = route.shape
+  const tags = patchedTags(body, current)
+  if (patch === 'tags') return { ...currentAsDesired(current), tags }
+  if (typeof patch === 'object') {
+    // Checked against the rule's schema, by which its own file types it.
+    const model = patch.apply(body as never, current.model, context)
+    return { model, location: current.location, tags }
+  }
+  return { ...merged(write, current), tags }
+}
+
+function patchedTags(body: JsonBody, current: StoredResource): Desired['tags'] {
+  if (body['tags'] === undefined) return current.tags
+  // Checked before; `null` takes the tags away, a map replaces the whole map (facts 9.2).
+  return (body['tags'] ?? {}) as Desired['tags']
+}
+
+/** A merge patch on the body as this version shows it; the outcome is checked as the body of a PUT. */
+function merged(write: Write, current: StoredResource): Desired {
+  const { deps, compiled, route, body } = write
+  const { tags: _tags, ...rest } = body
+  const target = mergePatch(toWire(compiled, route.shape, current, deps.registry.words), rest)
+  const whole = checkBody(deps, route, target)
+  checkEnvelope(deps, compiled, current.id, { ...whole, tags: undefined })
+  return desiredOf(write, whole)
+}

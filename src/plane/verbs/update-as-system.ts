@@ -1,0 +1,55 @@
+/**
+ * A change of a stored resource that no request asked for: the installation's own, in the name of nobody (tokens
+ * that were refreshed, a login that came back). It asks no permission and opens no operation.
+ */
+
+import type { ResourceId } from '#kernel/resource-id.ts'
+import { auditVersion, changesOf, recordActivity, systemInitiator } from '../audit.ts'
+import { appendToFeed, isStored } from '../compiled-type.ts'
+import type { Resource } from '../declare/resource.ts'
+import { idOfKey, type PlaneDependencies } from '../dependencies.ts'
+import { readRow, type StoredResource, writeRow } from '../document.ts'
+
+/**
+ * Hands the resource to `change` in a transaction and writes the model it answers; nothing where it answers nothing,
+ * or where no resource is. `change` may run more than once, so it has no effects of its own. Was it written?
+ */
+export async function updateAsSystem(
+  deps: PlaneDependencies,
+  id: ResourceId | string,
+  change: (resource: Resource) => unknown,
+): Promise<boolean> {
+  const at = typeof id === 'string' ? idOfKey(id.toLowerCase()) : id
+  const last = at.segments.at(-1)
+  const compiled = last === undefined ? undefined : deps.registry.find(last.namespace, last.types)
+  if (!isStored(compiled)) throw new Error(`nothing is stored at ${at.text}`)
+  if (compiled.reconcile !== undefined) {
+    throw new Error(`${compiled.fullType} is updated by its reconciler`)
+  }
+  return deps.store.transact(async (tx) => {
+    const row = await tx.lock(at.key, 'change')
+    if (row === undefined) return false
+    const current = readRow(row)
+    const model = change(current)
+    if (model === undefined) return false
+    const next: StoredResource = {
+      ...current,
+      model,
+      etag: deps.ids.uuid(),
+      generation: current.generation + 1,
+    }
+    await tx.update(writeRow(compiled, next), current.etag)
+    await appendToFeed(tx, compiled, at.key)
+    const version = auditVersion(compiled, '')
+    const changes = changesOf(deps, { compiled, version, before: current, after: next })
+    await recordActivity(tx, {
+      at: deps.clock.now(),
+      initiator: systemInitiator,
+      action: `${compiled.permission}/write`,
+      target: current.id,
+      status: 'Succeeded',
+      ...(changes === undefined ? {} : { changes }),
+    })
+    return true
+  })
+}

@@ -1,0 +1,62 @@
+/** Refreshes tokens before they expire. Every replica looks; who takes the lease of a connection refreshes it. */
+
+import { rootId } from '#kernel/resource-id.ts'
+import type { ConsentDependencies } from '../../dependencies.ts'
+import type { Authorization } from '../../resources/authorizations/model.ts'
+import { types } from './model.ts'
+import { isDue, refresh } from './tokens.ts'
+
+const everyMilliseconds = 20_000
+const rowsAtOnce = 200
+const atOnce = 8
+
+export function startRefreshing(deps: ConsentDependencies): AsyncDisposable {
+  let stopped = false
+  let timer: { cancel(): void } | undefined
+  let underway: Promise<void> = Promise.resolve()
+  const next = (): void => {
+    underway = guarded(deps, () => stopped).then(() => {
+      if (!stopped) timer = deps.timers.after(everyMilliseconds, next)
+    })
+  }
+  timer = deps.timers.after(everyMilliseconds, next)
+  return {
+    async [Symbol.asyncDispose]() {
+      stopped = true
+      timer?.cancel()
+      await underway
+    },
+  }
+}
+
+/** The world fails; the next look comes soon. */
+async function guarded(deps: ConsentDependencies, isStopped: () => boolean): Promise<void> {
+  try {
+    await refreshDue(deps, isStopped)
+  } catch (error) {
+    deps.log.warn({ error: String(error) }, 'tokens wait to be refreshed')
+  }
+}
+
+export async function refreshDue(
+  deps: ConsentDependencies,
+  isStopped: () => boolean = () => false,
+): Promise<void> {
+  let after: string | undefined
+  for (;;) {
+    const rows = await deps.services.reader.list({
+      type: types.authorizations,
+      under: rootId,
+      ...(after === undefined ? {} : { after }),
+      limit: rowsAtOnce,
+    })
+    const now = deps.clock.now()
+    // Rows of this type were made by its `toModel`.
+    const due = rows.filter((row) => isDue(row.model as Authorization, now))
+    for (let at = 0; at < due.length && !isStopped(); at += atOnce) {
+      await Promise.all(due.slice(at, at + atOnce).map((row) => refresh(deps, row.id.key)))
+    }
+    after = rows.at(-1)?.id.key
+    if (rows.length < rowsAtOnce || after === undefined || isStopped()) return
+  }
+}

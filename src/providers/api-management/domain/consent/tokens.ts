@@ -1,0 +1,154 @@
+/** Getting tokens: by a code, by credentials, by a refresh token. Keeps them sealed, and never writes one anywhere. */
+
+import type { Seal } from '#kernel/ports.ts'
+import type { ConsentDependencies } from '../../dependencies.ts'
+import type { AuthorizationProvider } from '../../resources/authorization-providers/model.ts'
+import type { Authorization, KeptTokens, Tokens } from '../../resources/authorizations/model.ts'
+import { endpointsOf, receiverOf, scopeOf } from './endpoints.ts'
+import { sealedFor, type Texts } from './model.ts'
+import { hashOf, parentKey } from './references.ts'
+
+export type Obtained =
+  | { readonly ok: true; readonly tokens: KeptTokens }
+  | {
+      readonly ok: false
+      readonly code: string
+      readonly message: string
+      readonly transient: boolean
+    }
+
+/** Where nothing is said of it. */
+const lifeSeconds = 3600
+const refreshedAheadMilliseconds = 5 * 60_000
+const leaseMilliseconds = 60_000
+
+interface Asked {
+  /** Key of the authorization. */
+  readonly key: string
+  readonly provider: AuthorizationProvider
+  readonly form: Texts
+  readonly refreshing?: Tokens
+}
+
+export async function obtain(deps: ConsentDependencies, asked: Asked): Promise<Obtained> {
+  const { provider, key, form, refreshing } = asked
+  const { token, refresh } = endpointsOf(provider)
+  const secret = secretOf(deps.seal, provider, key)
+  const answer = await deps.tokens.ask(refreshing === undefined ? token : refresh, {
+    client_id: provider.parameters['clientId'] ?? '',
+    ...(secret === undefined ? {} : { client_secret: secret }),
+    ...form,
+  })
+  if (!answer.ok) {
+    return {
+      ok: false,
+      code: answer.error,
+      message: answer.message,
+      transient: answer.transient,
+    }
+  }
+  const { access_token, token_type, refresh_token, expires_in } = answer.answer
+  if (typeof access_token !== 'string' || access_token === '') {
+    const message = 'The identity provider answered without an access token.'
+    return { ok: false, code: 'InvalidAnswer', message, transient: false }
+  }
+  const refreshToken = typeof refresh_token === 'string' ? refresh_token : refreshing?.refreshToken
+  const tokens: Tokens = {
+    accessToken: access_token,
+    tokenType: typeof token_type === 'string' ? token_type : 'Bearer',
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+  }
+  const seconds = Number(expires_in)
+  return {
+    ok: true,
+    tokens: {
+      sealed: deps.seal.seal(JSON.stringify(tokens), sealedFor.tokens(key)),
+      expiresAt:
+        deps.clock.now() + (Number.isFinite(seconds) && seconds > 0 ? seconds : lifeSeconds) * 1000,
+      provider: hashOf(receiverOf(provider)),
+      refreshable: refreshToken !== undefined || provider.grantType === 'ClientCredentials',
+    },
+  }
+}
+
+/** The client secret is of the provider, above the authorization of that key. */
+function secretOf(seal: Seal, provider: AuthorizationProvider, key: string): string | undefined {
+  if (provider.sealedSecret === undefined) return undefined
+  const opened = seal.open(provider.sealedSecret, sealedFor.secret(parentKey(key)))
+  if (opened === undefined) throw new Error(`the secret above ${key} cannot be opened`)
+  return opened
+}
+
+export function byCredentials(
+  deps: ConsentDependencies,
+  key: string,
+  provider: AuthorizationProvider,
+): Promise<Obtained> {
+  const scope = scopeOf(provider)?.replace(/ ?offline_access/, '')
+  const form = {
+    grant_type: 'client_credentials',
+    ...(scope === undefined ? {} : { scope }),
+  }
+  return obtain(deps, { key, provider, form })
+}
+
+export function openTokens(seal: Seal, key: string, kept: KeptTokens): Tokens {
+  const opened = seal.open(kept.sealed, sealedFor.tokens(key))
+  if (opened === undefined) throw new Error(`the tokens of ${key} cannot be opened`)
+  // Sealed by `obtain` alone.
+  return JSON.parse(opened) as Tokens
+}
+
+export function isDue({ tokens, status }: Authorization, now: number): boolean {
+  return (
+    status === 'Connected' &&
+    tokens?.refreshable === true &&
+    tokens.expiresAt - now < refreshedAheadMilliseconds
+  )
+}
+
+/** Fresh tokens, by whoever takes the lease; a refusal of the identity provider shows as `Error`. */
+export async function refresh(deps: ConsentDependencies, key: string): Promise<void> {
+  const { services, clock } = deps
+  let before: Authorization | undefined
+  const taken = await services.updateAsSystem(key, (resource) => {
+    // Rows of this type were made by its `toModel`.
+    before = resource.model as Authorization
+    const now = clock.now()
+    if (!isDue(before, now) || (before.refreshingUntil ?? 0) > now) return undefined
+    return { ...before, refreshingUntil: now + leaseMilliseconds } satisfies Authorization
+  })
+  const kept = before?.tokens
+  const provider = (await services.reader.get(parentKey(key)))?.model as
+    | AuthorizationProvider
+    | undefined
+  if (!taken || kept === undefined || provider === undefined) return
+  const tokens = openTokens(deps.seal, key, kept)
+  if (kept.provider !== hashOf(receiverOf(provider))) {
+    await services.updateAsSystem(key, (resource) => {
+      const { refreshingUntil: _done, ...now } = resource.model as Authorization
+      const message =
+        'The authorization provider leads elsewhere now: consent has to be given anew.'
+      return { ...now, status: 'Error', error: { code: 'ProviderChanged', message } }
+    })
+    return
+  }
+  const obtained =
+    provider.grantType === 'ClientCredentials'
+      ? await byCredentials(deps, key, provider)
+      : await obtain(deps, {
+          key,
+          provider,
+          refreshing: tokens,
+          form: { grant_type: 'refresh_token', refresh_token: tokens.refreshToken ?? '' },
+        })
+  await services.updateAsSystem(key, (resource) => {
+    const { refreshingUntil: _done, ...now } = resource.model as Authorization
+    // Connected anew meanwhile: what was obtained belongs to what is gone.
+    if (now.tokens?.sealed !== kept.sealed) return now
+    if (obtained.ok) return { ...now, tokens: obtained.tokens }
+    if (obtained.transient && kept.expiresAt > clock.now()) return now
+    const message = `The token could not be refreshed: ${obtained.message}`
+    return { ...now, status: 'Error', error: { code: 'RefreshFailed', message } }
+  })
+}

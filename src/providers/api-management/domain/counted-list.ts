@@ -1,0 +1,120 @@
+/**
+ * Lists as this namespace gives them (facts 3.2): filtered, with `$skip`, and with `count`, how many there are on
+ * all pages. Looks at a bounded number of rows for a page; past that bound it tells no count.
+ */
+
+import { refuse } from '#kernel/error.ts'
+import { compileFilter } from '#kernel/filter/evaluate.ts'
+import type { Field, FieldMap } from '#kernel/filter/field-map.ts'
+import { parseFilter } from '#kernel/filter/parse.ts'
+import { lenientProfile } from '#kernel/filter/profile.ts'
+import { defaultLimits } from '#kernel/limits.ts'
+import type { Resource } from '#plane/declare/resource.ts'
+import type { ListContext, ListPage } from '#plane/declare/wire.ts'
+
+/** Where a list goes on. Signed by the plane, so it is what was written here. */
+interface Cursor {
+  readonly after: string
+  /** Matches still to be left out. */
+  readonly skip: number
+  readonly count?: number
+}
+
+const rowsAtOnceMax = 500
+
+/** The list of a type, its fields read off stored resources. */
+export function countedList<M>(
+  type: string,
+  fields: Readonly<Record<string, Field<Resource<M>>>>,
+  scanRowsMax: number = defaultLimits.filterScanRowsMax,
+): (context: ListContext) => Promise<ListPage<Resource<M>>> {
+  const map: FieldMap<Resource<M>> = { fields, lenient: true, optionalPrefix: 'properties' }
+  return async (context) => {
+    const filter = context.query.get('$filter') ?? ''
+    const matches = predicateOf(filter, map)
+    const { reader, parent: under, limit } = context
+    // Cursors are written below and signed by the plane.
+    const cursor = context.cursor === undefined ? undefined : (JSON.parse(context.cursor) as Cursor)
+    let skip = cursor?.skip ?? skipOf(context.query)
+    let { after } = cursor ?? { after: undefined }
+    const isFirst = cursor === undefined
+    const countsByScan = isFirst && filter.trim() !== ''
+    const items: Resource<M>[] = []
+    let matched = 0
+    let lastShown: string | undefined
+    let hasMore = false
+    let isExhausted = false
+    let isFull = false
+    let budget = Math.max(scanRowsMax, limit + 1)
+    while (budget > 0 && !isExhausted && (countsByScan || !hasMore)) {
+      const size = Math.min(budget, rowsAtOnceMax, countsByScan ? rowsAtOnceMax : skip + limit + 1)
+      // Rows of this type were made by its `toModel`.
+      const page = await reader.page({ type, under, after, limit: size })
+      const rows = page.items as readonly Resource<M>[]
+      budget -= size
+      isExhausted = page.next === undefined
+      for (const row of rows) {
+        after = row.id.key
+        if (!matches(row)) continue
+        matched++
+        if (skip > 0) {
+          skip--
+        } else if (items.length < limit && !isFull) {
+          items.push(row)
+          lastShown = after
+        } else {
+          hasMore = true
+        }
+      }
+      // The bound in bytes ended what was read, and ends the page. A count goes on.
+      isFull ||= page.isShort === true
+      if (isFull && !countsByScan) break
+    }
+    const scanned = isExhausted ? matched : undefined
+    const count = !isFirst
+      ? cursor?.count
+      : countsByScan
+        ? scanned
+        : await countOf(reader, type, under, scanRowsMax)
+    const from = hasMore ? lastShown : isExhausted ? undefined : after
+    return {
+      items,
+      ...(count === undefined ? {} : { count }),
+      ...(from === undefined
+        ? {}
+        : { next: nextOf({ after: from, skip, ...(count === undefined ? {} : { count }) }) }),
+    }
+  }
+}
+
+function nextOf(cursor: Cursor): string {
+  return JSON.stringify(cursor)
+}
+
+async function countOf(
+  reader: ListContext['reader'],
+  type: string,
+  under: ListContext['parent'],
+  most: number,
+): Promise<number | undefined> {
+  const count = await reader.count({ type, under, limit: most + 1 })
+  return count > most ? undefined : count
+}
+
+function predicateOf<T>(text: string, fields: FieldMap<T>): (item: T) => boolean {
+  if (text.trim() === '') return () => true
+  const parsed = parseFilter(text, lenientProfile)
+  if (!parsed.ok) throw refuse.InvalidFilterInQueryString({ reason: parsed.message })
+  const compiled = compileFilter(parsed.node, fields)
+  if (!compiled.ok) throw refuse.InvalidFilterInQueryString({ reason: compiled.message })
+  return compiled.matches
+}
+
+function skipOf(query: URLSearchParams): number {
+  const given = query.get('$skip')
+  if (given === null) return 0
+  if (!/^[0-9]{1,9}$/.test(given)) {
+    throw refuse.InvalidQueryParameter({ name: '$skip', reason: 'expected a whole number from 0' })
+  }
+  return Number(given)
+}

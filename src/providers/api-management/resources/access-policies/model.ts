@@ -1,0 +1,7 @@
+/** An access policy as it is stored. */
+
+export interface AccessPolicy {
+  readonly tenantId: string
+  readonly objectId: string
+  readonly appIds: readonly string[]
+}

@@ -1,0 +1,34 @@
+/** Access policies on the wire: one shape in all versions of authorizations (facts 3.1). */
+
+import Type, { type Static } from 'typebox'
+import type { Version } from '#plane/declare/wire.ts'
+import { authorizationDates } from '../../../published-versions.ts'
+import type { AccessPolicy } from '../model.ts'
+
+const guid = '^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$'
+const body = Type.Object({
+  properties: Type.Object({
+    tenantId: Type.String({ pattern: guid }),
+    objectId: Type.String({ pattern: guid }),
+    appIds: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 50 }),
+    ),
+  }),
+})
+export const accessPolicyVersions: readonly Version<AccessPolicy>[] = authorizationDates.map(
+  (date) => ({
+    date,
+    body,
+    answer: body,
+    unknownProperties: 'ignore' as const,
+    patch: 'none' as const,
+    toModel: ({ properties }: Static<typeof body>): AccessPolicy => ({
+      tenantId: properties.tenantId,
+      objectId: properties.objectId,
+      appIds: properties.appIds ?? [],
+    }),
+    fromModel: ({ tenantId, objectId, appIds }) => ({
+      properties: { tenantId, objectId, appIds },
+    }),
+  }),
+)

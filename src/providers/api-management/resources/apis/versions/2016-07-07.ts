@@ -1,0 +1,87 @@
+/** APIs on the wire: one shape in every version (facts 3.2, decision 0016). Documents are not imported. */
+
+import Type, { type Static } from 'typebox'
+import { nameOf } from '#kernel/resource-id.ts'
+import type { Version } from '#plane/declare/wire.ts'
+import { revisionOf } from '../../../domain/names.ts'
+import { maybe } from '../../operations/versions/shapes.ts'
+import { type Api, apiKinds, protocols } from '../model.ts'
+
+const text = (lengthMax: number) => maybe(Type.String({ maxLength: lengthMax }))
+const open = maybe(Type.Object({}, { additionalProperties: true }))
+
+/** What an API has in bodies and answers alike. */
+const kept = {
+  path: Type.String({ maxLength: 400 }),
+  displayName: maybe(Type.String({ minLength: 1, maxLength: 300 })),
+  description: text(10_000),
+  serviceUrl: text(2000),
+  protocols: maybe(Type.Array(Type.Enum([...protocols]), { maxItems: protocols.length })),
+  apiRevision: maybe(Type.String({ minLength: 1, maxLength: 100 })),
+  apiRevisionDescription: text(256),
+  apiVersion: text(100),
+  apiVersionDescription: text(256),
+  apiVersionSetId: text(2000),
+  apiVersionSet: open,
+  subscriptionRequired: maybe(Type.Boolean()),
+  subscriptionKeyParameterNames: maybe(Type.Object({ header: text(256), query: text(256) })),
+  type: Type.Optional(Type.Enum([...apiKinds])),
+  authenticationSettings: open,
+  contact: maybe(Type.Object({ name: text(256), url: text(2000), email: text(256) })),
+  license: maybe(Type.Object({ name: text(256), url: text(2000) })),
+  termsOfServiceUrl: text(2000),
+  sourceApiId: text(2000),
+}
+/** What only a body has: a document to make the API from. Looked at so that it is refused, not lost. */
+const importing = ['format', 'value', 'wsdlSelector', 'apiType'] as const
+
+const properties = Type.Object(kept)
+const body = Type.Object({ properties })
+type Body = Static<typeof body>
+
+const answer = Type.Object({
+  properties: Type.Object({
+    ...kept,
+    isCurrent: Type.Boolean({ readOnly: true }),
+    isOnline: Type.Boolean({ readOnly: true }),
+    provisioningState: Type.String({ readOnly: true }),
+  }),
+})
+
+export function api(date: string): Version<Api> {
+  return {
+    date,
+    body,
+    answer,
+    unknownProperties: 'ignore',
+    problems({ properties: given }: Body) {
+      return importing
+        .filter((name) => Object.hasOwn(given, name) && Reflect.get(given, name) !== null)
+        .map((name) => ({
+          path: `properties.${name}`,
+          message: 'documents are not imported; declare the operations one by one',
+        }))
+    },
+    toModel({ properties: given }: Body): Api {
+      const model: Record<string, unknown> = {}
+      for (const name of Object.keys(kept)) {
+        const value = Reflect.get(given, name)
+        if (value !== undefined && value !== null) model[name] = value
+      }
+      model['apiRevision'] ??= '1'
+      model['subscriptionRequired'] ??= true
+      model['type'] ??= 'http'
+      // Checked against the schema of the same members; those that are required were checked or set above.
+      return model as unknown as Api
+    },
+    fromModel: (model, { id, state }) => ({
+      properties: {
+        displayName: nameOf(id),
+        ...model,
+        isCurrent: revisionOf(id) === undefined,
+        isOnline: true,
+        provisioningState: state,
+      },
+    }),
+  }
+}

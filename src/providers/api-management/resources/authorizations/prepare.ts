@@ -1,0 +1,33 @@
+/** What an authorization needs from elsewhere before it becomes a model: its provider's grant, and a token. */
+
+import { parentOf, type ResourceId } from '#kernel/resource-id.ts'
+import type { Context } from '#plane/declare/resource.ts'
+import type { ConsentDependencies } from '../../dependencies.ts'
+import { byCredentials } from '../../domain/consent/tokens.ts'
+import { refuseFields } from '../../errors.ts'
+import type { AuthorizationProvider } from '../authorization-providers/model.ts'
+import type { AuthorizationBody, PreparedAuthorization } from './versions/2022-04-01-preview.ts'
+
+/** Asked ahead of the write: which grant the provider has, and of credentials, a token at once. */
+export async function prepareAuthorization(
+  deps: ConsentDependencies,
+  { id, reader }: Context & { readonly id: ResourceId },
+  given: AuthorizationBody,
+): Promise<PreparedAuthorization> {
+  const above = await reader.get(parentOf(id))
+  const asked = given.properties.oauth2grantType
+  // Without a provider the write is refused for that.
+  if (above === undefined) return { ...given, grant: asked ?? 'AuthorizationCode' }
+  const provider = above.model as AuthorizationProvider
+  const grant = asked ?? provider.grantType
+  if (grant !== provider.grantType) {
+    throw refuseFields([
+      {
+        path: 'properties.oauth2grantType',
+        message: `must be ${provider.grantType}, the grant of the authorization provider`,
+      },
+    ])
+  }
+  if (grant === 'AuthorizationCode') return { ...given, grant }
+  return { ...given, grant, obtained: await byCredentials(deps, id.key, provider) }
+}

@@ -1,0 +1,49 @@
+/** Services: what APIs belong to. A registry of definitions, not a gateway, so there is nothing to provision. */
+
+import { nameOf } from '#kernel/resource-id.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import type { Resource } from '#plane/declare/resource.ts'
+import { defineStored } from '#plane/declare/stored.ts'
+import { countedList } from '../../domain/counted-list.ts'
+import { allDates } from '../../published-versions.ts'
+import type { Service } from './model.ts'
+import { service } from './versions/2016-07-07.ts'
+
+const type = 'ApiManagement/service'
+type Stored = Resource<Service>
+
+export function services(): ResourceType {
+  return defineStored<Service>({
+    type,
+    description: 'A service, under which APIs and their operations are defined.',
+    scope: 'resource-group',
+    tracked: { location: 'optional' },
+    name: {
+      pattern: /^[a-zA-Z](?:[a-zA-Z0-9-]{0,48}[a-zA-Z0-9])?$/,
+      rule: '1 to 50 letters, digits and hyphens, a letter first and no hyphen last',
+    },
+    versions: allDates.map(service),
+    protocol: { headStatus: 200 },
+    summary: ({ sku }) => ({ sku }),
+    list: {
+      page: countedList<Service>(type, {
+        name: { type: 'string', read: ({ id }: Stored) => nameOf(id), ignoreCase: true },
+        publisherName: { type: 'string', read: ({ model }) => model.publisherName },
+        publisherEmail: { type: 'string', read: ({ model }) => model.publisherEmail },
+      }),
+    },
+    sample: {
+      name: (seed) => `service-${seed}`,
+      body: () => ({
+        location: 'local',
+        sku: { name: 'Developer', capacity: 1 },
+        properties: { publisherEmail: 'apis@example.test', publisherName: 'Example' },
+      }),
+      changed: () => ({
+        location: 'local',
+        sku: { name: 'Developer', capacity: 1 },
+        properties: { publisherEmail: 'apis@example.test', publisherName: 'Example, renamed' },
+      }),
+    },
+  })
+}

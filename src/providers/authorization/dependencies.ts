@@ -1,0 +1,26 @@
+/** What the provider is given. */
+
+import type { Directory } from '#kernel/principal.ts'
+import type { ResourceId } from '#kernel/resource-id.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import type { Attributes } from '#plane/access.ts'
+import type { Authorizer } from './domain/authorizer.ts'
+import type { AuthorizationLimits } from './domain/limits.ts'
+import type { FindDenied } from './resources/denied-requests/resource.ts'
+
+export interface Inspection extends Pick<Authorizer, 'explain' | 'permissionsAt'> {
+  /** What conditions may know of a stored resource. */
+  attributesOf(id: ResourceId): Promise<Attributes>
+  /** What a refused request asked for, while it is kept. */
+  findDenied: FindDenied
+}
+
+export interface AuthorizationProviderDependencies {
+  readonly words: VendorWords
+  readonly directory: Directory
+  /** The authorizer's answer; without one, deleting a role looks at every assignment. */
+  readonly isRoleInUse?: (roleId: string) => boolean | undefined
+  /** Asked by `permissions` and `checkAccess`, which are not there without it. */
+  readonly inspection?: Inspection
+  readonly limits?: Partial<AuthorizationLimits>
+}

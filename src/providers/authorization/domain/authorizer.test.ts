@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { contractWords } from '#kernel/vendor.ts'
+import { type AccessRequest, type Attributes, noAttributes, type Verdict } from '#plane/access.ts'
+import { createMemoryReader, idOf, sampleContext } from '../../testing/memory-reader.ts'
+import { createAuthorizer } from './authorizer.ts'
+import { ownerRoleId } from './built-in-roles.ts'
+import type { Position } from './freshness.ts'
+
+const sub = '/subscriptions/11111111-1111-4111-8111-111111111111'
+const reader = 'acdd72a7-3385-48ef-bd42-f606fba81ae7'
+const contributor = 'b24988ac-6180-42a0-ab88-20f7382dd24c'
+const access = '18d7d88d-d35e-4fb5-a5c3-7773c20a72d9'
+const billing = '1b8f4c1e-52d3-4c0b-9a6e-3d6c5f0b7e21'
+const ann = '33333333-3333-4333-8333-333333333333'
+const team = '66666666-6666-4666-8666-666666666666'
+const name = '22222222-2222-4222-8222-222222222222'
+
+function setUp(position?: () => Position) {
+  const rows = createMemoryReader()
+  const directory = { changes: 0, groups: [] as string[], asked: 0 }
+  const authorizer = createAuthorizer({
+    words: contractWords,
+    feed: position === undefined ? rows.feed : { ...rows.feed, position },
+    directoryFeed: { position: () => directory.changes },
+    directory: {
+      groupsOf: () => {
+        directory.asked += 1
+        return Promise.resolve([...directory.groups])
+      },
+    },
+    reader: rows,
+  })
+  const grant = (scope: string, roleId: string, principalId = ann): string => {
+    const path = `${scope}/providers/Vendor.Authorization/roleAssignments/${name}`
+    rows.put(path, { principalId, roleId, principalType: 'User' })
+    return path
+  }
+  return { rows, directory, authorizer, grant }
+}
+
+function ask(action: string, scope: string, groups: readonly string[] = []): AccessRequest {
+  const { principal } = sampleContext(createMemoryReader())
+  return { principal: { ...principal, id: ann, groups }, action, scope: idOf(scope) }
+}
+
+const write = 'Vendor.Authorization/roleAssignments/write'
+const read = 'Vendor.Resources/subscriptions/read'
+const builtIn: readonly [role: string, action: string, allowed: boolean][] = [
+  [ownerRoleId, write, true],
+  [contributor, write, false],
+  [contributor, 'Vendor.Authorization/roleDefinitions/delete', false],
+  [contributor, 'Vendor.Resources/subscriptions/cancel/action', false],
+  [contributor, read, true],
+  [contributor, 'Vendor.ContainerInstance/containerGroups/write', true],
+  [reader, read, true],
+  [reader, 'Vendor.DataShare/accounts/shareSubscriptions/listSynchronizations/action', false],
+  [reader, write, false],
+  [access, write, true],
+  [access, 'Vendor.ContainerInstance/containerGroups/write', false],
+  [billing, 'Vendor.Billing/billingAccounts/billingProfiles/recordPurchase/action', true],
+  [billing, 'Vendor.ContainerInstance/containerGroups/write', false],
+]
+for (const [role, action, allowed] of builtIn) {
+  test(`the built-in role ${role} ${allowed ? 'allows' : 'does not allow'} ${action}`, async () => {
+    const { authorizer, grant } = setUp()
+    grant('', role)
+    assert.equal(await authorizer.allows(ask(action, sub)), allowed)
+  })
+}
+
+test('answers at once when nothing changed and the membership is known', async () => {
+  const { authorizer, grant, directory } = setUp()
+  grant(sub, reader)
+  assert.equal(await authorizer.allows(ask(read, sub)), true)
+  assert.equal(authorizer.allows(ask(read, sub)), true)
+  assert.equal(authorizer.allows(ask(read, `${sub}/resourceGroups/other`)), true)
+  assert.equal(authorizer.allows(ask(write, sub)), false)
+  assert.equal(directory.asked, 1)
+})
+
+test('a revoked assignment, role or membership counts at the next question', async () => {
+  const { authorizer, grant, rows, directory } = setUp()
+  const path = grant(sub, reader)
+  assert.equal(await authorizer.allows(ask(read, sub)), true)
+  rows.remove(path)
+  assert.equal(await authorizer.allows(ask(read, sub)), false)
+
+  directory.groups = [team]
+  directory.changes += 1
+  const group = grant(sub, reader, team)
+  assert.equal(await authorizer.allows(ask(read, sub)), true)
+  directory.groups = []
+  directory.changes += 1
+  assert.equal(await authorizer.allows(ask(read, sub)), false)
+  rows.remove(group)
+})
+
+test('groups a token vouches for count for that token alone', async () => {
+  const { authorizer, grant } = setUp()
+  grant(sub, reader, team)
+  assert.equal(await authorizer.allows(ask(read, sub, [team.toUpperCase()])), true)
+  assert.equal(await authorizer.allows(ask(read, sub)), false)
+  assert.equal(await authorizer.allows(ask(read, sub, [team])), true)
+})
+
+test('a membership that changes while it is read is not remembered', async () => {
+  const rows = createMemoryReader()
+  let changes = 0
+  const answers = [[team], []]
+  const authorizer = createAuthorizer({
+    words: contractWords,
+    feed: rows.feed,
+    directoryFeed: { position: () => changes },
+    directory: {
+      groupsOf: async () => {
+        const answer = answers.shift() ?? []
+        // Somebody is taken out of the group after this read it and before the answer arrives.
+        if (changes === 0) changes = 1
+        return answer
+      },
+    },
+    reader: rows,
+  })
+  rows.put(`${sub}/providers/Vendor.Authorization/roleAssignments/${name}`, {
+    principalId: team,
+    roleId: reader,
+    principalType: 'Group',
+  })
+  await authorizer.allows(ask(read, sub))
+  assert.equal(await authorizer.allows(ask(read, sub)), false)
+})
+
+test('a store that cannot be asked fails the question, and the next one recovers', async () => {
+  let down = false
+  const { authorizer, grant, rows } = setUp(() =>
+    down ? Promise.reject(new Error('down')) : Promise.resolve(rows.feed.position()),
+  )
+  grant(sub, reader)
+  assert.equal(await authorizer.allows(ask(read, sub)), true)
+  down = true
+  await assert.rejects(async () => authorizer.allows(ask(read, sub)), /down/)
+  down = false
+  assert.equal(await authorizer.allows(ask(read, sub)), true)
+})
+
+test('knows which roles are in use', async () => {
+  const { authorizer, grant, rows } = setUp()
+  assert.equal(authorizer.isRoleInUse(reader), undefined)
+  const path = grant(sub, reader)
+  await authorizer.allows(ask(read, sub))
+  assert.equal(authorizer.isRoleInUse(reader), true)
+  assert.equal(authorizer.isRoleInUse(contributor), false)
+  rows.remove(path)
+  await authorizer.allows(ask(read, sub))
+  assert.equal(authorizer.isRoleInUse(reader), false)
+})
+
+test('a row that claims to be a built-in role changes nothing', async () => {
+  const { authorizer, grant, rows } = setUp()
+  grant(sub, reader)
+  rows.put(`/providers/Vendor.Authorization/roleDefinitions/${reader}`, {
+    permissions: [{ actions: ['*'], notActions: [], dataActions: [], notDataActions: [] }],
+  })
+  assert.equal(await authorizer.allows(ask(write, sub)), false)
+})
+
+const rbacAdministrator = 'f58310d9-a9f6-439a-9e8d-f62e7b41a168'
+const facts = (roleId: string, principalId: string): Attributes =>
+  new Map([
+    ['vendor.authorization/roleassignments:roledefinitionid', roleId],
+    ['vendor.authorization/roleassignments:principalid', principalId],
+  ])
+
+function holds(
+  verdict: Verdict,
+  request: Attributes | 'unknown',
+  resource = noAttributes,
+): boolean {
+  return typeof verdict === 'boolean' ? verdict : verdict.holds({ now: 0, request, resource })
+}
+
+test('a conditioned grant is settled anew each time, and never remembered as a plain one', async () => {
+  const { authorizer, rows } = setUp()
+  rows.put(`${sub}/providers/Vendor.Authorization/roleAssignments/${name}`, {
+    principalId: ann,
+    roleId: access,
+    principalType: 'User',
+    condition: `!(ActionMatches{'${write}'}) OR @Request[Vendor.Authorization/roleAssignments:RoleDefinitionId] GuidEquals '${reader}'`,
+    conditionVersion: '2.0',
+  })
+  for (let round = 0; round < 3; round++) {
+    const verdict = await authorizer.allows(ask(write, sub))
+    assert.ok(typeof verdict === 'object')
+    assert.equal(holds(verdict, facts(reader, team)), true)
+    assert.equal(holds(verdict, facts(contributor, team)), false)
+    assert.equal(holds(verdict, 'unknown'), false)
+    // What the condition does not speak of is plainly allowed.
+    assert.equal(await authorizer.allows(ask(read, sub)), true)
+  }
+})
+
+test('a condition that cannot be read grants nothing', async () => {
+  const { authorizer, rows } = setUp()
+  for (const extra of [
+    { condition: 'nonsense', conditionVersion: '2.0' },
+    { condition: '1 NumericEquals 1' },
+    { condition: '1 NumericEquals 1', conditionVersion: '1.0' },
+    { conditionVersion: '2.0' },
+  ]) {
+    const path = `${sub}/providers/Vendor.Authorization/roleAssignments/${name}`
+    rows.put(path, { principalId: ann, roleId: ownerRoleId, principalType: 'User', ...extra })
+    assert.equal(await authorizer.allows(ask(read, sub)), false)
+  }
+})
+
+test('whoever assigns roles under a condition cannot take it off, nor get around it', async () => {
+  const { authorizer, directory, rows } = setUp()
+  directory.groups = [team]
+  const other = '77777777-7777-4777-8777-777777777777'
+  rows.put(`${sub}/providers/Vendor.Authorization/roleAssignments/${name}`, {
+    principalId: ann,
+    roleId: rbacAdministrator,
+    principalType: 'User',
+    // Holds for everything that can be asked for: only the rule of the house is left.
+    condition: '1 NumericEquals 1',
+    conditionVersion: '2.0',
+  })
+  const verdict = await authorizer.allows(ask(write, sub))
+  assert.equal(holds(verdict, facts(rbacAdministrator, other)), true)
+  assert.equal(holds(verdict, facts(reader, ann)), true)
+  for (const own of [ann, team]) {
+    for (const role of [rbacAdministrator, ownerRoleId, access]) {
+      assert.equal(holds(verdict, facts(role, own)), false)
+      assert.equal(holds(verdict, facts(reader, other), facts(role, own)), false)
+    }
+  }
+  const remove = await authorizer.allows(ask('Vendor.Authorization/roleAssignments/delete', sub))
+  assert.equal(holds(remove, noAttributes, facts(rbacAdministrator, ann)), false)
+  assert.equal(holds(remove, noAttributes, facts(rbacAdministrator, other)), true)
+  // An unconditioned grant is bound by nothing.
+  rows.put(`${sub}/providers/Vendor.Authorization/roleAssignments/${other}`, {
+    principalId: ann,
+    roleId: ownerRoleId,
+    principalType: 'User',
+  })
+  assert.equal(await authorizer.allows(ask(write, sub)), true)
+})
+
+test('attributes of the caller count at once, and are the caller’s own', async () => {
+  const rows = createMemoryReader()
+  let changes = 0
+  let level: number | undefined
+  const authorizer = createAuthorizer({
+    words: contractWords,
+    feed: rows.feed,
+    directoryFeed: { position: () => changes },
+    directory: {
+      groupsOf: async () => [],
+      attributesOf: async (id) => (level === undefined || id !== ann ? {} : { Staff_Level: level }),
+    },
+    reader: rows,
+  })
+  for (const principalId of [ann, team]) {
+    rows.put(`${sub}/providers/Vendor.Authorization/roleAssignments/${principalId}`, {
+      principalId,
+      roleId: reader,
+      principalType: 'User',
+      condition:
+        '@Principal[Vendor.Directory/CustomSecurityAttributes/Id:staff_level] NumericGreaterThan 3',
+      conditionVersion: '2.0',
+    })
+  }
+  const allowed = () => authorizer.allows(ask(read, sub))
+  assert.equal(await allowed(), false)
+  level = 4
+  assert.equal(await allowed(), false)
+  changes += 1
+  assert.equal(await allowed(), true)
+  level = 3
+  changes += 1
+  assert.equal(await allowed(), false)
+})

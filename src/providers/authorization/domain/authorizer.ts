@@ -1,0 +1,305 @@
+/**
+ * Answers the plane's "may they?" from an index in memory, kept exactly as fresh as the store: before every
+ * answer the feeds are asked whether anything changed. Decides nothing itself (`decide.ts` does) and writes
+ * nothing. When the store cannot be asked the question fails; it is never answered from what may be stale.
+ */
+
+import type { Directory, Principal, PrincipalAttributes } from '#kernel/principal.ts'
+import { parseResourceId, type ResourceId, scopeKeys } from '#kernel/resource-id.ts'
+import { qualify, type VendorWords } from '#kernel/vendor.ts'
+import {
+  type Access,
+  type AccessRequest,
+  type Attributes,
+  noAttributes,
+  type RequestFacts,
+  type Verdict,
+} from '#plane/access.ts'
+import type { Reader, Resource } from '#plane/declare/resource.ts'
+import type { RoleAssignment } from '../resources/role-assignments/model.ts'
+import type { Permission, RoleDefinition } from '../resources/role-definitions/model.ts'
+import { builtInRoles } from './built-in-roles.ts'
+import type { Condition, ConditionFacts } from './conditions/condition.ts'
+import { createConditionReader } from './conditions/read.ts'
+import { decide, type Question } from './decide.ts'
+import { type Explanation, explain } from './explain.ts'
+import { createFreshness, type Position } from './freshness.ts'
+import { createGrantIndex, type GrantIndex } from './grant-index.ts'
+import { defaultAuthorizationLimits } from './limits.ts'
+import { createSelfGrants } from './self-grant.ts'
+
+/** An ordered log of changed keys, as the store gives it (its `Feed`). */
+interface ChangeFeed {
+  /** Fresh: a change acknowledged anywhere is seen by the next call. Synchronous where that is free. */
+  position(): Position
+  /** Keys changed after `position`, oldest first, with the position of the last. */
+  since(
+    position: number,
+    limit: number,
+  ): Promise<{ readonly position: number; readonly keys: readonly string[] }>
+}
+
+export interface AuthorizerDependencies {
+  readonly words: VendorWords
+  /** The feed `authorization`: assignments and role definitions. */
+  readonly feed: ChangeFeed
+  /** The directory's own feed: any change of a membership moves it. */
+  readonly directoryFeed: Pick<ChangeFeed, 'position'>
+  readonly directory: Pick<Directory, 'groupsOf' | 'attributesOf'>
+  /** Committed reads; used from the first question on. */
+  readonly reader: Pick<Reader, 'get' | 'list'>
+  /** Decisions and memberships remembered at the most, each. */
+  readonly rememberedMax?: number
+}
+
+export interface Authorizer extends Access, AsyncDisposable {
+  /** Is the role assigned anywhere, as of the last question? `undefined` before the first. */
+  isRoleInUse(roleId: string): boolean | undefined
+  /** Why somebody may or may not do something. Says the same as `allows`, with its reasons. */
+  explain(asked: ExplainedQuestion): Promise<Explanation>
+  /** What the caller's roles permit at a scope: the union over all that reach it, conditions left aside. */
+  permissionsAt(principal: Principal, scope: ResourceId): Promise<readonly Permission[]>
+}
+
+interface ExplainedQuestion {
+  readonly principalId: string
+  /** Groups that a token vouches for. */
+  readonly groups: readonly string[]
+  readonly action: string
+  readonly scope: ResourceId
+  readonly facts: RequestFacts
+}
+
+const rowsAtOnce = 1000
+/** What the directory says of a caller, as far as decisions need it. */
+interface Standing {
+  readonly groupIds: readonly string[]
+  readonly attributes: Attributes
+}
+
+const types = ['Authorization/roleDefinitions', 'Authorization/roleAssignments'] as const
+
+export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
+  const { words, feed, directoryFeed, directory, reader, rememberedMax = 20_000 } = deps
+  const builtIns = builtInRoles(words)
+  const roleType = `${qualify(words, 'Authorization').toLowerCase()}/roledefinitions`
+
+  let index: GrantIndex | undefined
+  const selfGrants = createSelfGrants(words)
+  const readCondition = createConditionReader(words, defaultAuthorizationLimits)
+  /**
+   * A pending verdict is remembered as pending: which conditions are open follows from the question alone,
+   * whether they hold is asked anew for every request.
+   */
+  const decisions = new Map<string, Verdict>()
+  const standings = new Map<string, Standing>()
+
+  const assignments = createFreshness(() => feed.position(), catchUp)
+  const groups = createFreshness(
+    () => directoryFeed.position(),
+    // Memberships and attributes are asked for again one by one; a change of one group may move anyone below it.
+    (_from, to) => {
+      standings.clear()
+      decisions.clear()
+      return Promise.resolve(to)
+    },
+  )
+
+  /** Brings the index from one position of the feed to another, or a later one. */
+  async function catchUp(from: number | undefined, to: number): Promise<number> {
+    if (from === undefined || index === undefined) {
+      index = await load()
+      decisions.clear()
+      return to
+    }
+    let at = from
+    while (at < to) {
+      const { position, keys } = await feed.since(at, rowsAtOnce)
+      if (position <= at) throw new Error('the authorization feed moved, but lists no change')
+      for (const key of new Set(keys)) put(index, key, await reader.get(key))
+      at = position
+      decisions.clear()
+    }
+    return at
+  }
+
+  /** Rows may change while this reads; what changed after the position is read again by `catchUp`. */
+  async function load(): Promise<GrantIndex> {
+    const fresh = createGrantIndex(builtIns, readCondition)
+    for (const type of types) {
+      let after: string | undefined
+      for (;;) {
+        const rows = await reader.list({
+          type,
+          under: '/',
+          ...(after === undefined ? {} : { after }),
+          limit: rowsAtOnce,
+        })
+        for (const row of rows) put(fresh, row.id.key, row)
+        after = rows.at(-1)?.id.key
+        if (rows.length < rowsAtOnce || after === undefined) break
+      }
+    }
+    return fresh
+  }
+
+  function put(into: GrantIndex, key: string, row: Resource | undefined): void {
+    if (row === undefined) {
+      into.remove(key)
+      return
+    }
+    const last = parseResourceId(key)?.segments.at(-1)
+    // The feed carries these two types alone, and their models were made by their own `toModel`.
+    if (`${last?.namespace}/${last?.types.join('/')}`.toLowerCase() === roleType) {
+      into.putRole(row as Resource<RoleDefinition>)
+    } else {
+      into.putAssignment(row as Resource<RoleAssignment>)
+    }
+  }
+
+  /** `undefined` when what is in memory is fresh already. */
+  function fresh(): Promise<unknown> | undefined {
+    const one = assignments.ensure()
+    const two = groups.ensure()
+    return one === undefined && two === undefined ? undefined : Promise.all([one, two])
+  }
+
+  function allows(question: AccessRequest): Verdict | Promise<Verdict> {
+    const stale = fresh()
+    return stale === undefined ? answer(question) : stale.then(() => answer(question))
+  }
+
+  function answer(question: AccessRequest): Verdict | Promise<Verdict> {
+    const { principal, action, scope } = question
+    // Groups that a token vouches for differ from token to token, so these answers are not remembered.
+    const key = principal.groups.length === 0 ? `${principal.id} ${action} ${scope.key}` : undefined
+    const remembered = key === undefined ? undefined : decisions.get(key)
+    if (remembered !== undefined) return remembered
+    const known = standings.get(principal.id)
+    if (known !== undefined) return judge(question, known, key)
+    return ask(principal).then((standing) => {
+      // What is not in memory (any more) may be stale already: good for this answer, not for later ones.
+      const current = standings.get(principal.id) === standing
+      return judge(question, standing, current ? key : undefined)
+    })
+  }
+
+  function judge(
+    { principal, action, scope }: AccessRequest,
+    standing: Standing,
+    key: string | undefined,
+  ): Verdict {
+    const grants = loaded()
+    const lower = action.toLowerCase()
+    const principalIds = idsOf(principal, standing)
+    const narrowly = selfGrants.concerns(lower)
+    const question: Question = {
+      action: lower,
+      scopeKeys: scopeKeys(scope),
+      principalIds,
+      principal: standing.attributes,
+      narrowly,
+    }
+    const decision = decide(question, grants, grants)
+    const verdict: Verdict =
+      typeof decision === 'boolean'
+        ? decision
+        : {
+            holds: (facts) =>
+              !(narrowly && selfGrants.isOne(lower, facts, principalIds, grants)) &&
+              anyHolds(decision, { ...facts, action: lower, principal: standing.attributes }),
+          }
+    if (key !== undefined) remember(decisions, key, verdict)
+    return verdict
+  }
+
+  function loaded(): GrantIndex {
+    if (index === undefined) throw new Error('the index of assignments is not loaded')
+    return index
+  }
+
+  /** Reads what the directory says; remembers it unless the directory changed meanwhile. */
+  async function ask(principal: Pick<Principal, 'id'>): Promise<Standing> {
+    const before = groups.position
+    const [groupIds, attributes] = await Promise.all([
+      directory.groupsOf(principal.id),
+      directory.attributesOf?.(principal.id),
+    ])
+    const standing: Standing = {
+      groupIds,
+      attributes: attributes === undefined ? noAttributes : inLowerCase(attributes),
+    }
+    await groups.ensure()
+    if (groups.position === before) remember(standings, principal.id, standing)
+    return standing
+  }
+
+  function remember<V>(memory: Map<string, V>, key: string, value: V): void {
+    // Starting anew is rare and cheap next to keeping an order of use on every hit.
+    if (memory.size >= rememberedMax) memory.clear()
+    memory.set(key, value)
+  }
+
+  async function explainOne(asked: ExplainedQuestion): Promise<Explanation> {
+    const { principalId, groups: vouchedFor, scope, facts } = asked
+    await fresh()
+    const standing = await ask({ id: principalId })
+    const grants = loaded()
+    const action = asked.action.toLowerCase()
+    const principalIds = idsOf({ id: principalId, groups: vouchedFor }, standing)
+    const known = facts.request !== 'unknown' && facts.resource !== 'unknown'
+    return explain(
+      {
+        scopeKeys: scopeKeys(scope),
+        facts: { ...facts, action, principal: standing.attributes },
+        touchesOwn:
+          known &&
+          selfGrants.concerns(action) &&
+          selfGrants.isOne(action, facts, principalIds, grants),
+      },
+      grants.of(principalIds),
+      grants,
+    )
+  }
+
+  async function permissionsAt(
+    principal: Principal,
+    scope: ResourceId,
+  ): Promise<readonly Permission[]> {
+    await fresh()
+    const standing = await ask(principal)
+    const grants = loaded()
+    const roleIds = new Set<string>()
+    for (const id of idsOf(principal, standing)) {
+      for (const scopeKey of scopeKeys(scope)) {
+        for (const { roleId } of grants.madeAt(scopeKey)?.get(id) ?? []) roleIds.add(roleId)
+      }
+    }
+    return [...roleIds].flatMap((roleId) => grants.permissionsIn(roleId))
+  }
+
+  return {
+    allows,
+    explain: explainOne,
+    permissionsAt,
+    isRoleInUse: (roleId) => index?.isRoleInUse(roleId),
+    async [Symbol.asyncDispose]() {
+      await Promise.allSettled([assignments.settled(), groups.settled()])
+    },
+  }
+}
+
+function anyHolds(conditions: readonly Condition[], facts: ConditionFacts): boolean {
+  return conditions.some((condition) => condition(facts) === true)
+}
+
+function idsOf(
+  principal: Pick<Principal, 'id' | 'groups'>,
+  { groupIds }: Standing,
+): readonly string[] {
+  return [principal.id, ...groupIds, ...principal.groups.map((id) => id.toLowerCase())]
+}
+
+function inLowerCase(attributes: PrincipalAttributes): Attributes {
+  return new Map(Object.entries(attributes).map(([name, value]) => [name.toLowerCase(), value]))
+}

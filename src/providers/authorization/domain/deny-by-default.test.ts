@@ -1,0 +1,56 @@
+/** Walks the whole table: a principal who has nothing is refused everywhere, but where everybody may ask. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from '#kernel/error.ts'
+import { nobody } from '#plane/testing/start.ts'
+import { openInstallation, subscription } from '../../testing/installation.ts'
+
+/** Open to anybody who is signed in: each shows the caller's own, or what everybody knows. */
+const open = new Set([
+  'GET /subscriptions',
+  'GET /tenants',
+  'GET /providers',
+  'GET /providers/{providerName}',
+  'GET /{scope}/providers/Vendor.Authorization/permissions',
+  'POST /{scope}/providers/Vendor.Authorization/checkAccess',
+  // Either of two permissions will do (facts 7.4): the action itself refuses who has neither.
+  'POST /{scope}/providers/Vendor.ResourceHealth/events/{eventName}/fetchEventDetails',
+  // Access policies decide, and no role.
+  'POST /subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ApiManagement/service/{serviceName}/authorizationProviders/{authorizationProviderName}/authorizations/{authorizationName}/getToken',
+])
+
+test('every route refuses a principal without any role', async () => {
+  await using t = await openInstallation()
+  await t.call('PUT', subscription, { displayName: 'One' }, { version: '2020-01-01' })
+  const seen: string[] = []
+  let refused = 0
+  for (const route of t.plane.describe()) {
+    const path = route.path
+      .replace('/{scope}', subscription)
+      .replace('{subscriptionId}', subscription.split('/')[2] ?? '')
+      .replace(/\{[^}]+\}/g, 'one')
+    const query = new URLSearchParams({ 'api-version': route.versions[0] ?? '2022-04-01' })
+    const located = t.plane.locate(route.method, path, query)
+    const answer = await Promise.resolve()
+      .then(() => t.plane.authorize(located, nobody, 'c'))
+      .then(
+        () => 'allowed',
+        (error: unknown) => {
+          assert.ok(error instanceof ApiError, String(error))
+          return `${error.status} ${error.code}`
+        },
+      )
+    if (answer === 'allowed') seen.push(`${route.method} ${route.path}`)
+    else {
+      assert.equal(answer, '403 AuthorizationFailed', route.path)
+      refused += 1
+    }
+  }
+  const operations = /^GET \/providers\/Vendor\.\w+\/operations$/
+  assert.deepEqual(
+    seen.filter((one) => !open.has(one) && !operations.test(one)),
+    [],
+  )
+  assert.ok(refused > 30)
+})

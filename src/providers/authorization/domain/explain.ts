@@ -1,0 +1,104 @@
+/**
+ * Why a decision falls as it does: by which assignment an action is allowed, or which came nearest and what
+ * was missing. Looks at the same grants with the same `counts` as `decide.ts`, and decides nothing.
+ */
+
+import { compilePermission } from '#kernel/action.ts'
+import { isWithin } from '#kernel/resource-id.ts'
+import type { Permission } from '../resources/role-definitions/model.ts'
+import type { ConditionFacts } from './conditions/condition.ts'
+import { counts, type Grant, type Roles } from './decide.ts'
+
+type Reason =
+  | 'Granted'
+  /** It would grant the action, but its scope is not the one asked about nor above it. */
+  | 'OtherScope'
+  /** The role lists the action and takes it back (`notActions`). */
+  | 'NotActions'
+  | 'ActionNotGranted'
+  | 'ConditionFalse'
+  /** It depends on what was not told: the body, the resource. */
+  | 'ConditionUndecided'
+  /** Nobody takes off, under a condition, what binds themselves (`self-grant.ts`). */
+  | 'OwnAssignment'
+
+export interface Finding {
+  readonly grant: Grant
+  readonly reason: Reason
+}
+
+export interface Explanation {
+  readonly decision: 'Allowed' | 'NotAllowed' | 'Conditional'
+  /** The one that allows it, or those that came nearest, nearest first. */
+  readonly findings: readonly Finding[]
+  /** What the conditions were asked about. */
+  readonly facts: ConditionFacts
+}
+
+interface Asked {
+  readonly scopeKeys: readonly string[]
+  readonly facts: ConditionFacts
+  /** Does the request touch what binds the caller? Only said where it is known. */
+  readonly touchesOwn: boolean
+}
+
+interface RolesInFull extends Roles {
+  permissionsIn(roleId: string): readonly Permission[]
+}
+
+const nearestMax = 5
+const rank: readonly Reason[] = [
+  'ConditionUndecided',
+  'ConditionFalse',
+  'OwnAssignment',
+  'NotActions',
+  'OtherScope',
+  'ActionNotGranted',
+]
+
+export function explain(asked: Asked, grants: Iterable<Grant>, roles: RolesInFull): Explanation {
+  const { facts } = asked
+  const findings: Finding[] = []
+  for (const grant of grants) findings.push({ grant, reason: reasonOf(asked, grant, roles) })
+  const granted = findings.filter(({ reason }) => reason === 'Granted')
+  if (granted.length > 0) return { decision: 'Allowed', findings: granted.slice(0, 1), facts }
+  const scopeKey = asked.scopeKeys.at(-1) ?? '/'
+  const near = findings
+    .map((finding) => ({ finding, shared: sharedLength(finding.grant.scopeKey, scopeKey) }))
+    .sort(
+      (a, b) =>
+        rank.indexOf(a.finding.reason) - rank.indexOf(b.finding.reason) || b.shared - a.shared,
+    )
+    .map(({ finding }) => finding)
+    .slice(0, nearestMax)
+  const open = near[0]?.reason === 'ConditionUndecided'
+  return { decision: open ? 'Conditional' : 'NotAllowed', findings: near, facts }
+}
+
+function reasonOf(
+  { scopeKeys, facts, touchesOwn }: Asked,
+  grant: Grant,
+  roles: RolesInFull,
+): Reason {
+  if (!(roles.permissionsOf(grant.roleId)?.(facts.action) ?? false)) {
+    return roles.permissionsIn(grant.roleId).some((one) => takesBack(one, facts.action))
+      ? 'NotActions'
+      : 'ActionNotGranted'
+  }
+  const scopeKey = scopeKeys.at(-1) ?? '/'
+  if (!isWithin(scopeKey, grant.scopeKey)) return 'OtherScope'
+  if (grant.condition !== undefined && touchesOwn) return 'OwnAssignment'
+  const truth = counts(grant, facts, roles)
+  if (truth === true) return 'Granted'
+  return truth === false ? 'ConditionFalse' : 'ConditionUndecided'
+}
+
+function takesBack(permission: Permission, action: string): boolean {
+  return compilePermission(permission.actions, [])(action)
+}
+
+function sharedLength(a: string, b: string): number {
+  let at = 0
+  while (at < a.length && a[at] === b[at]) at++
+  return at
+}

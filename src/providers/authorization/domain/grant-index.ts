@@ -1,0 +1,114 @@
+/**
+ * All assignments and custom roles in memory, found by scope and principal. Changing one costs what it costs
+ * to look it up. Knows no store: the authorizer feeds it rows and tells it which keys are gone.
+ */
+
+import type { ActionMatcher } from '#kernel/action.ts'
+import { nameOf, scopeOf } from '#kernel/resource-id.ts'
+import type { Resource } from '#plane/declare/resource.ts'
+import type { RoleAssignment } from '../resources/role-assignments/model.ts'
+import {
+  compileRole,
+  type Permission,
+  type RoleDefinition,
+} from '../resources/role-definitions/model.ts'
+import type { BuiltInRoles } from './built-in-roles.ts'
+import type { ReadCondition } from './conditions/read.ts'
+import type { Grant, Grants, Roles } from './decide.ts'
+
+export interface GrantIndex extends Grants, Roles {
+  permissionsIn(roleId: string): readonly Permission[]
+  /** Adds or replaces what a row says. */
+  putAssignment(row: Resource<RoleAssignment>): void
+  putRole(row: Resource<RoleDefinition>): void
+  /** Forgets whatever the key stood for; unknown keys are fine. */
+  remove(key: string): void
+  isRoleInUse(roleId: string): boolean
+  /** All of these principals, at whatever scope. Looks at every one there is: for those who ask why. */
+  of(principalIds: readonly string[]): readonly Grant[]
+  readonly size: number
+}
+
+interface IndexedRole {
+  readonly allows: ActionMatcher
+  readonly permissions: readonly Permission[]
+}
+
+function indexed(role: RoleDefinition): IndexedRole {
+  return { allows: compileRole(role), permissions: role.permissions }
+}
+
+export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCondition): GrantIndex {
+  const byKey = new Map<string, Grant>()
+  const byScope = new Map<string, Map<string, Grant[]>>()
+  const uses = new Map<string, number>()
+  const roles = new Map<string, IndexedRole>()
+  /** Keys of the rows of custom roles. */
+  const roleKeys = new Map<string, string>()
+  for (const [roleId, role] of builtIns) roles.set(roleId, indexed(role))
+
+  function removeGrant(key: string, grant: Grant): void {
+    byKey.delete(key)
+    const left = (uses.get(grant.roleId) ?? 0) - 1
+    if (left > 0) uses.set(grant.roleId, left)
+    else uses.delete(grant.roleId)
+    const made = byScope.get(grant.scopeKey)
+    const remaining = made?.get(grant.principalId)?.filter((one) => one !== grant) ?? []
+    if (remaining.length > 0) made?.set(grant.principalId, remaining)
+    else made?.delete(grant.principalId)
+    if (made?.size === 0) byScope.delete(grant.scopeKey)
+  }
+
+  function remove(key: string): void {
+    const grant = byKey.get(key)
+    if (grant !== undefined) removeGrant(key, grant)
+    const roleId = roleKeys.get(key)
+    if (roleId !== undefined) {
+      roleKeys.delete(key)
+      roles.delete(roleId)
+    }
+  }
+
+  return {
+    putAssignment({ id, model }) {
+      remove(id.key)
+      const grant: Grant = {
+        key: id.key,
+        principalId: model.principalId,
+        roleId: model.roleId,
+        scopeKey: scopeOf(id).key,
+        condition: readCondition(model),
+      }
+      byKey.set(id.key, grant)
+      uses.set(grant.roleId, (uses.get(grant.roleId) ?? 0) + 1)
+      let made = byScope.get(grant.scopeKey)
+      if (made === undefined) {
+        made = new Map()
+        byScope.set(grant.scopeKey, made)
+      }
+      const here = made.get(grant.principalId)
+      if (here === undefined) made.set(grant.principalId, [grant])
+      else here.push(grant)
+    },
+    putRole({ id, model }) {
+      const roleId = nameOf(id).toLowerCase()
+      // A built-in role is what the table says, whatever a row claims.
+      if (builtIns.has(roleId)) return
+      remove(id.key)
+      roleKeys.set(id.key, roleId)
+      roles.set(roleId, indexed(model))
+    },
+    remove,
+    madeAt: (scopeKey) => byScope.get(scopeKey),
+    of(principalIds) {
+      const ids = new Set(principalIds)
+      return [...byKey.values()].filter((grant) => ids.has(grant.principalId))
+    },
+    permissionsOf: (roleId) => roles.get(roleId)?.allows,
+    permissionsIn: (roleId) => roles.get(roleId)?.permissions ?? [],
+    isRoleInUse: (roleId) => uses.has(roleId),
+    get size() {
+      return byKey.size
+    },
+  }
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nobody } from '#plane/testing/start.ts'
+import {
+  assignment,
+  at,
+  authorization,
+  group,
+  type Installation,
+  json,
+  openInstallation,
+  refused,
+  subscription,
+} from '../../../testing/installation.ts'
+
+const reader = 'acdd72a7-3385-48ef-bd42-f606fba81ae7'
+const contributor = 'b24988ac-6180-42a0-ab88-20f7382dd24c'
+const administrator = 'f58310d9-a9f6-439a-9e8d-f62e7b41a168'
+const write = 'Vendor.Authorization/roleAssignments/write'
+const groupsRead = 'Vendor.Resources/subscriptions/resourceGroups/read'
+const groupsWrite = 'Vendor.Resources/subscriptions/resourceGroups/write'
+const role = 'Vendor.Authorization/roleAssignments:RoleDefinitionId'
+
+async function ask(t: Installation, scope: string, body: object, options: object = {}) {
+  const path = `${scope}/${authorization}/checkAccess`
+  return json(await t.call('POST', path, body, options)).value
+}
+
+test('says by which assignment, or which came nearest and what was missing', async () => {
+  await using t = await openInstallation()
+  await t.call(
+    'PUT',
+    group,
+    { location: 'local', tags: { env: 'prod' } },
+    { version: '2021-04-01' },
+  )
+  const path = at(subscription)
+  await t.call('PUT', path, assignment(nobody.id, reader))
+  const elsewhere = at(`${group}2`)
+  await t.call('PUT', elsewhere, assignment(nobody.id, contributor))
+  const tagged = at(group)
+  await t.call(
+    'PUT',
+    tagged,
+    assignment(nobody.id, contributor, {
+      condition: `!(ActionMatches{'${groupsWrite}'}) OR (@Resource[Vendor.Resources/resourceGroups/tags:env] StringEquals 'dev' AND 1 NumericEquals 1)`,
+      conditionVersion: '2.0',
+    }),
+  )
+  const actions = [groupsRead, groupsWrite, write]
+  const [read, update, assign] = await ask(t, group, { principalId: nobody.id, actions })
+  assert.equal(read.accessDecision, 'Allowed')
+  assert.ok([path, tagged].includes(read.roleAssignment.roleAssignmentId))
+  assert.equal(update.accessDecision, 'NotAllowed')
+  assert.equal(update.nearest[0].roleAssignmentId, tagged)
+  assert.equal(update.nearest[0].reason, 'ConditionFalse')
+  assert.equal(
+    update.nearest[0].detail,
+    "not true: @Resource[Vendor.Resources/resourceGroups/tags:env] StringEquals 'dev'",
+  )
+  assert.equal(update.nearest[1].reason, 'OtherScope')
+  assert.equal(update.nearest[1].roleAssignmentId, elsewhere)
+  assert.equal(update.nearest[2].reason, 'ActionNotGranted')
+  assert.equal(assign.accessDecision, 'NotAllowed')
+  assert.equal(assign.nearest[0].reason, 'NotActions')
+  const resource = { 'Vendor.Resources/resourceGroups/tags:env': 'dev' }
+  const [tried] = await ask(t, group, { principalId: nobody.id, actions: [groupsWrite], resource })
+  assert.equal(tried.accessDecision, 'Allowed')
+})
+
+test('what depends on the body is conditional until the body is told', async () => {
+  await using t = await openInstallation()
+  await t.call('PUT', group, { location: 'local' }, { version: '2021-04-01' })
+  const extra = { condition: `@Request[${role}] GuidEquals '${reader}'`, conditionVersion: '2.0' }
+  await t.call('PUT', at(group), assignment(nobody.id, administrator, extra))
+  const as = { as: nobody }
+  const decisionOf = async (request?: object) => {
+    const body = { actions: [write], ...(request === undefined ? {} : { request }) }
+    const [one] = await ask(t, group, body, as)
+    return [one.accessDecision, one.nearest?.[0]?.reason]
+  }
+  assert.deepEqual(await decisionOf(), ['Conditional', 'ConditionUndecided'])
+  assert.deepEqual(await decisionOf({ [role]: reader }), ['Allowed', undefined])
+  assert.deepEqual(await decisionOf({ [role]: contributor }), ['NotAllowed', 'ConditionFalse'])
+  const own = {
+    [role]: administrator,
+    'Vendor.Authorization/roleAssignments:PrincipalId': nobody.id,
+  }
+  assert.deepEqual(await decisionOf(own), ['NotAllowed', 'OwnAssignment'])
+})
+
+test('anybody may ask about themselves; about others only who may', async () => {
+  await using t = await openInstallation()
+  const body = { actions: [groupsRead] }
+  const [own] = await ask(t, '', body, { as: nobody })
+  assert.deepEqual([own.accessDecision, own.nearest], ['NotAllowed', []])
+  const path = `/${authorization}/checkAccess`
+  const other = { ...body, principalId: '00000000-0000-4000-8000-000000000001' }
+  await refused(t.call('POST', path, other, { as: nobody }), 'AuthorizationFailed', 403)
+  assert.equal((await t.call('POST', path, other)).status, 200)
+  const wild = { actions: ['*/read'] }
+  await refused(t.call('POST', path, wild), 'InvalidRequestContent', 400)
+})
+
+test('permissions are those of the roles that reach the scope', async () => {
+  await using t = await openInstallation()
+  await t.call('PUT', at(subscription), assignment(nobody.id, reader))
+  const list = async (scope: string) =>
+    json(await t.call('GET', `${scope}/${authorization}/permissions`, undefined, { as: nobody }))
+      .value
+  assert.deepEqual(await list(''), [])
+  const expected = { actions: ['*/read'], notActions: [], dataActions: [], notDataActions: [] }
+  assert.deepEqual(await list(subscription), [expected])
+})

@@ -1,0 +1,46 @@
+/** A role assignment: one principal may act with one role at one scope and below. The scope is its path's. */
+
+import type { PrincipalType } from '#kernel/principal.ts'
+import { parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import { isUuid } from '#kernel/uuid.ts'
+import { qualify, type VendorWords } from '#kernel/vendor.ts'
+
+export interface RoleAssignment {
+  /** As the body has it, a GUID in lower case. */
+  readonly principalId: string
+  /** The GUID of the role definition in lower case; empty while `unrecognizedRole` is set. */
+  readonly roleId: string
+  /** What the body said instead of the id of a role definition. Rules refuse it, so it is never stored. */
+  readonly unrecognizedRole?: string
+  readonly principalType: PrincipalType
+  readonly condition?: string
+  readonly conditionVersion?: string
+  readonly delegatedManagedIdentityResourceId?: string
+  readonly description?: string
+}
+
+/**
+ * The GUID in the id of a role definition, whatever scope it is written with (contract, role assignment);
+ * `undefined` for anything else.
+ */
+export function roleIdIn(text: string, words: VendorWords): string | undefined {
+  const last = parseResourceId(text)?.segments.at(-1)
+  const [type, nested] = last?.types ?? []
+  const name = last?.names[0]
+  if (last?.namespace === undefined || type === undefined || name === undefined) return undefined
+  if (nested !== undefined || type.toLowerCase() !== 'roledefinitions') return undefined
+  if (last.namespace.toLowerCase() !== qualify(words, 'Authorization').toLowerCase())
+    return undefined
+  return isUuid(name) ? name.toLowerCase() : undefined
+}
+
+/** Principal, role and scope together are unique. */
+export function assignmentUniqueKey(id: ResourceId, assignment: RoleAssignment): string {
+  return `authorization/assignment/${assignment.principalId}/${assignment.roleId}${scopeOf(id).key}`
+}
+
+/** The prefix of the keys of all assignments made exactly at a scope. */
+export function assignmentsAt(words: VendorWords, scopeKey: string): string {
+  const namespace = qualify(words, 'Authorization').toLowerCase()
+  return `${scopeKey === '/' ? '' : scopeKey}/providers/${namespace}/roleassignments`
+}

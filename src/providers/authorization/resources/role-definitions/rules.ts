@@ -1,0 +1,179 @@
+/** What the schema cannot say of a custom role, and what must not be deleted. Reads only. */
+
+import type { Problem } from '#kernel/error.ts'
+import { isWithin, nameOf, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import type { Context, Reader, Resource } from '#plane/declare/resource.ts'
+import type { RuleContext } from '#plane/declare/stored.ts'
+import type { BuiltInRoles } from '../../domain/built-in-roles.ts'
+import type { AuthorizationLimits } from '../../domain/limits.ts'
+import { type AuthorizationCode, authorizationProblem, refuseAuthorization } from '../../errors.ts'
+import type { RoleAssignment } from '../role-assignments/model.ts'
+import type { RoleDefinition } from './model.ts'
+
+/** The id in the path as the caller wrote it; the row lives at the root whatever scope that names. */
+export interface Requested {
+  readonly requested?: ResourceId
+}
+
+export async function roleDefinitionRules(
+  context: RuleContext<RoleDefinition> & Requested,
+  builtIns: BuiltInRoles,
+  limits: AuthorizationLimits,
+): Promise<readonly Problem[]> {
+  const { id, desired, previous } = context
+  const name = nameOf(id)
+  if (builtIns.has(name.toLowerCase())) {
+    throw refuseAuthorization.RoleDefinitionUpdateNotPermitted({ name })
+  }
+  const scope = scopeOf(context.requested ?? id)
+  const problems = [
+    ...nameProblems(desired, builtIns),
+    ...scopeProblems(desired, limits),
+    ...actionProblems(desired, limits),
+  ]
+  if (problems.length > 0) return problems
+  refuseOutside(scope, previous, name)
+  refuseOutside(scope, desired, name)
+  if (previous === undefined) problems.push(...(await limitProblems(context.reader, limits)))
+  return problems
+}
+
+interface RoleDeletion extends Context, Requested {
+  readonly id?: ResourceId
+  /** Undefined when nothing is stored there. */
+  readonly resource: Resource<RoleDefinition> | undefined
+}
+
+/** Throws where a role must not go: built-in, reaching beyond the scope asked at, or in use. */
+export async function roleDeletionRules(
+  context: RoleDeletion,
+  builtIns: BuiltInRoles,
+  isRoleInUse: (roleId: string) => boolean | undefined,
+): Promise<void> {
+  const id = context.id ?? context.resource?.id
+  const name = id === undefined ? '' : nameOf(id).toLowerCase()
+  if (builtIns.has(name)) throw refuseAuthorization.RoleDefinitionUpdateNotPermitted({ name })
+  if (id === undefined || context.resource === undefined) return
+  refuseOutside(scopeOf(context.requested ?? id), context.resource.model, name)
+  // The index may lag behind by what is being written now: its yes is good, its no is looked at again, in the
+  // transaction that holds the role.
+  if (isRoleInUse(name) === true || (await isAssigned(context.reader, name))) {
+    throw refuseAuthorization.RoleDefinitionHasAssignments({ name })
+  }
+}
+
+/**
+ * The permission to write was asked for at `scope`, so nothing beyond it may be touched: otherwise
+ * whoever may write roles in one subscription could widen a role that is used in another.
+ */
+function refuseOutside(scope: ResourceId, role: RoleDefinition | undefined, name: string): void {
+  const outside = role?.assignableScopes.find((one) => !isWithin(scopeKeyOf(one), scope.key))
+  if (outside !== undefined) {
+    throw refuseAuthorization.RoleDefinitionScopeNotPermitted({
+      name,
+      assignable: outside,
+      scope: scope.text,
+    })
+  }
+}
+
+/** A scope as given in a list of scopes; malformed ones never get past `scopeProblems`. */
+function scopeKeyOf(scope: string): string {
+  return parseResourceId(scope)?.key ?? scope.toLowerCase()
+}
+
+function problem(path: string, reason: string, code: AuthorizationCode = 'InvalidRoleDefinition') {
+  return authorizationProblem(code, path, { reason })
+}
+
+function nameProblems(role: RoleDefinition, builtIns: BuiltInRoles): Problem[] {
+  const path = 'properties.roleName'
+  if (role.roleName.trim() === '') return [problem(path, 'the name is empty')]
+  const lower = role.roleName.toLowerCase()
+  for (const builtIn of builtIns.values()) {
+    if (builtIn.roleName.toLowerCase() === lower) {
+      return [
+        authorizationProblem('RoleDefinitionWithSameNameExists', path, {
+          roleName: role.roleName,
+          existing: ', a built-in one',
+        }),
+      ]
+    }
+  }
+  return []
+}
+
+function scopeProblems(role: RoleDefinition, limits: AuthorizationLimits): Problem[] {
+  const path = 'properties.assignableScopes'
+  const { assignableScopes } = role
+  if (assignableScopes.length === 0) return [problem(path, 'at least one scope is needed')]
+  if (assignableScopes.length > limits.assignableScopesMax) {
+    return [problem(path, `no more than ${limits.assignableScopesMax} scopes are allowed`)]
+  }
+  const problems: Problem[] = []
+  assignableScopes.forEach((scope, at) => {
+    const canonical = parseResourceId(scope)?.text
+    // The very spelling is asked for (no trailing slash, nothing encoded), since scopes are compared as text.
+    if (canonical !== scope) problems.push(problem(`${path}[${at}]`, `'${scope}' is no scope`))
+  })
+  return problems
+}
+
+const actionPattern = /^[A-Za-z0-9_.*-]+(?:\/[A-Za-z0-9_.*-]+)*$/
+const verbs = new Set(['read', 'write', 'delete', 'action'])
+const kinds = ['actions', 'notActions', 'dataActions', 'notDataActions'] as const
+
+/** Is it an action name (facts 2.6): a namespace, a type, a verb; a star may stand for any of it? */
+export function isActionPattern(text: string): boolean {
+  if (text.length > 512 || !actionPattern.test(text)) return false
+  const parts = text.toLowerCase().split('/')
+  const last = parts.at(-1) ?? ''
+  return last.includes('*') || (verbs.has(last) && (parts.length > 2 || text.includes('*')))
+}
+
+function actionProblems(role: RoleDefinition, limits: AuthorizationLimits): Problem[] {
+  const path = 'properties.permissions'
+  const problems: Problem[] = []
+  let count = 0
+  role.permissions.forEach((permission, at) => {
+    for (const kind of kinds) {
+      count += permission[kind].length
+      permission[kind].forEach((action, index) => {
+        if (!isActionPattern(action)) {
+          const where = `${path}[${at}].${kind}[${index}]`
+          problems.push(
+            problem(where, `'${action}' is no action such as 'Provider.Name/type/read'`),
+          )
+        }
+      })
+    }
+  })
+  if (count > limits.actionsPerRoleMax) {
+    return [problem(path, `no more than ${limits.actionsPerRoleMax} actions are allowed`)]
+  }
+  return problems
+}
+
+async function limitProblems(reader: Reader, limits: AuthorizationLimits): Promise<Problem[]> {
+  const limit = limits.customRolesMax
+  const count = await reader.count({ type: 'Authorization/roleDefinitions', under: '/', limit })
+  return count < limit ? [] : [authorizationProblem('RoleDefinitionLimitExceeded', '', { limit })]
+}
+
+/** Looks at every assignment; only where no index is loaded that knows. */
+async function isAssigned(reader: Reader, roleId: string): Promise<boolean> {
+  const type = 'Authorization/roleAssignments'
+  let after: string | undefined
+  for (;;) {
+    const rows = await reader.list({
+      type,
+      under: '/',
+      ...(after === undefined ? {} : { after }),
+      limit: 1000,
+    })
+    // Rows of this type were made by its `toModel`.
+    if (rows.some((row) => (row.model as RoleAssignment).roleId === roleId)) return true
+    after = rows.at(-1)?.id.key
+    if (rows.length < 1000 || after === undefined) return false
+  }
+}

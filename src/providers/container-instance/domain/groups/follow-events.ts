@@ -1,0 +1,96 @@
+/**
+ * Follows the engine's events and turns them into wakes, so that what happens in a container shows within
+ * seconds without asking. Events are hints: after every connection all groups are looked at once.
+ */
+
+import type { ContainerEngine, EngineEvent } from '#engines/containers/engine.ts'
+import type { Clock, Log } from '#kernel/ports.ts'
+import type { Timers } from '#plane/reconciler.ts'
+import { attempt } from '../engine-failure.ts'
+import type { GroupIndex } from './group-index.ts'
+
+const reconnectMs = 2000
+/** A group that is not known may be another replica's newest, or an orphan: not a reason to read each time. */
+const refreshMs = 5000
+const endsKeptMax = 2000
+
+/** The exit codes the engine told of, by container: the one chance to learn those of earlier runs. */
+export class ToldEnds {
+  readonly #ends = new Map<string, readonly { readonly at: number; readonly exitCode: number }[]>()
+
+  note(group: string, part: string, at: number, exitCode: number): void {
+    const key = `${group}/${part}`
+    const known = this.#ends.get(key) ?? []
+    this.#ends.delete(key)
+    this.#ends.set(key, [...known, { at, exitCode }].slice(-3))
+    if (this.#ends.size <= endsKeptMax) return
+    const oldest = this.#ends.keys().next()
+    if (oldest.done !== true) this.#ends.delete(oldest.value)
+  }
+
+  /** Of the run that ended at about that time: the two clocks of an engine differ a little. */
+  exitCodeAt(group: string, part: string, finishedAt: number): number | undefined {
+    const near = (this.#ends.get(`${group}/${part}`) ?? []).filter(
+      ({ at }) => Math.abs(at - finishedAt) < 2000,
+    )
+    return near.at(-1)?.exitCode
+  }
+}
+
+interface HintDependencies {
+  readonly engine: ContainerEngine
+  readonly index: GroupIndex
+  readonly ends: ToldEnds
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Log
+}
+
+/** Until `signal` fires. `wake` is called with keys of resources. */
+export async function followHints(
+  deps: HintDependencies,
+  wake: (key: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let refreshedAt = Number.NEGATIVE_INFINITY
+  const take = async (event: EngineEvent): Promise<void> => {
+    if (event.kind === 'ready') {
+      await deps.index.refresh()
+      for (const key of deps.index.keys()) wake(key)
+      return
+    }
+    if (event.exitCode !== undefined && event.part !== undefined) {
+      deps.ends.note(event.group, event.part, event.at, event.exitCode)
+    }
+    if (deps.index.get(event.group) === undefined) {
+      if (deps.clock.now() - refreshedAt < refreshMs) return
+      refreshedAt = deps.clock.now()
+      await deps.index.refresh()
+    }
+    const key = deps.index.get(event.group)
+    if (key !== undefined) wake(key)
+  }
+  while (!signal.aborted) {
+    const followed = await attempt(async () => {
+      for await (const event of deps.engine.events(signal)) await take(event)
+    })
+    if (signal.aborted) return
+    const reason = followed.ok ? 'the engine ended the events' : followed.failure.message
+    deps.log.warn({ reason }, 'the events of the container engine are asked for again')
+    await pause(deps.timers, reconnectMs, signal)
+  }
+}
+
+function pause(timers: Timers, milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = timers.after(milliseconds, resolve)
+    signal.addEventListener(
+      'abort',
+      () => {
+        timer.cancel()
+        resolve()
+      },
+      { once: true },
+    )
+  })
+}

@@ -1,0 +1,66 @@
+/**
+ * Which resource a group of the engine belongs to. The engine knows tokens, the plane knows ids; a token cannot
+ * be turned back, so this remembers, and reads all groups again when it meets one it does not know.
+ */
+
+import type { Reader, Resource } from '#plane/declare/resource.ts'
+import { tokenOf } from '#plane/subject.ts'
+
+const pageRows = 500
+export const groupType = 'ContainerInstance/containerGroups'
+
+/** Every container group of the installation, page by page. */
+export async function* allGroups(reader: Reader): AsyncIterable<Resource> {
+  let after: string | undefined
+  do {
+    const rows: readonly Resource[] = await reader.list({
+      type: groupType,
+      under: '/',
+      ...(after === undefined ? {} : { after }),
+      limit: pageRows,
+    })
+    yield* rows
+    after = rows.length < pageRows ? undefined : rows.at(-1)?.id.key
+  } while (after !== undefined)
+}
+
+/** The engine's name of a group. */
+export function groupToken({ id, systemData }: Pick<Resource, 'id' | 'systemData'>): string {
+  return tokenOf(id, systemData.createdAt)
+}
+
+export class GroupIndex {
+  readonly #reader: Reader
+  #keys = new Map<string, string>()
+  #reading: Promise<void> | undefined
+
+  constructor(reader: Reader) {
+    this.#reader = reader
+  }
+
+  learn(token: string, key: string): void {
+    this.#keys.set(token, key)
+  }
+
+  get(token: string): string | undefined {
+    return this.#keys.get(token)
+  }
+
+  keys(): Iterable<string> {
+    return this.#keys.values()
+  }
+
+  /** Reads all groups; those that are gone are forgotten. Once at a time. */
+  refresh(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async #read(): Promise<void> {
+    const keys = new Map<string, string>()
+    for await (const group of allGroups(this.#reader)) keys.set(groupToken(group), group.id.key)
+    this.#keys = keys
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * The next thing to do for a group: what the engine area's `nextStep` says, below what only this type knows:
+ * stopped and ended groups, failed probes, steps that failed before. Pure.
+ */
+
+import type { EngineDescription, GroupSpec, ObservedGroup } from '#engines/containers/engine.ts'
+import { nextStep, type Step } from '#engines/containers/next-step.ts'
+import { backOff } from '#kernel/back-off.ts'
+import type { Next, Subject } from '#plane/declare/reconciled.ts'
+import { refuseContainer } from '../../errors.ts'
+import { type ContainerGroup, hashOf } from '../../resources/container-groups/model.ts'
+import type { Failure } from '../engine-failure.ts'
+import { defaultContainerLimits } from '../limits.ts'
+import { addEvent, eventOf } from './events.ts'
+import type { Observed, Trouble } from './observation.ts'
+import { impossible, type Surroundings, specOf } from './spec.ts'
+
+export interface GroupStep {
+  readonly step: Step
+  /** Nothing of the group runs yet: host ports may be chosen anew. */
+  readonly fresh: boolean
+}
+
+export type GroupNext = Next<GroupStep, Observed>
+
+/** Between looks while an engine works; its events usually come first. */
+const waitSeconds = 10
+/** Longer than `givenUpSeconds` of the engine area, so that the look finds it passed. */
+const givenUpWaitSeconds = 31
+export const resyncSeconds = 600
+/** A host port or a name that stays taken for so long is not going to be free. */
+const busySecondsMax = 60
+const registrySecondsMax = 600
+/** A repository that cannot be fetched for so long is one that is not there. */
+const repositorySecondsMax = 120
+const backoffSecondsMax = 60
+
+export function nextOf(
+  subject: Pick<Subject<ContainerGroup, Observed>, 'desired' | 'state' | 'now'>,
+  observed: Observed,
+  engine: EngineDescription,
+  around: Surroundings,
+): GroupNext {
+  const { desired, state, now } = subject
+  const seen = groupOf(observed)
+  if (desired === undefined) {
+    return follow(nextStep('absent', undefined, seen, engine, now), observed, state, now)
+  }
+  // A later PUT tries anew; until then what is left stays as it is, to be looked at.
+  if (state === 'Failed') return { kind: 'wait', seconds: resyncSeconds }
+  if (desired.intent === 'stopped') {
+    return follow(nextStep('stopped', undefined, seen, engine, now), observed, state, now)
+  }
+  const failure = impossible(desired, around, engine)
+  if (failure !== undefined) {
+    return { kind: 'fail', ...pick(failure), observed: withFailure(observed, failure, now) }
+  }
+  const hash = hashOf(desired)
+  const untouched = observed.seen.hash === hash || observed.seen.hash === undefined
+  if (untouched && (observed.finished === hash || observed.lost === hash)) {
+    return settled(observed, state, false)
+  }
+  const spec = specOf(desired, around)
+  const ill = spec.restart === 'never' ? undefined : illPart(observed, engine)
+  const step = ill ?? nextStep('running', spec, seen, engine, now)
+  return follow(step, observed, state, now, spec.restart)
+}
+
+/** So that the user reads in the group's events why nothing was tried. */
+function withFailure(observed: Observed, { code, message }: Failure, at: number): Observed {
+  const event = { name: eventOf(code), message, type: 'Warning', at } as const
+  return { ...observed, events: addEvent(observed.events, event, defaultContainerLimits.eventsMax) }
+}
+
+function pick({ code, message }: { readonly code: string; readonly message: string }) {
+  return { code, message }
+}
+
+/** A running container whose liveness probe has failed (facts 4.4: `Never` outranks the probe). */
+function illPart(observed: Observed, engine: EngineDescription): Step | undefined {
+  if (engine.probesByItself) return undefined
+  for (const { name, state } of observed.seen.parts) {
+    const record = observed.parts[name]
+    if (state.kind === 'running' && record?.unhealthyRun === state.startedAt) {
+      return { kind: 'restart', part: name, startedAt: state.startedAt }
+    }
+  }
+  return undefined
+}
+
+function follow(
+  step: Step,
+  observed: Observed,
+  state: string,
+  now: number,
+  restart: GroupSpec['restart'] = 'never',
+): GroupNext {
+  switch (step.kind) {
+    case 'settled':
+      return settled(observed, state, awaitsRestart(observed, restart))
+    case 'wait':
+      return { kind: 'wait', seconds: waitSeconds, ...working(state) }
+    case 'stuck': {
+      const { image, reason } = step
+      if (image !== undefined) {
+        const { message } = refuseContainer.InaccessibleImage({ image, reason })
+        return { kind: 'fail', code: 'InaccessibleImage', message, observed }
+      }
+      const { message } = refuseContainer.ContainerStartFailed({
+        name: step.part,
+        reason: step.reason,
+      })
+      return { kind: 'fail', code: 'ContainerStartFailed', message, observed }
+    }
+    default: {
+      const held = heldBack(step, observed, state, now)
+      const fresh = observed.seen.sandbox === 'none' && observed.seen.parts.length === 0
+      return held ?? { kind: 'step', step: { step, fresh }, ...working(state) }
+    }
+  }
+}
+
+/** Facts 4.4: `Pending`, then `Creating`. Other states stay what they are. */
+function working(state: string): { readonly state?: string } {
+  return state === 'Pending' ? { state: 'Creating' } : {}
+}
+
+/** A step that failed is tried again with growing pauses, or not at all. */
+function heldBack(
+  step: Step,
+  observed: Observed,
+  state: string,
+  now: number,
+): GroupNext | undefined {
+  const { trouble } = observed
+  if (trouble === undefined) return undefined
+  // A group that was taken away because it was not what was asked for is not made again.
+  const wasRemoved = trouble.step === 'start' && trouble.retry === 'never' && step.kind === 'create'
+  if (trouble.step !== stepKey(step) && !wasRemoved) return undefined
+  if (trouble.retry === 'never' || now - trouble.firstAt > patienceMs(trouble)) {
+    return { kind: 'fail', ...pick(trouble), observed }
+  }
+  const pause = backOff({ first: 1, most: backoffSecondsMax }, trouble.count)
+  const left = trouble.at + pause * 1000 - now
+  return left > 0 ? { kind: 'wait', seconds: Math.ceil(left / 1000), ...working(state) } : undefined
+}
+
+function patienceMs({ code }: Trouble): number {
+  if (code === 'ContainerEngineBusy') return busySecondsMax * 1000
+  if (code === 'RegistryErrorResponse') return registrySecondsMax * 1000
+  if (code === 'GitRepositoryNotAvailable') return repositorySecondsMax * 1000
+  return Number.POSITIVE_INFINITY
+}
+
+export function stepKey(step: Step): string {
+  return step.kind === 'pull' ? `pull ${step.image}` : step.kind
+}
+
+/** `again`: the engine should run something again, and may have given up. */
+function settled(observed: Observed, state: string, again: boolean): GroupNext {
+  const { trouble: _, ...clean } = observed
+  // Already reported done: only the time of the next look is left to say.
+  return state === 'Succeeded' && again
+    ? { kind: 'wait', seconds: givenUpWaitSeconds, observed: clean }
+    : { kind: 'done', observed: clean }
+}
+
+function awaitsRestart({ seen }: Observed, restart: GroupSpec['restart']): boolean {
+  if (restart === 'never') return false
+  return seen.parts.some(
+    ({ state }) => state.kind === 'terminated' && (restart === 'always' || state.exitCode !== 0),
+  )
+}
+
+function groupOf({ seen }: Observed): ObservedGroup {
+  const { imagesMissing, hash, address, ...rest } = seen
+  return { ...rest, hash, address, imagesPresent: absentFrom(imagesMissing) }
+}
+
+/** Every image but those: the look asked about all that matter. */
+function absentFrom(missing: readonly string[]): ReadonlySet<string> {
+  return new (class extends Set<string> {
+    override has(image: string): boolean {
+      return !missing.includes(image)
+    }
+  })()
+}

@@ -1,0 +1,163 @@
+/**
+ * Runs liveness and readiness probes where the engine does not, and wakes the reconciler only when a verdict
+ * changes: a probe that succeeds costs no write. It restarts nothing itself. What it knows is lost with the
+ * process, and found out anew.
+ */
+
+import type { ContainerEngine, ProbeSchedule } from '#engines/containers/engine.ts'
+import type { Clock } from '#kernel/ports.ts'
+import type { Timers } from '#plane/reconciler.ts'
+import { attempt } from '../engine-failure.ts'
+import type { ProbeVerdict } from './observation.ts'
+
+export interface PlannedProbe {
+  readonly part: string
+  readonly kind: 'liveness' | 'readiness'
+  readonly schedule: ProbeSchedule
+  /** The run it is about; a new run is probed from the start. */
+  readonly startedAt: number
+}
+
+interface Running {
+  readonly plan: PlannedProbe
+  timer: { cancel(): void } | undefined
+  ended: boolean
+  failures: number
+  successes: number
+}
+
+interface Watched {
+  readonly probes: Map<string, Running>
+  readonly verdicts: Map<string, ProbeVerdict>
+}
+
+const probesAtOnceMax = 32
+const crowdedMs = 500
+
+export class ProbeBoard {
+  readonly #engine: ContainerEngine
+  readonly #clock: Clock
+  readonly #timers: Timers
+  readonly #wake: (group: string) => void
+  readonly #groups = new Map<string, Watched>()
+  #underWay = 0
+  #closed = false
+
+  constructor(parts: {
+    readonly engine: ContainerEngine
+    readonly clock: Clock
+    readonly timers: Timers
+    /** A verdict on a group has changed. */
+    readonly wake: (group: string) => void
+  }) {
+    this.#engine = parts.engine
+    this.#clock = parts.clock
+    this.#timers = parts.timers
+    this.#wake = parts.wake
+  }
+
+  /** Exactly these probes run for the group from now on; those that run already go on. */
+  watch(group: string, plans: readonly PlannedProbe[]): void {
+    if (this.#closed) return
+    const known = this.#groups.get(group)
+    if (known === undefined && plans.length === 0) return
+    const watched = known ?? { probes: new Map(), verdicts: new Map() }
+    const wanted = new Map(plans.map((plan) => [keyOf(plan), plan]))
+    for (const [key, running] of watched.probes) {
+      if (wanted.has(key)) continue
+      stop(running)
+      watched.probes.delete(key)
+    }
+    for (const part of watched.verdicts.keys()) {
+      if (!plans.some((plan) => plan.part === part)) watched.verdicts.delete(part)
+    }
+    if (wanted.size === 0) {
+      this.#groups.delete(group)
+      return
+    }
+    this.#groups.set(group, watched)
+    for (const [key, plan] of wanted) {
+      if (watched.probes.has(key)) continue
+      const running: Running = { plan, timer: undefined, ended: false, failures: 0, successes: 0 }
+      watched.probes.set(key, running)
+      const first = plan.startedAt + plan.schedule.initialDelaySeconds * 1000 - this.#clock.now()
+      this.#after(group, watched, running, Math.max(0, first))
+    }
+  }
+
+  verdict(group: string, part: string): ProbeVerdict | undefined {
+    return this.#groups.get(group)?.verdicts.get(part)
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const { probes } of this.#groups.values()) for (const one of probes.values()) stop(one)
+    this.#groups.clear()
+  }
+
+  #after(group: string, watched: Watched, running: Running, milliseconds: number): void {
+    running.timer = this.#timers.after(milliseconds, () => {
+      void this.#try(group, watched, running)
+    })
+  }
+
+  async #try(group: string, watched: Watched, running: Running): Promise<void> {
+    if (running.ended) return
+    if (this.#underWay >= probesAtOnceMax) {
+      this.#after(group, watched, running, crowdedMs)
+      return
+    }
+    const { part, schedule } = running.plan
+    this.#underWay++
+    const tried = await attempt(() =>
+      this.#engine.probe(group, part, schedule.probe, schedule.timeoutSeconds),
+    )
+    this.#underWay--
+    if (running.ended) return
+    // An engine that cannot even try says nothing about the container.
+    if (tried.ok) {
+      const { healthy, message } = tried.value
+      running.failures = healthy ? 0 : running.failures + 1
+      running.successes = healthy ? running.successes + 1 : 0
+      if (this.#judge(watched, running, message)) this.#wake(group)
+    }
+    if (!running.ended) this.#after(group, watched, running, schedule.periodSeconds * 1000)
+  }
+
+  /** True when there is news. */
+  #judge(watched: Watched, running: Running, message: string): boolean {
+    const { part, kind, schedule, startedAt } = running.plan
+    const known = watched.verdicts.get(part)
+    const verdict: ProbeVerdict = known?.startedAt === startedAt ? known : { startedAt }
+    if (kind === 'liveness') {
+      if (running.failures < schedule.failureThreshold) return false
+      // The run is judged; the next one gets a probe of its own.
+      stop(running)
+      watched.verdicts.set(part, { ...verdict, failedLiveness: message })
+      return true
+    }
+    const ready =
+      running.successes >= schedule.successThreshold
+        ? true
+        : running.failures >= schedule.failureThreshold
+          ? false
+          : undefined
+    if (ready === undefined || ready === verdict.ready) return false
+    const { failedReadiness: _, ...rest } = verdict
+    watched.verdicts.set(part, {
+      ...rest,
+      ready,
+      ...(ready ? {} : { failedReadiness: message }),
+    })
+    return true
+  }
+}
+
+function keyOf({ part, kind, startedAt, schedule }: PlannedProbe): string {
+  return JSON.stringify([part, kind, startedAt, schedule])
+}
+
+function stop(running: Running): void {
+  running.ended = true
+  running.timer?.cancel()
+}

@@ -1,0 +1,96 @@
+/**
+ * What the looks at a group say of its runs: which began, which go on, which ended and when. Tells the meter; the
+ * same look told twice is the same, so it is told before it is recorded.
+ */
+
+import type { UsageMeter, UsageRun } from '#kernel/usage.ts'
+import type { Subject } from '#plane/declare/reconciled.ts'
+import {
+  allContainers,
+  type ContainerGroup,
+  defaultRequests,
+} from '../../resources/container-groups/model.ts'
+import type { Observed } from './observation.ts'
+
+type GroupSubject = Subject<ContainerGroup, Observed>
+
+/** The runs that a look says something of, after the look before it. */
+function runsOf(subject: GroupSubject, observed: Observed, now: number): readonly UsageRun[] {
+  const held = heldBy(subject.model)
+  const run = (name: string, startedAt: number, seenAt: number, endedAt?: number): UsageRun => ({
+    key: `${subject.token}|${name}|${startedAt}`,
+    resourceId: subject.id.text,
+    startedAt,
+    seenAt: Math.max(startedAt, seenAt),
+    ...(endedAt === undefined ? {} : { endedAt: Math.max(startedAt, endedAt) }),
+    held: held.get(name) ?? held.get('') ?? {},
+  })
+  const runs: UsageRun[] = []
+  const goesOn = new Set<string>()
+  for (const { name, state, previous } of observed.seen.parts) {
+    if (state.kind === 'running') {
+      runs.push(run(name, state.startedAt, now))
+      goesOn.add(`${name}|${state.startedAt}`)
+    } else if (state.kind === 'terminated') {
+      runs.push(run(name, state.startedAt, state.finishedAt, state.finishedAt))
+      goesOn.add(`${name}|${state.startedAt}`)
+    }
+    if (previous?.startedAt !== undefined) {
+      // Also where it began and ended between two looks.
+      runs.push(run(name, previous.startedAt, previous.finishedAt, previous.finishedAt))
+      goesOn.add(`${name}|${previous.startedAt}`)
+    }
+    const before = runningBefore(subject, name)
+    const startedAt = 'startedAt' in state ? state.startedAt : undefined
+    if (before === undefined || goesOn.has(`${name}|${before}`)) continue
+    // Others since: it ended when the engine says, or at the latest when the next one that is known began.
+    const endedAt = previous?.startedAt ?? previous?.finishedAt ?? startedAt ?? now
+    runs.push(run(name, before, endedAt, endedAt))
+    goesOn.add(`${name}|${before}`)
+  }
+  for (const { name } of subject.last?.seen.parts ?? []) {
+    const before = runningBefore(subject, name)
+    if (before === undefined || goesOn.has(`${name}|${before}`)) continue
+    // It is no longer there: stopped, deleted or lost, a moment ago.
+    runs.push(run(name, before, now, now))
+  }
+  return runs
+}
+
+function runningBefore({ last }: GroupSubject, name: string): number | undefined {
+  const state = last?.seen.parts.find((part) => part.name === name)?.state
+  return state?.kind === 'running' ? state.startedAt : undefined
+}
+
+/** By container; what it requests is what it is charged for. */
+function heldBy(model: ContainerGroup): ReadonlyMap<string, Readonly<Record<string, number>>> {
+  return new Map(
+    allContainers(model).map(({ name, properties }) => {
+      const { cpu, memoryInGB } = { ...defaultRequests, ...properties.resources?.requests }
+      return [
+        name,
+        { 'containerGroups/cpu': Number(cpu), 'containerGroups/memory': Number(memoryInGB) },
+      ]
+    }),
+  )
+}
+
+const toldEveryMilliseconds = 60_000
+const rememberedMax = 100_000
+
+/** Tells the meter what is news: beginnings and ends at once, that something still runs once a minute. */
+export function usageTeller(meter: UsageMeter | undefined) {
+  const toldAt = new Map<string, number>()
+  return async (subject: GroupSubject, observed: Observed, now: number): Promise<void> => {
+    if (meter === undefined) return
+    const news = runsOf(subject, observed, now).filter(({ key, endedAt, seenAt }) => {
+      const told = toldAt.get(key)
+      if (told === undefined) return true
+      return endedAt === undefined ? seenAt - told >= toldEveryMilliseconds : told !== endedAt
+    })
+    if (news.length === 0) return
+    await meter.note(news)
+    if (toldAt.size > rememberedMax) toldAt.clear()
+    for (const { key, endedAt, seenAt } of news) toldAt.set(key, endedAt ?? seenAt)
+  }
+}

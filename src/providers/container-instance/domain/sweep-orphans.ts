@@ -1,0 +1,45 @@
+/**
+ * Removes what the engine holds and nobody owns any more: groups whose resource is gone. Run at start and once
+ * an hour; the reconciler removes what it knows, this finds what nothing knows.
+ */
+
+import type { ContainerEngine } from '#engines/containers/engine.ts'
+import type { Log } from '#kernel/ports.ts'
+import type { Reader } from '#plane/declare/resource.ts'
+import { attempt } from './engine-failure.ts'
+import { allGroups, groupToken } from './groups/group-index.ts'
+
+interface SweepDependencies {
+  readonly engine: ContainerEngine
+  readonly reader: Reader
+  readonly log: Log
+}
+
+interface Swept {
+  /** The engine's names of the groups that were removed. */
+  readonly removed: readonly string[]
+  /** Those that could not be: the next sweep tries again. */
+  readonly kept: readonly string[]
+}
+
+/** Never throws because of the engine; an engine that does not answer has nothing swept. */
+export async function sweepOrphans({ engine, reader, log }: SweepDependencies): Promise<Swept> {
+  // The engine first: what it holds now was written to the store before, or is nobody's.
+  const held = await attempt(() => engine.list())
+  if (!held.ok) {
+    log.warn({ reason: held.failure.message }, 'orphaned containers could not be looked for')
+    return { removed: [], kept: [] }
+  }
+  const orphans = new Set(held.value.map(({ group }) => group))
+  if (orphans.size === 0) return { removed: [], kept: [] }
+  for await (const group of allGroups(reader)) orphans.delete(groupToken(group))
+  const removed: string[] = []
+  const kept: string[] = []
+  for (const group of orphans) {
+    const gone = await attempt(() => engine.remove(group))
+    if (gone.ok) removed.push(group)
+    else kept.push(group)
+  }
+  if (orphans.size > 0) log.info({ removed, kept }, 'orphaned containers were swept')
+  return { removed, kept }
+}

@@ -1,0 +1,52 @@
+/** Nobody learns by a container group which identities there are. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from '#kernel/error.ts'
+import { parseResourceId } from '#kernel/resource-id.ts'
+import { contractWords } from '#kernel/vendor.ts'
+import { testSeal } from '#plane/testing/provider-context.ts'
+import { owner } from '#plane/testing/start.ts'
+import { base, ids } from '../../testing/start.ts'
+import { prepareGroup } from './prepare.ts'
+
+test('an identity is refused alike, whether it exists or not', async () => {
+  const there = `${base.replace('rg', 'other')}/identities/there`
+  const id = parseResourceId(`${base}/containerGroups/one`)
+  assert.ok(id)
+  const reader = {
+    get: async () => undefined,
+    list: async () => [],
+    page: async () => ({ items: [] }),
+    count: async () => 0,
+  }
+  const context = {
+    id,
+    reader,
+    principal: owner,
+    now: 0,
+    words: contractWords,
+    correlationId: 'c',
+    may: () => false,
+  }
+  const deps = {
+    tenantId: 't',
+    seal: testSeal,
+    ids,
+    secrets: undefined,
+    shareAccounts: undefined,
+    identities: {
+      useAction: 'ManagedIdentity/userAssignedIdentities/assign/action',
+      find: async (asked: string) =>
+        asked === there ? { clientId: 'c', principalId: 'p' } : undefined,
+    },
+  }
+  for (const named of [there, there.replace('there', 'gone')]) {
+    const body = { identity: { userAssignedIdentities: { [named]: {} } }, properties: {} }
+    await assert.rejects(prepareGroup(context, body, deps), (error: unknown) => {
+      assert.ok(error instanceof ApiError)
+      assert.equal(error.code, 'LinkedAuthorizationFailed')
+      return true
+    })
+  }
+})

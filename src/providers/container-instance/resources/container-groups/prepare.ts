@@ -1,0 +1,295 @@
+/**
+ * What a body needs from elsewhere before it becomes a model: the profile it names, ids for its identities,
+ * the location its DNS label is unique in. Ahead of the transaction; it stores nothing.
+ */
+
+import { refuse, refuseProblems } from '#kernel/error.ts'
+import { isJsonObject, type JsonObject } from '#kernel/patch.ts'
+import type { Ids, Seal } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { fromSegments, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
+import type { Context } from '#plane/declare/resource.ts'
+import type { LentIdentities, SecretStore, ShareAccounts } from '../../dependencies.ts'
+import { absentIdentity } from '../../domain/absent-identity.ts'
+import { problemOf, refuseContainer } from '../../errors.ts'
+import { type ContainerGroupProfile, openRevision } from '../container-group-profiles/model.ts'
+import type { ContainerGroup } from './model.ts'
+
+export interface PrepareDependencies {
+  readonly tenantId: string
+  readonly seal: Seal
+  readonly ids: Ids
+  readonly identities: LentIdentities | undefined
+  readonly secrets: SecretStore | undefined
+  readonly shareAccounts: ShareAccounts | undefined
+}
+
+/** Beside the members of the wire body. */
+export interface Preparation {
+  readonly place: string
+  /** Compared without case and blanks. */
+  readonly location: string
+  readonly tenantId: string
+  readonly systemPrincipalId?: string
+  readonly userAssigned: Readonly<
+    Record<string, { readonly clientId: string; readonly principalId: string }>
+  >
+  readonly missingProfile?: string
+  /** By URI, the id of each secret that the caller may use, in lower case. */
+  readonly secretIds?: Readonly<Record<string, string>>
+  /** Where there are secret references: who asks. */
+  readonly writer?: Principal
+  /** By volume, the resource group of its share's account, where it is another one. */
+  readonly shareOwners?: Readonly<Record<string, string>>
+}
+
+export const profileType = 'ContainerInstance/containerGroupProfiles'
+
+interface GivenBody extends JsonObject {
+  readonly location?: string
+  readonly identity?: {
+    readonly type?: string
+    readonly userAssignedIdentities?: Readonly<Record<string, object>>
+  }
+  readonly properties: {
+    readonly containerGroupProfile?: { readonly id?: string; readonly revision?: number }
+    readonly secretReferences?: readonly {
+      readonly name: string
+      readonly secretReferenceUri: string
+    }[]
+    readonly volumes?: readonly {
+      readonly name: string
+      readonly azureFile?: {
+        readonly storageAccountName: string
+        readonly storageAccountKey?: string
+        readonly storageAccountKeyReference?: string
+      }
+    }[]
+  }
+}
+
+export async function prepareGroup(
+  context: Context & { readonly id: ResourceId },
+  body: GivenBody,
+  deps: PrepareDependencies,
+): Promise<object> {
+  const { id } = context
+  const { tenantId, seal, secrets } = deps
+  const kinds = (body.identity?.type ?? '').toLowerCase()
+  const systemPrincipalId = kinds.includes('systemassigned')
+    ? await principalOf(context, deps.ids)
+    : undefined
+  const userAssigned = await lentIdentities(
+    context,
+    Object.keys(body.identity?.userAssignedIdentities ?? {}),
+    deps.identities,
+  )
+  const { properties, missingProfile } = await withProfile(context, body.properties, seal)
+  const secretIds = await grantedSecrets(context, properties, secrets)
+  const shareOwners = await grantedShares(context, properties, deps)
+  const preparation: Preparation = {
+    place: id.key,
+    location: await locationOf(context, body.location),
+    tenantId,
+    ...(systemPrincipalId === undefined ? {} : { systemPrincipalId }),
+    userAssigned,
+    ...(missingProfile === undefined ? {} : { missingProfile }),
+    ...(secretIds === undefined ? {} : { secretIds, writer: context.principal }),
+    ...(shareOwners === undefined ? {} : { shareOwners }),
+  }
+  return { ...body, properties, preparation }
+}
+
+/** A group keeps its identity for life; one made anew under the name is somebody else. */
+async function principalOf(
+  { reader, id }: Context & { readonly id: ResourceId },
+  ids: Ids,
+): Promise<string> {
+  // The id is of that type, so is its model.
+  const known = (await reader.get(id))?.model as ContainerGroup | undefined
+  return known?.identity?.principalId ?? ids.uuid()
+}
+
+/** The ids of the identities that the group is lent. The caller must be allowed to lend each. */
+async function lentIdentities(
+  context: Context & { readonly id: ResourceId },
+  resourceIds: readonly string[],
+  identities: LentIdentities | undefined,
+): Promise<Preparation['userAssigned']> {
+  const lent: Record<string, { clientId: string; principalId: string }> = {}
+  for (const resourceId of resourceIds) {
+    const id = parseResourceId(resourceId)
+    // Ahead of whether it exists, so that nobody learns of what they may not see.
+    if (identities !== undefined && id !== undefined) {
+      await requireLinked(context, identities.useAction, id, resourceId)
+    }
+    const found = await identities?.find(resourceId)
+    // Defined, not assigned: a key may be called `__proto__`.
+    Object.defineProperty(lent, resourceId, {
+      value: found ?? absentIdentity(resourceId),
+      enumerable: true,
+    })
+  }
+  return lent
+}
+
+/** The caller may do `action` on what the body refers to, or is told so. `shown`: as the caller wrote it. */
+export async function requireLinked(
+  context: Context & { readonly id: ResourceId },
+  action: string,
+  on: ResourceId,
+  shown: string,
+): Promise<void> {
+  if (await context.may(action, on)) return
+  throw refuseContainer.LinkedAuthorizationFailed({
+    client: context.principal.displayName,
+    principalId: context.principal.id,
+    scope: context.id.text,
+    linkedAction: qualify(context.words, action),
+    linkedScope: shown,
+  })
+}
+
+async function locationOf(
+  { reader, id }: Context & { readonly id: ResourceId },
+  given: string | undefined,
+): Promise<string> {
+  const text =
+    given ?? (await reader.get(id))?.location ?? (await reader.get(scopeOf(id)))?.location ?? ''
+  return text.replace(/\s/g, '').toLowerCase()
+}
+
+/** The body over the profile's revision: what the body says wins, container by container. */
+async function withProfile(
+  context: Context & { readonly id: ResourceId },
+  properties: GivenBody['properties'],
+  seal: Seal,
+): Promise<{
+  readonly properties: GivenBody['properties']
+  readonly missingProfile?: string
+}> {
+  const named = properties.containerGroupProfile
+  if (named?.id === undefined) return { properties }
+  const id = profileIdOf(named.id, context)
+  if (id === undefined) {
+    const path = 'properties.containerGroupProfile.id'
+    throw refuseProblems([problemOf('InvalidContainerGroupProfile', path, { id: named.id })])
+  }
+  const found = await context.reader.get(id)
+  // What may not be read must not reach a group either, secrets least of all.
+  if (found !== undefined && !(await context.may(`${profileType}/read`, id))) {
+    throw refuse.AuthorizationFailed({
+      client: context.principal.displayName,
+      principalId: context.principal.id,
+      action: `${qualify(context.words, profileType)}/read`,
+      scope: id.text,
+    })
+  }
+  // The id is of that type, so is its model.
+  const profile = found?.model as ContainerGroupProfile | undefined
+  const revision = profile?.revisions.find(
+    (one) => one.revision === (named.revision ?? profile.revisions.at(-1)?.revision),
+  )
+  const base = revision === undefined ? undefined : openRevision(seal, id.key, revision)
+  if (base === undefined) return { properties, missingProfile: named.id }
+  // A group made by a profile runs with its secrets, and its maker chooses the command: a reader must not.
+  const isSecret = JSON.stringify(base) !== JSON.stringify(revision?.shown)
+  if (isSecret) await requireLinked(context, `${profileType}/write`, id, id.text)
+  // Both sides are of the schema of a group.
+  return { properties: merge(base, properties) as GivenBody['properties'] }
+}
+
+/**
+ * The secrets that the group refers to, through a profile too. The caller must be allowed to use each: the
+ * group runs with what they hold, and whoever reads its logs may see it.
+ */
+async function grantedSecrets(
+  context: Context & { readonly id: ResourceId },
+  { secretReferences = [] }: GivenBody['properties'],
+  secrets: SecretStore | undefined,
+): Promise<Readonly<Record<string, string>> | undefined> {
+  if (secrets?.locate === undefined || secrets.useAction === undefined) return undefined
+  const granted = new Map<string, string>()
+  for (const { secretReferenceUri } of secretReferences) {
+    const id = await secrets.locate(secretReferenceUri)
+    if (id === undefined) continue
+    // As the caller wrote it: where the vault is, only those who may see it learn.
+    await requireLinked(context, secrets.useAction, id, secretReferenceUri)
+    granted.set(secretReferenceUri, id.key)
+  }
+  // Sorted, so that the same references in another order are the same group.
+  return granted.size === 0 ? undefined : Object.fromEntries([...granted].sort())
+}
+
+/**
+ * Where the accounts of the group's file shares are. Mounting a share takes the account's key, or the right to
+ * read the account's keys. A name that no account has means one of the group's own resource group.
+ */
+async function grantedShares(
+  context: Context & { readonly id: ResourceId },
+  properties: GivenBody['properties'],
+  { shareAccounts, secrets }: PrepareDependencies,
+): Promise<Readonly<Record<string, string>> | undefined> {
+  if (shareAccounts === undefined) return undefined
+  const own = scopeOf(context.id).key
+  const owners: [string, string][] = []
+  for (const { name, azureFile } of properties.volumes ?? []) {
+    const {
+      storageAccountName = '',
+      storageAccountKey,
+      storageAccountKeyReference,
+    } = azureFile ?? {}
+    const account = azureFile && (await shareAccounts.find(storageAccountName))
+    if (account === undefined) continue
+    const uri = properties.secretReferences?.find(
+      (one) => one.name === storageAccountKeyReference,
+    )?.secretReferenceUri
+    // Using the secret was granted before.
+    const key = storageAccountKey ?? (uri === undefined ? undefined : await secrets?.read(uri))
+    if (key === undefined || !account.isKey(key)) {
+      // As the caller wrote it: where the account is, only those who may see it learn.
+      await requireLinked(context, shareAccounts.keysAction, account.id, storageAccountName)
+    }
+    const owner = scopeOf(account.id).key
+    if (owner !== own) owners.push([name, owner])
+  }
+  return owners.length === 0 ? undefined : Object.fromEntries(owners.sort())
+}
+
+function profileIdOf(text: string, { words }: Context): ResourceId | undefined {
+  const id = parseResourceId(text)
+  const last = id?.segments.at(-1)
+  if (id === undefined || last === undefined) return undefined
+  const type = `${last.namespace ?? ''}/${last.types.join('/')}`
+  return type.toLowerCase() === qualify(words, profileType).toLowerCase()
+    ? fromSegments(id.segments)
+    : undefined
+}
+
+/** Members of `over` win; containers and volumes are matched by name, and the profile's others follow. */
+export function merge(base: JsonObject, over: JsonObject): JsonObject {
+  const lists = ['containers', 'initContainers', 'volumes', 'imageRegistryCredentials']
+  const merged = lists.flatMap((name) => {
+    const mine = over[name]
+    const theirs = base[name]
+    if (!Array.isArray(mine) || !Array.isArray(theirs)) return []
+    return [[name, mergeNamed(theirs, mine)] as const]
+  })
+  return { ...base, ...over, ...Object.fromEntries(merged) }
+}
+
+function mergeNamed(theirs: readonly unknown[], mine: readonly unknown[]): readonly unknown[] {
+  const nameOf = (item: unknown): unknown =>
+    isJsonObject(item) ? (item['name'] ?? item['server']) : undefined
+  const both = mine.map((item) => {
+    const other = theirs.find((each) => nameOf(each) === nameOf(item))
+    if (!isJsonObject(item) || !isJsonObject(other)) return item
+    const a = other['properties']
+    const b = item['properties']
+    return isJsonObject(a)
+      ? { ...other, ...item, properties: { ...a, ...(isJsonObject(b) ? b : {}) } }
+      : { ...other, ...item }
+  })
+  return [...both, ...theirs.filter((item) => !mine.some((each) => nameOf(each) === nameOf(item)))]
+}

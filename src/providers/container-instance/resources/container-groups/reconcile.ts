@@ -1,0 +1,313 @@
+/**
+ * Makes groups real: observe the engine, decide (`next.ts`), do one step. What goes wrong in the world becomes
+ * part of what is observed, so that the user sees it in the group's events.
+ */
+
+import type { ContainerEngine, EngineDescription } from '#engines/containers/engine.ts'
+import type { Step } from '#engines/containers/next-step.ts'
+import { performStep } from '#engines/containers/perform-step.ts'
+import type { Clock, Log } from '#kernel/ports.ts'
+import type { WorkloadIdentities } from '#kernel/principal.ts'
+import { nameOf } from '#kernel/resource-id.ts'
+import type { UsageMeter } from '#kernel/usage.ts'
+import {
+  defineReconciler,
+  type Reconciler,
+  StepFailure,
+  type Subject,
+} from '#plane/declare/reconciled.ts'
+import type { Reader } from '#plane/declare/resource.ts'
+import type { Timers } from '#plane/reconciler.ts'
+import { uuidOf } from '../../domain/absent-identity.ts'
+import { type Attempt, attempt, type Failure } from '../../domain/engine-failure.ts'
+import {
+  allCredentials,
+  type ContentDependencies,
+  contentsOf,
+  credentialsOf,
+} from '../../domain/groups/contents.ts'
+import { followHints, ToldEnds } from '../../domain/groups/follow-events.ts'
+import { GroupIndex } from '../../domain/groups/group-index.ts'
+import { type AllowedRegistries, engineImage } from '../../domain/groups/image-policy.ts'
+import { type GroupStep, nextOf, resyncSeconds, stepKey } from '../../domain/groups/next-step.ts'
+import {
+  fold,
+  type Look,
+  type Observed,
+  type Seen,
+  type Trouble,
+} from '../../domain/groups/observation.ts'
+import { type PlannedProbe, ProbeBoard } from '../../domain/groups/probes.ts'
+import {
+  restartOf,
+  type Surroundings,
+  scheduleOf,
+  specOf,
+  withAnyHostPort,
+} from '../../domain/groups/spec.ts'
+import { usageTeller } from '../../domain/groups/usage.ts'
+import type { ContainerLimits } from '../../domain/limits.ts'
+import { refuseContainer } from '../../errors.ts'
+import { allContainers, type ContainerGroup, hashOf } from './model.ts'
+
+export interface ReconcileDependencies extends ContentDependencies {
+  readonly meter?: UsageMeter | undefined
+  readonly engine: ContainerEngine
+  readonly reader: Reader
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Log
+  readonly limits: ContainerLimits
+  readonly hostAddress: string
+  readonly allowedRegistries: AllowedRegistries
+  readonly cpusMax: number | undefined
+  readonly workloads: WorkloadIdentities
+}
+
+/** Facts 4.4: a deployment gives up after 30 minutes. */
+const deadlineSeconds = 1800
+const graceSeconds = 10
+const createTriesMax = 3
+
+type GroupSubject = Subject<ContainerGroup, Observed>
+
+export function reconcileWith(deps: ReconcileDependencies): Reconciler<ContainerGroup> {
+  const { engine, limits, clock } = deps
+  const around: Surroundings = {
+    hostAddress: deps.hostAddress,
+    shareRoot: deps.shareRoot,
+    cpusMax: deps.cpusMax,
+    processesPerContainerMax: limits.processesPerContainerMax,
+    resolvesSecrets: deps.secrets !== undefined,
+    clonesRepositories: deps.repositories !== undefined,
+    allowedRegistries: deps.allowedRegistries,
+  }
+  const index = new GroupIndex(deps.reader)
+  const ends = new ToldEnds()
+  const troubles = new Map<string, Trouble>()
+  const tellUsage = usageTeller(deps.meter)
+  let wakeKey: (key: string) => void = () => {}
+  const probes = new ProbeBoard({
+    engine,
+    clock,
+    timers: deps.timers,
+    wake: (token) => {
+      const key = index.get(token)
+      if (key !== undefined) wakeKey(key)
+    },
+  })
+  let described: EngineDescription | undefined
+
+  async function see(subject: GroupSubject): Promise<Seen> {
+    described ??= await engine.describe()
+    const { desired, token } = subject
+    const found = await engine.observe(token)
+    const images =
+      desired === undefined
+        ? []
+        : allContainers(desired).map((one) =>
+            engineImage(one.properties.image ?? '', around.allowedRegistries),
+          )
+    const complete =
+      found.sandbox === 'up' &&
+      images.length <= found.parts.length &&
+      found.parts.every(({ state }) => state.kind !== 'created')
+    const wanted = [...new Set(images)].filter((image) => image !== '')
+    const present =
+      desired?.intent !== 'running' || complete || described.pullsByItself
+        ? new Set(wanted)
+        : (await engine.observe(token, wanted)).imagesPresent
+    const { imagesPresent: _, hash, address, ...rest } = found
+    return {
+      ...rest,
+      ...(hash === undefined ? {} : { hash }),
+      ...(address === undefined ? {} : { address }),
+      imagesMissing: wanted.filter((image) => !present.has(image)).sort(),
+    }
+  }
+
+  /** By token, the principal that the directory has as far as this process knows; null for none. */
+  const settled = new Map<string, string | null>()
+
+  /**
+   * The group's own identity is in the directory as long as the group is there. No step of an engine, so it is
+   * no step here: it is seen to before the engine is looked at, and costs nothing once it is as it should be.
+   */
+  async function settleIdentity({ id, token, desired }: GroupSubject): Promise<void> {
+    const wanted = desired?.identity?.principalId ?? null
+    if (settled.get(token) === wanted) return
+    if (wanted !== null) {
+      const clientId = uuidOf(`client|${wanted}`)
+      await deps.workloads.give(id.key, { principalId: wanted, clientId, displayName: nameOf(id) })
+    } else if ((await deps.workloads.of(id.key)) !== undefined) {
+      await deps.workloads.take(id.key)
+    }
+    if (desired === undefined) settled.delete(token)
+    else settled.set(token, wanted)
+  }
+
+  return defineReconciler<ContainerGroup, Observed, GroupStep>({
+    deadlineSeconds,
+    retryAfterSeconds: 1,
+    resyncSeconds,
+    states: { creating: 'Pending', updating: 'Updating', deleting: 'Deleting' },
+    async observe(subject) {
+      const { token, desired, model } = subject
+      index.learn(token, subject.id.key)
+      await settleIdentity(subject)
+      const tried = await attempt(() => see(subject))
+      if (!tried.ok) {
+        throw new StepFailure(tried.failure.retry, tried.failure.code, tried.failure.message)
+      }
+      const look: Look = {
+        generation: subject.generation,
+        hash: desired === undefined ? undefined : hashOf(desired),
+        restart: restartOf(model.properties.restartPolicy),
+        stopping: model.intent === 'stopped',
+        parts: allContainers(model).map(({ name, init, properties }) => ({
+          name,
+          init,
+          image: engineImage(properties.image ?? '', around.allowedRegistries),
+        })),
+        seen: tried.value,
+        trouble: troubles.get(token),
+        runsPrograms: described?.runsPrograms ?? true,
+        exitCodeAt: (part, finishedAt) => ends.exitCodeAt(token, part, finishedAt),
+        verdict: (part) => probes.verdict(token, part),
+        now: subject.now,
+        eventsMax: limits.eventsMax,
+      }
+      const observed = fold(subject.last, look)
+      await tellUsage(subject, observed, subject.now)
+      troubles.delete(token)
+      if (described?.probesByItself !== true) probes.watch(token, plansOf(subject, observed))
+      return observed
+    },
+    next(subject, observed) {
+      if (described === undefined) throw new Error('a group is observed before it is decided about')
+      return nextOf(subject, observed, described, around)
+    },
+    async perform(subject, { step, fresh }) {
+      const pulls = described?.pullsByItself ?? false
+      const tried = await attempt(() => performOn(deps, around, subject, step, pulls))
+      if (tried.ok) return
+      if (tried.heard !== undefined) {
+        const told = { group: subject.id.key, step: stepKey(step), reason: tried.heard }
+        deps.log.warn(told, 'a step of a container group failed')
+      }
+      if (step.kind === 'create' && fresh && tried.kind === 'busy') {
+        if (await performElsewhere(deps, around, subject)) return
+      }
+      const before = subject.last?.trouble
+      const again =
+        before?.generation === subject.generation && before.step === stepKey(step)
+          ? before
+          : undefined
+      const at = clock.now()
+      const failure = failureOf(step, tried, again?.count ?? 0)
+      troubles.set(subject.token, {
+        ...failure,
+        step: stepKey(step),
+        generation: subject.generation,
+        count: (again?.count ?? 0) + 1,
+        firstAt: again?.firstAt ?? at,
+        at,
+      })
+    },
+    watchEvents(wake, signal) {
+      wakeKey = wake
+      signal.addEventListener('abort', () => probes.close(), { once: true })
+      const { log, timers } = deps
+      void followHints({ engine, index, ends, clock, timers, log }, wake, signal)
+    },
+  })
+}
+
+async function performOn(
+  deps: ReconcileDependencies,
+  around: Surroundings,
+  { token, desired }: GroupSubject,
+  step: Step,
+  pullsByItself: boolean,
+): Promise<void> {
+  await using held = new AsyncDisposableStack()
+  await performStep(deps.engine, token, step, {
+    graceSeconds,
+    ...(desired === undefined
+      ? {}
+      : {
+          spec: specOf(desired, around),
+          contents: async () => ({
+            ...(await contentsOf(desired, deps, held)),
+            ...(pullsByItself ? { credentials: await allCredentials(desired, deps) } : {}),
+          }),
+          credentials: (image: string) => credentialsOf(desired, image, deps),
+        }),
+  })
+}
+
+/** A host port was taken: once more from the start, with ports of the engine's choice. True when that worked. */
+async function performElsewhere(
+  deps: ReconcileDependencies,
+  around: Surroundings,
+  { token, desired }: GroupSubject,
+): Promise<boolean> {
+  if (desired?.properties.ipAddress?.type !== 'Public') return false
+  const tried = await attempt(async () => {
+    await using held = new AsyncDisposableStack()
+    await deps.engine.remove(token)
+    const contents = await contentsOf(desired, deps, held)
+    await deps.engine.create(token, withAnyHostPort(specOf(desired, around)), contents)
+  })
+  return tried.ok
+}
+
+/** A step's failure in the words of facts 4.6. */
+function failureOf(
+  step: Step,
+  tried: Extract<Attempt<void>, { ok: false }>,
+  tries: number,
+): Failure {
+  const { failure, kind, reason } = tried
+  if (kind === 'material') return failure
+  if (step.kind === 'pull') {
+    const image = step.image
+    return kind === 'unavailable' || kind === 'busy'
+      ? {
+          code: 'RegistryErrorResponse',
+          message: refuseContainer.RegistryErrorResponse({ image, reason }).message,
+          retry: 'later',
+        }
+      : {
+          code: 'InaccessibleImage',
+          message: refuseContainer.InaccessibleImage({ image, reason }).message,
+          retry: 'never',
+        }
+  }
+  if (step.kind === 'create' && kind === 'absent') {
+    // Pulled a moment ago and gone again, or never there: some tries tell.
+    const { message } = refuseContainer.InaccessibleImage({ image: 'of a container', reason })
+    return { code: 'InaccessibleImage', message, retry: tries < createTriesMax ? 'later' : 'never' }
+  }
+  if (step.kind === 'start' && kind === 'refused') {
+    const name = step.parts.join(', ')
+    const message = refuseContainer.ContainerStartFailed({ name, reason }).message
+    return { code: 'ContainerStartFailed', message, retry: 'never' }
+  }
+  return failure
+}
+
+/** The probes of every container that runs. */
+function plansOf({ desired }: GroupSubject, observed: Observed): readonly PlannedProbe[] {
+  if (desired === undefined || desired.intent !== 'running') return []
+  return desired.properties.containers.flatMap(({ name, properties = {} }) => {
+    const state = observed.seen.parts.find((one) => one.name === name)?.state
+    if (state?.kind !== 'running') return []
+    return (['liveness', 'readiness'] as const).flatMap((kind): readonly PlannedProbe[] => {
+      const schedule = scheduleOf(properties[`${kind}Probe`])
+      return schedule === undefined
+        ? []
+        : [{ part: name, kind, schedule, startedAt: state.startedAt }]
+    })
+  })
+}

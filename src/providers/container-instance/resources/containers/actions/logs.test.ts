@@ -1,0 +1,88 @@
+/** Long logs are streamed as JSON, only their last part, whole characters and escapes included. */
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type ContainerEngine, EngineError } from '#engines/containers/engine.ts'
+import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
+import { base, body, startContainers } from '../../../testing/start.ts'
+
+const path = `${base}/containerGroups/one/containers/web/logs`
+
+/** A simulated engine whose containers have written `pieces`. */
+function writing(
+  engine: ContainerEngine,
+  pieces: () => Iterable<string | Uint8Array>,
+): ContainerEngine {
+  return new Proxy(engine, {
+    get(target, name) {
+      if (name === 'logs') {
+        return async function* () {
+          for (const piece of pieces()) yield Buffer.from(piece)
+        }
+      }
+      // Methods of the engine, bound to it since it has private members.
+      const member: unknown = Reflect.get(target, name)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+}
+
+async function contentOf(
+  pieces: () => Iterable<string | Uint8Array>,
+  logBytesMax: number,
+): Promise<{ content: string; streamed: boolean }> {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-logs-'))
+  try {
+    await using started = await startContainers({
+      reconcile: false,
+      folder,
+      limits: { logBytesMax },
+      engine: (clock) => writing(new SimulatedEngine({ folder, installation: 't', clock }), pieces),
+    })
+    await started.call('PUT', `${base}/containerGroups/one`, body())
+    const answer = await started.call('GET', path)
+    const given = answer.body
+    assert.ok(typeof given === 'object')
+    if (!(Symbol.asyncIterator in given)) {
+      // The short answer of `logs`.
+      return { content: (given as { content: string }).content, streamed: false }
+    }
+    const all: Uint8Array[] = []
+    // A stream of an answer is of bytes.
+    for await (const piece of given as AsyncIterable<Uint8Array>) all.push(piece)
+    const parsed = JSON.parse(Buffer.concat(all).toString('utf8')) as { content: string }
+    return { content: parsed.content, streamed: true }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+test('a short log is answered as it is', async () => {
+  const { content, streamed } = await contentOf(() => ['one "quoted"\n', 'two €\n'], 1000)
+  assert.deepEqual([content, streamed], ['one "quoted"\ntwo €\n', false])
+})
+
+test('a long log: the last so many bytes, characters split between pieces kept whole', async () => {
+  const line = Buffer.from('naïve "€" \\ line\n')
+  const lines = 40_000
+  const whole = Buffer.concat(Array.from({ length: lines }, () => line))
+  const cut = function* () {
+    for (let at = 0; at < whole.length; at += 1001) yield whole.subarray(at, at + 1001)
+  }
+  const most = line.length * 1000
+  const { content, streamed } = await contentOf(cut, most)
+  assert.ok(streamed)
+  assert.equal(content, whole.subarray(whole.length - most).toString('utf8'))
+})
+
+test('a container that was never made has no log yet', async () => {
+  await assert.rejects(
+    contentOf(() => {
+      throw new EngineError('absent', 'there is no container')
+    }, 10),
+    { status: 409, code: 'ContainerLogNotAvailable' },
+  )
+})

@@ -1,0 +1,68 @@
+/**
+ * Resources of which the other side sees a row: the reconciler writes the row, and shows what others made of it.
+ * The rows are what an engine is elsewhere; nothing is reached over a network.
+ */
+
+import {
+  defineReconciler,
+  type Reconciler,
+  StepFailure,
+  type Subject,
+} from '#plane/declare/reconciled.ts'
+import type { Wakes } from '../dependencies.ts'
+
+interface RowProjection<M, O> {
+  /** What the row shows now; undefined when there is none. */
+  read(subject: Subject<M, unknown>): Promise<(O & Generation) | undefined>
+  write(subject: Subject<M, unknown> & { readonly desired: M }): Promise<void>
+  erase(subject: Subject<M, unknown>): Promise<void>
+}
+
+export interface Generation {
+  /** Of the resource that the row was written of; another one is written anew. */
+  readonly generation: number
+}
+
+/** Losing a wake costs no more than this. */
+const resyncSeconds = 300
+
+export function projectionReconciler<M, O>(
+  mirror: RowProjection<M, O>,
+  wakes: Wakes,
+): Reconciler<M> {
+  return defineReconciler<M, (O & Generation) | null, 'write' | 'erase'>({
+    deadlineSeconds: 120,
+    retryAfterSeconds: 1,
+    resyncSeconds,
+    states: { creating: 'Creating', updating: 'Creating', deleting: 'Deleting' },
+    observe: async (subject) => (await mirror.read(subject)) ?? null,
+    next({ desired, generation }, row) {
+      if (desired === undefined) {
+        return row === null ? { kind: 'done' } : { kind: 'step', step: 'erase' }
+      }
+      return row?.generation === generation ? { kind: 'done' } : { kind: 'step', step: 'write' }
+    },
+    async perform(subject, step) {
+      const { desired } = subject
+      if (step === 'erase' || desired === undefined) return mirror.erase(subject)
+      await mirror.write({ ...subject, desired })
+    },
+    watchEvents: (wake, signal) => wakes.onWake(wake, signal),
+  })
+}
+
+/** Nothing stands behind it, but what is below has reconcilers of its own: its delete waits for theirs. */
+export function holderReconciler<M>(): Reconciler<M> {
+  return defineReconciler<M, null, never>({
+    deadlineSeconds: 600,
+    retryAfterSeconds: 1,
+    states: { creating: 'Creating', updating: 'Creating', deleting: 'Deleting' },
+    observe: async () => null,
+    next: () => ({ kind: 'done' }),
+    perform: async () => undefined,
+  })
+}
+
+export function never(code: string, message: string): StepFailure {
+  return new StepFailure('never', code, message)
+}

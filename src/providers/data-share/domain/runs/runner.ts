@@ -1,0 +1,272 @@
+/**
+ * Works on runs: claims them by lease, plans their data sets, copies a few at a time in the session's own process,
+ * and heeds cancellations. Every replica has one; what was begun by one that died is taken up by another.
+ */
+
+import { CopyCancelled, CopyFailure, type CopySession } from '#engines/copy/engine.ts'
+import { ApiError } from '#kernel/error.ts'
+import { nameOf } from '#kernel/resource-id.ts'
+import type { Resource } from '#plane/declare/resource.ts'
+import { type ShareDependencies, types } from '../../dependencies.ts'
+import type { DataSetMapping } from '../../resources/data-set-mappings/resource.ts'
+import type { DataSet } from '../../resources/data-sets/resource.ts'
+import { openManifest } from '../store/manifest.ts'
+import { LeaseLost, type PlannedDetail } from '../store/runs.ts'
+import type { Detail, Run } from '../store/tables.ts'
+import { begin } from '../synchronizations/actions.ts'
+import { takeDue } from '../trigger-store.ts'
+import { NotCopied, taskOf } from './task-of.ts'
+
+const runsAtOnceMax = 4
+const dataSetsAtOnce = 2
+const pollMilliseconds = 2000
+const renewMilliseconds = 500
+const planRows = 200
+/** Tries of a data set whose failure may pass, before it is failed. */
+const triesMax = 3
+const retryMilliseconds = 1000
+
+export interface Runner extends AsyncDisposable {
+  look(): void
+}
+
+export function startRunner(deps: ShareDependencies): Runner {
+  const { runs, sql, timers, clock, log } = deps
+  const owner = deps.ids.uuid()
+  const working = new Map<string, Promise<void>>()
+  const stop = new AbortController()
+  let looking: Promise<void> | undefined
+  let again = false
+  let nap: { cancel(): void } | undefined
+  let isFirst = true
+
+  const lookOnce = async (): Promise<void> => {
+    // An embedded store is one process's: whatever was claimed before was by one that is gone.
+    if (isFirst && sql.dialect === 'sqlite') await runs.freeAll()
+    isFirst = false
+    for (const due of await takeDue(sql, clock.now(), runsAtOnceMax)) {
+      await begin(deps, due.subscriptionKey, due.mode, due.subscriptionKey).catch((error) => {
+        // A trigger that may not begin now is skipped this once: revoked, or one is running.
+        if (!(error instanceof ApiError)) throw error
+        log.info({ trigger: due.key, code: error.code }, 'a trigger began nothing')
+      })
+    }
+    const free = runsAtOnceMax - working.size
+    if (free <= 0) return
+    for (const run of await runs.claim(owner, free)) {
+      const work = workOn(deps, run, stop.signal)
+        .catch((error: unknown) => {
+          // Kept as it is: the lease runs out, and somebody takes it up again.
+          log.warn({ run: run.id, error: String(error) }, 'a synchronization was interrupted')
+        })
+        .finally(() => {
+          working.delete(run.id)
+          look()
+        })
+      working.set(run.id, work)
+    }
+  }
+
+  const look = (): void => {
+    if (stop.signal.aborted) return
+    if (looking !== undefined) {
+      again = true
+      return
+    }
+    nap?.cancel()
+    looking = lookOnce()
+      .catch((error: unknown) => {
+        // The store is away: runs wait for it.
+        log.warn({ error: String(error) }, 'synchronizations wait for the store')
+      })
+      .finally(() => {
+        looking = undefined
+        if (stop.signal.aborted) return
+        nap = timers.after(again ? 0 : pollMilliseconds, look)
+        again = false
+      })
+  }
+
+  deps.stir.look = look
+  look()
+  return {
+    look,
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      nap?.cancel()
+      await looking
+      await Promise.all(working.values())
+    },
+  }
+}
+
+async function workOn(deps: ShareDependencies, run: Run, stop: AbortSignal): Promise<void> {
+  const { runs, timers, log } = deps
+  const end = new AbortController()
+  /** Why it ends early: asked for by people, or because this process lets go of it. */
+  const ends: ('cancelled' | 'released')[] = run.cancelled ? ['cancelled'] : []
+  const letGo = (why: 'cancelled' | 'released'): void => {
+    ends.push(why)
+    end.abort()
+  }
+  if (run.cancelled) end.abort()
+  const onStop = (): void => letGo('released')
+  stop.addEventListener('abort', onStop, { once: true })
+  let isDone = false
+  let timer: { cancel(): void } | undefined
+  const renew = (): void => {
+    timer = timers.after(renewMilliseconds, () => {
+      void runs
+        .renew(run)
+        .then(({ cancelled }) => {
+          if (cancelled) letGo('cancelled')
+        })
+        .catch((error: unknown) => {
+          if (error instanceof LeaseLost) letGo('released')
+          else log.debug({ run: run.id, error: String(error) }, 'a lease waits for the store')
+        })
+        .finally(() => {
+          if (!isDone) renew()
+        })
+    })
+  }
+  renew()
+  try {
+    await using session = deps.engine.open()
+    if (!end.signal.aborted && !run.planned) await plan(deps, run)
+    // Cancelled while nobody had it: what had begun to change its target is seen to its end first.
+    if (run.cancelled) await copyAll(deps, run, session, stop, ({ publishing }) => publishing)
+    else if (!end.signal.aborted) await copyAll(deps, run, session, end.signal)
+    if (ends[0] === 'released' || (run.cancelled && stop.aborted)) return
+    if (ends[0] === 'cancelled') await runs.end(run, 'Cancelled', 'Cancelled.')
+    else await conclude(deps, run)
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) throw error
+    // Another has it: nothing of this one is written any more.
+    log.info({ run: run.id }, 'a synchronization went to another process')
+  } finally {
+    isDone = true
+    timer?.cancel()
+    stop.removeEventListener('abort', onStop)
+    deps.wakes.wake(run.subscriptionKey)
+  }
+}
+
+/** A row for each mapping, in the order of their ids; again after a cut, since each has its place. */
+async function plan(deps: ShareDependencies, run: Run): Promise<void> {
+  const { reader, runs } = deps
+  let after: string | undefined
+  let place = 0
+  for (;;) {
+    const mappings = await reader.list({
+      type: types.mappings,
+      under: run.subscriptionKey,
+      limit: planRows,
+      ...(after === undefined ? {} : { after }),
+    })
+    const details: PlannedDetail[] = []
+    for (const { id, model } of mappings) {
+      // Rows of this type hold this model.
+      const { dataSetKey, dataSetId, kind } = model as DataSetMapping
+      const found = (await reader.get(dataSetKey)) as Resource<DataSet> | undefined
+      details.push({
+        place: ++place,
+        mappingKey: id.key,
+        dataSetKey,
+        dataSetId,
+        dataSetType: found?.model.kind ?? kind,
+        name: found === undefined ? nameOf(id) : nameOf(found.id),
+      })
+    }
+    const isLast = mappings.length < planRows
+    await runs.plan(run, details, isLast)
+    if (isLast) return
+    after = mappings.at(-1)?.id.key
+  }
+}
+
+async function copyAll(
+  deps: ShareDependencies,
+  run: Run,
+  session: CopySession,
+  signal: AbortSignal,
+  chosen: (detail: Detail) => boolean = () => true,
+): Promise<void> {
+  let after = 0
+  for (;;) {
+    const details = await deps.runs.open(run.id, after, planRows)
+    let next = 0
+    const lane = async (): Promise<void> => {
+      while (next < details.length && !signal.aborted) {
+        const detail = details[next++]
+        if (detail !== undefined && chosen(detail))
+          await copyOne(deps, run, detail, session, signal)
+      }
+    }
+    await Promise.all(Array.from({ length: dataSetsAtOnce }, lane))
+    after = details.at(-1)?.place ?? after
+    if (details.length < planRows || signal.aborted) return
+  }
+}
+
+async function copyOne(
+  deps: ShareDependencies,
+  run: Run,
+  detail: Detail,
+  session: CopySession,
+  signal: AbortSignal,
+): Promise<void> {
+  const { runs, sql, log } = deps
+  await runs.beginDetail(run, detail.place)
+  let note: string | null = detail.message
+  for (let tries = 1; ; tries++) {
+    try {
+      const { task, known } = await taskOf(deps, run, detail)
+      const journal = openManifest({
+        sql,
+        runs,
+        run,
+        detail,
+        task,
+        known,
+        onNote: (text) => {
+          note = text
+        },
+      })
+      await session.copy(task, journal, signal)
+      await runs.endDetail(run, detail.place, 'Succeeded', note)
+      return
+    } catch (error) {
+      if (error instanceof CopyCancelled) return
+      const failure = failureOf(error)
+      if (failure === undefined) throw error
+      if (failure.passing && tries < triesMax && !signal.aborted) {
+        await new Promise<void>((resolve) => deps.timers.after(retryMilliseconds * tries, resolve))
+        continue
+      }
+      log.info({ run: run.id, place: detail.place, reason: failure.message }, 'a data set failed')
+      await runs.endDetail(run, detail.place, 'Failed', failure.message)
+      return
+    }
+  }
+}
+
+/** What may stand in a record; undefined for what is no failure of the data set. */
+function failureOf(
+  error: unknown,
+): { readonly message: string; readonly passing: boolean } | undefined {
+  if (error instanceof NotCopied) return { message: error.message, passing: false }
+  if (error instanceof CopyFailure) {
+    return { message: `${error.code}: ${error.message}`, passing: error.retry === 'later' }
+  }
+  return undefined
+}
+
+async function conclude(deps: ShareDependencies, run: Run): Promise<void> {
+  const tally = await deps.runs.tally(run.id)
+  const failed = tally['Failed'] ?? 0
+  const all = Object.values(tally).reduce((sum, one) => sum + one, 0)
+  if (failed === 0) return deps.runs.end(run, 'Succeeded', null)
+  const message = `${failed} of ${all} data sets failed; the details say why.`
+  return deps.runs.end(run, 'Failed', message)
+}

@@ -1,0 +1,89 @@
+/** From a mapping and its data set to the engine's task: places with their credentials, opened for this moment. */
+
+import { createHash } from 'node:crypto'
+import type { CopyLocation, CopyTask } from '#engines/copy/engine.ts'
+import type { Resource } from '#plane/declare/resource.ts'
+import type { ShareDependencies } from '../../dependencies.ts'
+import type { DataSetMapping } from '../../resources/data-set-mappings/resource.ts'
+import type { DataSet } from '../../resources/data-sets/resource.ts'
+import { resolveKind } from '../kinds.ts'
+import { usedBy } from '../linked-authorization.ts'
+import { type Known, readManifest } from '../store/manifest.ts'
+import type { Detail, Run } from '../store/tables.ts'
+
+/** The data set cannot be copied as things are; the text is for its record. */
+export class NotCopied extends Error {}
+
+export interface Planned {
+  readonly task: CopyTask
+  readonly known: Known
+}
+
+export async function taskOf(deps: ShareDependencies, run: Run, detail: Detail): Promise<Planned> {
+  const { reader, sql } = deps
+  // Keys of these types hold these models.
+  const mapping = (await reader.get(detail.mappingKey)) as Resource<DataSetMapping> | undefined
+  if (mapping === undefined) throw new NotCopied('The mapping was deleted.')
+  const dataSet = (await reader.get(mapping.model.dataSetKey)) as Resource<DataSet> | undefined
+  if (dataSet === undefined || dataSet.model.dataSetId !== mapping.model.dataSetId) {
+    throw new NotCopied('The data set was deleted by its provider.')
+  }
+  const source = await placeOf(deps, dataSet.model, 'source')
+  const target = await placeOf(deps, mapping.model, 'target')
+  const token = digest(
+    `${mapping.id.key}\n${mapping.systemData.createdAt}\n${dataSet.model.dataSetId}`,
+  )
+  const known = await readManifest(sql, token)
+  const isObjects = target.kind === 'folder' || target.kind === 'blobs'
+  // Where no whole copy is in force there is nothing to add to.
+  const isFull = run.mode === 'FullSync' || (isObjects && known.stage === '')
+  const column = dataSet.model.properties['watermarkColumn']
+  return {
+    known,
+    task: {
+      id: `${run.id}/${detail.place}`,
+      source,
+      target,
+      mode: isFull ? 'full' : 'incremental',
+      token,
+      run: run.id.replaceAll('-', ''),
+      owned: known.owned,
+      published: detail.published,
+      ...(mapping.model.outputType === undefined ? {} : { format: mapping.model.outputType }),
+      ...(known.watermark === null ? {} : { watermark: known.watermark }),
+      ...(typeof column === 'string' ? { watermarkColumn: column } : {}),
+    },
+  }
+}
+
+async function placeOf(
+  deps: ShareDependencies,
+  { kind, properties, writer }: Pick<DataSet, 'kind' | 'properties' | 'writer'>,
+  side: 'source' | 'target',
+): Promise<CopyLocation> {
+  const resolved = resolveKind(kind, properties, deps.words)
+  if (resolved === undefined) throw new NotCopied(`Nothing copies the kind ${kind}.`)
+  // What the other side's resources are called is not for this side to read.
+  const gone = new NotCopied(`The ${side} is no longer registered, or its credentials do not open.`)
+  const { id, action } = usedBy(deps.places, resolved)
+  if (writer === undefined || !(await deps.isAllowed(writer, action, id))) {
+    const [what, where] = side === 'source' ? ['data set', 'shared'] : ['mapping', 'written to']
+    throw new NotCopied(
+      `Whoever wrote the ${what} may not use what is ${where} any more. Somebody who may has to PUT the ${what} again.`,
+    )
+  }
+  if (resolved.kind === 'objects') {
+    const store = await deps.places.storage(resolved.account)
+    if (store === undefined) throw gone
+    const { shape, container, path } = resolved
+    return { ...store, shape, container, path }
+  }
+  const server = await deps.places.sql(resolved.server)
+  if (server === undefined) throw gone
+  const { database, schema, table } = resolved
+  return { ...server, database, schema, table }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+}

@@ -1,0 +1,32 @@
+/** Schedules as settings and triggers write them: hourly or daily, counted from a moment. */
+
+import Type from 'typebox'
+
+export interface Setting {
+  readonly createdAt: string
+  readonly userName: string
+  readonly recurrenceInterval: 'Day' | 'Hour'
+  readonly synchronizationTime: string
+}
+
+export const moment = Type.String({
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,7})?)?(Z|[+-]\\d\\d:\\d\\d)$',
+  description: 'A moment, RFC 3339.',
+})
+
+export const schedule = Type.Object({
+  recurrenceInterval: Type.Union([Type.Literal('Day'), Type.Literal('Hour')]),
+  synchronizationTime: moment,
+})
+
+export function momentProblems(body: {
+  readonly properties: { readonly synchronizationTime: string }
+}) {
+  return Number.isNaN(Date.parse(body.properties.synchronizationTime))
+    ? [{ path: 'properties.synchronizationTime', message: 'expected a moment that exists' }]
+    : []
+}
+
+export function settingToWire(model: Setting, { state }: { readonly state: string }) {
+  return { kind: 'ScheduleBased', properties: { ...model, provisioningState: state } }
+}

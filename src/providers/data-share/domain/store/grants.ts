@@ -1,0 +1,148 @@
+/** Invitations and what became of them, as both sides see them: rows that no single resource owns. */
+
+import type { Clock } from '#kernel/ports.ts'
+import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
+import {
+  type GrantRow,
+  type GrantStatus,
+  grants,
+  type InvitationRow,
+  invitations,
+} from './tables.ts'
+
+const pageRows = 500
+
+export interface Grants {
+  invitation(id: string): Promise<InvitationRow | undefined>
+  invitationAt(resourceKey: string): Promise<InvitationRow | undefined>
+  /** Pending ones after an id, in order of ids. */
+  pending(after: string, limit: number): Promise<readonly InvitationRow[]>
+  writeInvitation(row: InvitationRow): Promise<void>
+  withdraw(resourceKey: string): Promise<void>
+  /** False when it was no longer pending. */
+  reject(id: string): Promise<boolean>
+  /** False when the invitation went to another, or is closed. */
+  accept(row: GrantRow): Promise<boolean>
+  grant(id: string): Promise<GrantRow | undefined>
+  grantAt(subscriptionKey: string): Promise<GrantRow | undefined>
+  grantsOf(shareKey: string, after: string, limit: number): Promise<readonly GrantRow[]>
+  setStatus(id: string, status: GrantStatus, expiresAt: number | null): Promise<void>
+  removeGrant(subscriptionKey: string): Promise<void>
+}
+
+export function openGrants(sql: Sql, clock: Clock): Grants {
+  const one = async <T>(rows: Promise<readonly SqlRow[]>, read: (row: SqlRow) => T) => {
+    const [row] = await rows
+    return row === undefined ? undefined : read(row)
+  }
+  const change = (work: (tx: SqlTx) => Promise<unknown>): Promise<number> =>
+    sql.transact(async (tx) => Number(await work(tx)))
+  return {
+    invitation: (id) =>
+      one(sql.all('select * from share_invitations where id = ?', id), invitations.row),
+    invitationAt: (key) =>
+      one(sql.all('select * from share_invitations where resource_key = ?', key), invitations.row),
+    async pending(after, limit) {
+      const rows = await sql.all(
+        "select * from share_invitations where status = 'Pending' and id > ? order by id limit ?",
+        after,
+        Math.min(limit, pageRows),
+      )
+      return rows.map(invitations.row)
+    },
+    async writeInvitation(row) {
+      await change((tx) =>
+        tx.run(
+          `insert into share_invitations (id, resource_key, share_key, tenant_id, object_id, email, expires_at,
+              status, sent_at, responded_at, card) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            on conflict (id) do update set expires_at = excluded.expires_at, card = excluded.card`,
+          row.id,
+          row.resourceKey,
+          row.shareKey,
+          row.tenantId,
+          row.objectId,
+          row.email,
+          row.expiresAt,
+          row.status,
+          row.sentAt,
+          row.respondedAt,
+          JSON.stringify(row.card),
+        ),
+      )
+    },
+    async withdraw(resourceKey) {
+      await change((tx) =>
+        tx.run('delete from share_invitations where resource_key = ?', resourceKey),
+      )
+    },
+    reject: async (id) =>
+      (await change((tx) =>
+        tx.run(
+          "update share_invitations set status = 'Rejected', responded_at = ? where id = ? and status = 'Pending'",
+          clock.now(),
+          id,
+        ),
+      )) > 0,
+    accept: (row) =>
+      sql.transact(async (tx) => {
+        const taken = await tx.run(
+          "update share_invitations set status = 'Accepted', responded_at = ? where id = ? and status = 'Pending'",
+          row.sharedAt,
+          row.invitationId,
+        )
+        const [mine] = await tx.all(
+          'select id from share_grants where subscription_key = ?',
+          row.subscriptionKey,
+        )
+        if (mine !== undefined) {
+          await tx.run(
+            'update share_grants set card = ? where subscription_key = ?',
+            JSON.stringify(row.card),
+            row.subscriptionKey,
+          )
+          return true
+        }
+        if (taken === 0) return false
+        await tx.run(
+          `insert into share_grants (id, subscription_key, share_key, invitation_id, status, shared_at, expires_at, card)
+            values (?, ?, ?, ?, ?, ?, ?, ?)`,
+          row.id,
+          row.subscriptionKey,
+          row.shareKey,
+          row.invitationId,
+          row.status,
+          row.sharedAt,
+          row.expiresAt,
+          JSON.stringify(row.card),
+        )
+        return true
+      }),
+    grant: (id) => one(sql.all('select * from share_grants where id = ?', id), grants.row),
+    grantAt: (key) =>
+      one(sql.all('select * from share_grants where subscription_key = ?', key), grants.row),
+    async grantsOf(shareKey, after, limit) {
+      const rows = await sql.all(
+        'select * from share_grants where share_key = ? and id > ? order by id limit ?',
+        shareKey,
+        after,
+        limit,
+      )
+      return rows.map(grants.row)
+    },
+    async setStatus(id, status, expiresAt) {
+      await change((tx) =>
+        tx.run(
+          'update share_grants set status = ?, expires_at = ? where id = ?',
+          status,
+          expiresAt,
+          id,
+        ),
+      )
+    },
+    async removeGrant(subscriptionKey) {
+      await change((tx) =>
+        tx.run('delete from share_grants where subscription_key = ?', subscriptionKey),
+      )
+    },
+  }
+}

@@ -1,0 +1,224 @@
+/**
+ * The manifest of one data set's copy: what lies at the target in which state, written as it is copied and in one
+ * transaction with the numbers. A full copy has rows of its own until it is published; then one pointer moves.
+ */
+
+import type { CopyJournal, CopyTask, Counted, Item, Todo } from '#engines/copy/engine.ts'
+import type { Sql, SqlTx } from '#stores/store.ts'
+import type { Runs } from './runs.ts'
+import type { Detail, Run } from './tables.ts'
+
+export interface Known {
+  /** The rows in force; empty before anything was published. */
+  readonly stage: string
+  readonly owned: boolean
+  readonly watermark: string | null
+}
+
+export async function readManifest(sql: Sql, token: string): Promise<Known> {
+  const [row] = await sql.all('select * from share_manifests where token = ?', token)
+  return {
+    stage: String(row?.['stage'] ?? ''),
+    owned: Number(row?.['owned'] ?? 0) === 1,
+    watermark: row?.['watermark'] === null || row === undefined ? null : String(row['watermark']),
+  }
+}
+
+export interface ManifestDependencies {
+  readonly sql: Sql
+  readonly runs: Runs
+  readonly run: Run
+  readonly detail: Detail
+  readonly task: Pick<CopyTask, 'token' | 'run' | 'mode' | 'owned'>
+  readonly known: Known
+  onNote(note: string): void
+}
+
+/** Rows of a stage that is in force no more, removed at a time. */
+const purgeRows = 2000
+/** In one statement: a round trip for each row costs more than the row. */
+const rowsAtOnce = 100
+
+export function openManifest(deps: ManifestDependencies): CopyJournal {
+  const { sql, runs, run, detail, task, known } = deps
+  const { token } = task
+  const isFull = task.mode === 'full' || known.stage === ''
+  const stage = isFull ? task.run : known.stage
+
+  const count = (tx: SqlTx, counted: Counted, underway: Counted): Promise<number> =>
+    tx.run(
+      `update share_details set files_read = files_read + ?, files_written = files_written + ?,
+          rows_read = rows_read + ?, rows_copied = rows_copied + ?, size_read = size_read + ?,
+          size_written = size_written + ?, live_rows_read = ?, live_rows_copied = ?, live_size_read = ?,
+          live_size_written = ? where run_id = ? and place = ?`,
+      counted.filesRead ?? 0,
+      counted.filesWritten ?? 0,
+      counted.rowsRead ?? 0,
+      counted.rowsCopied ?? 0,
+      counted.sizeRead ?? 0,
+      counted.sizeWritten ?? 0,
+      underway.rowsRead ?? 0,
+      underway.rowsCopied ?? 0,
+      underway.sizeRead ?? 0,
+      underway.sizeWritten ?? 0,
+      run.id,
+      detail.place,
+    )
+
+  return {
+    async todo(items) {
+      const [from, to] = rangeOf(items.map(({ key }) => key))
+      const rows = await sql.all(
+        'select item, etag from share_items where token = ? and stage = ? and item >= ? and item <= ?',
+        token,
+        stage,
+        from,
+        to,
+      )
+      const parted = await sql.all(
+        'select item, etag, position from share_parts where token = ? and stage = ? and item >= ? and item <= ?',
+        token,
+        stage,
+        from,
+        to,
+      )
+      const done = new Map(rows.map((row) => [String(row['item']), String(row['etag'])]))
+      const begun = new Map(parted.map((row) => [String(row['item']), row]))
+      return items.map(({ key, etag }: Item): Todo => {
+        if (done.get(key) === etag) return { kind: 'skip' }
+        const part = begun.get(key)
+        if (part === undefined || part['etag'] !== etag) return { kind: 'copy' }
+        return { kind: 'resume', offset: Number(part['position']) }
+      })
+    },
+    async commit({ done, counted, underway, part }) {
+      await sql.transact(async (tx) => {
+        await runs.assert(tx, run)
+        for (let at = 0; at < done.length; at += rowsAtOnce) {
+          const some = done.slice(at, at + rowsAtOnce)
+          const places = some.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')
+          await tx.run(
+            `insert into share_items (token, stage, item, etag, size, digest, run_id) values ${places}
+              on conflict (token, stage, item) do update set etag = excluded.etag, size = excluded.size,
+                digest = excluded.digest, run_id = excluded.run_id`,
+            ...some.flatMap(({ key, etag, size, digest }) => [
+              token,
+              stage,
+              key,
+              etag,
+              size,
+              digest,
+              task.run,
+            ]),
+          )
+        }
+        if (part !== undefined) {
+          await tx.run(
+            `insert into share_parts (token, stage, item, etag, position) values (?, ?, ?, ?, ?)
+              on conflict (token, stage, item) do update set etag = excluded.etag, position = excluded.position`,
+            token,
+            stage,
+            part.key,
+            part.etag,
+            part.offset,
+          )
+        }
+        await count(tx, counted, underway)
+      })
+    },
+    async holds(keys) {
+      const [from, to] = rangeOf(keys)
+      const rows = await sql.all(
+        'select item from share_items where token = ? and stage = ? and run_id = ? and item >= ? and item <= ?',
+        token,
+        stage,
+        task.run,
+        from,
+        to,
+      )
+      const held = new Set(rows.map((row) => String(row['item'])))
+      return keys.map((key) => held.has(key))
+    },
+    async publishing() {
+      await sql.transact(async (tx) => {
+        await runs.assert(tx, run)
+        await tx.run(
+          `insert into share_manifests (token, stage, watermark, owned) values (?, ?, null, 1)
+            on conflict (token) do update set owned = 1`,
+          token,
+          known.stage,
+        )
+        await tx.run(
+          'update share_details set publishing = 1 where run_id = ? and place = ? and publishing = 0',
+          run.id,
+          detail.place,
+        )
+      })
+    },
+    async done(after, limit) {
+      const rows = await sql.all(
+        `select item, etag, size, digest from share_items
+          where token = ? and stage = ? and run_id = ? and item > ? order by item limit ?`,
+        token,
+        stage,
+        task.run,
+        after ?? '',
+        limit,
+      )
+      return rows.map((row) => ({
+        key: String(row['item']),
+        etag: String(row['etag']),
+        size: Number(row['size']),
+        digest: String(row['digest']),
+      }))
+    },
+    async published({ replaces, watermark, counted, note }) {
+      await sql.transact(async (tx) => {
+        await runs.assert(tx, run)
+        await tx.run(
+          `insert into share_manifests (token, stage, watermark, owned) values (?, ?, ?, 1)
+            on conflict (token) do update set stage = excluded.stage, watermark = excluded.watermark, owned = 1`,
+          token,
+          replaces ? stage : known.stage,
+          watermark ?? null,
+        )
+        // Said again by a run that was cut off right after: what it counted then it does not count again.
+        const isNews = await tx.run(
+          `update share_details set publishing = 2, message = coalesce(?, message)
+            where run_id = ? and place = ? and publishing < 2`,
+          note ?? null,
+          run.id,
+          detail.place,
+        )
+        if (counted !== undefined && isNews > 0) await count(tx, counted, {})
+      })
+      if (note !== undefined) deps.onNote(note)
+      if (replaces) await purge(sql, token, stage)
+    },
+  }
+}
+
+/** What earlier full copies and broken-off ones left, in bounded steps. */
+async function purge(sql: Sql, token: string, kept: string): Promise<void> {
+  for (let removed = purgeRows; removed === purgeRows; ) {
+    removed = await sql.transact((tx) =>
+      tx.run(
+        `delete from share_items where token = ? and stage <> ? and item in
+          (select item from share_items where token = ? and stage <> ? order by item limit ?)`,
+        token,
+        kept,
+        token,
+        kept,
+        purgeRows,
+      ),
+    )
+  }
+  await sql.transact((tx) => tx.run('delete from share_parts where token = ?', token))
+}
+
+/** The first and last key byte by byte. */
+function rangeOf(keys: readonly string[]): readonly [string, string] {
+  const bytes = keys.map((key) => Buffer.from(key))
+  bytes.sort(Buffer.compare)
+  return [bytes[0]?.toString() ?? '', bytes.at(-1)?.toString() ?? '']
+}

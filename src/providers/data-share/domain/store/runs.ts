@@ -1,0 +1,245 @@
+/**
+ * Runs at rest: one row for each synchronization, one for each of its data sets. A run is worked on by whoever
+ * holds its lease, and every write of that one names the fence, so that a lease that was lost cannot count.
+ */
+
+import type { Clock } from '#kernel/ports.ts'
+import type { Sql, SqlTx, SqlValue } from '#stores/store.ts'
+import {
+  type Detail,
+  type DetailStatus,
+  type Run,
+  type RunStatus,
+  runs as runsTable,
+  toDetail,
+} from './tables.ts'
+
+export interface PlannedDetail
+  extends Pick<
+    Detail,
+    'place' | 'mappingKey' | 'dataSetKey' | 'dataSetId' | 'dataSetType' | 'name'
+  > {}
+
+/** The run is another's now: whatever was about to be written must not be. */
+export class LeaseLost extends Error {
+  constructor() {
+    super('the lease of the run was lost')
+    this.name = 'LeaseLost'
+  }
+}
+
+export const leaseSeconds = 30
+const active = "status in ('Accepted', 'InProgress')"
+
+export interface Runs {
+  /** The id of the run under way when there is one already, and then nothing is written. */
+  begin(run: Pick<Run, 'id' | 'subscriptionKey' | 'shareKey' | 'mode'>): Promise<string | undefined>
+  find(id: string): Promise<Run | undefined>
+  activeOf(subscriptionKey: string): Promise<Run | undefined>
+  /** Asks whoever works on it to stop; one that nobody works on is ended by whoever claims it. */
+  cancel(id: string, message: string): Promise<void>
+  /** Takes runs whose lease is free. */
+  claim(owner: string, limit: number): Promise<readonly Run[]>
+  /** Prolongs the lease and tells whether to stop. Throws `LeaseLost`. */
+  renew(run: Run): Promise<{ readonly cancelled: boolean }>
+  /** Leases of a process that is gone; for a store that one process has at a time. */
+  freeAll(): Promise<void>
+  plan(run: Run, details: readonly PlannedDetail[], isLast: boolean): Promise<void>
+  /** Those not ended yet, in order. */
+  open(runId: string, after: number, limit: number): Promise<readonly Detail[]>
+  beginDetail(run: Run, place: number): Promise<void>
+  endDetail(run: Run, place: number, status: DetailStatus, message: string | null): Promise<void>
+  end(run: Run, status: RunStatus, message: string | null): Promise<void>
+  tally(runId: string): Promise<Readonly<Record<string, number>>>
+  removeOf(subscriptionKey: string): Promise<void>
+  /** In the transaction of a write of the run's worker. Throws `LeaseLost`. */
+  assert(tx: SqlTx, run: Run): Promise<void>
+}
+
+export function openRuns(sql: Sql, clock: Clock): Runs {
+  const leaseEnd = (): number => clock.now() + leaseSeconds * 1000
+  const assert = async (tx: SqlTx, run: Run): Promise<void> => {
+    const held = await tx.run(
+      `update share_runs set lease_until = ? where id = ? and fence = ? and ${active}`,
+      leaseEnd(),
+      run.id,
+      run.fence,
+    )
+    if (held === 0) throw new LeaseLost()
+  }
+  const runs = async (text: string, ...values: readonly SqlValue[]): Promise<readonly Run[]> =>
+    (await sql.all(text, ...values)).map(runsTable.row)
+  return {
+    assert,
+    begin: (run) =>
+      sql.transact(async (tx) => {
+        const taken = await tx.run(
+          'insert into share_active (subscription_key, run_id) values (?, ?) on conflict do nothing',
+          run.subscriptionKey,
+          run.id,
+        )
+        if (taken === 0) {
+          const [row] = await tx.all(
+            'select run_id from share_active where subscription_key = ?',
+            run.subscriptionKey,
+          )
+          return String(row?.['run_id'] ?? run.id)
+        }
+        await tx.run(
+          `insert into share_runs (id, subscription_key, share_key, mode, status, message, started_at, ended_at,
+              cancelled, planned, lease_owner, lease_until, fence)
+            values (?, ?, ?, ?, 'Accepted', null, ?, null, 0, 0, null, 0, 0)`,
+          run.id,
+          run.subscriptionKey,
+          run.shareKey,
+          run.mode,
+          clock.now(),
+        )
+        return undefined
+      }),
+    find: async (id) => (await runs('select * from share_runs where id = ?', id))[0],
+    activeOf: async (key) =>
+      (
+        await runs(
+          'select r.* from share_runs r join share_active a on a.run_id = r.id where a.subscription_key = ?',
+          key,
+        )
+      )[0],
+    async cancel(id, message) {
+      await sql.transact((tx) =>
+        tx.run(
+          `update share_runs set cancelled = 1, message = ? where id = ? and ${active}`,
+          message,
+          id,
+        ),
+      )
+    },
+    claim: (owner, limit) =>
+      sql.transact(async (tx) => {
+        const rows = await tx.all(
+          `select id, fence from share_runs where ${active} and lease_until < ? order by started_at, id limit ?`,
+          clock.now(),
+          limit,
+        )
+        const claimed: Run[] = []
+        for (const row of rows) {
+          const taken = await tx.run(
+            `update share_runs set lease_owner = ?, lease_until = ?, fence = fence + 1, status = 'InProgress'
+              where id = ? and fence = ? and ${active}`,
+            owner,
+            leaseEnd(),
+            String(row['id']),
+            Number(row['fence']),
+          )
+          if (taken === 0) continue
+          const [now] = await tx.all('select * from share_runs where id = ?', String(row['id']))
+          if (now !== undefined) claimed.push(runsTable.row(now))
+        }
+        return claimed
+      }),
+    renew: (run) =>
+      sql.transact(async (tx) => {
+        await assert(tx, run)
+        const [row] = await tx.all('select cancelled from share_runs where id = ?', run.id)
+        return { cancelled: Number(row?.['cancelled']) === 1 }
+      }),
+    async freeAll() {
+      await sql.transact((tx) => tx.run(`update share_runs set lease_until = 0 where ${active}`))
+    },
+    async plan(run, details, isLast) {
+      await sql.transact(async (tx) => {
+        await assert(tx, run)
+        for (const one of details) {
+          await tx.run(
+            `insert into share_details (run_id, place, mapping_key, data_set_key, data_set_id, data_set_type, name,
+                status, files_read, files_written, rows_read, rows_copied, size_read, size_written,
+                live_rows_read, live_rows_copied, live_size_read, live_size_written)
+              values (?, ?, ?, ?, ?, ?, ?, 'Queued', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) on conflict do nothing`,
+            run.id,
+            one.place,
+            one.mappingKey,
+            one.dataSetKey,
+            one.dataSetId,
+            one.dataSetType,
+            one.name,
+          )
+        }
+        if (isLast) await tx.run('update share_runs set planned = 1 where id = ?', run.id)
+      })
+    },
+    async open(runId, after, limit) {
+      const rows = await sql.all(
+        `select * from share_details where run_id = ? and place > ? and status in ('Queued', 'InProgress')
+          order by place limit ?`,
+        runId,
+        after,
+        limit,
+      )
+      return rows.map(toDetail)
+    },
+    async beginDetail(run, place) {
+      await sql.transact(async (tx) => {
+        await assert(tx, run)
+        await tx.run(
+          `update share_details set status = 'InProgress', started_at = coalesce(started_at, ?)
+            where run_id = ? and place = ?`,
+          clock.now(),
+          run.id,
+          place,
+        )
+      })
+    },
+    async endDetail(run, place, status, message) {
+      await sql.transact(async (tx) => {
+        await assert(tx, run)
+        await tx.run(
+          `update share_details set status = ?, message = ?, ended_at = ?, live_rows_read = 0, live_rows_copied = 0,
+              live_size_read = 0, live_size_written = 0 where run_id = ? and place = ?`,
+          status,
+          message,
+          clock.now(),
+          run.id,
+          place,
+        )
+      })
+    },
+    async end(run, status, message) {
+      await sql.transact(async (tx) => {
+        await assert(tx, run)
+        if (status === 'Cancelled') {
+          await tx.run(
+            `update share_details set status = 'Cancelled', ended_at = ?
+              where run_id = ? and status in ('Queued', 'InProgress')`,
+            clock.now(),
+            run.id,
+          )
+        }
+        await tx.run(
+          'update share_runs set status = ?, message = coalesce(message, ?), ended_at = ? where id = ?',
+          status,
+          message,
+          clock.now(),
+          run.id,
+        )
+        await tx.run('delete from share_active where run_id = ?', run.id)
+      })
+    },
+    async tally(runId) {
+      const rows = await sql.all(
+        'select status, count(*) as n from share_details where run_id = ? group by status',
+        runId,
+      )
+      return Object.fromEntries(rows.map((row) => [String(row['status']), Number(row['n'])]))
+    },
+    async removeOf(subscriptionKey) {
+      await sql.transact(async (tx) => {
+        await tx.run(
+          'delete from share_details where run_id in (select id from share_runs where subscription_key = ?)',
+          subscriptionKey,
+        )
+        await tx.run('delete from share_runs where subscription_key = ?', subscriptionKey)
+        await tx.run('delete from share_active where subscription_key = ?', subscriptionKey)
+      })
+    },
+  }
+}

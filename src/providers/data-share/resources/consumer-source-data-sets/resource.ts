@@ -1,0 +1,82 @@
+/** Data sets of a share as its consumer finds them: by their ids, without a right on the provider's side. */
+
+import { nameOf } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
+import { defineComputed } from '#plane/declare/computed.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import type { Reader, Resource } from '#plane/declare/resource.ts'
+import { type ShareDependencies, types, version } from '../../dependencies.ts'
+import { resolveKind, shownPath } from '../../domain/kinds.ts'
+import type { DataSet } from '../data-sets/resource.ts'
+
+const pageRows = 500
+const pagesMax = 400
+
+export async function findDataSet(
+  reader: Reader,
+  shareKey: string,
+  dataSetId: string,
+): Promise<Resource<DataSet> | undefined> {
+  let after: string | undefined
+  for (let page = 0; page < pagesMax; page++) {
+    const rows = await reader.list({
+      type: types.dataSets,
+      under: shareKey,
+      limit: pageRows,
+      ...(after === undefined ? {} : { after }),
+    })
+    // Rows of this type hold this model.
+    const found = (rows as readonly Resource<DataSet>[]).find(
+      ({ model }) => model.dataSetId === dataSetId.toLowerCase(),
+    )
+    if (found !== undefined) return found
+    after = rows.at(-1)?.id.key
+    if (rows.length < pageRows) return undefined
+  }
+  return undefined
+}
+
+export function consumerSourceDataSets(
+  deps: Pick<ShareDependencies, 'grants' | 'reader' | 'words'>,
+): ResourceType {
+  return defineComputed({
+    type: types.sources,
+    description: 'What there is in a share, as its consumer sees it.',
+    scope: 'resource-group',
+    apiVersions: [version],
+    source: {
+      async list({ parent, cursor, limit }) {
+        const grant = await deps.grants.grantAt(parent.key)
+        if (grant === undefined) return { items: [] }
+        const rows = await deps.reader.list({
+          type: types.dataSets,
+          under: grant.shareKey,
+          limit: limit + 1,
+          ...(cursor === undefined ? {} : { after: cursor }),
+        })
+        const shown = rows.slice(0, limit)
+        const last = shown.at(-1)
+        return {
+          items: shown.map(({ id, model }) => {
+            // Rows of this type hold this model.
+            const { kind, dataSetId, properties } = model as DataSet
+            const path = shownPath(resolveKind(kind, properties, deps.words))
+            return {
+              id: `${parent.text}/consumerSourceDataSets/${nameOf(id)}`,
+              name: nameOf(id),
+              type: qualify(deps.words, types.sources),
+              properties: {
+                dataSetId,
+                dataSetLocation: grant.card.location,
+                dataSetName: nameOf(id),
+                ...(path === undefined ? {} : { dataSetPath: path }),
+                dataSetType: kind,
+              },
+            }
+          }),
+          ...(rows.length > limit && last !== undefined ? { next: last.id.key } : {}),
+        }
+      },
+    },
+  })
+}

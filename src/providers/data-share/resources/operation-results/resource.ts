@@ -1,0 +1,45 @@
+/** What `Vendor-AsyncOperation` of a synchronization points at: its state as an operation (facts 9.4). */
+
+import { nameOf, parentOf } from '#kernel/resource-id.ts'
+import { defineComputed } from '#plane/declare/computed.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import { isoTime, type ShareDependencies, types, version } from '../../dependencies.ts'
+import type { RunStatus } from '../../domain/store/tables.ts'
+import { runToWire } from '../../domain/synchronizations/records.ts'
+
+const statusOf: Readonly<Record<RunStatus, string>> = {
+  Accepted: 'Accepted',
+  InProgress: 'InProgress',
+  Succeeded: 'Succeeded',
+  Failed: 'Failed',
+  Cancelled: 'Canceled',
+}
+
+export function operationResults({ runs }: Pick<ShareDependencies, 'runs'>): ResourceType {
+  return defineComputed({
+    type: types.results,
+    description: 'The state of a synchronization as an operation.',
+    scope: 'resource-group',
+    apiVersions: [version],
+    source: {
+      async get({ id, now }) {
+        const run = await runs.find(nameOf(id).toLowerCase())
+        if (run === undefined || run.subscriptionKey !== parentOf(id).key) return undefined
+        const failed = run.status === 'Failed' || run.status === 'Cancelled'
+        return {
+          id: id.text,
+          name: run.id,
+          status: statusOf[run.status],
+          startTime: isoTime(run.startedAt),
+          ...(run.endedAt === null ? {} : { endTime: isoTime(run.endedAt) }),
+          properties: runToWire(run, now),
+          ...(failed
+            ? {
+                error: { code: `Synchronization${run.status}`, message: run.message ?? run.status },
+              }
+            : {}),
+        }
+      },
+    },
+  })
+}

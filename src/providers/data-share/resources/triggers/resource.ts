@@ -1,0 +1,112 @@
+/** Triggers: synchronizations on the hour or the day, on the installation's clock, where the provider allows it. */
+
+import Type from 'typebox'
+import { parentOf } from '#kernel/resource-id.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import { defineReconciled } from '#plane/declare/reconciled.ts'
+import { isoTime, proxyName, type ShareDependencies, types, version } from '../../dependencies.ts'
+import { type Generation, projectionReconciler } from '../../domain/row-projection.ts'
+import { moment, momentProblems, type Setting } from '../../domain/schedules.ts'
+import type { Mode } from '../../domain/store/tables.ts'
+import { eraseTrigger, readTrigger, writeTrigger } from '../../domain/trigger-store.ts'
+
+export interface Trigger extends Setting {
+  readonly synchronizationMode: Mode
+}
+
+interface Seen extends Generation {
+  readonly status: string
+}
+
+const settingsMax = 100
+
+export function triggers(deps: ShareDependencies): ResourceType {
+  const { sql, grants, reader, clock } = deps
+  return defineReconciled<Trigger>({
+    type: types.triggers,
+    description: 'When a share subscription is synchronized by itself.',
+    scope: 'resource-group',
+    name: proxyName,
+    versions: [
+      {
+        date: version,
+        body: Type.Object({
+          kind: Type.Literal('ScheduleBased'),
+          properties: Type.Object({
+            recurrenceInterval: Type.Union([Type.Literal('Day'), Type.Literal('Hour')]),
+            synchronizationTime: moment,
+            synchronizationMode: Type.Optional(
+              Type.Union([Type.Literal('Incremental'), Type.Literal('FullSync')]),
+            ),
+          }),
+        }),
+        problems: momentProblems,
+        answer: Type.Object({
+          kind: Type.String(),
+          properties: Type.Object({
+            triggerStatus: Type.String(),
+            provisioningState: Type.String(),
+          }),
+        }),
+        unknownProperties: 'ignore',
+        patch: 'none',
+        toModel(body: { readonly properties: Trigger }, previous, { now, principal }) {
+          const { recurrenceInterval, synchronizationTime, synchronizationMode } = body.properties
+          return {
+            recurrenceInterval,
+            synchronizationTime,
+            synchronizationMode: synchronizationMode ?? 'Incremental',
+            createdAt: previous?.createdAt ?? isoTime(now),
+            userName: previous?.userName ?? principal.displayName,
+          }
+        },
+        fromModel: (model, { state, observed }) => ({
+          kind: 'ScheduleBased',
+          properties: {
+            ...model,
+            // Written by the reconciler below.
+            triggerStatus: (observed as Seen | null | undefined)?.status ?? 'Inactive',
+            provisioningState: state,
+          },
+        }),
+      },
+    ],
+    reconcile: projectionReconciler<Trigger, Seen>(
+      {
+        async read({ id, model }) {
+          const row = await readTrigger(sql, id.key)
+          if (row === undefined) return undefined
+          const grant = await grants.grantAt(parentOf(id).key)
+          const settings =
+            grant === undefined
+              ? []
+              : await reader.list({
+                  type: types.settings,
+                  under: grant.shareKey,
+                  limit: settingsMax,
+                })
+          // Rows of this type hold this model.
+          const allowed = settings.some(
+            (one) => (one.model as Setting).recurrenceInterval === model.recurrenceInterval,
+          )
+          return {
+            status: allowed ? 'Active' : 'SourceSynchronizationSettingDeleted',
+            generation: row.generation,
+          }
+        },
+        write: ({ id, desired, generation }) =>
+          writeTrigger(sql, {
+            key: id.key,
+            subscriptionKey: parentOf(id).key,
+            mode: desired.synchronizationMode,
+            everyMilliseconds: desired.recurrenceInterval === 'Day' ? 86_400_000 : 3_600_000,
+            anchor: Date.parse(desired.synchronizationTime),
+            now: clock.now(),
+            generation,
+          }),
+        erase: ({ id }) => eraseTrigger(sql, id.key),
+      },
+      deps.wakes,
+    ),
+  })
+}

@@ -1,0 +1,50 @@
+/** What the types of this provider are made with, and their names. */
+
+import type { DatabaseEngine, Fence, Verification } from '#engines/databases/engine.ts'
+import type { HealthSignals } from '#kernel/health.ts'
+import type { Seal } from '#kernel/ports.ts'
+import type { ProviderContext } from '#plane/provider-context.ts'
+
+export const types = {
+  servers: 'DBforPostgreSQL/flexibleServers',
+  databases: 'DBforPostgreSQL/flexibleServers/databases',
+  migrations: 'DBforPostgreSQL/flexibleServers/migrations',
+} as const
+
+export const version = '2025-08-01'
+
+/** How migrations are done here: the operator's choice, since the contract has no field for it. */
+export interface MigrationSettings {
+  readonly fence: Fence
+  readonly verify: Verification
+  readonly tablesAtOnce: number
+  readonly databasesAtOnce: number
+  /** By `host:port` as we reach a source: where targets reach it, where that differs. */
+  readonly sourcesFromTargets?: ReadonlyMap<
+    string,
+    { readonly host: string; readonly port: number }
+  >
+  /** As `MigrationSpec` has it. */
+  readonly authoritiesAtTarget?: string
+}
+
+/** What the provider is made with. */
+export interface DatabaseDependencies extends ProviderContext {
+  readonly engine: DatabaseEngine
+  readonly settings: MigrationSettings
+  readonly signals: HealthSignals
+}
+
+export interface PostgresDependencies
+  extends Pick<ProviderContext, 'words' | 'clock' | 'ids' | 'log'> {
+  readonly reader: ProviderContext['services']['reader']
+  readonly seal: Seal
+  readonly engine: DatabaseEngine
+  readonly settings: MigrationSettings
+  /** Told when a server that is being migrated to does not answer. */
+  readonly signals: HealthSignals
+}
+
+export function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}

@@ -1,0 +1,139 @@
+/** What a worker would be given for a migration as it stands: the servers' addresses, sign-ins and all choices. */
+
+import type { Credentials, MigrationSpec, ServerAddress } from '#engines/databases/engine.ts'
+import { parentOf, type ResourceId } from '#kernel/resource-id.ts'
+import type { Reader } from '#plane/declare/resource.ts'
+import type { MigrationSettings, PostgresDependencies } from '../dependencies.ts'
+import { engineSslMode, type FoundServer, findServer } from '../resources/flexible-servers/model.ts'
+import { type Migration, openPasswords } from '../resources/migrations/model.ts'
+import { ordersFor } from './requested-actions.ts'
+import { parseSource } from './source.ts'
+
+export interface Ends {
+  readonly source: ServerAddress
+  readonly target: ServerAddress
+  /** The registered servers, where they are. */
+  readonly sourceServer: FoundServer | undefined
+  readonly targetServer: FoundServer
+  readonly credentials: Credentials
+}
+
+const defaultPort = 5432
+
+/** The reason in words where the ends cannot be told. */
+export async function endsOf(
+  { seal, words }: Pick<PostgresDependencies, 'seal' | 'words'>,
+  reader: Pick<Reader, 'get'>,
+  id: ResourceId,
+  model: Migration,
+): Promise<Ends | string> {
+  const targetServer = await findServer(reader, parentOf(id))
+  if (targetServer === undefined) return 'the target server is not registered any more'
+  const passwords = openPasswords(seal, model)
+  if (passwords === undefined) return 'the passwords do not open: give them again'
+  const source = await sourceOf(words, reader, model)
+  if (typeof source === 'string') return source
+  const { host, port, sslMode, rootCertificates, login } = targetServer.model
+  return {
+    source: source.address,
+    target: {
+      host: model.targetHost ?? host,
+      port,
+      user: model.targetUser ?? login,
+      sslMode: engineSslMode(sslMode),
+      ...(rootCertificates === undefined ? {} : { rootCertificates }),
+    },
+    sourceServer: source.server,
+    targetServer,
+    credentials: { sourcePassword: passwords.source, targetPassword: passwords.target },
+  }
+}
+
+async function sourceOf(
+  words: PostgresDependencies['words'],
+  reader: Pick<Reader, 'get'>,
+  model: Migration,
+): Promise<{ readonly address: ServerAddress; readonly server: FoundServer | undefined } | string> {
+  const parsed = parseSource(model.sourceId, model.sourceType, words)
+  if (typeof parsed === 'string') return parsed
+  const sslMode = engineSslMode(model.sslMode)
+  if (parsed.kind === 'host') {
+    return {
+      address: {
+        host: model.sourceHost ?? parsed.host,
+        port: parsed.port,
+        user: model.sourceUser ?? parsed.user,
+        sslMode,
+      },
+      server: undefined,
+    }
+  }
+  const server = parsed.isFlexible ? await findServer(reader, parsed.id) : undefined
+  const host = model.sourceHost ?? server?.model.host
+  const user = model.sourceUser ?? server?.model.login
+  if (host === undefined) {
+    return `'${parsed.id.text}' is not registered, so sourceDbServerFullyQualifiedDomainName must say where it is`
+  }
+  if (user === undefined) {
+    return `'${parsed.id.text}' is not registered, so secretParameters.sourceServerUsername must name the user`
+  }
+  const rootCertificates = server?.model.rootCertificates
+  return {
+    address: {
+      host,
+      port: server?.model.port ?? defaultPort,
+      user,
+      sslMode,
+      ...(rootCertificates === undefined ? {} : { rootCertificates }),
+    },
+    server,
+  }
+}
+
+/**
+ * A password that was given before the registered server became what it is: whoever may write the server would get
+ * it. In words; undefined where there is none. At an online migration the target is told the source's password.
+ */
+export function misdirected(
+  { mode, passwordsGiven }: Pick<Migration, 'mode' | 'passwordsGiven'>,
+  { sourceServer, targetServer }: Pick<Ends, 'sourceServer' | 'targetServer'>,
+): string | undefined {
+  const { source = 0, target = 0 } = passwordsGiven ?? {}
+  const isNewer = (server: FoundServer | undefined, given: number): boolean =>
+    (server?.model.receiverSince ?? 0) > given
+  const isSource =
+    isNewer(sourceServer, source) || (mode === 'Online' && isNewer(targetServer, source))
+  const names = [
+    ...(isSource ? ['sourceServerPassword'] : []),
+    ...(isNewer(targetServer, target) ? ['targetServerPassword'] : []),
+  ]
+  return names.length === 0
+    ? undefined
+    : `a server was registered, or is reached otherwise, since ${names.join(' and ')} was given: give it again`
+}
+
+/** Without the databases that were cancelled before anything was done for them. */
+export function specOf(model: Migration, ends: Ends, settings: MigrationSettings): MigrationSpec {
+  const databases = model.databases ?? []
+  const { cancel } = ordersFor(model.asked, databases)
+  const { fence, verify, tablesAtOnce, databasesAtOnce, sourcesFromTargets } = settings
+  const { authoritiesAtTarget } = settings
+  const { host, port } = ends.source
+  const seenAs = sourcesFromTargets?.get(`${host}:${port}`.toLowerCase())
+  return {
+    mode: model.mode === 'Online' ? 'online' : 'offline',
+    source: ends.source,
+    target: ends.target,
+    ...(seenAs === undefined ? {} : { sourceFromTarget: seenAs }),
+    ...(authoritiesAtTarget === undefined ? {} : { authoritiesAtTarget }),
+    databases: databases.filter((name) => !cancel.includes(name)),
+    overwrite: model.overwrite === 'True',
+    roles: model.migrateRoles === 'True',
+    setUpReplication: model.setUpReplication === 'True',
+    fence,
+    verify,
+    analyze: true,
+    tablesAtOnce,
+    databasesAtOnce,
+  }
+}

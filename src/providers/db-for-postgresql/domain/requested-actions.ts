@@ -1,0 +1,65 @@
+/**
+ * What flags and lists of one body ask for (facts 8.4): a flag with a list is about those databases, a flag alone
+ * about all, a list alone about nothing. Cancel wins over cutover. Pure.
+ */
+
+import type { Asked, Flag } from '../resources/migrations/model.ts'
+
+export interface Orders {
+  readonly triggerCutover?: Flag
+  readonly cancel?: Flag
+  readonly cutoverOn?: readonly string[]
+  readonly cancelOn?: readonly string[]
+}
+
+export const nothingAsked: Asked = { cutover: [], cancel: [] }
+
+/**
+ * What has been asked for once `given`, the orders of one body, has been taken. Nothing else of the resource counts:
+ * names that an earlier body gave are not acted on again, and names without a flag do nothing. The list of databases
+ * to cancel works with either flag: the contract pairs it with `triggerCutover`, older texts with `cancel`.
+ */
+export function askedAfter(asked: Asked, given: Orders): Asked {
+  const { cutoverOn = [], cancelOn = [] } = effectiveOrders(given)
+  const cancelsAll = given.cancel === 'True' && cancelOn.length === 0
+  const cutsAll =
+    given.triggerCutover === 'True' &&
+    given.cancel !== 'True' &&
+    cutoverOn.length === 0 &&
+    cancelOn.length === 0
+  return {
+    cutover: join(asked.cutover, cutsAll ? 'all' : cutoverOn),
+    cancel: join(asked.cancel, cancelsAll ? 'all' : cancelOn),
+  }
+}
+
+/** Of `given` what has an effect and is kept to be shown: a list counts only with its flag in the same body. */
+export function effectiveOrders(given: Orders): Orders {
+  const { cutoverOn, cancelOn, ...flags } = given
+  const cuts = given.triggerCutover === 'True'
+  const acts = cuts || given.cancel === 'True'
+  return {
+    ...flags,
+    ...(cuts && cutoverOn !== undefined ? { cutoverOn } : {}),
+    ...(acts && cancelOn !== undefined ? { cancelOn } : {}),
+  }
+}
+
+function join(
+  known: readonly string[] | 'all',
+  more: readonly string[] | 'all',
+): readonly string[] | 'all' {
+  if (known === 'all' || more === 'all') return 'all'
+  return [...known, ...more.filter((name) => !known.includes(name))]
+}
+
+/** Of these databases, those a list is about; what is cancelled is not cut over. */
+export function ordersFor(
+  asked: Asked,
+  databases: readonly string[],
+): { readonly cutover: readonly string[]; readonly cancel: readonly string[] } {
+  const of = (list: readonly string[] | 'all'): readonly string[] =>
+    databases.filter((name) => list === 'all' || list.includes(name))
+  const cancel = of(asked.cancel)
+  return { cancel, cutover: of(asked.cutover).filter((name) => !cancel.includes(name)) }
+}

@@ -1,0 +1,358 @@
+/**
+ * The state machine of facts 8.4: from what is asked, what came of it so far and what was just seen, to what has come
+ * of it now. Pure: it asks nobody, and looks at no clock but the one it is given.
+ */
+
+import {
+  isEnd,
+  type MigrationSpec,
+  type ObservedDatabase,
+  type ObservedMigration,
+  type Survey,
+  type ValidationReport,
+} from '#engines/databases/engine.ts'
+import type {
+  Migration,
+  Progress,
+  ServerMetadata,
+  SubState,
+} from '../resources/migrations/model.ts'
+import { concluded, endedState, endsInErrors, showDatabase, unstarted } from './database-state.ts'
+import { type Failure, failureText } from './engine-failure.ts'
+import { ordersFor } from './requested-actions.ts'
+
+/** What there is to look at before anything can be said. */
+type Look = 'nothing' | 'validation' | 'survey' | 'worker'
+
+/** What was seen. `spec` is what a worker would be given now. */
+export type Seen =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'validation'; readonly report: ValidationReport }
+  | {
+      readonly kind: 'survey'
+      readonly survey: Survey
+      readonly spec: MigrationSpec
+      readonly source: ServerMetadata
+      readonly target: ServerMetadata
+    }
+  | { readonly kind: 'worker'; readonly observed: ObservedMigration }
+  | Failure
+
+/** With what the worker needs to see and to write down, counters are two seconds old at the most. */
+const workerLookSeconds = 0.5
+const surveyLookSeconds = 5
+const troubleLookSeconds = 2
+/** A server that does not answer before anything was begun may be starting. */
+const troubleSecondsMax = 60
+const windowLookSecondsMax = 60
+
+/** What the answers to its waits were: a wait that has been answered since is over, though nobody has looked. */
+export function answersOf(model: Migration): string {
+  const { databases, setUpReplication, overwrite, startDataMigration, windowStart } = model
+  return JSON.stringify([databases, setUpReplication, overwrite, startDataMigration, windowStart])
+}
+
+const start: Progress = {
+  state: 'InProgress',
+  subState: 'PerformingPreRequisiteSteps',
+  databases: [],
+  isSettled: false,
+  isForgotten: false,
+}
+
+export function lookFor(model: Migration, last: Progress | undefined): Look {
+  if (last?.isForgotten === true) return 'nothing'
+  if (last?.isSettled === true || last?.plan !== undefined) return 'worker'
+  if (remaining(model).length === 0) return 'nothing'
+  if (!needsValidation(model, last)) return 'survey'
+  // Shown before it begins, since it may take a while.
+  return last?.subState === 'ValidationInProgress' ? 'validation' : 'nothing'
+}
+
+export function advance(
+  model: Migration,
+  before: Progress | undefined,
+  seen: Seen,
+  now: number,
+): Progress {
+  const { todo: _done, lookInSeconds: _when, answers: _given, ...last } = before ?? start
+  if (last.isSettled) return seen.kind === 'worker' ? afterEnd(last, seen.observed) : last
+  if (last.plan !== undefined) return withWorker(model, { ...last, plan: last.plan }, seen, now)
+  return beforeWorker(model, last, seen, now)
+}
+
+/** The record of the worker goes when all it told is written down. */
+function afterEnd(last: Progress, observed: ObservedMigration): Progress {
+  if (observed.worker === 'none') return { ...last, isForgotten: true }
+  return { ...last, todo: { kind: 'forget' }, lookInSeconds: workerLookSeconds }
+}
+
+/** Of the databases named, those that are not cancelled. */
+function remaining(model: Migration): readonly string[] {
+  const databases = model.databases ?? []
+  const { cancel } = ordersFor(model.asked, databases)
+  return databases.filter((name) => !cancel.includes(name))
+}
+
+/** What a validation is about: when it changes, its findings are not these any more. */
+function judged(model: Migration): string {
+  const { mode, sourceId, sourceHost, targetHost, sourceUser, targetUser, migrateRoles } = model
+  const ends = [sourceId, sourceHost, targetHost, sourceUser, targetUser]
+  return JSON.stringify([mode, remaining(model), ends, migrateRoles ?? 'False'])
+}
+
+function needsValidation(model: Migration, last: Progress | undefined): boolean {
+  return model.option !== 'Migrate' && last?.validation?.of !== judged(model)
+}
+
+function beforeWorker(model: Migration, last: Progress, seen: Seen, now: number): Progress {
+  const databases = model.databases ?? []
+  if (model.asked.cancel === 'all') return settled(last, 'Canceled', canceled(databases))
+  if (databases.length === 0) {
+    const what = 'name the databases to migrate'
+    return waiting(model, last, 'WaitingForDBsToMigrateSpecification', [], what)
+  }
+  if (remaining(model).length === 0) return settled(last, 'Canceled', canceled(databases))
+  const shown = unstarted(databases, model.asked)
+  if (seen.kind === 'failure') return inTrouble({ ...last, databases: shown }, seen, now)
+  const { troubleSince: _over, error: _old, ...well } = last
+  if (seen.kind === 'validation') return judge(model, { ...well, databases: shown }, seen.report)
+  if (needsValidation(model, last)) {
+    return goOn({ ...well, databases: shown }, 'ValidationInProgress', 0)
+  }
+  if (seen.kind !== 'survey') {
+    return goOn({ ...well, databases: shown }, 'PerformingPreRequisiteSteps', 0)
+  }
+  const { source, target } = seen
+  return prepare(model, { ...well, databases: shown, source, target }, seen, now)
+}
+
+function judge(model: Migration, last: Progress, report: ValidationReport): Progress {
+  const next: Progress = { ...last, validation: { of: judged(model), report } }
+  if (report.state === 'Failed') {
+    const failed = [...report.server, ...report.databases.flatMap(({ findings }) => findings)]
+      .flatMap(({ messages }) => messages)
+      .filter(({ state }) => state === 'Failed')
+      .map(({ message }) => message)
+    const error = failed.slice(0, 3).join(' ')
+    const isSound = (name: string): boolean =>
+      report.server.every(({ state }) => state !== 'Failed') &&
+      report.databases.some(
+        (one) => one.name === name && one.findings.every(({ state }) => state !== 'Failed'),
+      )
+    const judgedAll = concluded(
+      last.databases,
+      (name) => (isSound(name) ? 'Succeeded' : 'Failed'),
+      'Validated',
+    )
+    return { ...settled(next, 'ValidationFailed', judgedAll), error }
+  }
+  if (model.option === 'Validate') {
+    const judgedAll = concluded(last.databases, () => 'Succeeded', 'Validated')
+    return settled(next, 'Succeeded', judgedAll)
+  }
+  return goOn(next, 'PerformingPreRequisiteSteps', 0)
+}
+
+/** Consents and times, in the order of facts 8.4; then the worker's specification is settled for good. */
+function prepare(
+  model: Migration,
+  last: Progress,
+  { survey, spec }: Extract<Seen, { kind: 'survey' }>,
+  now: number,
+): Progress {
+  const { replication, targetDatabases, missing } = survey
+  if (missing.length > 0) {
+    const error = `603102: the source has no database ${missing.map((name) => `'${name}'`).join(', ')}`
+    return { ...settled(last, 'Failed', unbegun(last)), error }
+  }
+  if (replication.kind !== 'ready') {
+    const reasons = replication.reasons.join('; ')
+    if (replication.kind === 'consent-needed' && model.setUpReplication === 'True') {
+      const todo = { kind: 'set-up-replication' } as const
+      return { ...goOn(last, 'PerformingPreRequisiteSteps', surveyLookSeconds), todo }
+    }
+    const what =
+      replication.kind === 'restart-needed'
+        ? `the settings are written: restart the source server (${reasons})`
+        : `allow setupLogicalReplicationOnSourceDbIfNeeded, or change it yourself: ${reasons}`
+    const subState = 'WaitingForLogicalReplicationSetupRequestOnSourceDB'
+    return waiting(model, last, subState, spec.databases, what)
+  }
+  const taken = targetDatabases.filter(({ made }) => !made).map(({ name }) => name)
+  if (taken.length > 0 && model.overwrite !== 'True') {
+    const what = 'the target has a database of this name: allow overwriteDbsInTarget, or remove it'
+    return waiting(model, last, 'WaitingForTargetDBOverwriteConfirmation', taken, what)
+  }
+  const later = timeToWait(model, now)
+  if (later !== undefined) {
+    const wait = waiting(model, last, later.subState, spec.databases, later.what)
+    return { ...wait, lookInSeconds: later.seconds }
+  }
+  return { ...goOn(last, 'MigratingData', 0), plan: spec }
+}
+
+function timeToWait(
+  { startDataMigration, windowStart }: Migration,
+  now: number,
+): { readonly subState: SubState; readonly what: string; readonly seconds: number } | undefined {
+  if (startDataMigration === 'True') return undefined
+  if (windowStart !== undefined) {
+    const seconds = Math.ceil((Date.parse(windowStart) - now) / 1000)
+    if (seconds <= 0) return undefined
+    const what = `the window begins at ${windowStart}`
+    return {
+      subState: 'WaitingForDataMigrationWindow',
+      what,
+      seconds: Math.min(seconds, windowLookSecondsMax),
+    }
+  }
+  if (startDataMigration !== 'False') return undefined
+  return {
+    subState: 'WaitingForDataMigrationScheduling',
+    what: 'set startDataMigration to True, or the beginning of a window',
+    seconds: windowLookSecondsMax,
+  }
+}
+
+function withWorker(
+  model: Migration,
+  last: Progress & { readonly plan: MigrationSpec },
+  seen: Seen,
+  now: number,
+): Progress {
+  const { plan } = last
+  const orders = ordersFor(model.asked, plan.databases)
+  if (seen.kind === 'failure') {
+    // Nothing has been done for it yet, and it is not to be done: it ends here.
+    if (last.databases.every(({ startedOn }) => startedOn === undefined)) {
+      if (orders.cancel.length === plan.databases.length) {
+        return settled(last, 'Canceled', canceled(model.databases ?? []))
+      }
+      return inTrouble(last, seen, now)
+    }
+    const again = { ...last, error: failureText(seen) }
+    return { ...again, todo: { kind: 'run' }, lookInSeconds: troubleLookSeconds }
+  }
+  if (seen.kind !== 'worker') return { ...last, lookInSeconds: 0 }
+  const { observed } = seen
+  if (observed.worker === 'none') {
+    if (orders.cancel.length === plan.databases.length) {
+      return settled(last, 'Canceled', canceled(model.databases ?? []))
+    }
+    return { ...last, todo: { kind: 'run' }, lookInSeconds: workerLookSeconds }
+  }
+  const { error: _old, troubleSince: _over, ...well } = last
+  const databases = [
+    // A worker that has just begun has told nothing yet.
+    ...(observed.databases.length === 0
+      ? unstarted(plan.databases, model.asked)
+      : observed.databases.map((one) => showDatabase(one, orders, observed.message !== ''))),
+    ...canceled((model.databases ?? []).filter((name) => !plan.databases.includes(name))),
+  ]
+  if (observed.worker === 'ended') {
+    const state = endedState(databases, model.asked.cancel === 'all')
+    const error = endsInErrors(observed.databases)
+    return { ...settled(well, state, databases), ...(error === undefined ? {} : { error }) }
+  }
+  const cutover = orders.cutover.filter((name) => !observed.asked.cutover.includes(name))
+  const cancel = orders.cancel.filter((name) => !observed.asked.cancel.includes(name))
+  const hasOrders = cutover.length > 0 || cancel.length > 0
+  const next: Progress = {
+    ...well,
+    ...whole(model, observed, orders.cutover),
+    ...(observed.message === '' ? {} : { error: observed.message }),
+    databases,
+    lookInSeconds: workerLookSeconds,
+  }
+  if (observed.worker === 'lost') return { ...next, todo: { kind: 'run' } }
+  return hasOrders ? { ...next, todo: { kind: 'order', cutover, cancel } } : next
+}
+
+/** State and substate while a worker is at it. */
+function whole(
+  model: Migration,
+  observed: ObservedMigration,
+  cutover: readonly string[],
+): Pick<Progress, 'state' | 'subState' | 'error'> {
+  const open = observed.databases.filter(({ phase }) => !isEnd(phase))
+  if (observed.databases.length === 0) return { state: 'InProgress', subState: 'MigratingData' }
+  const isLeaving = ({ phase }: ObservedDatabase): boolean =>
+    phase === 'canceling' || phase === 'cleaning-up'
+  // What could not be removed is tried again, and is in sight until it is.
+  if (open.length === 0 || (observed.pendingCleanUps.length > 0 && open.every(isLeaving))) {
+    const reasons = observed.pendingCleanUps.map(
+      ({ side, kind, name, reason }) => `${kind} '${name}' at the ${side}: ${reason}`,
+    )
+    const error =
+      reasons.length === 0 ? {} : { error: `still to be removed: ${reasons.join('; ')}` }
+    return { state: 'CleaningUp', subState: 'CompletingMigration', ...error }
+  }
+  const isIn = (phases: readonly ObservedDatabase['phase'][]) => (one: ObservedDatabase) =>
+    phases.includes(one.phase)
+  if (model.asked.cancel === 'all' || open.every(isIn(['canceling']))) {
+    return { state: 'InProgress', subState: 'CancelingRequestedDBMigrations' }
+  }
+  const waits = open.filter(({ name, phase }) => phase === 'replicating' && !cutover.includes(name))
+  if (waits.length === open.length) {
+    return { state: 'WaitingForUserAction', subState: 'WaitingForCutoverTrigger' }
+  }
+  const completes = open.every(
+    (one) => waits.includes(one) || isIn(['replicating', 'cutting-over', 'finishing'])(one),
+  )
+  return { state: 'InProgress', subState: completes ? 'CompletingMigration' : 'MigratingData' }
+}
+
+function goOn(last: Progress, subState: SubState, lookInSeconds: number): Progress {
+  return { ...last, state: 'InProgress', subState, lookInSeconds }
+}
+
+/** What it waits for stands with the databases it is about. */
+function waiting(
+  model: Migration,
+  last: Progress,
+  subState: SubState,
+  about: readonly string[],
+  message: string,
+): Progress {
+  return {
+    ...last,
+    state: 'WaitingForUserAction',
+    subState,
+    databases: last.databases.map((one) =>
+      about.includes(one.databaseName) ? { ...one, message } : one,
+    ),
+    lookInSeconds: surveyLookSeconds,
+    answers: answersOf(model),
+  }
+}
+
+function settled(
+  last: Progress,
+  state: Progress['state'],
+  databases: Progress['databases'],
+): Progress {
+  return { ...last, state, subState: 'Completed', databases, isSettled: true, lookInSeconds: 0 }
+}
+
+function canceled(names: readonly string[]): Progress['databases'] {
+  return unstarted(names, { cutover: [], cancel: 'all' })
+}
+
+function unbegun({ databases }: Progress): Progress['databases'] {
+  return concluded(databases, () => 'Failed', 'Failed')
+}
+
+function inTrouble(last: Progress, failure: Failure, now: number): Progress {
+  const error = failureText(failure)
+  if (failure.waitsForUser === true) {
+    const { todo: _given, troubleSince: _over, ...again } = last
+    return { ...again, error, lookInSeconds: troubleLookSeconds }
+  }
+  const troubleSince = last.troubleSince ?? now
+  if (!failure.passes || now - troubleSince >= troubleSecondsMax * 1000) {
+    return { ...settled(last, 'Failed', unbegun(last)), error }
+  }
+  const { todo: _given, ...again } = last
+  return { ...again, error, troubleSince, lookInSeconds: troubleLookSeconds }
+}

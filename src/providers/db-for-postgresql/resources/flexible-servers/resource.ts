@@ -1,0 +1,64 @@
+/** Servers: what migrations move databases to, registered with where they are and how to sign in. */
+
+import type { ResourceType } from '#plane/declare/provider.ts'
+import { defineReconciled } from '#plane/declare/reconciled.ts'
+import { type PostgresDependencies, types } from '../../dependencies.ts'
+import { findActive } from '../../domain/active-migration.ts'
+import { refusePostgres } from '../../errors.ts'
+import { nameAvailability } from '../migrations/actions/name-availability.ts'
+import { type FlexibleServer, receiverOf } from './model.ts'
+import { serverReconciler } from './reconcile.ts'
+import { serverVersion } from './versions/2025-08-01.ts'
+
+export function flexibleServers(deps: PostgresDependencies): ResourceType {
+  const body = (port: number) => ({
+    location: 'here',
+    properties: {
+      fullyQualifiedDomainName: 'db.example',
+      port,
+      administratorLogin: 'sample',
+      administratorLoginPassword: 'hush-postgres',
+    },
+  })
+  return defineReconciled<FlexibleServer>({
+    type: types.servers,
+    description: 'A PostgreSQL server with its sign-in, and the migrations to it.',
+    scope: 'resource-group',
+    tracked: { location: 'optional' },
+    name: {
+      // 3 to 63 characters by the contract's limits.
+      pattern: /^[a-z0-9](?:[a-z0-9-]{1,61}[a-z0-9])$/,
+      rule: '3 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
+    },
+    versions: [serverVersion(deps.seal)],
+    secrets: [
+      {
+        property: 'properties.administratorLoginPassword',
+        receiver: receiverOf,
+      },
+    ],
+    prepare: async ({ id }, given: object) => ({ ...given, place: id.key }),
+    async deleteRules({ id, reader }) {
+      const active = await findActive(reader, id)
+      if (active !== undefined) {
+        throw refusePostgres.ServerHasActiveMigration({ id: active.id.text })
+      }
+    },
+    reconcile: serverReconciler(deps),
+    actions: { checkMigrationNameAvailability: nameAvailability(deps) },
+    summary: ({ sku }) => ({ sku }),
+    sample: {
+      redirects: [
+        { properties: { fullyQualifiedDomainName: 'elsewhere.example' } },
+        { properties: { port: 6543 } },
+        { properties: { sslMode: 'Require' } },
+        { properties: { administratorLogin: 'other' } },
+        { properties: { rootCertificates: 'another authority' } },
+      ],
+      name: (seed) => `server-${seed}`,
+      body: () => body(5432),
+      changed: () => body(5433),
+      secrets: ['hush-postgres'],
+    },
+  })
+}

@@ -1,0 +1,168 @@
+/** Servers on the wire. What the contract's service would make is registered here: where it is, and the sign-in. */
+
+import Type from 'typebox'
+import { sameJson } from '#kernel/patch.ts'
+import type { Seal } from '#kernel/ports.ts'
+import type { Version } from '#plane/declare/wire.ts'
+import { version } from '../../../dependencies.ts'
+import {
+  type FlexibleServer,
+  openServerPassword,
+  receiverOf,
+  type ServerSeen,
+  type Sku,
+  type SslModeWord,
+  sealServerPassword,
+  sslModes,
+} from '../model.ts'
+
+interface Body {
+  /** Put in by `prepare`. */
+  readonly place?: string
+  readonly sku?: Sku
+  readonly properties: {
+    readonly fullyQualifiedDomainName: string
+    readonly port?: number
+    readonly administratorLogin: string
+    readonly administratorLoginPassword?: string
+    readonly sslMode?: SslModeWord
+    readonly rootCertificates?: string
+    readonly storage?: { readonly storageSizeGB?: number }
+  }
+}
+
+const defaultPort = 5432
+const defaultSku: Sku = { name: 'Registered', tier: 'GeneralPurpose' }
+
+const shown = {
+  fullyQualifiedDomainName: Type.String({
+    maxLength: 255,
+    pattern: '^[A-Za-z0-9._:-]+$',
+    description: 'Where the server is: a host name or an address.',
+  }),
+  port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535 })),
+  administratorLogin: Type.String({ minLength: 1, maxLength: 63 }),
+  sslMode: Type.Optional(
+    Type.Union(
+      sslModes.map((mode) => Type.Literal(mode)),
+      { description: 'How connections to it are encrypted. Default `Prefer`.' },
+    ),
+  ),
+  rootCertificates: Type.Optional(
+    Type.String({
+      maxLength: 65_536,
+      description: 'PEM of the authorities to trust with `VerifyCA` and `VerifyFull`.',
+    }),
+  ),
+}
+
+const skuShape = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  tier: Type.Union([
+    Type.Literal('Burstable'),
+    Type.Literal('GeneralPurpose'),
+    Type.Literal('MemoryOptimized'),
+  ]),
+})
+
+const storage = Type.Optional(
+  Type.Object({
+    storageSizeGB: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_536 })),
+  }),
+)
+
+export function serverVersion(seal: Seal): Version<FlexibleServer> {
+  return {
+    date: version,
+    body: Type.Object({
+      sku: Type.Optional(skuShape),
+      properties: Type.Object({
+        ...shown,
+        storage,
+        administratorLoginPassword: Type.Optional(
+          Type.String({
+            writeOnly: true,
+            maxLength: 500,
+            description: 'Kept sealed, never shown.',
+          }),
+        ),
+      }),
+    }),
+    answer: Type.Object({
+      sku: skuShape,
+      properties: Type.Object({
+        ...shown,
+        storage,
+        provisioningState: Type.String(),
+        state: Type.String({
+          description: '`Ready`, `Inaccessible`, or `Unknown` before the first look.',
+        }),
+        stateReason: Type.Optional(Type.String()),
+        version: Type.Optional(Type.String({ description: 'The major version.' })),
+        minorVersion: Type.Optional(Type.String()),
+      }),
+    }),
+    unknownProperties: 'ignore',
+    toModel(body: Body, previous, { now }) {
+      const { properties: given } = body
+      // A PATCH is not prepared, and is of something that is there.
+      const place = previous?.place ?? body.place ?? ''
+      const password = given.administratorLoginPassword
+      const same =
+        previous !== undefined &&
+        (password === undefined || openServerPassword(seal, previous) === password)
+      const server: FlexibleServer = {
+        place,
+        sku: body.sku ?? previous?.sku ?? defaultSku,
+        host: given.fullyQualifiedDomainName,
+        port: given.port ?? defaultPort,
+        login: given.administratorLogin,
+        sslMode: given.sslMode ?? 'Prefer',
+        ...(given.rootCertificates === undefined
+          ? {}
+          : { rootCertificates: given.rootCertificates }),
+        ...(given.storage?.storageSizeGB === undefined
+          ? {}
+          : { storageSizeGB: given.storage.storageSizeGB }),
+        sealedPassword: same
+          ? previous.sealedPassword
+          : sealServerPassword(seal, place, password ?? ''),
+      }
+      const isSameReceiver =
+        previous !== undefined && sameJson(receiverOf(previous), receiverOf(server))
+      const receiverSince = isSameReceiver ? previous.receiverSince : now
+      return receiverSince === undefined ? server : { ...server, receiverSince }
+    },
+    fromModel(model, { state, observed }) {
+      // Written by the reconciler of this type alone.
+      const seen = observed as ServerSeen | undefined
+      const { host, port, login, sslMode, rootCertificates, storageSizeGB, sku } = model
+      return {
+        sku,
+        properties: {
+          provisioningState: state,
+          fullyQualifiedDomainName: host,
+          port,
+          administratorLogin: login,
+          sslMode,
+          ...(rootCertificates === undefined ? {} : { rootCertificates }),
+          ...(storageSizeGB === undefined ? {} : { storage: { storageSizeGB } }),
+          ...showSeen(seen),
+        },
+      }
+    },
+  }
+}
+
+function showSeen(seen: ServerSeen | undefined): object {
+  switch (seen?.kind) {
+    case 'ready': {
+      const [major = '', minor = ''] = seen.version.split('.')
+      return { state: 'Ready', version: major, minorVersion: minor }
+    }
+    case 'away':
+      return { state: 'Inaccessible', stateReason: seen.reason }
+    default:
+      return { state: 'Unknown' }
+  }
+}

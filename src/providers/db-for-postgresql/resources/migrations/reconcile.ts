@@ -1,0 +1,155 @@
+/** Works on migrations in the background: looks at servers or the worker, and does what the state machine says. */
+
+import type { DatabaseEngine } from '#engines/databases/engine.ts'
+import {
+  defineReconciler,
+  type Next,
+  type Reconciler,
+  type Subject,
+} from '#plane/declare/reconciled.ts'
+import type { PostgresDependencies } from '../../dependencies.ts'
+import { attempt, type Failure, failed, refusal } from '../../domain/engine-failure.ts'
+import { type Ends, endsOf, misdirected, specOf } from '../../domain/plan.ts'
+import { advance, lookFor, type Seen } from '../../domain/state-machine.ts'
+import type { FoundServer } from '../flexible-servers/model.ts'
+import {
+  isActive,
+  type Migration,
+  migrationOf,
+  type Progress,
+  type ServerMetadata,
+  type Todo,
+} from './model.ts'
+
+type Dependencies = Pick<PostgresDependencies, 'engine' | 'seal' | 'settings' | 'reader' | 'words'>
+type Asking = Subject<Migration, Progress>
+
+export function migrationReconciler(deps: Dependencies): Reconciler<Migration> {
+  /** Of a step that was just tried here, until the next look takes it up. */
+  const failures = new Map<string, Failure>()
+  return defineReconciler<Migration, Progress, Todo>({
+    deadlineSeconds: 3600,
+    retryAfterSeconds: 1,
+    states: { creating: 'Creating', updating: 'Updating', deleting: 'Deleting' },
+    background: {
+      endInstead(resource) {
+        const { model, progress } = migrationOf(resource)
+        // At its end, but with its record still to be removed: it is not gone yet.
+        if (!isActive(progress)) return progress?.isForgotten === true ? undefined : model
+        return { ...model, cancel: 'True', asked: { ...model.asked, cancel: 'all' } }
+      },
+    },
+    async observe(subject) {
+      const { token, last, model, desired, now } = subject
+      const failure = failures.get(token)
+      failures.delete(token)
+      // On its way out it is called off, whatever was asked before.
+      const asked: Migration = desired ?? { ...model, asked: { ...model.asked, cancel: 'all' } }
+      const seen: Seen = failure ?? (await look(deps, subject, asked))
+      return advance(asked, last, seen, now)
+    },
+    next(_subject, progress): Next<Todo, Progress> {
+      const { todo, lookInSeconds } = progress
+      if (todo !== undefined) return { kind: 'step', step: todo }
+      if (progress.isForgotten) return { kind: 'done' }
+      return { kind: 'wait', seconds: lookInSeconds ?? 0 }
+    },
+    async perform(subject, todo) {
+      const outcome = await attempt(() => act(deps, subject, todo))
+      if (failed(outcome)) failures.set(subject.token, outcome)
+    },
+  })
+}
+
+async function look(deps: Dependencies, subject: Asking, model: Migration): Promise<Seen> {
+  const { engine } = deps
+  const { token, last } = subject
+  const wanted = lookFor(model, last)
+  if (wanted === 'nothing') return { kind: 'nothing' }
+  if (wanted === 'worker') return { kind: 'worker', observed: await engine.observe(token) }
+  const ends = await endsToAsk(deps, subject, model)
+  if ('kind' in ends) return ends
+  const spec = specOf(model, ends, deps.settings)
+  return attempt(async (): Promise<Seen> => {
+    if (wanted === 'validation') {
+      return { kind: 'validation', report: await engine.validate(spec, ends.credentials) }
+    }
+    const survey = await engine.survey(token, spec, ends.credentials)
+    return { kind: 'survey', survey, spec, ...(await metadataOf(engine, ends)) }
+  })
+}
+
+/** Where both servers are, with the passwords that may be sent there. */
+async function endsToAsk(
+  deps: Dependencies,
+  { id }: Pick<Asking, 'id'>,
+  model: Migration,
+): Promise<Ends | Failure> {
+  const ends = await endsOf(deps, deps.reader, id, model)
+  if (typeof ends === 'string') return refusal(ends)
+  const wrong = misdirected(model, ends)
+  // It passes when the passwords are given again.
+  return wrong === undefined ? ends : { ...refusal(wrong), passes: true, waitsForUser: true }
+}
+
+async function metadataOf(
+  engine: DatabaseEngine,
+  ends: Ends,
+): Promise<{ readonly source: ServerMetadata; readonly target: ServerMetadata }> {
+  const { credentials, sourceServer, targetServer } = ends
+  const [source, target] = await Promise.all([
+    engine.inspect({ address: ends.source, password: credentials.sourcePassword }),
+    engine.inspect({ address: ends.target, password: credentials.targetPassword }),
+  ])
+  const show = (
+    { major, dataBytes }: { readonly major: number; readonly dataBytes: number },
+    server: FoundServer | undefined,
+  ): ServerMetadata => ({
+    location: server?.location ?? '',
+    sku: server?.model.sku ?? {},
+    storageMb:
+      server?.model.storageSizeGB === undefined
+        ? Math.ceil(dataBytes / 2 ** 20)
+        : server.model.storageSizeGB * 1024,
+    version: String(major),
+  })
+  return { source: show(source, sourceServer), target: show(target, targetServer) }
+}
+
+/** One idempotent step: all of it may come again, from another process. */
+async function act(deps: Dependencies, subject: Asking, todo: Todo): Promise<Failure | undefined> {
+  const { engine } = deps
+  const { token, model, last } = subject
+  switch (todo.kind) {
+    case 'forget':
+      await engine.forget(token)
+      return undefined
+    case 'order':
+      // Cancel first: what is called off is not cut over.
+      if (todo.cancel.length > 0) await engine.cancel(token, todo.cancel)
+      if (todo.cutover.length > 0) await engine.cutover(token, todo.cutover)
+      return undefined
+    default: {
+      const ends = await endsToAsk(deps, subject, model)
+      if ('kind' in ends) return ends
+      const { credentials, source, target } = ends
+      if (todo.kind === 'set-up-replication') {
+        await engine.setUpReplication({ address: source, password: credentials.sourcePassword })
+        return undefined
+      }
+      const plan = last?.plan
+      if (plan === undefined) throw new Error('a worker is begun with a plan')
+      // Where the servers are may have changed since; what is done there may not.
+      const { sourceFromTarget: _before, authoritiesAtTarget: _then, ...lasting } = plan
+      const { sourceFromTarget, authoritiesAtTarget } = specOf(model, ends, deps.settings)
+      const places = {
+        source,
+        target,
+        ...(sourceFromTarget === undefined ? {} : { sourceFromTarget }),
+        ...(authoritiesAtTarget === undefined ? {} : { authoritiesAtTarget }),
+      }
+      await engine.run(token, { ...lasting, ...places }, credentials)
+      return undefined
+    }
+  }
+}

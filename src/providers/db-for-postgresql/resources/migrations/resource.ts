@@ -1,0 +1,125 @@
+/** Migrations: databases of a source, moved into a registered server (contract, operation 8). */
+
+import { refuse } from '#kernel/error.ts'
+import { parentOf } from '#kernel/resource-id.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import { defineReconciled } from '#plane/declare/reconciled.ts'
+import type { Resource } from '#plane/declare/resource.ts'
+import type { ListContext } from '#plane/declare/wire.ts'
+import { type PostgresDependencies, types } from '../../dependencies.ts'
+import { migrationName, noSuchMigration } from '../../domain/migration-name.ts'
+import { refusePostgres } from '../../errors.ts'
+import { migrationProgress } from './actions/progress.ts'
+import { isActive, type Migration, migrationOf, type Progress } from './model.ts'
+import { migrationReconciler } from './reconcile.ts'
+import { migrationRules } from './rules.ts'
+import { migrationVersion } from './versions/2025-08-01.ts'
+
+export function migrations(deps: PostgresDependencies): ResourceType {
+  const body = (mode: string) => ({
+    location: 'here',
+    properties: {
+      sourceType: 'OnPremises',
+      sourceDbServerResourceId: 'db.example:5432@sample',
+      migrationMode: mode,
+      migrationOption: 'Migrate',
+      // Without databases it waits for them, and asks no server.
+      secretParameters: {
+        adminCredentials: {
+          sourceServerPassword: 'hush-source',
+          targetServerPassword: 'hush-target',
+        },
+      },
+    },
+  })
+  return defineReconciled<Migration>({
+    type: types.migrations,
+    description: 'Databases of a source, moved into the server.',
+    scope: 'resource-group',
+    list: { page: listMigrations, bySubscription: false },
+    tracked: { location: 'optional' },
+    name: migrationName,
+    versions: [migrationVersion(deps.seal, deps.ids.uuid)],
+    secrets: [
+      {
+        property: 'properties.secretParameters.adminCredentials.sourceServerPassword',
+        // At an online migration the target gets it too, to follow the source.
+        receiver: ({ sealedPasswords, sourceId, sourceHost, sourceUser, sslMode, targetHost }) =>
+          sealedPasswords && { sourceId, sourceHost, sourceUser, sslMode, targetHost },
+      },
+      {
+        property: 'properties.secretParameters.adminCredentials.targetServerPassword',
+        receiver: ({ sealedPasswords, targetHost, targetUser }) =>
+          sealedPasswords && { targetHost, targetUser },
+      },
+    ],
+    prepare: async ({ id }, given: object) => ({ ...given, place: id.key }),
+    rules: (context) => migrationRules(deps, context),
+    notFound: noSuchMigration,
+    deleteRules: ({ requested, resource }) => {
+      const refusal = noSuchMigration(requested)
+      if (resource === undefined && refusal.status === 400) throw refusal
+    },
+    unique: {
+      key: (id, _model, observed) =>
+        // Written by the reconciler of this type alone.
+        isActive((observed ?? undefined) as Progress | undefined)
+          ? `migration-target|${parentOf(id).key}`
+          : undefined,
+      refuse: (id, existing) =>
+        refusePostgres.MigrationInProgress({ id: (existing ?? parentOf(id)).text }),
+    },
+    reconcile: migrationReconciler(deps),
+    actions: { progress: migrationProgress(deps.engine) },
+    sample: {
+      redirects: [
+        { properties: { sourceDbServerResourceId: 'elsewhere.example:5432@sample' } },
+        { properties: { sourceDbServerFullyQualifiedDomainName: 'elsewhere.example' } },
+        { properties: { targetDbServerFullyQualifiedDomainName: 'elsewhere.example' } },
+        { properties: { secretParameters: { sourceServerUsername: 'other' } } },
+        { properties: { secretParameters: { targetServerUsername: 'other' } } },
+      ],
+      name: (seed) => `migration${seed}`,
+      body: () => body('Offline'),
+      changed: () => body('Online'),
+      isAlone: true,
+      secrets: ['hush-source', 'hush-target'],
+    },
+  })
+}
+
+const scanRows = 200
+
+/** `migrationListFilter`: `Active` (default) or `All`. */
+async function listMigrations({ reader, parent, query, cursor, limit }: ListContext): Promise<{
+  readonly items: readonly Resource<Migration>[]
+  readonly next?: string
+}> {
+  const filter = query.get('migrationListFilter') ?? 'Active'
+  if (filter !== 'Active' && filter !== 'All') {
+    throw refuse.InvalidQueryParameter({
+      name: 'migrationListFilter',
+      reason: "expected 'Active' or 'All'",
+    })
+  }
+  const items: Resource<Migration>[] = []
+  let after = cursor
+  for (;;) {
+    const page = await reader.page({
+      type: types.migrations,
+      under: parent,
+      after,
+      limit: scanRows,
+    })
+    for (const row of page.items) {
+      if (filter === 'Active' && !isActive(migrationOf(row).progress)) continue
+      if (items.length === limit) return { items, ...(after === undefined ? {} : { next: after }) }
+      // Rows of this type hold this model.
+      items.push(row as Resource<Migration>)
+      after = row.id.key
+    }
+    if (page.next === undefined) return { items }
+    after = page.next
+    if (page.isShort === true) return { items, next: after }
+  }
+}

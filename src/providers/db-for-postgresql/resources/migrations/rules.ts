@@ -1,0 +1,223 @@
+/** What a migration may be, and which changes it takes in which state (facts 8.4). */
+
+import type { Problem } from '#kernel/error.ts'
+import { sameJson } from '#kernel/patch.ts'
+import { nameOf, parentOf } from '#kernel/resource-id.ts'
+import { serverTextProblem } from '#kernel/server-text.ts'
+import { qualify } from '#kernel/vendor.ts'
+import type { RuleContext } from '#plane/declare/stored.ts'
+import { type PostgresDependencies, types } from '../../dependencies.ts'
+import { migrationsMax } from '../../domain/active-migration.ts'
+import { endsOf } from '../../domain/plan.ts'
+import { ordersFor } from '../../domain/requested-actions.ts'
+import { parseSource } from '../../domain/source.ts'
+import { refusePostgres } from '../../errors.ts'
+import { findServer } from '../flexible-servers/model.ts'
+import { isActive, type Migration, migrationOf, type Progress } from './model.ts'
+
+const systemDatabases: readonly string[] = ['template0', 'template1']
+
+export async function migrationRules(
+  deps: Pick<PostgresDependencies, 'seal' | 'words'>,
+  context: RuleContext<Migration>,
+): Promise<readonly Problem[]> {
+  const { id, desired, previous, reader } = context
+  const problems = [...plainProblems(desired, previous === undefined)]
+  const wrongSource = await sourceProblem(deps, context)
+  if (wrongSource !== undefined) problems.push(wrongSource)
+  const target = await findServer(reader, parentOf(id))
+  if (target?.model.sku.tier === 'Burstable') {
+    problems.push({ path: 'properties', message: 'the target server is Burstable: take another' })
+  }
+  if (problems.length > 0) return problems
+  if (previous === undefined) {
+    await requireRoom(context)
+  } else {
+    const stored = await reader.get(id)
+    const progress = stored === undefined ? undefined : migrationOf(stored).progress
+    requireState(nameOf(id), previous, desired, progress)
+  }
+  return []
+}
+
+function plainProblems(desired: Migration, isNew: boolean): readonly Problem[] {
+  const problems: Problem[] = []
+  const add = (name: string, message: string): void => {
+    problems.push({ path: `properties.${name}`, message })
+  }
+  if (desired.sealedPasswords === undefined) {
+    add(
+      'secretParameters.adminCredentials',
+      'expected sourceServerPassword and targetServerPassword',
+    )
+  }
+  const databases = desired.databases ?? []
+  for (const [index, name] of databases.entries()) {
+    if (systemDatabases.includes(name)) {
+      add(`dbsToMigrate[${index}]`, `'${name}' is a system database and stays where it is`)
+    }
+    const problem = serverTextProblem(name)
+    if (problem !== undefined) add(`dbsToMigrate[${index}]`, problem)
+    if (Buffer.byteLength(name) > 63) add(`dbsToMigrate[${index}]`, 'expected at most 63 bytes')
+  }
+  for (const [name, list] of [
+    ['dbsToTriggerCutoverOn', desired.cutoverOn],
+    ['dbsToCancelMigrationOn', desired.cancelOn],
+  ] as const) {
+    for (const [index, one] of (list ?? []).entries()) {
+      if (!databases.includes(one)) {
+        add(`${name}[${index}]`, `'${one}' is not among dbsToMigrate`)
+      }
+    }
+  }
+  if (isNew && desired.mode === 'Offline' && desired.triggerCutover === 'True') {
+    add('triggerCutover', 'an offline migration has no cutover (603114)')
+  }
+  const { windowStart, windowEnd } = desired
+  if (windowStart !== undefined && Number.isNaN(Date.parse(windowStart))) {
+    add('migrationWindowStartTimeInUtc', 'expected a moment that exists')
+  } else if (
+    windowStart !== undefined &&
+    windowEnd !== undefined &&
+    Date.parse(windowEnd) <= Date.parse(windowStart)
+  ) {
+    add('migrationWindowEndTimeInUtc', 'the window ends before it begins')
+  }
+  return problems
+}
+
+async function sourceProblem(
+  deps: Pick<PostgresDependencies, 'seal' | 'words'>,
+  context: RuleContext<Migration>,
+): Promise<Problem | undefined> {
+  const { id, desired, previous, reader, words } = context
+  const path = 'properties.sourceDbServerResourceId'
+  const parsed = parseSource(desired.sourceId, desired.sourceType, words)
+  if (typeof parsed === 'string') return { path, message: parsed }
+  const isNamed = previous?.sourceId === desired.sourceId
+  if (parsed.kind === 'resource' && parsed.isFlexible && !isNamed) {
+    // Ahead of whether it exists, so that nobody learns of what he may not see.
+    const action = `${types.servers}/read`
+    if (!(await context.may(action, parsed.id))) {
+      throw refusePostgres.LinkedAuthorizationFailed({
+        client: context.principal.displayName,
+        scope: id.text,
+        linkedAction: qualify(words, action),
+        linkedScope: parsed.id.text,
+      })
+    }
+  }
+  if (desired.sealedPasswords === undefined) return undefined
+  const ends = await endsOf(deps, reader, id, desired)
+  return typeof ends === 'string' ? { path, message: ends } : undefined
+}
+
+/** That there is none under way is the unique key's to say. */
+async function requireRoom({ id, reader }: RuleContext<Migration>): Promise<void> {
+  const under = parentOf(id)
+  const count = await reader.count({ type: types.migrations, under, limit: migrationsMax })
+  if (count >= migrationsMax) {
+    throw refusePostgres.MigrationsLimitReached({ limit: String(migrationsMax) })
+  }
+}
+
+/** What the worker has been given cannot be changed under it. */
+const fixed = [
+  ['databases', 'dbsToMigrate'],
+  ['mode', 'migrationMode'],
+  ['option', 'migrationOption'],
+  ['migrateRoles', 'migrateRoles'],
+  ['overwrite', 'overwriteDbsInTarget'],
+  ['setUpReplication', 'setupLogicalReplicationOnSourceDbIfNeeded'],
+  ['windowStart', 'migrationWindowStartTimeInUtc'],
+  ['windowEnd', 'migrationWindowEndTimeInUtc'],
+  ['sourceType', 'sourceType'],
+  ['sslMode', 'sslMode'],
+] as const
+
+/** What stands for a member that a stored migration lacks. */
+const unsaid: Partial<Migration> = { migrateRoles: 'False', setUpReplication: 'False' }
+
+function requireState(
+  name: string,
+  previous: Migration,
+  desired: Migration,
+  progress: Progress | undefined,
+): void {
+  // Whether a password is the one that is kept makes no difference that could be told.
+  if (sameJson(withoutPasswords(previous), withoutPasswords(desired))) return
+  const state = progress?.state ?? 'InProgress'
+  const substate = progress?.subState ?? 'PerformingPreRequisiteSteps'
+  const refuse = (reason: string, number = ''): never => {
+    const tail = number === '' ? '' : ` (${number})`
+    throw refusePostgres.MigrationStateConflict({ name, state, substate, reason, number: tail })
+  }
+  const { cutover, cancel } = ordersFor(desired.asked, desired.databases ?? [])
+  const before = ordersFor(previous.asked, previous.databases ?? [])
+  const newCutover = cutover.filter((one) => !before.cutover.includes(one))
+  const asksCutover = desired.triggerCutover === 'True' && previous.triggerCutover !== 'True'
+  if (!isActive(progress)) {
+    const isCutover = asksCutover || newCutover.length > 0
+    refuse(
+      isCutover
+        ? 'cutover is not possible any more'
+        : 'it has ended, and nothing of it can be changed',
+      isCutover ? '603113' : '',
+    )
+  }
+  // Whoever calls it off may say other things besides: cancel wins.
+  if (cancel.length > before.cancel.length || desired.asked.cancel === 'all') return
+  if ((asksCutover || newCutover.length > 0) && desired.mode === 'Offline') {
+    refuse('an offline migration has no cutover', '603114')
+  }
+  // Of all means of those that are not at an end; by name means just those.
+  const isOfAll = desired.asked.cutover === 'all'
+  const meant = isOfAll ? newCutover.filter((one) => !hasEnded(one, progress)) : newCutover
+  if (isOfAll && asksCutover && meant.length === 0) {
+    refuse('no database waits for cutover any more', '603113')
+  }
+  for (const one of meant) requireReady(one, progress, refuse)
+  if (progress?.plan === undefined) return
+  for (const [member, wire] of fixed) {
+    if (
+      !sameJson(
+        previous[member] ?? unsaid[member] ?? null,
+        desired[member] ?? unsaid[member] ?? null,
+      )
+    ) {
+      refuse(`${wire} cannot be changed once data is being migrated`)
+    }
+  }
+  if (desired.startDataMigration === 'False' && previous.startDataMigration !== 'False') {
+    refuse('the data migration has started already')
+  }
+}
+
+function withoutPasswords({
+  sealedPasswords: _sealed,
+  passwordsGiven: _given,
+  ...rest
+}: Migration): Omit<Migration, 'sealedPasswords' | 'passwordsGiven'> {
+  return rest
+}
+
+function stateOf(database: string, progress: Progress | undefined) {
+  return progress?.databases.find((one) => one.databaseName === database)?.migrationState
+}
+
+function hasEnded(database: string, progress: Progress | undefined): boolean {
+  return ['Succeeded', 'Failed', 'Canceled'].includes(stateOf(database, progress) ?? '')
+}
+
+function requireReady(
+  database: string,
+  progress: Progress | undefined,
+  refuse: (reason: string, number?: string) => never,
+): void {
+  const state = stateOf(database, progress)
+  if (state === 'WaitingForCutoverTrigger') return
+  if (hasEnded(database, progress)) {
+    refuse(`cutover of '${database}' is not possible, it is ${state}`, '603113')
+  }
+  refuse(`cutover of '${database}' is possible once its base copy is complete`)
+}

@@ -1,0 +1,356 @@
+/** Migrations on the wire: every field of the contract's table, and PATCH with exactly the contract's list. */
+
+import Type from 'typebox'
+import type { Problem } from '#kernel/error.ts'
+import type { Seal } from '#kernel/ports.ts'
+import type { Context } from '#plane/declare/resource.ts'
+import type { Version } from '#plane/declare/wire.ts'
+import { isoTime, version } from '../../../dependencies.ts'
+import { askedAfter, effectiveOrders, nothingAsked } from '../../../domain/requested-actions.ts'
+import type { SslModeWord } from '../../flexible-servers/model.ts'
+import { sslModes } from '../../flexible-servers/model.ts'
+import {
+  type Flag,
+  type Migration,
+  modes,
+  openPasswords,
+  options,
+  type Progress,
+  registeredSourceType,
+  sealPasswords,
+  sourceTypes,
+} from '../model.ts'
+import { afterAnswers, showStatus } from './status.ts'
+
+const databasesMax = 50
+const nameBytesMax = 63
+
+const flag = Type.Optional(Type.Union([Type.Literal('True'), Type.Literal('False')]))
+const text = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength }))
+const names = Type.Optional(
+  Type.Array(Type.String({ minLength: 1, maxLength: nameBytesMax }), {
+    maxItems: databasesMax,
+    uniqueItems: true,
+  }),
+)
+// Its form is the schema's; that such a day exists is `problemsOf`'s to say.
+const moment = Type.Optional(
+  Type.String({
+    maxLength: 40,
+    pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?(Z|[+-]\\d{2}:\\d{2})$',
+  }),
+)
+/** The published service takes these words in any case, and answers as they stand here. */
+const anyCase = (words: readonly string[]) =>
+  Type.Optional(
+    Type.String({
+      pattern: `^(?:${words.map((word) => word.replaceAll(/[A-Za-z]/g, (one) => `[${one.toUpperCase()}${one.toLowerCase()}]`)).join('|')})$`,
+      description: `One of ${words.join(', ')}, in any case.`,
+    }),
+  )
+const host = Type.Optional(
+  Type.String({
+    maxLength: 255,
+    pattern: '^[A-Za-z0-9._:-]+$',
+    description: 'A host name or an address.',
+  }),
+)
+const password = Type.Optional(Type.String({ maxLength: 500, writeOnly: true, format: 'password' }))
+
+const secretParameters = Type.Object({
+  adminCredentials: Type.Optional(
+    Type.Object({ sourceServerPassword: password, targetServerPassword: password }),
+  ),
+  sourceServerUsername: text(128),
+  targetServerUsername: text(128),
+})
+
+/** What PATCH takes, and PUT as well. */
+const changeable = {
+  cancel: flag,
+  dbsToCancelMigrationOn: names,
+  dbsToMigrate: names,
+  dbsToTriggerCutoverOn: names,
+  migrateRoles: flag,
+  migrationMode: anyCase(modes),
+  migrationWindowStartTimeInUtc: moment,
+  overwriteDbsInTarget: flag,
+  secretParameters: Type.Optional(secretParameters),
+  setupLogicalReplicationOnSourceDbIfNeeded: flag,
+  sourceDbServerFullyQualifiedDomainName: host,
+  sourceDbServerResourceId: text(1024),
+  startDataMigration: flag,
+  targetDbServerFullyQualifiedDomainName: host,
+  triggerCutover: flag,
+}
+
+const creatable = {
+  ...changeable,
+  migrationInstanceResourceId: text(1024),
+  migrationOption: Type.Optional(Type.Union(options.map((one) => Type.Literal(one)))),
+  migrationWindowEndTimeInUtc: moment,
+  sourceDbServerResourceId: Type.String({ minLength: 1, maxLength: 1024 }),
+  sourceType: Type.Optional(Type.Union(sourceTypes.map((one) => Type.Literal(one)))),
+  sslMode: Type.Optional(Type.Union(sslModes.map((one) => Type.Literal(one)))),
+}
+
+interface Changes {
+  readonly cancel?: Flag
+  readonly dbsToCancelMigrationOn?: readonly string[]
+  readonly dbsToMigrate?: readonly string[]
+  readonly dbsToTriggerCutoverOn?: readonly string[]
+  readonly migrateRoles?: Flag
+  /** In any case. */
+  readonly migrationMode?: string
+  readonly migrationWindowStartTimeInUtc?: string
+  readonly overwriteDbsInTarget?: Flag
+  readonly secretParameters?: {
+    readonly adminCredentials?: {
+      readonly sourceServerPassword?: string
+      readonly targetServerPassword?: string
+    }
+    readonly sourceServerUsername?: string
+    readonly targetServerUsername?: string
+  }
+  readonly setupLogicalReplicationOnSourceDbIfNeeded?: Flag
+  readonly sourceDbServerFullyQualifiedDomainName?: string
+  readonly sourceDbServerResourceId?: string
+  readonly startDataMigration?: Flag
+  readonly targetDbServerFullyQualifiedDomainName?: string
+  readonly triggerCutover?: Flag
+}
+
+interface Creation extends Changes {
+  readonly migrationInstanceResourceId?: string
+  readonly migrationOption?: Migration['option']
+  readonly migrationWindowEndTimeInUtc?: string
+  readonly sourceDbServerResourceId: string
+  readonly sourceType?: Migration['sourceType']
+  readonly sslMode?: SslModeWord
+}
+
+interface Body {
+  /** Put in by `prepare`. */
+  readonly place?: string
+  readonly properties: Creation
+}
+
+interface PatchBody {
+  readonly properties?: Changes
+}
+
+export function migrationVersion(seal: Seal, newId: () => string): Version<Migration> {
+  return {
+    date: version,
+    body: Type.Object({ properties: Type.Object(creatable) }),
+    problems: (body: Body) => problemsOf(body.properties),
+    answer: Type.Object({
+      properties: Type.Object({
+        ...creatable,
+        migrationMode: Type.Optional(Type.Union(modes.map((one) => Type.Literal(one)))),
+        secretParameters: Type.Optional(Type.Never()),
+        migrationId: Type.String(),
+        targetDbServerResourceId: Type.String(),
+        sourceDbServerMetadata: Type.Optional(metadataShape),
+        targetDbServerMetadata: Type.Optional(metadataShape),
+        currentStatus: statusShape,
+      }),
+    }),
+    unknownProperties: 'ignore',
+    toModel({ properties, place }: Body, previous, { now }) {
+      const acceptedAt = previous === undefined ? isoTime(now) : previous.acceptedAt
+      const given = asGiven(properties, acceptedAt)
+      const sourceType = given.sourceType ?? registeredSourceType
+      const fresh = {
+        place: previous?.place ?? place ?? '',
+        migrationId: previous?.migrationId ?? newId(),
+        mode: modeOf(given.migrationMode) ?? 'Offline',
+        option: given.migrationOption ?? 'ValidateAndMigrate',
+        sourceType,
+        sslMode: given.sslMode ?? (sourceType === registeredSourceType ? 'VerifyFull' : 'Prefer'),
+        ...optional('instanceResourceId', given.migrationInstanceResourceId),
+        ...optional('windowEnd', given.migrationWindowEndTimeInUtc),
+        sourceId: given.sourceDbServerResourceId,
+        ...optional('acceptedAt', acceptedAt),
+        migrateRoles: 'False',
+        setUpReplication: 'False',
+      } as const
+      const base = { ...fresh, asked: previous?.asked ?? nothingAsked }
+      return { ...changed(seal, base, given, previous), ...passwordsGiven(previous, given, now) }
+    },
+    fromModel: (model, view) => ({
+      // Written by the reconciler of this type alone.
+      properties: show(model, view.observed as Progress | undefined, view.id.text),
+    }),
+    patch: {
+      body: Type.Object({ properties: Type.Optional(Type.Object(changeable)) }),
+      apply({ properties = {} }: PatchBody, previous, { now }: Context) {
+        return {
+          ...changed(seal, previous, properties, previous),
+          ...passwordsGiven(previous, properties, now),
+        }
+      },
+    },
+  }
+}
+
+/**
+ * What a PUT asks for. A body may be what GET showed, with values that nobody has asked for: an offline migration shows
+ * that it cuts over by itself, and one without a window shows when it was accepted.
+ */
+function asGiven(properties: Creation, acceptedAt: string | undefined): Creation {
+  const { triggerCutover, migrationWindowStartTimeInUtc: start, ...rest } = properties
+  const isOffline = (modeOf(properties.migrationMode) ?? 'Offline') === 'Offline'
+  const cutsByItself = isOffline && properties.dbsToTriggerCutoverOn === undefined
+  return {
+    ...rest,
+    ...(cutsByItself ? {} : optional('triggerCutover', triggerCutover)),
+    ...(start === acceptedAt ? {} : optional('migrationWindowStartTimeInUtc', start)),
+  }
+}
+
+function modeOf(given: string | undefined): Migration['mode'] | undefined {
+  return modes.find((mode) => mode.toLowerCase() === given?.toLowerCase())
+}
+
+/** `base` with what the body says; `previous` is whose passwords and orders it takes up. */
+function changed(
+  seal: Seal,
+  base: Migration,
+  given: Changes,
+  previous: Migration | undefined,
+): Migration {
+  const { secretParameters: secrets } = given
+  const orders = {
+    ...optional('triggerCutover', given.triggerCutover),
+    ...optional('cancel', given.cancel),
+    ...optional('cutoverOn', given.dbsToTriggerCutoverOn),
+    ...optional('cancelOn', given.dbsToCancelMigrationOn),
+  }
+  return {
+    ...base,
+    ...effectiveOrders(orders),
+    ...optional('mode', modeOf(given.migrationMode)),
+    ...optional('windowStart', given.migrationWindowStartTimeInUtc),
+    ...optional('sourceId', given.sourceDbServerResourceId),
+    ...optional('sourceHost', given.sourceDbServerFullyQualifiedDomainName),
+    ...optional('targetHost', given.targetDbServerFullyQualifiedDomainName),
+    ...optional('databases', given.dbsToMigrate),
+    ...optional('migrateRoles', given.migrateRoles),
+    ...optional('setUpReplication', given.setupLogicalReplicationOnSourceDbIfNeeded),
+    ...optional('startDataMigration', given.startDataMigration),
+    ...optional('overwrite', given.overwriteDbsInTarget),
+    ...optional('sourceUser', secrets?.sourceServerUsername ?? previous?.sourceUser),
+    ...optional('targetUser', secrets?.targetServerUsername ?? previous?.targetUser),
+    ...optional(
+      'sealedPasswords',
+      passwordsAfter(seal, base.place, previous, secrets?.adminCredentials),
+    ),
+    asked: askedAfter(base.asked, orders),
+  }
+}
+
+/** Sealed anew only where a password is another: a body that changes nothing must change nothing. */
+function passwordsAfter(
+  seal: Seal,
+  place: string,
+  previous: Migration | undefined,
+  given: NonNullable<Changes['secretParameters']>['adminCredentials'],
+): string | undefined {
+  const known = previous === undefined ? undefined : openPasswords(seal, previous)
+  const source = given?.sourceServerPassword ?? known?.source
+  const target = given?.targetServerPassword ?? known?.target
+  if (source === undefined || target === undefined) return undefined
+  if (source === known?.source && target === known.target) return previous?.sealedPasswords
+  return sealPasswords(seal, place, { source, target })
+}
+
+/** When each password was given last. A server that became another receiver since is not sent it (`plan.ts`). */
+function passwordsGiven(
+  previous: Migration | undefined,
+  { secretParameters }: Changes,
+  now: number,
+): Pick<Migration, 'passwordsGiven'> {
+  const { sourceServerPassword, targetServerPassword } = secretParameters?.adminCredentials ?? {}
+  const before = previous?.passwordsGiven
+  if (sourceServerPassword === undefined && targetServerPassword === undefined) {
+    return optional('passwordsGiven', before)
+  }
+  return {
+    passwordsGiven: {
+      source: sourceServerPassword === undefined ? (before?.source ?? 0) : now,
+      target: targetServerPassword === undefined ? (before?.target ?? 0) : now,
+    },
+  }
+}
+
+function problemsOf(given: Creation): readonly Problem[] {
+  const start = given.migrationWindowStartTimeInUtc
+  const end = given.migrationWindowEndTimeInUtc
+  const problems: Problem[] = []
+  for (const [name, value] of [
+    ['migrationWindowStartTimeInUtc', start],
+    ['migrationWindowEndTimeInUtc', end],
+  ] as const) {
+    if (value === undefined || !Number.isNaN(Date.parse(value))) continue
+    problems.push({ path: `properties.${name}`, message: 'expected a moment that exists' })
+  }
+  const credentials = given.secretParameters?.adminCredentials
+  // The rules ask for those that a PUT of one that is there may leave out.
+  if (credentials !== undefined && Object.values(credentials).includes('')) {
+    const path = 'properties.secretParameters.adminCredentials'
+    problems.push({ path, message: 'a password may not be empty' })
+  }
+  return problems
+}
+
+function show(model: Migration, progress: Progress | undefined, id: string): object {
+  return {
+    migrationId: model.migrationId,
+    currentStatus: showStatus(afterAnswers(model, progress)),
+    ...optional('migrationInstanceResourceId', model.instanceResourceId),
+    migrationMode: model.mode,
+    migrationOption: model.option,
+    sourceType: model.sourceType,
+    sslMode: model.sslMode,
+    ...optional('sourceDbServerMetadata', progress?.source),
+    ...optional('targetDbServerMetadata', progress?.target),
+    sourceDbServerResourceId: model.sourceId,
+    ...optional('sourceDbServerFullyQualifiedDomainName', model.sourceHost),
+    targetDbServerResourceId: id.slice(0, id.toLowerCase().lastIndexOf('/migrations/')),
+    ...optional('targetDbServerFullyQualifiedDomainName', model.targetHost),
+    ...optional('dbsToMigrate', model.databases),
+    setupLogicalReplicationOnSourceDbIfNeeded: model.setUpReplication ?? 'False',
+    ...optional('overwriteDbsInTarget', model.overwrite),
+    ...optional('migrationWindowStartTimeInUtc', model.windowStart ?? model.acceptedAt),
+    ...optional('migrationWindowEndTimeInUtc', model.windowEnd),
+    migrateRoles: model.migrateRoles ?? 'False',
+    ...optional('startDataMigration', model.startDataMigration),
+    ...optional('triggerCutover', model.mode === 'Offline' ? 'True' : model.triggerCutover),
+    ...optional('dbsToTriggerCutoverOn', model.cutoverOn),
+    ...optional('cancel', model.cancel),
+    ...optional('dbsToCancelMigrationOn', model.cancelOn),
+  }
+}
+
+function optional<K extends string, V>(name: K, value: V | undefined): { readonly [P in K]?: V } {
+  // One member, or none: the type says no more.
+  return (value === undefined ? {} : { [name]: value }) as { readonly [P in K]?: V }
+}
+
+const metadataShape = Type.Object({
+  location: Type.String(),
+  sku: Type.Object({ name: Type.Optional(Type.String()), tier: Type.Optional(Type.String()) }),
+  storageMb: Type.Integer(),
+  version: Type.String(),
+})
+
+const statusShape = Type.Object({
+  state: Type.String(),
+  error: Type.Optional(Type.String()),
+  currentSubStateDetails: Type.Object({
+    currentSubState: Type.String(),
+    dbDetails: Type.Optional(Type.Record(Type.String(), Type.Object({}))),
+    validationDetails: Type.Optional(Type.Object({})),
+  }),
+})

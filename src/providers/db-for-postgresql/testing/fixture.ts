@@ -1,0 +1,311 @@
+/** Registered servers and migrations on a real plane, store and engine, between two real PostgreSQL servers. */
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DatabaseEngine, Fence } from '#engines/databases/engine.ts'
+import { connect, type Session } from '#engines/databases/postgres/connect.ts'
+import { createPostgresEngine } from '#engines/databases/postgres/postgres-engine.ts'
+import { type Major, startServer, type TestServer } from '#engines/databases/testing/servers.ts'
+import { ApiError } from '#kernel/error.ts'
+import { defaultLimits } from '#kernel/limits.ts'
+import { silentLog } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { contractWords } from '#kernel/vendor.ts'
+import { openWay } from '#outbound/testing/ways.ts'
+import type { AccessRequest } from '#plane/access.ts'
+import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
+import type { Method } from '#plane/plane.ts'
+import { ask } from '#plane/testing/ask.ts'
+import { realClock, realIds, testProviderContext } from '#plane/testing/provider-context.ts'
+import { owner, realTimers } from '#plane/testing/start.ts'
+import { openSqlite } from '#stores/sqlite/open.ts'
+import type { Store } from '#stores/store.ts'
+import { healthMigrations } from '../../resource-health/domain/migrations.ts'
+import { healthSignals } from '../../resource-health/provider.ts'
+import { resourcesProvider } from '../../resources/provider.ts'
+import { postgresProvider } from '../provider.ts'
+
+export const group = '/subscriptions/11111111-2222-4333-8444-555555555555/resourceGroups/rg'
+export const servers = `${group}/providers/Vendor.DBforPostgreSQL/flexibleServers`
+export const target = `${servers}/target`
+
+export interface Wire {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here, and only here.
+  readonly body: any
+  readonly etag: string | undefined
+  readonly operation: string | undefined
+  readonly nextToken: string | undefined
+}
+
+export interface MigrationFixture extends AsyncDisposable {
+  readonly plane: RunningPlane
+  readonly store: Store
+  readonly engine: DatabaseEngine
+  readonly source: TestServer
+  readonly target: TestServer
+  call(method: Method, path: string, body?: unknown, options?: CallOptions): Promise<Wire>
+  /** `target` is registered and ready. */
+  register(path?: string, server?: TestServer, more?: object): Promise<Wire>
+  /** The body of a migration of these databases from the source, offline, without validation. */
+  body(databases: readonly string[], more?: object): object
+  put(name: string, databases: readonly string[], more?: object): Promise<Wire>
+  patch(name: string, properties: object): Promise<Wire>
+  /** Looks until the migration is as wanted, and fails with what was seen last. */
+  until(name: string, wanted: (status: Status) => boolean): Promise<Status>
+  session(side: 'source' | 'target', database: string): Promise<Session>
+  /** A database of two tables at that side, with rows. */
+  make(database: string, side?: 'source' | 'target'): Promise<void>
+  /** Something equal for equal content; undefined without such a database. */
+  contentOf(side: 'source' | 'target', database: string): Promise<string | undefined>
+  /** Slots, publications of every database, and read-only settings: what a migration may leave at a source. */
+  tracesAtSource(): Promise<readonly string[]>
+}
+
+export interface CallOptions {
+  readonly as?: Principal
+  readonly ifMatch?: string
+}
+
+/** `currentStatus` as it is shown, taken apart. */
+export interface Status {
+  readonly state: string
+  readonly error: string | undefined
+  readonly subState: string
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  readonly databases: Readonly<Record<string, any>>
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  readonly validation: any
+}
+
+export interface WorldOptions {
+  readonly source?: Major
+  readonly target?: Major
+  /** Of the source server. */
+  readonly settings?: Readonly<Record<string, string>>
+  readonly store?: Store
+  readonly fence?: Fence
+  readonly allows?: (question: AccessRequest) => boolean
+  /** The boundary at which workers kill themselves, asked at each start of one. */
+  readonly engine?: (folder: string) => DatabaseEngine
+}
+
+const looksMax = 2_400
+const lookMilliseconds = 50
+
+export async function openMigrationWorld(options: WorldOptions = {}): Promise<MigrationFixture> {
+  await using starting = new AsyncDisposableStack()
+  const source = starting.use(await startServer(options.source ?? 15, options.settings))
+  const targetServer = starting.use(await startServer(options.target ?? 15))
+  const folder = mkdtempSync(join(tmpdir(), 'armature-migrations-'))
+  starting.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const store =
+    options.store ??
+    starting.use(
+      await openSqlite({
+        path: ':memory:',
+        migrations: healthMigrations,
+        words: contractWords,
+        transactionRetriesMax: defaultLimits.transactionRetriesMax,
+      }),
+    )
+  const engine = starting.use(
+    options.engine?.(folder) ??
+      createPostgresEngine({ clock: realClock, folder, outbound: openWay }),
+  )
+  const plane = starting.use(
+    createPlane({
+      providers: (services) => {
+        const context = testProviderContext(store, services)
+        return [
+          resourcesProvider({ tenantId: owner.tenantId, ...services }),
+          postgresProvider({
+            ...context,
+            engine,
+            settings: {
+              fence: options.fence ?? 'cutover',
+              verify: 'counts',
+              tablesAtOnce: 2,
+              databasesAtOnce: 2,
+              // As if they were in containers: targets know the source by another name.
+              sourcesFromTargets: new Map([
+                [
+                  `127.0.0.1:${source.address.port}`,
+                  { host: 'localhost', port: source.address.port },
+                ],
+              ]),
+            },
+            signals: healthSignals(context),
+          }),
+        ]
+      },
+      store,
+      access: { allows: options.allows ?? (() => true) },
+      words: contractWords,
+      clock: realClock,
+      ids: realIds,
+      log: silentLog,
+      limits: defaultLimits,
+      tokenKeys: () => [new Uint8Array(32)],
+      scopes: 'implicit',
+      timers: realTimers,
+    }),
+  )
+  plane.start()
+  const opened = starting.move()
+
+  const call: MigrationFixture['call'] = async (
+    method,
+    path,
+    body,
+    { as = owner, ifMatch } = {},
+  ) => {
+    const version = path.split('?')[0] === group ? '2021-04-01' : '2025-08-01'
+    const outcome = await ask(plane, method, path, body, { as, version, ifMatch })
+    return {
+      status: outcome.status,
+      body: outcome.body === undefined ? undefined : JSON.parse(JSON.stringify(outcome.body)),
+      etag: outcome.etag,
+      operation: outcome.operation?.statusPath,
+      nextToken: outcome.nextToken,
+    }
+  }
+  const at = (name: string): string => `${target}/migrations/${name}`
+  const session: MigrationFixture['session'] = (side, database) => {
+    const { address, password } = side === 'source' ? source : targetServer
+    return connect({ address, password, outbound: openWay }, { database, applicationName: 'test' })
+  }
+  const bodyOf: MigrationFixture['body'] = (databases, more = {}) => ({
+    location: 'here',
+    properties: {
+      sourceType: 'OnPremises',
+      sourceDbServerResourceId: `127.0.0.1:${source.address.port}@${source.address.user}`,
+      migrationOption: 'Migrate',
+      dbsToMigrate: databases,
+      secretParameters: {
+        adminCredentials: {
+          sourceServerPassword: source.password,
+          targetServerPassword: targetServer.password,
+        },
+      },
+      ...more,
+    },
+  })
+  return {
+    plane,
+    store,
+    engine,
+    source,
+    target: targetServer,
+    call,
+    session,
+    body: bodyOf,
+    async register(path = target, server = targetServer, more = {}) {
+      await call('PUT', path, {
+        location: 'here',
+        properties: {
+          fullyQualifiedDomainName: server.address.host,
+          port: server.address.port,
+          administratorLogin: server.address.user,
+          administratorLoginPassword: server.password,
+          ...more,
+        },
+      })
+      for (let looks = 0; looks < looksMax; looks++) {
+        const found = await call('GET', path)
+        const { provisioningState } = found.body.properties
+        if (provisioningState === 'Succeeded' || provisioningState === 'Failed') return found
+        await new Promise((done) => setTimeout(done, lookMilliseconds))
+      }
+      throw new Error('the server never came to rest')
+    },
+    put: (name, databases, more = {}) => call('PUT', at(name), bodyOf(databases, more)),
+    patch: (name, properties) => call('PATCH', at(name), { properties }),
+    async until(name, wanted) {
+      let seen: Status | undefined
+      for (let looks = 0; looks < looksMax; looks++) {
+        seen = statusOf(await call('GET', at(name)))
+        if (wanted(seen)) return seen
+        await new Promise((done) => setTimeout(done, lookMilliseconds))
+      }
+      throw new Error(`the wanted state did not come; the last was ${JSON.stringify(seen)}`)
+    },
+    async make(database, side = 'source') {
+      await using server = await session(side, 'postgres')
+      await server.run(`CREATE DATABASE "${database}"`)
+      await using inside = await session(side, database)
+      await inside.run(`
+        CREATE TABLE public.parent (id int PRIMARY KEY, t text);
+        CREATE TABLE public.child (id serial PRIMARY KEY, parent int REFERENCES public.parent, n numeric);
+        INSERT INTO public.parent SELECT i, 'row ' || i FROM generate_series(1, 500) i;
+        INSERT INTO public.child (parent, n) SELECT i, i / 7.0 FROM generate_series(1, 500) i`)
+    },
+    async contentOf(side, database) {
+      await using server = await session(side, 'postgres')
+      const there = await server.value('SELECT 1 FROM pg_database WHERE datname = $1', [database])
+      if (there === undefined) return undefined
+      await using inside = await session(side, database)
+      return await inside.value(
+        `SELECT (SELECT md5(string_agg(p::text, ',' ORDER BY id)) FROM public.parent p)
+           || (SELECT coalesce(md5(string_agg(c::text, ',' ORDER BY id)), '') FROM public.child c)`,
+      )
+    },
+    async tracesAtSource() {
+      await using server = await session('source', 'postgres')
+      const slots = await server.rows<{ name: string }>(
+        'SELECT slot_name AS name FROM pg_replication_slots',
+      )
+      const settings = await server.rows<{ name: string }>(
+        `SELECT d.datname AS name FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase`,
+      )
+      const traces = [
+        ...slots.map(({ name }) => `slot ${name}`),
+        ...settings.map(({ name }) => `setting of ${name}`),
+      ]
+      const databases = await server.rows<{ name: string }>(
+        'SELECT datname AS name FROM pg_database WHERE datallowconn AND NOT datistemplate',
+      )
+      for (const { name } of databases) {
+        await using inside = await session('source', name)
+        const found = await inside.rows<{ name: string }>(
+          'SELECT pubname AS name FROM pg_publication',
+        )
+        traces.push(...found.map((one) => `publication ${one.name} in ${name}`))
+      }
+      return traces
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+export function statusOf({ body }: Pick<Wire, 'body'>): Status {
+  const { state, error, currentSubStateDetails } = body.properties.currentStatus
+  return {
+    state,
+    error,
+    subState: currentSubStateDetails.currentSubState,
+    databases: currentSubStateDetails.dbDetails ?? {},
+    validation: currentSubStateDetails.validationDetails,
+  }
+}
+
+export const isSettled = ({ state }: Status): boolean =>
+  ['Succeeded', 'Failed', 'Canceled', 'ValidationFailed'].includes(state)
+
+export const waitsFor =
+  (subState: string) =>
+  (status: Status): boolean =>
+    status.state === 'WaitingForUserAction' && status.subState === subState
+
+/** That the plane refuses it so. */
+export async function refused(work: Promise<unknown>, code: string, status: number, text = /./) {
+  await assert.rejects(work, (error) => {
+    assert.ok(error instanceof ApiError, String(error))
+    assert.equal(error.code, code, error.message)
+    assert.equal(error.status, status)
+    assert.match(error.message, text)
+    return true
+  })
+}

@@ -1,0 +1,153 @@
+/** Timelines come due by the installation's clock, once each; what is out of order is told, and told to be over. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { silentLog } from '#kernel/ports.ts'
+import { realIds } from '#plane/testing/provider-context.ts'
+import { events, type Started, startHealth } from '../testing/start.ts'
+import { takeDue } from './background.ts'
+import { openEventStore } from './event-store.ts'
+import { openSignals } from './signals.ts'
+
+const timeline = {
+  steps: [
+    {
+      after: 'PT0S',
+      step: 'publish',
+      body: {
+        properties: {
+          eventType: 'ServiceIssue',
+          title: 'A rehearsal',
+          impact: [
+            { impactedService: 'Secrets', impactedRegions: [{ impactedRegion: 'West US' }] },
+          ],
+        },
+      },
+    },
+    { after: 'PT10M', step: 'annotate', body: { summary: 'We look into it.' } },
+    { after: 'PT20M', step: 'mitigate', body: {} },
+    { after: 'PT30M', step: 'resolve', body: { summary: 'Over.' } },
+    // Refused, since it is over: what is refused is dropped.
+    { after: 'PT31M', step: 'update', body: { properties: { title: 'late' } } },
+  ],
+}
+
+const due = (started: Started) => {
+  const { clock, store } = started
+  return takeDue({ sql: store.sql, eventStore: openEventStore(store.sql), clock, log: silentLog })
+}
+
+test('a timeline is played step by step, and nothing before it is due', async () => {
+  await using started = await startHealth()
+  const kept = await started.post(`${events}/R/play`, timeline)
+  assert.equal(kept.steps.length, 5)
+  await assert.rejects(() => started.get(`${events}/R`))
+  await due(started)
+  const look = async () => {
+    const { properties } = await started.get(`${events}/R`)
+    const [region] = properties.impact[0].impactedRegions
+    return [properties.status, region.status, region.updates.length]
+  }
+  assert.deepEqual(await look(), ['Active', 'Active', 0])
+  started.clock.pass(10 * 60_000 - 1)
+  await due(started)
+  assert.deepEqual(await look(), ['Active', 'Active', 0])
+  started.clock.pass(1)
+  await due(started)
+  assert.deepEqual(await look(), ['Active', 'Active', 1])
+  started.clock.pass(10 * 60_000)
+  // Two replicas at once: each step is taken by one of them.
+  await Promise.all([due(started), due(started)])
+  assert.deepEqual(await look(), ['Active', 'Resolved', 1])
+  started.clock.pass(60 * 60_000)
+  assert.equal(await due(started), undefined)
+  assert.deepEqual(await look(), ['Resolved', 'Resolved', 2])
+  assert.equal((await started.get(`${events}/R`)).properties.title, 'A rehearsal')
+})
+
+test('a length of time that is none is refused with its place; nothing is kept', async () => {
+  await using started = await startHealth()
+  const steps = [timeline.steps[0], { ...timeline.steps[1], after: 'P1M' }]
+  await assert.rejects(
+    () => started.post(`${events}/R/play`, { steps }),
+    (error: Error) => error.message.includes('steps[1].after'),
+  )
+  assert.equal(await due(started), undefined)
+})
+
+test('the background plays by itself, woken by what is kept', async () => {
+  await using started = await startHealth({ background: true })
+  await started.post(`${events}/R/play`, timeline)
+  for (;;) {
+    const list = await started.all(events)
+    if (list.length === 1) break
+    await pause(5)
+  }
+})
+
+test('a signal is published once, seen by all, resolved when cleared, and can come again', async () => {
+  await using started = await startHealth()
+  const { clock, store } = started
+  const signals = openSignals({ sql: store.sql, clock, ids: realIds })
+  const signal = {
+    key: 'containers/engine',
+    service: 'Container Instances',
+    title: 'The container engine does not answer',
+    summary: 'connect ENOENT',
+    level: 'Critical',
+  } as const
+  await signals.clear(signal.key, 'nothing was raised')
+  assert.deepEqual(await started.all(events), [])
+  await signals.raise(signal)
+  await signals.raise(signal)
+  const [event, ...more] = await started.all(events)
+  assert.deepEqual(more, [])
+  assert.equal(event.properties.status, 'Active')
+  assert.equal(event.properties.priority, 0)
+  assert.equal(event.properties.eventSource, 'ResourceHealth')
+  assert.equal(event.properties.platformInitiated, true)
+  clock.pass(60_000)
+  await signals.clear(signal.key, 'It answers again.')
+  const over = await started.get(`${events}/${event.name}`)
+  assert.equal(over.properties.status, 'Resolved')
+  assert.equal(over.properties.duration, 60)
+  await signals.raise(signal)
+  assert.equal((await started.all(events)).length, 2)
+  // An operator was quicker: clearing only says so.
+  const again = (await started.all(events)).find((one) => one.properties.status === 'Active')
+  await started.post(`${events}/${again.name}/resolve`, {})
+  await signals.clear(signal.key, 'It answers again.')
+  await signals.raise(signal)
+  assert.equal((await started.all(events)).length, 3)
+})
+
+test('a probe that fails twice raises an event about its service; when it answers, that is over', async () => {
+  let broken = true
+  const probe = {
+    key: 'k',
+    service: 'Container Instances',
+    title: 'The engine does not answer',
+    level: 'Critical',
+    check: async () => {
+      if (broken) throw new Error('nobody answers at the socket')
+    },
+  } as const
+  await using started = await startHealth({ background: true, probes: [probe] })
+  const until = async (status: string): Promise<void> => {
+    for (;;) {
+      // Time passes for the probes, whose pace is the clock's; the background looks every two seconds.
+      started.clock.pass(11_000)
+      const [event] = await started.all(events)
+      if (event?.properties.status === status) {
+        if (status === 'Active')
+          assert.equal(event.properties.summary, 'nobody answers at the socket')
+        return
+      }
+      await pause(100)
+    }
+  }
+  await until('Active')
+  broken = false
+  await until('Resolved')
+})

@@ -1,0 +1,163 @@
+/**
+ * What goes on by itself: steps of timelines as they come due, and probes of what the installation depends on. Every
+ * replica does both; a step is taken in one transaction with its removal, and a signal is raised once.
+ */
+
+import { ApiError } from '#kernel/error.ts'
+import type { HealthSignal, HealthSignals } from '#kernel/health.ts'
+import type { Clock, Log } from '#kernel/ports.ts'
+import type { Timers } from '#plane/reconciler.ts'
+import type { Sql } from '#stores/store.ts'
+import type { EventStore } from './event-store.ts'
+import { takeStep } from './lifecycle.ts'
+import { type DueStep, nextStep } from './timeline.ts'
+
+/** Something the installation depends on. `check` throws what its adapter throws when it is out of order. */
+export interface Probe extends Omit<HealthSignal, 'summary'> {
+  check(): Promise<unknown>
+}
+
+interface BackgroundDependencies {
+  readonly sql: Sql
+  readonly eventStore: EventStore
+  readonly signals: HealthSignals
+  readonly probes: readonly Probe[]
+  /** Looks at the next resources; answers whether there are more. */
+  watch(now: number): Promise<boolean>
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Log
+}
+
+const lookMilliseconds = 2000
+/** Between the end of a round through the resources and the next one. */
+const roundMilliseconds = 10_000
+const probeMilliseconds = 10_000
+/** One failure may be a hiccup. */
+const failuresBeforeRaising = 2
+
+export interface Background extends AsyncDisposable {
+  /** Something may be due sooner than thought. */
+  wake(): void
+}
+
+export function startBackground(deps: BackgroundDependencies): Background {
+  let stopped = false
+  let timer: { cancel(): void } | undefined
+  let underway: Promise<void> = Promise.resolve()
+  let probedAt = Number.NEGATIVE_INFINITY
+  let roundAt = Number.NEGATIVE_INFINITY
+  const failures = new Map<string, number>()
+  const look = async (): Promise<void> => {
+    const soon = await guarded(deps, () => takeDue(deps))
+    const now = deps.clock.now()
+    if (now - probedAt >= probeMilliseconds) {
+      probedAt = now
+      for (const probe of deps.probes) {
+        await guarded(deps, () => probeOnce(deps, probe, failures))
+      }
+    }
+    if (now >= roundAt) {
+      const isMore = await guarded(deps, () => deps.watch(now))
+      if (isMore !== true) roundAt = now + roundMilliseconds
+    }
+    const wait = soon === undefined ? lookMilliseconds : Math.max(0, soon - deps.clock.now())
+    if (!stopped) timer = deps.timers.after(Math.min(wait, lookMilliseconds), next)
+  }
+  const next = (): void => {
+    timer = undefined
+    underway = look()
+  }
+  next()
+  return {
+    wake() {
+      // While a look is under way it plans the next one itself.
+      if (timer === undefined || stopped) return
+      timer.cancel()
+      next()
+    },
+    async [Symbol.asyncDispose]() {
+      stopped = true
+      await underway
+      timer?.cancel()
+    },
+  }
+}
+
+/** Takes every step that is due, in order; answers when the next one is. */
+export async function takeDue(
+  deps: Pick<BackgroundDependencies, 'sql' | 'eventStore' | 'clock' | 'log'>,
+): Promise<number | undefined> {
+  for (;;) {
+    const due = await nextStep(deps.sql)
+    if (due === undefined || due.dueAt > deps.clock.now()) return due?.dueAt
+    await takeOne(deps, due)
+  }
+}
+
+/** A step that is refused is told in the log and dropped: what follows it may still make sense. */
+async function takeOne(
+  {
+    sql,
+    eventStore: ledger,
+    clock,
+    log,
+  }: Pick<BackgroundDependencies, 'sql' | 'eventStore' | 'clock' | 'log'>,
+  { id, trackingId, owner, by, step }: DueStep,
+): Promise<void> {
+  const drop = 'delete from health_steps where id = ?'
+  try {
+    await takeStep(ledger, { trackingId, owner, by, now: clock.now() }, step, async (tx) => {
+      // Another replica took it at the same time: then nothing of this is written.
+      if ((await tx.run(drop, id)) === 0) throw new StepTaken()
+    })
+  } catch (error) {
+    if (error instanceof StepTaken) return
+    if (!(error instanceof ApiError)) throw error
+    log.warn({ trackingId, step: step.name, reason: error.message }, 'a timeline’s step is dropped')
+    await sql.transact(async (tx) => {
+      await tx.run(drop, id)
+    })
+  }
+}
+
+class StepTaken extends Error {}
+
+async function probeOnce(
+  { signals }: BackgroundDependencies,
+  { check, ...signal }: Probe,
+  failures: Map<string, number>,
+): Promise<void> {
+  const reason = await failureOf(check)
+  if (reason === undefined) {
+    failures.delete(signal.key)
+    await signals.clear(signal.key, `${signal.service} answers again.`)
+    return
+  }
+  const count = (failures.get(signal.key) ?? 0) + 1
+  failures.set(signal.key, count)
+  if (count >= failuresBeforeRaising) await signals.raise({ ...signal, summary: reason })
+}
+
+async function failureOf(check: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await check()
+    return undefined
+  } catch (error) {
+    // That it fails is what a probe is asked for.
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** The world fails; the next look comes soon. */
+async function guarded<T>(
+  { log }: BackgroundDependencies,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    log.warn({ error: String(error) }, 'service health waits')
+    return undefined
+  }
+}

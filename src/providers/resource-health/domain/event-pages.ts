@@ -1,0 +1,87 @@
+/**
+ * Pages of events, newest update first. A page costs the page: a bounded number of narrow rows is looked at, and a
+ * page of a choosy filter may come back short, with a link that goes on.
+ */
+
+import type { ListPage } from '#plane/declare/wire.ts'
+import { boundedPage } from '#query/bounded-page.ts'
+import type { Cursor, Stretch } from '#query/keyset-page.ts'
+import type { HealthEvent } from './event.ts'
+import type { EventStore, Place, PlaceQuery } from './event-store.ts'
+
+interface PageQuery extends Pick<PlaceQuery, 'since' | 'condition'> {
+  readonly audiences: readonly string[]
+  readonly cursor: string | undefined
+  readonly limit: number
+  /** Asked of each event in order; what it answers stands in the page. */
+  show(event: HealthEvent): object | undefined
+}
+
+/** Events read for one page. A thousand take twice as long, and a page as long as it takes holds up others. */
+const eventsMax = 500
+
+export async function readPage(
+  eventStore: EventStore,
+  query: PageQuery,
+): Promise<ListPage<object>> {
+  const { items, next } = await boundedPage({
+    after: parseCursor(query.cursor),
+    pageSize: query.limit,
+    rowsMax: eventsMax,
+    rowsAtOnce: (missing) => missing,
+    read: (after, limit) => merged(eventStore, query, after, limit),
+    cursorOf,
+    async show(places) {
+      const events = await eventStore.findAll(places.map((place) => place.id))
+      return places.map((place) => {
+        // An event changed since its row was read stands further ahead now.
+        const event = events.get(place.id)
+        return event === undefined ? undefined : query.show(event)
+      })
+    },
+  })
+  return next === undefined ? { items } : { items, next: next.join(' ') }
+}
+
+/** The places of all audiences in one order; each event once. */
+async function merged(
+  eventStore: EventStore,
+  { audiences, since, condition }: PageQuery,
+  after: Cursor | undefined,
+  limit: number,
+): Promise<Stretch<Place>> {
+  const stretches = await Promise.all(
+    audiences.map((audience) => eventStore.places({ audience, since, after, condition, limit })),
+  )
+  // Beyond the nearest end of a stretch that goes on, another's places may still be missing.
+  const ends = stretches.flatMap(({ end }) => (end === undefined ? [] : [placeAt(end)]))
+  const edge = ends.toSorted(order)[0]
+  const places = stretches
+    .flatMap(({ rows }) => rows)
+    .filter((place) => edge === undefined || order(place, edge) <= 0)
+    .toSorted(order)
+    .filter((place, index, all) => index === 0 || place.id !== all[index - 1]?.id)
+  const rows = places.slice(0, limit)
+  const end = places.length > limit ? rows.at(-1) : edge
+  return { rows, end: end && cursorOf(end) }
+}
+
+function order(left: Place, right: Place): number {
+  if (left.newest !== right.newest) return left.newest - right.newest
+  return left.id < right.id ? -1 : left.id > right.id ? 1 : 0
+}
+
+function cursorOf({ newest, id }: Place): Cursor {
+  return [newest, id]
+}
+
+function placeAt([newest, id]: Cursor): Place {
+  return { newest: Number(newest), id: String(id) }
+}
+
+/** Signed by the plane, so it is one that `readPage` made. */
+function parseCursor(cursor: string | undefined): Cursor | undefined {
+  if (cursor === undefined) return undefined
+  const space = cursor.indexOf(' ')
+  return [Number(cursor.slice(0, space)), cursor.slice(space + 1)]
+}

@@ -1,0 +1,177 @@
+/**
+ * Events and their audiences in the store: written whole in one transaction, read by key or in keyset order. It
+ * knows no filter language and no caller.
+ */
+
+import {
+  type Cursor,
+  type KeysetRange,
+  type OrderKey,
+  readRange,
+  readWindow,
+  type Stretch,
+} from '#query/keyset-page.ts'
+import type { ConditionWriter } from '#query/predicate.ts'
+import { composer } from '#query/statement.ts'
+import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
+import type { HealthEvent } from './event.ts'
+import { namedSubscriptions, plain } from './event-transitions.ts'
+
+export const everybody = '*'
+export const installation = '/'
+
+/** A place in a list: the newest update first, then by tracking id. */
+export interface Place {
+  /** The negated time of the last update. */
+  readonly newest: number
+  readonly id: string
+}
+
+export interface PlaceQuery {
+  readonly audience: string
+  /** Events last updated at this moment or later. */
+  readonly since: number
+  readonly after: Cursor | undefined
+  /** What must hold of a row for its event to be of interest; more may be asked of the event itself. */
+  readonly condition: ConditionWriter
+  readonly limit: number
+}
+
+/** The newest update first, then by tracking id. */
+const order: readonly OrderKey[] = [
+  { type: 'whole', text: 'newest', direction: 'asc' },
+  { type: 'text', text: 'tracking_id', direction: 'asc' },
+]
+
+/** Rows looked at for one page, whether they are of interest or not. */
+const windowMax = 4000
+
+export interface EventStore {
+  find(trackingId: string): Promise<HealthEvent | undefined>
+  findAll(trackingIds: readonly string[]): Promise<ReadonlyMap<string, HealthEvent>>
+  places(query: PlaceQuery): Promise<Stretch<Place>>
+  /** Reads, changes and writes one event, with nobody in between. `change` may throw; then nothing happened. */
+  change(
+    trackingId: string,
+    change: (event: HealthEvent | undefined) => HealthEvent,
+    also?: (tx: SqlTx) => Promise<void>,
+  ): Promise<HealthEvent>
+}
+
+/** Of the rows of events that are not over. */
+export const isActive = (sql: Parameters<ConditionWriter>[0]) => sql<boolean>`status = ${'active'}`
+
+/** Before every moment there is. Whole: times are whole numbers in the tables. */
+export const beginningOfTime = -(2 ** 52)
+
+export function openEventStore(sql: Sql): EventStore {
+  return {
+    async find(trackingId) {
+      const [row] = await sql.all(
+        'select document from health_events where tracking_id = ?',
+        trackingId.toLowerCase(),
+      )
+      return row === undefined ? undefined : eventOf(row)
+    },
+    async findAll(trackingIds) {
+      if (trackingIds.length === 0) return new Map()
+      const rows = await sql.all(
+        `select tracking_id, document from health_events
+          where tracking_id in (${trackingIds.map(() => '?').join(', ')})`,
+        ...trackingIds,
+      )
+      return new Map(rows.map((row) => [String(row['tracking_id']), eventOf(row)]))
+    },
+    async places({ audience, since, after, condition, limit }) {
+      const composing = await composer()
+      const range: KeysetRange = {
+        table: 'health_audiences',
+        where: [composing.sql`audience = ${audience}`, composing.sql`newest <= ${-since}`],
+        order,
+        columns: [],
+        isNarrow: true,
+      }
+      const asked = condition(composing.sql)
+      const { rows, end } =
+        asked === undefined
+          ? await readRange(composing, sql, range, after, limit)
+          : await readWindow(composing, sql, range, after, {
+              condition: asked,
+              window: windowMax,
+              limit,
+            })
+      return { rows: rows.map(placeOf), end }
+    },
+    change(trackingId, change, also) {
+      const key = trackingId.toLowerCase()
+      return sql.transact(async (tx) => {
+        // The write comes first: it keeps every other writer of this event out until the end.
+        await tx.run('update health_events set revision = revision + 1 where tracking_id = ?', key)
+        const [row] = await tx.all('select document from health_events where tracking_id = ?', key)
+        const event = change(row === undefined ? undefined : eventOf(row))
+        await writeEvent(tx, key, event, row === undefined)
+        await also?.(tx)
+        return event
+      })
+    },
+  }
+}
+
+/** An event with a row for each of its audiences; `isNew` where nothing of it is stored. */
+export async function writeEvent(
+  tx: SqlTx,
+  key: string,
+  event: HealthEvent,
+  isNew: boolean,
+): Promise<void> {
+  const document = JSON.stringify(event)
+  if (isNew) {
+    await tx.run(
+      'insert into health_events (tracking_id, shown_id, owner, revision, document) values (?, ?, ?, 1, ?)',
+      ...[key, event.trackingId, event.owner, document],
+    )
+  } else {
+    await tx.run('update health_events set document = ? where tracking_id = ?', document, key)
+    await tx.run('delete from health_audiences where tracking_id = ?', key)
+  }
+  const { properties } = event
+  const services = listed(properties.impact.map((one) => one.impactedService.toLowerCase()))
+  const regions = listed(
+    properties.impact.flatMap((one) =>
+      one.impactedRegions.map((region) => plain(region.impactedRegion)),
+    ),
+  )
+  const facets = [properties.eventType, properties.status, properties.eventLevel].map((one) =>
+    one.toLowerCase(),
+  )
+  for (const audience of [installation, ...audiencesOf(event)]) {
+    await tx.run(
+      `insert into health_audiences (audience, newest, tracking_id, event_type, status, event_level,
+        services, regions) values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[audience, -Date.parse(properties.lastUpdateTime), key, ...facets, services, regions],
+    )
+  }
+}
+
+/** Subscriptions by their ids in lower case, or everybody. */
+export function audiencesOf({ owner, properties }: HealthEvent): readonly string[] {
+  const own = /^\/subscriptions\/([^/]+)$/.exec(owner)?.[1]
+  if (own !== undefined) return [own]
+  const named = namedSubscriptions(properties.impact)
+  return named.size === 0 ? [everybody] : [...named]
+}
+
+/** `|a|b|`: one of them is found as `|a|`. */
+function listed(names: readonly string[]): string {
+  // PostgreSQL's text holds no NUL.
+  return `|${[...new Set(names)].join('|').replaceAll('\u0000', '')}|`
+}
+
+function placeOf(row: SqlRow): Place {
+  return { newest: Number(row['newest']), id: String(row['tracking_id']) }
+}
+
+function eventOf(row: SqlRow): HealthEvent {
+  // Written by `writeEvent` alone.
+  return JSON.parse(String(row['document'])) as HealthEvent
+}

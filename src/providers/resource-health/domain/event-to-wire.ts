@@ -1,0 +1,78 @@
+/**
+ * An event as its readers see it: what a sensitive one withholds is left out, and a subscription hears of no other
+ * (contract, health event; facts 7.4).
+ */
+
+import type { VendorWords } from '#kernel/vendor.ts'
+import type { EventProperties, HealthEvent, Impact } from './event.ts'
+import type { Asked } from './event-query.ts'
+
+export interface Sight {
+  readonly words: VendorWords
+  readonly tenantId: string
+  /** The subscription it is seen from, in lower case; absent at the installation. */
+  readonly subscription?: string
+  /** The resource's, where one resource is asked about. */
+  readonly location?: string
+  /** Everything, also of sensitive events. */
+  readonly whole?: true
+}
+
+/** What a reader may know, and filter by. */
+export function seenAs(event: HealthEvent, sight: Sight): Asked {
+  const { summary, description, ...rest } = event.properties
+  const withheld = event.properties.isEventSensitive && sight.whole !== true
+  const texts = {
+    ...(summary === undefined ? {} : { summary }),
+    ...(description === undefined ? {} : { description }),
+  }
+  const impact = event.properties.impact.map((one) => impactAs(one, sight, withheld))
+  return {
+    trackingId: event.trackingId,
+    properties: { ...rest, ...(withheld ? {} : texts), impact },
+  }
+}
+
+function impactAs(impact: Impact, sight: Sight, withheld: boolean): Impact {
+  const { subscription, tenantId } = sight
+  return {
+    ...impact,
+    impactedRegions: impact.impactedRegions.map((region) => {
+      const { impactedSubscriptions, impactedTenants, updates, ...rest } = region
+      const subscriptions =
+        subscription === undefined
+          ? (impactedSubscriptions ?? [])
+          : impactedSubscriptions === undefined ||
+              impactedSubscriptions.some((id) => id.toLowerCase() === subscription)
+            ? [subscription]
+            : []
+      return {
+        ...rest,
+        impactedSubscriptions: subscriptions,
+        impactedTenants: subscription === undefined ? (impactedTenants ?? [tenantId]) : [tenantId],
+        updates: withheld ? [] : updates,
+      }
+    }),
+  }
+}
+
+export function eventToWire(event: HealthEvent, asked: Asked, sight: Sight): object {
+  const type = `${sight.words.namespace}.ResourceHealth/events`
+  return {
+    id: `/providers/${type}/${event.trackingId}`,
+    name: event.trackingId,
+    type,
+    systemData: {
+      createdAt: new Date(event.publishedAt).toISOString(),
+      lastModifiedAt: event.properties.lastUpdateTime,
+      // Who operates the installation is none of a subscription's business.
+      ...(sight.subscription === undefined
+        ? { createdBy: event.publishedBy, lastModifiedBy: event.changedBy }
+        : {}),
+    },
+    ...(sight.location === undefined ? {} : { location: sight.location }),
+    // What the event does not say is left out, as in the contract.
+    properties: asked.properties satisfies Readonly<Record<string, unknown>> &
+      Pick<EventProperties, 'impact'>,
+  }
+}

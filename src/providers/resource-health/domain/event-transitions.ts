@@ -1,0 +1,250 @@
+/**
+ * The life of an event, as pure functions: published, updated, mitigated, resolved, annotated. Every change moves
+ * `lastUpdateTime`; times, durations and priorities are computed here and nowhere else.
+ */
+
+import type { Problem } from '#kernel/error.ts'
+import type {
+  EventLevel,
+  EventProperties,
+  EventStatus,
+  EventType,
+  HealthEvent,
+  Impact,
+  Region,
+  WrittenEvent,
+  WrittenStep,
+} from './event.ts'
+import { priorityOf } from './priority.ts'
+
+export type Changed =
+  | { readonly ok: true; readonly event: HealthEvent }
+  | { readonly ok: false; readonly problems: readonly Problem[] }
+
+/** Updates kept per region; the oldest go first. */
+const updatesMax = 200
+
+export function published(
+  trackingId: string,
+  owner: string,
+  { properties, impactedResources = [] }: WrittenEvent,
+  now: number,
+  by = 'system',
+): Changed {
+  const problems: Problem[] = []
+  if (properties['eventType'] === undefined) {
+    problems.push({ path: 'properties.eventType', message: 'is required' })
+  }
+  if (properties['title'] === undefined) {
+    problems.push({ path: 'properties.title', message: 'is required' })
+  }
+  if (problems.length > 0) return { ok: false, problems }
+  const at = new Date(now).toISOString()
+  return completed(
+    {
+      trackingId,
+      owner,
+      publishedAt: now,
+      publishedBy: by,
+      changedBy: by,
+      fixedPriority: properties['priority'] !== undefined,
+      impactedResources,
+    },
+    {
+      eventSource: 'ServiceHealth',
+      isEventSensitive: false,
+      impactStartTime: at,
+      status: 'Active',
+      ...properties,
+      impact: impactOf(properties['impact'], [], now),
+    },
+    now,
+  )
+}
+
+/** What is given replaces what was; a region that stays keeps the updates it had. */
+export function updated(event: HealthEvent, given: WrittenEvent, now: number): Changed {
+  const { properties, impactedResources = event.impactedResources } = given
+  const impact =
+    properties['impact'] === undefined
+      ? event.properties.impact
+      : impactOf(properties['impact'], event.properties.impact, now)
+  return completed(
+    {
+      ...event,
+      impactedResources,
+      fixedPriority: event.fixedPriority || properties['priority'] !== undefined,
+    },
+    { ...event.properties, ...properties, impact },
+    now,
+  )
+}
+
+/** The impact ended in the regions named. Once it has in all of them, the event has its mitigation time. */
+export function mitigated(event: HealthEvent, step: WrittenStep, now: number): Changed {
+  return ofRegions(event, step, now, 'Resolved', false)
+}
+
+/** The event is over: every region with it. */
+export function resolved(event: HealthEvent, step: WrittenStep, now: number): Changed {
+  const { regions: _all, ...rest } = step
+  return ofRegions(event, rest, now, 'Resolved', true)
+}
+
+/** A text for those who follow the event; its state stays. */
+export function annotated(event: HealthEvent, step: WrittenStep, now: number): Changed {
+  return ofRegions(event, step, now, undefined, false)
+}
+
+function ofRegions(
+  event: HealthEvent,
+  step: WrittenStep,
+  now: number,
+  status: EventStatus | undefined,
+  over: boolean,
+): Changed {
+  const { properties } = event
+  const unknown = (step.regions ?? []).filter(
+    (name) => !properties.impact.some((one) => one.impactedRegions.some(isNamed(name))),
+  )
+  if (unknown.length > 0) {
+    return {
+      ok: false,
+      problems: unknown.map((name) => ({
+        path: 'regions',
+        message: `the event has no impact on '${name}'`,
+      })),
+    }
+  }
+  const at = new Date(now).toISOString()
+  const { summary, eventTags } = step
+  const update =
+    summary === undefined && eventTags === undefined
+      ? []
+      : [
+          {
+            ...(summary === undefined ? {} : { summary }),
+            updateDateTime: at,
+            ...(eventTags === undefined ? {} : { eventTags }),
+          },
+        ]
+  const impact = properties.impact.map((one) => ({
+    ...one,
+    impactedRegions: one.impactedRegions.map((region) =>
+      step.regions?.some((name) => isNamed(name)(region)) === false
+        ? region
+        : {
+            ...region,
+            status: status ?? region.status,
+            lastUpdateTime: at,
+            updates: [...update, ...region.updates].slice(0, updatesMax),
+          },
+    ),
+  }))
+  const isMitigated = impact.every((one) =>
+    one.impactedRegions.every((region) => region.status === 'Resolved'),
+  )
+  const ended =
+    status === 'Resolved' && isMitigated && properties.impactMitigationTime === undefined
+      ? { impactMitigationTime: step.at ?? at }
+      : {}
+  const tags = [...new Set([...textsOf(properties['eventTags']), ...(eventTags ?? [])])]
+  return completed(
+    event,
+    {
+      ...properties,
+      ...ended,
+      impact,
+      ...(tags.length === 0 ? {} : { eventTags: tags }),
+      ...(over ? { status: 'Resolved' } : {}),
+    },
+    now,
+  )
+}
+
+function isNamed(name: string): (region: Region) => boolean {
+  return (region) => sameRegion(region.impactedRegion, name)
+}
+
+/** Names of regions and locations: `West US` and `westus` are the same. */
+function sameRegion(left: string, right: string): boolean {
+  return plain(left) === plain(right)
+}
+
+export function plain(name: string): string {
+  return name.toLowerCase().replaceAll(' ', '')
+}
+
+/** What can be computed is, and what contradicts itself is refused. */
+function completed(
+  event: Omit<HealthEvent, 'properties'>,
+  given: Readonly<Record<string, unknown>> & { readonly impact: readonly Impact[] },
+  now: number,
+): Changed {
+  // The schema let nothing else through, and these were required or have defaults.
+  const eventType = given['eventType'] as EventType
+  const status = given['status'] as EventStatus
+  const level = given['level']
+  const eventLevel = (given['eventLevel'] ??
+    (level === 'Critical' || level === 'Warning' ? level : 'Informational')) as EventLevel
+  const start = String(given['impactStartTime'])
+  const end = given['impactMitigationTime']
+  const seconds =
+    typeof end === 'string' ? Math.round((Date.parse(end) - Date.parse(start)) / 1000) : undefined
+  if (seconds !== undefined && seconds < 0) {
+    const message = 'expected a time that is not before impactStartTime'
+    return { ok: false, problems: [{ path: 'properties.impactMitigationTime', message }] }
+  }
+  const computed = priorityOf(eventType, eventLevel, status)
+  const properties: EventProperties = {
+    ...given,
+    eventType,
+    eventSource: String(given['eventSource']),
+    status,
+    eventLevel,
+    impactStartTime: start,
+    lastUpdateTime: new Date(now).toISOString(),
+    // The schema let only whole numbers through.
+    priority: event.fixedPriority ? (given['priority'] as number) : computed,
+    isEventSensitive: given['isEventSensitive'] === true,
+    ...(seconds === undefined ? {} : { duration: Math.min(seconds, 2_147_483_647) }),
+  }
+  return { ok: true, event: { ...event, properties } }
+}
+
+function impactOf(given: unknown, before: readonly Impact[], now: number): readonly Impact[] {
+  const at = new Date(now).toISOString()
+  // The schema let nothing else through.
+  const impacts = (given ?? []) as readonly Impact[]
+  return impacts.map((impact) => {
+    const known = before.find((one) => one.impactedService === impact.impactedService)
+    return {
+      ...impact,
+      impactedRegions: impact.impactedRegions.map((region) => {
+        const was = known?.impactedRegions.find(isNamed(region.impactedRegion))
+        const told = (region.updates ?? []).map((one) => ({ updateDateTime: at, ...one }))
+        return {
+          ...region,
+          status: region.status ?? was?.status ?? 'Active',
+          lastUpdateTime: at,
+          updates: [...told, ...(was?.updates ?? [])].slice(0, updatesMax),
+        }
+      }),
+    }
+  })
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+}
+
+/** Subscriptions that the impact names, in lower case; none: it touches all of them. */
+export function namedSubscriptions(impact: readonly Impact[]): ReadonlySet<string> {
+  return new Set(
+    impact.flatMap((one) =>
+      one.impactedRegions.flatMap((region) =>
+        (region.impactedSubscriptions ?? []).map((id) => id.toLowerCase()),
+      ),
+    ),
+  )
+}

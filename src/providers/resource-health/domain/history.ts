@@ -1,0 +1,121 @@
+/**
+ * How available resources were: a row for each change that was seen. It is told what was seen and compares; it looks
+ * at no resource itself.
+ */
+
+import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
+import type { AvailabilityCheck } from './availability-check.ts'
+
+/** A state that was seen, from `since` on. */
+export interface Past extends Omit<AvailabilityCheck, 'since'> {
+  readonly since: number
+}
+
+/** What was seen of one resource just now. */
+interface Seen {
+  readonly key: string
+  readonly sighting: AvailabilityCheck
+}
+
+/** One page of the resources of a type, in the order of their keys. */
+interface SeenPage {
+  readonly type: string
+  readonly seen: readonly Seen[]
+  /** The key that the page begins behind. */
+  readonly after: string
+  /** Nothing of the type comes behind it. */
+  readonly isLast: boolean
+}
+
+export interface History {
+  /** Notes what changed, and forgets resources that are gone from the page. Replicas may see the same at once. */
+  note(page: SeenPage, now: number): Promise<void>
+  /** Newest first, of those that began before a moment. */
+  past(key: string, before: number, limit: number): Promise<readonly Past[]>
+}
+
+const keptMilliseconds = 90 * 86_400_000
+const keptMax = 200
+
+export function openHistory(sql: Sql): History {
+  return {
+    async note({ type, seen, after, isLast }, now) {
+      const end = isLast ? undefined : seen.at(-1)?.key
+      const rows = await sql.all(
+        `select resource_key, state, reason from health_availability
+          where type = ? and resource_key > ? ${end === undefined ? '' : 'and resource_key <= ?'}`,
+        ...[type, after, ...(end === undefined ? [] : [end])],
+      )
+      const known = new Map(rows.map((row) => [String(row['resource_key']), row]))
+      const changed = seen.filter(({ key, sighting }) => !isAs(known.get(key), sighting))
+      const there = new Set(seen.map(({ key }) => key))
+      const gone = [...known.keys()].filter((key) => !there.has(key))
+      if (changed.length === 0 && gone.length === 0) return
+      await sql.transact(async (tx) => {
+        for (const key of gone) await forget(tx, key)
+        for (const one of changed) await change(tx, type, one, now)
+      })
+    },
+    async past(key, before, limit) {
+      const rows = await sql.all(
+        `select since, state, reason, summary from health_availability_past
+          where resource_key = ? and since < ? order by since desc limit ?`,
+        ...[key, before, limit],
+      )
+      return rows.map(pastOf)
+    },
+  }
+}
+
+function isAs(row: SqlRow | undefined, { state, reasonType }: AvailabilityCheck): boolean {
+  return row?.['state'] === state && row['reason'] === (reasonType ?? '')
+}
+
+async function forget(tx: SqlTx, key: string): Promise<void> {
+  for (const table of ['health_availability', 'health_availability_past']) {
+    await tx.run(`delete from ${table} where resource_key = ?`, key)
+  }
+}
+
+/** The row of the resource keeps replicas apart: of two that see the same, one changes it. */
+async function change(
+  tx: SqlTx,
+  type: string,
+  { key, sighting }: Seen,
+  now: number,
+): Promise<void> {
+  const { state, summary, since = now } = sighting
+  const reason = sighting.reasonType ?? ''
+  const written = await tx.run(
+    `insert into health_availability (resource_key, type, state, reason) values (?, ?, ?, ?)
+      on conflict (resource_key) do update set state = excluded.state, reason = excluded.reason
+      where health_availability.state <> excluded.state or health_availability.reason <> excluded.reason`,
+    ...[key, type, state, reason],
+  )
+  if (written === 0) return
+  await tx.run(
+    `insert into health_availability_past (resource_key, since, state, reason, summary)
+      values (?, ?, ?, ?, ?) on conflict (resource_key, since)
+      do update set state = excluded.state, reason = excluded.reason, summary = excluded.summary`,
+    ...[key, since, state, reason, summary.replaceAll('\u0000', '')],
+  )
+  await tx.run(
+    `delete from health_availability_past where resource_key = ? and (since < ? or since <= (
+      select since from health_availability_past where resource_key = ?
+        order by since desc limit 1 offset ${keptMax}))`,
+    ...[key, now - keptMilliseconds, key],
+  )
+}
+
+function pastOf(row: SqlRow): Past {
+  const reason = String(row['reason'])
+  return {
+    since: Number(row['since']),
+    // The columns are written by `change` alone.
+    state: row['state'] as AvailabilityCheck['state'],
+    summary: String(row['summary']),
+    ...(reason === ''
+      ? {}
+      : { reasonType: reason as NonNullable<AvailabilityCheck['reasonType']> }),
+  }
+}

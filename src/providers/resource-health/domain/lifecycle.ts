@@ -1,0 +1,90 @@
+/** Steps in an event's life, checked and stored: what operators do, what timelines do later, what signals do. */
+
+import type { Problem } from '#kernel/error.ts'
+import type { SqlTx } from '#stores/store.ts'
+import { refuseHealth } from '../errors.ts'
+import type { HealthEvent, StepName, WrittenEvent, WrittenStep } from './event.ts'
+import type { EventStore } from './event-store.ts'
+import {
+  annotated,
+  type Changed,
+  mitigated,
+  published,
+  resolved,
+  updated,
+} from './event-transitions.ts'
+
+export interface Step {
+  readonly name: StepName
+  readonly body: WrittenEvent | WrittenStep
+}
+
+export interface Asking {
+  readonly trackingId: string
+  /** `/`, or the key of the subscription it is asked at: others' events are not there. */
+  readonly owner: string
+  readonly now: number
+  /** The id of the principal; the installation itself when left out. */
+  readonly by?: string
+}
+
+/** Throws the refusals. `also` is done in the same transaction. */
+export function takeStep(
+  eventStore: EventStore,
+  { trackingId, owner, now, by = 'system' }: Asking,
+  step: Step,
+  also?: (tx: SqlTx) => Promise<void>,
+): Promise<HealthEvent> {
+  return eventStore.change(
+    trackingId,
+    (event) => {
+      if (step.name === 'publish') {
+        if (event !== undefined) throw refuseHealth.EventExists({ name: trackingId })
+        return accepted(published(trackingId, owner, step.body as WrittenEvent, now, by))
+      }
+      // The installation's operator may change every event; a subscription's, its own.
+      if (event === undefined || (owner !== '/' && event.owner !== owner)) {
+        throw refuseHealth.EventNotFound({ name: trackingId })
+      }
+      if (event.properties.status === 'Resolved' && step.name !== 'annotate') {
+        throw refuseHealth.EventResolved({ name: trackingId })
+      }
+      return { ...accepted(changed(event, step, now)), changedBy: by }
+    },
+    also,
+  )
+}
+
+/** The bodies were checked against the schema that goes with the name of the step. */
+function changed(event: HealthEvent, { name, body }: Step, now: number): Changed {
+  switch (name) {
+    case 'publish':
+    case 'update':
+      return updated(event, body as WrittenEvent, now)
+    case 'mitigate':
+      return mitigated(event, body as WrittenStep, now)
+    case 'resolve':
+      return resolved(event, body as WrittenStep, now)
+    case 'annotate':
+      return annotated(event, body as WrittenStep, now)
+  }
+}
+
+function accepted(change: Changed): HealthEvent {
+  if (change.ok) return change.event
+  throw refuseEvent(change.problems)
+}
+
+export function refuseEvent(problems: readonly Problem[]): Error {
+  const reason = problems.map((one) => `${one.path} ${one.message}`).join('; ')
+  return refuseHealth.InvalidEvent(
+    { reason },
+    {
+      details: problems.map(({ path, message }) => ({
+        code: 'InvalidEvent',
+        target: path,
+        message,
+      })),
+    },
+  )
+}

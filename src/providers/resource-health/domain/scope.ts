@@ -1,0 +1,59 @@
+/** From which place service health is asked: the installation, a subscription, or one resource of it. */
+
+import { refuse } from '#kernel/error.ts'
+import { type ResourceId, subscriptionOf } from '#kernel/resource-id.ts'
+import type { Reader, Resource } from '#plane/declare/resource.ts'
+import { refuseHealth } from '../errors.ts'
+import type { HealthEvent } from './event.ts'
+import { audiencesOf, everybody, installation } from './event-store.ts'
+import { isImpacted } from './impact-match.ts'
+
+export type Asked =
+  | { readonly kind: 'installation' }
+  | { readonly kind: 'subscription'; readonly subscription: string }
+  | {
+      readonly kind: 'resource'
+      /** In lower case; absent for resources of the tenant. */
+      readonly subscription: string | undefined
+      readonly resource: Resource
+    }
+
+/** Throws `ResourceNotFound` where no such resource is stored. */
+export async function askedAt(scope: ResourceId, reader: Reader): Promise<Asked> {
+  if (scope.key === '/') return { kind: 'installation' }
+  const subscription = subscriptionOf(scope)?.toLowerCase()
+  if (subscription !== undefined && isSubscription(scope)) {
+    return { kind: 'subscription', subscription }
+  }
+  const resource = await reader.get(scope)
+  if (resource === undefined) throw refuse.ResourceNotFound({ id: scope.text })
+  return { kind: 'resource', subscription, resource }
+}
+
+/** Where events are published and changed: the installation or a subscription. Throws the refusal of other places. */
+export function ownerAt(scope: ResourceId): string {
+  if (scope.key === '/' || isSubscription(scope)) return scope.key
+  throw refuseHealth.InvalidEvent({
+    reason: `events are published at the installation or at a subscription, not at '${scope.text}'.`,
+  })
+}
+
+/** Whose lists the asker reads. */
+export function audiencesAt(asked: Asked): readonly string[] {
+  if (asked.kind === 'installation') return [installation]
+  return asked.subscription === undefined ? [everybody] : [asked.subscription, everybody]
+}
+
+/** Whom an event does not touch, that one does not see. */
+export function isVisible(event: HealthEvent, asked: Asked): boolean {
+  if (asked.kind === 'installation') return true
+  const audiences = audiencesAt(asked)
+  if (!audiencesOf(event).some((one) => audiences.includes(one))) return false
+  if (asked.kind === 'subscription') return true
+  const { id, location } = asked.resource
+  return isImpacted(event, { id, location })
+}
+
+function isSubscription({ key }: ResourceId): boolean {
+  return /^\/subscriptions\/[^/]+$/.test(key)
+}

@@ -1,0 +1,113 @@
+/** Steps that are due later, by the installation's clock: a rehearsal that survives a restart. */
+
+import Type from 'typebox'
+import { parseDuration } from '#kernel/filter/moments.ts'
+import type { Ids } from '#kernel/ports.ts'
+import type { Sql } from '#stores/store.ts'
+import { refuseHealth } from '../errors.ts'
+import { eventBody, type StepName, stepBody, stepNames } from './event.ts'
+import { type Asking, refuseEvent, type Step } from './lifecycle.ts'
+
+const stepsMax = 10_000
+
+/** One entry of a timeline: how long after now, what, and with which body. */
+const entry = Type.Union([
+  Type.Object(
+    {
+      after: Type.String({ pattern: '^P', maxLength: 40 }),
+      step: Type.Unsafe<StepName>({ type: 'string', enum: ['publish', 'update'] }),
+      body: eventBody,
+    },
+    { additionalProperties: false },
+  ),
+  Type.Object(
+    {
+      after: Type.String({ pattern: '^P', maxLength: 40 }),
+      step: Type.Unsafe<StepName>({
+        type: 'string',
+        enum: stepNames.filter((name) => name !== 'publish' && name !== 'update'),
+      }),
+      body: stepBody,
+    },
+    { additionalProperties: false },
+  ),
+])
+
+export const timelineBody = Type.Object(
+  { steps: Type.Array(entry, { minItems: 1, maxItems: 1000 }) },
+  { additionalProperties: false },
+)
+
+export interface Timeline {
+  readonly steps: readonly {
+    readonly after: string
+    readonly step: StepName
+    readonly body: Step['body']
+  }[]
+}
+
+export interface DueStep {
+  readonly id: string
+  readonly trackingId: string
+  readonly owner: string
+  readonly by: string
+  readonly dueAt: number
+  readonly step: Step
+}
+
+interface StoredStep extends Step {
+  readonly owner: string
+  readonly by: string
+  readonly trackingId: string
+}
+
+/** Throws where a length of time is none, or too many steps wait already. */
+export async function keepTimeline(
+  sql: Sql,
+  ids: Ids,
+  asked: Required<Asking>,
+  timeline: Timeline,
+): Promise<readonly number[]> {
+  const due = timeline.steps.map((one) => parseDuration(one.after))
+  const wrong = due.flatMap((length, at) =>
+    length === undefined || length < 0
+      ? [{ path: `steps[${at}].after`, message: 'expected an ISO 8601 length of time, like PT5M' }]
+      : [],
+  )
+  if (wrong.length > 0) throw refuseEvent(wrong)
+  const [waiting] = await sql.all('select count(*) as n from health_steps')
+  if (Number(waiting?.['n'] ?? 0) + due.length > stepsMax) {
+    throw refuseHealth.TooManySteps({ limit: stepsMax })
+  }
+  const times = due.map((length) => asked.now + Math.round(length ?? 0))
+  await sql.transact(async (tx) => {
+    for (const [position, { step, body }] of timeline.steps.entries()) {
+      const { trackingId, owner, by } = asked
+      const kept: StoredStep = { name: step, body, owner, by, trackingId }
+      await tx.run(
+        'insert into health_steps (id, tracking_id, due_at, position, step) values (?, ?, ?, ?, ?)',
+        ...[ids.uuid(), trackingId.toLowerCase(), times[position] ?? asked.now, position],
+        JSON.stringify(kept),
+      )
+    }
+  })
+  return times
+}
+
+/** The first that is due by then, in the order of time and of the timeline. */
+export async function nextStep(sql: Sql): Promise<DueStep | undefined> {
+  const [row] = await sql.all(
+    'select id, due_at, step from health_steps order by due_at, position limit 1',
+  )
+  if (row === undefined) return undefined
+  // Written by `keepTimeline` alone.
+  const { name, body, owner, by, trackingId } = JSON.parse(String(row['step'])) as StoredStep
+  return {
+    id: String(row['id']),
+    dueAt: Number(row['due_at']),
+    owner,
+    by,
+    trackingId,
+    step: { name, body },
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * Goes through the resources that something is seen of, a page at a time, and has what changed noted. Where it stands
+ * is kept in memory alone: begun anew, it notes nothing twice.
+ */
+
+import type { Reader } from '#plane/declare/resource.ts'
+import type { Observers } from './availability-check.ts'
+import type { History } from './history.ts'
+
+interface WatchDependencies {
+  readonly reader: Pick<Reader, 'list'>
+  readonly observers: Observers
+  readonly history: History
+}
+
+const pageSize = 200
+
+/** Each call looks at the next page; it answers whether there are more before it begins again. */
+export function createWatch({ reader, observers, history }: WatchDependencies) {
+  const types = Object.entries(observers)
+  let at = 0
+  let after = ''
+  return async (now: number): Promise<boolean> => {
+    const [type, observe] = types[at] ?? []
+    if (type === undefined || observe === undefined) return false
+    const query = { type, under: '/', limit: pageSize, ...(after === '' ? {} : { after }) }
+    const resources = await reader.list(query)
+    const isLast = resources.length < pageSize
+    const seen = resources.map((resource) => ({
+      key: resource.id.key,
+      sighting: observe(resource),
+    }))
+    await history.note({ type, seen, after, isLast }, now)
+    after = isLast ? '' : (seen.at(-1)?.key ?? '')
+    if (isLast) at = (at + 1) % types.length
+    return !(isLast && at === 0)
+  }
+}

@@ -1,0 +1,276 @@
+/**
+ * How available resources are, from what was last seen of them on their engines; and which current events touch
+ * them. It observes nothing itself: each provider says of its own types what a sighting means.
+ */
+
+import { refuse } from '#kernel/error.ts'
+import { nameOf, type ResourceId, scopeOf, subscriptionOf } from '#kernel/resource-id.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import type { PlaneServices } from '#plane/create-plane.ts'
+import { defineComputed } from '#plane/declare/computed.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import type { Resource } from '#plane/declare/resource.ts'
+import type { ListPage } from '#plane/declare/wire.ts'
+import type { AvailabilityCheck, Observers } from '../../domain/availability-check.ts'
+import type { HealthEvent } from '../../domain/event.ts'
+import { beginningOfTime, type EventStore, everybody, isActive } from '../../domain/event-store.ts'
+import type { History, Past } from '../../domain/history.ts'
+import { isImpacted } from '../../domain/impact-match.ts'
+
+export interface AvailabilityDependencies {
+  readonly words: VendorWords
+  readonly eventStore: EventStore
+  readonly history: History
+  readonly services: Pick<PlaneServices, 'reader' | 'listTracked'>
+  readonly observers: Observers
+}
+
+/** Current events looked at for one resource. */
+const eventsMax = 200
+const scannedMax = 1000
+
+export function availabilityStatuses(
+  deps: AvailabilityDependencies,
+  versions: readonly string[],
+): ResourceType {
+  return defineComputed({
+    type: 'ResourceHealth/availabilityStatuses',
+    description: 'How available resources are, by what was last seen of them.',
+    scope: 'any',
+    apiVersions: versions,
+    source: {
+      async get({ id, now, query }) {
+        const target = scopeOf(id)
+        const resource = await deps.services.reader.get(target)
+        if (resource === undefined) throw refuse.ResourceNotFound({ id: target.text })
+        if (nameOf(id).toLowerCase() !== 'current') {
+          const since = momentOf(nameOf(id))
+          if (Number.isNaN(since)) return undefined
+          const [past] = await deps.history.past(target.key, since + 1, 1)
+          return past?.since === since ? showPast(deps, resource, past) : undefined
+        }
+        const current = await currentEvents(deps, subscriptionOf(target))
+        const past = await deps.history.past(target.key, everAfter, 2)
+        return show(deps, resource, current, now, query.get('$expand'), past)
+      },
+      async list({ parent, now, query, cursor, limit }) {
+        const expand = query.get('$expand')
+        const last = parent.segments.at(-1)
+        const current = await currentEvents(deps, subscriptionOf(parent))
+        if (last?.namespace !== undefined) {
+          const resource = await deps.services.reader.get(parent)
+          if (resource === undefined) throw refuse.ResourceNotFound({ id: parent.text })
+          return historyOf(deps, resource, current, { now, expand, cursor, limit })
+        }
+        const items: object[] = []
+        let after = cursor
+        for (let scanned = 0; scanned < scannedMax; ) {
+          const page = await deps.services.listTracked({
+            under: parent,
+            ...(after === undefined ? {} : { after }),
+            limit: Math.min(limit, 200),
+          })
+          for (const { resource } of page.items) {
+            if (resource.id.segments.at(-1)?.namespace === undefined) continue
+            items.push(show(deps, resource, current, now, expand))
+            if (items.length === limit) return { items, next: resource.id.key }
+          }
+          if (page.next === undefined) return { items }
+          after = page.next
+          scanned += limit
+        }
+        return { items, ...(after === undefined ? {} : { next: after }) }
+      },
+    },
+  })
+}
+
+interface Asked {
+  readonly now: number
+  readonly expand: string | null
+  readonly cursor: string | undefined
+  readonly limit: number
+}
+
+/** What was noted has been seen, also where the clock of the replica that saw it is ahead of this one's. */
+const everAfter = 8_640_000_000_000_000
+
+/** What is seen now, and then what was seen before, newest first. */
+async function historyOf(
+  deps: AvailabilityDependencies,
+  resource: Resource,
+  events: readonly HealthEvent[],
+  { now, expand, cursor, limit }: Asked,
+): Promise<ListPage<object>> {
+  const before = cursor === undefined ? everAfter : Number(cursor)
+  const past = await deps.history.past(resource.id.key, before, limit + 1)
+  const isNow = cursor === undefined && isSame(past[0], observed(resource, deps.observers))
+  const rest = isNow ? past.slice(1) : past
+  const first = cursor === undefined ? [show(deps, resource, events, now, expand, past)] : []
+  const shown = rest.slice(0, limit - first.length)
+  const last = shown.at(-1)
+  const items = [...first, ...shown.map((one) => showPast(deps, resource, one))]
+  if (rest.length === shown.length) return { items }
+  return { items, next: String(last?.since ?? (isNow ? past[0]?.since : undefined) ?? before) }
+}
+
+function isSame(past: Past | undefined, { state, reasonType }: AvailabilityCheck): boolean {
+  return past?.state === state && past.reasonType === reasonType
+}
+
+/** `20261015120000000`: when it began. */
+function nameOfMoment(since: number): string {
+  return new Date(since).toISOString().replace(/\D/g, '')
+}
+
+function momentOf(name: string): number {
+  const [, date, hour, minute, second, rest] = /^(\d{8})(\d\d)(\d\d)(\d\d)(\d{3})$/.exec(name) ?? []
+  const day = date?.replace(/^(\d{4})(\d\d)/, '$1-$2-')
+  return Date.parse(`${day}T${hour}:${minute}:${second}.${rest}Z`)
+}
+
+function showPast(
+  { words }: AvailabilityDependencies,
+  { id, location }: Resource,
+  past: Past,
+): object {
+  const type = typeIn(words)
+  const name = nameOfMoment(past.since)
+  const at = new Date(past.since).toISOString()
+  return {
+    id: `${id.text}/providers/${type}/${name}`,
+    name,
+    type,
+    ...(location === undefined ? {} : { location }),
+    properties: {
+      availabilityState: past.state,
+      title: past.state,
+      summary: past.summary,
+      ...(past.reasonType === undefined ? {} : { reasonType: past.reasonType }),
+      occuredTime: at,
+      reportedTime: at,
+      reasonChronicity: 'Persistent',
+    },
+  }
+}
+
+function typeIn(words: VendorWords): string {
+  return `${words.namespace}.ResourceHealth/availabilityStatuses`
+}
+
+async function currentEvents(
+  { eventStore }: AvailabilityDependencies,
+  subscription: string | undefined,
+): Promise<readonly HealthEvent[]> {
+  const audiences = [...(subscription === undefined ? [] : [subscription.toLowerCase()]), everybody]
+  const found = await Promise.all(
+    audiences.map((audience) =>
+      eventStore.places({
+        audience,
+        since: beginningOfTime,
+        after: undefined,
+        condition: isActive,
+        limit: eventsMax,
+      }),
+    ),
+  )
+  const ids = [...new Set(found.flatMap(({ rows }) => rows.map((place) => place.id)))]
+  return [...(await eventStore.findAll(ids)).values()]
+}
+
+function show(
+  { words, observers }: AvailabilityDependencies,
+  resource: Resource,
+  current: readonly HealthEvent[],
+  now: number,
+  expand: string | null,
+  past: readonly Past[] = [],
+): object {
+  const { id, location } = resource
+  const touching = current.filter(
+    (event) => event.properties.status === 'Active' && isImpacted(event, { id, location }),
+  )
+  const sighting = observed(resource, observers)
+  const trouble = touching.find((event) => event.properties.eventType === 'ServiceIssue')
+  const type = typeIn(words)
+  const [last, earlier] = past
+  const isKnown = isSame(last, sighting)
+  const since = sighting.since ?? (isKnown ? last?.since : undefined)
+  const at = new Date(now).toISOString()
+  const actions =
+    sighting.state === 'Available'
+      ? []
+      : [{ action: 'Look at the events of the resource and at its own state.' }]
+  return {
+    id: `${id.text}/providers/${type}/current`,
+    name: 'current',
+    type,
+    ...(location === undefined ? {} : { location }),
+    properties: {
+      availabilityState: sighting.state,
+      title: sighting.state,
+      summary: sighting.summary,
+      ...(sighting.reasonType === undefined ? {} : { reasonType: sighting.reasonType }),
+      occuredTime: since === undefined ? at : new Date(since).toISOString(),
+      reportedTime: at,
+      reasonChronicity: 'Persistent',
+      ...recentlyResolved(sighting, now, isKnown ? last : undefined, earlier),
+      ...(trouble === undefined
+        ? {}
+        : {
+            healthEventType: trouble.properties.eventType,
+            healthEventId: trouble.trackingId,
+            healthEventCause: 'PlatformInitiated',
+          }),
+      serviceImpactingEvents: touching.map((event) => ({
+        eventStartTime: event.properties.impactStartTime,
+        eventStatusLastModifiedTime: event.properties.lastUpdateTime,
+        correlationId: event.trackingId,
+        status: { value: event.properties.status },
+        incidentProperties: {
+          title: event.properties['title'],
+          service: event.properties.impact[0]?.impactedService,
+          incidentType: event.properties.eventType,
+        },
+      })),
+      ...(expand?.toLowerCase() === 'recommendedactions' ? { recommendedActions: actions } : {}),
+    },
+  }
+}
+
+const recentMilliseconds = 86_400_000
+
+/** What was out of order until less than a day ago. */
+function recentlyResolved(
+  { state }: AvailabilityCheck,
+  now: number,
+  last: Past | undefined,
+  earlier: Past | undefined,
+): object {
+  if (state !== 'Available' || earlier?.state !== 'Unavailable') return {}
+  if (last === undefined || now - last.since > recentMilliseconds) return {}
+  return {
+    recentlyResolved: {
+      unavailableOccuredTime: new Date(earlier.since).toISOString(),
+      resolvedTime: new Date(last.since).toISOString(),
+      unavailableSummary: earlier.summary,
+    },
+  }
+}
+
+function observed(resource: Resource, observers: Observers): AvailabilityCheck {
+  const observer = observers[shortTypeOf(resource.id)]
+  if (observer !== undefined) return observer(resource)
+  return {
+    state: 'Unknown',
+    summary: 'No engine stands behind resources of this type, so nothing is seen of them.',
+  }
+}
+
+function shortTypeOf(id: ResourceId): string {
+  const last = id.segments.at(-1)
+  const namespace = last?.namespace ?? ''
+  return [namespace.slice(namespace.indexOf('.') + 1), ...(last?.types ?? [])]
+    .join('/')
+    .toLowerCase()
+}

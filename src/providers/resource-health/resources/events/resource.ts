@@ -1,0 +1,248 @@
+/**
+ * Events as resources: of a subscription (contract, operation 6), of one resource (operation 7), of the
+ * installation; and what operators do to them. Reads nothing but the ledger and the resource asked about.
+ */
+
+import Type, { type TSchema } from 'typebox'
+import { refuse } from '#kernel/error.ts'
+import type { Ids } from '#kernel/ports.ts'
+import { nameOf, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import type { Action, ActionContext } from '#plane/declare/action.ts'
+import { defineComputed } from '#plane/declare/computed.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import type { Context } from '#plane/declare/resource.ts'
+import type { ListContext, ListPage } from '#plane/declare/wire.ts'
+import { allOf } from '#query/predicate.ts'
+import type { Sql } from '#stores/store.ts'
+import { eventBody, type HealthEvent, type StepName, stepBody } from '../../domain/event.ts'
+import { readPage } from '../../domain/event-pages.ts'
+import { parseEventQuery, startOf } from '../../domain/event-query.ts'
+import { beginningOfTime, type EventStore, isActive } from '../../domain/event-store.ts'
+import { eventToWire, type Sight, seenAs } from '../../domain/event-to-wire.ts'
+import { isImpacted } from '../../domain/impact-match.ts'
+import { type Step, takeStep } from '../../domain/lifecycle.ts'
+import { type Asked, askedAt, audiencesAt, isVisible, ownerAt } from '../../domain/scope.ts'
+import { keepTimeline, type Timeline, timelineBody } from '../../domain/timeline.ts'
+import { refuseHealth } from '../../errors.ts'
+import type { ImpactedResources } from '../impacted-resources/resource.ts'
+
+export const healthVersion = '2025-05-01'
+
+export interface EventDependencies {
+  readonly words: VendorWords
+  readonly tenantId: string
+  readonly eventStore: EventStore
+  readonly sql: Sql
+  readonly ids: Ids
+  readonly impacted: ImpactedResources
+  /** Steps of a timeline were kept. */
+  wake(): void
+}
+
+const type = 'ResourceHealth/events'
+
+const answer = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  type: Type.String(),
+  location: Type.Optional(Type.String()),
+  properties: eventBody.properties.properties,
+})
+
+export function events(deps: EventDependencies): ResourceType {
+  return defineComputed({
+    type,
+    description:
+      'Service health events: what is, was or will be out of order, and whom it touches.',
+    scope: 'any',
+    apiVersions: [healthVersion],
+    source: {
+      list: (context) => listEvents(deps, context),
+      async get({ id, reader }) {
+        const asked = await askedAt(scopeOf(id), reader)
+        const event = isTrackingId(nameOf(id)) ? await deps.eventStore.find(nameOf(id)) : undefined
+        if (event === undefined || !isVisible(event, asked)) {
+          throw refuseHealth.EventNotFound({ name: nameOf(id) })
+        }
+        const sight = sightOf(deps, asked)
+        return eventToWire(event, seenAs(event, sight), sight)
+      },
+    },
+    actions: {
+      fetchEventDetails: {
+        method: 'POST',
+        description: 'An event with all it says, also of a sensitive one',
+        open: true,
+        unstored: true,
+        countsAsRead: true,
+        answer,
+        async run(context) {
+          await requireOne(context, [
+            'ResourceHealth/events/fetchEventDetails/action',
+            'ResourceHealth/events/action',
+          ])
+          const { event, asked } = await requireEvent(deps, context)
+          const sight: Sight = { ...sightOf(deps, asked), whole: true }
+          return { status: 200, body: eventToWire(event, seenAs(event, sight), sight) }
+        },
+      },
+      listSecurityAdvisoryImpactedResources: {
+        method: 'POST',
+        description: 'The resources that a security advisory is about',
+        unstored: true,
+        countsAsRead: true,
+        async run(context) {
+          const { event, asked } = await requireEvent(deps, context)
+          if (event.properties.eventType !== 'SecurityAdvisory') {
+            throw refuseHealth.NotASecurityAdvisory({ name: event.trackingId })
+          }
+          const page = await deps.impacted.page(event, asked, {
+            base: `${context.id.text}/impactedResources`,
+            filter: context.query.get('$filter'),
+            cursor: context.cursor,
+            limit: context.pageSize,
+          })
+          return {
+            status: 200,
+            body: { value: page.items },
+            ...(page.next === undefined ? {} : { next: page.next }),
+          }
+        },
+      },
+      publish: step('publish', 'Publish an event under this tracking id', eventBody),
+      update: step('update', 'Replace parts of an event; what is left out stays', eventBody),
+      mitigate: step('mitigate', 'The impact has ended, in some regions or all', stepBody),
+      resolve: step('resolve', 'The event is over', stepBody),
+      annotate: step('annotate', 'Tell those who follow the event something', stepBody),
+      play: {
+        method: 'POST',
+        description: 'Keep steps that are due later, by the clock of the installation',
+        unstored: true,
+        body: timelineBody,
+        async run(context, body: Timeline) {
+          const trackingId = requireName(context.id)
+          const owner = ownerAt(scopeOf(context.id))
+          const { now } = context
+          const times = await keepTimeline(
+            deps.sql,
+            deps.ids,
+            { trackingId, owner, now, by: context.principal.id },
+            body,
+          )
+          deps.wake()
+          const steps = body.steps.map((one, at) => ({
+            step: one.step,
+            dueTime: new Date(times[at] ?? now).toISOString(),
+          }))
+          return { status: 200, body: { trackingId, steps } }
+        },
+      },
+    },
+  })
+
+  function step(name: StepName, description: string, body: TSchema): Action<unknown> {
+    return {
+      method: 'POST',
+      description,
+      unstored: true,
+      body,
+      answer,
+      async run(context, given: Step['body']) {
+        const owner = ownerAt(scopeOf(context.id))
+        const trackingId = requireName(context.id)
+        const asking = { trackingId, owner, now: context.now, by: context.principal.id }
+        const event = await takeStep(deps.eventStore, asking, { name, body: given })
+        const asked = await askedAt(scopeOf(context.id), context.reader)
+        const sight: Sight = { ...sightOf(deps, asked), whole: true }
+        return {
+          status: name === 'publish' ? 201 : 200,
+          body: eventToWire(event, seenAs(event, sight), sight),
+        }
+      },
+    }
+  }
+}
+
+const trackingIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
+
+function isTrackingId(name: string): boolean {
+  return trackingIdPattern.test(name)
+}
+
+function requireName(id: ResourceId): string {
+  const name = nameOf(id)
+  if (isTrackingId(name)) return name
+  throw refuseHealth.InvalidEvent({
+    reason: 'a tracking id has 1 to 128 letters, digits, or any of "._-"',
+  })
+}
+
+async function listEvents(
+  deps: EventDependencies,
+  { parent, query, now, limit, cursor, reader }: ListContext,
+): Promise<ListPage<object>> {
+  const asked = await askedAt(parent, reader)
+  const question = parseEventQuery(query.get('$filter'))
+  const sight = sightOf(deps, asked)
+  // One resource has no window: what touches it now may have begun long ago.
+  const since =
+    asked.kind === 'resource' ? beginningOfTime : startOf(query.get('queryStartTime'), now)
+  return readPage(deps.eventStore, {
+    audiences: audiencesAt(asked),
+    since,
+    condition: (sql) =>
+      asked.kind === 'resource'
+        ? allOf(sql, [isActive(sql), question.condition(sql)])
+        : question.condition(sql),
+    cursor,
+    limit,
+    show(event) {
+      if (asked.kind === 'resource') {
+        if (event.properties.status !== 'Active') return undefined
+        const { id, location } = asked.resource
+        if (!isImpacted(event, { id, location })) return undefined
+      }
+      const seen = seenAs(event, sight)
+      return question.matches(seen) ? eventToWire(event, seen, sight) : undefined
+    },
+  })
+}
+
+function sightOf({ words, tenantId }: EventDependencies, asked: Asked): Sight {
+  return {
+    words,
+    tenantId,
+    ...(asked.kind === 'installation' || asked.subscription === undefined
+      ? {}
+      : { subscription: asked.subscription }),
+    ...(asked.kind === 'resource' && asked.resource.location !== undefined
+      ? { location: asked.resource.location }
+      : {}),
+  }
+}
+
+async function requireEvent(
+  { eventStore }: EventDependencies,
+  { id, reader }: Pick<ActionContext<unknown>, 'id' | 'reader'>,
+): Promise<{ readonly event: HealthEvent; readonly asked: Asked }> {
+  const asked = await askedAt(scopeOf(id), reader)
+  const event = isTrackingId(nameOf(id)) ? await eventStore.find(nameOf(id)) : undefined
+  if (event !== undefined && isVisible(event, asked)) return { event, asked }
+  throw refuseHealth.EventNotFound({ name: nameOf(id) })
+}
+
+/** Throws `AuthorizationFailed` unless the caller may do one of them there. */
+async function requireOne(
+  context: Context & { readonly id: ResourceId },
+  actions: readonly [string, ...string[]],
+): Promise<void> {
+  const scope = scopeOf(context.id)
+  for (const action of actions) if (await context.may(action, scope)) return
+  throw refuse.AuthorizationFailed({
+    client: context.principal.id,
+    principalId: context.principal.id,
+    action: `${context.words.namespace}.${actions[0]}`,
+    scope: scope.text,
+  })
+}

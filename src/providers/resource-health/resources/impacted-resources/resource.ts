@@ -1,0 +1,247 @@
+/** The resources an event touches: those it names, then those of the impacted services in the impacted regions. */
+
+import { compileFilter } from '#kernel/filter/evaluate.ts'
+import type { FieldMap } from '#kernel/filter/field-map.ts'
+import { parseFilter } from '#kernel/filter/parse.ts'
+import { lenientProfile } from '#kernel/filter/profile.ts'
+import {
+  nameOf,
+  parentOf,
+  parseResourceId,
+  type ResourceId,
+  resourceGroupOf,
+  rootId,
+  scopeOf,
+  subscriptionIdOf,
+  subscriptionOf,
+} from '#kernel/resource-id.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import type { PlaneServices } from '#plane/create-plane.ts'
+import { defineComputed } from '#plane/declare/computed.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import type { Reader } from '#plane/declare/resource.ts'
+import type { ListPage } from '#plane/declare/wire.ts'
+import type { HealthEvent, NamedResource } from '../../domain/event.ts'
+import { audiencesOf, type EventStore, everybody } from '../../domain/event-store.ts'
+import { isImpacted, isNamedBy } from '../../domain/impact-match.ts'
+import { type Asked, askedAt, isVisible } from '../../domain/scope.ts'
+import { refuseHealth } from '../../errors.ts'
+
+export interface ImpactedQuery {
+  /** The path of the collection, as shown. */
+  readonly base: string
+  readonly filter: string | null
+  readonly cursor: string | undefined
+  readonly limit: number
+}
+
+export interface ImpactedResources {
+  page(event: HealthEvent, asked: Asked, query: ImpactedQuery): Promise<ListPage<object>>
+}
+
+export interface ImpactedDependencies {
+  readonly words: VendorWords
+  readonly services: Pick<PlaneServices, 'reader' | 'listTracked'>
+}
+
+interface Item {
+  readonly id: ResourceId
+  readonly location: string | undefined
+  readonly named: NamedResource | undefined
+}
+
+/** Resources looked at for one page; it may come back short. */
+const scannedMax = 2000
+
+const fields: FieldMap<Item> = {
+  lenient: true,
+  optionalPrefix: 'properties',
+  fields: {
+    targetResourceId: { type: 'string', ignoreCase: true, read: ({ id }) => id.text },
+    targetResourceType: { type: 'string', ignoreCase: true, read: ({ id }) => typeOf(id) },
+    targetRegion: { type: 'string', ignoreCase: true, read: ({ location }) => location },
+    resourceName: { type: 'string', ignoreCase: true, read: ({ id }) => nameOf(id) },
+    resourceGroup: { type: 'string', ignoreCase: true, read: ({ id }) => resourceGroupOf(id) },
+    status: { type: 'string', ignoreCase: true, read: ({ named }) => named?.status },
+  },
+}
+
+export function openImpactedResources(deps: ImpactedDependencies): ImpactedResources {
+  return {
+    async page(event, asked, { base, filter, cursor, limit }) {
+      const matches = predicateOf(filter)
+      const items: object[] = []
+      const shown = (item: Item): object => show(item, base, deps.words)
+      // The cursor is a number while it goes through those named, and a key from then on.
+      const from = cursor === undefined ? 0 : /^\d+$/.test(cursor) ? Number(cursor) : undefined
+      if (from !== undefined) {
+        for (let at = from; at < event.impactedResources.length; at++) {
+          if (items.length === limit) return { items, next: String(at) }
+          const item = await namedItem(event.impactedResources[at], asked, deps.services.reader)
+          if (item !== undefined && matches(item)) items.push(shown(item))
+        }
+        if (items.length === limit) return { items, next: '/' }
+      }
+      let after = from === undefined && cursor !== '/' ? cursor : undefined
+      for (let scanned = 0; scanned < scannedMax; ) {
+        const { items: rows, next } = await deps.services.listTracked({
+          under: underOf(asked),
+          ...(after === undefined ? {} : { after }),
+          limit: 200,
+        })
+        for (const { resource } of rows) {
+          const { id, location } = resource
+          const item: Item = { id, location, named: undefined }
+          const isOne =
+            !isNamedBy(event, id) && isFor(event, id) && isImpacted(event, { id, location })
+          if (isOne && matches(item)) {
+            items.push(shown(item))
+            if (items.length === limit) return { items, next: id.key }
+          }
+        }
+        if (next === undefined) return { items }
+        after = next
+        scanned += 200
+      }
+      return { items, ...(after === undefined ? {} : { next: after }) }
+    },
+  }
+}
+
+export function impactedResources(
+  deps: ImpactedDependencies & {
+    readonly eventStore: EventStore
+    readonly impacted: ImpactedResources
+  },
+  versions: readonly string[],
+): ResourceType {
+  const requireEvent = async (
+    id: ResourceId,
+    reader: Reader,
+  ): Promise<{ readonly event: HealthEvent; readonly asked: Asked }> => {
+    const asked = await askedAt(scopeOf(id), reader)
+    const name = nameOf(id)
+    const event = name.includes('\u0000') ? undefined : await deps.eventStore.find(name)
+    if (event !== undefined && isVisible(event, asked)) return { event, asked }
+    throw refuseHealth.EventNotFound({ name: nameOf(id) })
+  }
+  return defineComputed({
+    type: 'ResourceHealth/events/impactedResources',
+    description: 'The resources that an event touches.',
+    scope: 'any',
+    apiVersions: versions,
+    source: {
+      async list({ parent, reader, query, cursor, limit }) {
+        const { event, asked } = await requireEvent(parent, reader)
+        const base = `${parent.text}/impactedResources`
+        return deps.impacted.page(event, asked, {
+          base,
+          filter: query.get('$filter'),
+          cursor,
+          limit,
+        })
+      },
+      async get({ id, reader }) {
+        const parent = parentOf(id)
+        const { event, asked } = await requireEvent(parent, reader)
+        const target = parseResourceId(targetOf(nameOf(id)))
+        if (target === undefined) return undefined
+        const named = event.impactedResources.find(
+          (one) => one.targetResourceId.toLowerCase() === target.key,
+        )
+        const item =
+          named === undefined
+            ? await trackedItem(event, asked, target, reader)
+            : await namedItem(named, asked, reader)
+        const base = `${parent.text}/impactedResources`
+        return item === undefined ? undefined : show(item, base, deps.words)
+      },
+    },
+  })
+}
+
+async function namedItem(
+  named: NamedResource | undefined,
+  asked: Asked,
+  reader: Reader,
+): Promise<Item | undefined> {
+  const id = named === undefined ? undefined : parseResourceId(named.targetResourceId)
+  if (id === undefined || !isWithinAsked(id, asked)) return undefined
+  return { id, location: (await reader.get(id))?.location, named }
+}
+
+async function trackedItem(
+  event: HealthEvent,
+  asked: Asked,
+  id: ResourceId,
+  reader: Reader,
+): Promise<Item | undefined> {
+  const resource = isWithinAsked(id, asked) ? await reader.get(id) : undefined
+  if (resource === undefined || !isFor(event, id)) return undefined
+  const { location } = resource
+  return isImpacted(event, { id, location }) ? { id, location, named: undefined } : undefined
+}
+
+/** Is the event for the subscription of the resource? */
+function isFor(event: HealthEvent, id: ResourceId): boolean {
+  const audiences = audiencesOf(event)
+  return (
+    audiences.includes(everybody) || audiences.includes(subscriptionOf(id)?.toLowerCase() ?? '')
+  )
+}
+
+function isWithinAsked(id: ResourceId, asked: Asked): boolean {
+  if (asked.kind === 'installation') return true
+  if (asked.kind === 'resource') return asked.resource.id.key === id.key
+  return subscriptionOf(id)?.toLowerCase() === asked.subscription
+}
+
+function underOf(asked: Asked): ResourceId {
+  if (asked.kind === 'installation') return rootId
+  return asked.kind === 'subscription' ? subscriptionIdOf(asked.subscription) : asked.resource.id
+}
+
+/** A name fit for a path segment: the target's id in base64url. */
+function nameFor(id: ResourceId): string {
+  return Buffer.from(id.text).toString('base64url')
+}
+
+function targetOf(name: string): string {
+  return Buffer.from(name, 'base64url').toString()
+}
+
+function show({ id, location, named }: Item, base: string, words: VendorWords): object {
+  const { targetResourceId: _target, ...given } = named ?? {}
+  const group = resourceGroupOf(id)
+  const name = nameFor(id)
+  return {
+    id: `${base}/${name}`,
+    name,
+    type: `${words.namespace}.ResourceHealth/events/impactedResources`,
+    properties: {
+      targetResourceType: typeOf(id),
+      targetResourceId: id.text,
+      ...(location === undefined ? {} : { targetRegion: location }),
+      resourceName: nameOf(id),
+      ...(group === undefined ? {} : { resourceGroup: group }),
+      ...given,
+      info: named?.info ?? [],
+    },
+  }
+}
+
+function typeOf(id: ResourceId): string {
+  const last = id.segments.at(-1)
+  return [...(last?.namespace === undefined ? [] : [last.namespace]), ...(last?.types ?? [])].join(
+    '/',
+  )
+}
+
+function predicateOf(filter: string | null): (item: Item) => boolean {
+  if (filter === null || filter.trim() === '') return () => true
+  const parsed = parseFilter(filter, lenientProfile)
+  if (!parsed.ok) throw refuseHealth.InvalidFilter({ reason: parsed.message })
+  const compiled = compileFilter(parsed.node, fields)
+  if (!compiled.ok) throw refuseHealth.InvalidFilter({ reason: compiled.message })
+  return compiled.matches
+}

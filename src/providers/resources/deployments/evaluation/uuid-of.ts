@@ -1,9 +1,0 @@
-/** Ids that come out of a text, so that they are the same ones each time. */
-
-import { createHash } from 'node:crypto'
-
-/** The same for the same text, in the form of a random one. */
-export function uuidOf(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
-}

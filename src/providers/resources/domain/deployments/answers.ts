@@ -1,0 +1,66 @@
+/** Fetches what late expressions ask of the world, as the one who deploys; remembers it for one evaluation. */
+
+import type { Principal } from '#kernel/principal.ts'
+import type { Caller } from '#plane/caller.ts'
+import type { Json, Need, Tainted } from '#template/plan.ts'
+import type { Late, Planned, PlannedNode } from '../evaluation/remote-plan.ts'
+
+/** Answers may raise new needs; a template that keeps asking is stopped here. */
+const roundsMax = 20
+
+/** Answers of these are secrets by their very name. */
+const secretAction = /^list(.*keys?|.*secrets?|.*credentials?|.*tokens?)$/i
+
+export interface Asking {
+  readonly caller: Caller
+  readonly principal: Principal
+  readonly correlationId: string
+  readonly plan: Planned
+}
+
+/** Throws what the requests and the expressions throw. `known` answers ahead of any request. */
+export async function evaluateLate<T>(
+  asking: Asking,
+  late: Late<T>,
+  known: (need: Need) => Tainted | undefined = () => undefined,
+): Promise<T> {
+  const answers = new Map<string, Tainted>()
+  for (let round = 0; round < roundsMax; round++) {
+    const result = await late.late(answers)
+    if ('value' in result) return result.value
+    await Promise.all(
+      result.needs.map(async (need) => {
+        answers.set(need.key, known(need) ?? (await fetchNeed(asking, need)))
+      }),
+    )
+  }
+  throw new Error('an expression asks for ever more')
+}
+
+async function fetchNeed(asking: Asking, need: Need): Promise<Tainted> {
+  const { caller, principal, correlationId } = asking
+  const isReference = need.kind === 'reference'
+  const outcome = await caller.call({
+    method: isReference ? 'GET' : 'POST',
+    path: isReference ? need.id : `${need.id}/${need.action}`,
+    version: need.apiVersion ?? nodeOf(asking.plan, need)?.apiVersion ?? '',
+    body: isReference ? undefined : need.body,
+    principal,
+    correlationId,
+  })
+  return { value: jsonOf(outcome.body), secure: !isReference && secretAction.test(need.action) }
+}
+
+function nodeOf(plan: Planned, need: Need): PlannedNode | undefined {
+  return plan.nodes.find((node) =>
+    need.node === undefined
+      ? node.id.toLowerCase() === need.id.toLowerCase()
+      : node.key === need.node,
+  )
+}
+
+/** What an answer looks like on the wire. */
+export function jsonOf(body: unknown): Json {
+  // The text was made of a value just now, so it is JSON.
+  return body === undefined ? null : (JSON.parse(JSON.stringify(body)) as Json)
+}

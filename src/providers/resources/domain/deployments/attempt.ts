@@ -1,0 +1,35 @@
+/** Does a step and answers its refusal instead of throwing it: in a deployment that is news of one resource. */
+
+import { ApiError } from '#kernel/error.ts'
+import { TemplateRefusal } from '#template/plan.ts'
+import type { StepError } from '../../resources/deployments/model.ts'
+
+type Attempt<T> =
+  | { readonly kind: 'ok'; readonly value: T }
+  | {
+      readonly kind: 'refused'
+      /** By the plane, or by the template's own expressions. */
+      readonly by: 'plane' | 'template'
+      readonly status: number
+      readonly error: StepError
+    }
+
+/** Faults and the store's failures are thrown on. */
+export async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { kind: 'ok', value: await work() }
+  } catch (error) {
+    if (error instanceof ApiError) {
+      return { kind: 'refused', by: 'plane', status: error.status, error: errorOf(error) }
+    }
+    if (error instanceof TemplateRefusal) {
+      const refusal = { code: 'InvalidTemplate', message: error.message }
+      return { kind: 'refused', by: 'template', status: 400, error: refusal }
+    }
+    throw error
+  }
+}
+
+export function errorOf({ code, message, extra }: ApiError): StepError {
+  return { code, message, ...(extra.details === undefined ? {} : { details: extra.details }) }
+}

@@ -1,0 +1,109 @@
+/** What the parts of the deployment type share: from bodies and rows to expanded plans and previews. */
+
+import { createHash } from 'node:crypto'
+import type { Principal } from '#kernel/principal.ts'
+import { type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import type { Context } from '#plane/declare/resource.ts'
+import type { JsonObject } from '#template/plan.ts'
+import type { DeploymentDependencies } from '../../dependencies.ts'
+import { refuseDeployment } from '../../errors.ts'
+import {
+  type Deployment,
+  type DeploymentRequest,
+  sealContext,
+} from '../../resources/deployments/model.ts'
+import type { Planned } from '../evaluation/remote-plan.ts'
+import { deploysTo, type Expanded, expandRequest, type Occasion } from './expand.ts'
+import { readRequest } from './request.ts'
+import { withVaultValues } from './vault-values.ts'
+
+/** Throws the refusals of the place and of the body. */
+export async function requestAt(
+  deps: DeploymentDependencies,
+  id: ResourceId,
+  body: unknown,
+  context: Context,
+  isAccepted = false,
+): Promise<DeploymentRequest> {
+  const payer = { principalId: context.principal.id, accepted: isAccepted }
+  const place = deploysTo(id)
+  if (place === undefined) {
+    throw refuseDeployment.InvalidDeploymentScope({ scope: scopeOf(id).text })
+  }
+  const request = await readRequest(deps, body, place === 'group', payer)
+  return withVaultValues(deps, request, context, payer)
+}
+
+export function expandAt(
+  deps: DeploymentDependencies,
+  request: DeploymentRequest,
+  occasion: Occasion,
+): Promise<Expanded> {
+  const { threads, words, tenantId, services } = deps
+  const { reader } = services
+  const publicUrl = (): string => deps.publicUrl()
+  const offers = (): Readonly<Record<string, JsonObject>> => deps.offers?.() ?? {}
+  return expandRequest({ threads, words, tenantId, reader, publicUrl, offers }, request, occasion)
+}
+
+/** The plan of a stored run, the same each time. */
+export function expandStored(
+  deps: DeploymentDependencies,
+  id: ResourceId,
+  model: Deployment,
+): Promise<Expanded> {
+  const opened = deps.seal.open(model.sealedParameters, sealContext(id.key, model.run))
+  if (opened === undefined) throw new Error(`the arguments of ${id.text} cannot be opened`)
+  const { mode, template, templateLink, location, deployer, run, startedAt } = model
+  const request: DeploymentRequest = {
+    mode,
+    template,
+    // Sealed by `modelOf` alone.
+    parameters: JSON.parse(opened) as JsonObject,
+    ...(templateLink === undefined ? {} : { templateLink }),
+    ...(location === undefined ? {} : { location }),
+  }
+  return expandAt(deps, request, { id, deployer, run, startedAt, isAccepted: true })
+}
+
+export function modelOf(
+  deps: DeploymentDependencies,
+  id: ResourceId,
+  request: DeploymentRequest,
+  { plan, texts }: Expanded,
+  by: { readonly deployer: Principal; readonly correlationId: string },
+  at: { readonly run: string; readonly startedAt: number },
+): Deployment {
+  const { mode, template, templateLink, location } = request
+  return {
+    ...at,
+    ...by,
+    mode,
+    template,
+    ...(templateLink === undefined ? {} : { templateLink }),
+    templateHash: hashOf(texts.template),
+    dependencies: dependenciesOf(plan),
+    sealedParameters: deps.seal.seal(texts.parameters, sealContext(id.key, at.run)),
+    parameters: plan.parameters,
+    ...(location === undefined ? {} : { location }),
+  }
+}
+
+/** Edges that are kept for showing; what the engine goes by is the plan itself. */
+const dependenciesMax = 4000
+
+function dependenciesOf(plan: Planned): Deployment['dependencies'] {
+  const idOf = new Map(plan.nodes.map((node) => [node.key, node.id]))
+  let left = dependenciesMax
+  return plan.nodes.flatMap(({ id, dependsOn }) => {
+    const ids = dependsOn.slice(0, left).flatMap((key) => idOf.get(key) ?? [])
+    left -= ids.length
+    return ids.length === 0 ? [] : [{ id, dependsOn: ids }]
+  })
+}
+
+/** Of the template as JSON. */
+function hashOf(text: string): string {
+  const digest = createHash('sha256').update(text).digest()
+  return digest.readBigUInt64BE().toString()
+}

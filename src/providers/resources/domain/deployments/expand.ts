@@ -1,0 +1,158 @@
+/** From a request to a plan, made in a thread with what this installation says of itself. Writes nothing. */
+
+import type { Principal } from '#kernel/principal.ts'
+import {
+  nameOf,
+  type ResourceId,
+  resourceGroupIdOf,
+  resourceGroupOf,
+  scopeOf,
+  subscriptionIdOf,
+  subscriptionOf,
+} from '#kernel/resource-id.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import { qualify } from '#kernel/vendor.ts'
+import type { Reader } from '#plane/declare/resource.ts'
+import { type JsonObject, TemplateRefusal } from '#template/plan.ts'
+import { refuseTemplate } from '../../errors.ts'
+import type { DeploymentRequest } from '../../resources/deployments/model.ts'
+import type { ExpandQuestion, PlainContext } from '../evaluation/questions.ts'
+import { type Planned, remotePlan } from '../evaluation/remote-plan.ts'
+import type { TemplateThreads } from '../evaluation/template-threads.ts'
+import { pauseAfter } from './pause.ts'
+
+interface ExpandDependencies {
+  readonly threads: TemplateThreads
+  readonly reader: Reader
+  readonly words: VendorWords
+  readonly tenantId: string
+  publicUrl(): string
+  /** What providers offer, by their namespaces in lower case. */
+  offers(): Readonly<Record<string, JsonObject>>
+}
+
+export interface Expanded {
+  readonly plan: Planned
+  /** Texts that came in as secure parameters. */
+  readonly secrets: readonly string[]
+  /** The template and the arguments as JSON. */
+  readonly texts: { readonly template: string; readonly parameters: string }
+}
+
+export interface Occasion {
+  readonly id: ResourceId
+  readonly deployer: Principal
+  /** Of the run: everything that chance or time decides comes of these two, also after a restart. */
+  readonly run: string
+  readonly startedAt: number
+  /** Carried out already, or part of what is: it waits for its turn, and is not refused for the allowance. */
+  readonly isAccepted: boolean
+}
+
+/** Throws `InvalidTemplate` with every problem there is. */
+export async function expandRequest(
+  deps: ExpandDependencies,
+  request: DeploymentRequest,
+  occasion: Occasion,
+): Promise<Expanded> {
+  const { threads } = deps
+  const { deployer, isAccepted } = occasion
+  const template = JSON.stringify(request.template)
+  await pauseAfter(template)
+  const parameters = JSON.stringify(request.parameters)
+  await pauseAfter(parameters)
+  const question: ExpandQuestion = {
+    kind: 'expand',
+    plan: threads.nextPlan(),
+    template,
+    parameters,
+    context: await contextOf(deps, request, occasion),
+  }
+  const payer = { principalId: deployer.id, accepted: isAccepted }
+  const { answer, thread } = await refusing(() => threads.ask<'expand'>(question, payer))
+  if (!answer.ok) throw refuseTemplate(answer.problems)
+  const plan = remotePlan(threads, question, payer, { plan: answer.value, thread })
+  return { plan, secrets: answer.value.secrets, texts: { template, parameters } }
+}
+
+/** A template that takes too long or too much is refused as one that is wrong. */
+export async function refusing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof TemplateRefusal) throw refuseTemplate(error.problems)
+    throw error
+  }
+}
+
+async function contextOf(
+  deps: ExpandDependencies,
+  request: DeploymentRequest,
+  { id, deployer, run, startedAt }: Occasion,
+): Promise<PlainContext> {
+  const subscription = subscriptionOf(id) ?? ''
+  const group = resourceGroupOf(id)
+  const url = deps.publicUrl()
+  return {
+    scope: group === undefined ? 'subscription' : 'resourceGroup',
+    tenant: { tenantId: deps.tenantId },
+    subscription: {
+      id: subscriptionIdOf(subscription).text,
+      subscriptionId: subscription,
+      tenantId: deps.tenantId,
+      displayName: subscription,
+    },
+    ...(group === undefined ? {} : { resourceGroup: await groupOf(deps, subscription, group) }),
+    deploymentName: nameOf(id),
+    ...(request.location === undefined ? {} : { location: request.location }),
+    ...(request.templateLink === undefined ? {} : { templateLink: { ...request.templateLink } }),
+    deployer: { objectId: deployer.id, tenantId: deployer.tenantId },
+    environment: environmentOf(deps, url),
+    now: startedAt,
+    run,
+    offers: deps.offers(),
+  }
+}
+
+/** Suffixes are names below the host of this installation: templates put names of accounts and vaults before them. */
+function environmentOf({ words, tenantId }: ExpandDependencies, url: string): JsonObject {
+  const host = new URL(url).hostname
+  return {
+    name: words.brand,
+    resourceManager: `${url}/`,
+    portal: `${url}/`,
+    authentication: { loginEndpoint: `${url}/`, audiences: [url], tenant: tenantId },
+    suffixes: {
+      acrLoginServer: `.registry.${host}`,
+      keyvaultDns: `.vault.${host}`,
+      sqlServerHostname: `.database.${host}`,
+      storage: `core.${host}`,
+    },
+  }
+}
+
+async function groupOf(
+  deps: ExpandDependencies,
+  subscription: string,
+  group: string,
+): Promise<JsonObject> {
+  const id = resourceGroupIdOf(subscription, group)
+  const stored = await deps.reader.get(id)
+  return {
+    id: stored?.id.text ?? id.text,
+    name: nameOf(stored?.id ?? id),
+    type: qualify(deps.words, 'Resources/resourceGroups'),
+    location: stored?.location ?? 'local',
+    tags: { ...stored?.tags },
+    properties: { provisioningState: stored?.state ?? 'Succeeded' },
+  }
+}
+
+/** Is the deployment at a place where one can be? */
+export function deploysTo(id: ResourceId): 'group' | 'subscription' | undefined {
+  const scope = scopeOf(id)
+  if (scope.segments.length !== 1 || subscriptionOf(id) === undefined) return undefined
+  const types = scope.segments[0]?.types ?? []
+  if (types.length === 1) return 'subscription'
+  return resourceGroupOf(id) !== undefined && types.length === 2 ? 'group' : undefined
+}

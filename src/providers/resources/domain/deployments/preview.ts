@@ -1,0 +1,185 @@
+/**
+ * What a plan would come to, told by the plane itself: every PUT is rehearsed with those before it, so rules, rights,
+ * locks and unique keys answer as they would. Writes nothing. What only a running resource can tell stays unknown.
+ */
+
+import { setImmediate } from 'node:timers/promises'
+import type { ErrorDetail } from '#kernel/error.ts'
+import type { Principal } from '#kernel/principal.ts'
+import type { Caller, DryRunResult } from '#plane/caller.ts'
+import type { Json } from '#template/plan.ts'
+import { refusePreflight } from '../../errors.ts'
+import type { Planned, PlannedNode } from '../evaluation/remote-plan.ts'
+import { evaluateLate, jsonOf } from './answers.ts'
+import { attempt, errorOf } from './attempt.ts'
+import type { Expanded } from './expand.ts'
+import { redact, secretsIn } from './redact.ts'
+import { requireIncremental, valueAt } from './run.ts'
+
+export type Preview =
+  | { readonly kind: 'existing'; readonly node: PlannedNode }
+  | { readonly kind: 'nested'; readonly node: PlannedNode; readonly body: Json }
+  | {
+      readonly kind: 'ok'
+      readonly node: PlannedNode
+      readonly status: number
+      readonly after: unknown
+      readonly etag: string | undefined
+      readonly securePaths: readonly string[]
+    }
+  | { readonly kind: 'refused'; readonly node: PlannedNode; readonly error: ErrorDetail }
+  /** It cannot be known before what it depends on is there. */
+  | { readonly kind: 'unknown'; readonly node: PlannedNode; readonly reason: string }
+
+interface PreviewDependencies {
+  readonly caller: Caller
+  readonly principal: Principal
+  readonly correlationId: string
+}
+
+interface Prepared {
+  readonly body: Json
+  readonly securePaths: readonly string[]
+}
+
+/** References to references are followed this deep. */
+const wavesMax = 10
+
+/** Resources shown between two pauses, in which the server does other work. */
+export const shownAtOnce = 16
+
+/** Refusals that no other resource's coming into being can mend. */
+const certain = new Set([
+  'InvalidRequestContent',
+  'AuthorizationFailed',
+  'InvalidResourceName',
+  'NestedDeploymentMode',
+])
+
+export async function previewPlan(
+  deps: PreviewDependencies,
+  { plan, secrets: given }: Expanded,
+): Promise<{ readonly previews: readonly Preview[]; readonly secrets: readonly string[] }> {
+  const secrets = new Set(given)
+  const prepared = new Map<string, Prepared>()
+  const settled = new Map<string, Preview>()
+  const planned = new Map(plan.nodes.map((one) => [one.id.toLowerCase(), one]))
+  let rehearsed = new Map<string, DryRunResult>()
+  for (let wave = 0; wave < wavesMax; wave++) {
+    const before = prepared.size + settled.size
+    for (const node of plan.nodes) {
+      if (prepared.has(node.key) || settled.has(node.key)) continue
+      if (node.existing) {
+        settled.set(node.key, { kind: 'existing', node })
+        continue
+      }
+      const made = await prepareNode(deps, plan, planned, node, rehearsed, settled)
+      if (made === undefined) continue
+      if ('kind' in made) {
+        settled.set(node.key, made)
+        continue
+      }
+      for (const path of made.securePaths) {
+        for (const secret of secretsIn(valueAt(made.body, path))) secrets.add(secret)
+      }
+      if (node.nested) settled.set(node.key, await nestedPreview(node, made.body))
+      else prepared.set(node.key, made)
+    }
+    if (prepared.size + settled.size === before) break
+    const nodes = plan.nodes.filter((node) => prepared.has(node.key))
+    const results = await deps.caller.dryRun(
+      nodes.map((node) => ({
+        path: node.id,
+        version: node.apiVersion,
+        body: prepared.get(node.key)?.body,
+      })),
+      deps.principal,
+      deps.correlationId,
+    )
+    rehearsed = new Map()
+    for (const [at, node] of nodes.entries()) {
+      const result = results[at]
+      if (result !== undefined) rehearsed.set(node.key, result)
+    }
+    if (prepared.size + settled.size === plan.nodes.length) break
+  }
+  const texts = [...secrets]
+  const created = new Set(
+    [...rehearsed].flatMap(([key, one]) => (one.kind === 'ok' && one.status === 201 ? [key] : [])),
+  )
+  const show = (node: PlannedNode): Preview => {
+    const known = settled.get(node.key)
+    if (known !== undefined) return known
+    const result = rehearsed.get(node.key)
+    if (result === undefined) {
+      return { kind: 'unknown', node, reason: 'it refers to what is not there yet' }
+    }
+    if (result.kind === 'ok') {
+      const { status, etag } = result
+      const after = redact(jsonOf(result.body), texts)
+      const { securePaths = [] } = prepared.get(node.key) ?? {}
+      return { kind: 'ok', node, status, after, etag, securePaths }
+    }
+    const error = { ...redact(errorOf(result.error), texts), target: node.id }
+    const mayMend = node.dependsOn.some((key) => created.has(key) || !rehearsed.has(key))
+    if (result.early && mayMend && !certain.has(error.code)) {
+      return { kind: 'unknown', node, reason: error.message }
+    }
+    return { kind: 'refused', node, error }
+  }
+  const previews: Preview[] = []
+  for (const [at, node] of plan.nodes.entries()) {
+    if (at % shownAtOnce === 0) await setImmediate()
+    previews.push(show(node))
+  }
+  return { previews, secrets: texts }
+}
+
+async function nestedPreview(node: PlannedNode, body: Json): Promise<Preview> {
+  const checked = await attempt(async () => requireIncremental(body))
+  if (checked.kind === 'ok') return { kind: 'nested', node, body }
+  return { kind: 'refused', node, error: { ...checked.error, target: node.id } }
+}
+
+/** Undefined: not in this wave. */
+async function prepareNode(
+  deps: PreviewDependencies,
+  plan: Planned,
+  planned: ReadonlyMap<string, PlannedNode>,
+  node: PlannedNode,
+  rehearsed: ReadonlyMap<string, DryRunResult>,
+  settled: ReadonlyMap<string, Preview>,
+): Promise<Prepared | Preview | undefined> {
+  let isEarly = false
+  const made = await attempt(() =>
+    evaluateLate({ ...deps, plan }, node, (need) => {
+      const other = planned.get(need.id.toLowerCase())
+      if (other === undefined || other.existing || need.kind === 'list') return undefined
+      const result = settled.has(other.key) ? undefined : rehearsed.get(other.key)
+      isEarly ||= result === undefined || result.kind === 'refused'
+      return { value: result?.kind === 'ok' ? jsonOf(result.body) : null, secure: false }
+    }),
+  )
+  if (isEarly) return undefined
+  if (made.kind === 'ok') {
+    return { body: jsonOf(made.value.body), securePaths: made.value.securePaths }
+  }
+  const { error } = made
+  if (node.dependsOn.length > 0) return { kind: 'unknown', node, reason: error.message }
+  return { kind: 'refused', node, error: { ...error, target: node.id } }
+}
+
+/** Where others are made first, only what none of them can mend is a refusal; the rest is not known yet. */
+export function asTentative(previews: readonly Preview[]): readonly Preview[] {
+  return previews.map((one) =>
+    one.kind === 'refused' && !certain.has(one.error.code)
+      ? { kind: 'unknown', node: one.node, reason: one.error.message }
+      : one,
+  )
+}
+
+/** Throws `InvalidTemplateDeployment` with the refusals of all resources. */
+export function requireAccepted(previews: readonly Preview[]): void {
+  const refused = previews.flatMap((one) => (one.kind === 'refused' ? [one.error] : []))
+  if (refused.length > 0) throw refusePreflight(refused)
+}

@@ -1,0 +1,21 @@
+/** The paths of a deployment: with `providers`, as it is stored, and without, as its operations are asked for. */
+
+import {
+  extensionOf,
+  nameOf,
+  type ResourceId,
+  resourceGroupIdOf,
+  resourceGroupOf,
+  subscriptionIdOf,
+  subscriptionOf,
+} from '#kernel/resource-id.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+
+/** `…/deployments/{name}` without `providers`, as the deployment itself is stored. */
+export function storedIdOf(plain: ResourceId, words: VendorWords): ResourceId {
+  const subscription = subscriptionOf(plain) ?? ''
+  const group = resourceGroupOf(plain)
+  const scope =
+    group === undefined ? subscriptionIdOf(subscription) : resourceGroupIdOf(subscription, group)
+  return extensionOf(scope, `${words.namespace}.Resources`, ['deployments'], [nameOf(plain)])
+}

@@ -1,0 +1,178 @@
+/** Answers questions about templates with the language itself, and keeps the plans it made. Runs inside the thread. */
+
+import { templateLanguage } from '#template/language.ts'
+import type {
+  ExpansionContext,
+  JsonObject,
+  Plan,
+  PlanNode,
+  PlanOutput,
+  Runtime,
+  TemplateProblem,
+} from '#template/plan.ts'
+import type { ParameterArgument, Read } from '#template/template.ts'
+import { secretsIn, secretsMax } from '../deployments/redact.ts'
+import type {
+  Answers,
+  ExpandQuestion,
+  LateAnswer,
+  LateQuestion,
+  PlainContext,
+  Question,
+  ShownNode,
+  ShownPlan,
+} from './questions.ts'
+import { uuidOf } from './uuid-of.ts'
+
+/** Plans kept at once, and characters of their templates: what is forgotten is made again when it is asked for. */
+const plansMax = 64
+const keptCharactersMax = 8 * 1024 * 1024
+/** Problems of one template that are told. */
+const problemsMax = 500
+
+export class Evaluations {
+  readonly #plans = new Map<number, { readonly plan: Plan; readonly size: number }>()
+
+  /** Throws `TemplateRefusal` for late expressions that fail. */
+  answer(question: Question): Answers[keyof Answers] {
+    switch (question.kind) {
+      case 'template': {
+        const read = templateLanguage.parseTemplate(question.text)
+        if (!read.ok) return { ok: false, problems: read.problems.slice(0, problemsMax) }
+        const { source, contentVersion } = read.value
+        return { ok: true, value: { source, contentVersion } }
+      }
+      case 'parameters':
+        return templateLanguage.parseParameters(
+          question.isText ? question.text : objectIn(question.text),
+        )
+      case 'secure':
+        return secureNames(objectIn(question.template))
+      case 'expand':
+        return this.#expand(question)
+      case 'late':
+        return this.#late(question)
+      default:
+        return question satisfies never
+    }
+  }
+
+  #expand(question: ExpandQuestion): Read<ShownPlan> {
+    const template = objectIn(question.template)
+    const { read, given, expanded } = attempted(template, question)
+    if (!read.ok || !given.ok || expanded?.ok !== true) {
+      // A body holds a template as an object: its problems are placed in its text as it is commonly printed.
+      const placed = attempted(JSON.stringify(template, undefined, 2), question)
+      const problems = [placed.read, placed.given, placed.expanded, read, given, expanded]
+      return { ok: false, problems: problemsOf(problems) }
+    }
+    const plan = expanded.value
+    this.#keep(question.plan, plan, question.template.length)
+    const declared = read.value.parameters
+    const secure = new Set(
+      Object.entries(declared).flatMap(([name, one]) => (one.secure ? [name.toLowerCase()] : [])),
+    )
+    const secrets = Object.entries(given.value).flatMap(([name, argument]) =>
+      secure.has(name.toLowerCase()) && 'value' in argument ? secretsIn(argument.value) : [],
+    )
+    // One more than are looked for: then everything is masked, and the others need not be known.
+    const told = secrets.slice(0, secretsMax + 1)
+    const outputs = plan.outputs.map(({ name, type, secure }) => ({ name, type, secure }))
+    const { parameters } = plan
+    return {
+      ok: true,
+      value: { nodes: plan.nodes.map(shownNode), outputs, parameters, secrets: told },
+    }
+  }
+
+  #keep(number: number, plan: Plan, size: number): void {
+    this.#plans.set(number, { plan, size })
+    let sum = 0
+    for (const one of this.#plans.values()) sum += one.size
+    for (const [oldest, one] of this.#plans) {
+      if (oldest === number || (this.#plans.size <= plansMax && sum <= keptCharactersMax)) return
+      this.#plans.delete(oldest)
+      sum -= one.size
+    }
+  }
+
+  #late({ plan: number, of, answers }: LateQuestion): LateAnswer {
+    const known = this.#plans.get(number)
+    if (known === undefined) return { kind: 'gone' }
+    // Used last, forgotten last.
+    this.#plans.delete(number)
+    this.#plans.set(number, known)
+    const runtime: Runtime = { answer: (key) => answers.get(key) }
+    const asked = (late: PlanNode | PlanOutput): LateAnswer | undefined => {
+      const needs = late.needs(runtime).filter((need) => !answers.has(need.key))
+      return needs.length === 0 ? undefined : { kind: 'needs', needs }
+    }
+    if ('node' in of) {
+      const node = known.plan.nodes.find(({ key }) => key === of.node)
+      if (node === undefined) throw new Error(`the plan has no node '${of.node}'`)
+      return asked(node) ?? { kind: 'body', body: node.evaluate(runtime) }
+    }
+    const output = known.plan.outputs[of.output]
+    if (output === undefined) throw new Error(`the plan has no output ${of.output}`)
+    return asked(output) ?? { kind: 'output', value: output.evaluate(runtime) }
+  }
+}
+
+/** What could be read is expanded even so: it may have problems that reading alone does not find. */
+function attempted(text: string | JsonObject, question: ExpandQuestion) {
+  const read = templateLanguage.parseTemplate(text)
+  const given = templateLanguage.parseParameters(objectIn(question.parameters))
+  const template = read.ok ? read.value : read.partial
+  const expanded =
+    template !== undefined && given.ok
+      ? templateLanguage.expand(template, given.value, contextOf(question.context))
+      : undefined
+  return { read, given, expanded }
+}
+
+function contextOf({ run, offers, ...plain }: PlainContext): ExpansionContext {
+  let drawn = 0
+  return {
+    ...plain,
+    uuid: () => uuidOf(`${run} ${drawn++}`),
+    zones: () => [],
+    provider(namespace) {
+      const name = namespace.toLowerCase()
+      return Object.hasOwn(offers, name) ? offers[name] : undefined
+    },
+  }
+}
+
+/** The text was made of an object, on the other side. */
+function objectIn(text: string): JsonObject {
+  return JSON.parse(text) as JsonObject
+}
+
+function secureNames(source: JsonObject): readonly string[] {
+  const read = templateLanguage.parseTemplate(source)
+  const declared = (read.ok ? read.value : read.partial)?.parameters ?? {}
+  return Object.entries(declared).flatMap(([name, one]) => (one.secure ? [name.toLowerCase()] : []))
+}
+
+function shownNode({ needs: _needs, evaluate: _evaluate, ...shown }: PlanNode): ShownNode {
+  return shown
+}
+
+/** Each once, as it was found first. */
+function problemsOf(
+  reads: readonly (
+    | Read<Plan | Readonly<Record<string, ParameterArgument>>>
+    | { readonly ok: boolean; readonly problems?: readonly TemplateProblem[] }
+    | undefined
+  )[],
+): readonly TemplateProblem[] {
+  const all = reads.flatMap((read) =>
+    read !== undefined && 'problems' in read ? (read.problems ?? []) : [],
+  )
+  const first = new Map<string, TemplateProblem>()
+  for (const one of all) {
+    const key = `${one.path} ${one.message}`
+    if (!first.has(key)) first.set(key, one)
+  }
+  return [...first.values()].slice(0, problemsMax)
+}

@@ -1,0 +1,87 @@
+/**
+ * What is asked of the thread that evaluates templates, and what it answers: plain data both ways, templates as JSON
+ * text. A plan stays in the thread; what is told of it is what the engine of deployments goes by.
+ */
+
+import type {
+  ExpansionContext,
+  JsonObject,
+  Need,
+  NodeBody,
+  Plan,
+  PlanNode,
+  PlanOutput,
+  Tainted,
+  TemplateProblem,
+} from '#template/plan.ts'
+import type { ParameterArgument, Read } from '#template/template.ts'
+
+/** A context without functions: what they would answer comes along. */
+export interface PlainContext extends Omit<ExpansionContext, 'uuid' | 'zones' | 'provider'> {
+  /** Ids that expressions draw come of this alone. */
+  readonly run: string
+  /** By the namespace in lower case. */
+  readonly offers: Readonly<Record<string, JsonObject>>
+}
+
+export interface ExpandQuestion {
+  readonly kind: 'expand'
+  /** The plan is asked for by this number afterwards. */
+  readonly plan: number
+  readonly template: string
+  readonly parameters: string
+  readonly context: PlainContext
+}
+
+export interface LateQuestion {
+  readonly kind: 'late'
+  readonly plan: number
+  readonly of: { readonly node: string } | { readonly output: number }
+  readonly answers: ReadonlyMap<string, Tainted>
+}
+
+export type Question =
+  | { readonly kind: 'template'; readonly text: string }
+  | { readonly kind: 'parameters'; readonly text: string; readonly isText: boolean }
+  | { readonly kind: 'secure'; readonly template: string }
+  | ExpandQuestion
+  | LateQuestion
+
+export type ShownNode = Omit<PlanNode, 'needs' | 'evaluate'>
+export type ShownOutput = Omit<PlanOutput, 'needs' | 'evaluate'>
+
+export interface ShownPlan {
+  readonly nodes: readonly ShownNode[]
+  readonly outputs: readonly ShownOutput[]
+  readonly parameters: Plan['parameters']
+  /** Texts that came in as secure parameters. */
+  readonly secrets: readonly string[]
+}
+
+interface LinkedTemplate {
+  readonly source: JsonObject
+  readonly contentVersion: string
+}
+
+export type LateAnswer =
+  | { readonly kind: 'needs'; readonly needs: readonly Need[] }
+  | { readonly kind: 'body'; readonly body: NodeBody }
+  | { readonly kind: 'output'; readonly value: Tainted | undefined }
+  /** The thread does not know the plan: it was forgotten, or never made here. */
+  | { readonly kind: 'gone' }
+
+/** The answer to each kind of question. */
+export interface Answers {
+  readonly template: Read<LinkedTemplate>
+  readonly parameters: Read<Readonly<Record<string, ParameterArgument>>>
+  /** Names of secure parameters, in lower case. */
+  readonly secure: readonly string[]
+  readonly expand: Read<ShownPlan>
+  readonly late: LateAnswer
+}
+
+/** As it travels. A fault is ours, and is thrown again where it was asked. */
+export type Told =
+  | { readonly kind: 'answer'; readonly answer: Answers[keyof Answers] }
+  | { readonly kind: 'refused'; readonly problems: readonly TemplateProblem[] }
+  | { readonly kind: 'fault'; readonly message: string; readonly stack: string | undefined }

@@ -1,0 +1,210 @@
+/**
+ * Evaluates templates in threads of their own, so that no template holds up the server: each question has a time and
+ * each thread a memory, and what exceeds them is refused. Principals have allowances of time, and whoever took least is
+ * served first. Knows nothing of what templates mean.
+ */
+
+import { Worker } from 'node:worker_threads'
+import { refuse } from '#kernel/error.ts'
+import type { Clock } from '#kernel/ports.ts'
+import { TemplateRefusal } from '#template/plan.ts'
+import { type AllowanceRule, Allowances, defaultAllowance } from './allowances.ts'
+import type { Answers, Question, Told } from './questions.ts'
+
+interface ThreadLimits {
+  readonly threadsMax: number
+  /** Seconds for one question. */
+  readonly seconds: number
+  /** Of what a thread keeps and makes. */
+  readonly heapMegabytes: number
+  /** Questions of requests of one principal that wait at once. */
+  readonly waitingMax: number
+}
+
+export const defaultThreadLimits: ThreadLimits = {
+  threadsMax: 2,
+  seconds: 10,
+  heapMegabytes: 128,
+  waitingMax: 16,
+}
+
+/** On whose account. What has been accepted (`accepted`) waits until nothing is owed; a new request is refused. */
+export interface Payer {
+  readonly principalId: string
+  readonly accepted: boolean
+}
+
+interface Answered<K extends keyof Answers> {
+  readonly answer: Answers[K]
+  /** Where it was answered: a plan is known there alone. */
+  readonly thread: Thread
+}
+
+interface Job {
+  readonly question: Question
+  readonly payer: Payer
+  /** Asked of this thread, or of any. */
+  readonly thread: Thread | undefined
+  resolve(answered: { answer: Answers[keyof Answers]; thread: Thread }): void
+  reject(error: unknown): void
+}
+
+/** One thread, while it lives. */
+export class Thread {
+  readonly worker: Worker
+  job: Job | undefined
+  startedAt = 0
+  deadline: NodeJS.Timeout | undefined
+  isGone = false
+
+  constructor(heapMegabytes: number) {
+    const file = import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js'
+    this.worker = new Worker(new URL(file, import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 8 },
+    })
+    // Alive for the process, never the reason why it lives on.
+    this.worker.unref()
+  }
+}
+
+export class TemplateThreads {
+  readonly #clock: Clock
+  readonly #limits: ThreadLimits
+  readonly #allowances: Allowances
+  readonly #threads = new Set<Thread>()
+  readonly #waiting: Job[] = []
+  #plans = 0
+
+  constructor(
+    clock: Clock,
+    limits = defaultThreadLimits,
+    allowance: AllowanceRule = defaultAllowance,
+  ) {
+    this.#clock = clock
+    this.#limits = limits
+    this.#allowances = new Allowances(allowance)
+  }
+
+  /** A number no plan had before. */
+  nextPlan(): number {
+    return ++this.#plans
+  }
+
+  /**
+   * Throws `TemplateRefusal` for what fails, takes too long or too much; `TooManyRequests` for a request whose
+   * principal has used the allowance up.
+   */
+  async ask<K extends keyof Answers>(
+    question: Extract<Question, { readonly kind: K }>,
+    payer: Payer,
+    thread?: Thread,
+  ): Promise<Answered<K>> {
+    await this.#admit(payer)
+    const { promise, resolve, reject } = Promise.withResolvers<{
+      answer: Answers[keyof Answers]
+      thread: Thread
+    }>()
+    this.#waiting.push({ question, payer, thread, resolve, reject })
+    this.#dispatch()
+    // A thread answers a question of a kind with the answer of that kind.
+    return (await promise) as Answered<K>
+  }
+
+  async #admit({ principalId, accepted }: Payer): Promise<void> {
+    const wait = this.#allowances.wait(principalId, this.#clock.now())
+    if (accepted) {
+      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait).unref())
+      return
+    }
+    const waiting = this.#waiting.filter(
+      ({ payer }) => payer.principalId === principalId && !payer.accepted,
+    )
+    if (wait === 0 && waiting.length < this.#limits.waitingMax) return
+    const seconds = Math.max(1, Math.ceil(wait / 1000))
+    throw refuse.TooManyRequests(
+      { kind: 'template evaluations', seconds },
+      { headers: { 'Retry-After': String(seconds) } },
+    )
+  }
+
+  #dispatch(): void {
+    for (const job of this.#waiting.filter(({ thread }) => thread?.isGone === true)) {
+      this.#waiting.splice(this.#waiting.indexOf(job), 1)
+      // Asked of a thread that is no more: only late questions are, and its plans went with it.
+      job.resolve({ answer: { kind: 'gone' }, thread: job.thread as Thread })
+    }
+    for (const thread of this.#threads) if (thread.job === undefined) this.#give(thread)
+    const isForAny = this.#waiting.some(({ thread }) => thread === undefined)
+    if (isForAny && this.#threads.size < this.#limits.threadsMax) this.#give(this.#start())
+  }
+
+  /** To an idle thread, of what it may answer, the question of whoever took least; among equals the first. */
+  #give(thread: Thread): void {
+    const now = this.#clock.now()
+    let best: Job | undefined
+    let most = Number.NEGATIVE_INFINITY
+    for (const job of this.#waiting) {
+      if (job.thread !== undefined && job.thread !== thread) continue
+      const left = this.#allowances.left(job.payer.principalId, now)
+      if (left > most) [best, most] = [job, left]
+    }
+    if (best === undefined) return
+    this.#waiting.splice(this.#waiting.indexOf(best), 1)
+    thread.job = best
+    thread.startedAt = now
+    thread.deadline = setTimeout(() => {
+      const { seconds } = this.#limits
+      this.#end(thread, refused(`its expressions take more than the ${seconds} seconds they have`))
+    }, this.#limits.seconds * 1000)
+    // A question under way keeps the process alive, as any work does.
+    thread.worker.ref()
+    thread.worker.postMessage(best.question)
+  }
+
+  #start(): Thread {
+    const thread = new Thread(this.#limits.heapMegabytes)
+    this.#threads.add(thread)
+    thread.worker.on('message', (told: Told) => this.#told(thread, told))
+    thread.worker.on('error', (error: NodeJS.ErrnoException) => {
+      const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+      const { heapMegabytes } = this.#limits
+      const memory = `its expressions take more than the ${heapMegabytes} MB of memory they have`
+      this.#end(thread, isMemory ? refused(memory) : error)
+    })
+    return thread
+  }
+
+  #told(thread: Thread, told: Told): void {
+    const job = this.#settle(thread)
+    if (job === undefined) return
+    if (told.kind === 'answer') job.resolve({ answer: told.answer, thread })
+    else if (told.kind === 'refused') job.reject(new TemplateRefusal(told.problems))
+    else job.reject(Object.assign(new Error(told.message), { stack: told.stack }))
+    this.#dispatch()
+  }
+
+  #end(thread: Thread, error: Error): void {
+    if (thread.isGone) return
+    thread.isGone = true
+    this.#threads.delete(thread)
+    this.#settle(thread)?.reject(error)
+    void thread.worker.terminate()
+    this.#dispatch()
+  }
+
+  /** The question is over, however it ended: its time is paid for. */
+  #settle(thread: Thread): Job | undefined {
+    const { job } = thread
+    thread.job = undefined
+    clearTimeout(thread.deadline)
+    thread.worker.unref()
+    if (job === undefined) return undefined
+    const now = this.#clock.now()
+    this.#allowances.take(job.payer.principalId, Math.max(0, now - thread.startedAt), now)
+    return job
+  }
+}
+
+function refused(message: string): TemplateRefusal {
+  return new TemplateRefusal([{ line: 0, column: 0, path: '', message }])
+}

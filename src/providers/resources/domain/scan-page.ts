@@ -1,0 +1,55 @@
+/**
+ * One page out of a long range of rows of which only some are shown: looks at a bounded number of rows and
+ * may come back short, with a cursor to go on from. Reads through what it is given and keeps nothing.
+ */
+
+import { setImmediate } from 'node:timers/promises'
+import type { ListPage } from '#plane/declare/wire.ts'
+
+interface Scan<R> {
+  /**
+   * Rows after a key in key order, at most so many; `next` is where to go on, absent at the end. `isShort`: a bound in
+   * bytes ended it, and with it the page.
+   */
+  read(
+    after: string | undefined,
+    limit: number,
+  ): Promise<{ readonly rows: readonly R[]; readonly next?: string; readonly isShort?: true }>
+  keyOf(row: R): string
+  accepts(row: R): boolean | Promise<boolean>
+  readonly limit: number
+  readonly cursor: string | undefined
+  readonly scanRowsMax: number
+}
+
+const rowsAtOnceMax = 500
+
+export async function scanPage<R>(scan: Scan<R>): Promise<ListPage<R>> {
+  const { limit } = scan
+  const items: R[] = []
+  let after = scan.cursor
+  let budget = Math.max(scan.scanRowsMax, limit + 1)
+  while (budget > 0) {
+    const size = Math.min(budget, Math.max(limit + 1, 1), rowsAtOnceMax)
+    const { rows, next, isShort } = await scan.read(after, size)
+    budget -= size
+    for (const row of rows) {
+      if (await scan.accepts(row)) {
+        // The first one that no longer fits proves that there is a next page.
+        if (items.length === limit) return pageOf(items, after)
+        items.push(row)
+      }
+      after = scan.keyOf(row)
+    }
+    if (next === undefined) return { items }
+    after = next
+    if (isShort === true) break
+    // Between two pieces the server does other work.
+    await setImmediate()
+  }
+  return pageOf(items, after)
+}
+
+function pageOf<R>(items: readonly R[], after: string | undefined): ListPage<R> {
+  return after === undefined ? { items } : { items, next: after }
+}

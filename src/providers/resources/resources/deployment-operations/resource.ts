@@ -1,0 +1,62 @@
+/** Operations of a deployment: what became of each of its resources, computed of its record (template facts 5). */
+
+import { refuse } from '#kernel/error.ts'
+import { fromSegments, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import { defineComputed } from '#plane/declare/computed.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import type { Context, Resource } from '#plane/declare/resource.ts'
+import { showStep } from '../../domain/deployments/show.ts'
+import { storedIdOf } from '../../domain/deployments/stored-id.ts'
+import { uuidOf } from '../../domain/evaluation/uuid-of.ts'
+import type { Deployment, Progress } from '../deployments/model.ts'
+
+/** At a group and at a subscription: two paths of one thing. */
+export function deploymentOperations(
+  words: VendorWords,
+  versions: readonly string[],
+): readonly ResourceType[] {
+  return ['Resources/subscriptions/resourceGroups', 'Resources/subscriptions'].map((scope) =>
+    defineComputed({
+      type: `${scope}/deployments/operations`,
+      wireType: 'Resources/deployments/operations',
+      permission: 'Resources/deployments/operations',
+      description: 'What became of each resource of a deployment.',
+      scope: 'implied',
+      apiVersions: versions,
+      source: {
+        async get(context) {
+          const all = await stepsOf(context, parentOf(context.id), words)
+          return all.find((one) => one.operationId === nameOf(context.id).toLowerCase())?.item
+        },
+        async list(context) {
+          const all = await stepsOf(context, context.parent, words)
+          const from = context.cursor === undefined ? 0 : Number(context.cursor)
+          const to = from + context.limit
+          return {
+            items: all.slice(from, to).map(({ item }) => item),
+            ...(to < all.length ? { next: String(to) } : {}),
+          }
+        },
+      },
+    }),
+  )
+}
+
+async function stepsOf(
+  context: Context,
+  plain: ResourceId,
+  words: VendorWords,
+): Promise<readonly { operationId: string; item: object }[]> {
+  const id = storedIdOf(plain, words)
+  // Rows of this type were made by its `toModel`.
+  const found = (await context.reader.get(id)) as Resource<Deployment> | undefined
+  if (found === undefined) throw refuse.ResourceNotFound({ id: id.text })
+  const progress = found.observed as Progress | undefined
+  if (progress?.run !== found.model.run) return []
+  return progress.steps.map((step) => {
+    const operationId = uuidOf(`${progress.run} ${step.key}`)
+    const path = `${fromSegments(plain.segments).text}/operations/${operationId}`
+    return { operationId, item: showStep(step, path, operationId, words) }
+  })
+}

@@ -1,0 +1,297 @@
+/** cancel, validate, whatIf and exportTemplate. Only the first changes anything, and that only the deployment. */
+
+import { setImmediate } from 'node:timers/promises'
+import Type from 'typebox'
+import { isTerminalState } from '#kernel/operation.ts'
+import { isJsonObject } from '#kernel/patch.ts'
+import { nameOf, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import type { Action, ActionContext } from '#plane/declare/action.ts'
+import type { DeploymentDependencies } from '../../dependencies.ts'
+import { jsonOf } from '../../domain/deployments/answers.ts'
+import { attempt } from '../../domain/deployments/attempt.ts'
+import { comparable, deltaOf } from '../../domain/deployments/delta.ts'
+import { expandAt, modelOf, requestAt } from '../../domain/deployments/engine.ts'
+import { deploysTo } from '../../domain/deployments/expand.ts'
+import { outermost } from '../../domain/deployments/kept-resources.ts'
+import {
+  nestResourcesMax,
+  requireShare,
+  shareOfNested,
+} from '../../domain/deployments/nested-share.ts'
+import { nestingLimits } from '../../domain/deployments/nesting.ts'
+import {
+  asTentative,
+  type Preview,
+  previewPlan,
+  requireAccepted,
+  shownAtOnce,
+} from '../../domain/deployments/preview.ts'
+import { redact } from '../../domain/deployments/redact.ts'
+import { type Member, membersOf } from '../../domain/deployments/run.ts'
+import { showDeployment } from '../../domain/deployments/show.ts'
+import { refuseDeployment } from '../../errors.ts'
+import type { Deployment, DeploymentMode, DeploymentRequest } from './model.ts'
+import { deploymentBody } from './versions/2025-03-01.ts'
+
+interface Change {
+  readonly resourceId: string
+  readonly changeType: string
+  readonly before?: unknown
+  readonly after?: unknown
+  readonly delta?: readonly unknown[]
+  readonly unsupportedReason?: string
+}
+
+export function deploymentActions(
+  deps: DeploymentDependencies,
+): Readonly<Record<string, Action<Deployment>>> {
+  return {
+    cancel: {
+      method: 'POST',
+      description: 'Cancel a deployment that is running; what it has made stays',
+      writes: true,
+      whileRunning: true,
+      run({ resource, id }) {
+        if (resource === undefined || isTerminalState(resource.state)) {
+          const state = resource?.state ?? 'NotFound'
+          throw refuseDeployment.DeploymentNotActive({ name: nameOf(id), state })
+        }
+        return Promise.resolve({ status: 204, model: { ...resource.model, canceled: true } })
+      },
+    },
+    validate: {
+      method: 'POST',
+      description: 'Check a template and what would become of each of its resources',
+      body: deploymentBody,
+      answer: Type.Object({ properties: Type.Object({}) }),
+      unstored: true,
+      async run(context, body: unknown) {
+        const asked = await previewOf(
+          deps,
+          context,
+          context.id,
+          await requestAt(deps, context.id, body, context),
+        )
+        requireAccepted(asked.previews)
+        const shown = showDeployment(asked.model, 'Succeeded', undefined)
+        const { outputResources: _none, ...properties } = shown['properties'] as Record<
+          string,
+          unknown
+        >
+        const validatedResources = asked.previews.map(({ node }) => ({ id: node.id }))
+        return {
+          status: 200,
+          body: {
+            id: context.id.text,
+            name: nameOf(context.id),
+            type: `${deps.words.namespace}.Resources/deployments`,
+            ...shown,
+            properties: { ...properties, validatedResources },
+          },
+        }
+      },
+    },
+    whatIf: {
+      method: 'POST',
+      description: 'Show what a deployment would change, property by property',
+      body: deploymentBody,
+      answer: Type.Object({ status: Type.String(), properties: Type.Object({}) }),
+      unstored: true,
+      countsAsRead: true,
+      async run(context, body: unknown) {
+        const short = resultFormat(body) === 'ResourceIdOnly'
+        const request = await requestAt(deps, context.id, body, context)
+        const changes = await whatIf(deps, context, request)
+        const shown = short
+          ? changes.map(({ resourceId, changeType }) => ({
+              resourceId,
+              changeType: ['Create', 'Modify', 'NoChange'].includes(changeType)
+                ? 'Deploy'
+                : changeType,
+            }))
+          : changes
+        return { status: 200, body: { status: 'Succeeded', properties: { changes: shown } } }
+      },
+    },
+    exportTemplate: {
+      method: 'POST',
+      description: 'The template of a deployment as it was given',
+      answer: Type.Object({ template: Type.Object({}) }),
+      countsAsRead: true,
+      run: ({ resource }) =>
+        Promise.resolve({ status: 200, body: { template: resource?.model.template ?? {} } }),
+    },
+  }
+}
+
+async function previewOf(
+  deps: DeploymentDependencies,
+  context: Pick<ActionContext<Deployment>, 'principal' | 'correlationId' | 'now'>,
+  id: ResourceId,
+  request: DeploymentRequest,
+): Promise<{ model: Deployment; previews: readonly Preview[]; secrets: readonly string[] }> {
+  const { principal, correlationId, now } = context
+  const at = { run: deps.ids.uuid(), startedAt: now }
+  const expanded = await expandAt(deps, request, {
+    id,
+    deployer: principal,
+    ...at,
+    isAccepted: false,
+  })
+  const model = modelOf(deps, id, request, expanded, { deployer: principal, correlationId }, at)
+  const { caller } = deps.services
+  const preview = await previewPlan({ caller, principal, correlationId }, expanded)
+  return { model, ...preview }
+}
+
+/** What a what-if has found so far, over all levels. */
+interface Found {
+  readonly changes: Change[]
+  /** Keys of what the deployment and those nested in it make or name. */
+  readonly kept: Set<string>
+  /** Nested deployments whose resources cannot be known yet. */
+  readonly unknown: string[]
+}
+
+/** How far inside, and whether something that is made first could still change what is said. */
+interface Level {
+  readonly depth: number
+  /** Resources that it may have with all that is nested in it. */
+  readonly share: number
+  readonly isTentative: boolean
+}
+
+async function whatIf(
+  deps: DeploymentDependencies,
+  context: ActionContext<Deployment>,
+  request: DeploymentRequest,
+): Promise<readonly Change[]> {
+  const { id } = context
+  const found: Found = { changes: [], kept: new Set(), unknown: [] }
+  await previewLevel(
+    deps,
+    context,
+    { id, request },
+    { depth: 0, isTentative: false, share: nestResourcesMax },
+    found,
+  )
+  if (deploysTo(id) === 'group') {
+    for await (const member of membersOf(deps.services.listTracked, scopeOf(id))) {
+      if (found.kept.has(member.key)) continue
+      const change = await leftOver(deps, context, member, request.mode, found.unknown)
+      if (change !== undefined) found.changes.push(change)
+    }
+  }
+  return found.changes
+}
+
+/** What becomes of a resource that the templates do not name. */
+async function leftOver(
+  deps: DeploymentDependencies,
+  context: ActionContext<Deployment>,
+  { text, version }: Member,
+  mode: DeploymentMode,
+  unknown: readonly string[],
+): Promise<Change | undefined> {
+  const before = (await readAs(deps, context, text, version)).body
+  if (before === undefined) return undefined
+  const resourceId = text
+  if (mode !== 'Complete') return { resourceId, changeType: 'Ignore', before, after: before }
+  if (unknown.length === 0) return { resourceId, changeType: 'Delete', before }
+  const unsupportedReason = `it is deleted unless a nested deployment names it, and what this one names is not known yet: ${unknown[0]}`
+  return { resourceId, changeType: 'Unsupported', before, unsupportedReason }
+}
+
+/** Throws the refusals of the level. */
+async function previewLevel(
+  deps: DeploymentDependencies,
+  context: ActionContext<Deployment>,
+  { id, request }: { readonly id: ResourceId; readonly request: DeploymentRequest },
+  { depth, isTentative, share }: Level,
+  found: Found,
+): Promise<void> {
+  const seen = await previewOf(deps, context, id, request)
+  const { secrets } = seen
+  requireShare(nameOf(id), seen.previews.length, share)
+  const nestedCount = seen.previews.filter(({ node }) => node.nested).length
+  const previews = isTentative ? asTentative(seen.previews) : seen.previews
+  requireAccepted(previews)
+  for (const [at, preview] of previews.entries()) {
+    if (at % shownAtOnce === 0) await setImmediate()
+    const { node } = preview
+    const nested = node.nested ? parseResourceId(node.id) : undefined
+    if (nested === undefined) found.kept.add(outermost(node.id))
+    if (preview.kind === 'existing' || preview.kind === 'refused') continue
+    if (preview.kind === 'ok') {
+      found.changes.push(await changeOf(deps, context, preview, secrets))
+    } else if (preview.kind === 'nested' && nested !== undefined && depth < nestingLimits.depth) {
+      const inner = await requestAt(deps, nested, preview.body, context)
+      const level = {
+        depth: depth + 1,
+        isTentative: isTentative || node.dependsOn.length > 0,
+        share: shareOfNested(share, seen.previews.length, nestedCount),
+      }
+      await previewLevel(deps, context, { id: nested, request: inner }, level, found)
+    } else {
+      const unsupportedReason =
+        preview.kind === 'unknown'
+          ? preview.reason
+          : `it is nested more than ${nestingLimits.depth} deep`
+      if (node.nested) found.unknown.push(node.id)
+      found.changes.push({ resourceId: node.id, changeType: 'Unsupported', unsupportedReason })
+    }
+  }
+}
+
+async function changeOf(
+  deps: DeploymentDependencies,
+  context: ActionContext<Deployment>,
+  preview: Extract<Preview, { kind: 'ok' }>,
+  secrets: readonly string[],
+): Promise<Change> {
+  const { node } = preview
+  const after = comparable(preview.after)
+  if (preview.status === 201) return { resourceId: node.id, changeType: 'Create', after }
+  const seen = await readNode(deps, context, node)
+  const before = redact(comparable(seen.body), secrets)
+  if (seen.etag !== undefined && seen.etag === preview.etag) {
+    return { resourceId: node.id, changeType: 'NoChange', before, after: before }
+  }
+  const delta = deltaOf(before, after)
+  // Something changes that is never shown: it is said which of the secure values were given.
+  const hidden = preview.securePaths.map((path) => ({ path, propertyChangeType: 'Modify' }))
+  const shown = delta.length > 0 ? delta : hidden
+  return { resourceId: node.id, changeType: 'Modify', before, after, delta: shown }
+}
+
+function readNode(
+  deps: DeploymentDependencies,
+  context: ActionContext<Deployment>,
+  node: Pick<Preview['node'], 'id' | 'apiVersion'>,
+): Promise<Seen> {
+  return readAs(deps, context, node.id, node.apiVersion)
+}
+
+interface Seen {
+  readonly body?: unknown
+  readonly etag?: string | undefined
+}
+
+/** Nothing where the caller may not read it, or it is gone. */
+async function readAs(
+  deps: DeploymentDependencies,
+  { principal, correlationId }: ActionContext<Deployment>,
+  path: string,
+  version: string,
+): Promise<Seen> {
+  const request = { method: 'GET', path, version, principal, correlationId } as const
+  const seen = await attempt(() => deps.services.caller.call(request))
+  if (seen.kind === 'refused') return {}
+  return { body: jsonOf(seen.value.body), etag: seen.value.etag }
+}
+
+function resultFormat(body: unknown): unknown {
+  const properties = isJsonObject(body) ? body['properties'] : undefined
+  const settings = isJsonObject(properties) ? properties['whatIfSettings'] : undefined
+  return isJsonObject(settings) ? settings['resultFormat'] : undefined
+}

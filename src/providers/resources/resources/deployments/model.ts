@@ -1,0 +1,84 @@
+/** A deployment as it is stored: what was asked for, by whom, and how far it has come. Secure values only sealed. */
+
+import type { ErrorDetail } from '#kernel/error.ts'
+import type { Principal } from '#kernel/principal.ts'
+import type { JsonObject } from '#template/plan.ts'
+import type { ShownLink } from '../../domain/deployments/links.ts'
+import type { Nesting } from '../../domain/deployments/nesting.ts'
+
+export type DeploymentMode = 'Incremental' | 'Complete'
+
+/** What a caller asks for: the `properties` of a body, read leniently. */
+export interface DeploymentRequest {
+  readonly mode: DeploymentMode
+  /** Where the template was found, when it was linked. */
+  readonly templateLink?: ShownLink
+  readonly template: JsonObject
+  readonly parameters: JsonObject
+  readonly location?: string
+}
+
+export interface Deployment {
+  /** Fresh at every PUT: the same PUT again deploys again. */
+  readonly run: string
+  readonly mode: DeploymentMode
+  readonly template: JsonObject
+  readonly templateLink?: ShownLink
+  readonly templateHash: string
+  /** The arguments, sealed as a whole. */
+  readonly sealedParameters: string
+  /** Ids of resources that wait for others, and of those they wait for; at most `dependenciesMax` edges. */
+  readonly dependencies: readonly { readonly id: string; readonly dependsOn: readonly string[] }[]
+  /** The bound parameters as they may be shown. */
+  readonly parameters: Readonly<Record<string, { readonly type: string; readonly value?: unknown }>>
+  readonly location?: string
+  /** Who deploys, as vouched for at the time; what they may do is asked anew at every step. */
+  readonly deployer: Principal
+  readonly correlationId: string
+  readonly startedAt: number
+  /** Of a deployment that another one began. */
+  readonly nesting?: Nesting
+  /** The user called it off. */
+  readonly canceled?: true
+}
+
+export interface StepError {
+  readonly code: string
+  readonly message: string
+  readonly details?: readonly ErrorDetail[]
+}
+
+/** What became of one resource of a deployment. */
+export interface StepRecord {
+  /** The node of the plan; for deletions the id. */
+  readonly key: string
+  readonly id: string
+  readonly verb: 'Create' | 'Read' | 'Delete'
+  readonly state: 'Running' | 'Succeeded' | 'Failed'
+  readonly startedAt: number
+  readonly endedAt?: number
+  readonly status?: number
+  /** Where the operation is followed that it waits for: a path with its query. */
+  readonly operation?: string
+  readonly error?: StepError
+  /** Of a nested deployment that succeeded: keys of the outermost resources that it made or named, at any depth. */
+  readonly names?: readonly string[]
+}
+
+/** How far a run has come; what the reconciler records. */
+export interface Progress {
+  readonly run: string
+  /** `ready`: there is something to do now. */
+  readonly phase: 'ready' | 'waiting' | 'failed' | 'done'
+  readonly steps: readonly StepRecord[]
+  /** A deployment that this one is nested in was canceled. */
+  readonly isParentCanceled?: true
+  readonly outputs?: Readonly<Record<string, { readonly type: string; readonly value?: unknown }>>
+  readonly endedAt?: number
+  readonly error?: StepError
+}
+
+/** What the seal of a run's arguments is bound to. */
+export function sealContext(idKey: string, run: string): string {
+  return `deployment ${idKey} ${run}`
+}

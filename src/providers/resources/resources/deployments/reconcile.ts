@@ -1,0 +1,133 @@
+/**
+ * Carrying a deployment out: opened again from the store after a restart, sent on as far as it goes, woken when an
+ * operation it waits for has ended. Deleting a deployment deletes its record and nothing it made.
+ */
+
+import type { ResourceId } from '#kernel/resource-id.ts'
+import type { PlaneServices } from '#plane/create-plane.ts'
+import {
+  defineReconciler,
+  type Next,
+  type Reconciler,
+  StepFailure,
+  type Subject,
+} from '#plane/declare/reconciled.ts'
+import type { Reader } from '#plane/declare/resource.ts'
+import { attempt } from '../../domain/deployments/attempt.ts'
+import type { Expanded } from '../../domain/deployments/expand.ts'
+import { openRun, type Run, type RunDependencies } from '../../domain/deployments/run.ts'
+import type { Deployment, Progress } from './model.ts'
+
+export interface ReconcileDependencies extends Omit<RunDependencies, 'awaiting'> {
+  readonly onSettled: PlaneServices['onSettled']
+  /** The plan of a stored run. Throws refusals. */
+  expand(id: ResourceId, model: Deployment): Promise<Expanded>
+}
+
+/** Hints may be lost, and another replica's never come: how long it is waited without one. */
+const waitSeconds = 2
+/** Ten thousand waits are remembered; what is forgotten is seen at the next look. */
+const awaitedMax = 10_000
+
+export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
+  const runs = new Map<string, Run>()
+  const awaited = new Map<string, string>()
+  const runParts: RunDependencies = {
+    caller: deps.caller,
+    listTracked: deps.listTracked,
+    reader: deps.reader,
+    clock: deps.clock,
+    awaiting(resourceKey, deploymentKey) {
+      if (awaited.size < awaitedMax) awaited.set(resourceKey, deploymentKey)
+    },
+  }
+
+  async function runOf(subject: Subject<Deployment, Progress>): Promise<Run> {
+    const { id, model, last } = subject
+    const known = runs.get(id.key)
+    if (known?.id === model.run) return known
+    const run = openRun(runParts, id, model, await deps.expand(id, model), last)
+    runs.set(id.key, run)
+    return run
+  }
+
+  return defineReconciler<Deployment, Progress, 'advance'>({
+    deadlineSeconds: 6 * 3600,
+    retryAfterSeconds: 1,
+    states: { creating: 'Accepted', updating: 'Accepted', deleting: 'Deleting' },
+    async observe(subject) {
+      const { id, desired, model } = subject
+      if (desired === undefined) {
+        runs.delete(id.key)
+        return { run: model.run, phase: 'done', steps: [] }
+      }
+      // An ended run is looked at no more, whatever wakes it.
+      if (subject.last?.run === model.run && subject.last.phase === 'done') return subject.last
+      if (await isParentCanceled(deps.reader, model)) {
+        runs.delete(id.key)
+        const { phase: _, ...last } = subject.last ?? { steps: [] }
+        return { ...last, run: model.run, phase: 'failed', isParentCanceled: true }
+      }
+      const opened = await attempt(() => runOf(subject))
+      if (opened.kind === 'refused') {
+        throw new StepFailure('never', opened.error.code, opened.error.message)
+      }
+      await opened.value.look()
+      return opened.value.progress()
+    },
+    next(subject, progress) {
+      const next = nextOf(subject, progress)
+      if (next.kind === 'fail' || next.kind === 'done') runs.delete(subject.id.key)
+      return next
+    },
+    async perform(subject) {
+      const run = await runOf(subject)
+      await run.advance()
+    },
+    watchEvents(wake, signal) {
+      deps.onSettled((key) => {
+        const deployment = awaited.get(key)
+        if (deployment === undefined) return
+        awaited.delete(key)
+        wake(deployment)
+      }, signal)
+    },
+  })
+}
+
+/** A canceled deployment cancels what is nested in it, at each level when that level is looked at next. */
+async function isParentCanceled(reader: Reader, { nesting }: Deployment): Promise<boolean> {
+  if (nesting === undefined) return false
+  const { id, run } = nesting.parent
+  const parent = await reader.get(id)
+  // Rows at ids of this type were made by its `toModel`.
+  const model = parent?.model as Deployment | undefined
+  return model?.run === run && (model.canceled === true || parent?.state === 'Canceled')
+}
+
+export function nextOf(
+  { desired }: Pick<Subject<Deployment, Progress>, 'desired'>,
+  progress: Progress,
+): Next<'advance', Progress> {
+  if (desired === undefined) return { kind: 'done' }
+  const isCanceled = desired.canceled === true || progress.isParentCanceled === true
+  if (isCanceled && progress.phase !== 'done') {
+    // What was sent goes on by itself; nothing more is sent.
+    const message = 'the deployment was canceled'
+    return { kind: 'fail', status: 'Canceled', code: 'DeploymentCanceled', message }
+  }
+  switch (progress.phase) {
+    case 'ready':
+      return { kind: 'step', step: 'advance', state: 'Running' }
+    case 'waiting':
+      return { kind: 'wait', seconds: waitSeconds, state: 'Running' }
+    case 'failed': {
+      const { code, message, details } = progress.error ?? { code: 'DeploymentFailed', message: '' }
+      return { kind: 'fail', code, message, ...(details === undefined ? {} : { details }) }
+    }
+    case 'done':
+      return { kind: 'done' }
+    default:
+      return progress.phase satisfies never
+  }
+}

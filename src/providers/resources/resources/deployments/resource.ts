@@ -1,0 +1,170 @@
+/** Deployments: a template carried out at a group or a subscription, long-running, as the one who asked for it. */
+
+import { refuse } from '#kernel/error.ts'
+import { compileFilter } from '#kernel/filter/evaluate.ts'
+import type { FieldMap } from '#kernel/filter/field-map.ts'
+import { parseFilter } from '#kernel/filter/parse.ts'
+import { lenientProfile } from '#kernel/filter/profile.ts'
+import { isTerminalState } from '#kernel/operation.ts'
+import { nameOf, scopeOf } from '#kernel/resource-id.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import { defineReconciled } from '#plane/declare/reconciled.ts'
+import type { Resource } from '#plane/declare/resource.ts'
+import type { ListContext, ListPage } from '#plane/declare/wire.ts'
+import type { DeploymentDependencies } from '../../dependencies.ts'
+import { expandAt, expandStored, modelOf, requestAt } from '../../domain/deployments/engine.ts'
+import type { Expanded } from '../../domain/deployments/expand.ts'
+import { nestResourcesMax, requireShare } from '../../domain/deployments/nested-share.ts'
+import { DeploymentTrees, nestedRunIn } from '../../domain/deployments/nesting.ts'
+import { previewPlan, requireAccepted } from '../../domain/deployments/preview.ts'
+import { scanPage } from '../../domain/scan-page.ts'
+import { refuseDeployment } from '../../errors.ts'
+import { deploymentOperations } from '../deployment-operations/resource.ts'
+import { deploymentActions } from './actions.ts'
+import type { Deployment } from './model.ts'
+import { carryOut } from './reconcile.ts'
+import { deploymentVersions, type PreparedBody } from './versions/2025-03-01.ts'
+
+type Stored = Resource<Deployment>
+
+const type = 'Resources/deployments'
+const keptMax = 800
+const scanRowsMax = 5000
+
+export function deployments(deps: DeploymentDependencies): readonly ResourceType[] {
+  const { services, clock } = deps
+  const fresh = freshPlans()
+  const trees = new DeploymentTrees()
+  return [
+    defineReconciled<Deployment>({
+      type,
+      description: 'Deployments: templates carried out at a group or a subscription.',
+      scope: 'any',
+      protocol: {
+        // Published command lines send a template as it stands in its file.
+        bodySyntax: 'relaxed',
+      },
+      name: {
+        pattern: /^[-\w._()]{1,64}$/,
+        rule: '1 to 64 letters, digits, or any of "-._()"',
+      },
+      versions: deploymentVersions,
+      verbs: ['get', 'list', 'put', 'delete'],
+      async prepare(context, body: unknown): Promise<PreparedBody> {
+        const { id, principal, correlationId, now } = context
+        const nested = nestedRunIn(body)
+        if (nested !== undefined) trees.admit(nested)
+        // A nested deployment is sent by one that was accepted.
+        const isAccepted = nested !== undefined
+        const request = await requestAt(deps, id, body, context, isAccepted)
+        const at = { run: nested?.run ?? deps.ids.uuid(), startedAt: now }
+        const occasion = { id, deployer: principal, ...at, isAccepted }
+        const expanded = await expandAt(deps, request, occasion)
+        const share = nested?.nesting.share ?? nestResourcesMax
+        requireShare(nameOf(id), expanded.plan.nodes.length, share)
+        const { previews } = await previewPlan(
+          { caller: services.caller, principal, correlationId },
+          expanded,
+        )
+        requireAccepted(previews)
+        fresh.keep(at.run, expanded)
+        const by = { deployer: principal, correlationId }
+        const deployment = modelOf(deps, id, request, expanded, by, at)
+        return {
+          deployment:
+            nested === undefined ? deployment : { ...deployment, nesting: nested.nesting },
+        }
+      },
+      async rules({ id, previous, reader: inside }) {
+        if (previous !== undefined) return []
+        const under = scopeOf(id)
+        if ((await inside.count({ type, under, limit: keptMax })) < keptMax) return []
+        throw refuseDeployment.DeploymentQuotaExceeded({ limit: keptMax })
+      },
+      deleteRules({ resource }) {
+        if (resource !== undefined && !isTerminalState(resource.state)) {
+          throw refuseDeployment.DeploymentActive({ name: nameOf(resource.id) })
+        }
+      },
+      busy: ({ id }) => refuseDeployment.DeploymentActive({ name: nameOf(id) }),
+      reconcile: carryOut({
+        caller: services.caller,
+        listTracked: (query) => services.listTracked(query),
+        reader: services.reader,
+        onSettled: (callback, signal) => services.onSettled(callback, signal),
+        clock,
+        expand: async (id, model) => fresh.take(model.run) ?? expandStored(deps, id, model),
+      }),
+      actions: deploymentActions(deps),
+      list: { page: (context) => listDeployments(context) },
+    }),
+    ...deploymentOperations(
+      deps.words,
+      deploymentVersions.map((version) => version.date),
+    ),
+  ]
+}
+
+/** As many as are likely to be taken up by this process right after they were accepted. */
+const freshMax = 8
+
+interface FreshPlans {
+  keep(run: string, expanded: Expanded): void
+  take(run: string): Expanded | undefined
+}
+
+/** Plans that were just made for the request: whoever carries them out here need not make them once more. */
+function freshPlans(): FreshPlans {
+  const plans = new Map<string, Expanded>()
+  return {
+    keep(run, expanded) {
+      expanded.plan.accept()
+      plans.set(run, expanded)
+      const [oldest] = plans.keys()
+      if (plans.size > freshMax && oldest !== undefined) plans.delete(oldest)
+    },
+    take(run) {
+      const plan = plans.get(run)
+      plans.delete(run)
+      return plan
+    },
+  }
+}
+
+const fields: FieldMap<Stored> = {
+  fields: {
+    provisioningState: { type: 'string', read: (one) => one.state, ignoreCase: true },
+    name: { type: 'string', read: (one) => nameOf(one.id), ignoreCase: true },
+  },
+}
+
+/** Those of this very scope: a subscription's list has none of its groups'. */
+function listDeployments(context: ListContext): Promise<ListPage<Stored>> {
+  const matches = predicateOf(context.query.get('$filter') ?? '')
+  return scanPage<Stored>({
+    async read(after, limit) {
+      const { items, ...rest } = await context.reader.page({
+        type,
+        under: context.parent,
+        after,
+        limit,
+      })
+      // Rows of this type were made by its `toModel`.
+      return { rows: items as readonly Stored[], ...rest }
+    },
+    keyOf: (one) => one.id.key,
+    accepts: (one) => scopeOf(one.id).key === context.parent.key && matches(one),
+    limit: context.limit,
+    cursor: context.cursor,
+    scanRowsMax,
+  })
+}
+
+function predicateOf(text: string): (one: Stored) => boolean {
+  if (text.trim() === '') return () => true
+  const parsed = parseFilter(text, lenientProfile)
+  if (!parsed.ok) throw refuse.InvalidFilterInQueryString({ reason: parsed.message })
+  const compiled = compileFilter(parsed.node, fields)
+  if (!compiled.ok) throw refuse.InvalidFilterInQueryString({ reason: compiled.message })
+  return compiled.matches
+}

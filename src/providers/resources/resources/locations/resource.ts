@@ -1,0 +1,42 @@
+/** The locations of a subscription: a configured list of names, the same for every subscription. */
+
+import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
+import { type ComputedType, defineComputed } from '#plane/declare/computed.ts'
+import type { Location } from '../../domain/locations.ts'
+import { pageOfArray } from '../../domain/page-of-array.ts'
+import { subscriptionVersions } from '../../published-versions.ts'
+
+export function locations(all: readonly Location[]): ComputedType {
+  return defineComputed({
+    type: 'Resources/subscriptions/locations',
+    description: 'The location names resources of a subscription may carry.',
+    scope: 'implied',
+    apiVersions: subscriptionVersions,
+    source: {
+      list: (context) =>
+        Promise.resolve(
+          pageOfArray(
+            all.map((one) => show(context.parent, one)),
+            context,
+          ),
+        ),
+    },
+  })
+}
+
+function show(subscription: ResourceId, location: Location): object {
+  return {
+    id: `${subscription.text}/locations/${location.name}`,
+    subscriptionId: nameOf(subscription),
+    name: location.name,
+    type: 'Region',
+    displayName: location.displayName,
+    regionalDisplayName: `(${location.geography}) ${location.displayName}`,
+    metadata: {
+      regionType: 'Physical',
+      regionCategory: 'Recommended',
+      geography: location.geography,
+      geographyGroup: location.geography,
+    },
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The installed namespaces with their types and versions, at the root and in a subscription. Registration is
+ * a formality here: every namespace is registered in every subscription from the start.
+ */
+
+import { refuse } from '#kernel/error.ts'
+import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
+import type { Action } from '#plane/declare/action.ts'
+import { type ComputedType, defineComputed } from '#plane/declare/computed.ts'
+import type { RouteDescription } from '#plane/plane.ts'
+import { namespacesOf, type ProviderListDependencies, typesOf } from '../../domain/namespaces.ts'
+import { pageOfArray } from '../../domain/page-of-array.ts'
+import { managerVersions } from '../../published-versions.ts'
+
+export function providerLists({
+  describe,
+  locations,
+}: ProviderListDependencies): readonly ComputedType[] {
+  // The table never changes after the start, and walking it all for every request would cost.
+  let routes: readonly RouteDescription[] | undefined
+  const deps: ProviderListDependencies = {
+    describe: () => {
+      routes ??= describe()
+      return routes
+    },
+    locations,
+  }
+  return [
+    list('Resources/providers', deps, {}),
+    list('Resources/subscriptions/providers', deps, {
+      register: registration(
+        'Registers a namespace in a subscription; it is registered already.',
+        deps,
+      ),
+      unregister: registration(
+        'Answers as if unregistering; a namespace always stays registered.',
+        deps,
+      ),
+    }),
+  ]
+}
+
+function list(
+  type: string,
+  deps: ProviderListDependencies,
+  actions: Readonly<Record<string, Action<unknown>>>,
+): ComputedType {
+  return defineComputed({
+    type,
+    description: 'The installed namespaces, their types and versions.',
+    scope: 'implied',
+    apiVersions: managerVersions,
+    source: {
+      get: ({ id }) => Promise.resolve(find(id, deps)),
+      list(context) {
+        const { items, ...rest } = pageOfArray(namespacesOf(deps), context)
+        return Promise.resolve({
+          items: items.map((one) => show(context.parent, one, deps)),
+          ...rest,
+        })
+      },
+    },
+    actions,
+  })
+}
+
+function registration(description: string, deps: ProviderListDependencies): Action<unknown> {
+  return {
+    method: 'POST',
+    description,
+    run: ({ id }) => Promise.resolve({ status: 200, body: find(id, deps) }),
+  }
+}
+
+export /** The namespace an id ends in, shown. Throws the refusal of one that is not installed. */
+function find(id: ResourceId, deps: ProviderListDependencies): object {
+  const wanted = nameOf(id).toLowerCase()
+  const namespace = namespacesOf(deps).find((one) => one.toLowerCase() === wanted)
+  if (namespace === undefined) throw refuse.InvalidResourceNamespace({ namespace: nameOf(id) })
+  const path = id.text.toLowerCase().lastIndexOf('/providers/')
+  return show({ text: path === 0 ? '/' : id.text.slice(0, path) }, namespace, deps)
+}
+
+function show(
+  parent: Pick<ResourceId, 'text'>,
+  namespace: string,
+  deps: ProviderListDependencies,
+): object {
+  return {
+    id: `${parent.text === '/' ? '' : parent.text}/providers/${namespace}`,
+    namespace,
+    registrationPolicy: 'RegistrationFree',
+    registrationState: 'Registered',
+    resourceTypes: typesOf(namespace, deps),
+  }
+}

@@ -1,0 +1,54 @@
+/** The groups of a subscription, also filtered by one tag (facts 9.8). */
+
+import { refuse } from '#kernel/error.ts'
+import { compileFilter } from '#kernel/filter/evaluate.ts'
+import { type FieldMap, fieldsOfRows } from '#kernel/filter/field-map.ts'
+import { parseFilter } from '#kernel/filter/parse.ts'
+import { lenientProfile } from '#kernel/filter/profile.ts'
+import type { Resource } from '#plane/declare/resource.ts'
+import type { ListContext, ListPage } from '#plane/declare/wire.ts'
+import { scanPage } from '../../domain/scan-page.ts'
+import type { ResourceGroup } from './model.ts'
+
+type Group = Resource<ResourceGroup>
+
+const fields: FieldMap<Group> = {
+  fields: fieldsOfRows(
+    { of: (group: Group) => Object.entries(group.tags ?? {}), together: true },
+    {
+      tagName: { type: 'string', read: ([name]: [string, string]) => name, ignoreCase: true },
+      tagValue: { type: 'string', read: ([, value]: [string, string]) => value },
+    },
+  ),
+  lenient: true,
+}
+
+export function listGroups(context: ListContext, scanRowsMax: number): Promise<ListPage<Group>> {
+  const matches = predicateOf(context.query.get('$filter') ?? '')
+  return scanPage<Group>({
+    async read(after, limit) {
+      const { items, ...rest } = await context.reader.page({
+        type: 'Resources/subscriptions/resourceGroups',
+        under: context.parent,
+        after,
+        limit,
+      })
+      // Rows of this type were made by its `toModel`.
+      return { rows: items as readonly Group[], ...rest }
+    },
+    keyOf: (group) => group.id.key,
+    accepts: matches,
+    limit: context.limit,
+    cursor: context.cursor,
+    scanRowsMax,
+  })
+}
+
+function predicateOf(text: string): (group: Group) => boolean {
+  if (text.trim() === '') return () => true
+  const parsed = parseFilter(text, lenientProfile)
+  if (!parsed.ok) throw refuse.InvalidFilterInQueryString({ reason: parsed.message })
+  const compiled = compileFilter(parsed.node, fields)
+  if (!compiled.ok) throw refuse.InvalidFilterInQueryString({ reason: compiled.message })
+  return compiled.matches
+}

@@ -1,0 +1,93 @@
+/** The generic lists: resources of every type in a subscription or a group, with filter and expansion. */
+
+import type { ResourceId } from '#kernel/resource-id.ts'
+import { type ComputedType, defineComputed } from '#plane/declare/computed.ts'
+import type { Resource } from '#plane/declare/resource.ts'
+import type { StoredType } from '#plane/declare/stored.ts'
+import type { ListContext, ListPage } from '#plane/declare/wire.ts'
+import {
+  parseExpand,
+  parseItemFilter,
+  showItem,
+  type TrackedItem,
+} from '../../domain/resource-list-item.ts'
+import { scanPage } from '../../domain/scan-page.ts'
+import { managerVersions } from '../../published-versions.ts'
+
+/**
+ * Tracked resources of every type below a scope in order of id, groups left out. `next` is the key to go on
+ * after, absent at the end: a page may be empty and yet not the last.
+ */
+export type ListTracked = (query: {
+  readonly under: ResourceId
+  readonly after?: string
+  readonly limit: number
+}) => Promise<{
+  readonly items: readonly {
+    readonly resource: Resource
+    readonly compiled: {
+      readonly wireType: string
+      readonly stored: Pick<StoredType, 'summary'>
+    }
+  }[]
+  readonly next?: string
+  readonly isShort?: true
+}>
+
+export interface ResourceListDependencies {
+  readonly listTracked: ListTracked
+  readonly scanRowsMax: number
+}
+
+export function resourceLists(deps: ResourceListDependencies): readonly ComputedType[] {
+  return [
+    list('Resources/subscriptions/resources', 'The resources of a subscription.', deps),
+    list(
+      'Resources/subscriptions/resourceGroups/resources',
+      'The resources of a resource group.',
+      deps,
+    ),
+  ]
+}
+
+function list(type: string, description: string, deps: ResourceListDependencies): ComputedType {
+  return defineComputed({
+    type,
+    description,
+    scope: 'implied',
+    apiVersions: managerVersions,
+    source: { list: (context) => listResources(context, deps) },
+  })
+}
+
+async function listResources(
+  context: ListContext,
+  { listTracked, scanRowsMax }: ResourceListDependencies,
+): Promise<ListPage<object>> {
+  const filter = parseItemFilter(context.query.get('$filter') ?? '')
+  const expand = parseExpand(context.query.get('$expand') ?? '')
+  const page = await scanPage<TrackedItem>({
+    async read(after, limit) {
+      const { items, ...rest } = await listTracked({
+        under: context.parent,
+        ...(after === undefined ? {} : { after }),
+        limit,
+      })
+      const rows = items.map(({ resource, compiled }) => ({
+        resource,
+        wireType: compiled.wireType,
+        summary: compiled.stored.summary?.(resource.model) ?? {},
+      }))
+      return { rows, ...rest }
+    },
+    keyOf: ({ resource }) => resource.id.key,
+    accepts: filter.matches,
+    limit: context.limit,
+    cursor: context.cursor,
+    scanRowsMax,
+  })
+  return {
+    items: page.items.map((item) => showItem(item, expand, !filter.asksTags)),
+    ...(page.next === undefined ? {} : { next: page.next }),
+  }
+}

@@ -1,0 +1,21 @@
+/** Tenants: there is one, the installation's own, and everyone who is signed in belongs to it. */
+
+import { type ComputedType, defineComputed } from '#plane/declare/computed.ts'
+import { pageOfArray } from '../../domain/page-of-array.ts'
+import { subscriptionVersions } from '../../published-versions.ts'
+
+export function tenants(tenantId: string): ComputedType {
+  return defineComputed({
+    type: 'Resources/tenants',
+    description: 'The tenants the caller belongs to.',
+    scope: 'implied',
+    apiVersions: subscriptionVersions,
+    openList: true,
+    source: {
+      list: (context) =>
+        Promise.resolve(
+          pageOfArray([{ id: `/tenants/${tenantId}`, tenantId, tenantCategory: 'Home' }], context),
+        ),
+    },
+  })
+}

@@ -1,7 +1,0 @@
-/** Subscriptions on the wire, version 2022-12-01: the shape of 2019-11-01. */
-
-import type { Version } from '#plane/define.ts'
-import type { Subscription } from '../model.ts'
-import { v2019_11_01 } from './2019-11-01.ts'
-
-export const v2022_12_01: Version<Subscription> = { ...v2019_11_01, date: '2022-12-01' }

@@ -1,0 +1,149 @@
+/** Deployments on a real plane, store and authorizer, with the providers that the tests deploy to. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
+import { defaultLimits } from '#kernel/limits.ts'
+import { isTerminalState } from '#kernel/operation.ts'
+import { type Seal, silentLog } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { contractWords } from '#kernel/vendor.ts'
+import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
+import type { Method, Outcome } from '#plane/plane.ts'
+import { ask } from '#plane/testing/ask.ts'
+import { memoryWorkloads, realClock, realIds, testSeal } from '#plane/testing/provider-context.ts'
+import { memoryStore, owner, realTimers } from '#plane/testing/start.ts'
+import type { Store } from '#stores/store.ts'
+import { createAuthorizer } from '../../authorization/domain/authorizer.ts'
+import { ownerRoleId } from '../../authorization/domain/built-in-roles.ts'
+import { lockGuard } from '../../authorization/domain/lock-guard.ts'
+import { authorizationProvider } from '../../authorization/provider.ts'
+import { containerInstanceProvider } from '../../container-instance/provider.ts'
+import { openSecretStore } from '../../secrets/domain/secret-store.ts'
+import { secretsProvider } from '../../secrets/provider.ts'
+import { TemplateThreads } from '../domain/evaluation/template-threads.ts'
+import { resourcesProvider, type TemplateLinks } from '../provider.ts'
+
+/** Shared by all that is started in this process: a thread takes longer to start than a plane. */
+const threads = new TemplateThreads(realClock)
+
+export const subscription = '/subscriptions/11111111-2222-4333-8444-555555555555'
+export const group = `${subscription}/resourceGroups/rg`
+const versionNow = '2025-03-01'
+
+/** A template of these resources, for a group. */
+export function templateFor(resources: readonly object[], sections: object = {}): object {
+  return { $schema: 'deploymentTemplate.json#', contentVersion: '1.0.0.0', resources, ...sections }
+}
+
+export interface Started extends AsyncDisposable {
+  readonly plane: RunningPlane
+  readonly store: Store
+  call(
+    method: Method,
+    path: string,
+    body?: unknown,
+    options?: { readonly version?: string; readonly as?: Principal },
+  ): Promise<Outcome>
+  /** Resolves when no deployment is running any more. */
+  settle(): Promise<void>
+}
+
+interface StartOptions {
+  /** Kept open at the end, for who starts again on it. */
+  readonly store?: Store
+  /** Background work is not begun: as if killed right after the answer. */
+  readonly asleep?: boolean
+  /** One that another process can open too. */
+  readonly seal?: Seal
+  readonly links?: TemplateLinks
+  /** Of the simulated containers, for a process that is killed; the caller removes it. */
+  readonly folder?: string
+}
+
+export async function startDeployments(options: StartOptions = {}): Promise<Started> {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'armature-deployments-'))
+  const store = options.store ?? (await memoryStore())
+  const engine = new SimulatedEngine({ folder, installation: 'test', clock: realClock })
+  const directory = { find: async () => undefined, groupsOf: async () => [] }
+  const authorizer = createAuthorizer({
+    words: contractWords,
+    feed: store.feed('authorization'),
+    directoryFeed: { position: () => 0 },
+    directory,
+    reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
+  })
+  const { tenantId } = owner
+  const context = { clock: realClock, ids: realIds, words: contractWords, tenantId }
+  const plane = createPlane({
+    ...context,
+    providers: (services) => [
+      resourcesProvider({
+        ...services,
+        tenantId,
+        deployments: {
+          ...context,
+          services,
+          threads,
+          seal: options.seal ?? testSeal,
+          secrets: openSecretStore({ services, seal: testSeal }),
+          ...(options.links === undefined ? {} : { links: options.links }),
+          publicUrl: () => 'http://armature.example',
+        },
+      }),
+      authorizationProvider({
+        words: contractWords,
+        directory,
+        isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
+      }),
+      secretsProvider({ seal: testSeal, ids: realIds }),
+      containerInstanceProvider({
+        ...context,
+        engine,
+        reader: services.reader,
+        seal: testSeal,
+        workloads: memoryWorkloads(),
+        timers: realTimers,
+        log: silentLog,
+        secrets: openSecretStore({ services, seal: testSeal }),
+      }),
+    ],
+    store,
+    access: authorizer,
+    log: silentLog,
+    limits: defaultLimits,
+    tokenKeys: () => [new Uint8Array(32)],
+    scopes: 'implicit',
+    timers: realTimers,
+    guards: [lockGuard],
+  })
+  const roleDefinitionId = `${subscription}/providers/Vendor.Authorization/roleDefinitions/${ownerRoleId}`
+  const properties = { principalId: owner.id, roleDefinitionId, principalType: 'User' }
+  const first = `/providers/Vendor.Authorization/roleAssignments/${owner.id}`
+  const unasked = { as: owner, version: '2022-04-01', isUnasked: true }
+  await ask(plane, 'PUT', first, { properties }, unasked)
+  if (options.asleep !== true) plane.reconciler.start()
+  return {
+    plane,
+    store,
+    call: (method, path, body, options = {}) =>
+      ask(plane, method, path, body, { as: owner, version: versionNow, ...options }),
+    async settle() {
+      for (;;) {
+        await plane.reconciler.idle()
+        const query = { type: 'Resources/deployments', under: '/', limit: 100 }
+        const rows = await plane.reader.list(query)
+        if (rows.every((row) => isTerminalState(row.state))) return
+        await new Promise<void>((resolve) => realTimers.after(20, resolve))
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await plane[Symbol.asyncDispose]()
+      await authorizer[Symbol.asyncDispose]()
+      await engine[Symbol.asyncDispose]()
+      if (options.store === undefined) await store[Symbol.asyncDispose]()
+      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

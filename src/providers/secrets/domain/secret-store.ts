@@ -1,0 +1,94 @@
+/**
+ * Resolves references to secrets for the other namespaces. `read` asks nobody for permission: whoever stores a
+ * reference asks `getValue` of the secret that `locate` names, keeps its writer, asks `mayUse` for that writer
+ * whenever the value is read, and reads with that id only.
+ */
+
+import type { Seal } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { childOf, nameOf, type ResourceId, rootId } from '#kernel/resource-id.ts'
+import type { PlaneServices } from '#plane/create-plane.ts'
+import { openValue, type VaultSecret } from '../resources/vault-secrets/model.ts'
+import { parseSecretUri, secretType, vaultType } from './secret-uri.ts'
+
+interface SecretStoreDependencies {
+  /** Of the plane: committed resources. */
+  readonly services: Pick<PlaneServices, 'reader' | 'isAllowed'>
+  /** The one of `secretsProvider`. */
+  readonly seal: Seal
+}
+
+export interface OpenedSecretStore {
+  /** The action that using a secret takes, on the id that `locate` gives; without the vendor word. */
+  readonly useAction: string
+  /**
+   * The secret that a URI names, whether it exists or not; undefined when there is no such vault, or the URI
+   * is of another form.
+   */
+  locate(uri: string): Promise<ResourceId | undefined>
+  /** May whoever wrote a reference still use the secret of that id? */
+  mayUse(writer: Principal, id: ResourceId): Promise<boolean>
+  /** The value; undefined when there is none, it is disabled, or its version is no longer kept. */
+  read(uri: string): Promise<string | undefined>
+}
+
+const pageRows = 500
+/** Vaults looked through for a name; each name found is remembered. */
+const pagesMax = 100
+const rememberedMax = 10_000
+
+export function openSecretStore({ services, seal }: SecretStoreDependencies): OpenedSecretStore {
+  const { reader } = services
+  const useAction = `${secretType}/getValue/action`
+  const known = new Map<string, ResourceId>()
+
+  async function vaultAt(name: string): Promise<ResourceId | undefined> {
+    const remembered = known.get(name)
+    if (remembered !== undefined) {
+      // Names are unique, so the same name elsewhere means that this one is gone.
+      if ((await reader.get(remembered)) !== undefined) return remembered
+      known.delete(name)
+    }
+    let after: string | undefined
+    for (let page = 0; page < pagesMax; page++) {
+      const rows = await reader.list({
+        type: vaultType,
+        under: rootId,
+        limit: pageRows,
+        ...(after === undefined ? {} : { after }),
+      })
+      const found = rows.find(({ id }) => nameOf(id).toLowerCase() === name)
+      if (found !== undefined) {
+        if (known.size >= rememberedMax) known.clear()
+        known.set(name, found.id)
+        return found.id
+      }
+      after = rows.at(-1)?.id.key
+      if (rows.length < pageRows) return undefined
+    }
+    return undefined
+  }
+
+  async function locate(uri: string): Promise<ResourceId | undefined> {
+    const parsed = parseSecretUri(uri)
+    if (parsed === undefined) return undefined
+    const vault = await vaultAt(parsed.vault)
+    return vault === undefined ? undefined : childOf(vault, 'secrets', parsed.name)
+  }
+
+  return {
+    useAction,
+    locate,
+    mayUse: (writer, id) => services.isAllowed(writer, useAction, id),
+    async read(uri) {
+      const id = await locate(uri)
+      const found = id === undefined ? undefined : await reader.get(id)
+      if (found === undefined) return undefined
+      // Rows of this type hold this model.
+      const { enabled, place, versions } = found.model as VaultSecret
+      const wanted = parseSecretUri(uri)?.version
+      const version = versions.find((one) => wanted === undefined || one.version === wanted)
+      return enabled && version !== undefined ? openValue(seal, place, version) : undefined
+    },
+  }
+}

@@ -1,0 +1,66 @@
+/** Servers: what data sets of tables name. Those of DuckDB have names of their own, since folders are called by them. */
+
+import type { Seal } from '#kernel/ports.ts'
+import { nameOf } from '#kernel/resource-id.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import { defineStored } from '#plane/declare/stored.ts'
+import { refuseSql } from '../../errors.ts'
+import { type SqlServer, sqlServerType } from './model.ts'
+import { v2021_11_01 } from './versions/2021-11-01.ts'
+
+export function sqlServers({ seal }: { readonly seal: Seal }): ResourceType {
+  const body = (port: number) => ({
+    location: 'here',
+    properties: {
+      fullyQualifiedDomainName: 'db.example',
+      port,
+      administratorLogin: 'sample',
+      administratorLoginPassword: 'hush-sql',
+    },
+  })
+  return defineStored<SqlServer>({
+    type: sqlServerType,
+    description: 'A PostgreSQL server with its sign-in, or a folder of DuckDB files.',
+    scope: 'resource-group',
+    tracked: { location: 'optional' },
+    name: {
+      pattern: /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+      rule: '1 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
+    },
+    versions: [v2021_11_01(seal)],
+    secrets: [
+      {
+        property: 'properties.administratorLoginPassword',
+        receiver: (server) =>
+          server.kind === 'DuckDb'
+            ? undefined
+            : {
+                host: server.host.toLowerCase(),
+                port: server.port,
+                login: server.login,
+                tls: server.tls,
+              },
+      },
+    ],
+    prepare: async ({ id }, given: object) => ({ ...given, place: id.key }),
+    unique: {
+      key: (id, { kind }) =>
+        kind === 'DuckDb'
+          ? `sql-server|duckdb|${nameOf(id).toLowerCase()}`
+          : `sql-server|${id.key}`,
+      refuse: (id) => refuseSql.SqlServerAlreadyTaken({ name: nameOf(id) }),
+    },
+    sample: {
+      redirects: [
+        { properties: { fullyQualifiedDomainName: 'elsewhere.example' } },
+        { properties: { port: 6543 } },
+        { properties: { tls: 'verify' } },
+        { properties: { administratorLogin: 'other' } },
+      ],
+      name: (seed) => `server-${seed}`,
+      body: () => body(5432),
+      changed: () => body(5433),
+      secrets: ['hush-sql'],
+    },
+  })
+}

@@ -1,0 +1,53 @@
+/**
+ * Storage accounts as places to copy from and to. It asks nobody for permission: whoever stores a reference to an
+ * account has asked `useAction` of it first.
+ */
+
+import { join } from 'node:path'
+import type { Seal } from '#kernel/ports.ts'
+import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
+import type { Reader } from '#plane/declare/resource.ts'
+import {
+  openKey,
+  type StorageAccount,
+  storageAccountType,
+} from '../resources/storage-accounts/model.ts'
+
+type StoragePlace =
+  | { readonly kind: 'folder'; readonly root: string }
+  | {
+      readonly kind: 'blobs'
+      readonly endpoint: string
+      readonly account: string
+      readonly key: string
+    }
+
+interface StoragePlaces {
+  /** What referring to an account takes; without the vendor word. */
+  readonly useAction: string
+  /** Undefined when there is no such account, or its key does not open. */
+  find(id: ResourceId): Promise<StoragePlace | undefined>
+}
+
+export function openStoragePlaces(parts: {
+  readonly reader: Reader
+  readonly seal: Seal
+  /** Absolute: the folder that folder accounts are in. */
+  readonly root: string
+}): StoragePlaces {
+  return {
+    useAction: `${storageAccountType}/listKeys/action`,
+    async find(id) {
+      const found = await parts.reader.get(id)
+      if (found === undefined) return undefined
+      // The id is of that type, so is its model.
+      const model = found.model as StorageAccount
+      if (model.kind === 'Folder') {
+        return { kind: 'folder', root: join(parts.root, nameOf(found.id).toLowerCase()) }
+      }
+      const key = openKey(parts.seal, model.place, model.sealedKey)
+      if (key === undefined) return undefined
+      return { kind: 'blobs', endpoint: model.endpoint, account: model.accountName, key }
+    },
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * A page in an order of several keys of which each has an index and no pair has one: rows alike in the first key
+ * stand together, and the other keys order them. Small groups are sorted; large ones are read along the index of the
+ * next key.
+ */
+
+import type { Sql, SqlRow } from '#stores/store.ts'
+import {
+  behind,
+  type Cursor,
+  comparedKey,
+  every,
+  type KeysetRange,
+  lastCursor,
+  type OrderKey,
+  readRows,
+  type Stretch,
+} from './keyset-page.ts'
+import type { Condition } from './predicate.ts'
+import { type Composer, type Reader, readAll } from './statement.ts'
+
+/** From so many rows on, reading along an index and passing over other groups costs less than sorting. */
+const sortedMax = 2000
+
+/** The last key tells rows apart. */
+export async function readPartialOrder(
+  composer: Composer,
+  reader: Reader,
+  range: KeysetRange,
+  after: Cursor | undefined,
+  limit: number,
+): Promise<Stretch> {
+  const { sql } = composer
+  const found = await page(range.order, after, limit, [])
+  return { rows: found, end: found.length < limit ? undefined : lastCursor(range.order, found) }
+
+  async function page(
+    order: readonly OrderKey[],
+    from: Cursor | undefined,
+    most: number,
+    fixed: readonly Condition[],
+  ): Promise<readonly SqlRow[]> {
+    const [first, ...rest] = order
+    if (first === undefined) return []
+    if (rest.length === 1) {
+      return rows(order, from === undefined ? fixed : [...fixed, behind(sql, order, from)], most)
+    }
+    const found: SqlRow[] = []
+    const past: Condition[] = [...fixed]
+    const value = from?.[0]
+    if (from !== undefined && value !== undefined) {
+      found.push(...(await group(first, value, rest, from.slice(1), most, fixed)))
+      past.push(comparedKey(sql, first.text, first.direction === 'asc' ? '>' : '<', value))
+    }
+    const left = most - found.length
+    if (left === 0) return found
+    // The first key alone tells quickly which groups are on the page; only the last may be longer than it.
+    const ending = await lastHead(first, rest, past, left)
+    if (ending === undefined) {
+      found.push(...(await rows(order.map(withoutIndex), past, left)))
+      return found
+    }
+    const whole = comparedKey(sql, first.text, first.direction === 'asc' ? '<' : '>', ending)
+    found.push(...(await rows(order.map(withoutIndex), [...past, whole], left)))
+    found.push(...(await group(first, ending, rest, undefined, most - found.length, fixed)))
+    return found
+  }
+
+  /** Rows of one value of the first key, by the others. */
+  async function group(
+    first: OrderKey,
+    value: string | number,
+    rest: readonly OrderKey[],
+    from: Cursor | undefined,
+    most: number,
+    fixed: readonly Condition[],
+  ): Promise<readonly SqlRow[]> {
+    const own = [...fixed, comparedKey(sql, first.text, '=', value)]
+    if (await isLarge(own)) {
+      const unindexed = comparedKey(sql, withoutIndex(first).text, '=', value)
+      return page(rest, from, most, [...fixed, unindexed])
+    }
+    const sorted = rest.map(withoutIndex)
+    return rows(sorted, from === undefined ? own : [...own, behind(sql, sorted, from)], most)
+  }
+
+  async function isLarge(own: readonly Condition[]): Promise<boolean> {
+    const counted = await readAll(
+      composer,
+      reader,
+      sql`select 1 as one from ${sql.table(range.table)}
+        where ${every(sql, [...range.where, ...own])} limit ${sortedMax + 1}`,
+    )
+    return counted.length > sortedMax
+  }
+
+  /** The value of the first key in the last of so many rows; undefined when there are fewer. */
+  async function lastHead(
+    first: OrderKey,
+    rest: readonly OrderKey[],
+    past: readonly Condition[],
+    count: number,
+  ): Promise<string | number | undefined> {
+    const alongIndex = [first, { ...lastOf(rest), direction: first.direction }]
+    const heads = await readRows(
+      composer,
+      reader,
+      { ...range, where: [...range.where, ...past], order: [first], columns: [] },
+      count,
+      alongIndex,
+    )
+    return heads.length < count ? undefined : lastCursor([first], heads)?.[0]
+  }
+
+  function rows(
+    order: readonly OrderKey[],
+    bounds: readonly Condition[],
+    most: number,
+  ): Promise<readonly SqlRow[]> {
+    return readRows(composer, reader, { ...range, where: [...range.where, ...bounds] }, most, order)
+  }
+}
+
+/** The same value in a form that no index has. */
+function withoutIndex(key: OrderKey): OrderKey {
+  return { ...key, text: key.type === 'whole' ? `(${key.text} + 0)` : `(${key.text} || '')` }
+}
+
+function lastOf(order: readonly OrderKey[]): OrderKey {
+  const last = order.at(-1)
+  if (last === undefined) throw new Error('an order ends with the key that tells rows apart')
+  return last
+}
+
+/**
+ * PostgreSQL knows nothing yet of rows that have just been written, and would sort all of them where an index is in
+ * order. What is to be sorted all the same looks so dear to it then that it would compile the statement.
+ */
+export function alongIndexes<T>(sql: Sql, work: (reader: Reader) => Promise<T>): Promise<T> {
+  if (sql.dialect === 'sqlite') return work(sql)
+  return sql.transact(async (tx) => {
+    await tx.all(
+      `select set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true),
+        set_config('jit', 'off', true)`,
+    )
+    return work(tx)
+  })
+}

@@ -1,0 +1,77 @@
+/**
+ * The thread that runs statements whose cost grows with a table, on connections of its own that only read. One question
+ * after the other, each answered, until it is told to end.
+ */
+
+import { DatabaseSync } from 'node:sqlite'
+import { parentPort, workerData } from 'node:worker_threads'
+import { StoreUnavailable } from '../store.ts'
+import { defineFunctions } from './functions.ts'
+import { RelationalStatements } from './relational.ts'
+import type { Cells, ScanAnswer, ScanQuestion } from './scan-messages.ts'
+import { opening, snapshots as texts } from './statements.ts'
+
+interface Connection {
+  readonly db: DatabaseSync
+  readonly statements: RelationalStatements
+}
+
+// Given by `scanner.ts`.
+const path = workerData as string
+let shared: Connection | undefined
+const snapshots = new Map<number, Connection>()
+
+function open(): Connection {
+  const db = new DatabaseSync(path, { readOnly: true })
+  for (const setting of opening.reader) db.exec(setting)
+  defineFunctions(db)
+  return { db, statements: new RelationalStatements(db) }
+}
+
+function connectionOf(snapshot: number | undefined): Connection {
+  if (snapshot === undefined) {
+    shared ??= open()
+    return shared
+  }
+  const known = snapshots.get(snapshot)
+  if (known !== undefined) return known
+  const connection = open()
+  connection.db.exec(texts.begin)
+  snapshots.set(snapshot, connection)
+  return connection
+}
+
+const nothing: Cells = { columns: [], rows: [] }
+
+function answer({ work }: ScanQuestion): Cells {
+  if (work.kind === 'read') {
+    return connectionOf(work.snapshot).statements.cells(work.text, work.values)
+  }
+  if (work.kind === 'end') {
+    snapshots.get(work.snapshot)?.db.close()
+    snapshots.delete(work.snapshot)
+    return nothing
+  }
+  for (const { db } of snapshots.values()) db.close()
+  shared?.db.close()
+  return nothing
+}
+
+function told(question: ScanQuestion): ScanAnswer['told'] {
+  try {
+    return { kind: 'rows', ...answer(question) }
+  } catch (error) {
+    // Errors lose their class on the way, so they travel as what they say.
+    if (error instanceof StoreUnavailable) {
+      const { message, retry } = error
+      return { kind: 'unavailable', message, retry }
+    }
+    const { message, stack } = error instanceof Error ? error : new Error(String(error))
+    return { kind: 'fault', message, stack }
+  }
+}
+
+parentPort?.on('message', (question: ScanQuestion) => {
+  parentPort?.postMessage({ id: question.id, told: told(question) } satisfies ScanAnswer)
+  if (question.work.kind === 'close') parentPort?.close()
+})

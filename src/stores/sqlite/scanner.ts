@@ -1,0 +1,132 @@
+/**
+ * Runs statements whose cost grows with a table in a thread, since SQLite's own calls hold up the thread they are made
+ * in. The thread is begun by the first statement. It reads what is committed, as the reading connection does.
+ */
+
+import { Worker } from 'node:worker_threads'
+import { assertCarried, assertReads } from '../sql.ts'
+import { type SqlReads, type SqlRow, type SqlValue, StoreUnavailable } from '../store.ts'
+import { rowOf } from './relational.ts'
+import type { Cells, ScanAnswer, ScanQuestion } from './scan-messages.ts'
+
+/** Each has a connection of its own. */
+const snapshotsMax = 4
+
+interface Waiting {
+  resolve(cells: Cells): void
+  reject(error: Error): void
+}
+
+export class Scanner {
+  readonly #path: string
+  readonly #waiting = new Map<number, Waiting>()
+  /** Those who wait until one of the snapshots has ended. */
+  readonly #queue: (() => void)[] = []
+  #snapshots = 0
+  #worker: Worker | undefined
+  #isClosed = false
+  #last = 0
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  async all(
+    text: string,
+    values: readonly SqlValue[],
+    snapshot?: number,
+  ): Promise<readonly SqlRow[]> {
+    assertReads(text)
+    assertCarried(values)
+    const at = snapshot === undefined ? {} : { snapshot }
+    const { columns, rows } = await this.#ask({ kind: 'read', text, values, ...at })
+    return rows.map((cells) => rowOf(columns, cells))
+  }
+
+  /** All reads of `work` see the store as it was at the first of them. */
+  async snapshot<T>(work: (reads: SqlReads) => Promise<T>): Promise<T> {
+    if (this.#snapshots >= snapshotsMax) {
+      await new Promise<void>((resolve) => this.#queue.push(resolve))
+    } else this.#snapshots += 1
+    const snapshot = ++this.#last
+    try {
+      return await work({
+        pauses: true,
+        all: (text, ...values) => this.all(text, values, snapshot),
+        scan: (text, ...values) => this.all(text, values, snapshot),
+      })
+    } finally {
+      await this.#end(snapshot)
+    }
+  }
+
+  async #end(snapshot: number): Promise<void> {
+    if (this.#worker !== undefined) await this.#ask({ kind: 'end', snapshot })
+    const next = this.#queue.shift()
+    // The place is given on, or is free.
+    if (next === undefined) this.#snapshots -= 1
+    else next()
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#worker
+    if (worker !== undefined && !this.#isClosed) {
+      const ended = new Promise((resolve) => worker.once('exit', resolve))
+      await this.#ask({ kind: 'close' })
+      this.#isClosed = true
+      // Without anything else to do the process would end here, with this promise unsettled.
+      worker.ref()
+      await ended
+    }
+    this.#isClosed = true
+  }
+
+  #ask(work: ScanQuestion['work']): Promise<Cells> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) {
+        reject(new StoreUnavailable('The store is closed.', 'later'))
+        return
+      }
+      this.#worker ??= this.#start()
+      const id = ++this.#last
+      this.#waiting.set(id, { resolve, reject })
+      // A statement under way keeps the process alive, as any work does.
+      this.#worker.ref()
+      this.#worker.postMessage({ id, work } satisfies ScanQuestion)
+    })
+  }
+
+  #start(): Worker {
+    const file = import.meta.url.endsWith('.ts') ? './scan-thread.ts' : './scan-thread.js'
+    const worker = new Worker(new URL(file, import.meta.url), { workerData: this.#path })
+    worker.unref()
+    worker.on('message', (answer: ScanAnswer) => this.#answered(worker, answer))
+    worker.on('error', (error: unknown) =>
+      this.#lost(worker, error instanceof Error ? error.message : String(error)),
+    )
+    worker.on('exit', () => this.#lost(worker, 'its thread has ended'))
+    return worker
+  }
+
+  #answered(worker: Worker, { id, told }: ScanAnswer): void {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    if (this.#waiting.size === 0) worker.unref()
+    if (waiting === undefined) return
+    if (told.kind === 'rows') waiting.resolve(told)
+    else if (told.kind === 'unavailable') {
+      waiting.reject(new StoreUnavailable(told.message, told.retry))
+    } else waiting.reject(Object.assign(new Error(told.message), { stack: told.stack }))
+  }
+
+  /** What was asked of it is refused; the next statement begins another thread. */
+  #lost(worker: Worker, reason: string): void {
+    if (this.#worker !== worker) return
+    this.#worker = undefined
+    const lost = [...this.#waiting.values()]
+    this.#waiting.clear()
+    for (const { reject } of lost) {
+      reject(new StoreUnavailable(`SQLite cannot answer: ${reason}`, 'later'))
+    }
+  }
+}

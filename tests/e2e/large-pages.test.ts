@@ -1,0 +1,69 @@
+/** What one caller may store must not stop the server when somebody lists it. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createResourceGroup } from './access.ts'
+import { startInstallation } from './installation.ts'
+
+const version = 'api-version=2023-01-31'
+
+test('a location is a word, not a place to keep megabytes', async () => {
+  await using on = await startInstallation()
+  const group = `/subscriptions/${on.subscriptionId}/resourceGroups/fat`
+  await createResourceGroup(on, group)
+  const path = `${group}/providers/Vendor.ManagedIdentity/userAssignedIdentities/fat?${version}`
+  const made = await on.request('PUT', path, { body: { location: 'x'.repeat(4_000_000) } })
+  assert.equal(made.status, 400, made.text.slice(0, 200))
+  for (const location of ['a\r\nb', '\u001b[2J', 'a\u202eb']) {
+    const shown = await on.request('PUT', path, { body: { location } })
+    assert.equal(shown.status, 400, shown.text.slice(0, 200))
+  }
+})
+
+test('a page of a list has a budget of bytes, and goes on by its next link', async () => {
+  await using on = await startInstallation()
+  const group = `/subscriptions/${on.subscriptionId}/resourceGroups/fat`
+  await createResourceGroup(on, group)
+  // Any text of any type that is shown and has no bound of its own; the command of a container here.
+  const profiles = `${group}/providers/Vendor.ContainerInstance/containerGroupProfiles`
+  const command = Array.from({ length: 4 }, () => 'x'.repeat(120_000))
+  const resources = { requests: { cpu: 1, memoryInGB: 1 } }
+  const containers = [{ name: 'one', properties: { image: 'any', command, resources } }]
+  const body = { location: 'local', properties: { osType: 'Linux', containers } }
+  for (let at = 10; at < 50; at++) {
+    const made = await on.request('PUT', `${profiles}/p${at}?api-version=2025-09-01`, { body })
+    assert.equal(made.status, 201, made.text.slice(0, 200))
+  }
+  const names: string[] = []
+  for (let next: string | undefined = `${profiles}?api-version=2025-09-01&$top=1000`; next; ) {
+    const page = await on.request('GET', next)
+    assert.equal(page.status, 200)
+    assert.ok(page.text.length < 16_000_000, `${page.text.length} bytes on one page`)
+    const { value, nextLink } = JSON.parse(page.text)
+    for (const { name } of value) names.push(name)
+    next = nextLink?.replace(on.url, '')
+  }
+  const all = Array.from({ length: 40 }, (_, at) => `p${at + 10}`)
+  assert.deepEqual(names, all)
+})
+
+test('a secret volume has a bounded number of keys: each is sealed by itself', async () => {
+  await using on = await startInstallation()
+  const group = `/subscriptions/${on.subscriptionId}/resourceGroups/fat`
+  await createResourceGroup(on, group)
+  const secret = Object.fromEntries(Array.from({ length: 80_000 }, (_, at) => [`k${at}`, 'QUFB']))
+  const properties = {
+    osType: 'Linux',
+    containers: [
+      {
+        name: 'one',
+        properties: { image: 'any', resources: { requests: { cpu: 1, memoryInGB: 1 } } },
+      },
+    ],
+    volumes: [{ name: 'many', secret }],
+  }
+  const profile = `${group}/providers/Vendor.ContainerInstance/containerGroupProfiles/many`
+  const body = { location: 'local', properties }
+  const made = await on.request('PUT', `${profile}?api-version=2025-09-01`, { body })
+  assert.equal(made.status, 400, made.text.slice(0, 200))
+})

@@ -1,0 +1,78 @@
+/** Whoever lost the right to a vault's secret does not get its next value by containers of theirs. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startPodman, testImage } from '../../src/engines/containers/testing/podman.ts'
+import { requireOrSkip } from '../require.ts'
+import { createApplication, createResourceGroup, grant, revoke, roles } from './access.ts'
+import { startInstallation } from './installation.ts'
+
+const containers = 'api-version=2025-09-01'
+const secrets = 'api-version=2026-01-01'
+
+test('a restart does not fetch a secret that its writer may no longer use', async (t) => {
+  const podman = await startPodman()
+  if (!requireOrSkip(t, typeof podman !== 'string', String(podman))) return
+  if (typeof podman === 'string') return
+  await using engine = podman
+  const { target } = engine
+  assert.ok(target.kind === 'socket')
+  await using on = await startInstallation({
+    environment: { ARMATURE_CONTAINERS: 'docker', ARMATURE_DOCKER_HOST: `unix://${target.path}` },
+  })
+  const at = (name: string): string => `/subscriptions/${on.subscriptionId}/resourceGroups/${name}`
+  await createResourceGroup(on, at('a'))
+  await createResourceGroup(on, at('b'))
+  const writer = await createApplication(on, 'writer')
+  await grant(on, at('a'), roles.contributor, writer.principalId)
+  const vault = `${at('b')}/providers/Vendor.Secrets/vaults/kept`
+  await on.request('PUT', `${vault}?${secrets}`, { body: { location: 'local', properties: {} } })
+  const rotate = async (value: string): Promise<void> => {
+    const body = { properties: { value } }
+    const done = await on.request('PUT', `${vault}/secrets/s?${secrets}`, { body })
+    assert.ok(done.status < 300, done.text)
+  }
+  await rotate('first-value')
+  const right = await grant(on, vault, roles.owner, writer.principalId)
+  const { token } = writer
+  const group = `${at('a')}/providers/Vendor.ContainerInstance/containerGroups/one`
+  const properties = {
+    osType: 'Linux',
+    secretReferences: [
+      { name: 's', identity: '/any', secretReferenceUri: 'armature://kept/secrets/s' },
+    ],
+    containers: [
+      {
+        name: 'c',
+        properties: {
+          image: testImage,
+          command: ['sh', '-c', 'echo got $X; sleep 1000'],
+          environmentVariables: [{ name: 'X', secureValueReference: 's' }],
+          resources: { requests: { cpu: 0.1, memoryInGB: 0.1 } },
+        },
+      },
+    ],
+  }
+  const body = { location: 'local', properties }
+  const made = await on.request('PUT', `${group}?${containers}`, { body, token })
+  assert.equal(made.status, 201, made.text)
+  const log = async (): Promise<string> =>
+    (await on.request('GET', `${group}/containers/c/logs?${containers}`)).text
+  const settled = async (): Promise<string> => {
+    for (;;) {
+      const { at: read } = await on.request('GET', `${group}?${containers}`)
+      const state = String(read('properties.provisioningState'))
+      if (state === 'Succeeded' || state === 'Failed') return log()
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+  for (let text = ''; !text.includes('first-value'); ) text = await settled()
+  await revoke(on, right)
+  await rotate('second-value')
+  await on.request('POST', `${group}/restart?${containers}`, { token })
+  // Either the restart is refused, or the group fails; the new value is nowhere.
+  for (let tries = 0; tries < 100; tries++) {
+    assert.doesNotMatch(await settled(), /second-value/)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+})

@@ -1,0 +1,97 @@
+/** A deployment ends when whoever it acts for may no longer act: disabled or deleted, as well as without a role. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Application, createApplication, createResourceGroup, grant, roles } from './access.ts'
+import { type Installation, startInstallation } from './installation.ts'
+
+const ways: readonly {
+  readonly name: string
+  run(on: Installation, deployer: Application): Promise<{ readonly status: number }>
+}[] = [
+  {
+    name: 'disabled',
+    run: (on, { principalId }) =>
+      on.request('PATCH', `/directory/servicePrincipals/${principalId}`, {
+        body: { enabled: false },
+      }),
+  },
+  {
+    name: 'deleted',
+    run: (on, { principalId }) =>
+      on.request('DELETE', `/directory/servicePrincipals/${principalId}`),
+  },
+]
+
+test('a deployment makes nothing more once its deployer was disabled or deleted', async (t) => {
+  await using on = await startInstallation({ environment: { ARMATURE_CONTAINERS: 'simulated' } })
+  for (const { name, run } of ways) {
+    await t.test(name, async () => {
+      const group = `/subscriptions/${on.subscriptionId}/resourceGroups/${name}`
+      await createResourceGroup(on, group)
+      const deployer = await createApplication(on, name)
+      await grant(on, group, roles.contributor, deployer.principalId)
+      const deployment = `${group}/providers/Vendor.Resources/deployments/slow?api-version=2021-04-01`
+      const { token } = deployer
+      const begun = await on.request('PUT', deployment, { body: slowThenIdentity, token })
+      assert.equal(begun.status, 201, begun.text)
+      const gone = await run(on, deployer)
+      assert.ok(gone.status < 300, `${gone.status}`)
+      for (;;) {
+        const state = (await on.request('GET', deployment)).at('properties.provisioningState')
+        if (state === 'Succeeded' || state === 'Failed' || state === 'Canceled') break
+        await new Promise((resolve) => setTimeout(resolve, 200))
+      }
+      const identity = `${group}/providers/Vendor.ManagedIdentity/userAssignedIdentities/after`
+      const made = await on.request('GET', `${identity}?api-version=2023-01-31`)
+      assert.equal(made.status, 404, 'made for somebody who may do nothing any more')
+    })
+  }
+})
+
+const slowThenIdentity = {
+  properties: {
+    mode: 'Incremental',
+    template: {
+      $schema: 'https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#',
+      contentVersion: '1.0.0.0',
+      resources: [
+        {
+          type: 'Vendor.ContainerInstance/containerGroups',
+          apiVersion: '2025-09-01',
+          name: 'slow',
+          location: 'local',
+          properties: {
+            osType: 'Linux',
+            restartPolicy: 'Never',
+            initContainers: [
+              {
+                name: 'wait',
+                properties: {
+                  image: 'any',
+                  environmentVariables: [{ name: 'ARMATURE_SIMULATE', value: 'exit:0@5s' }],
+                },
+              },
+            ],
+            containers: [
+              {
+                name: 'one',
+                properties: {
+                  image: 'any',
+                  resources: { requests: { cpu: 0.1, memoryInGB: 0.1 } },
+                },
+              },
+            ],
+          },
+        },
+        {
+          type: 'Vendor.ManagedIdentity/userAssignedIdentities',
+          apiVersion: '2023-01-31',
+          name: 'after',
+          location: 'local',
+          dependsOn: ["[resourceId('Vendor.ContainerInstance/containerGroups', 'slow')]"],
+        },
+      ],
+    },
+  },
+}

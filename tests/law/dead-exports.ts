@@ -1,0 +1,63 @@
+/** Finds exports that no other file imports: each is a promise to nobody, and hides that its code may be dead. */
+
+import { importsOf, type SourceFile } from './source.ts'
+
+interface DeadExport {
+  readonly path: string
+  readonly name: string
+}
+
+/** Loaded by the name of the file, or named by the declarations of the package alone: no import of them is written. */
+const usedWithoutImport: readonly (readonly [path: RegExp, name: string])[] = [
+  [/^src\/cli\/commands\/demo\/areas\//, 'area'],
+  [/^src\/cli\/commands\//, 'command'],
+  [/^bench\/scenarios\//, 'scenario'],
+  [/^src\/query\/table\.ts$/, 'Column'],
+]
+/** What the package exports. */
+const entries = new Set(['src/index.ts', 'src/client/index.ts', 'src/template/index.ts'])
+
+/** `resolve` tells the path that an import means. */
+export function deadExports(
+  files: readonly SourceFile[],
+  resolve: (from: string, specifier: string) => string,
+): readonly DeadExport[] {
+  const readers = new Map<string, Set<string>>()
+  const words = new Map<string, ReadonlySet<string>>()
+  for (const { path, text } of files) {
+    words.set(path, new Set(text.match(/\w+/g) ?? []))
+    for (const specifier of importsOf(text)) {
+      if (!/^[.#]/.test(specifier)) continue
+      const target = resolve(path, specifier)
+      const known = readers.get(target) ?? new Set<string>()
+      readers.set(target, known.add(path))
+    }
+  }
+  return files.flatMap(({ path, text }) => {
+    if (entries.has(path) || path.endsWith('.d.ts')) return []
+    const importers = [...(readers.get(path) ?? [])]
+    return exportsOf(text)
+      .filter((name) => !importers.some((one) => words.get(one)?.has(name) === true))
+      .filter((name) => !usedWithoutImport.some(([at, loaded]) => at.test(path) && name === loaded))
+      .map((name) => ({ path, name }))
+  })
+}
+
+const declaration =
+  /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm
+const list = /^export (?:type )?\{([^}]*)\}(?! from)/gm
+
+export function exportsOf(text: string): readonly string[] {
+  const listed = [...text.matchAll(list)].flatMap(([, names = '']) =>
+    names.split(',').map(
+      (one) =>
+        one
+          .trim()
+          .split(/\s+as\s+|^type /)
+          .at(-1) ?? '',
+    ),
+  )
+  return [...[...text.matchAll(declaration)].map(([, name = '']) => name), ...listed].filter(
+    (name) => name !== '',
+  )
+}

@@ -1,0 +1,148 @@
+/**
+ * What is released is frozen: the hashes of `released.json` against the tree, and every way to break one once.
+ * A new shape is added by `npm run freeze`; nothing rewrites a hash that is there.
+ */
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { type OpenApiDocument, openApiDocuments } from '#plane/openapi.ts'
+import { declaredTable } from '../../tools/generate/declared-table.ts'
+import {
+  compareReleased,
+  currentShapes,
+  explainFaults,
+  freeze,
+  plainSql,
+  readReleased,
+  writeReleased,
+} from '../../tools/generate/released.ts'
+
+const text = readFileSync(join(import.meta.dirname, 'released.json'), 'utf8')
+const released = readReleased(text)
+const { routes, words } = declaredTable()
+const documents = openApiDocuments(routes, words)
+const group = 'Vendor.ContainerInstance 2025-09-01'
+const path =
+  '/subscriptions/{}/resourceGroups/{}/providers/Vendor.ContainerInstance/containerGroups/{}'
+
+/** What the law says after a text of the container groups' document was changed. */
+function faultsAfter(change: (document: string) => string): string {
+  const changed = documents.map((one): OpenApiDocument => {
+    if (`${one.namespace} ${one.version}` !== group) return one
+    const before = JSON.stringify(one.document)
+    const after = change(before)
+    assert.notEqual(after, before, 'the change has to change something')
+    return { ...one, document: JSON.parse(after) as object }
+  })
+  return explainFaults(compareReleased(released, currentShapes(changed, words)))
+}
+
+describe('what is released', () => {
+  test('is as it was', () => {
+    assert.equal(
+      explainFaults(compareReleased(released, currentShapes(documents, words))),
+      '',
+      'make a new one',
+    )
+  })
+
+  test('is written as it is read', () => {
+    assert.equal(writeReleased(released), text)
+  })
+
+  test('a property with another type is caught, and every operation that carries it is named', () => {
+    const found = faultsAfter((one) =>
+      one.replaceAll('"restartPolicy":{"type":"string"', '"restartPolicy":{"type":"integer"'),
+    )
+    assert.match(found, /Released and changed: make a new one/)
+    assert.ok(found.includes(`${group} PUT ${path}\n`), found)
+  })
+
+  test('a property that goes, and one that comes, are caught', () => {
+    assert.match(
+      faultsAfter((one) => one.replaceAll('"osType":', '"system":')),
+      /make a new one/,
+    )
+  })
+
+  test('an operation that goes is caught', () => {
+    const found = faultsAfter((one) => one.replaceAll('"patch":', '"trace":'))
+    assert.match(found, /Released and gone/)
+    assert.match(found, /Not frozen yet/)
+  })
+
+  test('a status, a permission and an error body are held', () => {
+    assert.match(
+      faultsAfter((one) => one.replaceAll('"201":', '"202":')),
+      /make a new one/,
+    )
+    assert.match(
+      faultsAfter((one) => one.replaceAll('/containerGroups/write"', '/groups/write"')),
+      /make a new one/,
+    )
+    assert.match(
+      faultsAfter((one) => one.replaceAll('"additionalInfo":', '"moreInfo":')),
+      /Vendor\.ContainerInstance 2025-09-01 Error\n/,
+    )
+  })
+
+  test('words for people, names of path variables and the order of keys are free', () => {
+    assert.equal(
+      faultsAfter((one) => one.replaceAll('"summary":"', '"summary":"Now: ')),
+      '',
+    )
+    assert.equal(
+      faultsAfter((one) => one.replaceAll('containerGroupName', 'groupName')),
+      '',
+    )
+  })
+
+  test('freezing adds what is new and leaves a hash that is there as it is', () => {
+    const frozen = freeze(new Map([['a', '1']]), new Map([...new Map([['a', '2']]), ['b', '3']]))
+    assert.deepEqual([...frozen].toSorted(), [
+      ['a', '1'],
+      ['b', '3'],
+    ])
+  })
+})
+
+describe('a migration that is released', () => {
+  const names = [...released.keys()].filter((name) => name.startsWith('migration '))
+
+  test('is there for every area, number and dialect', () => {
+    for (const area of ['core', 'identity', 'business', 'billing']) {
+      for (const dialect of ['sqlite', 'postgres']) {
+        assert.ok(names.includes(`migration 1 ${area} ${dialect}`), `${area} ${dialect}`)
+      }
+    }
+  })
+
+  test('is caught when its text changes, goes, or is not frozen', () => {
+    const [name = ''] = names
+    const current = new Map(released)
+    current.set(name, 'another')
+    assert.match(
+      explainFaults(compareReleased(released, current)),
+      /make a new one[\s\S]*migration 1/,
+    )
+    current.delete(name)
+    assert.match(explainFaults(compareReleased(released, current)), /Released and gone/)
+    current.set('migration 99 core sqlite', 'new')
+    assert.match(
+      explainFaults(compareReleased(released, current)),
+      /npm run freeze[\s\S]*migration 99 core/,
+    )
+  })
+
+  test('is the same text in another case and with other blanks, and another with another word', () => {
+    assert.equal(
+      plainSql('CREATE TABLE a (\n  b TEXT,  c int\n)'),
+      plainSql('create table a(b text, c INT)'),
+    )
+    assert.notEqual(plainSql("default 'A'"), plainSql("default 'a'"))
+    assert.notEqual(plainSql("default 'a  b'"), plainSql("default 'a b'"))
+    assert.notEqual(plainSql('b text'), plainSql('b bigint'))
+  })
+})

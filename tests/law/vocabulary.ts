@@ -1,0 +1,76 @@
+/**
+ * One word for one concept, in names of files and identifiers. `docs/internals/glossary.md` says what each word
+ * stands for; its column "not" is what this counts.
+ */
+
+import type { SourceFile } from './source.ts'
+
+/** By the word that is not used: how many names still have it. */
+export type WordCounts = Readonly<Record<string, number>>
+
+/** The words of the glossary's column "not", in backticks. */
+export function wordsNotUsed(glossary: string): readonly string[] {
+  return [
+    ...new Set(
+      glossary.split('\n').flatMap((line) => {
+        if (!line.startsWith('|')) return []
+        const not = line.split('|')[3] ?? ''
+        return [...not.matchAll(/`([a-z]+)`/g)].map(([, word = '']) => word)
+      }),
+    ),
+  ].toSorted()
+}
+
+/** Each name of a file counts once in that file, its path once. */
+export function countWords(files: readonly SourceFile[], words: readonly string[]): WordCounts {
+  const counts = new Map(words.map((word) => [word, 0]))
+  const add = (name: string): void => {
+    for (const part of new Set(partsOf(name))) {
+      const count = counts.get(part)
+      if (count !== undefined) counts.set(part, count + 1)
+    }
+  }
+  for (const { path, text } of files) {
+    add(path)
+    for (const name of new Set(codeOf(text).match(/[A-Za-z_$][\w$]*/g) ?? [])) add(name)
+  }
+  return Object.fromEntries(counts)
+}
+
+/** `openWorldFixture` and `open-world.ts` have the word `world`. */
+function partsOf(name: string): readonly string[] {
+  return name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+}
+
+/** Without comments and literals: prose may use any word. */
+function codeOf(text: string): string {
+  return text
+    .replaceAll(/\/\*[\s\S]*?\*\//g, '')
+    .replaceAll(/(^|\s)\/\/.*$/gm, '$1')
+    .replaceAll(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g, "''")
+    .replaceAll(/`(?:[^`\\$]|\\.|\$(?!\{))*`/g, "''")
+}
+
+/** What has grown, and what could be lowered. */
+export function vocabularyFaults(counts: WordCounts, allowed: WordCounts): readonly string[] {
+  return [...new Set([...Object.keys(counts), ...Object.keys(allowed)])].flatMap((word) => {
+    const [is, may] = [counts[word] ?? 0, allowed[word] ?? 0]
+    if (is > may)
+      return [`'${word}' is in ${is} names, ${may} were there: take the word of the glossary`]
+    return is < may
+      ? [`'${word}' is in ${is} names only: run \`npm run generate\`, which lowers ${may}`]
+      : []
+  })
+}
+
+/** As committed: never more than it was. */
+export function lowered(counts: WordCounts, allowed: WordCounts): WordCounts {
+  return Object.fromEntries(
+    Object.entries(counts)
+      .map(([word, is]): [string, number] => [word, Math.min(is, allowed[word] ?? 0)])
+      .filter(([, is]) => is > 0),
+  )
+}
