@@ -5,12 +5,12 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import fc from 'fast-check'
 import { contractOptions } from '#stores/contract/setting.ts'
 import { openPostgres } from '#stores/postgres/open.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
 import type { Store } from '#stores/store.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
+import { fc } from '../../tests/property.ts'
 import { requireOrSkip } from '../../tests/require.ts'
 import { blockRows, summarizeBlock, type Terms } from './blocks.ts'
 import { readActivity } from './read.ts'
@@ -126,6 +126,18 @@ async function check(store: Store, runs: number): Promise<void> {
 function has(left: readonly StoredActivity[], number: number): boolean {
   return left.some((one) => one.number === number)
 }
+
+test('a late record among old ones is read after a sweep', async () => {
+  await using store = await openSqlite({ path: ':memory:', ...contractOptions })
+  const target = targets[0] ?? ''
+  const one = { at: 1, target, action: actions[0] ?? '', principal: 'p' as const, correlation: '1' }
+  const records = Array.from({ length: blockRows * 2 }, (_, at) =>
+    at === 5 ? { ...one, at: 9 } : one,
+  )
+  await fill(store, [...records, ...Array.from({ length: blockRows }, () => ({ ...one, at: 9 }))])
+  while ((await sweepActivity(store.sql, 5, 200)) > 0);
+  assert.equal((await pages(store, { equal: {} }, 1000)).length, blockRows + 1)
+})
 
 const runs = process.env['ARMATURE_TEST_LONG'] === undefined ? 3 : 200
 

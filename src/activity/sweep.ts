@@ -11,7 +11,9 @@ const day = 86_400_000
 export const sweepQueries = {
   oldest: 'select number, at from events order by number limit ?',
   remove: 'delete from events where number <= ? and at < ?',
-  blocks: 'delete from event_blocks where last <= ?',
+  // A summary stays while one of its records does, or the record would never be looked at.
+  blocks: `delete from event_blocks where last <= ?
+    and not exists (select 1 from events where number between first and last)`,
 } as const
 
 /** Removes up to `limit` records from before that moment; how many it removed. Newer ones among them stay. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../tests/property.ts'
 import { businessModel } from './model.ts'
 import { createBusiness } from './service.ts'
 import { openBooks } from './testing/books.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../tests/property.ts'
 import { choicesFor, hear, type Said, silence, talkLines, waitReason } from './migration-choices.ts'
 import { changeLines, progressLines, progressOf } from './migration-progress.ts'
 import { type MigrationStatus, statusOf } from './migrations.ts'

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../tests/property.ts'
 import { addressGroupOf, createAddressOf, originOf } from './client-address.ts'
 
 function request(

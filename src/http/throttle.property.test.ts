@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../tests/property.ts'
 import { createThrottle, type ThrottleSettings } from './throttle.ts'
 
 const settings: ThrottleSettings = {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../tests/property.ts'
 import { createLruCache } from './lru-cache.ts'
 
 test('any history: bounded, and every answer is the last value set and not deleted', () => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../tests/property.ts'
 import { compileActionPattern, compilePermission } from './action.ts'
 
 const piece = fc.constantFrom('a', 'b', 'ab', '/', '.', 'Read', 'read', '+')

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../tests/property.ts'
 import { isJsonObject, type JsonObject, mergePatch, sameJson } from './patch.ts'
 
 test('the examples of the RFC', () => {

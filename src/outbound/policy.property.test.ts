@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../tests/property.ts'
 import { canonicalHost, isLoopback, zoneOf } from './address.ts'
 import { NotReached } from './outbound.ts'
 import { createPolicy, type OutboundSettings } from './policy.ts'

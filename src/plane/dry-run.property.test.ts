@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { contractRow } from '#stores/contract/setting.ts'
 import { StoreConflict, type Tx } from '#stores/store.ts'
+import { fc } from '../../tests/property.ts'
 import { DryRun } from './dry-run.ts'
 import { memoryStore } from './testing/start.ts'
 

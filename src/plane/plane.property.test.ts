@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { ApiError } from '#kernel/error.ts'
+import { fc } from '../../tests/property.ts'
 import { startPlane, type TestPlane } from './testing/start.ts'
 
 const numRuns = process.env['ARMATURE_TEST_LONG'] === '1' ? 2000 : 100

@@ -6,7 +6,6 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import fc from 'fast-check'
 import { ApiError } from '#kernel/error.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { openPostgres } from '#stores/postgres/open.ts'
@@ -17,6 +16,7 @@ import {
   type PostgresServer,
   startPostgres,
 } from '#stores/testing/postgres-server.ts'
+import { fc } from '../../tests/property.ts'
 import { requireOrSkip } from '../../tests/require.ts'
 import { mortalStore } from './testing/mortal-store.ts'
 import {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 
-import fc from 'fast-check'
+import { fc } from '../../tests/property.ts'
 
 import { requireOrSkip } from '../../tests/require.ts'
 import { contractMigration, contractOptions, contractRow } from './contract/setting.ts'

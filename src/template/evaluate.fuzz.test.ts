@@ -1,7 +1,7 @@
 /** Any expression at all: a value, or a refusal with its place. No fault, no endless work, no prototype. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../tests/property.ts'
 import { evaluate } from './evaluate.ts'
 import { ExpressionError, parseExpression } from './expression.ts'
 import { functionCatalogue } from './functions/catalogue.ts'

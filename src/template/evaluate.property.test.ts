@@ -1,7 +1,7 @@
 /** Laws that hold for all values: what functions undo, keep and order. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../tests/property.ts'
 import { evaluate } from './evaluate.ts'
 import { type Expression, parseExpression } from './expression.ts'
 import { ExpressionScope } from './expression-scope.ts'

@@ -1,7 +1,7 @@
 /** Laws of expansion: loops make what they count, the order keeps the graph, and the same comes out each time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../tests/property.ts'
 import { inOrder } from './graph.ts'
 import { noAnswers, planOf, shown, template } from './testing/context.ts'
 

@@ -1,7 +1,7 @@
 /** Tables of what is an expression and what is not, with the place of each refusal; then any text at all. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../tests/property.ts'
 import {
   type Expression,
   ExpressionError,

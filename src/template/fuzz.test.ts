@@ -1,7 +1,7 @@
 /** Any template at all: a plan or a refusal with places, in bounded time, and never anything thrown. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../tests/property.ts'
 import { templateLanguage } from './language.ts'
 import type { JsonObject } from './plan.ts'
 import type { Read } from './template.ts'

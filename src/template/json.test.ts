@@ -1,7 +1,7 @@
 /** JSON with its places: what is taken is what JSON.parse takes, and what is refused is refused where it is wrong. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../tests/property.ts'
 import { jsonLimits, readJson } from './json.ts'
 
 test('takes what JSON.parse takes, with objects that have no prototype', () => {

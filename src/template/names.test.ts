@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../tests/property.ts'
 import { guid, uniqueString, utf8 } from './names.ts'
 
 test('uniqueString gives the published values', () => {

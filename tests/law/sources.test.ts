@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import { sourceFiles } from './source.ts'
+import { importsOf, sourceFiles } from './source.ts'
 
 const sources = sourceFiles('src').filter((file) => !file.isTest)
 
@@ -151,6 +151,15 @@ describe('laws of the sources', () => {
         `${file.path}: a bound inside a function; move it up`,
       )
     }
+  })
+
+  test('property tests take fast-check from tests/property.ts', () => {
+    const tests = [...sourceFiles('src'), ...sourceFiles('tests')]
+    const found = tests.filter(({ text }) => importsOf(text).includes('fast-check'))
+    assert.deepEqual(
+      found.map(({ path }) => path),
+      ['tests/property.ts'],
+    )
   })
 
   test('names say what a thing is', () => {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { ApiError } from '#kernel/error.ts'
+import { fc } from '../../../tests/property.ts'
 import { readMultipartBatch } from './batch-parts.ts'
 
 const refusalOf = (work: () => unknown): string => {

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { ApiError } from '#kernel/error.ts'
 import type { SqlReads, SqlTx } from '#stores/store.ts'
+import { fc } from '../../../tests/property.ts'
 import { type BusinessAnswer, type BusinessRequest, jsonHeaders } from '../message.ts'
 import { answerBatch, type BatchedPart, type BatchRunner } from './batch.ts'
 

@@ -5,8 +5,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import type { SqlRow } from '#stores/store.ts'
+import { fc } from '../../../tests/property.ts'
 import { allocationShown, discountBase, documentAmounts, totalsOf } from '../amounts/document.ts'
 import { type Books, dialects, openBooks } from '../testing/books.ts'
 import { termsOf } from './ledger.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../../tests/property.ts'
 import { compileFilter } from './evaluate.ts'
 import { collection, type FieldMap } from './field-map.ts'
 import { parseFilter } from './parse.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../../tests/property.ts'
 import { type FieldMap, fieldsOfRows } from './field-map.ts'
 import { compileOrderBy, parseOrderBy } from './order-by.ts'
 import { lenientProfile, strictProfile } from './profile.ts'

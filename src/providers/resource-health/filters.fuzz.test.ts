@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { ApiError } from '#kernel/error.ts'
+import { fc } from '../../../tests/property.ts'
 import { events, startHealth, subscription } from './testing/start.ts'
 
 const long = process.env['ARMATURE_TEST_LONG'] === '1'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
-import fc from 'fast-check'
+import { fc } from '../../../tests/property.ts'
 
 import { isCut } from '../list-budget.ts'
 import type { ListQuery, ResourceRow } from '../store.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { isWithin } from '#kernel/resource-id.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import type { AccessRequest, RequestFacts, Verdict } from '#plane/access.ts'
+import { fc } from '../../../../tests/property.ts'
 import {
   createMemoryReader,
   idOf,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
-import fc from 'fast-check'
+import { fc } from '../../../../tests/property.ts'
 import { readCsvRecords } from './csv.ts'
 
 const cell = fc.oneof(

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { ApiError } from '#kernel/error.ts'
+import { fc } from '../../../../tests/property.ts'
 import { account, profile, type Started, startBilling, type Wire } from '../testing/start.ts'
 
 const send = (started: Started, more: object): Promise<Wire> =>

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Decimal } from 'decimal.js'
-import fc from 'fast-check'
 import type { UsageRun } from '#kernel/usage.ts'
+import { fc } from '../../../../tests/property.ts'
 import { account, profile, startBilling, type Wire } from '../testing/start.ts'
 
 const start = Date.UTC(2026, 9, 14, 22)

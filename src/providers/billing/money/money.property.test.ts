@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Decimal } from 'decimal.js'
-import fc from 'fast-check'
+import { fc } from '../../../../tests/property.ts'
 import { decimalsOfCurrency } from './currencies.ts'
 import {
   amountMax,

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { testSeal } from '#plane/testing/provider-context.ts'
+import { fc } from '../../../../tests/property.ts'
 import { groupProperties } from '../resources/container-groups/versions/shapes.ts'
 import { openPart, placeOf, plainPart, sealParts, splitSecrets } from './sealed-secrets.ts'
 

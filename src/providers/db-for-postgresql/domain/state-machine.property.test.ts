@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import type {
   DatabasePhase,
   MigrationSpec,
   ObservedDatabase,
   ObservedMigration,
 } from '#engines/databases/engine.ts'
+import { fc } from '../../../../tests/property.ts'
 import type { Migration, Progress } from '../resources/migrations/model.ts'
 import { askedAfter, nothingAsked, type Orders, ordersFor } from './requested-actions.ts'
 import { advance, lookFor, type Seen } from './state-machine.ts'

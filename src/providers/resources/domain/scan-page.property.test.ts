@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { fc } from '../../../../tests/property.ts'
 import { scanPage } from './scan-page.ts'
 
 /** A range of rows read through a layer that hides some of them, as the plane's generic list does. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { contractWords } from '#kernel/vendor.ts'
+import { fc } from '../../../../../tests/property.ts'
 import { defaultAuthorizationLimits } from '../limits.ts'
 import { type ConditionFacts, compileCondition } from './condition.ts'
 import type { ConditionNode } from './nodes.ts'

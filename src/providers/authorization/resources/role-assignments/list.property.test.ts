@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { isWithin, scopeOf } from '#kernel/resource-id.ts'
+import { fc } from '../../../../../tests/property.ts'
 import {
   createMemoryReader,
   idOf,

@@ -5,7 +5,6 @@
 
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import fc from 'fast-check'
 import type { Sql, Store } from '#stores/store.ts'
 import {
   findPostgres,
@@ -13,6 +12,7 @@ import {
   type PostgresServer,
   startPostgres,
 } from '#stores/testing/postgres-server.ts'
+import { fc } from '../../../../../tests/property.ts'
 import { requireOrSkip } from '../../../../../tests/require.ts'
 import { sharingStore } from '../../testing/start.ts'
 import { openStoreAt } from '../../testing/stores.ts'

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { memoryStore } from '#plane/testing/start.ts'
+import { fc } from '../../../../../tests/property.ts'
 import { nestedRunOf, recordOfRun } from '../../domain/deployments/kept-resources.ts'
 import { assignNestedRun } from '../../domain/deployments/nesting.ts'
 import type { TemplateLinks } from '../../provider.ts'

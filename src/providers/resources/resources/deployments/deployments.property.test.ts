@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { memoryStore } from '#plane/testing/start.ts'
+import { fc } from '../../../../../tests/property.ts'
 import { deltaOf } from '../../domain/deployments/delta.ts'
 import { group, startDeployments, templateFor } from '../../testing/start.ts'
 

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { contractWords } from '#kernel/vendor.ts'
 import type { Version, View } from '#plane/declare/wire.ts'
+import { fc } from '../../../../../../tests/property.ts'
 import {
   createMemoryReader,
   idOf,

@@ -1,8 +1,8 @@
 /** Random conditions over few attributes, and what they mean by the slow and obvious way. For tests. */
 
-import fc from 'fast-check'
 import { contractWords } from '#kernel/vendor.ts'
 import type { Attributes, AttributeValue } from '#plane/access.ts'
+import { fc } from '../../../../../../tests/property.ts'
 import { findAttribute } from '../attributes.ts'
 import type { ConditionFacts } from '../condition.ts'
 import type {
