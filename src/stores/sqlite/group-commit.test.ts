@@ -6,6 +6,7 @@ import { test } from 'node:test'
 
 import { StoreConflict, StoreUnavailable } from '../store.ts'
 import { GroupCommit, type Unit } from './group-commit.ts'
+import { Turns } from './turns.ts'
 
 function opened(): { db: DatabaseSync; group: GroupCommit; log: string[] } {
   const db = new DatabaseSync(':memory:')
@@ -18,6 +19,7 @@ function opened(): { db: DatabaseSync; group: GroupCommit; log: string[] } {
     db,
     triesMax: 3,
     unitsMax: 4,
+    turns: new Turns(),
     onCommit: () => log.push('commit'),
     onLost: () => log.push('lost'),
   })

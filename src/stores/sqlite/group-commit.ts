@@ -9,10 +9,11 @@ import { StoreUnavailable } from '../store.ts'
 import { isWorthAnotherTry } from '../tries.ts'
 import { translate } from './failure.ts'
 import { batches } from './statements.ts'
+import type { Turns } from './turns.ts'
 
 /** One transaction of a batch. */
 export interface Unit {
-  /** Runs the work once, from the start. Awaits nothing that takes a turn of the event loop. */
+  /** Runs the work once, from the start. Awaits nothing that takes a turn of the event loop, but for `turns`. */
   attempt(): Promise<void>
   /** The attempt's rows stand in the batch. */
   kept(): void
@@ -27,8 +28,10 @@ export interface Unit {
 interface GroupCommitOptions {
   readonly db: DatabaseSync
   readonly triesMax: number
-  /** Units in one batch; more of them wait for the next. A bound on how long one batch holds the loop. */
+  /** Units in one batch; more of them wait for the next, and for its flush. */
   readonly unitsMax: number
+  /** The pauses of the units, and between them. */
+  readonly turns: Turns
   /** Called once per batch, right after it became durable and before any unit hears of it. */
   readonly onCommit: () => void
   /** Called when a batch was lost. */
@@ -98,12 +101,13 @@ export class GroupCommit {
 
   /** Never rejects: every outcome is told to the units. */
   async #runBatch(units: readonly Unit[]): Promise<void> {
-    const { db, onCommit, onLost } = this.#options
+    const { db, onCommit, onLost, turns } = this.#options
     const open = new Set(units)
     const alone = units.length === 1
     try {
       this.#statements.begin.run()
       for (const unit of units) {
+        await turns.pause()
         if (!(await this.#runUnit(unit, alone))) open.delete(unit)
       }
       if (db.isTransaction) this.#statements.commit.run()
@@ -124,12 +128,12 @@ export class GroupCommit {
    * batch is lost. A unit alone needs no savepoint: it is the transaction.
    */
   async #runUnit(unit: Unit, alone: boolean): Promise<boolean> {
-    const { db, triesMax } = this.#options
+    const { db, triesMax, turns } = this.#options
     for (let tries = 1; ; tries++) {
       if (alone && !db.isTransaction) this.#statements.begin.run()
       if (!alone) this.#statements.savepoint.run()
       try {
-        await settledThisTurn(unit.attempt())
+        await settledInItsTurns(unit.attempt(), turns)
         if (!alone) this.#statements.release.run()
         unit.kept()
         return true
@@ -156,19 +160,24 @@ export class GroupCommit {
 }
 
 /**
- * Everything a work may await settles in microtasks, so a work still open in the next turn awaits something
- * foreign and would hold up every other writer. It is failed loudly instead.
+ * Everything a work may await settles in microtasks, or is a pause. So a work still open in the next turn awaits
+ * something foreign and would hold up every other writer. It is failed loudly instead.
  */
-function settledThisTurn(attempt: Promise<void>): Promise<void> {
+function settledInItsTurns(attempt: Promise<void>, turns: Turns): Promise<void> {
   return new Promise((resolve, reject) => {
-    const guard = setImmediate(() => {
+    const look = (): void => {
+      if (turns.arePausing) {
+        guard = setImmediate(look)
+        return
+      }
       reject(
         new Error(
           'The work of a transaction awaited something other than the calls of its transaction ' +
             '(a timer, a socket, another transaction). It was rolled back.',
         ),
       )
-    })
+    }
+    let guard = setImmediate(look)
     attempt.then(
       () => {
         clearImmediate(guard)

@@ -10,8 +10,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { contractOptions, contractRow, type Place } from '../contract/setting.ts'
 import { storeContract } from '../contract.ts'
-import { type Store, StoreUnavailable } from '../store.ts'
+import { type SqlTx, type Store, StoreUnavailable } from '../store.ts'
 import { openSqlite } from './open.ts'
+import { statementsAtOnceMax } from './turns.ts'
 
 async function freshPath(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'armature-store-'))
@@ -104,6 +105,71 @@ for (const [name, freshPlace] of [
       await assert.rejects(async () => late, /after its end/)
       assert.equal(await store.count({ under: '/', limit: 9 }), neighbours)
     }
+  })
+}
+
+for (const [name, freshPlace] of [
+  ['a file', filePlace],
+  ['memory', memoryPlace],
+] as const) {
+  test(`in ${name}, the loop comes round in long transactions and in batches of many`, async (t) => {
+    await using store = await (await freshPlace(t))()
+    const counts = async (work: Promise<unknown>): Promise<number> => {
+      let turns = 0
+      const look = (): void => {
+        turns++
+        turn = setImmediate(look)
+      }
+      let turn = setImmediate(look)
+      await work
+      clearImmediate(turn)
+      return turns
+    }
+    const long = async (tx: SqlTx, statements: number): Promise<void> => {
+      for (let at = 0; at < statements; at++) await tx.all('select count(*) as n from resources')
+    }
+    const pauses = 5
+    const statements = pauses * statementsAtOnceMax
+    const one = counts(store.sql.transact((tx) => long(tx, statements)))
+    assert.ok((await one) >= pauses, 'one transaction')
+    const each = statements / 20
+    const many = Array.from({ length: 20 }, () => store.sql.transact((tx) => long(tx, each)))
+    assert.ok((await counts(Promise.all(many))) >= pauses, 'many in one batch')
+    const rows = Array.from({ length: 2.5 * statementsAtOnceMax }, (_, at) =>
+      store.transact((tx) => tx.insert(contractRow(`/made/${at}`))),
+    )
+    assert.ok((await counts(Promise.all(rows))) >= 2, 'rows in one batch')
+  })
+
+  test(`in ${name}, a transaction that paused is still all or nothing, and awaits nothing foreign`, async (t) => {
+    await using store = await (await freshPlace(t))()
+    await store.transact((tx) => tx.insert(contractRow('/kept')))
+    const seen: Promise<number>[] = []
+    const long = async (tx: SqlTx): Promise<void> => {
+      await tx.follow('feed', '/a')
+      setImmediate(() => seen.push(store.count({ under: '/', limit: 9 })))
+      for (let at = 0; at < 3 * statementsAtOnceMax; at++) await tx.run('delete from resources')
+    }
+    const refusal = new Error('no')
+    await assert.rejects(
+      store.sql.transact(async (tx) => {
+        await long(tx)
+        throw refusal
+      }),
+      (error) => error === refusal,
+    )
+    assert.equal(await store.feed('feed').position(), 0)
+    await assert.rejects(
+      store.sql.transact(async (tx) => {
+        await long(tx)
+        await sleep(5)
+      }),
+      /awaited something other/,
+    )
+    assert.equal(await store.feed('feed').position(), 0)
+    assert.deepEqual(await Promise.all(seen), [1, 1])
+    await store.sql.transact(long)
+    assert.equal(await store.feed('feed').position(), 1)
   })
 }
 

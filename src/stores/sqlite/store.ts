@@ -26,8 +26,9 @@ import { RowCache } from './row-cache.ts'
 import type { Scanner } from './scanner.ts'
 import { changes, queries } from './statements.ts'
 import { SqliteTransaction, type Writer } from './transaction.ts'
+import { Turns } from './turns.ts'
 
-/** Units in one batch: at about 50 µs each, a batch holds the event loop for some 12 ms at the most. */
+/** Units in one batch, which share its flush. */
 const unitsMax = 256
 /** Rows read by id again and again: parsing and copying them is most of what a read costs. */
 const rowCacheBytesMax = 32 * 1024 * 1024
@@ -69,6 +70,7 @@ export class SqliteStore implements Store {
     this.#queries = prepareAll(reader, queries)
     this.#changes = prepareAll(writer, changes)
     this.#reads = new SqliteReads(this.#queries)
+    const turns = new Turns()
     this.#writer = {
       queries: this.#shared ? this.#queries : prepareAll(writer, queries),
       changes: this.#changes,
@@ -76,11 +78,13 @@ export class SqliteStore implements Store {
       position: (feed) => this.#batchPositions.get(feed) ?? this.#positions.get(feed) ?? 0,
       touched: this.#touched,
       committed: (key) => this.#rows.get(key),
+      turns,
     }
     this.#group = new GroupCommit({
       db: writer,
       triesMax,
       unitsMax,
+      turns,
       onCommit: () => this.#committed(),
       onLost: () => this.#lost(),
     })

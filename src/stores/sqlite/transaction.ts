@@ -19,6 +19,7 @@ import { takenColumns } from './failure.ts'
 import { type Prepared, SqliteReads } from './reads.ts'
 import type { RelationalStatements } from './relational.ts'
 import type { changes, queries } from './statements.ts'
+import type { Turns } from './turns.ts'
 
 /** What all transactions of a store share. */
 export interface Writer {
@@ -31,6 +32,7 @@ export interface Writer {
   readonly touched: Set<string>
   /** The row as committed, where it is at hand. Not true for a touched key. */
   committed(key: string): ResourceRow | undefined
+  readonly turns: Turns
 }
 
 export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
@@ -163,11 +165,15 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
   }
 
   async all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
-    return this.ask(() => this.#writer.relational.all(text, values))
+    const rows = this.ask(() => this.#writer.relational.all(text, values))
+    await this.#writer.turns.pause()
+    return rows
   }
 
   async run(text: string, ...values: readonly SqlValue[]): Promise<number> {
-    return this.ask(() => this.#writer.relational.run(text, values))
+    const changed = this.ask(() => this.#writer.relational.run(text, values))
+    await this.#writer.turns.pause()
+    return changed
   }
 
   /** The end of a work that did not throw: appends to the feeds and gives their new positions. */
@@ -199,6 +205,7 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
 
   protected override ask<T>(statement: () => T): T {
     this.assertOpen()
+    this.#writer.turns.count()
     try {
       return super.ask(statement)
     } catch (error) {

@@ -1,0 +1,36 @@
+/**
+ * Lets the event loop come round while transactions run: after so many of their statements, of one transaction or of
+ * many in one batch. Counted, not timed, so that tests can count them too. What is not committed stays unseen meanwhile,
+ * since readers have a connection of their own, and other writers wait as they do anyway.
+ */
+
+import { setImmediate } from 'node:timers/promises'
+
+/** Some milliseconds. */
+export const statementsAtOnceMax = 100
+
+export class Turns {
+  #statements = 0
+  #pauses = 0
+
+  /** Somebody waits here for the next turn, and for nothing else. */
+  get arePausing(): boolean {
+    return this.#pauses > 0
+  }
+
+  count(): void {
+    this.#statements++
+  }
+
+  /** `undefined` where no pause is due. */
+  pause(): Promise<void> | undefined {
+    return this.#statements < statementsAtOnceMax ? undefined : this.#pause()
+  }
+
+  async #pause(): Promise<void> {
+    this.#statements = 0
+    this.#pauses++
+    await setImmediate()
+    this.#pauses--
+  }
+}
