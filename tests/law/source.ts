@@ -26,7 +26,7 @@ export function sourceFiles(folder: string, ending = '.ts'): readonly SourceFile
     .map((path) => ({
       path,
       text: readFileSync(join(root, path), 'utf8'),
-      isTest: /\.test\.ts$|\/testing\/|\/contract\.ts$/.test(path),
+      isTest: /\.test\.ts$|\/testing\/|\/contract(?:\.ts$|\/)/.test(path),
     }))
 }
 
