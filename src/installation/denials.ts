@@ -17,7 +17,7 @@ interface Denial {
   readonly request?: Readonly<Record<string, unknown>>
 }
 
-interface Denials extends AsyncDisposable {
+export interface Denials extends AsyncDisposable {
   /** Keeps it in the background; never throws, and never holds up the refusal. */
   note(denial: Omit<Denial, 'at'>): void
   /** The latest refusal with that correlation id, while it is kept. Any replica answers. */

@@ -10,7 +10,7 @@ import type { Clock } from '#kernel/ports.ts'
 import type { Outbound } from '#outbound/outbound.ts'
 import type { Config } from '../config.ts'
 
-interface ChosenEngine {
+export interface ChosenEngine {
   readonly engine: ContainerEngine
   /** For people, at start: what it is and what was passed over. */
   readonly title: string

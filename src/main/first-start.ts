@@ -5,26 +5,29 @@ import type { Ids } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { RunningPlane } from '#plane/create-plane.ts'
-import type { Timers } from '#plane/reconciler.ts'
 import type { Store } from '#stores/store.ts'
-import type { ServerHome } from '../installation/home.ts'
-import { type InstallationRecord, isSeeded } from '../installation/record.ts'
+import { type InstallationRecord, isSeeded, markSeeded } from '../installation/record.ts'
+import type { Foundation } from './foundation.ts'
 
 const ownerRole = '8e3af657-a8ff-443c-a75c-2fe8c4bcb635'
 
 const firstStartSeconds = 10
 
+export async function findOwner(
+  base: Foundation,
+  identity: Identity,
+): Promise<{ readonly ownerId: string; readonly firstStart: boolean }> {
+  const firstStart = !(await isSeeded(base.store.sql))
+  if (firstStart) return { ownerId: await makeOwner(base, identity), firstStart }
+  const { principalId } = await identity.ensureOwner({ displayName: 'Owner' })
+  return { ownerId: principalId, firstStart }
+}
+
 /**
  * The owner of a first start. Of several replicas that start at once, one makes it. When that start was cut off, the
  * next one makes it good, with new credentials where the first were lost.
  */
-export async function makeOwner(deps: {
-  readonly identity: Identity
-  readonly home: ServerHome
-  readonly store: Store
-  readonly timers: Timers
-}): Promise<string> {
-  const { identity, home, store, timers } = deps
+async function makeOwner({ home, store, timers }: Foundation, identity: Identity): Promise<string> {
   const owner = await identity.ensureOwner({ displayName: 'Owner' })
   if (owner.created) {
     const { created: _, ...credentials } = owner
@@ -40,19 +43,15 @@ export async function makeOwner(deps: {
   return owner.principalId
 }
 
-export async function ownerOf(identity: Identity): Promise<string> {
-  const owner = await identity.ensureOwner({ displayName: 'Owner' })
-  return owner.principalId
-}
-
 /** Writes the first subscription and the owner's role assignment, as any client would write them. */
-export async function seedInstallation(parts: {
+export async function seedInstallation(deps: {
   readonly plane: RunningPlane
   readonly record: InstallationRecord
   readonly ownerId: string
   readonly ids: Ids
+  readonly store: Store
 }): Promise<void> {
-  const { plane, record, ownerId, ids } = parts
+  const { plane, record, ownerId, ids, store } = deps
   const principal: Principal = {
     id: ownerId,
     type: 'User',
@@ -90,4 +89,5 @@ export async function seedInstallation(parts: {
   await put(`/subscriptions/${record.subscriptionId}`, '2020-01-01', {
     displayName: 'First subscription',
   })
+  await markSeeded(store.sql)
 }

@@ -21,7 +21,9 @@ export function openMigrating(config: Config, clock: Clock, outbound: Outbound):
       ...(client === undefined ? {} : { clientFolder: client }),
     })
   }
-  const engine = (): Promise<DatabaseEngine> => {
+  let closed = false
+  const engine = async (): Promise<DatabaseEngine> => {
+    if (closed) throw new Error('the engine of database migrations is closed')
     loaded ??= load()
     return loaded
   }
@@ -44,7 +46,10 @@ export function openMigrating(config: Config, clock: Clock, outbound: Outbound):
       traces: async (...asked) => (await engine()).traces(...asked),
       forget: async (migration) => (await engine()).forget(migration),
       list: async () => (await engine()).list(),
-      [Symbol.asyncDispose]: async () => (await loaded)?.[Symbol.asyncDispose](),
+      async [Symbol.asyncDispose]() {
+        closed = true
+        await (await loaded)?.[Symbol.asyncDispose]()
+      },
     },
   }
 }

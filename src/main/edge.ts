@@ -1,0 +1,120 @@
+/** The HTTP server over what it serves: the plane, the sign-in, the directory, the business application, the pages. */
+
+import { recordedSql } from '#activity/recorded-sql.ts'
+import { createBusiness } from '#business/service.ts'
+import { createProxyTest } from '#http/client-address.ts'
+import { createHttpServer, type HttpServer } from '#http/server.ts'
+import { defaultThrottle, type ThrottleSettings } from '#http/throttle.ts'
+import { refuse } from '#kernel/error.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { rootId } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
+import { allowsWithoutAttributes } from '#plane/access.ts'
+import type { Config } from '../config.ts'
+import type { Accounts } from './accounts.ts'
+import { consentPages, consentPrefix } from './consent-pages.ts'
+import type { ChosenEngine } from './container-engine.ts'
+import { directoryTable } from './directory-table.ts'
+import type { Foundation } from './foundation.ts'
+import type { InstallationPlane } from './installation-plane.ts'
+import { keyRoutes } from './key-routes.ts'
+import { openApiTexts } from './openapi-texts.ts'
+import { openReadiness } from './readiness.ts'
+
+interface Served extends InstallationPlane, Accounts {
+  readonly ownerId: string
+  readonly containers: ChosenEngine
+  readonly unhandledErrors: () => { readonly rejections: number; readonly exceptions: number }
+}
+
+export function createEdge(base: Foundation, served: Served): HttpServer {
+  const { config, home, store, keyring, rotation, addressOf, clock, ids, ticks, log } = base
+  const { identity, activity, plane, streams, permissions } = served
+  const { words } = config
+  /** Nothing here is about a resource, so a condition on one cannot hold. */
+  const allowsAtRoot = async (principal: Principal, action: string): Promise<boolean> =>
+    allowsWithoutAttributes(
+      served.authorizer,
+      { principal, action: qualify(words, action), scope: rootId },
+      clock.now(),
+    )
+  return createHttpServer({
+    business: createBusiness({
+      sql: store.sql,
+      activity,
+      clock,
+      ids,
+      namespace: words.namespace,
+      publicUrl: base.publicUrl,
+      conflictStatus: config.businessConflictStatus,
+      groupsOf: (id) => identity.directory.groupsOf(id),
+      administers: (principal) => allowsAtRoot(principal, 'Business/companies/write'),
+    }),
+    plane,
+    authenticate: (header) => identity.authenticator.authenticate(header),
+    expiryOf: (header) => identity.authenticator.expiryOf(header),
+    permissions,
+    oauth: (request, response) => identity.handleOAuth(request, response),
+    directoryRoutes: directoryTable(
+      {
+        identity,
+        keys: keyRoutes({ config, home, keyring, rotation, sql: recordedSql(store.sql, clock) }),
+      },
+      words,
+    ),
+    activity,
+    addressOf,
+    publishesMetrics: config.metrics === 'public',
+    isProxy: createProxyTest(config.trustedProxies),
+    async authorizeAction(action, principal) {
+      // Whoever changes members, passwords or secrets can act as others: that is as strong as giving roles.
+      const needs = action.endsWith('/read') ? [action] : [action, assigning]
+      const granted = await Promise.all(needs.map((need) => allowsAtRoot(principal, need)))
+      if (granted.every((one) => one)) return
+      throw refuse.AuthorizationFailed({
+        client: principal.displayName,
+        principalId: principal.id,
+        action: qualify(words, action),
+        scope: '/',
+      })
+    },
+    clock,
+    ids,
+    ticks,
+    log,
+    logRequests: config.logLevel === 'debug',
+    limits: config.limits,
+    throttle: throttleOf(config, served.ownerId),
+    words,
+    region: 'LOCAL',
+    publicUrl: base.publicUrl,
+    unhandledErrors: served.unhandledErrors,
+    readiness: openReadiness({ sql: store.sql, engine: served.containers.engine, log, ticks }),
+    openapi: openApiTexts(plane, words),
+    upgrades: [streams],
+    mounts: [
+      {
+        prefix: consentPrefix,
+        handle: consentPages({ flow: served.consentFlow, log, publicUrl: base.publicUrl }),
+      },
+    ],
+  })
+}
+
+const assigning = 'Authorization/roleAssignments/write'
+
+function throttleOf(config: Config, ownerId: string): ThrottleSettings | false {
+  const { enabled, owner, reads, writes, deletes, anonymous, subscriptionFactor, atOnce } =
+    config.throttle
+  if (!enabled) return false
+  return {
+    ...defaultThrottle,
+    subscription: { reads, writes, deletes },
+    tenant: { reads, writes, deletes },
+    anonymous,
+    allPrincipalsFactor: subscriptionFactor,
+    atOnceMax: atOnce,
+    ownerId,
+    refusesOwner: owner,
+  }
+}

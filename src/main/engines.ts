@@ -1,0 +1,34 @@
+/** The engines of an installation, as its settings choose them. */
+
+import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
+import type { Copying, Migrating } from '#providers/index.ts'
+import { type ChosenEngine, chooseContainerEngine } from './container-engine.ts'
+import type { Foundation } from './foundation.ts'
+import { openMigrating } from './migration-engine.ts'
+
+export interface Engines {
+  readonly containers: ChosenEngine
+  readonly migrating: Migrating
+  readonly copying: Copying
+}
+
+export async function openEngines(
+  base: Pick<Foundation, 'config' | 'record' | 'clock' | 'outbound' | 'log'>,
+  opened: AsyncDisposableStack,
+): Promise<Engines> {
+  const { config, record, clock, outbound, log } = base
+  const containers = await chooseContainerEngine(config, record.tenantId, clock, outbound)
+  opened.use(containers.engine)
+  log.debug({ engine: containers.title }, 'container engine')
+  const migrating = openMigrating(config, clock, outbound)
+  opened.use(migrating.engine)
+  return {
+    containers,
+    migrating,
+    copying: {
+      engine: workerEngine(config.outbound),
+      root: config.shareRoot,
+      databasesRoot: config.shareDatabases,
+    },
+  }
+}

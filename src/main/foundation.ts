@@ -1,0 +1,81 @@
+/** What every part of an installation stands on: its home, log, store, keys, and the way out. */
+
+import { createAddressOf } from '#http/client-address.ts'
+import type { Clock, Ids, Log } from '#kernel/ports.ts'
+import { type Outbound, openOutbound } from '#outbound/outbound.ts'
+import type { Timers } from '#plane/reconciler.ts'
+import type { Store } from '#stores/store.ts'
+import type { Config } from '../config.ts'
+import { guardStore } from '../installation/guarded-store.ts'
+import { openServerHome, type ServerHome } from '../installation/home.ts'
+import { createLog } from '../log.ts'
+import { type Keys, openKeys } from './keys.ts'
+import { areaMigrations } from './migrations.ts'
+
+/** Real time and chance. */
+export interface Sources {
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly timers: Timers
+  /** Milliseconds that only ever grow. */
+  readonly ticks: () => number
+}
+
+export interface Foundation extends Sources, Omit<Keys, typeof Symbol.asyncDispose> {
+  readonly config: Config
+  readonly home: ServerHome
+  readonly log: Log
+  readonly store: Store
+  readonly outbound: Outbound
+  /** The address of whoever sent a request, behind the proxies that are trusted. */
+  readonly addressOf: ReturnType<typeof createAddressOf>
+  /** The public address may be known only once the port is; '' until then. */
+  readonly publicUrl: () => string
+  readonly listensAt: (url: string) => void
+}
+
+export async function openFoundation(
+  config: Config,
+  sources: Sources,
+  opened: AsyncDisposableStack,
+): Promise<Foundation> {
+  const home = openServerHome(config.home)
+  const log = await createLog(config.logLevel)
+  const unguarded = opened.use(await openStore(config, home, sources.clock))
+  const { keyring, rotation, record, indexKey } = opened.use(
+    await openKeys({ config, home, store: unguarded, log, ...sources }),
+  )
+  let publicUrl = config.publicUrl ?? ''
+  return {
+    ...sources,
+    keyring,
+    rotation,
+    record,
+    indexKey,
+    config,
+    home,
+    log,
+    store: guardStore(unguarded, rotation.guard),
+    outbound: openOutbound({ settings: config.outbound, log }),
+    addressOf: createAddressOf(config.trustedProxies, config.proxyHeader),
+    publicUrl: () => publicUrl,
+    listensAt(url) {
+      if (publicUrl === '') publicUrl = url
+    },
+  }
+}
+
+/** The drivers are loaded only where they serve: PostgreSQL's is no part of an embedded start. */
+async function openStore(config: Config, home: ServerHome, clock: Clock): Promise<Store> {
+  const options = {
+    migrations: areaMigrations,
+    words: config.words,
+    transactionRetriesMax: config.limits.transactionRetriesMax,
+  }
+  if (config.store === undefined) {
+    const { openSqlite } = await import('#stores/sqlite/open.ts')
+    return openSqlite({ path: home.databasePath, ...options })
+  }
+  const { openPostgres } = await import('#stores/postgres/open.ts')
+  return openPostgres({ url: config.store, poolSize: config.storeConnections, clock, ...options })
+}
