@@ -6,7 +6,7 @@ import type { Principal } from './principal.ts'
 export type OperationStatus = 'Running' | 'Succeeded' | 'Failed' | 'Canceled'
 
 /** Why it ended badly; `details` where there are several reasons. */
-export interface OperationError {
+interface OperationError {
   readonly code: string
   readonly message: string
   readonly details?: readonly ErrorDetail[] | undefined

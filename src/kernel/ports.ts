@@ -8,6 +8,11 @@ export interface Clock {
   now(): number
 }
 
+/** The real passage of time, which leases and naps need; `Clock` may stand still in a test. */
+export interface Timers {
+  after(milliseconds: number, callback: () => void): { cancel(): void }
+}
+
 /** Fresh identifiers. */
 export interface Ids {
   /** A random (version 4) UUID in lower case. */

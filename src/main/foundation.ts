@@ -1,9 +1,8 @@
 /** What every part of an installation stands on: its home, log, store, keys, and the way out. */
 
 import { createAddressOf } from '#http/client-address.ts'
-import type { Clock, Ids, Log } from '#kernel/ports.ts'
+import type { Clock, Ids, Log, Timers } from '#kernel/ports.ts'
 import { type Outbound, openOutbound } from '#outbound/outbound.ts'
-import type { Timers } from '#plane/reconciler.ts'
 import type { Store } from '#stores/store.ts'
 import type { Config } from '../config.ts'
 import { guardStore } from '../installation/guarded-store.ts'

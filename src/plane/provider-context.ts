@@ -3,13 +3,12 @@
  * adding one needs no wiring but its line in the list. Engines are no part of it: those a provider asks for by name.
  */
 
-import type { Clock, Ids, Log, Seal } from '#kernel/ports.ts'
+import type { Clock, Ids, Log, Seal, Timers } from '#kernel/ports.ts'
 import type { Directory, WorkloadIdentities } from '#kernel/principal.ts'
 import type { SealPurpose } from '#kernel/seal-purposes.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Sql } from '#stores/store.ts'
 import type { PlaneServices } from './create-plane.ts'
-import type { Timers } from './reconciler.ts'
 
 export interface ProviderContext {
   readonly words: VendorWords

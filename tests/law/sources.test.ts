@@ -74,7 +74,8 @@ const catchers: Readonly<Record<string, string>> = {
   'src/kernel/resource-id.ts': 'decodeURIComponent has no other way to say no',
   'src/plane/create-plane.ts': 'a denial is noted and goes on its way',
   'src/plane/verbs/write.ts': 'the store says so when a unique key is taken',
-  'src/plane/reconciler.ts': 'the world fails; background work tries again',
+  'src/plane/reconcile/claim.ts': 'the world fails; background work tries again',
+  'src/plane/reconcile/step.ts': 'the world fails; background work tries again',
   'src/providers/container-instance/domain/engine-failure.ts':
     'failures of the engine become values',
   'src/business/failure.ts': 'refusals become answers, each by itself inside a batch',

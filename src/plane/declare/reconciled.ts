@@ -72,7 +72,7 @@ export interface Reconciler<M, O = unknown, S = unknown> {
   watchEvents?(wake: (key: string) => void, signal: AbortSignal): void
 }
 
-export interface Background<M> {
+interface Background<M> {
   /** What a DELETE stores instead: the order to end. Undefined where nothing is under way; then the resource goes. */
   endInstead?(resource: Resource<M>): M | undefined
 }

@@ -1,9 +1,8 @@
 /** What authorizations are given, and the port by which token endpoints are asked. */
 
-import type { Clock, Ids, Log, Seal } from '#kernel/ports.ts'
+import type { Clock, Ids, Log, Seal, Timers } from '#kernel/ports.ts'
 import type { Directory } from '#kernel/principal.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
-import type { Timers } from '#plane/reconciler.ts'
 
 /** Asks token endpoints. It is what keeps requests from going where they must not. */
 export interface TokenEndpoint {

@@ -1,13 +1,12 @@
 /** What the provider needs from outside besides the engine: small ports, each with what it falls back to. */
 
 import type { ContainerEngine, Session } from '#engines/containers/engine.ts'
-import type { Clock, Ids, Log, Seal } from '#kernel/ports.ts'
+import type { Clock, Ids, Log, Seal, Timers } from '#kernel/ports.ts'
 import type { Principal, WorkloadIdentities } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { UsageMeter } from '#kernel/usage.ts'
 import type { Permission } from '#plane/access.ts'
 import type { Reader } from '#plane/declare/resource.ts'
-import type { Timers } from '#plane/reconciler.ts'
 import type { ContainerLimits } from './domain/limits.ts'
 
 /** Where secret references are resolved. */

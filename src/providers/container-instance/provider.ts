@@ -1,7 +1,7 @@
 /** The namespace `ContainerInstance`: groups of containers on a container engine, and profiles of such groups. */
 
+import type { Timers } from '#kernel/ports.ts'
 import type { Provider } from '#plane/declare/provider.ts'
-import type { Timers } from '#plane/reconciler.ts'
 import type { ContainerInstanceDependencies } from './dependencies.ts'
 import { defaultContainerLimits } from './domain/limits.ts'
 import { sweepOrphans } from './domain/sweep-orphans.ts'

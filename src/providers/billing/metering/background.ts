@@ -3,9 +3,8 @@
  * invoices. Every replica does it; the account's lock sees to it that each thing happens once.
  */
 
-import type { Clock, Log } from '#kernel/ports.ts'
+import type { Clock, Log, Timers } from '#kernel/ports.ts'
 import { nameOf, parentOf, rootId } from '#kernel/resource-id.ts'
-import type { Timers } from '#plane/reconciler.ts'
 import { number } from '../cells.ts'
 import type { BillingProfile } from '../entities/resources.ts'
 import { closeStatements } from '../invoices/close.ts'

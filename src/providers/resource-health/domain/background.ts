@@ -5,8 +5,7 @@
 
 import { ApiError } from '#kernel/error.ts'
 import type { HealthSignal, HealthSignals } from '#kernel/health.ts'
-import type { Clock, Log } from '#kernel/ports.ts'
-import type { Timers } from '#plane/reconciler.ts'
+import type { Clock, Log, Timers } from '#kernel/ports.ts'
 import type { Sql } from '#stores/store.ts'
 import type { EventStore } from './event-store.ts'
 import { takeStep } from './lifecycle.ts'

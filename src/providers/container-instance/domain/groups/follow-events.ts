@@ -4,8 +4,7 @@
  */
 
 import type { ContainerEngine, EngineEvent } from '#engines/containers/engine.ts'
-import type { Clock, Log } from '#kernel/ports.ts'
-import type { Timers } from '#plane/reconciler.ts'
+import type { Clock, Log, Timers } from '#kernel/ports.ts'
 import { attempt } from '../engine-failure.ts'
 import type { GroupIndex } from './group-index.ts'
 

@@ -5,8 +5,7 @@
  */
 
 import type { ContainerEngine, ProbeSchedule } from '#engines/containers/engine.ts'
-import type { Clock } from '#kernel/ports.ts'
-import type { Timers } from '#plane/reconciler.ts'
+import type { Clock, Timers } from '#kernel/ports.ts'
 import { attempt } from '../engine-failure.ts'
 import type { ProbeVerdict } from './observation.ts'
 

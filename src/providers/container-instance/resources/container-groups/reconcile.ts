@@ -6,7 +6,7 @@
 import type { ContainerEngine, EngineDescription } from '#engines/containers/engine.ts'
 import type { Step } from '#engines/containers/next-step.ts'
 import { performStep } from '#engines/containers/perform-step.ts'
-import type { Clock, Log } from '#kernel/ports.ts'
+import type { Clock, Log, Timers } from '#kernel/ports.ts'
 import type { WorkloadIdentities } from '#kernel/principal.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import type { UsageMeter } from '#kernel/usage.ts'
@@ -17,7 +17,6 @@ import {
   type Subject,
 } from '#plane/declare/reconciled.ts'
 import type { Reader } from '#plane/declare/resource.ts'
-import type { Timers } from '#plane/reconciler.ts'
 import { uuidOf } from '../../domain/absent-identity.ts'
 import { type Attempt, attempt, type Failure } from '../../domain/engine-failure.ts'
 import {

@@ -4,18 +4,18 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { ApiError } from '#kernel/error.ts'
+import type { Timers } from '#kernel/ports.ts'
 import type { Store } from '#stores/store.ts'
-import { type Next, StepFailure } from './declare/reconciled.ts'
-import type { Outcome } from './plane.ts'
-import type { Timers } from './reconciler.ts'
-import { mortalStore } from './testing/mortal-store.ts'
+import { type Next, StepFailure } from '../declare/reconciled.ts'
+import type { Outcome } from '../plane.ts'
+import { mortalStore } from '../testing/mortal-store.ts'
 import {
   scriptedProvider,
   type ValveScript,
   valveDeadlineSeconds,
-} from './testing/scripted-provider.ts'
-import { group, memoryStore, startPlane, type TestPlane, testClock } from './testing/start.ts'
-import { WatchedEngine } from './testing/watched-engine.ts'
+} from '../testing/scripted-provider.ts'
+import { group, memoryStore, startPlane, type TestPlane, testClock } from '../testing/start.ts'
+import { WatchedEngine } from '../testing/watched-engine.ts'
 
 const widget = `${group}/providers/Vendor.Sample/widgets/w`
 const valve = `${group}/providers/Vendor.Scripted/valves/v`

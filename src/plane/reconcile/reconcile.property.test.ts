@@ -16,9 +16,9 @@ import {
   type PostgresServer,
   startPostgres,
 } from '#stores/testing/postgres-server.ts'
-import { fc } from '../../tests/property.ts'
-import { requireOrSkip } from '../../tests/require.ts'
-import { mortalStore } from './testing/mortal-store.ts'
+import { fc } from '../../../tests/property.ts'
+import { requireOrSkip } from '../../../tests/require.ts'
+import { mortalStore } from '../testing/mortal-store.ts'
 import {
   group,
   memoryStore,
@@ -26,8 +26,8 @@ import {
   type TestClock,
   type TestPlane,
   testClock,
-} from './testing/start.ts'
-import { WatchedEngine } from './testing/watched-engine.ts'
+} from '../testing/start.ts'
+import { WatchedEngine } from '../testing/watched-engine.ts'
 
 const shared: { server?: Promise<PostgresServer> } = {}
 after(async () => (await shared.server)?.stop())

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { scriptedProvider } from './testing/scripted-provider.ts'
-import { group, startPlane } from './testing/start.ts'
+import { scriptedProvider } from '../testing/scripted-provider.ts'
+import { group, startPlane } from '../testing/start.ts'
 
 const valve = (name: string): string => `${group}/providers/Vendor.Scripted/valves/${name}`
 const body = { properties: { open: true } }

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Next } from './declare/reconciled.ts'
-import { scriptedProvider } from './testing/scripted-provider.ts'
-import { group, startPlane } from './testing/start.ts'
+import type { Next } from '../declare/reconciled.ts'
+import { scriptedProvider } from '../testing/scripted-provider.ts'
+import { group, startPlane } from '../testing/start.ts'
 
 const valve = `${group}/providers/Vendor.Scripted/valves/v`
 

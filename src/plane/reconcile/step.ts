@@ -1,0 +1,167 @@
+/**
+ * One turn of work under a claim: observe, next, then a step or a rest. What the turn saw is written by `record.ts`; a
+ * worker that may have lost its claim performs nothing.
+ */
+
+import { backOff } from '#kernel/back-off.ts'
+import { isTerminalState } from '#kernel/operation.ts'
+import { StoreConflict, StoreUnavailable } from '#stores/store.ts'
+import { systemInitiator } from '../audit.ts'
+import { type Next, StepFailure } from '../declare/reconciled.ts'
+import type { PlaneDependencies } from '../dependencies.ts'
+import { readRow } from '../document.ts'
+import { readOperation } from '../operations.ts'
+import { subjectOf } from '../subject.ts'
+import { emptyScope, type RemovalProgress } from '../verbs/delete.ts'
+import {
+  type Lease,
+  recordDone,
+  recordFailed,
+  recordLook,
+  recordNothing,
+  type Work,
+} from './record.ts'
+
+const backoffFirstSeconds = 1
+const childrenLookSeconds = 1
+
+/** False when the claim was given back, or is no longer ours. */
+export async function takeTurn(deps: PlaneDependencies, lease: Lease): Promise<boolean> {
+  const { claim } = lease
+  lease.hasNewEvent = false
+  const row = await deps.store.get(claim.key)
+  const compiled = row === undefined ? undefined : deps.registry.byKey(row.type)
+  const reconcile = compiled?.reconcile
+  if (row === undefined || compiled === undefined || reconcile === undefined) {
+    await recordNothing(deps, claim)
+    return false
+  }
+  const resource = readRow(row)
+  const subject = subjectOf(deps, resource)
+  const work: Work = { deps, lease, compiled, reconcile, resource, subject }
+  try {
+    const observed = await reconcile.observe(subject)
+    return await follow(work, reconcile.next(subject, observed), observed)
+  } catch (error) {
+    if (error instanceof StepFailure) return await failed(work, error)
+    if (error instanceof StoreConflict || error instanceof StoreUnavailable) throw error
+    if (!(await isOverdue(work))) throw error
+    // A fault of ours does not keep an operation running for ever. Its text is for the log alone.
+    deps.log.error({ key: claim.key, error }, 'background work failed, past its deadline')
+    const message = 'an internal error; the log of the server has more'
+    return await failed(work, new StepFailure('never', 'InternalServerError', message))
+  }
+}
+
+/** What `next` decided. */
+async function follow(
+  work: Work,
+  next: Next<unknown, unknown>,
+  observed: unknown,
+): Promise<boolean> {
+  switch (next.kind) {
+    case 'step':
+      if (await isOverdue(work)) return failed(work, timedOut())
+      await recordLook(work, observed, next.state)
+      // Whoever was held up for so long may not be alone with the resource any more.
+      if (!isHeld(work.deps, work.lease)) return false
+      await work.reconcile.perform(work.subject, next.step)
+      return true
+    case 'wait':
+      if (await isOverdue(work)) return failed(work, timedOut())
+      await recordLook(work, next.observed ?? observed, next.state)
+      // What it was to wait for may have come since it looked.
+      if (work.lease.hasNewEvent) return true
+      return rest(work, await beforeDeadline(work, next.seconds * 1000))
+    case 'done':
+      return finish(work, next.observed ?? observed)
+    case 'fail': {
+      const { code, message, details, status = 'Failed' } = next
+      return fail(work, { status, error: { code, message, details } }, next.observed ?? observed)
+    }
+    default:
+      return next satisfies never
+  }
+}
+
+/** After that another may have it. */
+export function isHeld(deps: PlaneDependencies, lease: Lease): boolean {
+  return deps.clock.now() < lease.until
+}
+
+/** Desired is reached, unless it has changed meanwhile: then it is looked at again. */
+async function finish(work: Work, observed: unknown): Promise<boolean> {
+  const { deps, lease, resource, reconcile } = work
+  if (resource.deleting && !(await isEmptied(work))) return rest(work, childrenLookSeconds * 1000)
+  if (!(await recordDone(work, observed))) return true
+  deps.settled(lease.claim.key)
+  if (resource.deleting || reconcile.resyncSeconds === undefined) return false
+  return rest(work, reconcile.resyncSeconds * 1000)
+}
+
+/** Nested and extension resources go with it; those with engines of their own are waited for. */
+async function isEmptied({ deps, resource }: Work): Promise<boolean> {
+  let progress: RemovalProgress
+  do {
+    progress = await emptyScope(deps, resource.id, systemInitiator)
+  } while (progress.remaining > 0 && progress.removed > 0)
+  return progress.remaining === 0
+}
+
+async function fail(
+  work: Work,
+  ending: Parameters<typeof recordFailed>[1],
+  observed: unknown,
+): Promise<boolean> {
+  await recordFailed(work, ending, observed)
+  await rest(work, (work.reconcile.resyncSeconds ?? 0) * 1000)
+  work.deps.settled(work.lease.claim.key)
+  return false
+}
+
+/** The world failed. Later means later, until the deadline of the operation that asked for it. */
+async function failed(work: Work, { code, message, retry }: StepFailure): Promise<boolean> {
+  const { deps, resource } = work
+  const { key, attempt } = work.lease.claim
+  deps.log.warn({ key, code, attempt, reason: message }, 'a step failed')
+  const isSettled = isTerminalState(resource.state)
+  if (!isSettled && (retry === 'never' || (await isOverdue(work)))) {
+    return fail(work, { status: 'Failed', error: { code, message } }, resource.observed)
+  }
+  return rest(work, await beforeDeadline(work, backOffMilliseconds(deps, attempt)), true)
+}
+
+/** Gives the claim back: nothing to do for so long. */
+async function rest(
+  { deps, lease }: Work,
+  milliseconds: number,
+  hasFailed = false,
+): Promise<false> {
+  await deps.store.release(lease.claim, deps.clock.now() + milliseconds, hasFailed)
+  return false
+}
+
+export function backOffMilliseconds({ limits }: PlaneDependencies, attempt: number): number {
+  return backOff({ first: backoffFirstSeconds, most: limits.backoffSecondsMax }, attempt) * 1000
+}
+
+function timedOut(): StepFailure {
+  return new StepFailure('never', 'OperationTimedOut', 'the deadline passed')
+}
+
+async function isOverdue(work: Work): Promise<boolean> {
+  return (await millisecondsLeft(work)) < 0
+}
+
+/** So long, or until right after the deadline: an operation that is overdue is not kept waiting. */
+async function beforeDeadline(work: Work, milliseconds: number): Promise<number> {
+  const left = await millisecondsLeft(work)
+  return left < 0 ? milliseconds : Math.min(milliseconds, left + 1)
+}
+
+/** Until the deadline of the operation; negative after it, and endless without one. */
+async function millisecondsLeft({ deps, lease }: Work): Promise<number> {
+  const row = await deps.store.runningOperation(lease.claim.key)
+  const deadline = row === undefined ? undefined : readOperation(row).deadline
+  return deadline === undefined ? Number.POSITIVE_INFINITY : deadline - deps.clock.now()
+}
