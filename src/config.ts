@@ -35,6 +35,7 @@ import {
   whole,
 } from './config/setting.ts'
 import { arrangeThrottle, type ThrottleConfig, throttleSettings } from './config/throttle.ts'
+import { arrangeTls, findTlsProblem, type TlsConfig, tlsSettings } from './config/tls.ts'
 
 type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug'
 
@@ -43,6 +44,7 @@ export interface Config
   extends KeyConfig,
     AccountsConfig,
     EdgeConfig,
+    TlsConfig,
     OutboundConfig,
     MigrationsConfig {
   /** Absolute. */
@@ -254,6 +256,7 @@ const settings = {
       'The status of the business application’s answer to a tag in `If-Match` that is stale. `409` is for clients that expect it.',
   }),
   ...edgeSettings,
+  ...tlsSettings,
   ...outboundSettings,
   ...migrationsSettings,
   logLevel: choice(['silent', 'error', 'warn', 'info', 'debug'], {
@@ -339,6 +342,8 @@ export function readConfig(sources: ConfigSources = {}): Config {
     const variable = environmentName(name)
     if (environment[variable]) problems.push({ setting: variable, message })
   }
+  const message = findTlsProblem(values)
+  if (message !== undefined) problems.push({ setting: 'ARMATURE_TLS', message })
   if (problems.length > 0) throw new ConfigError(problems)
   // Every entry of the two tables was parsed without a problem, so each name has a value of its type.
   const named = Object.fromEntries(values) as Named & Record<string, number>
@@ -401,6 +406,7 @@ function arrange(
     businessConflictStatus: named.businessConflictStatus === '409' ? 409 : 412,
     ...arrangeMigrations(named, directory),
     ...arrangeEdge(named),
+    ...arrangeTls(named, directory),
     outbound: arrangeOutbound(named),
     templateLinks: named.templateLinks,
     consentRedirects: named.consentRedirects,

@@ -9,6 +9,7 @@ import { listenForMetrics } from '#http/metrics-listener.ts'
 import type { HttpServer } from '#http/server.ts'
 import type { Config } from './config.ts'
 import { openAccounts } from './main/accounts.ts'
+import { type Addresses, addressesOf } from './main/addresses.ts'
 import { createEdge } from './main/edge.ts'
 import { openEngines } from './main/engines.ts'
 import { findOwner, seedInstallation } from './main/first-start.ts'
@@ -62,12 +63,18 @@ export async function start(config: Config): Promise<Started> {
   const { containers } = engines
   const edge = { ...served, ...accounts, ownerId, containers, unhandledErrors: () => unhandled }
   const server = opened.use(createEdge(base, edge))
-  const localUrl = await listen(base, server, opened)
-  const url = base.publicUrl()
+  const addresses = await listen(base, server, opened)
+  const { url } = addresses
   startBackground(base, plane, opened)
   const { tenantId, subscriptionId } = record
   const shown = { tenantId, subscriptionId, principalId: ownerId }
-  home.writeRunning({ url, localUrl, pid: process.pid, ...shown, words: config.words })
+  home.writeRunning({
+    ...addresses,
+    ...(base.certificates === undefined ? {} : { authorityFile: base.certificates.authorityFile }),
+    pid: process.pid,
+    ...shown,
+    words: config.words,
+  })
   opened.defer(() => home.removeRunning())
 
   const close = once(opened.move())
@@ -89,18 +96,19 @@ export async function start(config: Config): Promise<Started> {
   }
 }
 
-/** The address it listens on. A stop lets running requests end first. */
+/** The addresses it is reached by. A stop lets running requests end first. */
 async function listen(
   { config, listensAt }: Foundation,
   server: HttpServer,
   opened: AsyncDisposableStack,
-): Promise<string> {
-  const { host, port, metrics } = config
+): Promise<Addresses> {
+  const { host, port, tlsPort: securePort, metrics } = config
   if (typeof metrics !== 'string') opened.use(await listenForMetrics(metrics, server.scrape))
-  const { url } = await server.listen({ host, port })
+  const ports = await server.listen({ host, port, securePort })
   opened.defer(() => server.close({ drainSeconds: config.limits.drainSeconds }))
-  listensAt(url)
-  return url
+  const addresses = addressesOf(config, ports)
+  listensAt(addresses.url)
+  return addresses
 }
 
 /** What goes on without requests. */

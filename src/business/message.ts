@@ -21,6 +21,8 @@ export interface BusinessRequest {
   readonly body: Uint8Array | undefined
   readonly principal: Principal
   readonly correlationId: string
+  /** The address by which the caller came, without a slash at its end; the installation's own when left out. */
+  readonly publicUrl?: string
   /** Counts the requests of a batch against the caller's allowance; throws what refuses them. */
   admit?(counts: Readonly<Record<'reads' | 'writes' | 'deletes', number>>): void
   /** Where it came from, for the audit trail. */

@@ -44,6 +44,14 @@ export interface BusinessDependencies extends AccessDependencies {
   readonly activity?: Pick<ActivityQueue, 'note'>
 }
 
+interface RowsRead {
+  readonly reader: Reader
+  readonly parsed: DataRequest
+  readonly caller: Caller
+  readonly reads: Reads
+  readonly budget: Budget | undefined
+}
+
 interface AskedWrite {
   readonly request: BusinessRequest
   readonly parsed: DataRequest
@@ -59,16 +67,17 @@ export interface Business {
 export function createBusiness(deps: BusinessDependencies): Business {
   const { sql } = deps
   const activity = businessActivity(deps.namespace, deps.activity)
-  let made: Reader | undefined
-  const root = (): string => `${deps.publicUrl()}/api`
-  const reader = (): Reader => {
-    made ??= createReader({
-      model,
-      namespace: deps.namespace,
-      publicUrl: root(),
-      dialect: sql.dialect,
-    })
-    return made
+  const rootOf = ({ publicUrl }: BusinessRequest): string => `${publicUrl ?? deps.publicUrl()}/api`
+  const readerAt = (publicUrl: string): Reader =>
+    createReader({ model, namespace: deps.namespace, publicUrl, dialect: sql.dialect })
+  /** With the installation's own address in it. Nothing that a caller named is kept. */
+  let kept: { readonly root: string; readonly reader: Reader } | undefined
+  const readerOf = (request: BusinessRequest): Reader => {
+    const root = rootOf(request)
+    if (root === kept?.root) return kept.reader
+    const reader = readerAt(root)
+    if (root === `${deps.publicUrl()}/api`) kept = { root, reader }
+    return reader
   }
 
   async function serve(
@@ -84,7 +93,10 @@ export function createBusiness(deps: BusinessDependencies): Business {
     switch (parsed.kind) {
       case 'service':
         if (!isRead) throw onlyRead(request.method)
-        return json(200, serviceDocument(model, parsed.version, `${root()}/${parsed.version}`))
+        return json(
+          200,
+          serviceDocument(model, parsed.version, `${rootOf(request)}/${parsed.version}`),
+        )
       case 'metadata':
         if (!isRead) throw onlyRead(request.method)
         return {
@@ -95,7 +107,10 @@ export function createBusiness(deps: BusinessDependencies): Business {
       case 'batch':
         return await batch(request, caller)
       default: {
-        if (isRead) return await read(parsed, caller, reads ?? within ?? sql, budget)
+        if (isRead) {
+          const reader = readerOf(request)
+          return await read({ reader, parsed, caller, reads: reads ?? within ?? sql, budget })
+        }
         const write = (tx: SqlTx): Promise<BusinessAnswer> =>
           written({ request, parsed, caller, budget: budget?.inTransaction() }, tx)
         return await (within === undefined ? sql.transact(write) : write(within))
@@ -113,20 +128,21 @@ export function createBusiness(deps: BusinessDependencies): Business {
       atomically: (work) => sql.transact(work),
       snapshot: (work) => sql.snapshot(work),
     }
-    return await answerBatch(request, runner, root())
+    return await answerBatch(request, runner, rootOf(request))
   }
 
-  async function read(
-    parsed: DataRequest,
-    caller: Caller,
-    reads: Reads,
-    budget: Budget | undefined,
-  ): Promise<BusinessAnswer> {
-    const companyId = await reader().companyId(reads, parsed)
+  async function read({
+    reader,
+    parsed,
+    caller,
+    reads,
+    budget,
+  }: RowsRead): Promise<BusinessAnswer> {
+    const companyId = await reader.companyId(reads, parsed)
     const rights = await rightsOf(reads, caller)
     authorize(rights, companyId, targetOf(parsed), false)
     const visible = rights.isAdministrator ? undefined : [...rights.byCompany.keys()]
-    return await reader().read(reads, parsed, companyId, visible, budget)
+    return await reader.read(reads, parsed, companyId, visible, budget)
   }
 
   async function told(
@@ -144,13 +160,14 @@ export function createBusiness(deps: BusinessDependencies): Business {
     tx: SqlTx,
   ): Promise<BusinessAnswer> {
     const entity = targetOf(parsed)
-    const companyId = await reader().companyId(tx, parsed)
+    const reader = readerOf(request)
+    const companyId = await reader.companyId(tx, parsed)
     const isCreate = parsed.method === 'POST' && parsed.kind !== 'action'
     const rights = await rightsOf(tx, caller)
     const isOfCompany = entity.scope === 'company'
     if (isOfCompany || isCreate) authorize(rights, companyId, entity, true)
     const odd = isCreate && parsed.kind === 'row' ? 'last-key-ignored' : undefined
-    const resolved = toldPath(parsed) ?? (await reader().resolve(tx, parsed, companyId, odd))
+    const resolved = toldPath(parsed) ?? (await reader.resolve(tx, parsed, companyId, odd))
     if (!isOfCompany && !isCreate) authorize(rights, resolved.id, entity, true)
     const context: WriteContext = {
       tx,
@@ -166,11 +183,11 @@ export function createBusiness(deps: BusinessDependencies): Business {
     const record = (write: BusinessWrite): Promise<void> =>
       activity.record(tx, context.now, request, write)
     const look = (id: string): ReturnType<Reader['show']> =>
-      reader().show(tx, parsed, companyId, entity, { id, row: undefined })
+      reader.show(tx, parsed, companyId, entity, { id, row: undefined })
     if (isCreate && (parsed.kind === 'rows' || entity.table === 'business_lines')) {
       const place = placeOf(parsed, resolved)
       const written = await create(context, model, entity, parsed.body ?? {}, place)
-      const after = await reader().show(tx, parsed, companyId, entity, written, budget)
+      const after = await reader.show(tx, parsed, companyId, entity, written, budget)
       await record({
         operation: `${entity.set}/write`,
         location: after.location,
@@ -189,7 +206,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
         isFull(rights, companyId),
       )
       const led = model.find(result.set, parsed.version) ?? entity
-      const { location } = await reader().show(tx, parsed, companyId, led, {
+      const { location } = await reader.show(tx, parsed, companyId, led, {
         id: result.id,
         row: undefined,
       })
@@ -212,7 +229,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
       const within = resolved.parents.at(-1)
       const before = entity.allows.change ? (await look(id)).text : undefined
       const written = await change(context, entity, id, parsed.body ?? {}, parsed.ifMatch, within)
-      const after = await reader().show(tx, parsed, companyId, entity, written, budget)
+      const after = await reader.show(tx, parsed, companyId, entity, written, budget)
       await record({
         operation: `${entity.set}/write`,
         location: after.location,

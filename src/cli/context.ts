@@ -3,9 +3,10 @@
 import { readFileSync } from 'node:fs'
 import { type Client, createClient } from '#client/client.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
+import { trustAuthority } from '#tls/trust.ts'
 import { type Config, type ConfigSources, readConfig } from '../config.ts'
 import { LocalProblem } from './command.ts'
-import { chooseCredential } from './credential.ts'
+import { addressesOf, chooseCredential } from './credential.ts'
 import { type Home, openHome, type RunningFile } from './home.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -56,8 +57,10 @@ export function createContext(terminal: Terminal, program: ProgramFacts): Contex
     home: () => openHome(settings().home),
     connect(values) {
       const home = openHome(settings().home)
+      const authority = home.running()?.authorityFile
+      if (authority !== undefined) trustAuthority(authority)
       const { url, reach, running, token } = chooseCredential(home, values)
-      const alsoAt = [url, ...(running?.localUrl === undefined ? [] : [running.localUrl])]
+      const alsoAt = [url, ...(running === undefined ? [] : addressesOf(running))]
       return {
         client: createClient({ url: reach, token, alsoAt }),
         url,

@@ -28,8 +28,7 @@ export function chooseCredential(home: Home, wanted: Wanted): Chosen {
   const local = home.running()
   const url = trim(wanted.url ?? session?.url ?? local?.url)
   if (url === undefined) throw notRunning(home)
-  const isLocal =
-    local !== undefined && [local.url, local.localUrl].some((one) => trim(one) === url)
+  const isLocal = local !== undefined && addressesOf(local).some((one) => trim(one) === url)
   const running = isLocal ? local : undefined
   const reach = trim(running?.localUrl) ?? url
   const chosen = (token: () => Promise<string>): Chosen => ({ url, reach, running, token })
@@ -80,6 +79,12 @@ async function sessionToken(home: Home, session: SessionFile, url: string): Prom
     refreshToken: token.refreshToken ?? refreshToken,
   })
   return token.accessToken
+}
+
+/** All by which the installation of a home is reached. */
+export function addressesOf(running: RunningFile): readonly string[] {
+  const { url, localUrl, httpUrl, httpsUrl } = running
+  return [url, localUrl, httpUrl, httpsUrl].flatMap((one) => one ?? [])
 }
 
 function trim(url: string | undefined): string | undefined {

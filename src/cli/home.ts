@@ -11,8 +11,12 @@ import { LocalProblem } from './command.ts'
 export interface RunningFile {
   /** The address clients use. */
   readonly url: string
-  /** The address listened on, where `url` is that of a proxy. */
+  /** By which this machine reaches it. */
   readonly localUrl?: string
+  readonly httpUrl?: string
+  readonly httpsUrl?: string
+  /** What clients of https have to trust. */
+  readonly authorityFile?: string
   readonly pid: number
   readonly tenantId: string
   readonly subscriptionId: string

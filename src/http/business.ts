@@ -39,6 +39,7 @@ export function businessEndpoints(
         body: await bodyOf(exchange, edge),
         principal: principalOf(exchange),
         correlationId: exchange.correlationId,
+        publicUrl: edge.publicUrlOf(exchange.request),
         admit(counts) {
           const { id } = principalOf(exchange)
           const refusal = edge.throttle.takeMany(id, counts, edge.clock.now())

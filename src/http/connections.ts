@@ -6,6 +6,7 @@
 
 import type { Server, ServerResponse } from 'node:http'
 import { type Socket, Server as TcpServer } from 'node:net'
+import { TLSSocket, type Server as TlsServer } from 'node:tls'
 import { addressGroupOf } from './client-address.ts'
 
 interface ConnectionLimits {
@@ -14,6 +15,8 @@ interface ConnectionLimits {
 }
 
 export interface Connections {
+  /** Connections that are open, those of https included. */
+  count(): number
   /** Answers of this connection that are under way, the newest request included. */
   running(socket: Socket): number
   /** A connection that HTTP lets go of (an upgrade) is no longer ended from here, but still counted. */
@@ -32,6 +35,7 @@ export function trackConnections(
   server: Server,
   limits: ConnectionLimits,
   isProxy: (address: string) => boolean,
+  secure?: TlsServer,
 ): Connections {
   /** With the number of requests that are not answered yet. */
   const open = new Map<Socket, number>()
@@ -39,24 +43,37 @@ export function trackConnections(
   let ending = false
 
   server.maxConnections = limits.connectionsMax
+  /** As they were accepted: for https, what the handshake runs over. */
+  const accepted = new Set<Socket>()
 
-  server.on('connection', (socket: Socket) => {
+  function admit(socket: Socket): boolean {
     const address = socket.remoteAddress ?? ''
     const group = addressGroupOf(address)
     const count = byAddress.get(group) ?? 0
     // Behind a proxy all callers share its connections.
-    if (count >= limits.connectionsPerAddressMax && !isProxy(address)) {
+    const tooMany = count >= limits.connectionsPerAddressMax && !isProxy(address)
+    if (tooMany || accepted.size >= limits.connectionsMax) {
       socket.destroy()
-      return
+      return false
     }
     byAddress.set(group, count + 1)
-    open.set(socket, 0)
+    accepted.add(socket)
     socket.once('close', () => {
-      open.delete(socket)
+      accepted.delete(socket)
       const left = (byAddress.get(group) ?? 1) - 1
       if (left > 0) byAddress.set(group, left)
       else byAddress.delete(group)
     })
+    return true
+  }
+
+  secure?.on('connection', admit)
+
+  server.on('connection', (socket: Socket) => {
+    // One of https was admitted before its handshake.
+    if (!(socket instanceof TLSSocket) && !admit(socket)) return
+    open.set(socket, 0)
+    socket.once('close', () => open.delete(socket))
   })
 
   // Before the router sees it, which counts on it.
@@ -82,11 +99,18 @@ export function trackConnections(
   }
 
   return {
+    count: () => accepted.size,
     running: (socket) => open.get(socket) ?? 0,
     release: (socket) => open.delete(socket),
     async drain(seconds) {
       // What HTTP's own `close` does besides this, it would do at once: destroy idle connections.
-      const closed = new Promise((resolve) => TcpServer.prototype.close.call(server, resolve))
+      const closed = Promise.all(
+        [server, secure].map(
+          (one) =>
+            one?.listening !== true ||
+            new Promise((resolve) => TcpServer.prototype.close.call(one, resolve)),
+        ),
+      )
       const grace = setTimeout(
         () => {
           ending = true
@@ -94,7 +118,11 @@ export function trackConnections(
         },
         Math.min(graceMillisecondsMax, seconds * 1000 * graceShare),
       )
-      const cut = setTimeout(() => server.closeAllConnections(), seconds * 1000)
+      const cut = setTimeout(() => {
+        server.closeAllConnections()
+        // Those whose handshake has not ended are no connections of HTTP yet.
+        for (const socket of accepted) socket.destroy()
+      }, seconds * 1000)
       await closed
       clearTimeout(grace)
       clearTimeout(cut)

@@ -20,6 +20,7 @@ import { type AddressOf, originOf } from './client-address.ts'
 import type { JsonSyntax } from './json.ts'
 import type { Metrics } from './metrics.ts'
 import type { PermissionWatch } from './permission-watch.ts'
+import type { PublicUrlOf } from './public-url.ts'
 import type { SlowReaders } from './slow-readers.ts'
 import type { Allowance, Throttle } from './throttle.ts'
 
@@ -112,8 +113,10 @@ export interface EdgeDependencies {
   readonly words: VendorWords
   /** First part of `x-ms-routing-request-id`. */
   readonly region: string
-  /** Origin for absolute links, without a slash at its end. Asked per request: the port may be known late. */
-  publicUrl(): string
+  /** The origin for absolute links in the answer to a request. */
+  readonly publicUrlOf: PublicUrlOf
+  /** Clients are told to come by https alone. */
+  readonly strictTransport: boolean
 }
 
 /** What all requests share. Made by `createHttpServer`, never changed afterwards. */

@@ -131,9 +131,14 @@ export function fail(exchange: Exchange, edge: Edge, thrown: unknown): void {
       : (exchange.family ?? edge.plane.errorFamilyOf(exchange.path))
   const failure = shapeFailure(error, family, exchange.correlationId)
   const headers = { ...failure.headers }
-  if (failure.status === 401 && headers['WWW-Authenticate'] === undefined) {
-    const address = `${edge.publicUrl()}/common/oauth2/authorize`
-    headers['WWW-Authenticate'] = `Bearer authorization_uri="${address}"`
+  if (failure.status === 401) {
+    const address = `${edge.publicUrlOf(exchange.request)}/common/oauth2/authorize`
+    const [, reason] = /^Bearer (.*)$/.exec(headers['WWW-Authenticate'] ?? '') ?? []
+    const parts = [
+      `Bearer authorization_uri="${address}"`,
+      ...(reason === undefined ? [] : [reason]),
+    ]
+    headers['WWW-Authenticate'] = parts.join(', ')
   }
   if (failure.status >= 500) report(exchange, edge, error, failure)
   noteRefused(exchange, edge, error, failure.status)

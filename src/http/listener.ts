@@ -1,7 +1,8 @@
-/** The sockets of the server: their limits, the address it listens on, and what is said to bytes that are no request. */
+/** The sockets of the server: their limits, the ports it listens on, and what is said to bytes that are no request. */
 
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { networkInterfaces } from 'node:os'
+import type { Server as TcpServer } from 'node:net'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import type { Limits } from '#kernel/limits.ts'
 import { answerBrokenRequest } from './failure.ts'
 
@@ -34,11 +35,34 @@ export function createListener(
   return server
 }
 
-/** Listens, and gives the address as a URL. Port 0 takes a free one. */
+/** What https answers with, and what tells that it changed. */
+export interface ServerCertificates {
+  current(): { readonly certificate: string; readonly key: string }
+  onChange(callback: () => void): void
+}
+
+/** Https is the same server: what comes out of the handshake is a connection like any other. */
+export function createSecureListener(server: Server, certificates: ServerCertificates): TlsServer {
+  const pair = () => {
+    const { certificate: cert, key } = certificates.current()
+    return { cert, key }
+  }
+  const secure = createTlsServer({
+    ...pair(),
+    ALPNProtocols: ['http/1.1'],
+    minVersion: 'TLSv1.2',
+    handshakeTimeout: headersTimeoutMilliseconds,
+  })
+  secure.on('secureConnection', (socket) => server.emit('connection', socket))
+  certificates.onChange(() => secure.setSecureContext(pair()))
+  return secure
+}
+
+/** Listens, and gives the port. Port 0 takes a free one. */
 export async function listen(
-  server: Server,
+  server: TcpServer,
   where: { readonly host: string; readonly port: number },
-): Promise<string> {
+): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(where, () => {
@@ -48,15 +72,5 @@ export async function listen(
   })
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server has no port')
-  return `http://${hostOf(address.address)}:${address.port}`
-}
-
-/** The host of a URL. Nobody can call `0.0.0.0`, so that becomes an address of this machine. */
-function hostOf(address: string): string {
-  if (address.includes(':')) return `[${address}]`
-  if (address !== '0.0.0.0') return address
-  const own = Object.values(networkInterfaces())
-    .flatMap((each) => each ?? [])
-    .filter(({ family }) => family === 'IPv4')
-  return (own.find(({ internal }) => internal) ?? own[0])?.address ?? '127.0.0.1'
+  return address.port
 }

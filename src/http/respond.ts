@@ -75,7 +75,7 @@ function commonHeaders(
     'X-Content-Type-Options',
     'nosniff',
   ]
-  if (edge.publicUrl().startsWith('https:')) {
+  if (edge.strictTransport) {
     headers.push('Strict-Transport-Security', 'max-age=31536000; includeSubDomains')
   }
   if (edge.isDraining()) headers.push('Connection', 'close')
@@ -107,11 +107,15 @@ function override(headers: FlatHeaders, own: Readonly<Record<string, string>>): 
 }
 
 function outcomeHeaders(exchange: Exchange, edge: Edge, outcome: Outcome): FlatHeaders {
-  const headers = commonHeaders(exchange, edge, outcome.headers)
+  const own =
+    outcome.headers === undefined || outcome.status >= 300
+      ? outcome.headers
+      : withAbsoluteLinks(exchange, edge, outcome.headers)
+  const headers = commonHeaders(exchange, edge, own)
   if (outcome.etag !== undefined) headers.push('ETag', formatEtag(outcome.etag))
   const { operation } = outcome
   if (operation !== undefined) {
-    const origin = edge.publicUrl()
+    const origin = edge.publicUrlOf(exchange.request)
     headers.push(
       'Location',
       origin + operation.resultPath,
@@ -122,6 +126,23 @@ function outcomeHeaders(exchange: Exchange, edge: Edge, outcome: Outcome): FlatH
     )
   }
   return headers
+}
+
+/** Links that begin with a slash lead to this installation, by the address by which the caller came. */
+function withAbsoluteLinks(
+  exchange: Exchange,
+  edge: Edge,
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const names = ['location', brandHeader(edge.words, 'AsyncOperation').toLowerCase()]
+  const isLink = ([name, value]: readonly [string, string]): boolean =>
+    value.startsWith('/') && names.includes(name.toLowerCase())
+  const given = Object.entries(headers)
+  if (!given.some(isLink)) return headers
+  const origin = edge.publicUrlOf(exchange.request)
+  return Object.fromEntries(
+    given.map((pair) => (isLink(pair) ? [pair[0], `${origin}${pair[1]}`] : pair)),
+  )
 }
 
 /** Lower-case comparison of the few names that an outcome may bring itself; most differ in length already. */
@@ -240,7 +261,12 @@ function withNextLink(
   nextToken: string | undefined,
 ): string {
   if (nextToken === undefined) return typeof body === 'string' ? body : JSON.stringify(body)
-  const nextLink = nextLinkOf(edge.publicUrl(), exchange.path, exchange.search, nextToken)
+  const nextLink = nextLinkOf(
+    edge.publicUrlOf(exchange.request),
+    exchange.path,
+    exchange.search,
+    nextToken,
+  )
   if (typeof body !== 'string') return JSON.stringify({ ...body, nextLink })
   if (!body.endsWith('}')) throw new Error('a page with a continuation must be an object')
   return `${body.slice(0, -1)}${body.length > 2 ? ',' : ''}"nextLink":${JSON.stringify(nextLink)}}`

@@ -59,8 +59,10 @@ describe('one request', () => {
     const gone = await edge.fetch(`${note}x?${version}`, { method: 'HEAD' })
     assert.equal(gone.status, 404)
     assert.equal(await gone.text(), '')
+  })
 
-    edge.publicUrl = 'https://plane.example'
+  test('tells clients to come by https alone where that is so', async () => {
+    await using edge = await startEdge({ options: { strictTransport: true } })
     const secure = await edge.fetch(`${note}?${version}`)
     assert.match(secure.headers.get('strict-transport-security') ?? '', /^max-age=/)
   })

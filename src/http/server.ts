@@ -18,7 +18,12 @@ import {
   type Exchange,
 } from './exchange.ts'
 import { fail, guard } from './failure.ts'
-import { createListener, listen } from './listener.ts'
+import {
+  createListener,
+  createSecureListener,
+  listen,
+  type ServerCertificates,
+} from './listener.ts'
 import { createMetrics, type Metrics, type UnhandledErrors } from './metrics.ts'
 import { type Check, options } from './open-endpoints.ts'
 import { runPipeline } from './pipeline.ts'
@@ -37,19 +42,33 @@ export interface HttpServerOptions extends EdgeDependencies, RouteDependencies {
   readonly throttle: ThrottleSettings | false
   /** Printed by `/metrics`; zeros when left out. */
   readonly unhandledErrors?: () => UnhandledErrors
+  /** Of https, which is served beside http. */
+  readonly certificates?: ServerCertificates
   /** Connections that become something else (web sockets). An upgrade asked for elsewhere is not made. */
   readonly upgrades?: readonly UpgradeMount[]
 }
 
 export interface HttpServer extends AsyncDisposable {
   /** Connections that are open. */
-  connections(): Promise<number>
+  connections(): number
   /** The metrics, for a listener of their own. */
   scrape: Metrics['scrape']
   /** Port 0 takes a free one; the answer has it. */
-  listen(where: { readonly host: string; readonly port: number }): Promise<{ readonly url: string }>
+  listen(where: ListenAddress): Promise<ListenPorts>
   /** Stops accepting, lets running requests end, then cuts what is left. */
   close(how: { readonly drainSeconds: number }): Promise<void>
+}
+
+interface ListenAddress {
+  readonly host: string
+  readonly port: number
+  /** Of https, where there is a certificate. */
+  readonly securePort?: number
+}
+
+interface ListenPorts {
+  readonly port: number
+  readonly securePort?: number
 }
 
 const sweepMilliseconds = 1_000
@@ -60,7 +79,9 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
   const upgradeOf = ({ url = '' }: IncomingMessage): UpgradeMount | undefined =>
     deps.upgrades?.find(({ prefix }) => url.startsWith(prefix))
   const server = createListener(deps.limits, (request) => upgradeOf(request) !== undefined)
-  const connections = trackConnections(server, deps.limits, deps.isProxy)
+  const secure =
+    deps.certificates === undefined ? undefined : createSecureListener(server, deps.certificates)
+  const connections = trackConnections(server, deps.limits, deps.isProxy, secure)
 
   function enter(
     request: IncomingMessage,
@@ -110,19 +131,20 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
   async function close({ drainSeconds }: { readonly drainSeconds: number }): Promise<void> {
     draining = true
     for (const mount of deps.upgrades ?? []) mount.end()
-    if (server.listening) await connections.drain(drainSeconds)
+    if (server.listening || secure?.listening) await connections.drain(drainSeconds)
     clearInterval(sweep)
     // Nothing listens any more: this ends the timers of `node:http`.
     server.close()
   }
 
   return {
-    connections: () =>
-      new Promise((resolve, reject) => {
-        server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))
-      }),
+    connections: () => connections.count(),
     scrape: () => edge.metrics.scrape(),
-    listen: async (where) => ({ url: await listen(server, where) }),
+    async listen({ host, port, securePort }) {
+      const plain = { port: await listen(server, { host, port }) }
+      if (secure === undefined || securePort === undefined) return plain
+      return { ...plain, securePort: await listen(secure, { host, port: securePort }) }
+    },
     close,
     [Symbol.asyncDispose]: () => close({ drainSeconds: 0 }),
   }

@@ -75,7 +75,7 @@ describe('a client that does not write', () => {
     await using edge = await open({ requestSeconds: 1 })
     const answer = await drip(edge, 'GET /directory/large HTTP/1.1\r\nHost: here\r\nX-Slow: ')
     assert.match(answer, /^HTTP\/1\.1 408 /)
-    assert.equal(await edge.server.connections(), 0)
+    assert.equal(edge.server.connections(), 0)
   })
 
   test('its body to the end is answered and cut off; others are served meanwhile', async () => {
@@ -92,8 +92,8 @@ describe('a client that does not read', () => {
   test('is cut off when nothing moves', async () => {
     await using edge = await open({ writeSeconds: 0.2 })
     const socket = ask(edge, '/directory/large')
-    await until(async () => (await edge.server.connections()) === 1)
-    await until(async () => (await edge.server.connections()) === 0)
+    await until(async () => edge.server.connections() === 1)
+    await until(async () => edge.server.connections() === 0)
     socket.destroy()
   })
 
@@ -128,7 +128,7 @@ describe('a client that does not read', () => {
     const socket = ask(edge, '/directory/endless')
     await until(() => reasons(edge).length > 0)
     assert.deepEqual(reasons(edge), ['a stream was not read'])
-    await until(async () => (await edge.server.connections()) === 0)
+    await until(async () => edge.server.connections() === 0)
     socket.destroy()
   })
 
@@ -145,9 +145,9 @@ describe('a client that does not read', () => {
       },
     )
     const socket = ask(edge, '/directory/large')
-    await until(async () => (await edge.server.connections()) === 1)
+    await until(async () => edge.server.connections() === 1)
     socket.destroy()
-    await until(async () => (await edge.server.connections()) === 0)
+    await until(async () => edge.server.connections() === 0)
     principal.resolve(owner)
     const metrics = await (await edge.fetch('/metrics')).text()
     assert.match(metrics, /requests_running 1/)
@@ -170,11 +170,11 @@ describe('connections of one address', () => {
     await using edge = await open({ connectionsPerAddressMax: 2 })
     const first = ask(edge, '/directory/never')
     const second = ask(edge, '/directory/never')
-    await until(async () => (await edge.server.connections()) === 2)
+    await until(async () => edge.server.connections() === 2)
     const third = ask(edge, '/directory/never').resume()
     await once(third, 'close')
     first.destroy()
-    await until(async () => (await edge.server.connections()) === 1)
+    await until(async () => edge.server.connections() === 1)
     const answer = await edge.fetch('/healthz', { headers: { connection: 'close' } })
     assert.equal(answer.status, 200)
     second.destroy()
@@ -183,7 +183,7 @@ describe('connections of one address', () => {
   test('of a proxy are those of its callers', async () => {
     await using edge = await open({ connectionsPerAddressMax: 2 }, { isProxy: () => true })
     const sockets = Array.from({ length: 5 }, () => ask(edge, '/directory/never'))
-    await until(async () => (await edge.server.connections()) === 5)
+    await until(async () => edge.server.connections() === 5)
     for (const socket of sockets) socket.destroy()
   })
 })
@@ -223,7 +223,7 @@ describe('a stop', () => {
     for (const one of all) one.get()
     await until(() => all.every((one) => one.heard().includes('"ok"')))
     const silent = client(edge)
-    await until(async () => (await edge.server.connections()) === 33)
+    await until(async () => edge.server.connections() === 33)
     const stopped = edge.server.close({ drainSeconds: 3 })
     const asking = all.slice(0, 16)
     for (const one of asking) one.get()

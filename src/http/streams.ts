@@ -49,9 +49,9 @@ export interface UpgradeMount {
 export interface Streams extends UpgradeMount {
   /**
    * `open` is called when the client has come with the password. Throws `ServiceUnavailable` when too many wait, of
-   * this principal or of all.
+   * this principal or of all. `publicUrl` is the address by which the client came.
    */
-  offer(open: () => Promise<Conversation>, permission: Permission): Offer
+  offer(open: () => Promise<Conversation>, permission: Permission, publicUrl?: string): Offer
 }
 
 export interface StreamLimits extends WebSocketLimits {
@@ -147,7 +147,7 @@ export function createStreams(deps: StreamDependencies): Streams {
 
   return {
     prefix,
-    offer(open, permission) {
+    offer(open, permission, publicUrl = deps.publicUrl()) {
       const now = clock.now()
       for (const [id, { expiresAt }] of offers) {
         // In order of expiry, so the first that is good ends the search.
@@ -169,7 +169,7 @@ export function createStreams(deps: StreamDependencies): Streams {
       const id = ids.secret(16)
       const password = ids.secret(32)
       offers.set(id, { password, open, permission, expiresAt: now + limits.offerSeconds * 1000 })
-      return { webSocketUri: `${deps.publicUrl().replace(/^http/, 'ws')}${prefix}${id}`, password }
+      return { webSocketUri: `${publicUrl.replace(/^http/, 'ws')}${prefix}${id}`, password }
     },
     accept(request, socket, head) {
       const path = (request.url ?? '').split('?')[0] ?? ''

@@ -70,7 +70,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   )
 
   function refuse(code: AuthenticationCode, params?: Readonly<Record<string, string>>): Error {
-    return refuseAuthentication(code, publicUrl(), params)
+    return refuseAuthentication(code, params)
   }
 
   function invalid(reason: string): Error {

@@ -13,22 +13,16 @@ export type AuthenticationCode =
   | 'InvalidAuthenticationTokenTenant'
   | 'InvalidAuthenticationTokenAudience'
 
-/** The refusal with its `WWW-Authenticate` header. */
-export function refuseAuthentication(
-  code: AuthenticationCode,
-  publicUrl: string,
-  params: Params = {},
-): ApiError {
+/** The refusal with its `WWW-Authenticate` header, to which the edge adds where to sign in. */
+export function refuseAuthentication(code: AuthenticationCode, params: Params = {}): ApiError {
   const shown = Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, String(value).slice(0, 200)]),
   )
   const error = refuse[code](shown)
-  const parts = [`authorization_uri="${publicUrl}/common/oauth2/authorize"`]
   // Without any credentials the request is not wrong yet, and the standard asks for no error then.
-  if (code !== 'AuthenticationFailed') {
-    parts.push('error="invalid_token"', `error_description="${quotable(error.message)}"`)
-  }
-  return refuse[code](shown, { headers: { 'WWW-Authenticate': `Bearer ${parts.join(', ')}` } })
+  if (code === 'AuthenticationFailed') return error
+  const challenge = `Bearer error="invalid_token", error_description="${quotable(error.message)}"`
+  return refuse[code](shown, { headers: { 'WWW-Authenticate': challenge } })
 }
 
 /** Only what may stand in a quoted header value: printable ASCII without quote and backslash. */

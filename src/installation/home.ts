@@ -27,8 +27,12 @@ export interface OwnerCredentials {
 export interface RunningNote {
   /** What clients use. */
   readonly url: string
-  /** What is listened on, where `url` is a proxy's. */
+  /** By which this machine reaches it. */
   readonly localUrl: string
+  readonly httpUrl: string
+  readonly httpsUrl?: string
+  /** What clients of https have to trust. */
+  readonly authorityFile?: string
   readonly pid: number
   readonly tenantId: string
   readonly subscriptionId: string

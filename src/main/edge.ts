@@ -2,7 +2,6 @@
 
 import { recordedSql } from '#activity/recorded-sql.ts'
 import { createBusiness } from '#business/service.ts'
-import { createProxyTest } from '#http/client-address.ts'
 import { createHttpServer, type HttpServer } from '#http/server.ts'
 import { defaultThrottle, type ThrottleSettings } from '#http/throttle.ts'
 import { refuse } from '#kernel/error.ts'
@@ -65,7 +64,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     activity,
     addressOf,
     publishesMetrics: config.metrics === 'public',
-    isProxy: createProxyTest(config.trustedProxies),
+    isProxy: base.isProxy,
     async authorizeAction(action, principal) {
       // Whoever changes members, passwords or secrets can act as others: that is as strong as giving roles.
       const needs = action.endsWith('/read') ? [action] : [action, assigning]
@@ -87,7 +86,9 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     throttle: throttleOf(config, served.ownerId),
     words,
     region: 'LOCAL',
-    publicUrl: base.publicUrl,
+    publicUrlOf: base.publicUrlOf,
+    strictTransport: config.publicUrl?.startsWith('https:') === true,
+    ...(base.certificates === undefined ? {} : { certificates: base.certificates }),
     unhandledErrors: served.unhandledErrors,
     readiness: openReadiness({ sql: store.sql, engine: served.containers.engine, log, ticks }),
     openapi: openApiTexts(plane, words),

@@ -1,13 +1,16 @@
 /** What every part of an installation stands on: its home, log, store, keys, and the way out. */
 
-import { createAddressOf } from '#http/client-address.ts'
+import { createAddressOf, createProxyTest } from '#http/client-address.ts'
+import { createPublicUrlOf, type PublicUrlOf } from '#http/public-url.ts'
 import type { Clock, Ids, Log, Timers } from '#kernel/ports.ts'
 import { type Outbound, openOutbound } from '#outbound/outbound.ts'
 import type { Store } from '#stores/store.ts'
+import type { Certificates } from '#tls/certificates.ts'
 import type { Config } from '../config.ts'
 import { guardStore } from '../installation/guarded-store.ts'
 import { openServerHome, type ServerHome } from '../installation/home.ts'
 import { createLog } from '../log.ts'
+import { openCertificates } from './addresses.ts'
 import { type Keys, openKeys } from './keys.ts'
 import { areaMigrations } from './migrations.ts'
 
@@ -28,7 +31,13 @@ export interface Foundation extends Sources, Omit<Keys, typeof Symbol.asyncDispo
   readonly outbound: Outbound
   /** The address of whoever sent a request, behind the proxies that are trusted. */
   readonly addressOf: ReturnType<typeof createAddressOf>
-  /** The public address may be known only once the port is; '' until then. */
+  /** Is this the address of a trusted proxy? */
+  readonly isProxy: ReturnType<typeof createProxyTest>
+  /** The address by which a caller came. */
+  readonly publicUrlOf: PublicUrlOf
+  /** Of https; undefined where that is off. */
+  readonly certificates: Certificates | undefined
+  /** What the installation calls itself. May be known only once the port is; '' until then. */
   readonly publicUrl: () => string
   readonly listensAt: (url: string) => void
 }
@@ -44,7 +53,10 @@ export async function openFoundation(
   const { keyring, rotation, record, indexKey } = opened.use(
     await openKeys({ config, home, store: unguarded, log, ...sources }),
   )
+  const certificates = await openCertificates({ config, clock: sources.clock, log })
+  if (certificates !== undefined) opened.use(certificates)
   let publicUrl = config.publicUrl ?? ''
+  const isProxy = createProxyTest(config.trustedProxies)
   return {
     ...sources,
     keyring,
@@ -57,6 +69,14 @@ export async function openFoundation(
     store: guardStore(unguarded, rotation.guard),
     outbound: openOutbound({ settings: config.outbound, log }),
     addressOf: createAddressOf(config.trustedProxies, config.proxyHeader),
+    isProxy,
+    publicUrlOf: createPublicUrlOf({
+      configured: config.publicUrl,
+      listening: () => publicUrl,
+      isProxy,
+      proxyHeader: config.proxyHeader,
+    }),
+    certificates,
     publicUrl: () => publicUrl,
     listensAt(url) {
       if (publicUrl === '') publicUrl = url

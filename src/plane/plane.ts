@@ -58,6 +58,8 @@ export interface RunInput {
   readonly correlationId: string
   /** Where the request came from; left out by calls from inside. */
   readonly from?: RequestFrom
+  /** The address by which the caller came, for links in answers; left out by calls from inside. Never stored. */
+  readonly publicUrl?: string
   /**
    * What `authorize` answered for this very route and principal. Never left out: forgetting a condition
    * would turn a narrow grant into a wide one.

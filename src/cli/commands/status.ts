@@ -30,8 +30,17 @@ export const command: Command = defineCommand({
         { cause: error },
       )
     }
-    const { url, tenantId, subscriptionId, principalId } = running
-    printRecord(context.terminal, json, { url, tenantId, subscriptionId, principalId })
+    const { url, httpUrl, httpsUrl, authorityFile } = running
+    const { tenantId, subscriptionId, principalId } = running
+    printRecord(context.terminal, json, {
+      url,
+      ...(httpUrl === undefined ? {} : { httpUrl }),
+      ...(httpsUrl === undefined ? {} : { httpsUrl }),
+      ...(authorityFile === undefined ? {} : { authorityFile }),
+      tenantId,
+      subscriptionId,
+      principalId,
+    })
     return 0
   },
 })

@@ -45,6 +45,7 @@ function planeEndpoint(kind: Endpoint['kind']): Endpoint {
         preconditions: { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'] },
         correlationId: exchange.correlationId,
         from: requestFrom(exchange, edge),
+        ...(kind === 'action' ? { publicUrl: edge.publicUrlOf(exchange.request) } : {}),
         pending: exchange.pending,
         permission: kind === 'action' ? permissionOf(exchange, edge) : undefined,
       })

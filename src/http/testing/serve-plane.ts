@@ -42,11 +42,13 @@ export async function servePlane(
     throttle: false,
     words: contractWords,
     region: 'LOCAL',
-    publicUrl: () => url,
+    publicUrlOf: () => url,
+    strictTransport: false,
     readiness: async () => [],
     ...given,
   })
-  url = (await server.listen({ host: '127.0.0.1', port: 0 })).url
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+  url = `http://127.0.0.1:${port}`
   return {
     url,
     [Symbol.asyncDispose]: () => server.close({ drainSeconds: 1 }),

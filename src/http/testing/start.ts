@@ -84,16 +84,18 @@ export async function startEdge(start: StartOptions = {}): Promise<TestEdge> {
     throttle: { ...defaultThrottle, ownerId: owner.id, ...start.throttle },
     words: start.words ?? contractWords,
     region: 'LOCAL',
-    publicUrl: () => edge.publicUrl,
+    publicUrlOf: () => edge.publicUrl,
+    strictTransport: start.options?.strictTransport ?? false,
     readiness: async () => [{ name: 'store', ok: true }],
     ...start.options,
   })
-  const { url } = await server.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${port}`
   const edge: TestEdge = {
     server,
     plane,
     url,
-    port: Number(new URL(url).port),
+    port,
     logged,
     publicUrl: url,
     fetch(path, { as = 'owner', ...init } = {}) {

@@ -28,6 +28,8 @@ export interface ActionContext<M> extends Context {
   readonly cursor: string | undefined
   /** Items of one page, by `$top` and the limits. */
   readonly pageSize: number
+  /** The address by which the caller came, for links in the answer; undefined for requests of the installation itself. */
+  readonly publicUrl?: string | undefined
   /** Asked again by what goes on after the answer; undefined for requests of the installation itself. */
   readonly permission: Permission | undefined
 }

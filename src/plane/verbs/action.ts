@@ -154,6 +154,7 @@ async function run(
       version: route.version,
       cursor: readCursor(deps, purpose, input.query),
       pageSize: pageLimit(deps.limits, input.query),
+      publicUrl: input.publicUrl,
       permission: input.permission,
     },
     // Checked against the action's schema, by which its own file types it.

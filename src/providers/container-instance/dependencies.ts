@@ -36,11 +36,12 @@ export interface ShareAccounts {
 export interface Streams {
   /**
    * `open` is called when the client has come. Throws the refusal when too many wait already. The connection ends when
-   * the permission is gone.
+   * the permission is gone. `publicUrl` is the address by which the client came.
    */
   offer(
     open: () => Promise<Session>,
     permission: Permission,
+    publicUrl?: string,
   ): {
     readonly webSocketUri: string
     readonly password: string

@@ -210,9 +210,9 @@ export function invoices(deps: InvoiceDependencies): readonly ResourceType[] {
           description: 'Where the file is',
           permission: 'transactionsDownload/action',
           answer,
-          run: async ({ id, query, now }) => ({
+          run: async ({ id, query, now, publicUrl }) => ({
             status: 200,
-            body: downloadResult(deps, id, query, now),
+            body: downloadResult(deps, { id, query, now, publicUrl }),
           }),
         },
         transactionsFile: {
@@ -262,7 +262,7 @@ interface Download {
 }
 
 async function beginDownload(
-  { ledger, seal, publicUrl }: InvoiceDependencies,
+  { ledger, seal }: InvoiceDependencies,
   id: ResourceId,
   now: number,
 ): Promise<ActionOutcome<object>> {
@@ -273,7 +273,7 @@ async function beginDownload(
   return {
     status: 202,
     headers: {
-      Location: `${publicUrl()}${id.text}/transactionsDownloadResult?${query}`,
+      Location: `${id.text}/transactionsDownloadResult?${query}`,
       'Retry-After': '1',
     },
   }
@@ -294,15 +294,23 @@ function readDownload(
 
 function downloadResult(
   deps: InvoiceDependencies,
-  id: ResourceId,
-  query: URLSearchParams,
-  now: number,
+  {
+    id,
+    query,
+    now,
+    publicUrl = deps.publicUrl(),
+  }: {
+    readonly id: ResourceId
+    readonly query: URLSearchParams
+    readonly now: number
+    readonly publicUrl: string | undefined
+  },
 ): object {
   const { expiresAt } = readDownload(deps, query, now)
   const file = `api-version=${billingVersion}&download=${encodeURIComponent(query.get('download') ?? '')}`
   return {
     expiryTime: moment(expiresAt),
-    url: `${deps.publicUrl()}${id.text}/transactionsFile?${file}`,
+    url: `${publicUrl}${id.text}/transactionsFile?${file}`,
   }
 }
 

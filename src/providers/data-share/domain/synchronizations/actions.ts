@@ -82,9 +82,9 @@ const mappingsAtOnce = 500
 export function subscriptionActions(
   deps: ShareDependencies,
 ): Readonly<Record<string, Action<never>>> {
-  const { runs, reader, grants, words, publicUrl } = deps
+  const { runs, reader, grants, words } = deps
   const watch = (id: ResourceId, run: Run): Readonly<Record<string, string>> => {
-    const path = `${publicUrl()}${id.text}/operationResults/${run.id}?api-version=${version}`
+    const path = `${id.text}/operationResults/${run.id}?api-version=${version}`
     return { [brandHeader(words, 'AsyncOperation')]: path, Location: path, 'Retry-After': '1' }
   }
   const ofThis = async (id: ResourceId, runId: string): Promise<Run> => {

@@ -87,7 +87,7 @@ export function attachTo(deps: StreamDependencies): Action<unknown> {
 
 async function offer(
   { engine, streams }: StreamDependencies,
-  { id, reader, permission }: ActionContext<unknown>,
+  { id, reader, permission, publicUrl }: ActionContext<unknown>,
   open: (token: string, name: string) => Promise<Session>,
 ): Promise<ActionOutcome<unknown>> {
   const groupId = parentOf(id)
@@ -106,5 +106,5 @@ async function offer(
   if (!seen.ok) throw refuse.ServiceUnavailable({ reason: seen.failure.message })
   const part = seen.value.parts.find((one) => one.name === name)
   if (part?.state.kind !== 'running') throw refuseContainer.ContainerNotRunning({ name })
-  return { status: 200, body: streams.offer(() => open(token, name), permission) }
+  return { status: 200, body: streams.offer(() => open(token, name), permission, publicUrl) }
 }

@@ -1,0 +1,91 @@
+/**
+ * The address by which a caller came, for absolute links in the answer to that caller. What a caller writes into `Host`
+ * comes back to nobody else: nothing made of it is kept, cached or recorded.
+ */
+
+import type { IncomingMessage } from 'node:http'
+import { TLSSocket } from 'node:tls'
+
+/** An origin, without a slash at its end. */
+export type PublicUrlOf = (request: IncomingMessage) => string
+
+interface PublicUrlOptions {
+  /** Always this one, where it is given. */
+  readonly configured: string | undefined
+  /** For requests that name no host that can be believed. */
+  readonly listening: () => string
+  readonly isProxy: (address: string) => boolean
+  /** The header that trusted proxies write. */
+  readonly proxyHeader: 'either' | 'x-forwarded-for' | 'forwarded'
+}
+
+/** A name, an IPv4 address or an IPv6 address in brackets; perhaps a port. */
+const authority =
+  /^(?:[a-z0-9_](?:[a-z0-9_.-]{0,252}[a-z0-9_])?|\[[0-9a-f:.]{2,45}\])(?::(?<port>\d{1,5}))?$/
+
+export function createPublicUrlOf(options: PublicUrlOptions): PublicUrlOf {
+  const { configured, listening, isProxy, proxyHeader } = options
+  if (configured !== undefined) return () => configured
+  return (request) => {
+    const { socket, headers } = request
+    const forwarded = isProxy(socket.remoteAddress ?? '') ? forwardedOf(request, proxyHeader) : {}
+    const own = socket instanceof TLSSocket ? 'https' : 'http'
+    const scheme = forwarded.scheme ?? own
+    const host = (forwarded.host ?? headers.host ?? '').toLowerCase()
+    const port = authority.exec(host)?.groups?.['port']
+    if (
+      !authority.test(host) ||
+      Number(port ?? 1) > 65_535 ||
+      !URL.canParse(`${scheme}://${host}`)
+    ) {
+      return listening()
+    }
+    return `${scheme}://${host}`
+  }
+}
+
+interface Forwarded {
+  readonly scheme?: 'http' | 'https'
+  readonly host?: string
+}
+
+/** What the nearest proxy wrote, which stands last. Where two headers disagree, one is the caller's: neither counts. */
+function forwardedOf(
+  { headers }: IncomingMessage,
+  proxyHeader: PublicUrlOptions['proxyHeader'],
+): Forwarded {
+  const custom =
+    proxyHeader === 'forwarded'
+      ? {}
+      : forwardedBy(headers['x-forwarded-proto'], headers['x-forwarded-host'])
+  const element = proxyHeader === 'x-forwarded-for' ? '' : last(headers.forwarded)
+  const standard = forwardedBy(parameterOf(element, 'proto'), parameterOf(element, 'host'))
+  const scheme = agreed(standard.scheme, custom.scheme)
+  const host = agreed(standard.host, custom.host)
+  return { ...(scheme === undefined ? {} : { scheme }), ...(host === undefined ? {} : { host }) }
+}
+
+type HeaderValue = string | readonly string[] | undefined
+
+function forwardedBy(proto: HeaderValue, host: HeaderValue): Forwarded {
+  const scheme = last(proto).toLowerCase()
+  const name = last(host)
+  return {
+    ...(scheme === 'http' || scheme === 'https' ? { scheme } : {}),
+    ...(name === '' ? {} : { host: name }),
+  }
+}
+
+function agreed<T>(one: T | undefined, other: T | undefined): T | undefined {
+  return one !== undefined && other !== undefined && one !== other ? undefined : (one ?? other)
+}
+
+function last(value: HeaderValue): string {
+  const text = typeof value === 'object' ? value.join(',') : (value ?? '')
+  return text.split(',').at(-1)?.trim() ?? ''
+}
+
+function parameterOf(element: string, name: string): string | undefined {
+  const found = new RegExp(`(?:^|;)\\s*${name}\\s*=\\s*("[^"]*"|[^;\\s]+)`, 'i').exec(element)?.[1]
+  return found?.replaceAll('"', '')
+}
