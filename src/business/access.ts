@@ -4,11 +4,13 @@
  */
 
 import type { Principal } from '#kernel/principal.ts'
+import { allRows } from '#query/rows.ts'
+import { selecting } from '#query/table.ts'
 import { type Role, roles } from './entities/access-rights.ts'
 import type { Entity } from './entity.ts'
 import { refuse } from './errors.ts'
 import type { Reads } from './message.ts'
-import { textOf } from './write/rows.ts'
+import { accessRights } from './tables.ts'
 
 export interface AccessDependencies {
   groupsOf(principalId: string): Promise<readonly string[]>
@@ -37,17 +39,16 @@ export async function callerOf(deps: AccessDependencies, principal: Principal): 
   return { principal, isAdministrator, names: [...new Set(known)].slice(0, groupsMax) }
 }
 
+const granted = selecting(accessRights, 'company_id', 'role')
+
 export async function rightsOf(reads: Reads, caller: Caller): Promise<Rights> {
   const { isAdministrator, names } = caller
   const byCompany = new Map<string, Role>()
   if (isAdministrator) return { isAdministrator, byCompany }
-  const rows = await reads.all(
-    `select company_id, role from business_access_rights where principal_id in (${names.map(() => '?').join(', ')})`,
-    ...names,
-  )
-  for (const row of rows) {
-    const companyId = textOf(row, 'company_id')
-    const role = roles.find((one) => one === row['role'])
+  const where = `where principal_id in (${names.map(() => '?').join(', ')})`
+  for (const row of await allRows(reads, granted, where, ...names)) {
+    const { company_id: companyId } = row
+    const role = roles.find((one) => one === row.role)
     const had = byCompany.get(companyId)
     if (role !== undefined && (had === undefined || roles.indexOf(role) < roles.indexOf(had))) {
       byCompany.set(companyId, role)

@@ -4,6 +4,8 @@
  * rule that a field's type cannot say (those stand in `entities/` beside the declarations, and in `write/`).
  */
 
+import type { Table } from '#query/table.ts'
+
 /** The versions of the interface, by the segment of the address that names them. */
 export const versions = ['v2.0', 'v1.0'] as const
 export type Version = (typeof versions)[number]
@@ -91,7 +93,7 @@ export interface Field extends Column {
  */
 export interface Join {
   readonly name: string
-  readonly table: string
+  readonly table: Table
   readonly on: readonly { readonly foreign: string; readonly local: Column }[]
 }
 
@@ -138,7 +140,8 @@ export interface Entity {
    * `installation`: reached from the root. Only companies are.
    */
   readonly scope: 'company' | 'installation'
-  readonly table: string
+  /** Has, besides the columns its fields name, `id`, `revision` and, but for companies, `company_id`. */
+  readonly table: Table
   /** Where some columns are worked out at reading: which, and a select to read them from in place of the table. */
   readonly view?: View
   /** Several sets may live in one table: the rows of this one have this value there. */
@@ -164,12 +167,6 @@ export interface Entity {
   /** A list of the whole company is refused unless the filter names one value of this field, or a key. */
   readonly listNeeds?: string
 }
-
-/**
- * Every table of an entity has, besides the columns its fields name: `id` (text, primary key), `revision` (bigint,
- * raised by every change of the row) and, but for companies, `company_id` (text).
- */
-export const revisionColumn = 'revision'
 
 /** The tag of a row in a version of it; opaque to clients, fresh after a delete because the id is in it. */
 export function etagOf(id: string, revision: number): string {

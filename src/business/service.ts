@@ -27,8 +27,18 @@ import { metadataOf, serviceDocument } from './odata/metadata.ts'
 import { type ResolvedPath, toldPath } from './odata/path-rows.ts'
 import { createReader, type Reader } from './odata/read.ts'
 import { type DataRequest, parseRequest } from './odata/request.ts'
+import { lines } from './tables.ts'
 import type { WriteContext } from './write/rows.ts'
-import { change, create, notAllowed, type Place, remove } from './write/write.ts'
+import type { Target } from './write/tag.ts'
+import {
+  change,
+  create,
+  notAllowed,
+  type Place,
+  remove,
+  unread,
+  type Written,
+} from './write/write.ts'
 
 export interface BusinessDependencies extends AccessDependencies {
   readonly sql: Sql
@@ -52,11 +62,26 @@ interface RowsRead {
   readonly budget: Budget | undefined
 }
 
-interface AskedWrite {
+interface RequestedWrite {
   readonly request: BusinessRequest
   readonly parsed: DataRequest
   readonly caller: Caller
   readonly budget: Budget | undefined
+}
+
+/** A write whose caller may do it, with the row that its address names. */
+interface PreparedWrite {
+  readonly request: BusinessRequest
+  readonly parsed: DataRequest
+  readonly entity: Entity
+  readonly resolved: ResolvedPath
+  readonly context: WriteContext
+  readonly isCreate: boolean
+  /** The caller may post what was sent to review. */
+  readonly mayRelease: boolean
+  readonly budget: Budget
+  show(row: Written, budget?: Budget, of?: Entity): ReturnType<Reader['show']>
+  record(write: BusinessWrite): Promise<void>
 }
 
 export interface Business {
@@ -155,10 +180,29 @@ export function createBusiness(deps: BusinessDependencies): Business {
     return answer
   }
 
-  async function written(
-    { request, parsed, caller, budget = Budget.ofTransaction() }: AskedWrite,
+  async function written(requested: RequestedWrite, tx: SqlTx): Promise<BusinessAnswer> {
+    const { parsed } = requested
+    const writing = await prepare(requested, tx)
+    const { entity } = writing
+    if (writing.isCreate && (parsed.kind === 'rows' || entity.table === lines)) {
+      return await created(writing)
+    }
+    if (parsed.kind === 'action' && parsed.method === 'POST') {
+      return await acted(writing, parsed.action.name)
+    }
+    if (parsed.kind !== 'row') {
+      throw notAllowed(entity, parsed.method, parsed.kind === 'rows' ? 'set' : 'other')
+    }
+    if (parsed.method === 'PATCH') return await patched(writing)
+    if (parsed.method === 'DELETE') return await deleted(writing)
+    throw notAllowed(entity, parsed.method)
+  }
+
+  /** What the caller may do is known from here on, and which rows the address names. */
+  async function prepare(
+    { request, parsed, caller, budget = Budget.ofTransaction() }: RequestedWrite,
     tx: SqlTx,
-  ): Promise<BusinessAnswer> {
+  ): Promise<PreparedWrite> {
     const entity = targetOf(parsed)
     const reader = readerOf(request)
     const companyId = await reader.companyId(tx, parsed)
@@ -180,79 +224,79 @@ export function createBusiness(deps: BusinessDependencies): Business {
       conflictStatus: deps.conflictStatus,
       nested: budget.nested,
     }
-    const record = (write: BusinessWrite): Promise<void> =>
-      activity.record(tx, context.now, request, write)
-    const look = (id: string): ReturnType<Reader['show']> =>
-      reader.show(tx, parsed, companyId, entity, { id, row: undefined })
-    if (isCreate && (parsed.kind === 'rows' || entity.table === 'business_lines')) {
-      const place = placeOf(parsed, resolved)
-      const written = await create(context, model, entity, parsed.body ?? {}, place)
-      const after = await reader.show(tx, parsed, companyId, entity, written, budget)
-      await record({
-        operation: `${entity.set}/write`,
-        location: after.location,
-        httpStatus: 201,
-        after: after.text,
-      })
-      return shown(parsed, after, 201)
+    return {
+      request,
+      parsed,
+      entity,
+      resolved,
+      context,
+      isCreate,
+      mayRelease: isFull(rights, companyId),
+      show: (row, own, of = entity) => reader.show(tx, parsed, companyId, of, row, own),
+      record: (write) => activity.record(tx, context.now, request, write),
+      budget,
     }
-    if (parsed.kind === 'action' && parsed.method === 'POST') {
-      const result = await act(
-        context,
-        entity,
-        rowOf(resolved),
-        parsed.action.name,
-        parsed.ifMatch,
-        isFull(rights, companyId),
-      )
-      const led = model.find(result.set, parsed.version) ?? entity
-      const { location } = await reader.show(tx, parsed, companyId, led, {
-        id: result.id,
-        row: undefined,
-      })
-      await record({
-        operation: `${entity.set}/${parsed.action.name}/action`,
-        location,
-        httpStatus: 204,
-      })
-      return {
-        status: 204,
-        headers: { 'OData-Version': '4.0', Location: location },
-        body: undefined,
-      }
+  }
+
+  async function created(writing: PreparedWrite): Promise<BusinessAnswer> {
+    const { parsed, entity, context, budget } = writing
+    const place = placeOf(parsed, writing.resolved)
+    const row = await create(context, model, entity, parsed.body ?? {}, place)
+    const after = await writing.show(row, budget)
+    await writing.record({
+      operation: `${entity.set}/write`,
+      location: after.location,
+      httpStatus: 201,
+      after: after.text,
+    })
+    return shown(parsed, after, 201)
+  }
+
+  async function acted(writing: PreparedWrite, action: string): Promise<BusinessAnswer> {
+    const { parsed, entity, context } = writing
+    const result = await act(context, rowOf(writing), action, writing.mayRelease)
+    const led = model.find(result.set, parsed.version) ?? entity
+    const { location } = await writing.show(unread(result.id), undefined, led)
+    await writing.record({
+      operation: `${entity.set}/${action}/action`,
+      location,
+      httpStatus: 204,
+    })
+    return {
+      status: 204,
+      headers: { 'OData-Version': '4.0', Location: location },
+      body: undefined,
     }
-    if (parsed.kind !== 'row') {
-      throw notAllowed(entity, parsed.method, parsed.kind === 'rows' ? 'set' : 'other')
-    }
-    if (parsed.method === 'PATCH') {
-      const id = rowOf(resolved)
-      const within = resolved.parents.at(-1)
-      const before = entity.allows.change ? (await look(id)).text : undefined
-      const written = await change(context, entity, id, parsed.body ?? {}, parsed.ifMatch, within)
-      const after = await reader.show(tx, parsed, companyId, entity, written, budget)
-      await record({
-        operation: `${entity.set}/write`,
-        location: after.location,
-        httpStatus: 200,
-        ...(before === undefined ? {} : { before }),
-        after: after.text,
-      })
-      return shown(parsed, after, 200)
-    }
-    if (parsed.method === 'DELETE') {
-      const within = resolved.parents.at(-1)
-      const id = rowOf(resolved)
-      const before = entity.allows.delete ? await look(id) : undefined
-      await remove(context, model, entity, id, parsed.ifMatch, within)
-      await record({
-        operation: `${entity.set}/delete`,
-        location: before?.location ?? request.path,
-        httpStatus: 204,
-        ...(before === undefined ? {} : { before: before.text }),
-      })
-      return { status: 204, headers: { 'OData-Version': '4.0' }, body: undefined }
-    }
-    throw notAllowed(entity, parsed.method)
+  }
+
+  async function patched(writing: PreparedWrite): Promise<BusinessAnswer> {
+    const { parsed, entity, context, budget } = writing
+    const target = rowOf(writing)
+    const before = entity.allows.change ? await writing.show(unread(target.id)) : undefined
+    const row = await change(context, target, parsed.body ?? {})
+    const after = await writing.show(row, budget)
+    await writing.record({
+      operation: `${entity.set}/write`,
+      location: after.location,
+      httpStatus: 200,
+      ...(before === undefined ? {} : { before: before.text }),
+      after: after.text,
+    })
+    return shown(parsed, after, 200)
+  }
+
+  async function deleted(writing: PreparedWrite): Promise<BusinessAnswer> {
+    const { request, entity, context } = writing
+    const target = rowOf(writing)
+    const before = entity.allows.delete ? await writing.show(unread(target.id)) : undefined
+    await remove(context, model, target)
+    await writing.record({
+      operation: `${entity.set}/delete`,
+      location: before?.location ?? request.path,
+      httpStatus: 204,
+      ...(before === undefined ? {} : { before: before.text }),
+    })
+    return { status: 204, headers: { 'OData-Version': '4.0' }, body: undefined }
   }
 
   /** The row as it stands after the write, as the client wants it. */
@@ -300,9 +344,11 @@ function targetOf(parsed: DataRequest): Entity {
   return last.entity
 }
 
-function rowOf(resolved: ResolvedPath): string {
-  if (resolved.id === undefined) throw new Error('a request for one row was resolved without it')
-  return resolved.id
+/** The row that the address names. */
+function rowOf({ entity, parsed, resolved }: PreparedWrite): Target {
+  const { id, parents } = resolved
+  if (id === undefined) throw new Error('a request for one row was resolved without it')
+  return { entity, id, ifMatch: parsed.ifMatch, within: parents.at(-1) }
 }
 
 function placeOf(parsed: DataRequest, resolved: ResolvedPath): Place {

@@ -1,6 +1,6 @@
 /**
- * Tables as types: each column is declared once, and from it come its declaration in either store, the type of a row
- * and the reader of one. Released migrations stay as they were written; `testing/schema.ts` holds tables against them.
+ * Tables as types: each column is declared once, and from it come its declaration in either store, the types of a row
+ * and the reader of one. Migrations are written from it too; what is released of them is frozen by its hash.
  */
 
 import type { SqlRow, SqlValue } from '#stores/store.ts'
@@ -13,22 +13,25 @@ export interface Column<T> {
   readonly isNullable: boolean
   /** Compared byte by byte on PostgreSQL whatever the database's language; SQLite always does so. */
   readonly isBytewise: boolean
-  readonly default: string | undefined
+  readonly default: string | number | undefined
+  /** The migration that adds it to a table that is there; 0 where it comes with the table. */
+  readonly since: number
   /** A cell that is not null, where a row holds it in another form. */
   readonly read: ((cell: SqlValue) => T) | undefined
 }
 
 interface ColumnOptions {
   readonly bytewise?: boolean
-  readonly default?: string
+  readonly default?: string | number
+  readonly since?: number
 }
 
 function column<T>(
   type: Column<T>['type'],
   read: Column<T>['read'],
-  { bytewise = false, default: initial }: ColumnOptions,
+  { bytewise = false, default: initial, since = 0 }: ColumnOptions,
 ): Column<T> {
-  return { type, isNullable: false, isBytewise: bytewise, default: initial, read }
+  return { type, isNullable: false, isBytewise: bytewise, default: initial, since, read }
 }
 
 /** Text; a union of words where the area writes no others. */
@@ -50,12 +53,20 @@ export function nullable<T>(one: Column<T>): Column<T | null> {
   return { ...one, isNullable: true }
 }
 
-type Columns = Readonly<Record<string, Column<unknown>>>
+/** Columns of one kind. */
+export function each<T, N extends string>(one: Column<T>, ...names: readonly N[]) {
+  // Each name has the column, and nothing else is there.
+  return Object.fromEntries(names.map((name) => [name, one])) as Record<N, Column<T>>
+}
+
+export type Columns = Readonly<Record<string, Column<unknown>>>
 
 export interface Table<C extends Columns = Columns> {
   readonly name: string
   readonly columns: C
   readonly primaryKey: readonly string[]
+  /** What a statement selects to read whole rows. */
+  readonly selected: string
   /** Cells selected by the names of the columns, all of them; what was selected besides is passed over. */
   readonly row: (cells: SqlRow) => Row<C>
 }
@@ -66,6 +77,16 @@ type Row<C extends Columns> = {
   readonly [K in keyof C as Camel<K>]: C[K] extends Column<infer T> ? T : never
 }
 
+/** What a cell holds at rest. */
+type Cell<T> = T extends SqlValue ? T : T extends boolean ? number : SqlValue
+
+/** A row as it is at rest, by the names of the columns. */
+export type Cells<C extends Columns = Columns> = {
+  readonly [K in keyof C]: C[K] extends Column<infer T> ? Cell<T> : never
+}
+
+export type CellsOf<T extends Pick<Table, 'columns'>> = Cells<T['columns']>
+
 /** A row of a table: `started_at` is `startedAt`. */
 export type RowOf<T extends { readonly row: (cells: SqlRow) => unknown }> = ReturnType<T['row']>
 
@@ -74,7 +95,38 @@ export function defineTable<C extends Columns>(
   columns: C,
   primaryKey: readonly (keyof C & string)[],
 ): Table<C> {
-  return { name, columns, primaryKey, row: decoder(name, columns) }
+  let read: ((cells: SqlRow) => Row<C>) | undefined
+  return {
+    name,
+    columns,
+    primaryKey,
+    selected: '*',
+    row(cells) {
+      read ??= decoder(name, columns)
+      return read(cells)
+    },
+  }
+}
+
+/** The table as far as these columns go, which is what is read of it. */
+export function selecting<C extends Columns, K extends keyof C & string>(
+  { name, columns, primaryKey }: Table<C>,
+  ...names: readonly K[]
+): Table<Pick<C, K>> {
+  // Each of the names is a column.
+  const own = Object.fromEntries(names.map((one) => [one, columns[one]])) as Pick<C, K>
+  return { ...defineTable(name, own, []), primaryKey, selected: names.join(', ') }
+}
+
+/** What a new row holds where nothing else is said. */
+export function emptyCells<C extends Columns>({ columns }: Pick<Table<C>, 'columns'>): Cells<C> {
+  const entries = Object.entries(columns)
+  const cells = entries.map(([name, { type, default: initial = type === 'text' ? '' : 0 }]) => [
+    name,
+    initial,
+  ])
+  // Every column has a cell, of its own type.
+  return Object.fromEntries(cells) as Cells<C>
 }
 
 /**
@@ -100,20 +152,47 @@ function decoder<C extends Columns>(name: string, columns: C): (cells: SqlRow) =
   return make(columns, missing) as (cells: SqlRow) => Row<C>
 }
 
-/** What makes the table anew, for a migration that is yet to be released. */
+type Declared = Pick<Table, 'name' | 'columns' | 'primaryKey'>
+
+/** What makes the table; `upTo`: as it was at that migration, without what was added after. */
 export function createTable(
-  { name, columns, primaryKey }: Pick<Table, 'name' | 'columns' | 'primaryKey'>,
+  { name, columns, primaryKey }: Declared,
   dialect: Dialect,
+  upTo = Number.POSITIVE_INFINITY,
 ): string {
-  const lines = Object.entries(columns).map(([column, one]) =>
-    [
-      column,
-      one.type,
-      ...(one.isBytewise && dialect === 'postgres' ? ['collate "C"'] : []),
-      ...(one.isNullable ? [] : ['not null']),
-      ...(one.default === undefined ? [] : ['default', one.default]),
-    ].join(' '),
-  )
-  const all = [...lines, `primary key (${primaryKey.join(', ')})`]
+  const [only, ...others] = primaryKey
+  const isOne = others.length === 0
+  const lines = Object.entries(columns)
+    .filter(([, { since }]) => since <= upTo)
+    .map(([column, one]) =>
+      isOne && column === only
+        ? `${columnText(column, one, dialect)} primary key`
+        : columnText(column, one, dialect),
+    )
+  const all = isOne ? lines : [...lines, `primary key (${primaryKey.join(', ')})`]
   return `create table ${name} (\n  ${all.join(',\n  ')}\n)`
+}
+
+/** What adds the columns of this migration to a table that is there. */
+export function addColumns(
+  { name, columns }: Declared,
+  dialect: Dialect,
+  since: number,
+): readonly string[] {
+  return Object.entries(columns)
+    .filter(([, one]) => one.since === since)
+    .map(([column, one]) => `alter table ${name} add column ${columnText(column, one, dialect)}`)
+}
+
+function columnText(name: string, one: Column<unknown>, dialect: Dialect): string {
+  const { default: initial } = one
+  return [
+    name,
+    one.type,
+    ...(one.isBytewise && dialect === 'postgres' ? ['collate "C"'] : []),
+    ...(one.isNullable ? [] : ['not null']),
+    ...(initial === undefined
+      ? []
+      : [`default ${typeof initial === 'string' ? `'${initial}'` : initial}`]),
+  ].join(' ')
 }

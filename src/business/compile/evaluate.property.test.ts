@@ -27,11 +27,10 @@ type Shape = { readonly [name: string]: Shape | readonly Shape[] | string | numb
 async function load(sql: Sql): Promise<Tables> {
   const tables = new Map<string, readonly SqlRow[]>()
   for (const { table, view } of businessModel.entities) {
-    if (tables.has(table)) continue
-    tables.set(
-      table,
-      await sql.all(`select * from ${view === undefined ? table : `(${view.select}) as rows`}`),
-    )
+    const { name } = table
+    if (tables.has(name)) continue
+    const rows = view === undefined ? name : `(${view.select}) as rows`
+    tables.set(name, await sql.all(`select * from ${rows}`))
   }
   return (table) => tables.get(table) ?? []
 }

@@ -55,7 +55,7 @@ export function byOrder(
 /** The rows of a set: of its kind, where several live in one table. */
 export function rowsOf(entity: Entity, tables: Tables): readonly SqlRow[] {
   const { discriminator: of } = entity
-  return tables(entity.table).filter((row) => of === undefined || row[of.column] === of.value)
+  return tables(entity.table.name).filter((row) => of === undefined || row[of.column] === of.value)
 }
 
 class Evaluator {
@@ -145,7 +145,7 @@ class Evaluator {
     const join = entity.joins.find((one) => one.name === name)
     if (join === undefined) throw new Error(`${entity.set} has no join ${name}.`)
     const wanted = join.on.map(({ foreign, local }) => [foreign, this.#cell(entity, row, local)])
-    const found = this.#tables(join.table).find((other) =>
+    const found = this.#tables(join.table.name).find((other) =>
       wanted.every(([foreign, cell]) => cell !== null && other[String(foreign)] === cell),
     )
     return found?.[column] ?? null

@@ -120,11 +120,11 @@ export class SqlWriter {
           ({ foreign, local }) => `${name}_${join.name}.${foreign} = ${this.column(source, local)}`,
         )
         .join(' and ')
-      return ` left join ${join.table} as ${name}_${join.name} on ${on}`
+      return ` left join ${join.table.name} as ${name}_${join.name} on ${on}`
     })
     const { table, view } = source.entity
     const isViewed = view !== undefined && this.#viewed.has(source.number)
-    const rows = isViewed ? `(${view.select})` : table
+    const rows = isViewed ? `(${view.select})` : table.name
     return `${rows} as ${name}${parts.join('')}`
   }
 

@@ -3,24 +3,18 @@
  * another. Each is whole or not at all, since it runs in one transaction.
  */
 
-import type { SqlRow } from '#stores/store.ts'
+import { allRows, insertRow } from '#query/rows.ts'
 import { one, ratio } from '../amounts/units.ts'
-import { type Entity, noDate, noGuid } from '../entity.ts'
+import { noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
+import type { DocumentRow, LineRow } from '../tables.ts'
+import * as tables from '../tables.ts'
 import { dropDocument, lockDocument } from '../write/documents.ts'
 import { openLineRows } from '../write/line-rows.ts'
 import { kindOf } from '../write/lines.ts'
-import {
-  insertRow,
-  lockRow,
-  newId,
-  numberOf,
-  textOf,
-  today,
-  updateRow,
-  type WriteContext,
-} from '../write/rows.ts'
-import { checkTag } from '../write/tag.ts'
+import { createLookups } from '../write/lookups.ts'
+import { lockRow, newId, today, updateRow, type WriteContext } from '../write/rows.ts'
+import { checkTag, type Target } from '../write/tag.ts'
 import { amountMax, moveBalance } from './balance.ts'
 import { isPosted } from './life.ts'
 import { nextNumber } from './numbers.ts'
@@ -34,16 +28,15 @@ interface ActionResult {
 /** `mayRelease`: the caller may post what was sent to review. */
 export async function act(
   context: WriteContext,
-  entity: Entity,
-  id: string,
+  target: Target,
   action: string,
-  ifMatch: string | undefined,
   mayRelease: boolean,
 ): Promise<ActionResult> {
-  const row = await lockDocument(context, entity, id)
-  checkTag(entity, row, ifMatch, false, context.conflictStatus)
+  const { entity, id } = target
+  const row = await lockDocument(context, target)
+  checkTag(target, row, false, context.conflictStatus)
   const self = { set: entity.set, id }
-  if (action.startsWith('post') && row['status'] === 'In Review' && !mayRelease) {
+  if (action.startsWith('post') && row.status === 'In Review' && !mayRelease) {
     throw refuse.Authorization_RequestDenied({
       what: 'post a document that is in review',
       company: context.companyId,
@@ -61,15 +54,15 @@ export async function act(
       return self
     case 'send':
       needEmail(row)
-      await noteSent(context, id, textOf(row, 'kind') === 'quote' ? 'Sent' : undefined)
+      await noteSent(context, id, row.kind === 'quote' ? 'Sent' : undefined)
       return self
     case 'sendToReview':
-      if (row['status'] !== 'Draft') throw notInState(row, 'Draft')
+      if (row.status !== 'Draft') throw notInState(row, 'Draft')
       await linesToPost(context, id)
       await setStatus(context, id, 'In Review')
       return self
     case 'reopen':
-      if (row['status'] !== 'In Review') throw notInState(row, 'In Review')
+      if (row.status !== 'In Review') throw notInState(row, 'In Review')
       await setStatus(context, id, 'Draft')
       return self
     case 'cancel':
@@ -91,8 +84,8 @@ export async function act(
   }
 }
 
-function needEmail(row: SqlRow): void {
-  if (textOf(row, 'email') === '') {
+function needEmail(row: DocumentRow): void {
+  if (row.email === '') {
     throw badValue(
       'email',
       'the document has no address to be sent to; set it, or that of the customer.',
@@ -102,58 +95,53 @@ function needEmail(row: SqlRow): void {
 
 /** Noted, not mailed: the installation has no mail engine. */
 function noteSent(context: WriteContext, id: string, status?: string): Promise<void> {
-  return updateRow(context.tx, 'business_documents', id, {
+  return updateRow(context.tx, tables.documents, id, {
     sent_date: context.now,
     last_modified_date_time: context.now,
     ...(status === undefined ? {} : { status }),
   })
 }
 
-async function post(context: WriteContext, row: SqlRow): Promise<void> {
+async function post(context: WriteContext, row: DocumentRow): Promise<void> {
   if (isPosted(row))
-    throw ruleBroken(
-      `The document is '${textOf(row, 'status')}': it has been posted already.`,
-      'status',
-    )
-  const id = textOf(row, 'id')
+    throw ruleBroken(`The document is '${row.status}': it has been posted already.`, 'status')
+  const id = row.id
   const lines = await linesToPost(context, id)
-  const total = numberOf(row, 'total_amount_including_tax')
-  const isInvoice = textOf(row, 'kind') === 'invoice'
+  const total = row.total_amount_including_tax
+  const isInvoice = row.kind === 'invoice'
   const applied = isInvoice ? 0 : await applyTo(context, row, total)
   const open = total - applied
   await finishPosting(context, row, {
-    status: textOf(row, 'invoice_id') === noGuid ? (open === 0 ? 'Paid' : 'Open') : 'Corrective',
+    status: row.invoice_id === noGuid ? (open === 0 ? 'Paid' : 'Open') : 'Corrective',
     open,
   })
   await moveStock(context, lines, isInvoice ? -1 : 1)
-  await moveBalance(context, textOf(row, 'bill_to_customer_id'), isInvoice ? total : -total)
+  await moveBalance(context, row.bill_to_customer_id, isInvoice ? total : -total)
 }
 
 /** Refused when there is nothing to post, or something that cannot be. */
-async function linesToPost(context: WriteContext, id: string): Promise<readonly SqlRow[]> {
-  const lines = await context.tx.all(
-    "select * from business_lines where document_id = ? and line_type <> 'Comment' order by sequence",
-    id,
-  )
-  if (!lines.some((line) => numberOf(line, 'quantity') !== 0)) {
+async function linesToPost(context: WriteContext, id: string): Promise<readonly LineRow[]> {
+  const where = "where document_id = ? and line_type <> 'Comment' order by sequence"
+  const lines = await allRows(context.tx, tables.lines, where, id)
+  if (!lines.some((line) => line.quantity !== 0)) {
     throw ruleBroken('There is nothing to post: no line has a quantity.')
   }
-  const bare = lines.find((line) => textOf(line, 'line_object_number') === '')
+  const bare = lines.find((line) => line.line_object_number === '')
   if (bare !== undefined) {
-    throw ruleBroken(`The line ${numberOf(bare, 'sequence')} names no item and no account.`)
+    throw ruleBroken(`The line ${bare.sequence} names no item and no account.`)
   }
   return lines
 }
 
-function notInState(row: SqlRow, wanted: string): Error {
+function notInState(row: DocumentRow, wanted: string): Error {
   return ruleBroken(
-    `The document is '${textOf(row, 'status')}'; one that is '${wanted}' was expected.`,
+    `The document is '${row.status}'; one that is '${wanted}' was expected.`,
     'status',
   )
 }
 
 function setStatus(context: WriteContext, id: string, status: string): Promise<void> {
-  return updateRow(context.tx, 'business_documents', id, {
+  return updateRow(context.tx, tables.documents, id, {
     status,
     last_modified_date_time: context.now,
   })
@@ -162,12 +150,12 @@ function setStatus(context: WriteContext, id: string, status: string): Promise<v
 /** The posted series, the state, and what is still open. */
 async function finishPosting(
   context: WriteContext,
-  row: SqlRow,
+  row: DocumentRow,
   outcome: { readonly status: string; readonly open: number },
 ): Promise<void> {
-  const isInvoice = textOf(row, 'kind') === 'invoice'
-  const posted = textOf(row, 'posting_date')
-  await updateRow(context.tx, 'business_documents', textOf(row, 'id'), {
+  const isInvoice = row.kind === 'invoice'
+  const posted = row.posting_date
+  await updateRow(context.tx, tables.documents, row.id, {
     status: outcome.status,
     number: await nextNumber(context, isInvoice ? 'postedInvoice' : 'postedCreditMemo'),
     posting_date: posted === noDate ? today(context) : posted,
@@ -177,15 +165,15 @@ async function finishPosting(
 }
 
 /** A posted credit memo closes its invoice as far as it reaches; how much it closed. */
-async function applyTo(context: WriteContext, memo: SqlRow, total: number): Promise<number> {
-  const invoiceId = textOf(memo, 'invoice_id')
+async function applyTo(context: WriteContext, memo: DocumentRow, total: number): Promise<number> {
+  const invoiceId = memo.invoice_id
   if (invoiceId === noGuid) return 0
-  const invoice = await lockRow(context, 'business_documents', { id: invoiceId })
+  const invoice = await lockRow(context, tables.documents, { id: invoiceId })
   if (invoice === undefined) return 0
-  const open = numberOf(invoice, 'remaining_amount')
+  const open = invoice.remaining_amount
   const applied = Math.min(total, open)
   if (applied <= 0) return 0
-  await updateRow(context.tx, 'business_documents', invoiceId, {
+  await updateRow(context.tx, tables.documents, invoiceId, {
     remaining_amount: open - applied,
     last_modified_date_time: context.now,
     ...(open === applied ? { status: 'Paid' } : {}),
@@ -196,20 +184,16 @@ async function applyTo(context: WriteContext, memo: SqlRow, total: number): Prom
 /** Items in the order of their ids, so that two postings wait for each other in one order only. */
 async function moveStock(
   context: WriteContext,
-  lines: readonly SqlRow[],
+  lines: readonly LineRow[],
   sign: 1 | -1,
 ): Promise<void> {
+  const lookups = createLookups(context)
   const moved = new Map<string, number>()
   for (const line of lines) {
-    const itemId = textOf(line, 'item_id')
+    const itemId = line.item_id
     if (itemId === noGuid) continue
-    const [unit] = await context.tx.all(
-      'select quantity_per_unit from business_item_units_of_measure where item_id = ? and unit_of_measure_id = ?',
-      itemId,
-      textOf(line, 'unit_of_measure_id'),
-    )
-    const factor = unit === undefined ? one : numberOf(unit, 'quantity_per_unit')
-    const quantity = ratio(numberOf(line, 'quantity'), factor, one, 1)
+    const factor = (await lookups.unitFactor(itemId, line.unit_of_measure_id)) ?? one
+    const quantity = ratio(line.quantity, factor, one, 1)
     moved.set(itemId, (moved.get(itemId) ?? 0) + quantity)
   }
   for (const [itemId, quantity] of [...moved].sort(([left], [right]) => (left < right ? -1 : 1))) {
@@ -226,8 +210,8 @@ async function moveStock(
 }
 
 /** A corrective document that undoes this one, posted at once. */
-async function cancel(context: WriteContext, row: SqlRow): Promise<void> {
-  const status = textOf(row, 'status')
+async function cancel(context: WriteContext, row: DocumentRow): Promise<void> {
+  const status = row.status
   if (!isPosted(row))
     throw ruleBroken(
       `The document is '${status}': only a posted one can be canceled; delete it.`,
@@ -236,70 +220,68 @@ async function cancel(context: WriteContext, row: SqlRow): Promise<void> {
   if (status === 'Canceled' || status === 'Corrective') {
     throw ruleBroken(`The document is '${status}': it cannot be canceled.`, 'status')
   }
-  const isInvoice = textOf(row, 'kind') === 'invoice'
-  const total = numberOf(row, 'total_amount_including_tax')
-  if (isInvoice && numberOf(row, 'remaining_amount') !== total) {
+  const isInvoice = row.kind === 'invoice'
+  const total = row.total_amount_including_tax
+  if (isInvoice && row.remaining_amount !== total) {
     throw ruleBroken(
       'The invoice has been paid or credited in part; make a credit memo of the rest.',
     )
   }
-  const id = textOf(row, 'id')
+  const id = row.id
   const copyId = await copyDocument(context, row, isInvoice ? 'creditMemo' : 'invoice', {
     status: 'Draft',
     invoice_id: isInvoice ? id : noGuid,
-    invoice_number: isInvoice ? textOf(row, 'number') : '',
+    invoice_number: isInvoice ? row.number : '',
   })
-  const copy = await lockRow(context, 'business_documents', { id: copyId })
+  const copy = await lockRow(context, tables.documents, { id: copyId })
   if (copy === undefined) throw new Error('the corrective document is gone')
   await finishPosting(context, copy, { status: 'Corrective', open: 0 })
-  await updateRow(context.tx, 'business_documents', id, {
+  await updateRow(context.tx, tables.documents, id, {
     status: 'Canceled',
     remaining_amount: 0,
     last_modified_date_time: context.now,
   })
-  const lines = await context.tx.all(
-    'select * from business_lines where document_id = ? order by sequence',
-    id,
-  )
+  const lines = await linesOf(context, id)
   await moveStock(context, lines, isInvoice ? 1 : -1)
-  await moveBalance(context, textOf(row, 'bill_to_customer_id'), isInvoice ? -total : total)
+  await moveBalance(context, row.bill_to_customer_id, isInvoice ? -total : total)
 }
 
-async function makeCorrective(context: WriteContext, row: SqlRow): Promise<string> {
-  if (
-    textOf(row, 'status') !== 'Open' ||
-    row['remaining_amount'] !== row['total_amount_including_tax']
-  ) {
+async function makeCorrective(context: WriteContext, row: DocumentRow): Promise<string> {
+  if (row.status !== 'Open' || row.remaining_amount !== row.total_amount_including_tax) {
     throw ruleBroken(
       "Only an invoice that is 'Open' with its full amount can be corrected.",
       'status',
     )
   }
   return await copyDocument(context, row, 'creditMemo', {
-    invoice_id: textOf(row, 'id'),
-    invoice_number: textOf(row, 'number'),
+    invoice_id: row.id,
+    invoice_number: row.number,
   })
 }
 
-async function makeInvoice(context: WriteContext, row: SqlRow): Promise<string> {
-  const id = textOf(row, 'id')
+async function makeInvoice(context: WriteContext, row: DocumentRow): Promise<string> {
+  const id = row.id
   const made = await copyDocument(context, row, 'invoice', {
-    remaining_amount: numberOf(row, 'total_amount_including_tax'),
+    remaining_amount: row.total_amount_including_tax,
   })
   await dropDocument(context, id)
   return made
 }
 
+function linesOf({ tx }: WriteContext, documentId: string): Promise<readonly LineRow[]> {
+  return allRows(tx, tables.lines, 'where document_id = ? order by sequence', documentId)
+}
+
 /** The document and its lines as a draft of another kind, amounts included: the same lines give the same sums. */
 async function copyDocument(
   context: WriteContext,
-  row: SqlRow,
+  row: DocumentRow,
   kind: 'invoice' | 'creditMemo',
-  own: Readonly<Record<string, string | number>>,
+  outcome: Partial<DocumentRow>,
 ): Promise<string> {
   const id = newId(context)
   const day = today(context)
-  await insertRow(context.tx, 'business_documents', {
+  await insertRow(context.tx, tables.documents, {
     ...row,
     id,
     kind,
@@ -316,28 +298,27 @@ async function copyDocument(
     invoice_id: noGuid,
     invoice_number: '',
     last_modified_date_time: context.now,
-    ...own,
+    ...outcome,
   })
-  const source = textOf(row, 'id')
+  const source = row.id
   const inserter = openLineRows(context)
-  for (const line of await context.tx.all(
-    'select * from business_lines where document_id = ? order by sequence',
-    source,
-  )) {
+  for (const line of await linesOf(context, source)) {
     await inserter.add({
       ...line,
       id: newId(context),
       document_id: id,
       kind,
-      legacy_id: `${id}-${numberOf(line, 'sequence')}`,
+      legacy_id: `${id}-${line.sequence}`,
       revision: 1,
     })
   }
   await inserter.flush()
-  for (const [table, columns] of copiedSums) {
+  // The sums that stand beside a document, but for whose they are.
+  for (const { name, columns } of [tables.documentTaxGroups, tables.lineBlocks]) {
+    const own = Object.keys(columns).filter((column) => column !== 'document_id')
     await context.tx.run(
-      `insert into ${table} (document_id, ${columns.join(', ')})
-         select cast(? as text), ${columns.join(', ')} from ${table} where document_id = ?`,
+      `insert into ${name} (document_id, ${own.join(', ')})
+         select cast(? as text), ${own.join(', ')} from ${name} where document_id = ?`,
       id,
       source,
     )
@@ -349,25 +330,3 @@ async function copyDocument(
   )
   return id
 }
-
-/** The sums that stand beside a document, but for whose they are. */
-const copiedSums: readonly (readonly [table: string, columns: readonly string[]])[] = [
-  [
-    'business_document_tax_groups',
-    [
-      'tax_key',
-      'tax_percent',
-      'line_count',
-      'line_amount',
-      'invoice_discount',
-      'net',
-      'including',
-      'eligible',
-      'extent',
-      'spread',
-      'amount_precision',
-      'prices_include_tax',
-    ],
-  ],
-  ['business_line_blocks', ['tax_key', 'block', 'line_count', 'line_amount', 'eligible']],
-]

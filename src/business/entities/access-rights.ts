@@ -1,6 +1,7 @@
 /** Who may do what in a company (`access.ts` says what the roles mean). Shape only; ours, the facts have no set. */
 
 import { defineEntity, type Entity, editable, guid, moment, oneOf, text } from '../entity.ts'
+import * as tables from '../tables.ts'
 
 export const roles = ['full', 'sales', 'read'] as const
 export type Role = (typeof roles)[number]
@@ -8,7 +9,7 @@ export type Role = (typeof roles)[number]
 export const accessRights: Entity = defineEntity({
   set: 'accessRights',
   type: 'accessRight',
-  table: 'business_access_rights',
+  table: tables.accessRights,
   versions: ['v2.0'],
   fields: [
     guid('id', { write: 'create' }),

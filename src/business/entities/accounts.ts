@@ -11,6 +11,7 @@ import {
   readOnly,
   text,
 } from '../entity.ts'
+import * as tables from '../tables.ts'
 
 const never = { write: 'never' } as const
 
@@ -28,7 +29,7 @@ const accountCategories = [
 export const accounts: Entity = defineEntity({
   set: 'accounts',
   type: 'account',
-  table: 'business_accounts',
+  table: tables.accounts,
   fields: [
     guid('id', never),
     text('number', 20, never),

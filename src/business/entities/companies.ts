@@ -1,6 +1,7 @@
 /** Companies: what everything else belongs to (business facts 2 and 14). Shape only. */
 
 import { defineEntity, type Entity, editable, guid, moment, text } from '../entity.ts'
+import * as tables from '../tables.ts'
 
 const calculated = { write: 'never' } as const
 const v2 = { versions: ['v2.0'] } as const
@@ -9,7 +10,7 @@ export const companies: Entity = defineEntity({
   set: 'companies',
   type: 'company',
   scope: 'installation',
-  table: 'business_companies',
+  table: tables.companies,
   fields: [
     guid('id', { write: 'create' }),
     text('systemVersion', 20, calculated),

@@ -1,6 +1,7 @@
 /** Payments of customers: what closes an invoice, besides credit memos. Shape only; `write/payments.ts` has the effects. */
 
 import { date, decimal, defineEntity, type Entity, guid, moment, text, toOne } from '../entity.ts'
+import * as tables from '../tables.ts'
 
 const once = { write: 'create' } as const
 const calculated = { write: 'never' } as const
@@ -8,7 +9,7 @@ const calculated = { write: 'never' } as const
 export const customerPayments: Entity = defineEntity({
   set: 'customerPayments',
   type: 'customerPayment',
-  table: 'business_customer_payments',
+  table: tables.customerPayments,
   fields: [
     guid('id', once),
     text('documentNumber', 20, calculated),

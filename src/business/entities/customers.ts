@@ -13,6 +13,7 @@ import {
   toMany,
   toOne,
 } from '../entity.ts'
+import * as tables from '../tables.ts'
 
 const calculated = { write: 'never' } as const
 const v2 = { versions: ['v2.0'] } as const
@@ -22,7 +23,7 @@ const customerBlocks = [' ', 'Ship', 'Invoice', 'All'] as const
 export const customers: Entity = defineEntity({
   set: 'customers',
   type: 'customer',
-  table: 'business_customers',
+  table: tables.customers,
   fields: [
     guid('id', { write: 'create' }),
     text('number', 20, { write: 'create' }),
@@ -57,7 +58,7 @@ export const customers: Entity = defineEntity({
   joins: [
     {
       name: 'taxArea',
-      table: 'business_tax_areas',
+      table: tables.taxAreas,
       on: [{ foreign: 'id', local: { column: 'tax_area_id' } }],
     },
   ],

@@ -13,6 +13,7 @@ import {
   toMany,
   toOne,
 } from '../entity.ts'
+import * as tables from '../tables.ts'
 
 const calculated = { write: 'never' } as const
 const v2 = { versions: ['v2.0'] } as const
@@ -22,7 +23,7 @@ const itemTypes = ['Inventory', 'Service', 'Non-Inventory'] as const
 export const items: Entity = defineEntity({
   set: 'items',
   type: 'item',
-  table: 'business_items',
+  table: tables.items,
   fields: [
     guid('id', { write: 'create' }),
     text('number', 20, { write: 'create' }),
@@ -56,7 +57,7 @@ export const items: Entity = defineEntity({
 export const itemVariants: Entity = defineEntity({
   set: 'itemVariants',
   type: 'itemVariant',
-  table: 'business_item_variants',
+  table: tables.itemVariants,
   versions: ['v2.0'],
   fields: [
     guid('id', { write: 'create' }),
@@ -76,7 +77,7 @@ export const itemVariants: Entity = defineEntity({
 export const itemUnitsOfMeasure: Entity = defineEntity({
   set: 'itemUnitsOfMeasure',
   type: 'itemUnitOfMeasure',
-  table: 'business_item_units_of_measure',
+  table: tables.itemUnits,
   versions: ['v2.0'],
   fields: [
     guid('id', { write: 'create' }),

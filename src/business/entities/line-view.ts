@@ -5,42 +5,7 @@
  */
 
 import type { View } from '../entity.ts'
-
-/** The columns of `business_lines` that are told as they stand. */
-const plain = [
-  'id',
-  'company_id',
-  'legacy_id',
-  'document_id',
-  'sequence',
-  'item_id',
-  'account_id',
-  'line_type',
-  'line_object_number',
-  'description',
-  'description_2',
-  'unit_of_measure_id',
-  'unit_of_measure_code',
-  'unit_price',
-  'quantity',
-  'discount_amount',
-  'discount_percent',
-  'discount_applied_before_tax',
-  'amount_excluding_tax',
-  'tax_code',
-  'tax_percent',
-  'total_tax_amount',
-  'amount_including_tax',
-  'shipment_date',
-  'item_variant_id',
-  'location_id',
-  'kind',
-  'object_name',
-  'line_amount',
-  'tax_key',
-  'allows_invoice_discount',
-  'run_block',
-]
+import { lines } from '../tables.ts'
 
 /** Of a line that carries a share: what stands before `spread` is null where the line's document has no discount. */
 const worked: readonly (readonly [column: string, spread: string])[] = [
@@ -79,14 +44,18 @@ const taxed = `select *, part_until - part_before as share,
     - share_of(group_tax, upto - line_amount - part_before, group_amount - group_discount, unit) as tax
   from (${discounted}) as discounted`
 
-const columns = worked.map(
+const columnsWorked = worked.map(
   ([column, spread]) => `case when spread is null then ${column} else ${spread} end as ${column}`,
 )
 
+const workedColumns: ReadonlySet<string> = new Set(worked.map(([column]) => column))
+/** The columns that are told as they stand. */
+const plain = Object.keys(lines.columns).filter((column) => !workedColumns.has(column))
+
 /** `share_of` is the store's in one dialect, made by a migration in the other. */
 export const lineView: View = {
-  select: `select ${[...plain, ...columns].join(', ')} from (${taxed}) as lines`,
+  select: `select ${[...plain, ...columnsWorked].join(', ')} from (${taxed}) as lines`,
   works: `exists (select 1 from business_document_tax_groups taxed where taxed.document_id = t0.document_id
     and taxed.tax_key = t0.tax_key and taxed.spread > 0)`,
-  columns: new Set(worked.map(([column]) => column)),
+  columns: workedColumns,
 }

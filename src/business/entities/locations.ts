@@ -1,11 +1,12 @@
 /** Locations goods are shipped from (business facts 14). Shape only. */
 
 import { boolean, defineEntity, type Entity, editable, guid, moment, text } from '../entity.ts'
+import * as tables from '../tables.ts'
 
 export const locations: Entity = defineEntity({
   set: 'locations',
   type: 'location',
-  table: 'business_locations',
+  table: tables.locations,
   versions: ['v2.0'],
   fields: [
     guid('id', { write: 'create' }),

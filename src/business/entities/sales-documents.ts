@@ -20,6 +20,7 @@ import {
   toOne,
   versions,
 } from '../entity.ts'
+import * as tables from '../tables.ts'
 import type { DocumentKind } from './sales-lines.ts'
 
 const calculated = { write: 'never' } as const
@@ -95,7 +96,7 @@ function salesDocuments(shape: Shape): Entity {
   return defineEntity({
     set: `${type}s`,
     type,
-    table: 'business_documents',
+    table: tables.documents,
     discriminator: { column: 'kind', value: kind },
     fields: [
       guid('id', { write: 'create' }),

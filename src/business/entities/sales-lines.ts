@@ -21,6 +21,7 @@ import {
   text,
   toOne,
 } from '../entity.ts'
+import * as tables from '../tables.ts'
 import { lineView } from './line-view.ts'
 
 /** The kinds a document may have, as its rows and those of its lines carry them in the column `kind`. */
@@ -46,18 +47,18 @@ const calculated = { write: 'never' } as const
 const joins: readonly Join[] = [
   {
     name: 'unit',
-    table: 'business_units_of_measure',
+    table: tables.unitsOfMeasure,
     on: [{ foreign: 'id', local: { column: 'unit_of_measure_id' } }],
   },
   {
     name: 'conversion',
-    table: 'business_item_units_of_measure',
+    table: tables.itemUnits,
     on: [
       { foreign: 'item_id', local: { column: 'item_id' } },
       { foreign: 'unit_of_measure_id', local: { column: 'unit_of_measure_id' } },
     ],
   },
-  { name: 'item', table: 'business_items', on: [{ foreign: 'id', local: { column: 'item_id' } }] },
+  { name: 'item', table: tables.items, on: [{ foreign: 'id', local: { column: 'item_id' } }] },
 ]
 
 /** v1.0: what the line is about, as an object. Its description is only ever read from a body (business facts 12). */
@@ -141,7 +142,7 @@ function salesLines(kind: DocumentKind, set: string, type: string, document: str
   return defineEntity({
     set,
     type,
-    table: 'business_lines',
+    table: tables.lines,
     view: lineView,
     discriminator: { column: 'kind', value: kind },
     fields: lineFields(kind),

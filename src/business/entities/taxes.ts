@@ -13,6 +13,7 @@ import {
   oneOf,
   text,
 } from '../entity.ts'
+import * as tables from '../tables.ts'
 
 const calculated = { write: 'never' } as const
 const taxTypes = ['Sales Tax', 'VAT'] as const
@@ -20,7 +21,7 @@ const taxTypes = ['Sales Tax', 'VAT'] as const
 export const taxAreas: Entity = defineEntity({
   set: 'taxAreas',
   type: 'taxArea',
-  table: 'business_tax_areas',
+  table: tables.taxAreas,
   fields: [
     guid('id', { write: 'create' }),
     text('code', 20, { write: 'create' }),
@@ -36,7 +37,7 @@ export const taxAreas: Entity = defineEntity({
 export const taxGroups: Entity = defineEntity({
   set: 'taxGroups',
   type: 'taxGroup',
-  table: 'business_tax_groups',
+  table: tables.taxGroups,
   fields: [
     guid('id', { write: 'create' }),
     text('code', 20, { write: 'create' }),
@@ -52,7 +53,7 @@ export const taxGroups: Entity = defineEntity({
 export const taxRates: Entity = defineEntity({
   set: 'taxRates',
   type: 'taxRate',
-  table: 'business_tax_rates',
+  table: tables.taxRates,
   versions: ['v2.0'],
   fields: [
     guid('id', { write: 'create' }),

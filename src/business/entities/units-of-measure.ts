@@ -1,11 +1,12 @@
 /** Units of measure (business facts 14). Shape only. */
 
 import { defineEntity, type Entity, editable, guid, moment, text } from '../entity.ts'
+import * as tables from '../tables.ts'
 
 export const unitsOfMeasure: Entity = defineEntity({
   set: 'unitsOfMeasure',
   type: 'unitOfMeasure',
-  table: 'business_units_of_measure',
+  table: tables.unitsOfMeasure,
   fields: [
     guid('id', { write: 'create' }),
     text('code', 10, { write: 'create' }),

@@ -10,6 +10,7 @@ import { leadsToList } from '../compile/check.ts'
 import type { Dialect, Fragment } from '../compile/sql.ts'
 import type { Entity, Version } from '../entity.ts'
 import type { Reads } from '../message.ts'
+import { companies } from '../tables.ts'
 import { below, ofCompany } from './addressed-row.ts'
 import type { Budget } from './budget.ts'
 import { type Conditions, LevelStatement, type ReadRow } from './level-statement.ts'
@@ -171,7 +172,7 @@ export class LevelReader {
     ]
     const statement = new LevelStatement(this.#dialect, entity, version, options)
     const level = { entity, version, options, companyId }
-    const isOfMany = looksThrough(options) || above.table === 'business_companies'
+    const isOfMany = looksThrough(options) || above.table === companies
     const isScan = isList && (isOfMany || reading.reads.scan !== undefined)
     const look = this.#lookFor(level, isScan, reading)
     const found = await hanging(statement, conditions, column, page, look)

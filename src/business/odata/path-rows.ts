@@ -10,6 +10,7 @@ import { between, type Dialect, joined, SqlWriter } from '../compile/sql.ts'
 import { type Entity, fieldNamed, type Model, type Version } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import type { Reads } from '../message.ts'
+import * as tables from '../tables.ts'
 import { absent, belongs, describeKey, keyConditions, ofCompany } from './addressed-row.ts'
 import type { Conditions } from './level-statement.ts'
 import { lastOf } from './narrowing.ts'
@@ -30,12 +31,12 @@ export interface ResolvedPath {
 export function toldPath({ path, kind }: DataRequest): ResolvedPath | undefined {
   const [first, second] = path
   const last = second ?? first
-  if (last?.entity.table !== 'business_lines' || path.length > 2 || kind === 'action') {
+  if (last?.entity.table !== tables.lines || path.length > 2 || kind === 'action') {
     return undefined
   }
   const id = toldId(last)
   if (last === first) return id === undefined ? undefined : { parents: [], id }
-  const documentId = first?.entity.table === 'business_documents' ? toldId(first) : undefined
+  const documentId = first?.entity.table === tables.documents ? toldId(first) : undefined
   if (documentId === undefined || (last.key !== undefined && id === undefined)) return undefined
   return { parents: [documentId], id }
 }

@@ -49,7 +49,7 @@ async function requireFew(
   const own = ofCompany(entity, companyId)(writer)
   const where = own[0] === undefined ? joined('') : joined(' where ', own[0])
   const { text, values } = joined(
-    `select count(*) as n from (select 1 from ${entity.table} as t0`,
+    `select count(*) as n from (select 1 from ${entity.table.name} as t0`,
     where,
     ` limit ${scannedRowsMax + 1}) as some`,
   )

@@ -90,7 +90,7 @@ export async function openBooks(
   }
   const rowOf = async (set: string, id: string): Promise<SqlRow> => {
     const { table, view } = entityOf(set)
-    const rows = view === undefined ? table : `(${view.select}) as lines`
+    const rows = view === undefined ? table.name : `(${view.select}) as lines`
     const [row] = await sql.all(`select * from ${rows} where id = ?`, id)
     if (row === undefined) throw new Error(`no row ${id}`)
     return row
@@ -111,16 +111,16 @@ export async function openBooks(
     },
     change: (set: string, id: string, body: Body, ifMatch?: string, version: Version = 'v2.0') =>
       sql.transact(async (tx) => {
-        await change(context(tx, version), entityOf(set, version), id, body, ifMatch)
+        await change(context(tx, version), { entity: entityOf(set, version), id, ifMatch }, body)
       }),
     remove: (set: string, id: string) =>
       sql.transact((tx) =>
-        remove(context(tx, 'v2.0'), businessModel, entityOf(set), id, undefined),
+        remove(context(tx, 'v2.0'), businessModel, { entity: entityOf(set), id }),
       ),
     act: async (set: string, id: string, action: string, mayRelease = true) =>
       (
         await sql.transact((tx) =>
-          act(context(tx, 'v2.0'), entityOf(set), id, action, undefined, mayRelease),
+          act(context(tx, 'v2.0'), { entity: entityOf(set), id }, action, mayRelease),
         )
       ).id,
     row: rowOf,

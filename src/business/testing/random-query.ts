@@ -219,7 +219,7 @@ export class RandomQuery {
 
   /** A value, most often one that a row has. */
   #literal({ field, sort, entity }: Path): string {
-    const rows = field.join === undefined ? this.#tables(entity.table) : []
+    const rows = field.join === undefined ? this.#tables(entity.table.name) : []
     const cell = this.#one(5) === 0 ? undefined : rows[this.#one(rows.length)]?.[field.column]
     switch (sort) {
       case 'text':

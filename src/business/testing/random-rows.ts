@@ -1,9 +1,11 @@
 /** Random rows of every entity, as statements that either store takes: small domains, so that conditions meet. */
 
+import { insertRow } from '#query/rows.ts'
+import type { Table } from '#query/table.ts'
 import type { SqlTx, SqlValue } from '#stores/store.ts'
 import { type Entity, type Field, noGuid } from '../entity.ts'
 import { businessModel } from '../model.ts'
-import { insertRow } from '../write/rows.ts'
+import { lines } from '../tables.ts'
 import { emptyValue } from '../write/values.ts'
 import type { Chance } from './random-query.ts'
 
@@ -43,7 +45,7 @@ const texts = [
   'a_b',
 ]
 
-type Rows = readonly (readonly [table: string, cells: Readonly<Record<string, SqlValue>>])[]
+type Rows = readonly (readonly [table: Table, cells: Readonly<Record<string, SqlValue>>])[]
 
 /** Rows of one company, whose ids differ from those of another `number`. */
 export function randomRows(chance: Chance, companyId: string, number: number): Rows {
@@ -99,7 +101,7 @@ export function randomRows(chance: Chance, companyId: string, number: number): R
     }
     const id = idsOf.get(entity.set)?.[at] ?? ''
     if (entity.set === 'itemUnitsOfMeasure') cells['item_id'] = idsOf.get('items')?.[at] ?? noGuid
-    if (entity.table === 'business_lines') {
+    if (entity.table === lines) {
       const documents = idsOf.get(entity.navigations[0]?.target ?? '') ?? []
       cells['document_id'] = documents[one(documents.length)] ?? noGuid
       cells['sequence'] = (at + 1) * 10_000

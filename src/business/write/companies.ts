@@ -1,10 +1,13 @@
 /** Companies come with a small ledger and with their maker's right to them, and go with everything in them. */
 
+import { insertRow } from '#query/rows.ts'
 import type { Model } from '../entity.ts'
 import { type Entity, noGuid } from '../entity.ts'
 import { ruleBroken } from '../errors.ts'
+import * as tables from '../tables.ts'
 import { createMaster, removeMaster } from './master.ts'
-import { insertRow, type WriteContext } from './rows.ts'
+import type { WriteContext } from './rows.ts'
+import type { Target } from './tag.ts'
 import type { Body } from './values.ts'
 
 /** Accounts are only read through the interface, so a company is given the few that sales need. */
@@ -31,7 +34,7 @@ export async function createCompany(
     throw ruleBroken("A company needs a 'name'.", 'name')
   }
   for (const [number, name, category, direct] of ledger) {
-    await insertRow(context.tx, 'business_accounts', {
+    await insertRow(context.tx, tables.accounts, {
       id: context.ids.uuid(),
       company_id: id,
       revision: 1,
@@ -44,7 +47,7 @@ export async function createCompany(
     })
   }
   if (context.principalId !== noGuid) {
-    await insertRow(context.tx, 'business_access_rights', {
+    await insertRow(context.tx, tables.accessRights, {
       id: context.ids.uuid(),
       company_id: id,
       revision: 1,
@@ -60,27 +63,24 @@ export async function createCompany(
 export async function removeCompany(
   context: WriteContext,
   model: Model,
-  entity: Entity,
-  id: string,
-  ifMatch: string | undefined,
+  target: Target,
 ): Promise<void> {
+  const { id } = target
   const [posted] = await context.tx.all(
     `select id from business_documents
        where company_id = ? and kind <> 'quote' and status not in ('Draft', 'In Review') limit 1`,
     id,
   )
   if (posted !== undefined) throw ruleBroken('The company has posted documents; it is kept.')
-  await removeMaster(context, entity, id, ifMatch)
-  for (const table of ['business_document_tax_groups', 'business_line_blocks']) {
+  await removeMaster(context, target)
+  for (const { name } of [tables.documentTaxGroups, tables.lineBlocks]) {
     await context.tx.run(
-      `delete from ${table} where document_id in (select id from business_documents where company_id = ?)`,
+      `delete from ${name} where document_id in (select id from business_documents where company_id = ?)`,
       id,
     )
   }
-  const tables = new Set(
-    model.entities.filter(({ scope }) => scope === 'company').map(({ table }) => table),
-  )
-  for (const table of [...tables, 'business_counters']) {
-    await context.tx.run(`delete from ${table} where company_id = ?`, id)
+  const ofCompany = model.entities.filter(({ scope }) => scope === 'company')
+  for (const table of new Set([...ofCompany.map(({ table: own }) => own), tables.counters])) {
+    await context.tx.run(`delete from ${table.name} where company_id = ?`, id)
   }
 }

@@ -6,7 +6,8 @@
  * Its document is locked by whoever opens it, so the sums it reads are those it writes.
  */
 
-import type { SqlRow } from '#stores/store.ts'
+import { allRows, deleteRows, firstRow } from '#query/rows.ts'
+import { type CellsOf, selecting } from '#query/table.ts'
 import { allocate } from '../amounts/allocate.ts'
 import { fits } from '../amounts/decimals.ts'
 import { allocationShown, discountBase, documentAmounts } from '../amounts/document.ts'
@@ -14,9 +15,11 @@ import type { Terms } from '../amounts/line.ts'
 import { cents, emptyGroup, minus, plus, type Share, shareOf } from '../amounts/tax-group.ts'
 import { roundTo } from '../amounts/units.ts'
 import { ruleBroken } from '../errors.ts'
+import type { DocumentRow, LineRow } from '../tables.ts'
+import * as tables from '../tables.ts'
 import { type Found, withFound } from './lookups.ts'
-import { flagOf, numberOf, textOf, updateRow, type WriteContext } from './rows.ts'
-import { eligibleSql, openRunningSums } from './running-sums.ts'
+import { changedCells, updateRow, type WriteContext } from './rows.ts'
+import { eligibleSql, RunningSums } from './running-sums.ts'
 import {
   type Group,
   groupOfRow,
@@ -28,13 +31,31 @@ import {
   writeGroup,
 } from './spread.ts'
 
-/** A line as far as sums depend on it. `taxKey` is empty for comments, which are in no group. */
-export interface LedgerLine {
-  readonly lineAmount: number
-  readonly taxKey: string
-  readonly taxPercent: number
-  readonly allowsInvoiceDiscount: boolean
-}
+/** What lines and sums need to know of their document. */
+export const documentHead = selecting(
+  tables.documents,
+  'id',
+  'kind',
+  'status',
+  'revision',
+  'document_date',
+  'tax_area_id',
+  'tax_liable',
+  'prices_include_tax',
+  'amount_precision',
+  'line_count',
+  'discount_base',
+  'discount_amount',
+  'total_amount_excluding_tax',
+  'total_amount_including_tax',
+)
+export type DocumentHead = CellsOf<typeof documentHead>
+
+/** A line as far as sums depend on it. `tax_key` is empty for comments, which are in no group. */
+type SummedLine = Pick<
+  LineRow,
+  'line_amount' | 'tax_key' | 'tax_percent' | 'allows_invoice_discount' | 'amount_excluding_tax'
+>
 
 /** Where a line stands. `isLast`: no line of the document stands behind it. */
 interface LinePosition {
@@ -42,344 +63,365 @@ interface LinePosition {
   readonly isLast: boolean
 }
 
-export interface Ledger {
-  readonly terms: Terms
-  /** Puts a line in; the cells of its row that come of it. `excluding`: the line's amount without tax, as stored. */
-  put(
-    line: LedgerLine,
-    excluding: number,
-    at: LinePosition,
-  ): Found<Readonly<Record<string, number>>>
-  /** Takes a line out, by its row as the view of lines has it. */
-  take(row: SqlRow): Promise<void>
-  /** A stored line is changed: what it carried of the invoice discount is given up (business facts 5.5). */
-  giveUp(row: SqlRow): void
-  /** Sets the invoice discount. Refused when no line could carry it; checked in `finish`. */
-  setDiscount(amount: number): void
-  /** Every line is reckoned anew: prices or taxes of the whole document changed. */
-  recomputeAll(): void
-  /** Writes the sums and totals. After all rows of lines stand. `own`: further columns of the document. */
-  finish(own?: Readonly<Record<string, string | number>>): Promise<Finished>
-}
+/** The cells of a line that its place among the others fills. */
+type SharedCells = Partial<LineRow>
 
 export interface Finished {
   /** The rows of lines stand as they were written before: no share was worked out, no cent moved on to another. */
   readonly areRowsKnown: boolean
 }
 
-export function termsOf(document: SqlRow): Terms {
+export function termsOf(
+  document: Pick<DocumentHead, 'amount_precision' | 'prices_include_tax'>,
+): Terms {
   return {
-    precision: numberOf(document, 'amount_precision'),
-    pricesIncludeTax: flagOf(document, 'prices_include_tax'),
+    precision: document.amount_precision,
+    pricesIncludeTax: document.prices_include_tax !== 0,
   }
 }
 
-export function openLedger(context: WriteContext, document: SqlRow): Ledger {
-  const { tx } = context
-  const id = textOf(document, 'id')
-  const terms = termsOf(document)
-  const running = openRunningSums(tx, id)
-  const hadDiscount = numberOf(document, 'discount_amount') !== 0
-  const groups = new Map<string, Group>()
-  let lineCount = numberOf(document, 'line_count')
-  let base = numberOf(document, 'discount_base')
-  let discount = numberOf(document, 'discount_amount')
-  let isDiscountAsked = false
-  let isStale = false
-  let isTouched = false
+export class Ledger {
+  readonly terms: Terms
+  readonly #context: WriteContext
+  readonly #document: DocumentHead
+  readonly #running: RunningSums
+  readonly #hadDiscount: boolean
+  readonly #groups = new Map<string, Group>()
+  #lineCount: number
+  #base: number
+  #discount: number
+  #net: number
+  #including: number
+  #isDiscountRequested = false
+  #isStale = false
+  #isTouched = false
+  #isSettled = true
   // A group has lines.
-  let areAllLoaded = lineCount === 0
-  let isSettled = true
-  let net = numberOf(document, 'total_amount_excluding_tax')
-  let including = numberOf(document, 'total_amount_including_tax')
+  #areAllLoaded: boolean
 
-  async function groupOf(line: LedgerLine): Promise<Group> {
-    isTouched = true
-    if (hadDiscount) await loadAll()
-    const { taxKey, taxPercent } = line
-    const loaded = groups.get(taxKey)
+  constructor(context: WriteContext, document: DocumentHead) {
+    this.#context = context
+    this.#document = document
+    this.terms = termsOf(document)
+    this.#running = new RunningSums(context.tx, document.id)
+    this.#hadDiscount = document.discount_amount !== 0
+    this.#lineCount = document.line_count
+    this.#base = document.discount_base
+    this.#discount = document.discount_amount
+    this.#net = document.total_amount_excluding_tax
+    this.#including = document.total_amount_including_tax
+    this.#areAllLoaded = document.line_count === 0
+  }
+
+  /** Puts a line in; the cells of its row that come of it. */
+  put(line: SummedLine, at: LinePosition): Found<SharedCells> {
+    this.#lineCount++
+    if (line.tax_key === '') return netCells(line, emptyGroup, this.terms)
+    const known = this.#groups.get(line.tax_key) ?? this.#groupOf(line)
+    return withFound(known, (group) => this.#putInto(group, line, at))
+  }
+
+  /** Takes a line out, by its row as the view of lines has it. */
+  async take(row: LineRow): Promise<void> {
+    this.#lineCount--
+    if (row.tax_key === '') return
+    const group = await this.#groupOf(row)
+    group.count--
+    const eligible = eligibleOf(row)
+    this.#base -= eligible
+    if (this.#isSpread) {
+      group.sums = { ...group.sums, lineAmount: group.sums.lineAmount - row.line_amount }
+      group.eligible -= eligible
+      group.extent -= sizeOf(row.line_amount)
+      return await this.#running.take(row)
+    }
+    const share = shareOfRow(row)
+    group.sums = minus(group.sums, share)
+    this.#add(share, -1)
+  }
+
+  /** A stored line is changed: what it carried of the invoice discount is given up (business facts 5.5). */
+  giveUp(row: LineRow): void {
+    this.#discount -= row.invoice_discount
+  }
+
+  /** Sets the invoice discount. Refused when no line could carry it; checked in `finish`. */
+  setDiscount(amount: number): void {
+    this.#discount = amount
+    this.#isDiscountRequested = true
+    this.#isStale = true
+  }
+
+  /** Every line is reckoned anew: prices or taxes of the whole document changed. */
+  recomputeAll(): void {
+    this.#isStale = true
+  }
+
+  /** Writes the sums and totals. After all rows of lines stand. `own`: further columns of the document. */
+  async finish(own: Partial<DocumentRow> = {}): Promise<Finished> {
+    const { tx, now } = this.#context
+    const { id, kind } = this.#document
+    const isReckoned = this.#isStale || (this.#hadDiscount && this.#isTouched)
+    if (isReckoned) await this.#reckon()
+    else if (!this.#hadDiscount) {
+      for (const [key, group] of this.#groups) if (group.count > 0) await this.#settle(key, group)
+    }
+    this.#requireExact()
+    const spread = this.#discount === 0 ? 0 : this.#document.revision + 1
+    for (const [key, group] of this.#groups) {
+      await writeGroup(tx, { documentId: id, key, terms: this.terms }, group, spread)
+    }
+    await updateRow(tx, tables.documents, id, {
+      ...own,
+      line_count: this.#lineCount,
+      discount_base: this.#base,
+      discount_amount: this.#discount,
+      total_amount_excluding_tax: this.#net,
+      total_tax_amount: this.#including - this.#net,
+      total_amount_including_tax: this.#including,
+      remaining_amount: kind === 'invoice' ? this.#including : 0,
+      last_modified_date_time: now,
+    })
+    return { areRowsKnown: !isReckoned && this.#discount === 0 && this.#isSettled }
+  }
+
+  #requireExact(): void {
+    const sums = [...this.#groups.values()].flatMap(({ sums: of }) => [
+      of.lineAmount,
+      of.net,
+      of.including,
+    ])
+    if (![this.#net, this.#including, this.#base, ...sums].every(fits)) throw tooLarge()
+  }
+
+  async #groupOf({ tax_key: key, tax_percent: percent }: SummedLine): Promise<Group> {
+    this.#isTouched = true
+    if (this.#hadDiscount) await this.#loadAll()
+    const loaded = this.#groups.get(key)
     if (loaded !== undefined) return loaded
-    const [row] = areAllLoaded
-      ? []
-      : await tx.all(
-          'select * from business_document_tax_groups where document_id = ? and tax_key = ?',
-          id,
-          taxKey,
+    const row = this.#areAllLoaded
+      ? undefined
+      : await firstRow(
+          this.#context.tx,
+          tables.documentTaxGroups,
+          'where document_id = ? and tax_key = ?',
+          this.#document.id,
+          key,
         )
-    const group = row === undefined ? newGroup(taxPercent) : groupOfRow(row)
-    groups.set(taxKey, group)
+    const group = row === undefined ? newGroup(percent) : groupOfRow(row)
+    this.#groups.set(key, group)
     return group
   }
 
   /** All groups share one discount, so where there is one they are read together. */
-  async function loadAll(): Promise<void> {
-    if (areAllLoaded) return
-    areAllLoaded = true
-    for (const row of await tx.all(
-      'select * from business_document_tax_groups where document_id = ?',
-      id,
-    )) {
+  async #loadAll(): Promise<void> {
+    if (this.#areAllLoaded) return
+    this.#areAllLoaded = true
+    const { tx } = this.#context
+    const where = 'where document_id = ?'
+    for (const row of await allRows(tx, tables.documentTaxGroups, where, this.#document.id)) {
       const group = groupOfRow(row)
-      groups.set(textOf(row, 'tax_key'), group)
+      this.#groups.set(row.tax_key, group)
       // Written before sums were kept for it.
-      if (!group.isSpread) isStale = true
+      if (!group.isSpread) this.#isStale = true
     }
   }
 
   /** Shares are read, not written, and stay so unless everything is reckoned anew. */
-  const isSpread = (): boolean => hadDiscount && !isStale
+  get #isSpread(): boolean {
+    return this.#hadDiscount && !this.#isStale
+  }
 
-  function add(share: Pick<Share, 'net' | 'including'>, sign: 1 | -1): void {
-    net += sign * share.net
-    including += sign * share.including
+  #add(share: Pick<Share, 'net' | 'including'>, sign: 1 | -1): void {
+    this.#net += sign * share.net
+    this.#including += sign * share.including
+  }
+
+  #putInto(group: Group, line: SummedLine, at: LinePosition): Found<SharedCells> {
+    group.count++
+    const own = { lineAmount: line.line_amount, eligible: eligibleOf(line) }
+    this.#base += own.eligible
+    if (this.#isSpread) {
+      group.sums = { ...group.sums, lineAmount: group.sums.lineAmount + own.lineAmount }
+      group.eligible += own.eligible
+      group.extent += sizeOf(own.lineAmount)
+      const sizes = [...this.#groups.values()].reduce((sum, one) => sum + one.extent, 0)
+      if (sizes > sizesMax) throw tooLarge()
+      const cells = netCells(line, emptyGroup, this.terms)
+      const { sequence, isLast } = at
+      return withFound(this.#running.put(line.tax_key, sequence, own, isLast), (running) => ({
+        ...cells,
+        ...running,
+      }))
+    }
+    const share = shareOf(group.sums, line.line_amount, 0, line.tax_percent, this.terms)
+    group.sums = plus(group.sums, share)
+    this.#add(share, 1)
+    // Beyond this a sum would no longer be exact, whatever is taken off it later.
+    if (![group.sums.lineAmount, this.#net, this.#including].every(fits)) throw tooLarge()
+    return netCells(line, share, this.terms)
   }
 
   /** What is over or missing in a group that lost a line goes to the last of those left (business facts 5.4). */
-  async function settle(key: string, group: Group): Promise<void> {
-    const over = cents(group.sums, group.percent, terms)
+  async #settle(key: string, group: Group): Promise<void> {
+    const { tx } = this.#context
+    const over = cents(group.sums, group.percent, this.terms)
     if (over.net === 0 && over.including === 0) return
-    const [row] = await tx.all(
-      `select * from business_lines where document_id = ? and tax_key = ?
+    const row = await firstRow(
+      tx,
+      tables.lines,
+      `where document_id = ? and tax_key = ?
          and line_amount <> invoice_discount order by sequence desc limit 1`,
-      id,
+      this.#document.id,
       key,
     )
     if (row === undefined) return
-    isSettled = false
+    this.#isSettled = false
     const share = shareOfRow(row)
     const whole = {
       ...share,
       net: share.net + over.net,
       including: share.including + over.including,
     }
-    const excluding = numberOf(row, 'amount_excluding_tax')
-    await updateRow(tx, 'business_lines', textOf(row, 'id'), netCells(excluding, whole, terms))
+    await updateRow(tx, tables.lines, row.id, netCells(row, whole, this.terms))
     const change = { ...emptyGroup, net: over.net, including: over.including }
     group.sums = plus(group.sums, change)
-    add(change, 1)
+    this.#add(change, 1)
+  }
+
+  async #reckon(): Promise<void> {
+    const { tx } = this.#context
+    const isWhole = !this.#isSpread || this.#running.isOvergrown
+    if (isWhole && this.#discount !== 0) await this.#sumGroups()
+    const rounded = roundTo(this.#discount, this.terms.precision)
+    this.#discount = limited(rounded, this.#base, this.#isDiscountRequested)
+    if (isWhole || this.#discount === 0) {
+      await deleteRows(tx, tables.documentTaxGroups, { document_id: this.#document.id })
+      for (const group of this.#groups.values()) group.isStored = false
+    }
+    if (this.#discount === 0) return await this.#writeShares()
+    if (isWhole) await this.#running.rebuild()
+    this.#spread()
   }
 
   /** The groups as the lines stand, summed by the store. */
-  async function sumGroups(): Promise<void> {
-    const rows = await tx.all(
-      `select tax_key, max(tax_percent) as tax_percent, count(*) as line_count,
-           cast(sum(abs(line_amount) / 100000) as bigint) as extent
-         from business_lines where document_id = ? and tax_key <> '' group by tax_key`,
-      id,
-    )
-    const sizes = rows.reduce((sum, row) => sum + numberOf(row, 'extent'), 0)
-    if (sizes > sizesMax) throw tooLarge()
-    groups.clear()
-    areAllLoaded = true
-    for (const row of rows) {
-      const group = newGroup(numberOf(row, 'tax_percent'))
-      group.count = numberOf(row, 'line_count')
-      group.extent = numberOf(row, 'extent')
-      groups.set(textOf(row, 'tax_key'), group)
+  async #sumGroups(): Promise<void> {
+    const { tx } = this.#context
+    const { id } = this.#document
+    const sizes = await allRows(tx, groupSizes, grouped, id)
+    if (sizes.reduce((sum, { extent }) => sum + extent, 0) > sizesMax) throw tooLarge()
+    this.#groups.clear()
+    this.#areAllLoaded = true
+    for (const { tax_key, tax_percent, line_count, extent } of sizes) {
+      this.#groups.set(tax_key, { ...newGroup(tax_percent), count: line_count, extent })
     }
-    base = 0
-    for (const row of await tx.all(
-      `select tax_key, cast(sum(line_amount) as bigint) as line_amount, cast(sum(${eligibleSql}) as bigint) as eligible
-         from business_lines where document_id = ? and tax_key <> '' group by tax_key`,
-      id,
-    )) {
-      const group = groups.get(textOf(row, 'tax_key'))
+    this.#base = 0
+    for (const { tax_key, line_amount, eligible } of await allRows(tx, groupSums, grouped, id)) {
+      const group = this.#groups.get(tax_key)
       if (group === undefined) continue
-      group.sums = { ...emptyGroup, lineAmount: numberOf(row, 'line_amount') }
-      group.eligible = numberOf(row, 'eligible')
-      base += group.eligible
+      group.sums = { ...emptyGroup, lineAmount: line_amount }
+      group.eligible = eligible
+      this.#base += eligible
     }
   }
 
   /** The discount over the groups; over the lines of a group the view spreads it. */
-  function spread(): void {
-    const byKey = [...groups].sort(([left], [right]) => (left < right ? -1 : 1))
+  #spread(): void {
+    const byKey = [...this.#groups].sort(([left], [right]) => (left < right ? -1 : 1))
     const filled = byKey.filter(([, group]) => group.count > 0).map(([, group]) => group)
     const bases = filled.map((group) => group.eligible)
-    const ofGroups = allocate(discount, bases, terms.precision)
-    net = 0
-    including = 0
+    const ofGroups = allocate(this.#discount, bases, this.terms.precision)
+    this.#net = 0
+    this.#including = 0
     for (const [at, group] of filled.entries()) {
-      group.sums = spreadOver(group, ofGroups[at] ?? 0, terms)
-      add(group.sums, 1)
+      group.sums = spreadOver(group, ofGroups[at] ?? 0, this.terms)
+      this.#add(group.sums, 1)
     }
   }
 
   /** Without a discount the lines hold their amounts themselves: all anew, in the order of their sequences. */
-  async function writeShares(): Promise<void> {
+  async #writeShares(): Promise<void> {
+    const { tx } = this.#context
+    const { id, revision } = this.#document
     // Their tags told of shares until now, and must not come back.
-    if (hadDiscount) {
+    if (this.#hadDiscount) {
       await tx.run(
         "update business_lines set revision = revision + ? where document_id = ? and tax_key <> ''",
-        numberOf(document, 'revision') + 1,
+        revision + 1,
         id,
       )
     }
-    const rows = await tx.all(
-      "select * from business_lines where document_id = ? and tax_key <> '' order by sequence",
-      id,
-    )
-    const lines = rows.map(ledgerLineOf)
-    const amounts = documentAmounts(lines, 0, terms)
+    const where = "where document_id = ? and tax_key <> '' order by sequence"
+    const rows = await allRows(tx, tables.lines, where, id)
+    const lines = rows.map(amountsOf)
+    const amounts = documentAmounts(lines, 0, this.terms)
     for (const [at, row] of rows.entries()) {
-      const excluding = numberOf(row, 'amount_excluding_tax')
-      const cells = netCells(excluding, amounts.shares[at] ?? emptyGroup, terms)
-      if (Object.entries(cells).every(([column, cell]) => row[column] === cell)) continue
-      await updateRow(tx, 'business_lines', textOf(row, 'id'), cells)
+      const cells = netCells(row, amounts.shares[at] ?? emptyGroup, this.terms)
+      const isNew = Object.keys(changedCells(row, cells)).length > 0
+      if (isNew) await updateRow(tx, tables.lines, row.id, cells)
     }
-    groups.clear()
+    this.#groups.clear()
+    this.#net = 0
+    this.#including = 0
     for (const { taxKey, taxPercent } of lines) {
-      const group = groups.get(taxKey) ?? newGroup(taxPercent)
+      const group = this.#groups.get(taxKey) ?? newGroup(taxPercent)
       group.count++
       group.sums = amounts.groups.get(taxKey) ?? emptyGroup
-      groups.set(taxKey, group)
+      this.#groups.set(taxKey, group)
     }
-    net = 0
-    including = 0
-    for (const group of groups.values()) add(group.sums, 1)
-    base = discountBase(lines)
-    if (hadDiscount) await running.drop()
+    for (const group of this.#groups.values()) this.#add(group.sums, 1)
+    this.#base = discountBase(lines)
+    if (this.#hadDiscount) await this.#running.drop()
   }
+}
 
-  async function reckon(): Promise<void> {
-    const isWhole = !isSpread() || running.isOvergrown
-    if (isWhole && discount !== 0) await sumGroups()
-    discount = limited(roundTo(discount, terms.precision), base, isDiscountAsked)
-    if (isWhole || discount === 0) {
-      await tx.run('delete from business_document_tax_groups where document_id = ?', id)
-      for (const group of groups.values()) group.isStored = false
-    }
-    if (discount === 0) return await writeShares()
-    if (isWhole) await running.rebuild()
-    spread()
-  }
+const grouped = "where document_id = ? and tax_key <> '' group by tax_key"
 
-  function putInto(
-    group: Group,
-    line: LedgerLine,
-    excluding: number,
-    at: LinePosition,
-  ): Found<Readonly<Record<string, number>>> {
-    group.count++
-    if (line.allowsInvoiceDiscount) base += line.lineAmount
-    if (isSpread()) {
-      const own = {
-        lineAmount: line.lineAmount,
-        eligible: line.allowsInvoiceDiscount ? line.lineAmount : 0,
-      }
-      group.sums = { ...group.sums, lineAmount: group.sums.lineAmount + line.lineAmount }
-      group.eligible += own.eligible
-      group.extent += sizeOf(own.lineAmount)
-      const sizes = [...groups.values()].reduce((sum, one) => sum + one.extent, 0)
-      if (sizes > sizesMax) throw tooLarge()
-      return withFound(running.put(line.taxKey, at.sequence, own, at.isLast), (cells) => ({
-        ...netCells(excluding, emptyGroup, terms),
-        ...cells,
-      }))
-    }
-    const share = shareOf(group.sums, line.lineAmount, 0, line.taxPercent, terms)
-    group.sums = plus(group.sums, share)
-    add(share, 1)
-    // Beyond this a sum would no longer be exact, whatever is taken off it later.
-    if (!fits(group.sums.lineAmount) || !fits(net) || !fits(including)) throw tooLarge()
-    return netCells(excluding, share, terms)
-  }
-
-  return {
-    terms,
-    put(line, excluding, at) {
-      lineCount++
-      if (line.taxKey === '') return netCells(excluding, emptyGroup, terms)
-      const known = groups.get(line.taxKey) ?? groupOf(line)
-      return withFound(known, (group) => putInto(group, line, excluding, at))
-    },
-    async take(row) {
-      lineCount--
-      const line = ledgerLineOf(row)
-      if (line.taxKey === '') return
-      const group = await groupOf(line)
-      group.count--
-      if (line.allowsInvoiceDiscount) base -= line.lineAmount
-      if (isSpread()) {
-        group.sums = { ...group.sums, lineAmount: group.sums.lineAmount - line.lineAmount }
-        if (line.allowsInvoiceDiscount) group.eligible -= line.lineAmount
-        group.extent -= sizeOf(numberOf(row, 'line_amount'))
-        return await running.take(row)
-      }
-      const share = shareOfRow(row)
-      group.sums = minus(group.sums, share)
-      add(share, -1)
-    },
-    giveUp(row) {
-      discount -= numberOf(row, 'invoice_discount')
-    },
-    setDiscount(amount) {
-      discount = amount
-      isDiscountAsked = true
-      isStale = true
-    },
-    recomputeAll() {
-      isStale = true
-    },
-    async finish(own = {}) {
-      const isReckoned = isStale || (hadDiscount && isTouched)
-      if (isReckoned) await reckon()
-      else if (!hadDiscount) {
-        for (const [key, group] of groups) if (group.count > 0) await settle(key, group)
-      }
-      const sums = [...groups.values()].flatMap(({ sums: of }) => [
-        of.lineAmount,
-        of.net,
-        of.including,
-      ])
-      if (![net, including, base, ...sums].every(fits)) throw tooLarge()
-      const revision = numberOf(document, 'revision') + 1
-      for (const [key, group] of groups) {
-        await writeGroup(tx, { documentId: id, key, terms }, group, discount === 0 ? 0 : revision)
-      }
-      await updateRow(tx, 'business_documents', id, {
-        ...own,
-        line_count: lineCount,
-        discount_base: base,
-        discount_amount: discount,
-        total_amount_excluding_tax: net,
-        total_tax_amount: including - net,
-        total_amount_including_tax: including,
-        remaining_amount: textOf(document, 'kind') === 'invoice' ? including : 0,
-        last_modified_date_time: context.now,
-      })
-      return { areRowsKnown: !isReckoned && discount === 0 && isSettled }
-    },
-  }
+/** The lines of a document summed into the columns of their tax groups. */
+const groupSizes = {
+  ...selecting(tables.documentTaxGroups, 'tax_key', 'tax_percent', 'line_count', 'extent'),
+  name: tables.lines.name,
+  selected: `tax_key, max(tax_percent) as tax_percent, count(*) as line_count,
+    cast(sum(abs(line_amount) / 100000) as bigint) as extent`,
+}
+const groupSums = {
+  ...selecting(tables.documentTaxGroups, 'tax_key', 'line_amount', 'eligible'),
+  name: tables.lines.name,
+  selected: `tax_key, cast(sum(line_amount) as bigint) as line_amount,
+    cast(sum(${eligibleSql}) as bigint) as eligible`,
 }
 
 function tooLarge(): Error {
   return ruleBroken('The sums of the document have more than ten digits.')
 }
 
-function shareOfRow(row: SqlRow): Share {
+/** What an invoice discount may be taken of. */
+function eligibleOf(line: SummedLine): number {
+  return line.allows_invoice_discount === 0 ? 0 : line.line_amount
+}
+
+function shareOfRow(row: LineRow): Share {
   return {
-    lineAmount: numberOf(row, 'line_amount'),
-    invoiceDiscount: numberOf(row, 'invoice_discount'),
-    net: numberOf(row, 'net_amount'),
-    including: numberOf(row, 'net_amount_including_tax'),
+    lineAmount: row.line_amount,
+    invoiceDiscount: row.invoice_discount,
+    net: row.net_amount,
+    including: row.net_amount_including_tax,
   }
 }
 
-function ledgerLineOf(row: SqlRow): LedgerLine {
+function amountsOf(row: LineRow) {
   return {
-    lineAmount: numberOf(row, 'line_amount'),
-    taxKey: textOf(row, 'tax_key'),
-    taxPercent: numberOf(row, 'tax_percent'),
-    allowsInvoiceDiscount: flagOf(row, 'allows_invoice_discount'),
+    lineAmount: row.line_amount,
+    taxKey: row.tax_key,
+    taxPercent: row.tax_percent,
+    allowsInvoiceDiscount: row.allows_invoice_discount !== 0,
   }
 }
 
-/** The columns of a line that its share fills; `excluding` is its amount without tax, as stored. */
-function netCells(excluding: number, share: Share, terms: Terms): Readonly<Record<string, number>> {
+function netCells(line: SummedLine, share: Share, terms: Terms): SharedCells {
   return {
     invoice_discount: share.invoiceDiscount,
-    invoice_discount_allocation: allocationShown(share, excluding, terms),
+    invoice_discount_allocation: allocationShown(share, line.amount_excluding_tax, terms),
     net_amount: share.net,
     net_tax_amount: share.including - share.net,
     net_amount_including_tax: share.including,

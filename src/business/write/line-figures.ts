@@ -3,7 +3,7 @@
  * come of them (business facts 5.2, 5.3 and 6). Independent of the order of the properties in a body.
  */
 
-import type { SqlRow } from '#stores/store.ts'
+import type { CellsOf } from '#query/table.ts'
 import { shown } from '../amounts/decimals.ts'
 import {
   convertPrice,
@@ -16,32 +16,29 @@ import {
 import { hundredPercent, one, ratio, roundTo } from '../amounts/units.ts'
 import { noGuid } from '../entity.ts'
 import { badValue, refuse } from '../errors.ts'
-import type { DocumentFacts, LineDraft } from './line-object.ts'
-import { type Found, type Lookups, reference, withFound } from './lookups.ts'
-import { flagOf, numberOf, textOf } from './rows.ts'
+import * as tables from '../tables.ts'
+import { termsOf } from './ledger.ts'
+import { type LineDraft, type LineGround, taxAreaOf } from './line-object.ts'
+import { type Found, reference, withFound } from './lookups.ts'
 import { type GivenFields, inRange, type Parts } from './values.ts'
 
-/** What figures depend on besides the line itself. */
-interface FigureGround {
-  readonly document: DocumentFacts
-  readonly terms: Terms
-  /** What quantity and price came to before; undefined for a line that is new, or about something else now. */
-  readonly grossBefore: number | undefined
-}
-
+/**
+ * `grossBefore`: what quantity and price came to before; undefined for a line that is new, or about something else now.
+ */
 export function applyFigures(
   draft: LineDraft,
   given: GivenFields,
-  { document, terms, grossBefore }: FigureGround,
-  lookups: Lookups,
+  ground: LineGround,
+  grossBefore: number | undefined,
 ): Found<void> {
-  if (draft['line_type'] === 'Comment') refuseFigures(given)
+  const terms = termsOf(ground.head)
+  if (draft.line_type === 'Comment') refuseFigures(given)
   const hasUnit = unitNames.some((name) => given.has(name))
-  const measured = hasUnit ? applyUnit(draft, given, document, lookups) : undefined
+  const measured = hasUnit ? applyUnit(draft, given, ground) : undefined
   return withFound(measured, () => {
-    if (given.has('quantity')) draft['quantity'] = numberGiven(given, 'quantity')
-    return withFound(applyTax(draft, given, document, lookups), () => {
-      if (given.has('unitPrice')) draft['unit_price'] = numberGiven(given, 'unitPrice')
+    if (given.has('quantity')) draft.quantity = numberGiven(given, 'quantity')
+    return withFound(applyTax(draft, given, ground), () => {
+      if (given.has('unitPrice')) draft.unit_price = numberGiven(given, 'unitPrice')
       applyDiscount(draft, given, terms, grossBefore)
       applyAmounts(draft, terms)
     })
@@ -73,52 +70,43 @@ function numberGiven(given: GivenFields, name: string): number {
   return Number(given.get(name)?.value ?? 0)
 }
 
-/** The cell of a draft that holds a decimal. */
-function figure(draft: LineDraft, column: string): number {
-  return Number(draft[column] ?? 0)
-}
-
 const unitNames = ['unitOfMeasureId', 'unitOfMeasureCode', 'unitOfMeasure'] as const
 
-async function applyUnit(
-  draft: LineDraft,
-  given: GivenFields,
-  document: DocumentFacts,
-  lookups: Lookups,
-): Promise<void> {
+async function applyUnit(draft: LineDraft, given: GivenFields, ground: LineGround): Promise<void> {
+  const { lookups } = ground
   const details = given.get('unitOfMeasure')?.value
   const part = details instanceof Map ? (details as Parts).get('code') : undefined
-  const unit = await lookups.agree('business_units_of_measure', 'unit of measure', [
+  const unit = await lookups.agree(tables.unitsOfMeasure, 'unit of measure', [
     reference('unitOfMeasureId', 'id', given.get('unitOfMeasureId')?.value),
     upper(reference('unitOfMeasureCode', 'code', given.get('unitOfMeasureCode')?.value)),
     upper(reference('unitOfMeasure/code', 'code', part)),
   ])
-  if (unit === undefined || unit['id'] === draft['unit_of_measure_id']) return
-  const unitId = textOf(unit, 'id')
-  const code = textOf(unit, 'code')
-  const itemId = String(draft['item_id'])
+  if (unit === undefined || unit.id === draft.unit_of_measure_id) return
+  const unitId = unit.id
+  const code = unit.code
+  const itemId = draft.item_id
   if (itemId !== noGuid) {
-    const item = await lookups.need('business_items', 'item', {
+    const item = await lookups.need(tables.items, 'item', {
       property: 'itemId',
       column: 'id',
       value: itemId,
     })
     const factor =
-      item['base_unit_of_measure_id'] === unitId ? one : await lookups.unitFactor(itemId, unitId)
+      item.base_unit_of_measure_id === unitId ? one : await lookups.unitFactor(itemId, unitId)
     if (factor === undefined) {
       throw refuse.Internal_InvalidTableRelation(
         {
           property: 'unitOfMeasureId',
-          reason: `the item ${textOf(item, 'number')} is not sold in ${code}; add it to its 'itemUnitsOfMeasure'.`,
+          reason: `the item ${item.number} is not sold in ${code}; add it to its 'itemUnitsOfMeasure'.`,
         },
         { target: 'unitOfMeasureId' },
       )
     }
-    const price = await basePrice(draft, item, document, lookups)
-    draft['unit_price'] = inRange('unitPrice', ratio(price, factor, one, 1))
+    const price = await basePrice(draft, item, ground)
+    draft.unit_price = inRange('unitPrice', ratio(price, factor, one, 1))
   }
-  draft['unit_of_measure_id'] = unitId
-  draft['unit_of_measure_code'] = code
+  draft.unit_of_measure_id = unitId
+  draft.unit_of_measure_code = code
 }
 
 function upper<T extends { readonly value: string }>(by: T | undefined): T | undefined {
@@ -127,54 +115,42 @@ function upper<T extends { readonly value: string }>(by: T | undefined): T | und
 
 async function basePrice(
   draft: LineDraft,
-  item: SqlRow,
-  document: DocumentFacts,
-  lookups: Lookups,
+  item: CellsOf<typeof tables.items>,
+  ground: LineGround,
 ): Promise<number> {
-  const percent = await rateOf(String(draft['tax_code']), document, lookups)
-  const price = numberOf(item, 'unit_price')
-  const includes = flagOf(item, 'price_includes_tax')
-  return convertPrice(price, includes, document.pricesIncludeTax, percent)
+  const percent = await rateOf(draft.tax_code, ground)
+  const includes = item.price_includes_tax !== 0
+  return convertPrice(item.unit_price, includes, ground.head.prices_include_tax !== 0, percent)
 }
 
-function rateOf(code: string, document: DocumentFacts, lookups: Lookups): Found<number> {
-  return lookups.taxPercent(document.taxLiable ? document.taxAreaId : noGuid, code)
+function rateOf(code: string, { head, lookups }: LineGround): Found<number> {
+  return lookups.taxPercent(taxAreaOf(head), code)
 }
 
 /** A written code is cut to 20 (business facts 3); codes are upper case. */
 const taxCodeLength = 20
 
-function applyTax(
-  draft: LineDraft,
-  given: GivenFields,
-  document: DocumentFacts,
-  lookups: Lookups,
-): Found<void> {
-  if (draft['line_type'] === 'Comment') return
+function applyTax(draft: LineDraft, given: GivenFields, ground: LineGround): Found<void> {
+  if (draft.line_type === 'Comment') return
   const told = given.get('taxCode')?.value
-  if (typeof told === 'string' && told !== '') return applyCode(draft, told, document, lookups)
-  return withFound(rateOf(String(draft['tax_code']), document, lookups), (percent) => {
-    draft['tax_percent'] = percent
+  if (typeof told === 'string' && told !== '') return applyCode(draft, told, ground)
+  return withFound(rateOf(draft.tax_code, ground), (percent) => {
+    draft.tax_percent = percent
   })
 }
 
-async function applyCode(
-  draft: LineDraft,
-  told: string,
-  document: DocumentFacts,
-  lookups: Lookups,
-): Promise<void> {
+async function applyCode(draft: LineDraft, told: string, ground: LineGround): Promise<void> {
   const code = told.slice(0, taxCodeLength).toUpperCase()
-  const isChanged = draft['tax_code'] !== code
-  const old = await rateOf(String(draft['tax_code']), document, lookups)
-  draft['tax_code'] = code
-  const percent = await rateOf(code, document, lookups)
-  draft['tax_percent'] = percent
+  const isChanged = draft.tax_code !== code
+  const old = await rateOf(draft.tax_code, ground)
+  draft.tax_code = code
+  const percent = await rateOf(code, ground)
+  draft.tax_percent = percent
   // With prices that include the tax the price without it stays (business facts 5.4).
-  if (isChanged && document.pricesIncludeTax && draft['item_id'] !== noGuid) {
-    const price = figure(draft, 'unit_price')
+  if (isChanged && ground.head.prices_include_tax !== 0 && draft.item_id !== noGuid) {
+    const price = draft.unit_price
     const [before, after] = [hundredPercent + old, hundredPercent + percent]
-    draft['unit_price'] = inRange('unitPrice', ratio(price, after, before, 1))
+    draft.unit_price = inRange('unitPrice', ratio(price, after, before, 1))
   }
 }
 
@@ -188,13 +164,12 @@ function applyDiscount(
   terms: Terms,
   grossBefore: number | undefined,
 ): void {
-  const quantity = figure(draft, 'quantity')
-  const gross = inRange('quantity', grossOf(quantity, figure(draft, 'unit_price'), terms))
+  const quantity = draft.quantity
+  const gross = inRange('quantity', grossOf(quantity, draft.unit_price, terms))
   const hasAmount =
-    given.has('discountAmount') && numberGiven(given, 'discountAmount') !== draft['discount_amount']
+    given.has('discountAmount') && numberGiven(given, 'discountAmount') !== draft.discount_amount
   const hasPercent =
-    given.has('discountPercent') &&
-    numberGiven(given, 'discountPercent') !== draft['discount_percent']
+    given.has('discountPercent') && numberGiven(given, 'discountPercent') !== draft.discount_percent
   const isBareZero = hasPercent && numberGiven(given, 'discountPercent') === 0 && hasAmount
   if (hasAmount && (!hasPercent || isBareZero)) {
     const amount = roundTo(numberGiven(given, 'discountAmount'), terms.precision)
@@ -208,33 +183,33 @@ function applyDiscount(
         `comes to ${shown(percent)} % of ${shown(gross)}; between 0 and 100 % is allowed.`,
       )
     }
-    draft['discount_amount'] = amount
-    draft['discount_percent'] = percent
+    draft.discount_amount = amount
+    draft.discount_percent = percent
     return
   }
-  if (hasPercent) draft['discount_percent'] = numberGiven(given, 'discountPercent')
-  const percent = figure(draft, 'discount_percent')
+  if (hasPercent) draft.discount_percent = numberGiven(given, 'discountPercent')
+  const percent = draft.discount_percent
   if (percent < 0 || percent > hundredPercent) {
     throw badValue('discountPercent', `between 0 and 100 is allowed, not ${shown(percent)}.`)
   }
   // An amount given by itself has a percent that may not lead back to it; untouched figures keep it.
   const isUntouched = !hasPercent && grossBefore === gross
-  if (!isUntouched) draft['discount_amount'] = discountAmountOf(gross, percent, terms)
+  if (!isUntouched) draft.discount_amount = discountAmountOf(gross, percent, terms)
 }
 
 /** Fills the calculated columns that depend on the line alone. */
 export function applyAmounts(draft: LineDraft, terms: Terms): void {
   const amounts = lineAmountsOf(
     {
-      quantity: figure(draft, 'quantity'),
-      unitPrice: figure(draft, 'unit_price'),
-      discountAmount: figure(draft, 'discount_amount'),
-      taxPercent: figure(draft, 'tax_percent'),
+      quantity: draft.quantity,
+      unitPrice: draft.unit_price,
+      discountAmount: draft.discount_amount,
+      taxPercent: draft.tax_percent,
     },
     terms,
   )
-  draft['line_amount'] = amounts.lineAmount
-  draft['amount_excluding_tax'] = amounts.amountExcludingTax
-  draft['total_tax_amount'] = amounts.totalTaxAmount
-  draft['amount_including_tax'] = inRange('quantity', amounts.amountIncludingTax)
+  draft.line_amount = amounts.lineAmount
+  draft.amount_excluding_tax = amounts.amountExcludingTax
+  draft.total_tax_amount = amounts.totalTaxAmount
+  draft.amount_including_tax = inRange('quantity', amounts.amountIncludingTax)
 }

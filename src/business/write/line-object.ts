@@ -3,29 +3,34 @@
  * Independent of the order of the properties in a body.
  */
 
-import type { SqlRow, SqlValue } from '#stores/store.ts'
+import type { CellsOf } from '#query/table.ts'
 import { convertPrice } from '../amounts/line.ts'
 import type { LineType } from '../entities/sales-lines.ts'
 import { noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
+import type { LineRow } from '../tables.ts'
+import * as tables from '../tables.ts'
+import type { DocumentHead } from './ledger.ts'
 import { type Found, type Lookups, reference, withFound } from './lookups.ts'
-import { flagOf, numberOf, textOf } from './rows.ts'
 import { type GivenFields, inRange, type Parts } from './values.ts'
 
-/** A line being made or changed: cells by column. */
-export type LineDraft = Record<string, SqlValue>
+/** A line being made or changed. */
+export type LineDraft = { -readonly [K in keyof LineRow]: LineRow[K] }
 
-/** Of the line's document, what its lines depend on. */
-export interface DocumentFacts {
-  readonly kind: string
-  readonly taxAreaId: string
-  readonly taxLiable: boolean
-  readonly pricesIncludeTax: boolean
-  readonly documentDate: string
+/** What a line depends on besides itself. */
+export interface LineGround {
+  /** Of its document. */
+  readonly head: DocumentHead
+  readonly lookups: Lookups
+}
+
+interface Manner {
+  readonly isNew: boolean
+  readonly untyped: LineType
 }
 
 /** What a line of any type begins with, and goes back to when its type is changed. */
-export const bareLine: Readonly<LineDraft> = Object.freeze({
+export const bareLine: Partial<LineRow> = Object.freeze({
   line_type: 'Comment',
   item_id: noGuid,
   account_id: noGuid,
@@ -53,9 +58,8 @@ const writable: ReadonlySet<string> = new Set<LineType>(['Comment', 'Account', '
 export function applyObject(
   draft: LineDraft,
   given: GivenFields,
-  document: DocumentFacts,
-  lookups: Lookups,
-  manner: { readonly isNew: boolean; readonly untyped: LineType },
+  ground: LineGround,
+  manner: Manner,
 ): Found<boolean> {
   const item = reference('itemId', 'id', given.get('itemId')?.value)
   const account = reference('accountId', 'id', given.get('accountId')?.value)
@@ -66,39 +70,46 @@ export function applyObject(
     )
   }
   const number = wantedNumber(given)
-  const type = wantedType(draft, given, item !== undefined, account !== undefined, number, manner)
-  const isOfType = !manner.isNew && draft['line_type'] === type
+  const byObject = item !== undefined ? 'Item' : account !== undefined ? 'Account' : undefined
+  const type = wantedType(draft.line_type, given, { byObject, number }, manner)
+  const isOfType = !manner.isNew && draft.line_type === type
   // A new line is bare already.
   if (!isOfType && !manner.isNew) Object.assign(draft, bareLine)
-  draft['line_type'] = type
+  draft.line_type = type
   if (isOfType) refuseTakingAway(draft, given, item !== undefined || account !== undefined)
   if (type === 'Comment') {
-    if (number !== undefined && number.value !== draft['line_object_number']) {
+    if (number !== undefined && number.value !== draft.line_object_number) {
       throw badValue(number.property, "a comment has no object; set 'lineType' to Item or Account.")
     }
     return !isOfType
   }
   // Of a line that has one already the number stays; it is changed by `itemId` or `accountId` (business facts 3).
-  if (isOfType && number !== undefined && draft['line_object_number'] !== '') {
-    if (number.value === draft['line_object_number'] && item === undefined && account === undefined)
+  if (isOfType && number !== undefined && draft.line_object_number !== '') {
+    if (number.value === draft.line_object_number && item === undefined && account === undefined)
       return false
     if (item === undefined && account === undefined) {
       throw badValue(number.property, "cannot be changed; set 'itemId' or 'accountId' instead.")
     }
   }
-  const [table, name, by] =
-    type === 'Item'
-      ? (['business_items', 'item', item] as const)
-      : (['business_accounts', 'account', account] as const)
-  return withFound(lookups.agree(table, name, [by, number]), (row) => {
-    if (row === undefined) return !isOfType
-    const column = type === 'Item' ? 'item_id' : 'account_id'
-    if (isOfType && draft[column] === row['id']) return false
-    const quantity = draft['quantity'] ?? 0
+  /** Of the object that was found: is it another than the line had? Then the line begins anew. */
+  const isOther = (objectId: string, foundId: string): boolean => {
+    if (isOfType && objectId === foundId) return false
+    const { quantity } = draft
     if (!manner.isNew) Object.assign(draft, bareLine, { line_type: type, quantity })
-    if (type === 'Item') return withFound(takeItem(draft, row, document, lookups), () => true)
-    takeAccount(draft, row)
     return true
+  }
+  const { lookups } = ground
+  if (type === 'Item') {
+    return withFound(lookups.agree(tables.items, 'item', [item, number]), (row) => {
+      if (row === undefined) return !isOfType
+      return isOther(draft.item_id, row.id) && withFound(takeItem(draft, row, ground), () => true)
+    })
+  }
+  return withFound(lookups.agree(tables.accounts, 'account', [account, number]), (row) => {
+    if (row === undefined) return !isOfType
+    const isNew = isOther(draft.account_id, row.id)
+    if (isNew) takeAccount(draft, row)
+    return isNew
   })
 }
 
@@ -112,15 +123,18 @@ function wantedNumber(given: GivenFields) {
 }
 
 function wantedType(
-  draft: LineDraft,
+  current: string,
   given: GivenFields,
-  isItem: boolean,
-  isAccount: boolean,
-  number: { readonly property: string } | undefined,
-  manner: { readonly isNew: boolean; readonly untyped: LineType },
+  {
+    byObject,
+    number,
+  }: {
+    readonly byObject: LineType | undefined
+    readonly number: { readonly property: string } | undefined
+  },
+  manner: Manner,
 ): string {
   const told = given.get('lineType')?.value
-  const byObject = isItem ? 'Item' : isAccount ? 'Account' : undefined
   if (typeof told === 'string') {
     if (!writable.has(told)) {
       throw badValue(
@@ -129,17 +143,17 @@ function wantedType(
       )
     }
     // An echo of the whole line with another object in it: the object says what the line is to be.
-    const isEcho = !manner.isNew && told === draft['line_type']
+    const isEcho = !manner.isNew && told === current
     if (byObject !== undefined && told !== byObject && !isEcho) {
       throw badValue(
         'lineType',
-        `'${told}' does not go with ${isItem ? "'itemId'" : "'accountId'"}.`,
+        `'${told}' does not go with ${byObject === 'Item' ? "'itemId'" : "'accountId'"}.`,
       )
     }
     return byObject ?? told
   }
   if (byObject !== undefined) return byObject
-  if (!manner.isNew) return String(draft['line_type'])
+  if (!manner.isNew) return current
   if (number !== undefined && manner.untyped === 'Comment') {
     throw refuse.BadRequest_RequiredParamNotProvided(
       {
@@ -167,49 +181,49 @@ function refuseTakingAway(draft: LineDraft, given: GivenFields, isReplaced: bool
 
 function takeItem(
   draft: LineDraft,
-  item: SqlRow,
-  document: DocumentFacts,
-  lookups: Lookups,
+  item: CellsOf<typeof tables.items>,
+  { head, lookups }: LineGround,
 ): Found<void> {
-  const number = textOf(item, 'number')
-  if (flagOf(item, 'blocked')) throw badValue('itemId', `the item ${number} is blocked.`)
-  if (flagOf(item, 'sales_blocked') && document.kind !== 'creditMemo') {
+  const { number, tax_group_code: code } = item
+  if (item.blocked !== 0) throw badValue('itemId', `the item ${number} is blocked.`)
+  if (item.sales_blocked !== 0 && head.kind !== 'creditMemo') {
     throw badValue('itemId', `the item ${number} is blocked for sales.`)
   }
-  const code = textOf(item, 'tax_group_code')
-  const area = document.taxLiable ? document.taxAreaId : noGuid
-  return withFound(lookups.taxPercent(area, code), (percent) => {
+  return withFound(lookups.taxPercent(taxAreaOf(head), code), (percent) => {
     const price = convertPrice(
-      numberOf(item, 'unit_price'),
-      flagOf(item, 'price_includes_tax'),
-      document.pricesIncludeTax,
+      item.unit_price,
+      item.price_includes_tax !== 0,
+      head.prices_include_tax !== 0,
       percent,
     )
-    draft['item_id'] = textOf(item, 'id')
-    draft['line_object_number'] = number
-    draft['object_name'] = textOf(item, 'display_name')
-    draft['description'] = textOf(item, 'display_name')
-    draft['description_2'] = textOf(item, 'display_name_2')
-    draft['unit_of_measure_id'] = textOf(item, 'base_unit_of_measure_id')
-    draft['unit_of_measure_code'] = textOf(item, 'base_unit_of_measure_code')
-    draft['unit_price'] = inRange('unitPrice', price)
-    draft['tax_code'] = code
-    draft['shipment_date'] = document.kind === 'quote' ? noDate : document.documentDate
-    draft['allows_invoice_discount'] = numberOf(item, 'allow_invoice_discount')
+    draft.item_id = item.id
+    draft.line_object_number = number
+    draft.object_name = item.display_name
+    draft.description = item.display_name
+    draft.description_2 = item.display_name_2
+    draft.unit_of_measure_id = item.base_unit_of_measure_id
+    draft.unit_of_measure_code = item.base_unit_of_measure_code
+    draft.unit_price = inRange('unitPrice', price)
+    draft.tax_code = code
+    draft.shipment_date = head.kind === 'quote' ? noDate : head.document_date
+    draft.allows_invoice_discount = item.allow_invoice_discount
   })
 }
 
-function takeAccount(draft: LineDraft, account: SqlRow): void {
-  const number = textOf(account, 'number')
-  if (flagOf(account, 'blocked')) throw badValue('accountId', `the account ${number} is blocked.`)
-  if (textOf(account, 'account_type') !== 'Posting' || !flagOf(account, 'direct_posting')) {
+/** Whose rates apply. */
+export function taxAreaOf(document: Pick<DocumentHead, 'tax_liable' | 'tax_area_id'>): string {
+  return document.tax_liable === 0 ? noGuid : document.tax_area_id
+}
+
+function takeAccount(draft: LineDraft, account: CellsOf<typeof tables.accounts>): void {
+  const { number } = account
+  if (account.blocked !== 0) throw badValue('accountId', `the account ${number} is blocked.`)
+  if (account.account_type !== 'Posting' || account.direct_posting === 0) {
     throw badValue('accountId', `the account ${number} does not take direct postings.`)
   }
-  Object.assign(draft, {
-    account_id: textOf(account, 'id'),
-    line_object_number: number,
-    object_name: textOf(account, 'display_name'),
-    description: textOf(account, 'display_name'),
-    tax_code: textOf(account, 'tax_group_code'),
-  })
+  draft.account_id = account.id
+  draft.line_object_number = number
+  draft.object_name = account.display_name
+  draft.description = account.display_name
+  draft.tax_code = account.tax_group_code
 }

@@ -3,80 +3,54 @@
  * columns and no rules.
  */
 
+import { insertText } from '#query/rows.ts'
+import { emptyCells } from '#query/table.ts'
 import type { SqlValue } from '#stores/store.ts'
-import { noDate, noGuid } from '../entity.ts'
-import { type Cells, insertText, type Writing } from './rows.ts'
+import { type LineRow, lines } from '../tables.ts'
+import type { Writing } from './rows.ts'
 
-const table = 'business_lines'
+type Column = keyof LineRow
 
 /** A row that holds what the table puts there by itself: every column there is. */
-export const emptyLine = Object.freeze({
-  id: '',
-  company_id: '',
-  revision: 0,
-  legacy_id: '',
-  document_id: noGuid,
-  sequence: 0,
-  kind: '',
-  line_type: '',
-  item_id: noGuid,
-  line_object_number: '',
-  object_name: '',
-  description: '',
-  unit_of_measure_id: noGuid,
-  unit_of_measure_code: '',
-  unit_price: 0,
-  quantity: 0,
-  amount_excluding_tax: 0,
-  tax_code: '',
-  tax_percent: 0,
-  total_tax_amount: 0,
-  amount_including_tax: 0,
-  net_amount: 0,
-  net_tax_amount: 0,
-  net_amount_including_tax: 0,
-  shipment_date: noDate,
-  line_amount: 0,
-  tax_key: '',
-  allows_invoice_discount: 0,
-  account_id: noGuid,
-  description_2: '',
-  discount_amount: 0,
-  discount_percent: 0,
-  discount_applied_before_tax: 0,
-  invoice_discount_allocation: 0,
-  item_variant_id: noGuid,
-  location_id: noGuid,
-  invoice_discount: 0,
-  run_block: 0,
-  run_line_amount: 0,
-  run_eligible: 0,
-})
+export const emptyLine: LineRow = Object.freeze(emptyCells(lines))
 
-const whole = Object.entries(emptyLine)
-/** The columns from here on are seldom anything but empty. */
-const seldomFrom = whole.findIndex(([column]) => column === 'account_id')
-const seldom = whole.slice(seldomFrom)
-const wholeColumns = whole.map(([column]) => column)
-const commonColumns = wholeColumns.slice(0, seldomFrom)
+/** Columns that are seldom anything but empty. */
+const seldom: ReadonlySet<string> = new Set<Column>([
+  'account_id',
+  'description_2',
+  'discount_amount',
+  'discount_percent',
+  'discount_applied_before_tax',
+  'invoice_discount_allocation',
+  'item_variant_id',
+  'location_id',
+  'invoice_discount',
+  'run_block',
+  'run_line_amount',
+  'run_eligible',
+])
+// The names of a row's own cells.
+const wholeColumns = Object.keys(emptyLine) as Column[]
+const commonColumns = wholeColumns.filter((column) => !seldom.has(column))
+const seldomColumns = wholeColumns.filter((column) => seldom.has(column))
 
 /** Rows of one statement: far below what either store takes. */
 const rowsAtOnce = 16
 
-const commonText = insertText(table, commonColumns, 1)
-const wholeText = insertText(table, wholeColumns, 1)
-const commonTextOfMany = insertText(table, commonColumns, rowsAtOnce)
-const wholeTextOfMany = insertText(table, wholeColumns, rowsAtOnce)
+const commonText = insertText(lines, commonColumns, 1)
+const wholeText = insertText(lines, wholeColumns, 1)
+const commonTextOfMany = insertText(lines, commonColumns, rowsAtOnce)
+const wholeTextOfMany = insertText(lines, wholeColumns, rowsAtOnce)
 
 /** Takes rows. Nothing is there for sure before `flush`. */
 export interface LineRows {
-  /** Of cells for every column. A promise where rows are written now. */
-  add(cells: Cells): Promise<void> | undefined
+  /** A promise where rows are written now. */
+  add(cells: LineRow): Promise<void> | undefined
   flush(): Promise<void>
 }
 
 export function openLineRows({ tx }: Writing): LineRows {
-  let waiting: Cells[] = []
+  let waiting: LineRow[] = []
 
   async function flush(): Promise<void> {
     if (waiting.length === 0) return
@@ -85,7 +59,7 @@ export function openLineRows({ tx }: Writing): LineRows {
     const isCommon = rows.every(areCommon)
     const columns = isCommon ? commonColumns : wholeColumns
     const values: SqlValue[] = []
-    for (const cells of rows) for (const column of columns) values.push(cells[column] ?? null)
+    for (const cells of rows) for (const column of columns) values.push(cells[column])
     await tx.run(textOf(isCommon, rows.length), ...values)
   }
 
@@ -101,10 +75,9 @@ export function openLineRows({ tx }: Writing): LineRows {
 function textOf(isCommon: boolean, rows: number): string {
   if (rows === 1) return isCommon ? commonText : wholeText
   if (rows === rowsAtOnce) return isCommon ? commonTextOfMany : wholeTextOfMany
-  return insertText(table, isCommon ? commonColumns : wholeColumns, rows)
+  return insertText(lines, isCommon ? commonColumns : wholeColumns, rows)
 }
 
-function areCommon(cells: Cells): boolean {
-  for (const [column, empty] of seldom) if (cells[column] !== empty) return false
-  return true
+function areCommon(cells: LineRow): boolean {
+  return seldomColumns.every((column) => cells[column] === emptyLine[column])
 }

@@ -3,30 +3,29 @@
  * does not allow; what a line means is `line-object.ts`'s, its figures `line-figures.ts`'s.
  */
 
-import type { SqlRow } from '#stores/store.ts'
+import { deleteRows, findRow, firstRow } from '#query/rows.ts'
+import { selecting } from '#query/table.ts'
 import { grossOf } from '../amounts/line.ts'
 import { linesAreOpen } from '../documents/life.ts'
 import { lineView } from '../entities/line-view.ts'
 import { type Entity, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
-import { type Finished, type Ledger, type LedgerLine, openLedger, termsOf } from './ledger.ts'
+import type { LineRow } from '../tables.ts'
+import * as tables from '../tables.ts'
+import { type DocumentHead, documentHead, type Finished, Ledger, termsOf } from './ledger.ts'
 import { applyFigures } from './line-figures.ts'
-import { applyObject, bareLine, type DocumentFacts, type LineDraft } from './line-object.ts'
+import { applyObject, bareLine, type LineDraft, type LineGround } from './line-object.ts'
 import { emptyLine, type LineRows, openLineRows } from './line-rows.ts'
 import { createLookups, type Found, type Lookups, reference, withFound } from './lookups.ts'
 import {
-  deleteRow,
-  findRow,
-  flagOf,
+  changedCells,
   lockRow,
   newId,
-  numberOf,
   raiseRevision,
-  textOf,
   updateRow,
   type WriteContext,
 } from './rows.ts'
-import { checkTag } from './tag.ts'
+import { checkTag, type Target } from './tag.ts'
 import { type Body, type GivenFields, readBody } from './values.ts'
 
 /** The first line of a document is 10000, the next 10000 more (business facts 1, the sixth). */
@@ -36,35 +35,14 @@ const sequenceMax = 2_147_483_647
 const linesMax = 100_000
 
 /** A document opened for writing its lines: locked, with its sums. */
-interface OpenDocument {
-  readonly row: SqlRow
-  readonly facts: DocumentFacts
+interface OpenDocument extends LineGround {
   readonly ledger: Ledger
-  readonly lookups: Lookups
   /** Takes the rows of new lines. */
   readonly inserter: LineRows
   /** 0 in a document without lines; in others found out when one is added. */
   lastSequence: number | undefined
   lineCount: number
 }
-
-/** What lines and sums need to know of their document. */
-const columns = [
-  'id',
-  'kind',
-  'status',
-  'revision',
-  'document_date',
-  'tax_area_id',
-  'tax_liable',
-  'prices_include_tax',
-  'amount_precision',
-  'line_count',
-  'discount_base',
-  'discount_amount',
-  'total_amount_excluding_tax',
-  'total_amount_including_tax',
-].join(', ')
 
 /** Locks the document; undefined when the company has none of that kind. */
 async function lockDocument(
@@ -73,30 +51,19 @@ async function lockDocument(
   id: string,
 ): Promise<OpenDocument | undefined> {
   const cells = { id, company_id: context.companyId, kind }
-  const row = await lockRow(context, 'business_documents', cells, columns)
-  return row && openDocument(context, row)
+  const head = await lockRow(context, documentHead, cells)
+  return head && openDocument(context, head)
 }
 
 /** By its row, which is locked. */
-export function openDocument(context: WriteContext, row: SqlRow): OpenDocument {
+export function openDocument(context: WriteContext, head: DocumentHead): OpenDocument {
   return {
-    row,
-    facts: factsOf(row),
-    ledger: openLedger(context, row),
+    head,
+    ledger: new Ledger(context, head),
     lookups: createLookups(context),
     inserter: openLineRows(context),
-    lastSequence: row['line_count'] === 0 ? 0 : undefined,
-    lineCount: numberOf(row, 'line_count'),
-  }
-}
-
-export function factsOf(document: SqlRow): DocumentFacts {
-  return {
-    kind: textOf(document, 'kind'),
-    taxAreaId: textOf(document, 'tax_area_id'),
-    taxLiable: flagOf(document, 'tax_liable'),
-    pricesIncludeTax: flagOf(document, 'prices_include_tax'),
-    documentDate: textOf(document, 'document_date'),
+    lastSequence: head.line_count === 0 ? 0 : undefined,
+    lineCount: head.line_count,
   }
 }
 
@@ -112,7 +79,7 @@ export interface LinePlace {
 export interface WrittenLine {
   readonly id: string
   /** What its row holds; undefined where only the store can tell. */
-  readonly row: SqlRow | undefined
+  readonly row: LineRow | undefined
 }
 
 /** Creates one line. */
@@ -138,7 +105,7 @@ export async function createLine(
   }
   const row = await addLine(context, document, given, id)
   const { areRowsKnown } = await closeDocument(document)
-  return { id: textOf(row, 'id'), row: areRowsKnown ? row : undefined }
+  return { id: row.id, row: areRowsKnown ? row : undefined }
 }
 
 /** After the last line: their rows are written, then the document's sums. */
@@ -153,10 +120,10 @@ export async function addLine(
   document: OpenDocument,
   given: GivenFields,
   wantedId: string | undefined,
-): Promise<SqlRow> {
-  const { row, facts, ledger, lookups } = document
+): Promise<LineRow> {
+  const { head, ledger } = document
   const draft: LineDraft = { ...emptyLine, ...bareLine }
-  const applied = applyObject(draft, given, facts, lookups, {
+  const applied = applyObject(draft, given, document, {
     isNew: true,
     untyped: context.version === 'v1.0' ? 'Item' : 'Comment',
   })
@@ -164,25 +131,22 @@ export async function addLine(
   if (applied instanceof Promise) await applied
   const finished = finishDraft(draft, given, document, undefined)
   if (finished instanceof Promise) await finished
-  if (!linesAreOpen(row, String(draft['line_type']))) throw closed(row)
+  if (!linesAreOpen(head, draft.line_type)) throw closed(head)
   if (document.lineCount >= linesMax) throw ruleBroken(`A document has at most ${linesMax} lines.`)
   document.lineCount++
   const last = document.lastSequence ?? (await lastSequenceOf(context, document))
   const told = Number(given.get('sequence')?.value ?? 0)
   const sequence = told === 0 ? nextSequence(last) : await freeSequence(context, document, told)
   document.lastSequence = Math.max(last, sequence)
-  const documentId = textOf(row, 'id')
-  const excluding = Number(draft['amount_excluding_tax'])
-  const at = { sequence, isLast: sequence > last }
-  const put = ledger.put(ledgerLineOf(draft), excluding, at)
+  const put = ledger.put(draft, { sequence, isLast: sequence > last })
   Object.assign(draft, put instanceof Promise ? await put : put)
-  draft['id'] = wantedId ?? newId(context)
-  draft['company_id'] = context.companyId
-  draft['kind'] = facts.kind
-  draft['document_id'] = documentId
-  draft['sequence'] = sequence
-  draft['legacy_id'] = `${documentId}-${sequence}`
-  draft['revision'] = 1
+  draft.id = wantedId ?? newId(context)
+  draft.company_id = context.companyId
+  draft.kind = head.kind
+  draft.document_id = head.id
+  draft.sequence = sequence
+  draft.legacy_id = `${head.id}-${sequence}`
+  draft.revision = 1
   const added = document.inserter.add(draft)
   if (added !== undefined) await added
   return draft
@@ -191,100 +155,70 @@ export async function addLine(
 /** Changes one line. */
 export async function changeLine(
   context: WriteContext,
-  entity: Entity,
-  id: string,
+  target: Target,
   body: Body,
-  ifMatch: string | undefined,
-  within: string | undefined,
 ): Promise<WrittenLine> {
-  const given = readBody(entity, context.version, body)
-  const { document, row } = await openLine(context, entity, id, within)
-  checkTag(entity, row, ifMatch, true, context.conflictStatus)
+  const { id } = target
+  const given = readBody(target.entity, context.version, body)
+  const { document, row } = await openLine(context, target)
+  checkTag(target, row, true, context.conflictStatus)
   refuseFixed(given, row)
-  const { facts, ledger, lookups } = document
-  const draft: LineDraft = { ...bareLine, discount_applied_before_tax: 0 }
-  for (const column in draft) draft[column] = row[column] ?? 0
-  const isOther = await applyObject(draft, given, facts, lookups, {
+  const { head, ledger } = document
+  const draft: LineDraft = { ...row }
+  const isOther = await applyObject(draft, given, document, {
     isNew: false,
     untyped: 'Comment',
   })
   await finishDraft(draft, given, document, isOther ? undefined : grossStored(row, document))
-  const wasOpen = linesAreOpen(document.row, textOf(row, 'line_type'))
-  if (!wasOpen || !linesAreOpen(document.row, String(draft['line_type'])))
-    throw closed(document.row)
+  const types = [row.line_type, draft.line_type]
+  if (!types.every((type) => linesAreOpen(head, type))) throw closed(head)
   const changed = changedCells(row, draft)
   if (Object.keys(changed).length === 0) return { id, row }
-  const before = textOf(row, 'tax_key')
+  const before = row.tax_key
   const isReckoned =
-    before !== draft['tax_key'] ||
-    row['line_amount'] !== draft['line_amount'] ||
-    row['allows_invoice_discount'] !== draft['allows_invoice_discount']
+    before !== draft.tax_key ||
+    row.line_amount !== draft.line_amount ||
+    row.allows_invoice_discount !== draft.allows_invoice_discount
   if (isReckoned) {
     await ledger.take(row)
     ledger.giveUp(row)
-    const excluding = Number(draft['amount_excluding_tax'])
-    const at = { sequence: numberOf(row, 'sequence'), isLast: false }
     // The row was read with its shares worked out: what it holds itself of those columns is not known.
-    Object.assign(changed, await ledger.put(ledgerLineOf(draft), excluding, at))
+    Object.assign(changed, await ledger.put(draft, { sequence: row.sequence, isLast: false }))
   }
-  await updateRow(context.tx, 'business_lines', id, changed)
+  await updateRow(context.tx, tables.lines, id, changed)
   // A line that leaves the shares of a discount must not go back to a tag it had before it had one.
-  if (isReckoned && draft['tax_key'] === '')
-    await raiseRevision(context.tx, id, numberOf(row, 'revision') + 1)
+  if (isReckoned && draft.tax_key === '') await raiseRevision(context.tx, id, row.revision + 1)
   const { areRowsKnown } = await ledger.finish()
-  const written = { ...row, ...changed, revision: numberOf(row, 'revision') + 1 }
+  const written = { ...row, ...changed, revision: row.revision + 1 }
   return { id, row: areRowsKnown ? written : undefined }
 }
 
-/** A column that is set to what it holds would still be written into its indexes. */
-function changedCells(row: SqlRow, cells: LineDraft): LineDraft {
-  const changed: LineDraft = {}
-  for (const column in cells) {
-    const cell = cells[column]
-    if (cell !== undefined && row[column] !== cell) changed[column] = cell
-  }
-  return changed
-}
-
-export async function removeLine(
-  context: WriteContext,
-  entity: Entity,
-  id: string,
-  ifMatch: string | undefined,
-  within: string | undefined,
-): Promise<void> {
-  const { document, row } = await openLine(context, entity, id, within)
-  checkTag(entity, row, ifMatch, false, context.conflictStatus)
-  if (!linesAreOpen(document.row, textOf(row, 'line_type'))) throw closed(document.row)
+export async function removeLine(context: WriteContext, target: Target): Promise<void> {
+  const { document, row } = await openLine(context, target)
+  checkTag(target, row, false, context.conflictStatus)
+  if (!linesAreOpen(document.head, row.line_type)) throw closed(document.head)
   await document.ledger.take(row)
-  await deleteRow(context.tx, 'business_lines', id)
+  await deleteRows(context.tx, tables.lines, { id: row.id })
   await closeDocument(document)
 }
 
-async function lastSequenceOf(context: WriteContext, { row }: OpenDocument): Promise<number> {
-  const [last] = await context.tx.all(
-    'select sequence from business_lines where document_id = ? order by sequence desc limit 1',
-    textOf(row, 'id'),
-  )
-  return last === undefined ? 0 : numberOf(last, 'sequence')
+const sequences = selecting(tables.lines, 'sequence')
+const owners = selecting(tables.lines, 'document_id')
+/** Lines with their shares of a discount worked out. */
+const sharedLines = { ...tables.lines, name: `(${lineView.select}) as lines` }
+
+async function lastSequenceOf(context: WriteContext, { head }: OpenDocument): Promise<number> {
+  const where = 'where document_id = ? order by sequence desc limit 1'
+  return (await firstRow(context.tx, sequences, where, head.id))?.sequence ?? 0
 }
 
-/**
- * The line's document is locked first, as every writer of it does, and the line read after that. `within`: the
- * document that the address names.
- */
-async function openLine(
-  context: WriteContext,
-  entity: Entity,
-  id: string,
-  within: string | undefined,
-) {
-  const kind = kindOf(entity)
-  const documentId = within ?? (await documentOf(context, id))
-  const document = documentId && (await lockDocument(context, kind, documentId))
+/** The line's document is locked first, as every writer of it does, and the line read after that. */
+async function openLine(context: WriteContext, { entity, id, within }: Target) {
+  const documentId = within ?? (await findRow(context.tx, owners, { id }))?.document_id
+  const document = documentId && (await lockDocument(context, kindOf(entity), documentId))
   // Where there is no invoice discount nothing has to be worked out.
-  const isPlain = document && document.row['discount_amount'] === 0
-  const rows = isPlain ? 'business_lines' : `(${lineView.select}) as lines`
+  const isPlain = document && document.head.discount_amount === 0
+  const rows = isPlain ? tables.lines : sharedLines
   const row = document && (await findRow(context.tx, rows, { id, document_id: documentId }))
   if (!document || !row) {
     throw refuse.BadRequest_ResourceNotFound({ type: entity.type, key: `the id '${id}'` })
@@ -292,24 +226,19 @@ async function openLine(
   return { document, row }
 }
 
-async function documentOf(context: WriteContext, id: string): Promise<string | undefined> {
-  const [line] = await context.tx.all('select document_id from business_lines where id = ?', id)
-  return line && textOf(line, 'document_id')
-}
-
-function grossStored(row: SqlRow, document: OpenDocument): number {
-  return grossOf(numberOf(row, 'quantity'), numberOf(row, 'unit_price'), termsOf(document.row))
+function grossStored(row: LineRow, { head }: OpenDocument): number {
+  return grossOf(row.quantity, row.unit_price, termsOf(head))
 }
 
 /** `grossBefore`: what quantity and price came to, of a line that stays about what it is about. */
 function finishDraft(
   draft: LineDraft,
   given: GivenFields,
-  { facts, ledger, lookups }: OpenDocument,
+  document: OpenDocument,
   grossBefore: number | undefined,
 ): Found<void> {
-  const ground = { document: facts, terms: ledger.terms, grossBefore }
-  const figured = applyFigures(draft, given, ground, lookups)
+  const { lookups } = document
+  const figured = applyFigures(draft, given, document, grossBefore)
   const hasPlace = given.has('itemVariantId') || given.has('locationId')
   const placed = hasPlace ? withFound(figured, () => applyPlace(draft, given, lookups)) : figured
   return withFound(placed, () => {
@@ -317,8 +246,7 @@ function finishDraft(
       const value = given.get(name)?.value
       if (typeof value === 'string') draft[column] = value
     }
-    draft['tax_key'] =
-      draft['line_type'] === 'Comment' ? '' : `${draft['tax_code']}|${draft['tax_percent']}`
+    draft.tax_key = draft.line_type === 'Comment' ? '' : `${draft.tax_code}|${draft.tax_percent}`
   })
 }
 
@@ -329,12 +257,12 @@ const texts = [
 ] as const
 
 async function applyPlace(draft: LineDraft, given: GivenFields, lookups: Lookups): Promise<void> {
-  const item = String(draft['item_id'])
+  const item = draft.item_id
   const variant = reference('itemVariantId', 'id', given.get('itemVariantId')?.value)
-  if (given.has('itemVariantId')) draft['item_variant_id'] = variant?.value ?? noGuid
+  if (given.has('itemVariantId')) draft.item_variant_id = variant?.value ?? noGuid
   if (variant !== undefined) {
-    const row = await lookups.need('business_item_variants', 'item variant', variant)
-    if (item === noGuid || row['item_id'] !== item) {
+    const row = await lookups.need(tables.itemVariants, 'item variant', variant)
+    if (item === noGuid || row.item_id !== item) {
       throw refuse.Internal_InvalidTableRelation(
         { property: 'itemVariantId', reason: 'the variant is of another item than the line.' },
         { target: 'itemVariantId' },
@@ -342,20 +270,11 @@ async function applyPlace(draft: LineDraft, given: GivenFields, lookups: Lookups
     }
   }
   const location = reference('locationId', 'id', given.get('locationId')?.value)
-  if (given.has('locationId')) draft['location_id'] = location?.value ?? noGuid
+  if (given.has('locationId')) draft.location_id = location?.value ?? noGuid
   if (location !== undefined) {
-    const row = await lookups.need('business_locations', 'location', location)
-    if (flagOf(row, 'use_as_in_transit'))
+    const row = await lookups.need(tables.locations, 'location', location)
+    if (row.use_as_in_transit !== 0)
       throw badValue('locationId', 'goods in transit cannot be sold from there.')
-  }
-}
-
-function ledgerLineOf(draft: LineDraft): LedgerLine {
-  return {
-    lineAmount: Number(draft['line_amount']),
-    taxKey: String(draft['tax_key']),
-    taxPercent: Number(draft['tax_percent']),
-    allowsInvoiceDiscount: draft['allows_invoice_discount'] !== 0,
   }
 }
 
@@ -374,8 +293,8 @@ async function freeSequence(
 ): Promise<number> {
   if (told < 0) throw badValue('sequence', 'a number above 0 was expected.')
   await document.inserter.flush()
-  const taken = await findRow(context.tx, 'business_lines', {
-    document_id: textOf(document.row, 'id'),
+  const taken = await findRow(context.tx, tables.lines, {
+    document_id: document.head.id,
     sequence: told,
   })
   if (taken === undefined) return told
@@ -383,7 +302,7 @@ async function freeSequence(
 }
 
 /** What a line keeps for its life (business facts 3): a different value is refused, an empty one passed over. */
-function refuseFixed(given: GivenFields, row: SqlRow): void {
+function refuseFixed(given: GivenFields, row: LineRow): void {
   for (const [name, column] of [
     ['documentId', 'document_id'],
     ['sequence', 'sequence'],
@@ -416,9 +335,9 @@ async function placeOf(
       { target: 'documentId' },
     )
   }
-  const sibling = await findRow(context.tx, 'business_lines', { id: key })
-  if (sibling?.['kind'] === kind && sibling['company_id'] === context.companyId) {
-    return { documentId: documentId ?? textOf(sibling, 'document_id'), id: undefined }
+  const sibling = await findRow(context.tx, tables.lines, { id: key })
+  if (sibling?.kind === kind && sibling.company_id === context.companyId) {
+    return { documentId: documentId ?? sibling.document_id, id: undefined }
   }
   if (documentId !== undefined) return { documentId, id: sibling === undefined ? key : undefined }
   // Neither says so but the key itself: then it is the document's.
@@ -430,11 +349,11 @@ export function kindOf(entity: Entity): string {
   return entity.discriminator.value
 }
 
-function closed(document: SqlRow): Error {
+function closed(document: DocumentHead): Error {
   return refuse.Application_FieldValidationException(
     {
       property: 'status',
-      reason: `the document is '${textOf(document, 'status')}'; its lines may be changed while it is 'Draft'.`,
+      reason: `the document is '${document.status}'; its lines may be changed while it is 'Draft'.`,
     },
     { target: 'status' },
   )

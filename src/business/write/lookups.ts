@@ -3,10 +3,12 @@
  * of the property that asked for it.
  */
 
-import type { SqlRow } from '#stores/store.ts'
+import { firstRow } from '#query/rows.ts'
+import { type Cells, type Column, type Columns, selecting, type Table } from '#query/table.ts'
 import { noGuid } from '../entity.ts'
 import { refuse } from '../errors.ts'
-import { numberOf, type WriteContext } from './rows.ts'
+import * as tables from '../tables.ts'
+import type { WriteContext } from './rows.ts'
 
 /** A property that names a row, by its id or by its code. */
 interface Reference {
@@ -18,15 +20,18 @@ interface Reference {
 /** What was found before is there at once: of the many lines of one document only the first ones have to wait. */
 export type Found<T> = T | Promise<T>
 
+/** Columns of a table whose rows have an id. */
+export type Identified = Columns & { readonly id: Column<string> }
+
 export interface Lookups {
   /** The row a reference names; refused when the company has none. */
-  need(table: string, type: string, reference: Reference): Found<SqlRow>
+  need<C extends Identified>(table: Table<C>, type: string, reference: Reference): Found<Cells<C>>
   /** The row that several references name, which must be the same one; undefined when none says anything. */
-  agree(
-    table: string,
+  agree<C extends Identified>(
+    table: Table<C>,
     type: string,
     references: readonly (Reference | undefined)[],
-  ): Found<SqlRow | undefined>
+  ): Found<Cells<C> | undefined>
   /** As stored: the rate where a tax area and the group of a code meet; 0 where none is set up (business facts 5.6). */
   taxPercent(areaId: string, code: string): Found<number>
   /** As stored: how many base units are in one of the item's other units; undefined when the item has no such unit. */
@@ -44,23 +49,35 @@ export function reference(property: string, column: string, value: unknown): Ref
   return { property, column, value }
 }
 
+const percents = selecting(tables.taxRates, 'tax_percent')
+const factors = selecting(tables.itemUnits, 'quantity_per_unit')
+
 export function createLookups(context: WriteContext): Lookups {
   const { tx, companyId } = context
-  const rows = new Map<string, Map<string, SqlRow | undefined>>()
+  const found = new Map<string, Map<string, unknown>>()
   const rates = new Map<string, number>()
 
-  function rowOf(table: string, { column, value }: Reference): Found<SqlRow | undefined> {
-    const by = `${table} where company_id = ? and ${column} = ?`
-    const known = rows.get(by) ?? new Map<string, SqlRow | undefined>()
-    rows.set(by, known)
-    if (known.has(value)) return known.get(value)
-    return tx.all(`select * from ${by}`, companyId, value).then(([row]) => {
+  function rowOf<C extends Identified>(
+    table: Table<C>,
+    { column, value }: Reference,
+  ): Found<Cells<C> | undefined> {
+    const rest = `where company_id = ? and ${column} = ?`
+    const by = `${table.name} ${rest}`
+    const known = found.get(by) ?? new Map<string, unknown>()
+    found.set(by, known)
+    // What stands under the name of a table was read from it.
+    if (known.has(value)) return known.get(value) as Cells<C> | undefined
+    return firstRow(tx, table, rest, companyId, value).then((row) => {
       known.set(value, row)
       return row
     })
   }
 
-  function need(table: string, type: string, one: Reference): Found<SqlRow> {
+  function need<C extends Identified>(
+    table: Table<C>,
+    type: string,
+    one: Reference,
+  ): Found<Cells<C>> {
     return withFound(rowOf(table, one), (row) => {
       if (row !== undefined) return row
       throw refuse.Internal_RecordNotFound(
@@ -70,11 +87,15 @@ export function createLookups(context: WriteContext): Lookups {
     })
   }
 
-  async function agree(table: string, type: string, references: readonly Reference[]) {
-    let first: { readonly row: SqlRow; readonly by: Reference } | undefined
+  async function agree<C extends Identified>(
+    table: Table<C>,
+    type: string,
+    references: readonly Reference[],
+  ): Promise<Cells<C> | undefined> {
+    let first: { readonly row: Cells<C>; readonly by: Reference } | undefined
     for (const one of references) {
       const row = await need(table, type, one)
-      if (first !== undefined && first.row['id'] !== row['id']) {
+      if (first !== undefined && first.row.id !== row.id) {
         throw refuse.Internal_InvalidTableRelation(
           {
             property: one.property,
@@ -101,28 +122,16 @@ export function createLookups(context: WriteContext): Lookups {
       const by = `${areaId} ${code}`
       const known = rates.get(by)
       if (known !== undefined) return known
-      return tx
-        .all(
-          `select tax_percent from business_tax_rates
-             where company_id = ? and tax_area_id = ? and tax_group_code = ?`,
-          companyId,
-          areaId,
-          code,
-        )
-        .then(([row]) => {
-          const percent = row === undefined ? 0 : numberOf(row, 'tax_percent')
-          rates.set(by, percent)
-          return percent
-        })
+      const where = 'where company_id = ? and tax_area_id = ? and tax_group_code = ?'
+      return firstRow(tx, percents, where, companyId, areaId, code).then((row) => {
+        const percent = row?.tax_percent ?? 0
+        rates.set(by, percent)
+        return percent
+      })
     },
     async unitFactor(itemId, unitId) {
-      const [row] = await tx.all(
-        `select quantity_per_unit from business_item_units_of_measure
-           where item_id = ? and unit_of_measure_id = ?`,
-        itemId,
-        unitId,
-      )
-      return row === undefined ? undefined : numberOf(row, 'quantity_per_unit')
+      const where = 'where item_id = ? and unit_of_measure_id = ?'
+      return (await firstRow(tx, factors, where, itemId, unitId))?.quantity_per_unit
     },
   }
 }

@@ -1,12 +1,15 @@
 /** What the master data's field types cannot say: what is required, what names what, what is still in use. */
 
+import type { Table } from '#query/table.ts'
 import type { series } from '../documents/numbers.ts'
+import * as tables from '../tables.ts'
+import type { Identified } from './lookups.ts'
 
 /** Two properties that name the same row: either fills the other, both must agree. */
 interface Pair {
   readonly id: string
   readonly code: string
-  readonly table: string
+  readonly table: Table<Identified>
   readonly type: string
   /** The column of the code there. */
   readonly by: 'code' | 'number'
@@ -26,12 +29,12 @@ export interface MasterRules {
   readonly ranges?: Readonly<Record<string, readonly [low: number, high: number]>>
   /** Rows elsewhere that name one of these: as long as there is one, it is not deleted. */
   readonly usedBy?: readonly {
-    readonly table: string
+    readonly table: Table
     readonly column: string
     readonly what: string
   }[]
   /** Rows that go with it. */
-  readonly owns?: readonly { readonly table: string; readonly column: string }[]
+  readonly owns?: readonly { readonly table: Table; readonly column: string }[]
 }
 
 const unit = 100_000
@@ -39,28 +42,28 @@ const coded = { required: ['code'], upper: ['code'] } as const
 const currency: Pair = {
   id: 'currencyId',
   code: 'currencyCode',
-  table: 'business_currencies',
+  table: tables.currencies,
   type: 'currency',
   by: 'code',
 }
 const taxArea: Pair = {
   id: 'taxAreaId',
   code: 'taxAreaCode',
-  table: 'business_tax_areas',
+  table: tables.taxAreas,
   type: 'tax area',
   by: 'code',
 }
 const taxGroup: Pair = {
   id: 'taxGroupId',
   code: 'taxGroupCode',
-  table: 'business_tax_groups',
+  table: tables.taxGroups,
   type: 'tax group',
   by: 'code',
 }
 const item: Pair = {
   id: 'itemId',
   code: 'itemNumber',
-  table: 'business_items',
+  table: tables.items,
   type: 'item',
   by: 'number',
 }
@@ -71,9 +74,9 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
     series: 'customer',
     pairs: [currency, taxArea],
     usedBy: [
-      { table: 'business_documents', column: 'customer_id', what: 'a document' },
-      { table: 'business_documents', column: 'bill_to_customer_id', what: 'a document' },
-      { table: 'business_customer_payments', column: 'customer_id', what: 'a payment' },
+      { table: tables.documents, column: 'customer_id', what: 'a document' },
+      { table: tables.documents, column: 'bill_to_customer_id', what: 'a document' },
+      { table: tables.customerPayments, column: 'customer_id', what: 'a payment' },
     ],
   },
   items: {
@@ -85,15 +88,15 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
       {
         id: 'baseUnitOfMeasureId',
         code: 'baseUnitOfMeasureCode',
-        table: 'business_units_of_measure',
+        table: tables.unitsOfMeasure,
         type: 'unit of measure',
         by: 'code',
       },
     ],
-    usedBy: [{ table: 'business_lines', column: 'item_id', what: 'a line' }],
+    usedBy: [{ table: tables.lines, column: 'item_id', what: 'a line' }],
     owns: [
-      { table: 'business_item_variants', column: 'item_id' },
-      { table: 'business_item_units_of_measure', column: 'item_id' },
+      { table: tables.itemVariants, column: 'item_id' },
+      { table: tables.itemUnits, column: 'item_id' },
     ],
   },
   itemVariants: { ...coded, pairs: [item], required: ['code', 'itemId'] },
@@ -104,7 +107,7 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
       {
         id: 'unitOfMeasureId',
         code: 'unitOfMeasureCode',
-        table: 'business_units_of_measure',
+        table: tables.unitsOfMeasure,
         type: 'unit of measure',
         by: 'code',
       },
@@ -115,22 +118,22 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
   unitsOfMeasure: {
     ...coded,
     usedBy: [
-      { table: 'business_items', column: 'base_unit_of_measure_id', what: 'an item' },
-      { table: 'business_item_units_of_measure', column: 'unit_of_measure_id', what: 'an item' },
+      { table: tables.items, column: 'base_unit_of_measure_id', what: 'an item' },
+      { table: tables.itemUnits, column: 'unit_of_measure_id', what: 'an item' },
     ],
   },
   taxAreas: {
     ...coded,
     usedBy: [
-      { table: 'business_customers', column: 'tax_area_id', what: 'a customer' },
-      { table: 'business_tax_rates', column: 'tax_area_id', what: 'a tax rate' },
+      { table: tables.customers, column: 'tax_area_id', what: 'a customer' },
+      { table: tables.taxRates, column: 'tax_area_id', what: 'a tax rate' },
     ],
   },
   taxGroups: {
     ...coded,
     usedBy: [
-      { table: 'business_items', column: 'tax_group_id', what: 'an item' },
-      { table: 'business_tax_rates', column: 'tax_group_id', what: 'a tax rate' },
+      { table: tables.items, column: 'tax_group_id', what: 'an item' },
+      { table: tables.taxRates, column: 'tax_group_id', what: 'a tax rate' },
     ],
   },
   taxRates: {
@@ -143,8 +146,8 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
     defaults: { amount_rounding_precision: 1_000, amount_decimal_places: '2:2' },
     ranges: { amountRoundingPrecision: [1, 1_000 * unit] },
     usedBy: [
-      { table: 'business_customers', column: 'currency_id', what: 'a customer' },
-      { table: 'business_documents', column: 'currency_id', what: 'a document' },
+      { table: tables.customers, column: 'currency_id', what: 'a customer' },
+      { table: tables.documents, column: 'currency_id', what: 'a document' },
     ],
   },
   locations: coded,

@@ -1,21 +1,15 @@
 /** Creates, changes and removes master data by the declarations and `master-rules.ts`. Documents are not its affair. */
 
-import type { SqlRow, SqlValue } from '#stores/store.ts'
+import { deleteRows, findRow, insertRow } from '#query/rows.ts'
+import type { Cells } from '#query/table.ts'
+import type { SqlValue } from '#stores/store.ts'
 import { nextNumber } from '../documents/numbers.ts'
 import { type Entity, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
 import { createLookups, reference } from './lookups.ts'
 import { type MasterRules, masterRules } from './master-rules.ts'
-import {
-  deleteRow,
-  findRow,
-  insertRow,
-  lockRow,
-  textOf,
-  updateRow,
-  type WriteContext,
-} from './rows.ts'
-import { checkTag } from './tag.ts'
+import { changedCells, lockRow, updateRow, type WriteContext } from './rows.ts'
+import { checkTag, type Target } from './tag.ts'
 import { type Body, emptyValue, type GivenFields, readBody } from './values.ts'
 
 type DraftCells = Record<string, SqlValue>
@@ -73,14 +67,12 @@ function withOwner(entity: Entity, body: Body, owner: Owner | undefined): Body {
 
 export async function changeMaster(
   context: WriteContext,
-  entity: Entity,
-  id: string,
+  target: Target,
   body: Body,
-  ifMatch: string | undefined,
 ): Promise<void> {
+  const { entity, id } = target
   const given = readBody(entity, context.version, body)
-  const row = await lockMaster(context, entity, id)
-  checkTag(entity, row, ifMatch, true, context.conflictStatus)
+  const row = await lockMaster(context, target, true)
   for (const [name, { field, value }] of given) {
     const isFixed = field.write === 'create' && value !== row[field.column]
     if (isFixed && value !== '' && value !== noGuid)
@@ -88,39 +80,44 @@ export async function changeMaster(
   }
   const cells: DraftCells = { ...row }
   await applyGiven(context, cells, given, masterRules[entity.set] ?? {})
-  const changed = Object.fromEntries(
-    Object.entries(cells).filter(([column, cell]) => row[column] !== cell),
-  )
+  const changed = changedCells<DraftCells>(row, cells)
   if (Object.keys(changed).length === 0) return
   if (entity.set === 'companies' && changed['name'] !== undefined)
     await refuseTaken(context, entity, cells)
   await updateRow(context.tx, entity.table, id, { ...changed, ...touched(entity, context, false) })
 }
 
-export async function removeMaster(
-  context: WriteContext,
-  entity: Entity,
-  id: string,
-  ifMatch: string | undefined,
-): Promise<void> {
-  const row = await lockMaster(context, entity, id)
-  checkTag(entity, row, ifMatch, false, context.conflictStatus)
+export async function removeMaster(context: WriteContext, target: Target): Promise<void> {
+  const { entity, id } = target
+  await lockMaster(context, target, false)
   const rules = masterRules[entity.set] ?? {}
   for (const { table, column, what } of rules.usedBy ?? []) {
-    const [user] = await context.tx.all(`select id from ${table} where ${column} = ? limit 1`, id)
+    const [user] = await context.tx.all(
+      `select id from ${table.name} where ${column} = ? limit 1`,
+      id,
+    )
     if (user !== undefined) throw ruleBroken(`The ${entity.type} is in use by ${what}; it is kept.`)
   }
   for (const { table, column } of rules.owns ?? []) {
-    await context.tx.run(`delete from ${table} where ${column} = ?`, id)
+    await deleteRows(context.tx, table, { [column]: id })
   }
-  await deleteRow(context.tx, entity.table, id)
+  await deleteRows(context.tx, entity.table, { id })
 }
 
-async function lockMaster(context: WriteContext, entity: Entity, id: string): Promise<SqlRow> {
+/** The row, which has the tag that the caller knows it by. */
+async function lockMaster(
+  context: WriteContext,
+  target: Target,
+  isTagRequired: boolean,
+): Promise<Cells> {
+  const { entity, id } = target
   const cells = entity.scope === 'company' ? { id, company_id: context.companyId } : { id }
   const row = await lockRow(context, entity.table, cells)
-  if (row !== undefined) return row
-  throw refuse.BadRequest_ResourceNotFound({ type: entity.type, key: `the id '${id}'` })
+  if (row === undefined) {
+    throw refuse.BadRequest_ResourceNotFound({ type: entity.type, key: `the id '${id}'` })
+  }
+  checkTag(target, { revision: Number(row['revision']) }, isTagRequired, context.conflictStatus)
+  return row
 }
 
 async function applyGiven(
@@ -158,10 +155,8 @@ async function applyGiven(
       byId?.field.column ?? snake(pair.id),
       byCode?.field.column ?? snake(pair.code),
     ] as const
-    if (Object.hasOwn(cells, columns[0]))
-      cells[columns[0]] = row === undefined ? noGuid : textOf(row, 'id')
-    if (Object.hasOwn(cells, columns[1]))
-      cells[columns[1]] = row === undefined ? '' : textOf(row, pair.by)
+    if (Object.hasOwn(cells, columns[0])) cells[columns[0]] = row === undefined ? noGuid : row.id
+    if (Object.hasOwn(cells, columns[1])) cells[columns[1]] = row?.[pair.by] ?? ''
   }
 }
 

@@ -3,25 +3,17 @@
  * open of it; an invoice of which nothing is open is Paid. A negative one takes back what was paid before.
  */
 
-import type { SqlRow } from '#stores/store.ts'
+import { findRow, insertRow } from '#query/rows.ts'
 import { shown } from '../amounts/decimals.ts'
 import { roundTo } from '../amounts/units.ts'
 import { moveBalance } from '../documents/balance.ts'
 import { nextNumber } from '../documents/numbers.ts'
 import { type Entity, noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
+import type { DocumentRow } from '../tables.ts'
+import * as tables from '../tables.ts'
 import { createLookups, reference } from './lookups.ts'
-import {
-  findRow,
-  insertRow,
-  lockRow,
-  newId,
-  numberOf,
-  textOf,
-  today,
-  updateRow,
-  type WriteContext,
-} from './rows.ts'
+import { lockRow, newId, today, updateRow, type WriteContext } from './rows.ts'
 import { type Body, type GivenFields, readBody } from './values.ts'
 
 export async function createPayment(
@@ -38,23 +30,23 @@ export async function createPayment(
     )
   }
   const lookups = createLookups(context)
-  const named = await lookups.agree('business_documents', 'invoice', [
+  const named = await lookups.agree(tables.documents, 'invoice', [
     reference('appliesToInvoiceId', 'id', given.get('appliesToInvoiceId')?.value),
     reference('appliesToInvoiceNumber', 'number', given.get('appliesToInvoiceNumber')?.value),
   ])
-  const asked = await lookups.agree('business_customers', 'customer', [
+  const asked = await lookups.agree(tables.customers, 'customer', [
     reference('customerId', 'id', given.get('customerId')?.value),
     reference('customerNumber', 'number', given.get('customerNumber')?.value),
   ])
-  const payerId = named === undefined ? undefined : textOf(named, 'bill_to_customer_id')
-  if (asked !== undefined && payerId !== undefined && asked['id'] !== payerId) {
+  const payerId = named === undefined ? undefined : named.bill_to_customer_id
+  if (asked !== undefined && payerId !== undefined && asked.id !== payerId) {
     throw badValue('customerId', 'the invoice is another customer’s to pay.')
   }
-  const customerId = asked === undefined ? payerId : textOf(asked, 'id')
+  const customerId = asked === undefined ? payerId : asked.id
   const customer =
     customerId === undefined
       ? undefined
-      : await findRow(context.tx, 'business_customers', { id: customerId })
+      : await findRow(context.tx, tables.customers, { id: customerId })
   if (customerId === undefined || customer === undefined) {
     throw refuse.BadRequest_RequiredParamNotProvided(
       { name: 'customerId', reason: 'a payment is a customer’s; name one, or an invoice.' },
@@ -62,7 +54,7 @@ export async function createPayment(
     )
   }
   const id = reference('id', 'id', given.get('id')?.value)?.value ?? newId(context)
-  if ((await findRow(context.tx, 'business_customer_payments', { id })) !== undefined) {
+  if ((await findRow(context.tx, tables.customerPayments, { id })) !== undefined) {
     throw refuse.Internal_EntityWithSameKeyExists(
       { property: 'id', type: entity.type, value: id },
       { target: 'id' },
@@ -71,19 +63,19 @@ export async function createPayment(
   const invoice = named === undefined ? undefined : await apply(context, named, amount)
   const number = await nextNumber(context, 'payment')
   await moveBalance(context, customerId, -amount)
-  await insertRow(context.tx, 'business_customer_payments', {
+  await insertRow(context.tx, tables.customerPayments, {
     id,
     company_id: context.companyId,
     revision: 1,
     document_number: number,
     customer_id: customerId,
-    customer_number: textOf(customer, 'number'),
+    customer_number: customer.number,
     posting_date: dateGiven(given, context),
     external_document_number: textGiven(given, 'externalDocumentNumber'),
     amount,
-    applies_to_invoice_id: invoice === undefined ? noGuid : textOf(invoice, 'id'),
-    applies_to_invoice_number: invoice === undefined ? '' : textOf(invoice, 'number'),
-    description: textGiven(given, 'description') || textOf(customer, 'display_name'),
+    applies_to_invoice_id: invoice === undefined ? noGuid : invoice.id,
+    applies_to_invoice_number: invoice === undefined ? '' : invoice.number,
+    description: textGiven(given, 'description') || customer.display_name,
     comment: textGiven(given, 'comment'),
     last_modified_date_time: context.now,
   })
@@ -91,24 +83,28 @@ export async function createPayment(
 }
 
 /** Moves what is open of the invoice; the invoice. */
-async function apply(context: WriteContext, named: SqlRow, amount: number): Promise<SqlRow> {
-  const id = textOf(named, 'id')
-  const invoice = await lockRow(context, 'business_documents', { id })
-  if (invoice === undefined || invoice['kind'] !== 'invoice') {
+async function apply(
+  context: WriteContext,
+  named: DocumentRow,
+  amount: number,
+): Promise<DocumentRow> {
+  const id = named.id
+  const invoice = await lockRow(context, tables.documents, { id })
+  if (invoice === undefined || invoice.kind !== 'invoice') {
     throw badValue('appliesToInvoiceId', 'an invoice was expected.')
   }
-  const status = textOf(invoice, 'status')
+  const status = invoice.status
   if (status !== 'Open' && status !== 'Paid') {
     throw ruleBroken(
       `The invoice is '${status}'; one that is 'Open' can be paid.`,
       'appliesToInvoiceId',
     )
   }
-  const unit = numberOf(invoice, 'amount_precision')
+  const unit = invoice.amount_precision
   if (roundTo(amount, unit) !== amount) {
     throw badValue('amount', `a multiple of ${shown(unit)} was expected, as its currency has it.`)
   }
-  const open = numberOf(invoice, 'remaining_amount')
+  const open = invoice.remaining_amount
   const paid = await paidOf(context, id)
   if (amount > Math.max(open, 0) || -amount > paid) {
     throw badValue(
@@ -116,7 +112,7 @@ async function apply(context: WriteContext, named: SqlRow, amount: number): Prom
       `of the invoice ${shown(open)} is open and ${shown(paid)} was paid; no more can be paid or taken back.`,
     )
   }
-  await updateRow(context.tx, 'business_documents', id, {
+  await updateRow(context.tx, tables.documents, id, {
     remaining_amount: open - amount,
     status: open === amount ? 'Paid' : 'Open',
     last_modified_date_time: context.now,
@@ -129,7 +125,7 @@ async function paidOf(context: WriteContext, invoiceId: string): Promise<number>
     'select cast(coalesce(sum(amount), 0) as bigint) as paid from business_customer_payments where applies_to_invoice_id = ?',
     invoiceId,
   )
-  return row === undefined ? 0 : numberOf(row, 'paid')
+  return Number(row?.['paid'] ?? 0)
 }
 
 function textGiven(given: GivenFields, name: string): string {

@@ -1,11 +1,11 @@
-/** Rows of the tables as statements: insert, change, remove, lock, find. Knows columns and no rules. */
+/** Rows of the tables as statements: change, remove, lock. Knows columns and no rules. */
 
 import type { Ids } from '#kernel/ports.ts'
-import type { SqlRow, SqlTx, SqlValue } from '#stores/store.ts'
+import { findRow } from '#query/rows.ts'
+import type { Cells, Columns, Table } from '#query/table.ts'
+import type { SqlTx, SqlValue } from '#stores/store.ts'
 import type { Version } from '../entity.ts'
-
-/** Cells by column. */
-export type Cells = Readonly<Record<string, SqlValue>>
+import { lines } from '../tables.ts'
 
 /** A transaction with what every writer needs to know about it. */
 export interface Writing {
@@ -13,85 +13,44 @@ export interface Writing {
   readonly dialect: 'sqlite' | 'postgres'
 }
 
-export async function insertRow(tx: SqlTx, table: string, cells: Cells): Promise<void> {
-  await tx.run(insertText(table, Object.keys(cells), 1), ...Object.values(cells))
-}
-
-export function insertText(table: string, columns: readonly string[], rows: number): string {
-  const marks = `(${columns.map(() => '?').join(', ')})`
-  const values = Array.from({ length: rows }, () => marks).join(', ')
-  return `insert into ${table} (${columns.join(', ')}) values ${values}`
-}
-
 /** Raises the revision besides. */
-export async function updateRow(tx: SqlTx, table: string, id: string, cells: Cells): Promise<void> {
-  const sets = Object.keys(cells).map((column) => `${column} = ?`)
-  await tx.run(
-    `update ${table} set ${[...sets, 'revision = revision + 1'].join(', ')} where id = ?`,
-    ...Object.values(cells),
-    id,
-  )
+export async function updateRow<C extends Columns>(
+  tx: SqlTx,
+  { name }: Table<C>,
+  id: string,
+  cells: Partial<Cells<C>>,
+): Promise<void> {
+  const sets = [...Object.keys(cells).map((column) => `${column} = ?`), 'revision = revision + 1']
+  const values: readonly SqlValue[] = Object.values(cells)
+  await tx.run(`update ${name} set ${sets.join(', ')} where id = ?`, ...values, id)
 }
 
 /** The revision of a line becomes at least this. */
 export async function raiseRevision(tx: SqlTx, id: string, least: number): Promise<void> {
-  await tx.run(
-    'update business_lines set revision = ? where id = ? and revision < ?',
-    least,
-    id,
-    least,
-  )
+  const sets = 'set revision = ? where id = ? and revision < ?'
+  await tx.run(`update ${lines.name} ${sets}`, least, id, least)
 }
 
-export async function deleteRow(tx: SqlTx, table: string, id: string): Promise<void> {
-  await tx.run(`delete from ${table} where id = ?`, id)
-}
-
-/** The one row with these cells. */
-export async function findRow(
-  tx: Pick<SqlTx, 'all'>,
-  table: string,
-  cells: Cells,
-): Promise<SqlRow | undefined> {
-  const conditions = Object.keys(cells).map((column) => `${column} = ?`)
-  const text = `select * from ${table} where ${conditions.join(' and ')}`
-  const [row] = await tx.all(text, ...Object.values(cells))
-  return row
+/** A column that is set to what it holds would still be written into its indexes. */
+export function changedCells<T extends object>(row: T, cells: Partial<T>): Partial<T> {
+  const changed: Partial<T> = {}
+  for (const column in cells) {
+    const cell = cells[column]
+    if (cell !== undefined && row[column] !== cell) changed[column] = cell
+  }
+  return changed
 }
 
 /**
  * The row, which stays as read until the transaction ends. Where many write at once it is locked; the embedded store
  * has one writer at a time.
  */
-export async function lockRow(
-  writing: Writing,
-  table: string,
-  cells: Cells,
-  columns = '*',
-): Promise<SqlRow | undefined> {
-  const conditions = Object.keys(cells).map((column) => `${column} = ?`)
-  const lock = writing.dialect === 'postgres' ? ' for update' : ''
-  const text = `select ${columns} from ${table} where ${conditions.join(' and ')}${lock}`
-  const [row] = await writing.tx.all(text, ...Object.values(cells))
-  return row
-}
-
-/** A cell that holds text, by the schema. */
-export function textOf(row: SqlRow, column: string): string {
-  const value = row[column]
-  if (typeof value !== 'string') throw new Error(`The column ${column} holds no text.`)
-  return value
-}
-
-/** A cell that holds a number, by the schema. */
-export function numberOf(row: SqlRow, column: string): number {
-  const value = row[column]
-  if (typeof value !== 'number') throw new Error(`The column ${column} holds no number.`)
-  return value
-}
-
-export function flagOf(row: SqlRow, column: string): boolean {
-  return numberOf(row, column) !== 0
+export function lockRow<C extends Columns>(
+  { tx, dialect }: Writing,
+  table: Table<C>,
+  cells: Readonly<Record<string, SqlValue>>,
+): Promise<Cells<C> | undefined> {
+  return findRow(tx, table, cells, dialect === 'postgres' ? ' for update' : '')
 }
 
 /** What every write needs: the transaction, the company, who and when. */

@@ -4,8 +4,10 @@
  * far less than its document. Kept only while the document has an invoice discount; knows nothing of discounts.
  */
 
-import type { SqlRow, SqlTx } from '#stores/store.ts'
-import { numberOf, textOf } from './rows.ts'
+import { deleteRows, firstRow, insertRow } from '#query/rows.ts'
+import { selecting } from '#query/table.ts'
+import type { SqlTx } from '#stores/store.ts'
+import { type LineRow, lineBlocks, lines } from '../tables.ts'
 
 /** Lines of a full block: a change writes a block and, of each further block, one short row. */
 const blockLines = 128
@@ -18,188 +20,169 @@ interface Summand {
   readonly eligible: number
 }
 
-interface RunningSums {
-  /**
-   * Makes room for a line at a place nothing stands at; the cells of its row. `isLast`: nothing stands behind it.
-   */
-  put(key: string, sequence: number, own: Summand, isLast: boolean): Promise<RunningCells>
-  /** Closes the place of a line, by its row. */
-  take(row: SqlRow): Promise<void>
-  /** A block has grown out of its size: `rebuild` is due. */
-  readonly isOvergrown: boolean
-  /** All of the document's lines, from nothing. */
-  rebuild(): Promise<void>
-  /** Forgets the blocks; the cells of lines mean nothing from here on. */
-  drop(): Promise<void>
-}
-
-interface RunningCells {
-  readonly run_block: number
-  readonly run_line_amount: number
-  readonly run_eligible: number
-}
+type RunningCells = Pick<LineRow, 'run_block' | 'run_line_amount' | 'run_eligible'>
 
 /** A line's part of the base that an invoice discount is taken of. */
 export const eligibleSql = 'case when allows_invoice_discount = 1 then line_amount else 0 end'
 
-function summandOf(row: SqlRow): Summand {
-  const lineAmount = numberOf(row, 'line_amount')
-  return { lineAmount, eligible: row['allows_invoice_discount'] === 1 ? lineAmount : 0 }
-}
+const ofGroup = 'document_id = ? and tax_key = ?'
+const runningLines = selecting(lines, 'run_line_amount', 'run_eligible')
+const blockPlaces = selecting(lineBlocks, 'block')
 
-export function openRunningSums(tx: SqlTx, documentId: string): RunningSums {
-  let isOvergrown = false
-  const ofGroup = 'document_id = ? and tax_key = ?'
+export class RunningSums {
+  readonly #tx: SqlTx
+  readonly #documentId: string
+  #isOvergrown = false
 
-  async function blockAt(key: string, sequence: number): Promise<SqlRow | undefined> {
-    const [row] = await tx.all(
-      `select * from business_line_blocks where ${ofGroup} and block <= ? order by block desc limit 1`,
-      documentId,
+  constructor(tx: SqlTx, documentId: string) {
+    this.#tx = tx
+    this.#documentId = documentId
+  }
+
+  /** A block has grown out of its size: `rebuild` is due. */
+  get isOvergrown(): boolean {
+    return this.#isOvergrown
+  }
+
+  /**
+   * Makes room for a line at a place nothing stands at; the cells of its row. `isLast`: nothing stands behind it.
+   */
+  async put(key: string, sequence: number, own: Summand, isLast: boolean): Promise<RunningCells> {
+    const found = await firstRow(
+      this.#tx,
+      lineBlocks,
+      `where ${ofGroup} and block <= ? order by block desc limit 1`,
+      this.#documentId,
       key,
       sequence,
     )
-    return row
+    const { line_count: count, block: begin, ...sums } = found ?? noBlock
+    const before = await this.#upTo(key, begin, sequence)
+    if (found === undefined || (isLast && count >= blockLines)) {
+      const block = found === undefined ? 0 : sequence
+      await insertRow(this.#tx, lineBlocks, {
+        document_id: this.#documentId,
+        tax_key: key,
+        block,
+        line_count: 1,
+        line_amount: sums.line_amount + before.lineAmount,
+        eligible: sums.eligible + before.eligible,
+      })
+      return { run_block: block, run_line_amount: own.lineAmount, run_eligible: own.eligible }
+    }
+    await this.#countIn(key, begin, 1)
+    if (!isLast) await this.#shift({ key, block: begin, sequence }, own, 1)
+    this.#isOvergrown ||= count >= blockLinesMax
+    return {
+      run_block: begin,
+      run_line_amount: before.lineAmount + own.lineAmount,
+      run_eligible: before.eligible + own.eligible,
+    }
   }
 
-  function addBlock(key: string, block: number, before: Summand): Promise<number> {
-    return tx.run(
-      `insert into business_line_blocks (document_id, tax_key, block, line_count, line_amount, eligible)
-         values (?, ?, ?, 1, ?, ?)`,
-      documentId,
-      key,
-      block,
-      before.lineAmount,
-      before.eligible,
+  /** Closes the place of a line, by its row. */
+  async take(row: LineRow): Promise<void> {
+    const { tax_key: key, run_block: block, sequence, line_amount: lineAmount } = row
+    await this.#countIn(key, block, -1)
+    const eligible = row.allows_invoice_discount === 1 ? lineAmount : 0
+    await this.#shift({ key, block, sequence }, { lineAmount, eligible }, -1)
+  }
+
+  /** Forgets the blocks; the cells of lines mean nothing from here on. */
+  drop(): Promise<void> {
+    return deleteRows(this.#tx, lineBlocks, { document_id: this.#documentId })
+  }
+
+  /** All of the document's lines, from nothing. */
+  async rebuild(): Promise<void> {
+    await this.drop()
+    await this.#tx.run(
+      `update business_lines set run_block = cut.run_block, run_line_amount = cut.run_line_amount,
+           run_eligible = cut.run_eligible
+         from (select id, case when chunk = 0 then 0 else min(sequence) over (partition by tax_key, chunk) end as run_block,
+             sum(line_amount) over upto as run_line_amount, sum(eligible) over upto as run_eligible
+           from (select id, tax_key, sequence, line_amount, ${eligibleSql} as eligible,
+               (row_number() over (partition by tax_key order by sequence) - 1) / ${blockLines} as chunk
+             from business_lines where document_id = ? and tax_key <> '') as numbered
+           window upto as (partition by tax_key, chunk order by sequence)) as cut
+         where business_lines.id = cut.id`,
+      this.#documentId,
     )
+    await this.#tx.run(
+      `insert into business_line_blocks (document_id, tax_key, block, line_count, line_amount, eligible)
+         select document_id, tax_key, run_block, line_count,
+           coalesce(sum(line_amount) over earlier, 0), coalesce(sum(eligible) over earlier, 0)
+         from (select document_id, tax_key, run_block, count(*) as line_count, sum(line_amount) as line_amount,
+             sum(${eligibleSql}) as eligible
+           from business_lines where document_id = ? and tax_key <> ''
+           group by document_id, tax_key, run_block) as blocks
+         window earlier as (partition by tax_key order by run_block rows between unbounded preceding and 1 preceding)`,
+      this.#documentId,
+    )
+    this.#isOvergrown = false
   }
 
-  async function countIn(key: string, block: number, by: 1 | -1): Promise<void> {
-    await tx.run(
+  async #countIn(key: string, block: number, by: 1 | -1): Promise<void> {
+    await this.#tx.run(
       `update business_line_blocks set line_count = line_count + ? where ${ofGroup} and block = ?`,
       by,
-      documentId,
+      this.#documentId,
       key,
       block,
     )
   }
 
   /** The sum of the block up to the place. */
-  async function upto(key: string, block: number, sequence: number): Promise<Summand> {
-    const [row] = await tx.all(
-      `select run_line_amount, run_eligible from business_lines
-         where ${ofGroup} and sequence < ? and sequence >= ? order by sequence desc limit 1`,
-      documentId,
+  async #upTo(key: string, block: number, sequence: number): Promise<Summand> {
+    const row = await firstRow(
+      this.#tx,
+      runningLines,
+      `where ${ofGroup} and sequence < ? and sequence >= ? order by sequence desc limit 1`,
+      this.#documentId,
       key,
       sequence,
       block,
     )
-    if (row === undefined) return { lineAmount: 0, eligible: 0 }
-    return {
-      lineAmount: numberOf(row, 'run_line_amount'),
-      eligible: numberOf(row, 'run_eligible'),
-    }
+    return { lineAmount: row?.run_line_amount ?? 0, eligible: row?.run_eligible ?? 0 }
   }
 
   /** Everything behind the place: the rest of its block, and the blocks after it. */
-  async function shift(
-    key: string,
-    block: number,
-    sequence: number,
-    by: Summand,
-    sign: 1 | -1,
-  ): Promise<void> {
+  async #shift({ key, block, sequence }: Place, by: Summand, sign: 1 | -1): Promise<void> {
+    const group = [this.#documentId, key]
     const amounts = [sign * by.lineAmount, sign * by.eligible]
     if (amounts.every((one) => one === 0)) return
-    const [next] = await tx.all(
-      `select block from business_line_blocks where ${ofGroup} and block > ? order by block limit 1`,
-      documentId,
-      key,
+    const next = await firstRow(
+      this.#tx,
+      blockPlaces,
+      `where ${ofGroup} and block > ? order by block limit 1`,
+      ...group,
       block,
     )
-    const end = next === undefined ? [] : [numberOf(next, 'block')]
-    await tx.run(
+    const end = next === undefined ? [] : [next.block]
+    await this.#tx.run(
       `update business_lines set run_line_amount = run_line_amount + ?, run_eligible = run_eligible + ?
          where ${ofGroup} and sequence > ?${next === undefined ? '' : ' and sequence < ?'}`,
       ...amounts,
-      documentId,
-      key,
+      ...group,
       sequence,
       ...end,
     )
     if (next === undefined) return
-    await tx.run(
+    await this.#tx.run(
       `update business_line_blocks set line_amount = line_amount + ?, eligible = eligible + ?
          where ${ofGroup} and block > ?`,
       ...amounts,
-      documentId,
-      key,
+      ...group,
       block,
     )
   }
+}
 
-  return {
-    get isOvergrown() {
-      return isOvergrown
-    },
-    async put(key, sequence, own, isLast) {
-      const found = await blockAt(key, sequence)
-      const count = found === undefined ? 0 : numberOf(found, 'line_count')
-      const begin = found === undefined ? 0 : numberOf(found, 'block')
-      const before = await upto(key, begin, sequence)
-      if (found === undefined || (isLast && count >= blockLines)) {
-        const block = found === undefined ? 0 : sequence
-        const sums = {
-          lineAmount:
-            (found === undefined ? 0 : numberOf(found, 'line_amount')) + before.lineAmount,
-          eligible: (found === undefined ? 0 : numberOf(found, 'eligible')) + before.eligible,
-        }
-        await addBlock(key, block, sums)
-        return { run_block: block, run_line_amount: own.lineAmount, run_eligible: own.eligible }
-      }
-      await countIn(key, begin, 1)
-      if (!isLast) await shift(key, begin, sequence, own, 1)
-      isOvergrown ||= count >= blockLinesMax
-      return {
-        run_block: begin,
-        run_line_amount: before.lineAmount + own.lineAmount,
-        run_eligible: before.eligible + own.eligible,
-      }
-    },
-    async take(row) {
-      const key = textOf(row, 'tax_key')
-      const block = numberOf(row, 'run_block')
-      await countIn(key, block, -1)
-      await shift(key, block, numberOf(row, 'sequence'), summandOf(row), -1)
-    },
-    async rebuild() {
-      await this.drop()
-      await tx.run(
-        `update business_lines set run_block = cut.run_block, run_line_amount = cut.run_line_amount,
-             run_eligible = cut.run_eligible
-           from (select id, case when chunk = 0 then 0 else min(sequence) over (partition by tax_key, chunk) end as run_block,
-               sum(line_amount) over upto as run_line_amount, sum(eligible) over upto as run_eligible
-             from (select id, tax_key, sequence, line_amount, ${eligibleSql} as eligible,
-                 (row_number() over (partition by tax_key order by sequence) - 1) / ${blockLines} as chunk
-               from business_lines where document_id = ? and tax_key <> '') as numbered
-             window upto as (partition by tax_key, chunk order by sequence)) as cut
-           where business_lines.id = cut.id`,
-        documentId,
-      )
-      await tx.run(
-        `insert into business_line_blocks (document_id, tax_key, block, line_count, line_amount, eligible)
-           select document_id, tax_key, run_block, line_count,
-             coalesce(sum(line_amount) over earlier, 0), coalesce(sum(eligible) over earlier, 0)
-           from (select document_id, tax_key, run_block, count(*) as line_count, sum(line_amount) as line_amount,
-               sum(${eligibleSql}) as eligible
-             from business_lines where document_id = ? and tax_key <> ''
-             group by document_id, tax_key, run_block) as blocks
-           window earlier as (partition by tax_key order by run_block rows between unbounded preceding and 1 preceding)`,
-        documentId,
-      )
-      isOvergrown = false
-    },
-    async drop() {
-      await tx.run('delete from business_line_blocks where document_id = ?', documentId)
-    },
-  }
+const noBlock = { line_count: 0, block: 0, line_amount: 0, eligible: 0 }
+
+/** Where in a block of a group. */
+interface Place {
+  readonly key: string
+  readonly block: number
+  readonly sequence: number
 }

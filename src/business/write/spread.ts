@@ -3,13 +3,14 @@
  * Knows no line.
  */
 
-import type { SqlRow, SqlTx } from '#stores/store.ts'
+import { deleteRows, insertRow, updateRows } from '#query/rows.ts'
+import type { SqlTx } from '#stores/store.ts'
 import { shown } from '../amounts/decimals.ts'
 import type { Terms } from '../amounts/line.ts'
 import { emptyGroup, settled, type TaxGroup } from '../amounts/tax-group.ts'
 import { decimalUnit } from '../entity.ts'
 import { badValue, ruleBroken } from '../errors.ts'
-import { numberOf } from './rows.ts'
+import { type DocumentTaxGroupRow, documentTaxGroups } from '../tables.ts'
 
 export interface Group {
   readonly percent: number
@@ -37,20 +38,20 @@ export function newGroup(percent: number): Group {
   }
 }
 
-export function groupOfRow(row: SqlRow): Group {
+export function groupOfRow(row: DocumentTaxGroupRow): Group {
   return {
-    percent: numberOf(row, 'tax_percent'),
+    percent: row.tax_percent,
     isStored: true,
-    isSpread: numberOf(row, 'spread') > 0,
-    count: numberOf(row, 'line_count'),
+    isSpread: row.spread > 0,
+    count: row.line_count,
     sums: {
-      lineAmount: numberOf(row, 'line_amount'),
-      invoiceDiscount: numberOf(row, 'invoice_discount'),
-      net: numberOf(row, 'net'),
-      including: numberOf(row, 'including'),
+      lineAmount: row.line_amount,
+      invoiceDiscount: row.invoice_discount,
+      net: row.net,
+      including: row.including,
     },
-    eligible: numberOf(row, 'eligible'),
-    extent: numberOf(row, 'extent'),
+    eligible: row.eligible,
+    extent: row.extent,
   }
 }
 
@@ -105,44 +106,24 @@ export async function writeGroup(
   group: Group,
   spread: number,
 ): Promise<void> {
-  const place = [documentId, key]
+  const place = { document_id: documentId, tax_key: key }
   if (group.count === 0) {
-    if (!group.isStored) return
-    await tx.run(
-      'delete from business_document_tax_groups where document_id = ? and tax_key = ?',
-      ...place,
-    )
+    if (group.isStored) await deleteRows(tx, documentTaxGroups, place)
     return
   }
   const { lineAmount, invoiceDiscount, net, including } = group.sums
-  const cells = [
-    group.count,
-    lineAmount,
-    invoiceDiscount,
+  const cells = {
+    line_count: group.count,
+    line_amount: lineAmount,
+    invoice_discount: invoiceDiscount,
     net,
     including,
-    group.eligible,
-    group.extent,
+    eligible: group.eligible,
+    extent: group.extent,
     spread,
-    terms.precision,
-    terms.pricesIncludeTax ? 1 : 0,
-  ]
-  if (group.isStored) {
-    await tx.run(
-      `update business_document_tax_groups set line_count = ?, line_amount = ?, invoice_discount = ?, net = ?,
-         including = ?, eligible = ?, extent = ?, spread = ?, amount_precision = ?, prices_include_tax = ?
-         where document_id = ? and tax_key = ?`,
-      ...cells,
-      ...place,
-    )
-    return
+    amount_precision: terms.precision,
+    prices_include_tax: terms.pricesIncludeTax ? 1 : 0,
   }
-  await tx.run(
-    `insert into business_document_tax_groups (line_count, line_amount, invoice_discount, net, including, eligible,
-       extent, spread, amount_precision, prices_include_tax, document_id, tax_key, tax_percent)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...cells,
-    ...place,
-    group.percent,
-  )
+  if (group.isStored) await updateRows(tx, documentTaxGroups, place, cells)
+  else await insertRow(tx, documentTaxGroups, { ...place, ...cells, tax_percent: group.percent })
 }

@@ -2,19 +2,25 @@
 
 import { ApiError } from '#kernel/error.ts'
 import { matchesEtag } from '#kernel/etag.ts'
-import type { SqlRow } from '#stores/store.ts'
-import { type Entity, etagOf, revisionColumn } from '../entity.ts'
+import { type Entity, etagOf } from '../entity.ts'
 import { refuse } from '../errors.ts'
-import { numberOf, textOf } from './rows.ts'
+
+/** The row that a write is about, as its address and its headers name it. */
+export interface Target {
+  readonly entity: Entity
+  readonly id: string
+  readonly ifMatch?: string | undefined
+  /** Of lines, the document that the address names. */
+  readonly within?: string | undefined
+}
 
 const oneTag = '(?:W/)?"[^"]*"'
 const form = new RegExp(`^(?:\\*|${oneTag}(?:\\s*,\\s*${oneTag})*)$`)
 
 /** Weak and strong tags are compared alike. `required`: of PATCH; DELETE and actions check what was sent. */
 export function checkTag(
-  entity: Entity,
-  row: SqlRow,
-  ifMatch: string | undefined,
+  { entity, id, ifMatch }: Target,
+  { revision }: { readonly revision: number },
   required: boolean,
   conflictStatus: 409 | 412,
 ): void {
@@ -28,7 +34,7 @@ export function checkTag(
       { target: 'If-Match' },
     )
   }
-  const tag = etagOf(textOf(row, 'id'), numberOf(row, revisionColumn))
+  const tag = etagOf(id, revision)
   if (matchesEtag(ifMatch, opaquePart(tag))) return
   const { code, message, extra } = refuse.Request_EntityChanged(
     { type: entity.type, etag: tag },

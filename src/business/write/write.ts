@@ -2,20 +2,22 @@
 
 import type { Entity, Model } from '../entity.ts'
 import { refuse } from '../errors.ts'
+import * as tables from '../tables.ts'
 import { createCompany, removeCompany } from './companies.ts'
 import { changeDocument, createDocument, removeDocument } from './documents.ts'
 import { changeLine, createLine, type LinePlace, removeLine, type WrittenLine } from './lines.ts'
 import { changeMaster, createMaster, type Owner, removeMaster } from './master.ts'
 import { createPayment } from './payments.ts'
 import type { WriteContext } from './rows.ts'
+import type { Target } from './tag.ts'
 import type { Body } from './values.ts'
 
 type Kind = 'lines' | 'documents' | 'payments' | 'companies' | 'master'
 
 function kindOf(entity: Entity): Kind {
-  if (entity.table === 'business_lines') return 'lines'
-  if (entity.table === 'business_documents') return 'documents'
-  if (entity.table === 'business_customer_payments') return 'payments'
+  if (entity.table === tables.lines) return 'lines'
+  if (entity.table === tables.documents) return 'documents'
+  if (entity.table === tables.customerPayments) return 'payments'
   return entity.set === 'companies' ? 'companies' : 'master'
 }
 
@@ -25,7 +27,7 @@ export interface Place extends LinePlace {
 }
 
 /** What was written: its id, and its row where that is known without another look. */
-type Written = WrittenLine
+export type Written = WrittenLine
 
 /** Creates. */
 export async function create(
@@ -50,7 +52,7 @@ export async function create(
   }
 }
 
-function unread(id: string): Written {
+export function unread(id: string): Written {
   return { id, row: undefined }
 }
 
@@ -58,47 +60,33 @@ function ofCustomer(body: Body, { owner }: Place): Body {
   return owner?.column === 'customer_id' ? { customerId: owner.id, ...body } : body
 }
 
-/** `within`: of lines, the document that the address names. */
-export async function change(
-  context: WriteContext,
-  entity: Entity,
-  id: string,
-  body: Body,
-  ifMatch: string | undefined,
-  within?: string,
-): Promise<Written> {
+export async function change(context: WriteContext, target: Target, body: Body): Promise<Written> {
+  const { entity, id } = target
   if (!entity.allows.change) throw notAllowed(entity, 'PATCH')
   switch (kindOf(entity)) {
     case 'lines':
-      return await changeLine(context, entity, id, body, ifMatch, within)
+      return await changeLine(context, target, body)
     case 'documents':
-      await changeDocument(context, entity, id, body, ifMatch)
+      await changeDocument(context, target, body)
       return unread(id)
     default:
-      await changeMaster(context, entity, id, body, ifMatch)
+      await changeMaster(context, target, body)
       return unread(id)
   }
 }
 
-/** `within`: as for a change. */
-export async function remove(
-  context: WriteContext,
-  model: Model,
-  entity: Entity,
-  id: string,
-  ifMatch: string | undefined,
-  within?: string,
-): Promise<void> {
+export async function remove(context: WriteContext, model: Model, target: Target): Promise<void> {
+  const { entity } = target
   if (!entity.allows.delete) throw notAllowed(entity, 'DELETE')
   switch (kindOf(entity)) {
     case 'lines':
-      return await removeLine(context, entity, id, ifMatch, within)
+      return await removeLine(context, target)
     case 'documents':
-      return await removeDocument(context, entity, id, ifMatch)
+      return await removeDocument(context, target)
     case 'companies':
-      return await removeCompany(context, model, entity, id, ifMatch)
+      return await removeCompany(context, model, target)
     default:
-      return await removeMaster(context, entity, id, ifMatch)
+      return await removeMaster(context, target)
   }
 }
 

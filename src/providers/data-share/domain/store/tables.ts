@@ -127,7 +127,7 @@ export const details = defineTable(
     live_size_read: whole(),
     live_size_written: whole(),
     // 1 once its target may hold part of what the run wrote; 2 once it holds all of it.
-    publishing: whole({ default: '0' }),
+    publishing: whole({ default: 0 }),
   },
   ['run_id', 'place'],
 )

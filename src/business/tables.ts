@@ -1,0 +1,253 @@
+/**
+ * The tables of the business application. Every table has a row per thing, decimals as integers of five places, and
+ * no column that may be null; the sums of a document's tax groups stand beside it, so that none is ever summed anew.
+ */
+
+import {
+  type CellsOf,
+  type Columns,
+  defineTable,
+  each,
+  type Table,
+  text,
+  whole,
+} from '#query/table.ts'
+import { noDate, noGuid } from './entity.ts'
+
+const key = text({ bytewise: true })
+const words = text({ bytewise: true, default: '' })
+const guid = text({ bytewise: true, default: noGuid })
+const date = text({ bytewise: true, default: noDate })
+const number = whole({ default: 0 })
+const own = { id: key, company_id: key, revision: whole() }
+const changed = { last_modified_date_time: number }
+
+function business<C extends Columns>(
+  name: string,
+  columns: C,
+  primaryKey: readonly (keyof C & string)[] = ['id'],
+): Table<C> {
+  return defineTable(`business_${name}`, columns, primaryKey)
+}
+
+/** What coded things have in common. */
+const coded = { ...own, ...each(words, 'code', 'display_name') }
+
+export const companies = business('companies', {
+  id: key,
+  revision: whole(),
+  ...each(words, 'system_version', 'timestamp', 'name', 'display_name', 'business_profile_id'),
+  local_currency_code: words,
+  system_created_at: number,
+  system_created_by: guid,
+  system_modified_at: number,
+  system_modified_by: guid,
+})
+
+export const customers = business('customers', {
+  ...own,
+  ...each(words, 'number', 'display_name', 'additional_name', 'type', 'address_line_1'),
+  ...each(words, 'address_line_2', 'city', 'state', 'country', 'postal_code', 'phone_number'),
+  ...each(words, 'email', 'website', 'salesperson_code'),
+  ...each(number, 'balance_due', 'credit_limit', 'tax_liable'),
+  tax_area_id: guid,
+  tax_registration_number: words,
+  currency_id: guid,
+  currency_code: words,
+  ...each(guid, 'payment_terms_id', 'shipment_method_id', 'payment_method_id'),
+  blocked: words,
+  prices_include_tax: number,
+  ...changed,
+})
+
+export const items = business('items', {
+  ...own,
+  ...each(words, 'number', 'display_name', 'display_name_2', 'type'),
+  ...each(number, 'blocked', 'sales_blocked'),
+  gtin: words,
+  ...each(number, 'inventory', 'unit_price', 'price_includes_tax', 'unit_cost'),
+  tax_group_id: guid,
+  tax_group_code: words,
+  base_unit_of_measure_id: guid,
+  base_unit_of_measure_code: words,
+  allow_invoice_discount: number,
+  ...changed,
+})
+
+export const itemVariants = business('item_variants', {
+  ...own,
+  item_id: guid,
+  ...each(words, 'item_number', 'code', 'description'),
+  ...changed,
+})
+
+export const itemUnits = business('item_units_of_measure', {
+  ...own,
+  ...each(guid, 'item_id', 'unit_of_measure_id'),
+  unit_of_measure_code: words,
+  quantity_per_unit: number,
+  ...changed,
+})
+
+export const accounts = business('accounts', {
+  ...own,
+  ...each(words, 'number', 'display_name', 'category', 'sub_category'),
+  blocked: number,
+  account_type: words,
+  ...each(number, 'direct_posting', 'net_change'),
+  tax_group_code: words,
+  ...changed,
+})
+
+export const unitsOfMeasure = business('units_of_measure', {
+  ...coded,
+  ...each(words, 'international_standard_code', 'symbol'),
+  ...changed,
+})
+
+export const taxAreas = business('tax_areas', { ...coded, tax_type: words, ...changed })
+
+export const taxGroups = business('tax_groups', { ...coded, tax_type: words, ...changed })
+
+export const taxRates = business('tax_rates', {
+  ...own,
+  tax_area_id: guid,
+  tax_area_code: words,
+  tax_group_id: guid,
+  tax_group_code: words,
+  tax_percent: number,
+  ...changed,
+})
+
+export const currencies = business('currencies', {
+  ...coded,
+  ...each(words, 'symbol', 'amount_decimal_places'),
+  amount_rounding_precision: number,
+  ...changed,
+})
+
+export const locations = business('locations', {
+  ...coded,
+  ...each(words, 'contact', 'address_line_1', 'address_line_2', 'city', 'state', 'country'),
+  ...each(words, 'postal_code', 'phone_number', 'email', 'website'),
+  use_as_in_transit: number,
+  ...changed,
+})
+
+/** Invoices, quotes and credit memos. */
+export const documents = business('documents', {
+  ...own,
+  ...each(words, 'number', 'external_document_number'),
+  ...each(date, 'document_date', 'posting_date', 'due_date'),
+  customer_purchase_order_reference: words,
+  customer_id: guid,
+  ...each(words, 'customer_number', 'customer_name', 'bill_to_name'),
+  bill_to_customer_id: guid,
+  ...each(words, 'bill_to_customer_number', 'ship_to_name', 'ship_to_contact'),
+  ...each(words, 'sell_to_address_line_1', 'sell_to_address_line_2', 'sell_to_city'),
+  ...each(words, 'sell_to_country', 'sell_to_state', 'sell_to_post_code'),
+  ...each(words, 'ship_to_address_line_1', 'ship_to_address_line_2', 'ship_to_city'),
+  ...each(words, 'ship_to_country', 'ship_to_state', 'ship_to_post_code'),
+  ...each(words, 'bill_to_address_line_1', 'bill_to_address_line_2', 'bill_to_city'),
+  ...each(words, 'bill_to_country', 'bill_to_state', 'bill_to_post_code'),
+  currency_id: guid,
+  currency_code: words,
+  ...each(guid, 'shipment_method_id', 'payment_terms_id'),
+  salesperson: words,
+  order_id: guid,
+  order_number: words,
+  ...each(number, 'prices_include_tax', 'remaining_amount', 'discount_amount'),
+  ...each(number, 'discount_applied_before_tax', 'total_amount_excluding_tax'),
+  ...each(number, 'total_tax_amount', 'total_amount_including_tax'),
+  status: words,
+  ...changed,
+  ...each(words, 'phone_number', 'email', 'kind'),
+  ...each(number, 'amount_precision', 'tax_liable'),
+  tax_area_id: guid,
+  ...each(number, 'line_count', 'discount_base'),
+  valid_until_date: date,
+  sent_date: number,
+  accepted_date: date,
+  invoice_id: guid,
+  invoice_number: words,
+})
+export type DocumentRow = CellsOf<typeof documents>
+
+export const lines = business('lines', {
+  ...own,
+  legacy_id: words,
+  document_id: guid,
+  sequence: number,
+  ...each(guid, 'item_id', 'account_id'),
+  ...each(words, 'line_type', 'line_object_number', 'description', 'description_2'),
+  unit_of_measure_id: guid,
+  unit_of_measure_code: words,
+  ...each(number, 'unit_price', 'quantity', 'discount_amount', 'discount_percent'),
+  ...each(number, 'discount_applied_before_tax', 'amount_excluding_tax'),
+  tax_code: words,
+  ...each(number, 'tax_percent', 'total_tax_amount', 'amount_including_tax'),
+  ...each(number, 'invoice_discount_allocation', 'net_amount', 'net_tax_amount'),
+  net_amount_including_tax: number,
+  shipment_date: date,
+  ...each(guid, 'item_variant_id', 'location_id'),
+  ...each(words, 'kind', 'object_name'),
+  ...each(number, 'line_amount', 'invoice_discount'),
+  tax_key: words,
+  allows_invoice_discount: number,
+  ...each(whole({ default: 0, since: 2 }), 'run_block', 'run_line_amount', 'run_eligible'),
+})
+export type LineRow = CellsOf<typeof lines>
+
+export const accessRights = business('access_rights', {
+  ...own,
+  principal_id: guid,
+  ...each(words, 'role', 'description'),
+  ...changed,
+})
+
+/** The sums of a document's lines that are taxed alike. */
+export const documentTaxGroups = business(
+  'document_tax_groups',
+  {
+    ...each(key, 'document_id', 'tax_key'),
+    ...each(whole(), 'tax_percent', 'line_count', 'line_amount', 'invoice_discount', 'net'),
+    including: whole(),
+    ...each(whole({ default: 0, since: 2 }), 'eligible', 'extent', 'spread', 'amount_precision'),
+    prices_include_tax: whole({ default: 0, since: 2 }),
+  },
+  ['document_id', 'tax_key'],
+)
+export type DocumentTaxGroupRow = CellsOf<typeof documentTaxGroups>
+
+/**
+ * Of a document with an invoice discount: the sums of its lines before each line, in blocks, so that a line in the
+ * middle moves its block and not the document. Where there is no discount they are not kept.
+ */
+export const lineBlocks = business(
+  'line_blocks',
+  {
+    ...each(key, 'document_id', 'tax_key'),
+    ...each(whole(), 'block', 'line_count', 'line_amount', 'eligible'),
+  },
+  ['document_id', 'tax_key', 'block'],
+)
+
+export const counters = business(
+  'counters',
+  { ...each(key, 'company_id', 'name'), last: whole() },
+  ['company_id', 'name'],
+)
+
+/** What customers paid. */
+export const customerPayments = business('customer_payments', {
+  ...own,
+  document_number: words,
+  customer_id: guid,
+  customer_number: words,
+  posting_date: date,
+  external_document_number: words,
+  amount: number,
+  applies_to_invoice_id: guid,
+  ...each(words, 'applies_to_invoice_number', 'description', 'comment'),
+  ...changed,
+})
