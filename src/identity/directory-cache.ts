@@ -110,7 +110,8 @@ export function createDirectoryCache(options: {
     async isActive({ id, issuer, generation }) {
       const found = await record(id)
       if (issuer !== undefined) return found === undefined
-      return found?.enabled === true && found.generation === generation
+      // Kept by a version that had no generations: as a token without one, it is of the first.
+      return found?.enabled === true && found.generation === (generation ?? 0)
     },
     attributesOf: async (id) => (await record(id))?.attributes ?? {},
     async groupsOf(id) {

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openIdentityFixture } from './testing/fixture.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { openIdentityFixture, testTenant } from './testing/fixture.ts'
 
 const nobody = '00000000-0000-4000-8000-000000000000'
 
@@ -150,6 +151,33 @@ test('what others may ask is fresh after every change', async () => {
   assert.deepEqual(await seen.find(group.id), { type: 'Group', displayName: 'After' })
   await directory.delete(group.id)
   assert.equal(await seen.find(group.id), undefined)
+})
+
+test('who was kept by an earlier version may act on until a revocation; who came later is not meant', async () => {
+  await using fixture = await openIdentityFixture()
+  const { directory } = fixture.identity
+  const [earlier, later] = await Promise.all(
+    ['Earlier', 'Later'].map(async (displayName) => {
+      const { principal } = await directory.createServicePrincipal({ displayName })
+      return principal.id
+    }),
+  )
+  // As the upgrade of the tables leaves the principals that were there.
+  await fixture.store.sql.transact((tx) =>
+    tx.run('update identity_principals set generation = 0 where id = ?', earlier ?? ''),
+  )
+  const kept = (id = ''): Principal => ({
+    id,
+    type: 'ServicePrincipal',
+    tenantId: testTenant,
+    displayName: 'kept',
+    clientId: id,
+    groups: [],
+  })
+  assert.equal(await directory.isActive(kept(earlier)), true)
+  assert.equal(await directory.isActive(kept(later)), false)
+  await directory.revoke(earlier ?? '')
+  assert.equal(await directory.isActive(kept(earlier)), false)
 })
 
 test('secrets are several, limited and listed without their value', async () => {
