@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { systemTiming } from '#client/timing.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
+import { environmentOf } from '#template/environment.ts'
 import type { ExpansionContext, JsonObject } from '#template/plan.ts'
 
 const sampleSubscription = '11111111-1111-4111-8111-111111111111'
@@ -72,7 +73,11 @@ export function samplePlace(values: SampleValues, words: VendorWords): Expansion
     deploymentName: 'sample',
     location,
     deployer: { objectId: sampleTenant, tenantId: sampleTenant },
-    environment: { name: 'sample' },
+    environment: environmentOf({
+      name: words.brand,
+      url: 'https://sample.example',
+      tenantId: sampleTenant,
+    }),
     now: systemTiming.now(),
     uuid: randomUUID,
     zones: () => [],

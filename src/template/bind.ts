@@ -61,7 +61,9 @@ function bind(
   const found = isGiven ? { value: argument.value, secure } : byDefault(expansion, parameter)
   if (found === undefined) return undefined
   let fits = true
-  checkValue(schema, found.value, document.definitions, (inner, message) => {
+  const { allowed: _any, ...unlisted } = schema
+  const isAllowed = !isGiven && parameter.allowsDefault
+  checkValue(isAllowed ? unlisted : schema, found.value, document.definitions, (inner, message) => {
     fits = false
     problems.add(path, inner === '' ? message : `${inner}: ${message}`)
   })

@@ -24,7 +24,7 @@ export function checkValue(
   const schema = resolved(given, definitions)
   if (schema === undefined) return
   if (value === null) {
-    if (!schema.nullable && schema.type !== undefined)
+    if (!schema.nullable && schema.type !== undefined && schema.type !== 'any')
       misfit(path, `expected ${named(schema)}, not null`)
     return
   }
@@ -87,7 +87,9 @@ function checkItems(
 ): void {
   for (const [at, one] of value.entries()) {
     const schema = prefixItems[at] ?? items
-    if (schema !== undefined) checkValue(schema, one, definitions, misfit, appendPath(path, at))
+    if (schema === false) misfit(appendPath(path, at), 'is one element too many')
+    else if (schema !== undefined)
+      checkValue(schema, one, definitions, misfit, appendPath(path, at))
   }
   for (let at = value.length; at < prefixItems.length; at += 1) {
     if (prefixItems[at]?.nullable !== true) misfit(appendPath(path, at), 'is required')

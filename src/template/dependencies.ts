@@ -3,31 +3,57 @@ import type { ResourceSection } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
 import type { Expansion } from './expansion.ts'
 import { isArray } from './fields.ts'
+import { inOrder } from './graph.ts'
 import type { Instance } from './instances.ts'
 import type { Json, Need } from './plan.ts'
 import type { Known } from './resource-index.ts'
 import { childPath, type TemplatePath } from './template-path.ts'
 
-/** By the keys of nodes. `needs` are those of a node's body. */
+/** Rounds in which waits that nobody asked for are taken back because of circles. */
+const roundsMax = 10
+
+/** By the keys of nodes. */
+type Waits = ReadonlyMap<string, ReadonlySet<string>>
+
+/**
+ * `needs` are those of a node's body. A node also waits for the one that it lies in, and for what it reads by an id in a
+ * version of its own. The language asks for neither, so where that would close a circle, it does not.
+ */
 export function dependenciesOf(
   expansion: Expansion,
   nodes: ReadonlyMap<string, Instance>,
   needs: ReadonlyMap<string, Iterable<Need>>,
-): ReadonlyMap<string, ReadonlySet<string>> {
+): Waits {
   const batches = batchesBefore([...nodes.values()])
+  const requested = new Map<string, Set<string>>()
+  const extra = new Map<string, Set<string>>()
+  for (const [key, instance] of nodes) {
+    const found = new Set<string>()
+    const more = new Set<string>()
+    const known = [...namedBy(expansion, instance), ...(batches.get(key) ?? [])]
+    for (const { nodeKey } of known) if (nodeKey !== undefined) found.add(nodeKey)
+    const container = containerOf(instance.id, nodes)
+    if (container !== undefined) more.add(container)
+    for (const { node, apiVersion } of needs.get(key) ?? []) {
+      if (node !== undefined) (apiVersion === undefined ? found : more).add(node)
+    }
+    requested.set(key, found)
+    extra.set(key, new Set([...more].filter((one) => !found.has(one))))
+  }
+  for (let round = 0; round < roundsMax; round += 1) {
+    const all = together(requested, extra)
+    const edges = inOrder(all).circles.flatMap((circle) =>
+      circle.slice(1).map((to, at) => [extra.get(circle[at] ?? ''), to] as const),
+    )
+    const taken = edges.filter(([from, to]) => from?.delete(to) === true)
+    if (taken.length === 0) return all
+  }
+  return requested
+}
+
+function together(requested: Waits, extra: Waits): Waits {
   return new Map(
-    [...nodes].map(([key, instance]) => {
-      const found = new Set<string>()
-      const wait = (known: Known): void => {
-        if (known.nodeKey !== undefined) found.add(known.nodeKey)
-      }
-      for (const known of namedBy(expansion, instance)) wait(known)
-      const container = containerOf(instance.id, nodes)
-      if (container !== undefined) found.add(container)
-      for (const need of needs.get(key) ?? []) if (need.node !== undefined) found.add(need.node)
-      for (const known of batches.get(key) ?? []) wait(known)
-      return [key, found]
-    }),
+    [...requested].map(([key, one]) => [key, new Set([...one, ...(extra.get(key) ?? [])])]),
   )
 }
 

@@ -24,6 +24,8 @@ export interface ParameterSection {
   readonly schema: Schema
   readonly secure: boolean
   readonly defaultValue: Compiled | undefined
+  /** The default is an expression, and its text is one of the allowed values: then so is what it comes to. */
+  readonly allowsDefault: boolean
   readonly path: TemplatePath
 }
 
@@ -80,6 +82,8 @@ export interface ResourceSection {
   readonly parent: ResourceSection | undefined
   /** Whole, also of a resource inside another. */
   readonly type: string
+  /** How the type of a resource inside another was written: without the other's, with it, or it is of no child. */
+  readonly written: 'short' | 'whole' | 'foreign'
   readonly apiVersion: Compiled
   readonly name: Compiled
   readonly condition: Compiled | undefined

@@ -37,8 +37,9 @@ export function expandTemplate(
 ): Read<Plan> {
   const expansion = begin(template, given, context)
   const { problems } = expansion
-  if (template.isScopeKnown && template.scope !== context.scope) {
-    const message = `the template is for the scope ${template.scope}, and deployed to ${context.scope}`
+  const { isNested = false, scope } = context
+  if (template.isScopeKnown && !isNested && template.scope !== scope) {
+    const message = `the template is for the scope ${template.scope}, and deployed to ${scope}`
     problems.add({ parent: undefined, key: '$schema' }, message)
   }
   // In the order they are declared, so that new ids are the same ones each time.
@@ -131,7 +132,8 @@ function deploymentOf(
     return [[name, objectOf([['value', argument.value]])] as const]
   })
   const properties = objectOf([
-    templateLink === undefined ? ['template', template.source] : ['templateLink', templateLink],
+    ...(templateLink === undefined ? [] : [['templateLink', templateLink] as const]),
+    ['template', template.source],
     ['parameters', objectOf(shown)],
     ['mode', 'Incremental'],
     ['provisioningState', 'Accepted'],

@@ -125,7 +125,7 @@ function nameOne(
   const apiVersion = textOf(section.apiVersion, scope, path, problems, "'apiVersion'")
   const base = baseOf(expansion, section, parent, scope, problems)
   if (own === undefined || apiVersion === undefined || base === undefined) return undefined
-  const name = parent === undefined ? own : `${parent.name}/${own}`
+  const name = parent === undefined ? own : nameInside(section, parent, own)
   const id = idOf(base, type, name)
   if (typeof id !== 'string') {
     problems.add(path, id.message)
@@ -139,6 +139,12 @@ function nameOne(
   }
   const key = isPresent ? { nodeKey: id.toLowerCase() } : {}
   return { section, scope, loop, base, id, name, type, apiVersion, ...key }
+}
+
+/** A whole type may come with a whole name. */
+function nameInside({ type, written }: ResourceSection, parent: Instance, own: string): string {
+  const isWhole = written === 'whole' && own.split('/').length === type.split('/').length - 1
+  return isWhole || written === 'foreign' ? own : `${parent.name}/${own}`
 }
 
 /** Undefined when that is a problem. */

@@ -133,7 +133,7 @@ const faultsMax = 50
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what a string may not hold is what it looks for.
 const plainPattern = /[^"\\\u0000-\u001f]*/y
 const wordPattern = /[A-Za-z]+/y
-/** The first thing that is no JSON stops it; names given twice do not. */
+/** The first thing that is no JSON stops it; a name given twice with different values does not. */
 class JsonReader extends JsonCursor {
   readonly faults: Fault[] = []
   readonly #offsets: Offsets | undefined
@@ -189,13 +189,16 @@ class JsonReader extends JsonCursor {
       if (this.text[nameAt] !== '"') return this.stop("expected a property's name in quotes")
       const name = this.#string()
       this.#keys.push(name)
-      if (seen.has(name)) this.#fault(nameAt, `the property '${name.slice(0, 60)}' is given twice`)
+      const before = seen.has(name) ? JSON.stringify(made[name]) : undefined
       seen.add(name)
       this.space()
       if (!this.take(':')) this.stop("expected ':'")
       this.space()
       const at = this.at
       const value = this.#isStopped ? null : this.#value(depth + 1)
+      if (before !== undefined && before !== JSON.stringify(value)) {
+        this.#fault(nameAt, `the property '${name.slice(0, 60)}' is given twice`)
+      }
       made[name] = value
       offsets?.set(name, [at, value])
       this.space()

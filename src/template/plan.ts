@@ -38,6 +38,8 @@ export interface ExpansionContext {
   readonly resourceGroup?: JsonObject
   readonly managementGroup?: JsonObject
   readonly deploymentName: string
+  /** The template stands inside another: its `$schema` need not name the scope that it goes to. */
+  readonly isNested?: boolean
   /** Where the deployment's own record lives; part of `deployment()` outside group scope. */
   readonly location?: string
   /** Where the template was found (`uri`, `contentVersion`), when it was linked; part of `deployment()`. */

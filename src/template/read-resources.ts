@@ -118,7 +118,7 @@ function readResource(
       problems.add(foreign.path, 'resources of extensions are not supported')
   }
   const dependsOn = at('dependsOn')
-  const type = readType(required('type'), at('type'), parent, deps)
+  const { type, written } = readType(required('type'), at('type'), parent, deps)
   const nested = isDeploymentType(type) ? readNested(at('properties'), field, deps) : undefined
   const isElsewhere = nested !== undefined || existing?.value === true
   const copy = at('copy')
@@ -132,6 +132,7 @@ function readResource(
     symbolicName,
     parent,
     type,
+    written,
     apiVersion: required('apiVersion'),
     name: required('name'),
     condition: compiled('condition'),
@@ -153,27 +154,35 @@ function readResource(
   if (inner !== undefined) readLevel(inner, section, deps, made, depth + 1)
 }
 
-/** The whole type. A resource inside another is commonly written without the other's type, but may repeat it. */
+/**
+ * The whole type. A resource inside another is commonly written without the other's type, but may repeat it, or be of
+ * another namespace: then it is no child, and only stands there.
+ */
 function readType(
   compiled: Compiled,
   field: Field | undefined,
   parent: ResourceSection | undefined,
   { problems }: ResourceDependencies,
-): string {
-  if (compiled.kind === 'broken') return ''
+): Pick<ResourceSection, 'type' | 'written'> {
+  const unread = { type: '', written: 'whole' } as const
+  if (compiled.kind === 'broken') return unread
   if (compiled.kind !== 'static') {
     problems.add(field?.path, 'the type of a resource is a plain string, not an expression')
-    return ''
+    return unread
   }
-  if (typeof compiled.value !== 'string') return ''
+  if (typeof compiled.value !== 'string') return unread
+  const type = compiled.value.replace(/\/$/, '')
+  const [namespace = '', ...types] = type.split('/')
   if (parent !== undefined) {
-    const isWhole = compiled.value.toLowerCase().startsWith(`${parent.type.toLowerCase()}/`)
-    return isWhole ? compiled.value : `${parent.type}/${compiled.value}`
+    const isWhole = type.toLowerCase().startsWith(`${parent.type.toLowerCase()}/`)
+    if (isWhole) return { type, written: 'whole' }
+    if (namespace.includes('.') && types.length > 0) return { type, written: 'foreign' }
+    return { type: `${parent.type}/${type}`, written: 'short' }
   }
-  if (compiled.value.split('/').length < 2) {
+  if (types.length === 0) {
     problems.add(field?.path, "expected a namespace and a type: 'Namespace/type'")
   }
-  return compiled.value
+  return { type, written: 'whole' }
 }
 
 function readBody(

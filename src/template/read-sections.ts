@@ -36,6 +36,7 @@ export function readParameters(
         schema,
         secure: isSecure(schema, definitions),
         defaultValue: given === undefined ? undefined : compile(given.value, given.path, deps),
+        allowsDefault: schema.allowed?.texts.has(JSON.stringify(given?.value)) === true,
         path: field.path,
       }
       return [name.toLowerCase(), section]
@@ -43,15 +44,10 @@ export function readParameters(
   )
 }
 
-/** Parameters and outputs have a type; only inside user types may it be absent. */
+/** Without a type any value fits: compilers write none for what they call `any`. */
 function typed(schema: Schema, field: Field, definitions: Definitions, problems: Problems): Schema {
   if (schema.type !== undefined) return schema
-  if (schema.reference === undefined) {
-    if (isObject(field.value) && fieldOf(field.value, field.path, '$ref') === undefined) {
-      problems.add(field.path, "needs a 'type'")
-    }
-    return { ...schema, type: 'any' }
-  }
+  if (schema.reference === undefined) return { ...schema, type: 'any' }
   const target = resolved(schema, definitions)
   if (target === undefined) problems.add(field.path, "its '$ref' leads to no type")
   return schema

@@ -207,17 +207,17 @@ function readContentVersion(
   problems: Problems,
 ): string {
   if (field === undefined) problems.add(path, "needs 'contentVersion', such as '1.0.0.0'")
-  else if (typeof field.value !== 'string' || !/^\d+(\.\d+){1,3}$/.test(field.value)) {
-    problems.add(field.path, "expected a version such as '1.0.0.0'")
+  else if (typeof field.value !== 'string' || field.value === '') {
+    problems.add(field.path, "expected a text such as '1.0.0.0'")
   } else return field.value
   return '1.0.0.0'
 }
 
-/** Experiments of 2.x are read as 2.0; what is new in them is refused where it stands. */
+/** Experiments before and after 2.0 are read as 2.0; what is new in them is refused where it stands. */
 function readLanguageVersion(field: Field | undefined, problems: Problems): '1.0' | '2.0' {
   const version = field === undefined ? '1.0' : String(field.value)
   if (version === '1.0') return '1.0'
-  if (/^2\.\d(-experimental)?$/.test(version)) return '2.0'
+  if (/^(2\.\d(-experimental)?|1\.(9|10)-experimental)$/.test(version)) return '2.0'
   problems.add(field?.path, "expected '1.0' or '2.0'")
   return '1.0'
 }

@@ -33,7 +33,7 @@ export const shownTypes: Readonly<Record<TypeName, string>> = {
 
 export interface Schema {
   readonly type?: TypeName
-  /** The name of a user type, in lower case. */
+  /** A user type, or a part of one: what follows `#/definitions/`, in lower case. */
   readonly reference?: string
   readonly nullable: boolean
   readonly allowed?: Allowed
@@ -41,7 +41,8 @@ export interface Schema {
   readonly maxValue?: number
   readonly minLength?: number
   readonly maxLength?: number
-  readonly items?: Schema
+  /** `false`: there are none beyond `prefixItems`. */
+  readonly items?: Schema | false
   readonly prefixItems?: readonly Schema[]
   readonly properties?: ReadonlyMap<string, Schema>
   /** `false`: no others; a schema: others are of it. */
@@ -69,14 +70,14 @@ export function readDefinitions(section: Field | undefined, problems: Problems):
     members.map(([name, field]) => [name.toLowerCase(), readSchema(field, problems)] as const),
   )
   for (const [name, field] of members) {
-    const isEndless = resolved({ nullable: false, reference: name.toLowerCase() }, definitions)
-    if (isEndless === undefined)
+    const reference = name.replaceAll('~', '~0').replaceAll('/', '~1').toLowerCase()
+    if (resolved({ nullable: false, reference }, definitions) === undefined)
       problems.add(field.path, 'refers to a type that is not there, or to itself')
   }
   return definitions
 }
 
-const referencePattern = /^#\/definitions\/([^/]+)$/
+const referencePattern = /^#\/definitions\/([^/]+(\/[^/]+)*)$/
 
 export function readSchema({ value, path }: Field, problems: Problems): Schema {
   if (!isObject(value)) {
@@ -128,7 +129,7 @@ function readName(
       problems.add(reference.path, "expected '#/definitions/' and the name of a type")
       return {}
     }
-    return { reference: decodePointer(name).toLowerCase() }
+    return { reference: name.toLowerCase() }
   }
   if (type === undefined) return {}
   const name = String(type.value).toLowerCase()
@@ -144,6 +145,11 @@ function decodePointer(name: string): string {
   return name.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
+function readItems(field: Field | undefined, problems: Problems): Pick<Schema, 'items'> {
+  if (field === undefined) return {}
+  return { items: field.value === false ? false : readSchema(field, problems) }
+}
+
 function readInside(
   at: (name: string) => Field | undefined,
   problems: Problems,
@@ -154,7 +160,7 @@ function readInside(
   const additional = at('additionalProperties')
   const discriminator = at('discriminator')
   return {
-    ...(items === undefined || items.value === false ? {} : { items: readSchema(items, problems) }),
+    ...readItems(items, problems),
     ...(isArray(prefix?.value)
       ? {
           prefixItems: prefix.value.map((value, index) =>
@@ -199,18 +205,56 @@ function schemasOf(field: Field, problems: Problems): ReadonlyMap<string, Schema
   )
 }
 
+/** References that are followed to one type; a type that is made of itself ends here. */
+const referencesMax = 64
+
 /** With user types followed: what is said beside a `$ref` adds to the type. Undefined when it leads nowhere. */
-export function resolved(schema: Schema, definitions: Definitions): Schema | undefined {
-  const seen = new Set<string>()
+export function resolved(
+  schema: Schema,
+  definitions: Definitions,
+  left = { references: referencesMax },
+): Schema | undefined {
   let made = schema
   while (made.reference !== undefined) {
     const { reference, ...rest } = made
-    const target = seen.has(reference) ? undefined : definitions.get(reference)
+    left.references -= 1
+    const target = left.references < 0 ? undefined : targetOf(reference, definitions, left)
     if (target === undefined) return undefined
-    seen.add(reference)
     made = { ...target, ...rest, nullable: target.nullable || rest.nullable }
   }
   return made
+}
+
+/** What a reference leads to: a type, or what lies inside of one. */
+function targetOf(
+  reference: string,
+  definitions: Definitions,
+  left: { references: number },
+): Schema | undefined {
+  const [name = '', ...rest] = reference.split('/').map(decodePointer)
+  let at = definitions.get(name)
+  for (let steps = rest; at !== undefined && steps.length > 0; ) {
+    const whole: Schema | undefined = resolved(at, definitions, left)
+    const [step = '', inner = ''] = steps
+    if (step === 'items') at = whole?.items === false ? undefined : whole?.items
+    else if (step === 'additionalproperties') {
+      at = whole?.additionalProperties === false ? undefined : whole?.additionalProperties
+    } else if (step === 'properties') at = memberOf(whole?.properties, inner)
+    else if (step === 'prefixitems') at = whole?.prefixItems?.[Number(inner)]
+    else if (step === 'discriminator') at = memberOf(whole?.discriminator?.mapping, steps[2] ?? '')
+    else return undefined
+    const wide = step === 'properties' || step === 'prefixitems'
+    steps = steps.slice(step === 'discriminator' ? 3 : wide ? 2 : 1)
+  }
+  return at
+}
+
+function memberOf(
+  members: ReadonlyMap<string, Schema> | undefined,
+  lower: string,
+): Schema | undefined {
+  for (const [name, schema] of members ?? []) if (name.toLowerCase() === lower) return schema
+  return undefined
 }
 
 export function isSecure(schema: Schema, definitions: Definitions): boolean {

@@ -3,7 +3,7 @@ import { isArray, isObject } from '../fields.ts'
 import type { Json } from '../plan.ts'
 import { EvaluationError } from '../scope.ts'
 import type { Call, ValueFunction } from './define.ts'
-import { intersection, union } from './sets.ts'
+import { distinct, intersection, union } from './sets.ts'
 import {
   areEqual,
   arrayAt,
@@ -55,6 +55,15 @@ export const arrayFunctions: readonly ValueFunction[] = [
     least: 0,
     doc: 'An array of the values.',
     apply: (values) => values,
+  },
+  {
+    name: 'distinct',
+    group,
+    parameters: 'array',
+    least: 1,
+    most: 1,
+    doc: 'The elements of the array, each once, at its first place.',
+    apply: (values, call) => distinct([arrayAt(values, 0, call)], call.quota),
   },
   {
     name: 'empty',

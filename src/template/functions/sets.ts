@@ -44,7 +44,10 @@ function objects(values: readonly Json[], call: Call): readonly JsonObject[] {
   )
 }
 
-function distinct(arrays: readonly (readonly Json[])[], quota: EvaluationQuota): readonly Json[] {
+export function distinct(
+  arrays: readonly (readonly Json[])[],
+  quota: EvaluationQuota,
+): readonly Json[] {
   const seen = new Map<string, Json>()
   for (const array of arrays) {
     for (const one of array) {

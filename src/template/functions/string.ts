@@ -102,6 +102,15 @@ export const stringFunctions: readonly ValueFunction[] = [
     },
   },
   {
+    name: 'like',
+    group,
+    parameters: 'text, pattern',
+    least: 2,
+    most: 2,
+    doc: 'Whether the text matches the pattern, in which * stands for any characters, without regard to case.',
+    apply: like,
+  },
+  {
     name: 'newGuid',
     group,
     parameters: '',
@@ -267,6 +276,23 @@ function split(values: readonly Json[], call: Call): Json {
     }
   }
   return [...made, text.slice(start)]
+}
+
+/** The parts between the stars, each as early as it stands; the last one at the end. */
+function like(values: readonly Json[], call: Call): Json {
+  const text = folded(textAt(values, 0, call))
+  const [first = '', ...parts] = folded(textAt(values, 1, call)).split('*')
+  const last = parts.pop()
+  if (last === undefined) return text === first
+  call.quota.spend(text.length + parts.length)
+  if (!text.startsWith(first)) return false
+  let at = first.length
+  for (const part of parts) {
+    const found = text.indexOf(part, at)
+    if (found === -1) return false
+    at = found + part.length
+  }
+  return text.length - last.length >= at && text.endsWith(last)
 }
 
 function delimitersOf(values: readonly Json[], call: Call): readonly string[] {

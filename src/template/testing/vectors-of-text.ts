@@ -94,6 +94,18 @@ export const stringVectors: Vectors = {
     ["join(createArray(), ',')", ''],
     ["join('a', ',')", /an array/],
   ],
+  like: [
+    ["like('abc', 'abc')", true],
+    ["like('abc', 'ab')", false],
+    ["like('abcdef', 'a*c*')", true],
+    ["like('aXaYa', 'a*a')", true],
+    ["like('aba', 'ab*ba')", false],
+    ["like('', '***')", true],
+    ["like('abc**def', '*def')", true],
+    ["like('aXbYa', 'A*B*A')", true],
+    ["like('acb', 'a*b*c*')", false],
+    ["like(1, '*')", /first argument/],
+  ],
   newGuid: [['newGuid()', '00000000-0000-4000-8000-000000000000']],
   padLeft: [
     ["padLeft('123', 10, '0')", '0000000123'],

@@ -44,6 +44,11 @@ export const arrayVectors: Vectors = {
     ["createArray(1, 'a', true(), null())", [1, 'a', true, null]],
     ['createArray()', []],
   ],
+  distinct: [
+    ["distinct(createArray('a', 'b', 'a', 'A'))", ['a', 'b', 'A']],
+    ["distinct(createArray(createObject('a', 1), 1, createObject('a', 1)))", [{ a: 1 }, 1]],
+    ["distinct('aa')", /first argument/],
+  ],
   empty: [
     ["empty('')", true],
     ['empty(createArray())', true],

@@ -13,6 +13,7 @@ import {
 import type { VendorWords } from '#kernel/vendor.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { Reader } from '#plane/declare/resource.ts'
+import { environmentOf } from '#template/environment.ts'
 import { type JsonObject, TemplateRefusal } from '#template/plan.ts'
 import { refuseTemplate } from '../../errors.ts'
 import type { DeploymentRequest } from '../../resources/deployments/model.ts'
@@ -107,27 +108,10 @@ async function contextOf(
     ...(request.location === undefined ? {} : { location: request.location }),
     ...(request.templateLink === undefined ? {} : { templateLink: { ...request.templateLink } }),
     deployer: { objectId: deployer.id, tenantId: deployer.tenantId },
-    environment: environmentOf(deps, url),
+    environment: environmentOf({ name: deps.words.brand, url, tenantId: deps.tenantId }),
     now: startedAt,
     run,
     offers: deps.offers(),
-  }
-}
-
-/** Suffixes are names below the host of this installation: templates put names of accounts and vaults before them. */
-function environmentOf({ words, tenantId }: ExpandDependencies, url: string): JsonObject {
-  const host = new URL(url).hostname
-  return {
-    name: words.brand,
-    resourceManager: `${url}/`,
-    portal: `${url}/`,
-    authentication: { loginEndpoint: `${url}/`, audiences: [url], tenant: tenantId },
-    suffixes: {
-      acrLoginServer: `.registry.${host}`,
-      keyvaultDns: `.vault.${host}`,
-      sqlServerHostname: `.database.${host}`,
-      storage: `core.${host}`,
-    },
   }
 }
 

@@ -1,0 +1,113 @@
+/**
+ * The templates inside a plan, expanded as far as it can be told before anything runs: for whoever looks a template
+ * over without a server. Links are not followed, and what is known of another scope is its id.
+ */
+import {
+  nameOf,
+  parseResourceId,
+  resourceGroupOf,
+  scopeOf,
+  subscriptionOf,
+} from '#kernel/resource-id.ts'
+import { isObject, objectOf } from './fields.ts'
+import { templateLanguage } from './language.ts'
+import type {
+  ExpansionContext,
+  Json,
+  JsonObject,
+  Plan,
+  PlanNode,
+  Runtime,
+  TemplateProblem,
+} from './plan.ts'
+import type { Read } from './template.ts'
+
+type NestedExpansion =
+  | { readonly kind: 'expanded'; readonly plan: Plan; readonly context: ExpansionContext }
+  | { readonly kind: 'refused'; readonly problems: readonly TemplateProblem[] }
+  /** It cannot be told before others are there, or stands elsewhere. */
+  | { readonly kind: 'unknown'; readonly reason: string }
+
+const nothingYet: Runtime = { answer: () => undefined }
+
+/** Throws `TemplateRefusal` when an expression of the deployment itself fails. */
+export function expandNested(node: PlanNode, context: ExpansionContext): NestedExpansion {
+  const [need] = node.needs(nothingYet)
+  if (need !== undefined) return { kind: 'unknown', reason: `it waits for ${need.id}` }
+  const { location, properties } = node.evaluate(nothingYet).body
+  const template = isObject(properties) ? properties['template'] : undefined
+  if (!isObject(template)) return { kind: 'unknown', reason: 'its template is linked' }
+  const parameters = isObject(properties) ? properties['parameters'] : undefined
+  const place = placeOf(node, location, context)
+  const made = expandAll(template, isObject(parameters) ? parameters : objectOf([]), place)
+  if (!made.ok) return { kind: 'refused', problems: made.problems }
+  return { kind: 'expanded', plan: made.value, context: place }
+}
+
+/** Reading and expanding find different problems: what could be read is expanded even so. */
+export function expandAll(
+  template: string | JsonObject,
+  parameters: string | JsonObject,
+  context: ExpansionContext,
+): Read<Plan> {
+  const read = templateLanguage.parseTemplate(template)
+  const given = templateLanguage.parseParameters(parameters)
+  const parsed = read.ok ? read.value : read.partial
+  const made =
+    parsed !== undefined && given.ok
+      ? templateLanguage.expand(parsed, given.value, context)
+      : undefined
+  if (read.ok && given.ok && made?.ok === true) return made
+  const all = [read, given, made].flatMap((one) => (one?.ok === false ? one.problems : []))
+  const first = new Map(all.map((one) => [`${one.path} ${one.message}`, one]))
+  return { ok: false, problems: [...first.values()] }
+}
+
+/** Where a nested deployment goes, as its own expressions see it. */
+function placeOf(
+  node: PlanNode,
+  location: Json | undefined,
+  { resourceGroup, subscription, managementGroup, templateLink: _, ...context }: ExpansionContext,
+): ExpansionContext {
+  const id = parseResourceId(node.id)
+  const shared = {
+    ...context,
+    isNested: true,
+    deploymentName: id === undefined ? node.name : nameOf(id),
+    ...(typeof location === 'string' ? { location } : {}),
+  }
+  const owner = id === undefined ? undefined : subscriptionOf(id)
+  if (id === undefined || owner === undefined) {
+    const scope = id === undefined ? undefined : scopeOf(id)
+    const isTenant = scope === undefined || scope.segments.length === 0
+    if (isTenant) return { ...shared, scope: 'tenant' }
+    const own = objectOf([
+      ['id', scope.text],
+      ['name', nameOf(scope)],
+    ])
+    return { ...shared, scope: 'managementGroup', managementGroup: sameOr(managementGroup, own) }
+  }
+  const subscriptionOwn = objectOf([
+    ['id', `/subscriptions/${owner}`],
+    ['subscriptionId', owner],
+    ['tenantId', context.tenant['tenantId'] ?? null],
+    ['displayName', owner],
+  ])
+  const within = { ...shared, subscription: sameOr(subscription, subscriptionOwn) }
+  const group = resourceGroupOf(id)
+  if (group === undefined) return { ...within, scope: 'subscription' }
+  const groupOwn = objectOf([
+    ['id', `/subscriptions/${owner}/resourceGroups/${group}`],
+    ['name', group],
+    ['location', context.location ?? 'local'],
+    ['tags', objectOf([])],
+  ])
+  return { ...within, scope: 'resourceGroup', resourceGroup: sameOr(resourceGroup, groupOwn) }
+}
+
+/** More is known of the place that the outer template goes to. */
+function sameOr(outer: JsonObject | undefined, own: JsonObject): JsonObject {
+  const [one, two] = [outer?.['id'], own['id']]
+  if (typeof one !== 'string' || typeof two !== 'string') return own
+  return outer !== undefined && one.toLowerCase() === two.toLowerCase() ? outer : own
+}
