@@ -86,6 +86,7 @@ export function toWire(
     systemData: resource.systemData,
     state: resource.state,
     observed: resource.observed,
+    etag: resource.etag,
     ...(resource.location === undefined ? {} : { location: resource.location }),
     ...(resource.tags === undefined ? {} : { tags: resource.tags }),
     words,

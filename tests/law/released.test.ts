@@ -88,6 +88,20 @@ describe('what is released', () => {
     )
   })
 
+  test('a property that is added is frozen by itself, and leaves the shape as it was', () => {
+    const added = faultsAfter((one) =>
+      one.replaceAll('"osType":', '"later":{"type":"string","x-added":true},"osType":'),
+    )
+    assert.match(added, /^Not frozen yet/)
+    assert.ok(added.includes(`${group} added /containerGroups properties.later`), added)
+    const gone = faultsAfter((one) => one.replaceAll('"isCustomProvisioningTimeout":', '"custom":'))
+    assert.match(gone, /^Released and gone/)
+    assert.match(
+      faultsAfter((one) => one.replaceAll('"x-added":true', '"x-other":true')),
+      /make a new one/,
+    )
+  })
+
   test('words for people, names of path variables and the order of keys are free', () => {
     assert.equal(
       faultsAfter((one) => one.replaceAll('"summary":"', '"summary":"Now: ')),

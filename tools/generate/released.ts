@@ -1,7 +1,8 @@
 /**
  * What is released never changes: a hash of every operation in every api-version, of every type of the business
  * application's versions, and of every migration in every dialect. A hash is of what clients and stores see, so
- * files and identifiers may be renamed freely. Pure, but for making the inputs.
+ * files and identifiers may be renamed freely. A property that came to a released shape later (`added`) has a hash of
+ * its own. Pure, but for making the inputs.
  */
 
 import { createHash } from 'node:crypto'
@@ -84,7 +85,35 @@ function operationHashes({ namespace, version, document }: OpenApiDocument): [st
     `${namespace} ${version} ${name}`,
     hashOf(wireShape(schema)),
   ])
-  return [...operations, ...errors]
+  const additions = Object.entries(paths).flatMap(([path, item]) => {
+    // Of an item and of its list, read or written: one property.
+    const type = path.replace(/^.*\/providers\/[^/]+/, '').replaceAll(/\/\{\w+\}/g, '')
+    return additionsOf(item).map(({ place, schema }): [string, string] => [
+      `${namespace} ${version} added ${type} ${place.replace(/^value\./, '')}`,
+      hashOf(wireShape(schema)),
+    ])
+  })
+  return [...operations, ...errors, ...additions]
+}
+
+/** Properties marked as added, outermost first, each by the names that lead to it. */
+function additionsOf(
+  value: unknown,
+  names: readonly string[] = [],
+  isMap = false,
+): readonly { readonly place: string; readonly schema: unknown }[] {
+  if (Array.isArray(value)) return value.flatMap((one) => additionsOf(one, names))
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, part]) => {
+    const inner = isMap ? [...names, key] : names
+    if (isMap && isAdded(part)) return [{ place: inner.join('.'), schema: part }]
+    return additionsOf(part, inner, !isMap && key === 'properties')
+  })
+}
+
+/** See `added` in `plane/declare/added.ts`. */
+function isAdded(schema: unknown): boolean {
+  return typeof schema === 'object' && schema !== null && 'x-added' in schema
 }
 
 /** Words for people, and lists that only ever grow. */
@@ -105,7 +134,7 @@ function wireShape(value: unknown, isMap = false): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([key]) => isMap || !notWire.has(key))
+      .filter(([key, part]) => (isMap ? !isAdded(part) : !notWire.has(key)))
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, part]) => {
         const isNames = !isMap && (key === 'properties' || key === 'patternProperties')

@@ -61,6 +61,8 @@ interface Protocol {
   readonly headStatus?: 200
   /** Refused without `If-Match`: which verbs (the API management family). */
   readonly ifMatchRequired?: readonly ('put' | 'patch' | 'delete')[]
+  /** A PUT with `If-Match: *` makes one that is not there (the API management family). */
+  readonly anyMatchCreates?: true
   /** Bodies of PUT and of actions may be JSON as people write it: comments, names without quotes. */
   readonly bodySyntax?: 'relaxed'
 }

@@ -46,7 +46,10 @@ interface PatchRule<M> {
 
 /** What `fromModel` may show besides the model. */
 export interface View
-  extends Pick<Resource, 'id' | 'systemData' | 'state' | 'observed' | 'location' | 'tags'> {
+  extends Pick<
+    Resource,
+    'id' | 'systemData' | 'state' | 'observed' | 'location' | 'tags' | 'etag'
+  > {
   readonly words: VendorWords
 }
 

@@ -12,6 +12,7 @@ import type { Reads, Tx } from '#stores/store.ts'
 import { noAttributes } from '../access.ts'
 import { attributesOf } from '../attributes.ts'
 import { auditVersion, changesOf, initiatorOf, recordActivity } from '../audit.ts'
+import { canonicalBody } from '../canonical-body.ts'
 import { appendToFeed, isLongRunning, isStored } from '../compiled-type.ts'
 import type { ActionOutcome } from '../declare/action.ts'
 import { contextOf, type PlaneDependencies } from '../dependencies.ts'
@@ -40,9 +41,10 @@ type ActionResult = ActionOutcome<unknown> & Pick<Outcome, 'nextToken'>
 export async function runAction(
   deps: PlaneDependencies,
   route: ActionRoute,
-  input: RunInput,
+  given: RunInput,
 ): Promise<Outcome> {
   const { compiled, declaredAction: action } = route
+  const input = { ...given, body: canonicalBody(action.body, given.body) }
   if (action.body !== undefined && (input.body !== undefined || action.bodyOptional !== true)) {
     deps.checker.check(action.body, 'ignore', input.body, compiled.refuseProblems)
   }

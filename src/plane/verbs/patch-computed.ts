@@ -6,6 +6,7 @@ import { newRequestActivity, withRequestActivity } from '#activity/request-activ
 import { refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
 import { initiatorOf, recordActivity } from '../audit.ts'
+import { canonicalWords } from '../canonical-body.ts'
 import { contextOf, type PlaneDependencies } from '../dependencies.ts'
 import { requireGrant } from '../grant.ts'
 import { askGuards } from '../guard.ts'
@@ -23,7 +24,8 @@ export async function patchComputed(
   // What a computed item is, only its type knows: conditions on it cannot hold.
   const now = deps.clock.now()
   requireGrant(route, input, () => ({ now, request: 'unknown', resource: 'unknown' }))
-  deps.checker.check(patch.body, 'ignore', input.body, compiled.refuseProblems)
+  const given = canonicalWords(patch.body, input.body)
+  deps.checker.check(patch.body, 'ignore', given, compiled.refuseProblems)
   const context = contextOf(deps, input, now, deps.store)
   const { words, reader } = context
   const { type } = compiled.declaration
@@ -39,7 +41,7 @@ export async function patchComputed(
   const initiator = initiatorOf(input)
   const requestActivity = newRequestActivity(initiator, route.operation, route.id)
   const body = await withRequestActivity(requestActivity, () =>
-    patch.apply(requested, input.body as never),
+    patch.apply(requested, given as never),
   )
   if (body === undefined) throw notFound(compiled, route.id)
   if (!requestActivity.recorded) {

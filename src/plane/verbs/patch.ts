@@ -5,6 +5,7 @@ import { isJsonObject, mergePatch } from '#kernel/patch.ts'
 import { tagProblems } from '#kernel/tags.ts'
 import type { Tx } from '#stores/store.ts'
 import { noAttributes } from '../access.ts'
+import { canonicalWords } from '../canonical-body.ts'
 import type { PlaneDependencies } from '../dependencies.ts'
 import { type StoredResource, toWire } from '../document.ts'
 import { requireGrant } from '../grant.ts'
@@ -43,9 +44,10 @@ export async function runPatch(
   return commitWrite(request, (tx) => patchInside(request, tx))
 }
 
-function checkedPatch(deps: PlaneDependencies, route: WriteRoute, body: unknown): JsonBody {
+function checkedPatch(deps: PlaneDependencies, route: WriteRoute, given: unknown): JsonBody {
   const { shape } = route
   const { refuseProblems } = route.compiled
+  const body = typeof shape.patch === 'object' ? canonicalWords(shape.patch.body, given) : given
   if (!isJsonObject(body)) {
     throw refuse.InvalidRequestContent({ reason: 'expected a JSON object' })
   }

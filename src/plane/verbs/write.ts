@@ -15,6 +15,7 @@ import { type ResourceRow, StoreConflict, type Tx } from '#stores/store.ts'
 import { type Attributes, noAttributes } from '../access.ts'
 import { attributesOf } from '../attributes.ts'
 import { changesOf, initiatorOf, recordActivity } from '../audit.ts'
+import { canonicalBody } from '../canonical-body.ts'
 import { appendToFeed, type CompiledStoredType } from '../compiled-type.ts'
 import type { Context } from '../declare/resource.ts'
 import type { Version } from '../declare/wire.ts'
@@ -158,7 +159,12 @@ export function requireWritePreconditions(write: Write, method: 'PUT' | 'PATCH')
   const { input, compiled, current, id } = write
   const { preconditions } = input
   const verdict = checkPreconditions(method, preconditions, current?.etag)
-  if (verdict.kind === 'failed') {
+  const creates =
+    compiled.stored.protocol?.anyMatchCreates === true &&
+    method === 'PUT' &&
+    current === undefined &&
+    preconditions.ifMatch?.trim() === '*'
+  if (verdict.kind === 'failed' && !creates) {
     throw refuse.PreconditionFailed({ header: verdict.header, id: id.text })
   }
   const required = compiled.stored.protocol?.ifMatchRequired ?? []
@@ -307,9 +313,10 @@ export function currentAsDesired({ model, location, tags }: StoredResource): Des
 export function checkBody(
   deps: PlaneDependencies,
   { compiled, shape }: Pick<WriteRoute, 'compiled' | 'shape'>,
-  body: unknown,
+  given: unknown,
 ): JsonBody {
   const { refuseProblems } = compiled
+  const body = canonicalBody(shape.body, given)
   deps.checker.check(shape.body, shape.unknownProperties, body, refuseProblems)
   // Checked against the version's schema; `problems` is typed by that schema in its own file.
   const problems = shape.problems?.(body as never) ?? []

@@ -24,7 +24,7 @@ export function apiManagementProvider(consent?: ConsentDependencies): Provider {
     errors: { ...apiManagementErrors.entries, ...consentErrors.entries },
     refuseProblems: refuseFields,
     types: [
-      services(),
+      services(consent?.publicUrl ?? (() => '')),
       workspaces(),
       ...apis(),
       ...operations(),

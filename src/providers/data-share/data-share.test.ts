@@ -7,7 +7,15 @@ import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { fc } from '../../../tests/property.ts'
 import { openRuns } from './domain/store/runs.ts'
-import { consumer, provider, share, startSharing, taken, targetGroup } from './testing/start.ts'
+import {
+  consumer,
+  provider,
+  share,
+  sourceGroup,
+  startSharing,
+  taken,
+  targetGroup,
+} from './testing/start.ts'
 
 async function refused(work: Promise<unknown>, status: number, code: string): Promise<ApiError> {
   const error = await work.then(
@@ -629,4 +637,22 @@ test('triggers begin runs when the installation’s clock says so, and only wher
   const [run] = await runs()
   assert.equal((await started.ended(run?.synchronizationId ?? '')).status, 'Succeeded')
   assert.equal((await runs()).length, 1)
+})
+
+test('an account has an identity in the directory, the same as long as it is there', async () => {
+  await using started = await startSharing()
+  const path = `${sourceGroup}/providers/Vendor.DataShare/accounts/own`
+  const put = () =>
+    started.call('PUT', path, { location: 'here', identity: { type: 'systemassigned' } })
+  const made = (await put()).body
+  await started.settle()
+  assert.match(made.identity.principalId, /^[0-9a-f]{8}-/)
+  assert.equal(made.identity.tenantId, provider.tenantId)
+  assert.equal(made.properties.userEmail, provider.displayName)
+  assert.deepEqual((await put()).body.identity, made.identity)
+  assert.equal(await started.workloads.of(path.toLowerCase()), made.identity.principalId)
+  await started.call('DELETE', path)
+  await started.settle()
+  assert.equal(await started.workloads.of(path.toLowerCase()), undefined)
+  assert.notEqual((await put()).body.identity.principalId, made.identity.principalId)
 })

@@ -59,7 +59,16 @@ export interface Wakes {
 export interface ShareDependencies
   extends Pick<
     ProviderContext,
-    'words' | 'tenantId' | 'directory' | 'clock' | 'ids' | 'timers' | 'log' | 'sql' | 'publicUrl'
+    | 'words'
+    | 'tenantId'
+    | 'directory'
+    | 'workloads'
+    | 'clock'
+    | 'ids'
+    | 'timers'
+    | 'log'
+    | 'sql'
+    | 'publicUrl'
   > {
   readonly reader: ProviderContext['services']['reader']
   /** Of the plane: may a principal of earlier do this now? */

@@ -44,7 +44,7 @@ export function dataShareProvider(given: DataShareDependencies): Provider {
     errorFamily: 'data-share',
     errors: shareErrors.entries,
     types: [
-      accounts(),
+      accounts(deps),
       shares(deps),
       dataSets(deps),
       invitations(deps),

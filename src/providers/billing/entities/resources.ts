@@ -3,13 +3,15 @@
  * by PUT and PATCH; what the ledger holds keeps the names they had when it was recorded. None is ever deleted.
  */
 
-import Type, { type Static, type TSchema } from 'typebox'
+import Type, { type Static, type TObject } from 'typebox'
 import type { Action } from '#plane/declare/action.ts'
+import { added } from '#plane/declare/added.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import type { NameRule } from '#plane/declare/wire.ts'
 import { isCurrency } from '../money/currencies.ts'
 import { accountName, partName } from '../names.ts'
+import { accountStanding, profileStanding, type Standing, sectionStanding } from './standing.ts'
 
 export const billingVersion = '2024-04-01'
 
@@ -18,7 +20,14 @@ const currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217' })
 const amount = Type.Object({ currency, value: Type.Number({ minimum: 0, maximum: 900_000_000 }) })
 const percent = Type.Optional(Type.Number({ minimum: 0, maximum: 100 }))
 
+const address = added(
+  Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 500 }), {
+    maxProperties: 30,
+  }),
+)
+
 const accountProperties = Type.Object({
+  soldTo: address,
   displayName: title,
   accountType: Type.Optional(
     Type.Enum(['Other', 'Enterprise', 'Individual', 'Partner', 'Reseller', 'Business', 'Tenant']),
@@ -29,6 +38,7 @@ export type BillingAccount = Static<typeof accountProperties>
 const profileProperties = Type.Object({
   displayName: title,
   currency: Type.Optional(currency),
+  billTo: address,
   taxPercent: percent,
   exchangeRates: Type.Optional(
     Type.Array(
@@ -78,7 +88,9 @@ interface EntityOptions {
   readonly type: string
   readonly description: string
   readonly name: NameRule
-  readonly properties: TSchema
+  readonly properties: TObject
+  /** Answered besides, ahead of what was written. */
+  readonly standing?: Standing
   nameOf(seed: number): string
   readonly sample: object
   readonly changed: object
@@ -87,6 +99,9 @@ interface EntityOptions {
 
 function entity(options: EntityOptions): ResourceType {
   const body = Type.Object({ properties: options.properties })
+  const answer = Type.Object({
+    properties: Type.Object({ ...options.properties.properties, ...options.standing?.answer }),
+  })
   return defineStored<object>({
     type: options.type,
     description: options.description,
@@ -97,11 +112,14 @@ function entity(options: EntityOptions): ResourceType {
       {
         date: billingVersion,
         body,
-        answer: body,
+        answer,
         unknownProperties: 'ignore',
         problems: ({ properties }: { readonly properties: object }) => currencyProblems(properties),
-        toModel: ({ properties }: { readonly properties: object }) => ({ ...properties }),
-        fromModel: (model) => ({ properties: model }),
+        toModel: ({ properties }: { readonly properties: object }) =>
+          writtenOf(properties, options),
+        fromModel: (model, view) => ({
+          properties: { ...options.standing?.show(model, view), ...model },
+        }),
       },
     ],
     ...(options.actions === undefined ? {} : { actions: options.actions }),
@@ -111,6 +129,13 @@ function entity(options: EntityOptions): ResourceType {
       changed: () => ({ properties: options.changed }),
     },
   })
+}
+
+/** Without what is only answered: clients send back what they read. */
+function writtenOf(properties: object, { standing }: EntityOptions): object {
+  const isWritten = ([name]: readonly [string, unknown]): boolean =>
+    standing === undefined || !Object.hasOwn(standing.answer, name)
+  return Object.fromEntries(Object.entries(properties).filter(isWritten))
 }
 
 /** A profile names a rate once for a currency. */
@@ -140,6 +165,7 @@ export function entities(actions: EntityActions): readonly ResourceType[] {
       description: 'Who is billed.',
       name: accountName,
       properties: accountProperties,
+      standing: accountStanding,
       nameOf: (seed) => String(7000 + seed),
       sample: named('Sample'),
       changed: named('Sample, changed'),
@@ -150,6 +176,7 @@ export function entities(actions: EntityActions): readonly ResourceType[] {
       description: 'What is billed together: a currency, a tax, its invoices.',
       name: partName,
       properties: profileProperties,
+      standing: profileStanding,
       nameOf: part,
       sample: { displayName: 'Sample', currency: 'USD', taxPercent: 19 },
       changed: { displayName: 'Sample, changed', currency: 'USD' },
@@ -160,6 +187,7 @@ export function entities(actions: EntityActions): readonly ResourceType[] {
       description: 'Parts of an invoice, with the subscriptions whose usage they show.',
       name: partName,
       properties: sectionProperties,
+      standing: sectionStanding,
       nameOf: part,
       sample: named('Sample'),
       changed: named('Sample, changed'),

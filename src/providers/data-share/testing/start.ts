@@ -7,7 +7,7 @@ import type { CopyEngine } from '#engines/copy/engine.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { type Clock, silentLog } from '#kernel/ports.ts'
-import type { Principal } from '#kernel/principal.ts'
+import type { Principal, WorkloadIdentities } from '#kernel/principal.ts'
 import type { SealPurpose } from '#kernel/seal-purposes.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { openSettings } from '#outbound/policy.ts'
@@ -15,7 +15,12 @@ import type { AccessRequest } from '#plane/access.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
 import type { Method } from '#plane/plane.ts'
 import { ask } from '#plane/testing/ask.ts'
-import { realClock, realIds, testProviderContext } from '#plane/testing/provider-context.ts'
+import {
+  memoryWorkloads,
+  realClock,
+  realIds,
+  testProviderContext,
+} from '#plane/testing/provider-context.ts'
 import { owner, realTimers } from '#plane/testing/start.ts'
 import { Keyring } from '#sealing/keyring.ts'
 import { SealingKey } from '#sealing/sealing-key.ts'
@@ -52,6 +57,7 @@ export interface Sharing extends AsyncDisposable {
   readonly plane: RunningPlane
   readonly store: Store
   readonly root: string
+  readonly workloads: WorkloadIdentities
   call(method: Method, path: string, body?: unknown, as?: Principal): Promise<Wire>
   settle(): Promise<void>
   write(account: string, path: string, content: string | Uint8Array): void
@@ -96,6 +102,7 @@ export async function startSharing(options: SharingOptions = {}): Promise<Sharin
   const store = options.store ?? (await sharingStore())
   const root = options.root ?? mkdtempSync(join(tmpdir(), 'armature-share-'))
   const clock = options.clock ?? realClock
+  const workloads = memoryWorkloads()
   const plane = createPlane({
     providers(services) {
       const context = testProviderContext(store, services, {
@@ -104,6 +111,7 @@ export async function startSharing(options: SharingOptions = {}): Promise<Sharin
           find: async (id) => ({ type: 'User', displayName: id }),
           groupsOf: async () => [],
         },
+        workloads,
         ...(options.sealKey === undefined ? {} : { sealOf: sealsOf(options.sealKey) }),
       })
       const { reader } = services
@@ -165,6 +173,7 @@ export async function startSharing(options: SharingOptions = {}): Promise<Sharin
     plane,
     store,
     root,
+    workloads,
     call,
     settle,
     write(name, path, content) {

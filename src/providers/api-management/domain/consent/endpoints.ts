@@ -25,6 +25,28 @@ const fixed: Readonly<Record<string, Omit<Endpoints, 'refresh'>>> = {
   },
 }
 
+const parameterNames = [
+  'authorizationUrl',
+  'clientId',
+  'clientSecret',
+  'loginUri',
+  'refreshUrl',
+  'resourceUri',
+  'scopes',
+  'tenantId',
+  'tokenUrl',
+]
+
+/** Parameters with the names that are known here in their own case: published clients write `ResourceUri`. */
+export function parametersOf(given: Texts): Texts {
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [
+      parameterNames.find((known) => known.toLowerCase() === name.toLowerCase()) ?? name,
+      value,
+    ]),
+  )
+}
+
 /** What stands in a provider of a kind that knows more than it was told. */
 export function withDefaults(kind: string, given: Texts, publicUrl: string): Texts {
   return kind.toLowerCase() === 'aad'

@@ -1,12 +1,13 @@
 /** Access policies: who may have the token of an authorization (facts 3.1). */
 
-import { nameOf } from '#kernel/resource-id.ts'
+import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
-import type { Resource } from '#plane/declare/resource.ts'
+import type { Context, Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { types } from '../../domain/consent/model.ts'
 import { countedList } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
+import { serviceLocation } from '../../domain/service-location.ts'
 import type { AccessPolicy } from './model.ts'
 import { accessPolicyRules } from './rules.ts'
 import { accessPolicyVersions } from './versions/2022-04-01-preview.ts'
@@ -21,7 +22,11 @@ export function accessPolicies(): ResourceType {
     name: idRule(256),
     versions: accessPolicyVersions,
     verbs: ['get', 'list', 'put', 'delete'],
-    protocol: { headStatus: 200, ifMatchRequired: ['put', 'delete'] },
+    protocol: { headStatus: 200, ifMatchRequired: ['put'], anyMatchCreates: true },
+    prepare: async ({ id, reader }: Context & { readonly id: ResourceId }, given: object) => ({
+      ...given,
+      place: await serviceLocation(reader, id, 3),
+    }),
     rules: accessPolicyRules,
     list: {
       page: countedList<AccessPolicy>(types.policies, {

@@ -26,7 +26,7 @@ function apiType(type: string, dates: readonly string[]): ResourceType {
     scope: 'resource-group',
     name: idRule(256),
     versions: dates.map(api),
-    protocol: { headStatus: 200, ifMatchRequired: ['patch', 'delete'] },
+    protocol: { headStatus: 200, ifMatchRequired: ['patch'], anyMatchCreates: true },
     rules: ({ id, desired }) => {
       const named = revisionOf(id)
       return named === undefined || named === desired.apiRevision

@@ -12,4 +12,6 @@ export interface AuthorizationProvider {
   /** As given, without the secret. */
   readonly parameters: Texts
   readonly sealedSecret?: string
+  /** The service's. */
+  readonly location?: string
 }

@@ -2,13 +2,14 @@
 
 import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
-import type { Resource } from '#plane/declare/resource.ts'
+import type { Context, Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import type { ConsentDependencies } from '../../dependencies.ts'
 import { receiverOf } from '../../domain/consent/endpoints.ts'
 import { types } from '../../domain/consent/model.ts'
 import { countedList } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
+import { serviceLocation } from '../../domain/service-location.ts'
 import type { AuthorizationProvider } from './model.ts'
 import {
   type AuthorizationProviderBody,
@@ -26,13 +27,14 @@ export function authorizationProviders(deps: ConsentDependencies): ResourceType 
     name: idRule(256),
     versions: authorizationProviderVersions(deps),
     verbs: ['get', 'list', 'put', 'delete'],
-    protocol: { headStatus: 200, ifMatchRequired: ['put', 'delete'] },
+    protocol: { headStatus: 200, ifMatchRequired: ['put'], anyMatchCreates: true },
     prepare: async (
-      { id }: { readonly id: ResourceId },
+      { id, reader }: Context & { readonly id: ResourceId },
       given: AuthorizationProviderBody,
     ): Promise<PreparedAuthorizationProvider> => ({
       ...given,
       key: id.key,
+      place: await serviceLocation(reader, id, 1),
     }),
     secrets: (
       [

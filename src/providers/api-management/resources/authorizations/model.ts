@@ -15,6 +15,8 @@ export interface Authorization {
   readonly refreshingUntil?: number
   /** The newest last. */
   readonly logins: readonly Login[]
+  /** The service's. */
+  readonly location?: string
 }
 
 /** One login link, from being asked for to its consent code being used. */

@@ -4,6 +4,7 @@ import { parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import type { ConsentDependencies } from '../../dependencies.ts'
 import { byCredentials } from '../../domain/consent/tokens.ts'
+import { serviceLocation } from '../../domain/service-location.ts'
 import { refuseFields } from '../../errors.ts'
 import type { AuthorizationProvider } from '../authorization-providers/model.ts'
 import type { AuthorizationBody, PreparedAuthorization } from './versions/2022-04-01-preview.ts'
@@ -16,8 +17,9 @@ export async function prepareAuthorization(
 ): Promise<PreparedAuthorization> {
   const above = await reader.get(parentOf(id))
   const asked = given.properties.oauth2grantType
+  const place = await serviceLocation(reader, id, 2)
   // Without a provider the write is refused for that.
-  if (above === undefined) return { ...given, grant: asked ?? 'AuthorizationCode' }
+  if (above === undefined) return { ...given, place, grant: asked ?? 'AuthorizationCode' }
   const provider = above.model as AuthorizationProvider
   const grant = asked ?? provider.grantType
   if (grant !== provider.grantType) {
@@ -28,6 +30,6 @@ export async function prepareAuthorization(
       },
     ])
   }
-  if (grant === 'AuthorizationCode') return { ...given, grant }
-  return { ...given, grant, obtained: await byCredentials(deps, id.key, provider) }
+  if (grant === 'AuthorizationCode') return { ...given, place, grant }
+  return { ...given, place, grant, obtained: await byCredentials(deps, id.key, provider) }
 }

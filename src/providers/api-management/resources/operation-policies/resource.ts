@@ -30,7 +30,7 @@ function policyType(type: string, dates: readonly string[]): ResourceType {
     },
     versions: dates.map(operationPolicy),
     verbs: ['get', 'list', 'put', 'delete'],
-    protocol: { headStatus: 200, ifMatchRequired: ['delete'] },
+    protocol: { headStatus: 200, ifMatchRequired: ['delete'], anyMatchCreates: true },
     list: {
       page: countedList<OperationPolicy>(type, {
         name: { type: 'string', read: ({ id }: Resource<OperationPolicy>) => nameOf(id) },

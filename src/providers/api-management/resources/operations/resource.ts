@@ -39,7 +39,11 @@ function operationType(type: string, dates: readonly string[]): ResourceType {
     scope: 'resource-group',
     name: idRule(256),
     versions: dates.map(shapeOf),
-    protocol: { headStatus: 200, ifMatchRequired: ['patch', 'delete'] },
+    protocol: {
+      headStatus: 200,
+      ifMatchRequired: ['patch', 'delete'],
+      anyMatchCreates: true,
+    },
     unique: {
       // A hash, since an index holds no template of a thousand characters.
       key: (id, { method, urlTemplate }) =>

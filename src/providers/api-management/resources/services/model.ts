@@ -15,4 +15,7 @@ export interface Service {
   readonly sku: { readonly name: (typeof skuNames)[number]; readonly capacity: number }
   readonly publisherEmail: string
   readonly publisherName: string
+  /** What clients write of a gateway and of its surroundings. There is none: it is kept, and answered as written. */
+  readonly gateway?: Readonly<Record<string, unknown>>
+  readonly zones?: readonly string[]
 }

@@ -7,12 +7,12 @@ import { defineStored } from '#plane/declare/stored.ts'
 import { countedList } from '../../domain/counted-list.ts'
 import { allDates } from '../../published-versions.ts'
 import type { Service } from './model.ts'
-import { service } from './versions/2016-07-07.ts'
+import { serviceVersion } from './versions/2016-07-07.ts'
 
 const type = 'ApiManagement/service'
 type Stored = Resource<Service>
 
-export function services(): ResourceType {
+export function services(publicUrl: () => string): ResourceType {
   return defineStored<Service>({
     type,
     description: 'A service, under which APIs and their operations are defined.',
@@ -22,9 +22,9 @@ export function services(): ResourceType {
       pattern: /^[a-zA-Z](?:[a-zA-Z0-9-]{0,48}[a-zA-Z0-9])?$/,
       rule: '1 to 50 letters, digits and hyphens, a letter first and no hyphen last',
     },
-    versions: allDates.map(service),
+    versions: allDates.map((date) => serviceVersion(date, publicUrl)),
     protocol: { headStatus: 200 },
-    summary: ({ sku }) => ({ sku }),
+    summary: ({ sku, zones }) => ({ sku, ...(zones === undefined ? {} : { zones }) }),
     list: {
       page: countedList<Service>(type, {
         name: { type: 'string', read: ({ id }: Stored) => nameOf(id), ignoreCase: true },

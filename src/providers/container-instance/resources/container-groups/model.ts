@@ -47,6 +47,9 @@ export interface ContainerGroup {
   readonly shareOwners?: Readonly<Record<string, string>>
 }
 
+/** Facts 4.4: a deployment gives up after 30 minutes. */
+export const provisioningSeconds = 1800
+
 export const defaultRequests = { cpu: 1, memoryInGB: 1.5 } as const
 
 /**

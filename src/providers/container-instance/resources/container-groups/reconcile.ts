@@ -47,7 +47,7 @@ import {
 import { usageTeller } from '../../domain/groups/usage.ts'
 import type { ContainerLimits } from '../../domain/limits.ts'
 import { refuseContainer } from '../../errors.ts'
-import { allContainers, type ContainerGroup, hashOf } from './model.ts'
+import { allContainers, type ContainerGroup, hashOf, provisioningSeconds } from './model.ts'
 
 export interface ReconcileDependencies extends ContentDependencies {
   readonly meter?: UsageMeter | undefined
@@ -63,8 +63,6 @@ export interface ReconcileDependencies extends ContentDependencies {
   readonly workloads: WorkloadIdentities
 }
 
-/** Facts 4.4: a deployment gives up after 30 minutes. */
-const deadlineSeconds = 1800
 const graceSeconds = 10
 const createTriesMax = 3
 
@@ -146,7 +144,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
   }
 
   return defineReconciler<ContainerGroup, Observed, GroupStep>({
-    deadlineSeconds,
+    deadlineSeconds: provisioningSeconds,
     retryAfterSeconds: 1,
     resyncSeconds,
     states: { creating: 'Pending', updating: 'Updating', deleting: 'Deleting' },

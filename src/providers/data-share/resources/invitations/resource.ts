@@ -153,6 +153,7 @@ function showInvitation(model: Invitation, { observed }: View) {
   return {
     properties: {
       ...model,
+      userEmail: model.userName,
       invitationStatus: seen?.status ?? 'Pending',
       ...(seen?.respondedAt == null ? {} : { respondedAt: isoTime(seen.respondedAt) }),
     },

@@ -46,7 +46,7 @@ export function shares(deps: ShareDependencies): ResourceType {
           }
         },
         fromModel: (model, { state }) => ({
-          properties: { ...model, provisioningState: state },
+          properties: { ...model, provisioningState: state, userEmail: model.userName },
         }),
       },
     ],

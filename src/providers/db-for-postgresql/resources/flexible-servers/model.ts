@@ -24,6 +24,12 @@ export interface FlexibleServer {
   readonly sslMode: SslModeWord
   readonly rootCertificates?: string
   readonly storageSizeGB?: number
+  /** The other members of `storage`, as written. */
+  readonly storage?: Readonly<Record<string, unknown>>
+  /** What is written of a server that is not for this installation to do, as written. */
+  readonly declared?: Readonly<Record<string, unknown>>
+  /** The major version as written: shown until the server itself has said. */
+  readonly version?: string
   readonly sealedPassword: string
   /** When it became the receiver of passwords that it is, in milliseconds. Absent in those made before it was kept. */
   readonly receiverSince?: number

@@ -1,7 +1,9 @@
 /** Access policies on the wire: one shape in all versions of authorizations (facts 3.1). */
 
 import Type, { type Static } from 'typebox'
+import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
+import { showLocation } from '../../../domain/service-location.ts'
 import { authorizationDates } from '../../../published-versions.ts'
 import type { AccessPolicy } from '../model.ts'
 
@@ -15,19 +17,26 @@ const body = Type.Object({
     ),
   }),
 })
+const answer = Type.Object({ ...body.properties, location: added(Type.String()) })
+interface Prepared extends Static<typeof body> {
+  readonly place: { readonly location?: string }
+}
+
 export const accessPolicyVersions: readonly Version<AccessPolicy>[] = authorizationDates.map(
   (date) => ({
     date,
     body,
-    answer: body,
+    answer,
     unknownProperties: 'ignore' as const,
     patch: 'none' as const,
-    toModel: ({ properties }: Static<typeof body>): AccessPolicy => ({
+    toModel: ({ properties, place }: Prepared): AccessPolicy => ({
+      ...place,
       tenantId: properties.tenantId,
       objectId: properties.objectId,
       appIds: properties.appIds ?? [],
     }),
-    fromModel: ({ tenantId, objectId, appIds }) => ({
+    fromModel: ({ tenantId, objectId, appIds, ...place }) => ({
+      ...showLocation(place),
       properties: { tenantId, objectId, appIds },
     }),
   }),

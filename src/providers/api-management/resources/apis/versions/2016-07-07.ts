@@ -48,6 +48,9 @@ const answer = Type.Object({
   }),
 })
 
+/** How a subscription's key is sent, unless an API says otherwise (the published default). */
+const keyNames = { header: 'Ocp-Apim-Subscription-Key', query: 'subscription-key' }
+
 export function api(date: string): Version<Api> {
   return {
     date,
@@ -77,6 +80,8 @@ export function api(date: string): Version<Api> {
     fromModel: (model, { id, state }) => ({
       properties: {
         displayName: nameOf(id),
+        authenticationSettings: {},
+        subscriptionKeyParameterNames: keyNames,
         ...model,
         isCurrent: revisionOf(id) === undefined,
         isOnline: true,

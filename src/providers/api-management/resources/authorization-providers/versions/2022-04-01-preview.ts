@@ -2,10 +2,17 @@
 
 import Type, { type Static } from 'typebox'
 import type { Problem } from '#kernel/error.ts'
+import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import type { ConsentDependencies } from '../../../dependencies.ts'
-import { grantProblems, isWebAddress, withDefaults } from '../../../domain/consent/endpoints.ts'
+import {
+  grantProblems,
+  isWebAddress,
+  parametersOf,
+  withDefaults,
+} from '../../../domain/consent/endpoints.ts'
 import { type GrantType, sealedFor, type Texts } from '../../../domain/consent/model.ts'
+import { showLocation } from '../../../domain/service-location.ts'
 import { authorizationDates } from '../../../published-versions.ts'
 import type { AuthorizationProvider } from '../model.ts'
 
@@ -25,11 +32,13 @@ const body = Type.Object({
     }),
   }),
 })
+const answer = Type.Object({ ...body.properties, location: added(Type.String()) })
 export type AuthorizationProviderBody = Static<typeof body>
 
 /** A body on its way to the model, with the place that its secret is sealed for. */
 export interface PreparedAuthorizationProvider extends AuthorizationProviderBody {
   readonly key: string
+  readonly place: { readonly location?: string }
 }
 
 const base = 'properties.oauth2'
@@ -44,9 +53,13 @@ function grantOf({ properties }: AuthorizationProviderBody): {
     ? {
         grant: 'ClientCredentials',
         name: 'clientCredentials',
-        given: clientCredentials ?? {},
+        given: parametersOf(clientCredentials ?? {}),
       }
-    : { grant: 'AuthorizationCode', name: 'authorizationCode', given: authorizationCode }
+    : {
+        grant: 'AuthorizationCode',
+        name: 'authorizationCode',
+        given: parametersOf(authorizationCode),
+      }
 }
 
 function problems(given: AuthorizationProviderBody): readonly Problem[] {
@@ -87,6 +100,7 @@ export function authorizationProviderVersions(
       (kept !== undefined && deps.seal.open(kept, context) === clientSecret)
     const sealedSecret = isSame ? kept : deps.seal.seal(clientSecret, context)
     return {
+      ...given.place,
       displayName: displayName ?? '',
       identityProvider,
       ...(oauth2.redirectUrl === undefined ? {} : { redirectUrl: oauth2.redirectUrl }),
@@ -98,12 +112,12 @@ export function authorizationProviderVersions(
   return authorizationDates.map((date) => ({
     date,
     body,
-    answer: body,
+    answer,
     unknownProperties: 'ignore' as const,
     patch: 'none' as const,
     problems,
     toModel,
-    fromModel: (model) => ({ properties: shown(model, deps) }),
+    fromModel: (model) => ({ ...showLocation(model), properties: shown(model, deps) }),
   }))
 }
 

@@ -1,9 +1,11 @@
 /** Authorizations on the wire: one shape in all their versions; the contract names 2024-05-01. */
 
 import Type, { type Static } from 'typebox'
+import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import type { GrantType } from '../../../domain/consent/model.ts'
 import type { Obtained } from '../../../domain/consent/tokens.ts'
+import { showLocation } from '../../../domain/service-location.ts'
 import { authorizationDates } from '../../../published-versions.ts'
 import { type Authorization, unauthenticated } from '../model.ts'
 
@@ -18,10 +20,12 @@ const body = Type.Object({
     ),
   }),
 })
+const answer = Type.Object({ ...body.properties, location: added(Type.String()) })
 export type AuthorizationBody = Static<typeof body>
 
 export interface PreparedAuthorization extends AuthorizationBody {
   readonly grant: GrantType
+  readonly place: { readonly location?: string }
   /** Of client credentials, which connect at once. */
   readonly obtained?: Obtained
 }
@@ -30,11 +34,11 @@ export const authorizationVersions: readonly Version<Authorization>[] = authoriz
   (date) => ({
     date,
     body,
-    answer: body,
+    answer,
     unknownProperties: 'ignore' as const,
     patch: 'none' as const,
     toModel,
-    fromModel: (model) => ({ properties: shown(model) }),
+    fromModel: (model) => ({ ...showLocation(model), properties: shown(model) }),
   }),
 )
 
@@ -46,6 +50,7 @@ function toModel(given: PreparedAuthorization, previous: Authorization | undefin
     logins: [],
   }
   const asked = {
+    ...given.place,
     authorizationType: 'OAuth2' as const,
     grantType: grant,
     parameters: given.properties.parameters ?? {},

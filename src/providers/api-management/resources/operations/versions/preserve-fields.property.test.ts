@@ -22,6 +22,7 @@ const view: View = {
   systemData: sampleSystemData,
   state: 'Succeeded',
   observed: undefined,
+  etag: 'tag',
   words: contractWords,
 }
 const context = sampleContext(createMemoryReader())

@@ -1,8 +1,10 @@
 /** Services on the wire: one shape in every version (facts 3.2, decision 0016). */
 
 import Type, { type Static } from 'typebox'
+import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import { type Service, skuNames } from '../model.ts'
+import { gatewayAnswers, gatewayDefaults, gatewayProperties } from './gateway.ts'
 
 const sku = {
   name: Type.Enum([...skuNames]),
@@ -11,43 +13,65 @@ const sku = {
 const properties = {
   publisherEmail: Type.String({ minLength: 1, maxLength: 100 }),
   publisherName: Type.String({ minLength: 1, maxLength: 100 }),
+  ...gatewayProperties,
 }
+const zones = added(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 10 }))
 const body = Type.Object({
   location: Type.Optional(Type.String()),
   tags: Type.Optional(Type.Record(Type.String(), Type.String())),
   sku: Type.Object(sku),
+  zones,
   properties: Type.Object(properties),
 })
+type Body = Static<typeof body>
 
-export function service(date: string): Version<Service> {
+export function serviceVersion(date: string, publicUrl: () => string): Version<Service> {
   return {
     date,
     body,
     answer: Type.Object({
       sku: Type.Object({ ...sku, capacity: Type.Integer() }),
+      etag: added(Type.String({ readOnly: true })),
+      zones,
       properties: Type.Object({
         ...properties,
+        ...gatewayAnswers,
         provisioningState: Type.String({ readOnly: true }),
         createdAtUtc: Type.String({ readOnly: true }),
       }),
     }),
     unknownProperties: 'ignore',
-    toModel: (given: Static<typeof body>) => ({
-      sku: {
-        name: given.sku.name,
-        capacity: given.sku.capacity ?? (given.sku.name === 'Consumption' ? 0 : 1),
-      },
-      publisherEmail: given.properties.publisherEmail,
-      publisherName: given.properties.publisherName,
-    }),
-    fromModel: ({ sku: kept, publisherEmail, publisherName }, { state, systemData }) => ({
-      sku: kept,
+    toModel,
+    fromModel: (model, { state, systemData, etag, words }) => ({
+      sku: model.sku,
+      etag,
+      ...(model.zones === undefined ? {} : { zones: model.zones }),
       properties: {
-        publisherEmail,
-        publisherName,
+        notificationSenderEmail: model.publisherEmail,
+        managementApiUrl: publicUrl(),
+        ...gatewayDefaults(words),
+        ...model.gateway,
+        publisherEmail: model.publisherEmail,
+        publisherName: model.publisherName,
         provisioningState: state,
         createdAtUtc: systemData.createdAt,
       },
     }),
+  }
+}
+
+function toModel(given: Body): Service {
+  const written = Object.entries(given.properties).filter(
+    ([name, value]) => Object.hasOwn(gatewayProperties, name) && value !== null,
+  )
+  return {
+    sku: {
+      name: given.sku.name,
+      capacity: given.sku.capacity ?? (given.sku.name === 'Consumption' ? 0 : 1),
+    },
+    publisherEmail: given.properties.publisherEmail,
+    publisherName: given.properties.publisherName,
+    ...(written.length === 0 ? {} : { gateway: Object.fromEntries(written) }),
+    ...(given.zones === undefined ? {} : { zones: given.zones }),
   }
 }

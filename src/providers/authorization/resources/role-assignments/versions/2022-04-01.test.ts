@@ -20,6 +20,7 @@ function show(scopePath: string, properties: object): unknown {
     systemData: sampleSystemData,
     state: 'Succeeded',
     observed: undefined,
+    etag: 'tag',
     words: contractWords,
   })['properties']
 }

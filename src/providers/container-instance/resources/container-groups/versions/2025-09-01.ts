@@ -2,6 +2,7 @@
 
 import Type from 'typebox'
 import type { Ids, Seal } from '#kernel/ports.ts'
+import { added } from '#plane/declare/added.ts'
 import type { Version, View } from '#plane/declare/wire.ts'
 import type { ContainerLimits } from '../../../domain/limits.ts'
 import type { ContainerGroup } from '../model.ts'
@@ -85,6 +86,8 @@ const answer = Type.Object({
     ),
     provisioningState: Type.String(),
     isCreatedFromStandbyPool: Type.Boolean(),
+    provisioningTimeoutInSeconds: added(Type.Integer()),
+    isCustomProvisioningTimeout: added(Type.Boolean()),
     instanceView: Type.Optional(Type.Object({ events, state: Type.String() })),
   }),
 })

@@ -4,7 +4,7 @@ import type { View } from '#plane/declare/wire.ts'
 import { showEvent } from '../../../domain/groups/events.ts'
 import { groupStateOf } from '../../../domain/groups/group-state.ts'
 import type { Observed, PartRecord } from '../../../domain/groups/observation.ts'
-import type { ContainerGroup } from '../model.ts'
+import { type ContainerGroup, provisioningSeconds } from '../model.ts'
 import type { GroupProperties } from './shapes.ts'
 
 /** How the installation's addresses are called. */
@@ -47,6 +47,8 @@ export function showGroup(
         ? {}
         : { ipAddress: { ...ipAddress, ...addressOf(model, view.location, observed, naming) } }),
       isCreatedFromStandbyPool: false,
+      provisioningTimeoutInSeconds: provisioningSeconds,
+      isCustomProvisioningTimeout: false,
       ...(listed
         ? {}
         : {

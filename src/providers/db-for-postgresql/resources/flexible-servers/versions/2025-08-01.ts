@@ -3,6 +3,7 @@
 import Type from 'typebox'
 import { sameJson } from '#kernel/patch.ts'
 import type { Seal } from '#kernel/ports.ts'
+import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import { version } from '../../../dependencies.ts'
 import {
@@ -15,6 +16,13 @@ import {
   sealServerPassword,
   sslModes,
 } from '../model.ts'
+import {
+  declaredAnswers,
+  declaredOf,
+  declaredProperties,
+  showDeclared,
+  storageProperties,
+} from './declared.ts'
 
 interface Body {
   /** Put in by `prepare`. */
@@ -28,6 +36,7 @@ interface Body {
     readonly sslMode?: SslModeWord
     readonly rootCertificates?: string
     readonly storage?: { readonly storageSizeGB?: number }
+    readonly version?: string
   }
 }
 
@@ -68,6 +77,7 @@ const skuShape = Type.Object({
 const storage = Type.Optional(
   Type.Object({
     storageSizeGB: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_536 })),
+    ...storageProperties,
   }),
 )
 
@@ -78,7 +88,9 @@ export function serverVersion(seal: Seal): Version<FlexibleServer> {
       sku: Type.Optional(skuShape),
       properties: Type.Object({
         ...shown,
+        ...declaredProperties,
         storage,
+        version: added(Type.String({ maxLength: 20 })),
         administratorLoginPassword: Type.Optional(
           Type.String({
             writeOnly: true,
@@ -92,6 +104,8 @@ export function serverVersion(seal: Seal): Version<FlexibleServer> {
       sku: skuShape,
       properties: Type.Object({
         ...shown,
+        ...declaredProperties,
+        ...declaredAnswers,
         storage,
         provisioningState: Type.String(),
         state: Type.String({
@@ -105,6 +119,8 @@ export function serverVersion(seal: Seal): Version<FlexibleServer> {
     unknownProperties: 'ignore',
     toModel(body: Body, previous, { now }) {
       const { properties: given } = body
+      const { storageSizeGB, ...otherStorage } = given.storage ?? {}
+      const declared = declaredOf(given)
       // A PATCH is not prepared, and is of something that is there.
       const place = previous?.place ?? body.place ?? ''
       const password = given.administratorLoginPassword
@@ -121,9 +137,10 @@ export function serverVersion(seal: Seal): Version<FlexibleServer> {
         ...(given.rootCertificates === undefined
           ? {}
           : { rootCertificates: given.rootCertificates }),
-        ...(given.storage?.storageSizeGB === undefined
-          ? {}
-          : { storageSizeGB: given.storage.storageSizeGB }),
+        ...(storageSizeGB === undefined ? {} : { storageSizeGB }),
+        ...(Object.keys(otherStorage).length === 0 ? {} : { storage: otherStorage }),
+        ...(Object.keys(declared).length === 0 ? {} : { declared }),
+        ...(given.version === undefined ? {} : { version: given.version }),
         sealedPassword: same
           ? previous.sealedPassword
           : sealServerPassword(seal, place, password ?? ''),
@@ -146,7 +163,13 @@ export function serverVersion(seal: Seal): Version<FlexibleServer> {
           administratorLogin: login,
           sslMode,
           ...(rootCertificates === undefined ? {} : { rootCertificates }),
-          ...(storageSizeGB === undefined ? {} : { storage: { storageSizeGB } }),
+          ...showDeclared(model.declared ?? {}),
+          storage: {
+            autoGrow: 'Disabled',
+            ...model.storage,
+            ...(storageSizeGB === undefined ? {} : { storageSizeGB }),
+          },
+          ...(model.version === undefined ? {} : { version: model.version }),
           ...showSeen(seen),
         },
       }

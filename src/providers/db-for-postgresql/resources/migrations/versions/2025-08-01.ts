@@ -196,14 +196,16 @@ export function migrationVersion(seal: Seal, newId: () => string): Version<Migra
 
 /**
  * What a PUT asks for. A body may be what GET showed, with values that nobody has asked for: an offline migration shows
- * that it cuts over by itself, and one without a window shows when it was accepted.
+ * that it cuts over by itself, one without a window when it was accepted, and each whether it overwrites.
  */
 function asGiven(properties: Creation, acceptedAt: string | undefined): Creation {
-  const { triggerCutover, migrationWindowStartTimeInUtc: start, ...rest } = properties
+  const { triggerCutover, overwriteDbsInTarget: overwrite, ...others } = properties
+  const { migrationWindowStartTimeInUtc: start, ...rest } = others
   const isOffline = (modeOf(properties.migrationMode) ?? 'Offline') === 'Offline'
   const cutsByItself = isOffline && properties.dbsToTriggerCutoverOn === undefined
   return {
     ...rest,
+    ...optional('overwriteDbsInTarget', overwrite === 'False' ? undefined : overwrite),
     ...(cutsByItself ? {} : optional('triggerCutover', triggerCutover)),
     ...(start === acceptedAt ? {} : optional('migrationWindowStartTimeInUtc', start)),
   }
@@ -321,7 +323,7 @@ function show(model: Migration, progress: Progress | undefined, id: string): obj
     ...optional('targetDbServerFullyQualifiedDomainName', model.targetHost),
     ...optional('dbsToMigrate', model.databases),
     setupLogicalReplicationOnSourceDbIfNeeded: model.setUpReplication ?? 'False',
-    ...optional('overwriteDbsInTarget', model.overwrite),
+    overwriteDbsInTarget: model.overwrite ?? 'False',
     ...optional('migrationWindowStartTimeInUtc', model.windowStart ?? model.acceptedAt),
     ...optional('migrationWindowEndTimeInUtc', model.windowEnd),
     migrateRoles: model.migrateRoles ?? 'False',

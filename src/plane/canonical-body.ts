@@ -1,0 +1,104 @@
+/**
+ * A body as the type declares it, where published clients write it otherwise: words of an enumeration in another case
+ * take their declared case, and an optional property that is null counts as left out, since clients send back what they
+ * read. Refuses nothing: what is not declared, of another type or an unknown word stays as it is, for the check of the
+ * schema.
+ */
+
+import { isJsonObject } from '#kernel/patch.ts'
+
+/** Of a PUT or an action: the whole body. */
+export function canonicalBody(schema: unknown, body: unknown): unknown {
+  return settled(schema, body, true)
+}
+
+/** Of a PATCH, where null is no absence: it takes away. */
+export function canonicalWords(schema: unknown, body: unknown): unknown {
+  return settled(schema, body, false)
+}
+
+/** The same value where nothing had to change. */
+function settled(schema: unknown, value: unknown, dropsNull: boolean): unknown {
+  if (!isJsonObject(schema)) return value
+  const one = alternativeOf(schema, value)
+  if (typeof value === 'string') return wordOf(one, value)
+  if (Array.isArray(value)) return settledList(one, value, dropsNull)
+  return isJsonObject(value) ? settledObject(one, value, dropsNull) : value
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** Of alternatives, the one that the value is meant for, where that is plain; else the schema itself. */
+function alternativeOf(schema: Schema, value: unknown): Schema {
+  const alternatives = alternativesOf(schema)
+  if (alternatives.length === 0 || typeof value === 'string') return schema
+  const fitting = alternatives.filter((one) => one['type'] === kindOf(value))
+  return fitting.length === 1 && fitting[0] !== undefined ? fitting[0] : schema
+}
+
+function alternativesOf(schema: Schema): readonly Schema[] {
+  const given = schema['anyOf'] ?? schema['oneOf']
+  return Array.isArray(given) ? given.filter(isJsonObject) : []
+}
+
+function kindOf(value: unknown): string {
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+/** The declared word that differs in case alone, if it is one only. */
+function wordOf(schema: Schema, value: string): string {
+  const words = wordsOf(schema)
+  if (words.includes(value)) return value
+  const lower = value.toLowerCase()
+  const alike = words.filter((word) => word.toLowerCase() === lower)
+  return alike.length === 1 && alike[0] !== undefined ? alike[0] : value
+}
+
+function wordsOf(schema: Schema): readonly string[] {
+  const { enum: listed, const: only } = schema
+  const own = Array.isArray(listed) ? listed : [only]
+  const words = own.filter((word) => typeof word === 'string')
+  return [...words, ...alternativesOf(schema).flatMap(wordsOf)]
+}
+
+function settledList(schema: Schema, value: readonly unknown[], dropsNull: boolean): unknown {
+  const next = value.map((item) => settled(schema['items'], item, dropsNull))
+  return next.every((item, at) => item === value[at]) ? value : next
+}
+
+function settledObject(schema: Schema, value: Schema, dropsNull: boolean): unknown {
+  const properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
+  const required = Array.isArray(schema['required']) ? schema['required'] : []
+  let changed = false
+  const next: [string, unknown][] = []
+  for (const [name, member] of Object.entries(value)) {
+    const declared = Object.hasOwn(properties, name) ? properties[name] : restOf(schema)
+    if (dropsNull && member === null && !required.includes(name) && !takesNull(declared)) {
+      changed = true
+      continue
+    }
+    const own = settled(declared, member, dropsNull)
+    if (own !== member) changed = true
+    next.push([name, own])
+  }
+  return changed ? Object.fromEntries(next) : value
+}
+
+/** What members that are not named must be. */
+function restOf(schema: Schema): unknown {
+  const { additionalProperties, patternProperties } = schema
+  if (isJsonObject(additionalProperties)) return additionalProperties
+  const patterns = isJsonObject(patternProperties) ? Object.values(patternProperties) : []
+  return patterns.length === 1 ? patterns[0] : undefined
+}
+
+/** A schema that names no type takes anything; so does no schema. */
+function takesNull(schema: unknown): boolean {
+  if (!isJsonObject(schema)) return true
+  const { type, enum: listed } = schema
+  if (Array.isArray(listed)) return listed.includes(null)
+  if (type !== undefined) return type === 'null' || (Array.isArray(type) && type.includes('null'))
+  const alternatives = alternativesOf(schema)
+  if (alternatives.length > 0) return alternatives.some(takesNull)
+  return !Object.hasOwn(schema, 'const')
+}

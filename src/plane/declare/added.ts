@@ -1,0 +1,11 @@
+/** Properties that came to a released shape after it was released (decision 0059). */
+
+import Type, { type TSchema } from 'typebox'
+
+/**
+ * Marks a property that a released shape did not have: one that may be left out of bodies, and that clients which do not
+ * know it ignore in answers. The hash of the shape is without it; it is frozen by a hash of its own.
+ */
+export function added<T extends TSchema>(schema: T): ReturnType<typeof Type.Optional<T>> {
+  return Object.assign(Type.Optional(schema), { 'x-added': true })
+}

@@ -1,0 +1,67 @@
+/**
+ * What published clients write and read of a service's gateway. This service is a registry without one: what is written
+ * is kept and answered, and what is left out is answered as it is here: nothing extra listens, nothing is closed off.
+ */
+
+import Type from 'typebox'
+import type { VendorWords } from '#kernel/vendor.ts'
+import { added } from '#plane/declare/added.ts'
+
+const open = Type.Object({}, { additionalProperties: true })
+const openList = Type.Array(open, { maxItems: 100 })
+const text = Type.String({ maxLength: 2000 })
+const either = Type.Enum(['Enabled', 'Disabled'])
+
+/** In bodies and answers alike. */
+export const gatewayProperties = {
+  notificationSenderEmail: added(Type.String({ maxLength: 100 })),
+  virtualNetworkType: added(Type.Enum(['None', 'External', 'Internal'])),
+  virtualNetworkConfiguration: added(open),
+  customProperties: added(Type.Record(Type.String(), text, { maxProperties: 100 })),
+  apiVersionConstraint: added(Type.Object({ minApiVersion: Type.Optional(text) })),
+  publicNetworkAccess: added(either),
+  natGatewayState: added(either),
+  disableGateway: added(Type.Boolean()),
+  enableClientCertificate: added(Type.Boolean()),
+  publicIpAddressId: added(text),
+  additionalLocations: added(openList),
+  legacyPortalStatus: added(either),
+  developerPortalStatus: added(either),
+}
+
+/** Answered only. */
+export const gatewayAnswers = {
+  targetProvisioningState: added(Type.String({ readOnly: true })),
+  platformVersion: added(Type.String({ readOnly: true })),
+  managementApiUrl: added(Type.String({ readOnly: true })),
+}
+
+/** What is answered where nothing was written: old protocols are off, as everywhere in this server. */
+export function gatewayDefaults(words: VendorWords): Readonly<Record<string, unknown>> {
+  const prefix = `${words.namespace}.Windows${words.brand}.ApiManagement.Gateway`
+  return {
+    virtualNetworkType: 'None',
+    customProperties: Object.fromEntries(
+      offProtocols.map((name) => [`${prefix}.${name}`, 'False']),
+    ),
+    apiVersionConstraint: {},
+    publicNetworkAccess: 'Enabled',
+    natGatewayState: 'Disabled',
+    disableGateway: false,
+    legacyPortalStatus: 'Disabled',
+    developerPortalStatus: 'Disabled',
+    platformVersion: 'undetermined',
+    targetProvisioningState: '',
+  }
+}
+
+const offProtocols = [
+  'Security.Protocols.Tls10',
+  'Security.Protocols.Tls11',
+  'Security.Protocols.Ssl30',
+  'Security.Ciphers.TripleDes168',
+  'Security.Backend.Protocols.Tls10',
+  'Security.Backend.Protocols.Tls11',
+  'Security.Backend.Protocols.Ssl30',
+  'Protocols.Server.Http2',
+]

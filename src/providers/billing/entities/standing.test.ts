@@ -1,0 +1,36 @@
+/** How accounts, profiles and sections stand, as published clients read it. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { account, profile, startBilling, type Wire } from '../testing/start.ts'
+
+test('an account, a profile and a section say how they stand', async () => {
+  await using started = await startBilling()
+  const read = async (path: string): Promise<Wire> => (await started.get(path)).properties
+  const shown = await read(account)
+  assert.deepEqual(
+    [shown.accountStatus, shown.agreementType, shown.hasReadAccess],
+    ['Active', 'VendorCustomerAgreement', true],
+  )
+  const { status, spendingLimit, systemId, invoiceDay } = await read(profile)
+  assert.deepEqual([status, spendingLimit, systemId, invoiceDay], ['Active', 'Off', 'default', 1])
+  assert.equal((await read(`${profile}/invoiceSections/default`)).state, 'Active')
+})
+
+test('what is only answered is not written, and an address comes back', async () => {
+  await using started = await startBilling()
+  const path = `${account.replace(/[^/]+$/, '7001')}`
+  const soldTo = { city: 'Here', country: 'DE' }
+  const properties = {
+    displayName: 'One',
+    accountType: 'enterprise',
+    accountStatus: 'Deleted',
+    soldTo,
+  }
+  await started.call('PUT', path, { properties })
+  const shown = (await started.get(path)).properties
+  assert.deepEqual(
+    [shown.accountStatus, shown.accountType, shown.agreementType, shown.soldTo],
+    ['Active', 'Enterprise', 'EnterpriseAgreement', soldTo],
+  )
+})
