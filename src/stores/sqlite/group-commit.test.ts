@@ -21,17 +21,17 @@ function opened(): { db: DatabaseSync; group: GroupCommit; log: string[] } {
     unitsMax: 4,
     turns: new Turns(),
     onCommit: () => log.push('commit'),
-    onLost: () => log.push('lost'),
+    onUndone: () => log.push('undone'),
   })
   return { db, group, log }
 }
 
-function enlist(group: GroupCommit, work: () => void): Promise<void> {
+function enlist(group: GroupCommit, work: () => void, wrote = true): Promise<void> {
   return new Promise((resolve, reject) => {
     const unit: Unit = {
       attempt: async () => work(),
       kept: () => undefined,
-      undone: () => undefined,
+      undone: () => wrote,
       committed: resolve,
       failed: reject,
     }
@@ -57,7 +57,7 @@ for (const neighbours of [0, 2]) {
     for (const outcome of await Promise.allSettled(units)) {
       assert.equal(outcome.status, 'rejected')
     }
-    assert.deepEqual(log, ['lost'])
+    assert.deepEqual(log, ['undone'])
     assert.deepEqual(values(db), [])
     await enlist(group, () => db.exec("INSERT INTO kept VALUES ('next')"))
     assert.deepEqual(values(db), [{ value: 'next' }])
@@ -80,6 +80,53 @@ for (const neighbours of [0, 2]) {
   })
 }
 
+test('a failure after a write takes back its own rows alone, and its neighbours are run again', async () => {
+  const { db, group, log } = opened()
+  const runs = { before: 0, after: 0 }
+  const outcomes = await Promise.allSettled([
+    enlist(group, () => {
+      runs.before++
+      db.exec("INSERT INTO kept VALUES ('before')")
+    }),
+    enlist(group, () => {
+      db.exec("INSERT INTO kept VALUES ('refused')")
+      throw new Error('refused')
+    }),
+    enlist(group, () => {
+      runs.after++
+      db.exec("INSERT INTO kept VALUES ('after')")
+    }),
+  ])
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+  assert.deepEqual(values(db), [{ value: 'after' }, { value: 'before' }])
+  assert.deepEqual(runs, { before: 2, after: 1 })
+  assert.deepEqual(log, ['undone', 'commit'])
+})
+
+test('a failure before any write costs its neighbours nothing', async () => {
+  const { db, group, log } = opened()
+  let runs = 0
+  const neighbour = enlist(group, () => {
+    runs++
+    db.exec("INSERT INTO kept VALUES ('kept')")
+  })
+  const refused = enlist(
+    group,
+    () => {
+      throw new Error('refused')
+    },
+    false,
+  )
+  await assert.rejects(refused, /refused/)
+  await neighbour
+  assert.deepEqual(values(db), [{ value: 'kept' }])
+  assert.equal(runs, 1)
+  assert.deepEqual(log, ['commit'])
+})
+
 test('a lost race is tried again inside the batch, from where its neighbours left it', async () => {
   const { db, group, log } = opened()
   let tries = 0
@@ -92,8 +139,9 @@ test('a lost race is tried again inside the batch, from where its neighbours lef
     }),
     enlist(group, () => db.exec("INSERT INTO kept VALUES ('b')")),
   ])
+  // The first try was without savepoints.
   assert.deepEqual(values(db), [{ value: 'a' }, { value: 'b' }, { value: 'try3' }])
-  assert.deepEqual(log, ['commit'])
+  assert.deepEqual(log, ['undone', 'commit'])
 })
 
 test('closing carries out what waits, then refuses', async () => {

@@ -17,8 +17,11 @@ export interface Unit {
   attempt(): Promise<void>
   /** The attempt's rows stand in the batch. */
   kept(): void
-  /** The attempt's rows are gone; nothing it did may show. Called after every failed attempt. */
-  undone(): void
+  /**
+   * The attempt's rows are gone, or are about to go; nothing it did may show. Called after every failed attempt, and of
+   * those that were kept when the whole batch is run again. Tells whether the attempt may have written.
+   */
+  undone(): boolean
   /** The batch is durable. */
   committed(): void
   /** The end, after the last attempt or when the batch was lost. */
@@ -34,14 +37,21 @@ interface GroupCommitOptions {
   readonly turns: Turns
   /** Called once per batch, right after it became durable and before any unit hears of it. */
   readonly onCommit: () => void
-  /** Called when a batch was lost. */
-  readonly onLost: () => void
+  /** Called when all that a batch has written is gone. */
+  readonly onUndone: () => void
 }
+
+/**
+ * After a batch had to be run a second time, so many are run with savepoints from the start: whoever fails again and
+ * again after writing costs the others little.
+ */
+const batchesApart = 64
 
 export class GroupCommit {
   readonly #options: GroupCommitOptions
   readonly #statements: Readonly<Record<keyof typeof batches, { run(): unknown }>>
   #waiting: Unit[] = []
+  #batchesApart = 0
   #scheduled = false
   #running: Promise<void> | undefined
   #closed = false
@@ -101,26 +111,70 @@ export class GroupCommit {
 
   /** Never rejects: every outcome is told to the units. */
   async #runBatch(units: readonly Unit[]): Promise<void> {
-    const { db, onCommit, onLost, turns } = this.#options
+    const { db, onCommit, onUndone } = this.#options
     const open = new Set(units)
-    const alone = units.length === 1
     try {
       this.#statements.begin.run()
-      for (const unit of units) {
-        await turns.pause()
-        if (!(await this.#runUnit(unit, alone))) open.delete(unit)
-      }
+      if (!(await this.#runTogether(open))) await this.#runApart(open)
       if (db.isTransaction) this.#statements.commit.run()
     } catch (error) {
       // The batch is lost as a whole: disk full, or the like.
       if (db.isTransaction) this.#statements.rollback.run()
-      onLost()
+      onUndone()
       const reason = translate(error)
       for (const unit of open) unit.failed(reason)
       return
     }
     onCommit()
     for (const unit of open) unit.committed()
+  }
+
+  /**
+   * Runs every unit without a savepoint, which most batches never return to. False when one failed after it wrote:
+   * then all of them are taken back. Units that fail without having written leave `open`. False, and nothing was run,
+   * for a unit alone and soon after such a failure.
+   */
+  async #runTogether(open: Set<Unit>): Promise<boolean> {
+    const { db, onUndone, turns } = this.#options
+    if (open.size === 1) return false
+    if (this.#batchesApart > 0) {
+      this.#batchesApart--
+      return false
+    }
+    const kept: Unit[] = []
+    const failed: (readonly [Unit, unknown])[] = []
+    for (const unit of open) {
+      await turns.pause()
+      try {
+        await settledInItsTurns(unit.attempt(), turns)
+        unit.kept()
+        kept.push(unit)
+      } catch (error) {
+        if (unit.undone() || !db.isTransaction || isWorthAnotherTry(error)) {
+          for (const other of kept) other.undone()
+          if (db.isTransaction) this.#statements.rollback.run()
+          onUndone()
+          this.#statements.begin.run()
+          this.#batchesApart = batchesApart
+          return false
+        }
+        failed.push([unit, error])
+      }
+    }
+    for (const [unit, error] of failed) {
+      open.delete(unit)
+      unit.failed(translate(error))
+    }
+    return true
+  }
+
+  /** Runs every unit so that its rows can be taken back without those of the others. */
+  async #runApart(open: Set<Unit>): Promise<void> {
+    const alone = open.size === 1
+    for (const unit of open) {
+      await this.#options.turns.pause()
+      if (!(await this.#runUnit(unit, alone))) open.delete(unit)
+    }
   }
 
   /**

@@ -94,6 +94,10 @@ export class SqliteReads implements Reads {
   }
 
   async count(query: Omit<ListQuery, 'after'>): Promise<number> {
+    return this.countNow(query)
+  }
+
+  protected countNow(query: Omit<ListQuery, 'after'>): number {
     if (query.limit <= 0) return 0
     const { self, from, to } = keyRange({ under: query.under })
     const own = self !== undefined && this.#matching(self, query) !== undefined ? 1 : 0

@@ -1,6 +1,6 @@
 /**
- * Committed rows kept in memory, up to a bound in bytes. One process writes a file, so a row stays true until
- * this process commits another; whoever commits says which keys. Holds nothing uncommitted, ever.
+ * Committed rows kept in memory, up to a bound in bytes. One process writes a file, so a row stays true until this process
+ * commits another; whoever commits says which keys, and puts the rows that now stand. Holds nothing uncommitted, ever.
  */
 
 import type { ResourceRow } from '../store.ts'
@@ -34,7 +34,7 @@ export class RowCache {
   }
 
   put(row: ResourceRow): void {
-    const bytes = row.document.length + rowOverheadBytes
+    const bytes = bytesOf(row)
     if (bytes > this.#generationBytesMax / 8) return
     if (this.#youngBytes + bytes > this.#generationBytesMax) {
       this.#old = this.#young
@@ -47,8 +47,15 @@ export class RowCache {
 
   /** The row was written or may have been: the next read asks the database. */
   forget(key: string): void {
-    // The bytes stay counted: the generation only ends a little sooner.
-    this.#young.delete(key)
+    const young = this.#young.get(key)
+    if (young !== undefined) {
+      this.#young.delete(key)
+      this.#youngBytes -= bytesOf(young)
+    }
     this.#old.delete(key)
   }
+}
+
+function bytesOf(row: ResourceRow): number {
+  return row.document.length + rowOverheadBytes
 }

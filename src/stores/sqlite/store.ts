@@ -56,6 +56,9 @@ export class SqliteStore implements Store {
   readonly #rows = new RowCache(rowCacheBytesMax)
   /** Keys written by the batch under way, kept or undone. */
   readonly #touched = new Set<string>()
+  /** Resources as the transactions of the batch that are kept leave them; undefined: removed. */
+  readonly #batchRows = new Map<string, ResourceRow | undefined>()
+  readonly #emptyTypes = new Set<string>()
   /** Positions of the feeds: those committed, and those of the batch under way. */
   readonly #positions = new Map<string, number>()
   readonly #batchPositions = new Map<string, number>()
@@ -78,6 +81,7 @@ export class SqliteStore implements Store {
       position: (feed) => this.#batchPositions.get(feed) ?? this.#positions.get(feed) ?? 0,
       touched: this.#touched,
       committed: (key) => this.#rows.get(key),
+      emptyTypes: this.#emptyTypes,
       turns,
     }
     this.#group = new GroupCommit({
@@ -86,7 +90,7 @@ export class SqliteStore implements Store {
       unitsMax,
       turns,
       onCommit: () => this.#committed(),
-      onLost: () => this.#lost(),
+      onUndone: () => this.#undone(),
     })
     for (const [name, position] of this.#queries.feedPositions.all()) {
       this.#positions.set(name as string, position as number) // as the schema has them
@@ -247,9 +251,16 @@ export class SqliteStore implements Store {
         },
         kept: () => {
           for (const [feed, position] of positions) this.#batchPositions.set(feed, position)
-          if (tx?.scheduled === true) this.#scheduled = true
+          if (tx === undefined) return
+          for (const [key, row] of tx.rows) this.#batchRows.set(key, row)
+          if (tx.scheduled) this.#scheduled = true
         },
-        undone: () => tx?.abandon(),
+        undone: () => {
+          tx?.abandon()
+          // It may have removed the last row of a type, which is there again.
+          this.#emptyTypes.clear()
+          return tx?.wrote === true
+        },
         committed: () => resolve(value),
         failed: reject,
       })
@@ -258,12 +269,20 @@ export class SqliteStore implements Store {
 
   /** A change of the store's own, with nothing to await in it. */
   #write<T>(change: () => T): Promise<T> {
-    return this.#enlist(async () => change())
+    return this.#enlist(async (tx) => {
+      tx.wrote = true
+      return change()
+    })
   }
 
   #committed(): void {
-    for (const key of this.#touched) this.#rows.forget(key)
+    for (const key of this.#touched) {
+      this.#rows.forget(key)
+      const row = this.#batchRows.get(key)
+      if (row !== undefined) this.#rows.put(row)
+    }
     this.#touched.clear()
+    this.#batchRows.clear()
     for (const [feed, position] of this.#batchPositions) this.#positions.set(feed, position)
     this.#batchPositions.clear()
     if (!this.#scheduled) return
@@ -271,8 +290,10 @@ export class SqliteStore implements Store {
     for (const callback of this.#callbacks) queueMicrotask(callback)
   }
 
-  #lost(): void {
+  #undone(): void {
     this.#touched.clear()
+    this.#batchRows.clear()
+    this.#emptyTypes.clear()
     this.#batchPositions.clear()
     this.#scheduled = false
   }
