@@ -60,14 +60,23 @@ export function termsOf({
 
 export class TermFilter {
   readonly bytes: Uint8Array
+  readonly #latest = new Map<string, string>()
+
   constructor(bytes: Uint8Array = new Uint8Array(filterBytes)) {
     this.bytes = bytes
   }
 
   addAll(event: Summarized): void {
-    for (const [name, value] of Object.entries(termsOf(event))) this.#add(`${name}:${value}`)
-    this.#add(`caller:${event.principalId}`)
-    this.#add(`caller:${event.caller.toLowerCase()}`)
+    for (const [name, value] of Object.entries(termsOf(event))) this.#addNew(name, value)
+    this.#addNew('caller', event.principalId)
+    this.#addNew('callerName', event.caller.toLowerCase(), 'caller')
+  }
+
+  /** Most events are like the one before in most of their terms. */
+  #addNew(which: string, value: string, name = which): void {
+    if (this.#latest.get(which) === value) return
+    this.#latest.set(which, value)
+    this.#add(`${name}:${value}`)
   }
 
   /** False only when no event that was added has all of them. */

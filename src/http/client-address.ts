@@ -5,7 +5,7 @@
  */
 
 import type { IncomingMessage } from 'node:http'
-import { BlockList, isIP, SocketAddress } from 'node:net'
+import { BlockList, isIP, type Socket, SocketAddress } from 'node:net'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
 
 export type AddressOf = (request: IncomingMessage) => string
@@ -32,7 +32,16 @@ export function createAddressOf(
   trustedProxies: readonly string[],
   written: 'either' | 'x-forwarded-for' | 'forwarded' = 'either',
 ): AddressOf {
-  const socketAddress: AddressOf = ({ socket }) => canonical(socket.remoteAddress ?? '') ?? ''
+  const known = new WeakMap<Socket, string>()
+  const socketAddress: AddressOf = ({ socket }) => {
+    let address = known.get(socket)
+    if (address === undefined) {
+      address = canonical(socket.remoteAddress ?? '') ?? ''
+      // A socket that is closed has none any more.
+      if (address !== '') known.set(socket, address)
+    }
+    return address
+  }
   if (trustedProxies.length === 0) return socketAddress
   const isTrusted = createProxyTest(trustedProxies)
 

@@ -45,6 +45,8 @@ export interface AuthenticatorOptions {
 }
 
 interface Entry {
+  /** The whole header that it was verified in. */
+  readonly header: string
   readonly principal: Principal
   /** Of our own directory: it must be there. Of an external issuer: it must not be. */
   readonly local: boolean
@@ -55,12 +57,18 @@ interface Entry {
   version: number
 }
 
+/** Characters of a header by which a verified one is found: a part of the signature. */
+const hashedLength = 48
+
+function hashedPart(header: string): string {
+  return header.slice(-hashedLength)
+}
+
 const bearer = /^bearer +([!-~]+) *$/i
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { directory, keys, clock, limits, tenantId, publicUrl } = options
   const { watch } = directory
-  // By the whole header: the look-up needs no string to be cut first.
   const verified = createLruCache<Entry>(limits.tokensRemembered)
   const external = new Map<string, { issuer: ExternalIssuer; keys: IssuerKeys }>(
     options.issuers.map((issuer) => [
@@ -68,6 +76,16 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       { issuer, keys: createIssuerKeys(issuer, options) },
     ]),
   )
+
+  /** Only the end of a header is hashed, which is cheap; then it is compared as a whole. */
+  function verifiedBefore(header: string): Entry | undefined {
+    const entry = verified.get(hashedPart(header))
+    return entry?.header === header ? entry : undefined
+  }
+
+  function forget({ header }: Entry): void {
+    verified.delete(hashedPart(header))
+  }
 
   function refuse(code: AuthenticationCode, params?: Readonly<Record<string, string>>): Error {
     return refuseAuthentication(code, params)
@@ -82,13 +100,13 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   /** Refuses a principal that was disabled or deleted, or that an issuer has no right to speak for. */
-  async function checkPrincipal(header: string, entry: Entry): Promise<Principal> {
+  async function checkPrincipal(entry: Entry): Promise<Principal> {
     const moved = watch.refresh()
     if (moved !== undefined) await moved
     const version = watch.version
     const record = await directory.record(entry.principal.id)
     if (entry.local ? record?.enabled !== true : record !== undefined) {
-      verified.delete(header)
+      forget(entry)
       throw invalid(
         entry.local
           ? 'its principal is disabled or deleted'
@@ -97,12 +115,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     }
     const gone = record === undefined ? undefined : await findRevocation(record, entry)
     if (gone !== undefined) {
-      verified.delete(header)
+      forget(entry)
       throw invalid(gone)
     }
     entry.version = version
     if (clock.now() >= entry.expiresAt) {
-      verified.delete(header)
+      forget(entry)
       throw expired(entry.expiresAt - limits.clockSkewSeconds * 1000)
     }
     return entry.principal
@@ -129,14 +147,15 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const parsed = parseToken(token)
     if (typeof parsed === 'string') throw invalid(parsed)
     const { iss } = parsed.claims
-    const entry =
+    const found =
       iss === publicUrl() ? await verifyOwn(parsed) : await verifyExternal(parsed, String(iss))
-    const principal = await checkPrincipal(header, entry)
-    verified.set(header, entry)
+    const entry: Entry = { ...found, header }
+    const principal = await checkPrincipal(entry)
+    verified.set(hashedPart(header), entry)
     return principal
   }
 
-  async function verifyOwn(token: ParsedToken): Promise<Entry> {
+  async function verifyOwn(token: ParsedToken): Promise<Omit<Entry, 'header'>> {
     if (token.type !== 'at+jwt') throw invalid('it is not an access token')
     const id = token.keyId
     const key = id === undefined ? undefined : (keys.known(id) ?? (await keys.find(id)))
@@ -173,7 +192,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return external.size === 1 && isUuid(id) ? id.toLowerCase() : toObjectId(issuer, id)
   }
 
-  async function verifyExternal(token: ParsedToken, iss: string): Promise<Entry> {
+  async function verifyExternal(token: ParsedToken, iss: string): Promise<Omit<Entry, 'header'>> {
     const trusted = external.get(iss)
     if (trusted === undefined) throw invalid('its issuer is not trusted here')
     const { issuer } = trusted
@@ -248,17 +267,17 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   return {
-    expiryOf: (header) => (header === undefined ? undefined : verified.get(header)?.expiresAt),
+    expiryOf: (header) => (header === undefined ? undefined : verifiedBefore(header)?.expiresAt),
     authenticate(header) {
       if (header === undefined) throw refuse('AuthenticationFailed')
-      const entry = verified.get(header)
+      const entry = verifiedBefore(header)
       if (entry === undefined) return verify(header)
       const moved = watch.refresh()
       if (moved !== undefined || entry.version !== watch.version) {
-        return checkPrincipal(header, entry)
+        return checkPrincipal(entry)
       }
       if (clock.now() >= entry.expiresAt) {
-        verified.delete(header)
+        forget(entry)
         throw expired(entry.expiresAt - limits.clockSkewSeconds * 1000)
       }
       return entry.principal

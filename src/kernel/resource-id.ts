@@ -58,6 +58,9 @@ const idBytesMax = 2000
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const forbiddenInName = /[<>%&\\?/\u0000-\u001f\u007f]/
 
+/** Of most paths every character is one that stands for itself and that names may hold: looked at once, not by segment. */
+const plainPath = /^[\w./~()-]*$/
+
 function malformed(reason: string): ParsedPath {
   return { kind: 'malformed', reason }
 }
@@ -88,23 +91,25 @@ export function parsePath(path: string): ParsedPath {
   const trimmed = path.endsWith('/') ? path.slice(0, -1) : path
   const raw = trimmed.slice(1).split('/')
   if (raw.length > segmentsMax) return malformed(`a path has at most ${segmentsMax} segments`)
+  const isPlain = plainPath.test(trimmed)
   const parts: string[] = []
   let bytes = 0
-  for (const [at, one] of raw.entries()) {
-    const part = decode(one)
+  for (let at = 0; at < raw.length; at++) {
+    const one = raw[at] as string // at < length
+    const part = isPlain ? one : decode(one)
     if (part === undefined) return malformed(`"${one.slice(0, 60)}" is not valid percent-encoding`)
     if (part === '') {
       if (isEmptyParent(raw, at)) continue
       return malformed('a path has no empty segments')
     }
     if (part.length > nameMax) return malformed(`a segment has at most ${nameMax} characters`)
-    if (!part.isWellFormed() || forbiddenInName.test(part)) {
+    if (!isPlain && (!part.isWellFormed() || forbiddenInName.test(part))) {
       return malformed(
         `"${JSON.stringify(part).slice(1, 60)}" holds a character that names may not hold`,
       )
     }
     if (part === '.' || part === '..') return malformed('a segment may not be "." or ".."')
-    bytes += utf8Length(part) + 1
+    bytes += (isPlain ? part.length : utf8Length(part)) + 1
     if (bytes > idBytesMax) return malformed(`a path has at most ${idBytesMax} bytes`)
     parts.push(part)
   }

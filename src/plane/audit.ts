@@ -7,7 +7,7 @@ import { type Changes, changesBetween, withSecretPaths } from '#activity/changes
 import { type ActivityRecord, type Initiator, toEvent } from '#activity/record.ts'
 import { installationActor } from '#activity/recorded-sql.ts'
 import { type SecretPath, secretPathsOf, secretsInBody } from '#activity/secret-paths.ts'
-import type { ResourceRow, Tx } from '#stores/store.ts'
+import type { Tx } from '#stores/store.ts'
 import type { CompiledStoredType, CompiledType } from './compiled-type.ts'
 import type { Resource } from './declare/resource.ts'
 import type { Version } from './declare/wire.ts'
@@ -49,8 +49,6 @@ interface Changed {
   readonly after: Resource | undefined
   /** The answer, where `after` has been shown already. */
   readonly wireAfter?: object
-  /** The row of `before`, whose answer may be at hand. */
-  readonly rowBefore?: ResourceRow | undefined
   /** As it was sent: secrets in it are told of by their places. */
   readonly body?: unknown
 }
@@ -59,11 +57,7 @@ export function changesOf(deps: PlaneDependencies, changed: Changed): Changes | 
   const { compiled, version, before, after } = changed
   if (version === undefined) return undefined
   const { words } = deps.registry
-  const known = changed.rowBefore === undefined ? undefined : deps.wireCache.get(changed.rowBefore)
-  const old =
-    known?.version === version.date
-      ? known.body
-      : before && toWire(compiled, version, before, words)
+  const old = before && toWire(compiled, version, before, words)
   const fresh = changed.wireAfter ?? (after && toWire(compiled, version, after, words))
   const secrets = secretsOf(version)
   const changes = changesBetween(old, fresh, secrets)

@@ -28,6 +28,8 @@ export interface CompiledType {
   readonly wireType: string
   /** `Vendor.Authorization/roleAssignments`, to which `/read` and so on are added. */
   readonly permission: string
+  /** `Vendor.Authorization/roleAssignments/read`. Made once, since every request is asked about one of them. */
+  readonly permissions: Readonly<Record<'read' | 'write' | 'delete', string>>
   /** `['accounts', 'shares']` */
   readonly words: readonly string[]
   readonly versions: ReadonlyMap<string, Version<unknown>>

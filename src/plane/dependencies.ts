@@ -36,10 +36,11 @@ export interface PlaneDependencies {
   settled(key: string): void
 }
 
-/** A row as shown in one version. */
+/** A row as shown in one version: as an object, as JSON text, or as both. */
 export interface WireRow {
   readonly version: string
-  readonly body: object
+  readonly body?: object
+  readonly text?: string
 }
 
 /** Reads as providers see them: resources, not rows. */

@@ -80,7 +80,7 @@ export function locate(
 ): LocatedRoute {
   // The contract writes `/{scope}/providers/…`: clients that fill in a scope which begins with a slash, or the
   // empty one of the root, send two.
-  const parsed = parsePath(path.replace(/^\/{2,}/, '/'))
+  const parsed = parsePath(path.startsWith('//') ? path.replace(/^\/{2,}/, '/') : path)
   if (parsed.kind === 'malformed') throw refuse.InvalidRequestUri({ reason: parsed.reason })
   const version = requestedVersion(query)
   const subscription = subscriptionOf(parsed.kind === 'resource' ? parsed.id : parsed.parent)
@@ -142,8 +142,8 @@ function locateResource(
   const base = {
     id: compiled.stored?.sharedRow?.idOf(id) ?? id,
     type: compiled.fullType,
-    action: `${compiled.permission}/${needs}`,
-    operation: `${compiled.permission}/${needs}`,
+    action: compiled.permissions[needs],
+    operation: compiled.permissions[needs],
     leavesRecord: needs !== 'read',
     scope: id,
     errorFamily: compiled.errorFamily,
@@ -185,8 +185,8 @@ function locateCollection(
         kind: 'list',
         id: parsed.parent,
         type: compiled.fullType,
-        action: compiled.isOpenList ? '' : `${compiled.permission}/read`,
-        operation: `${compiled.permission}/read`,
+        action: compiled.isOpenList ? '' : compiled.permissions.read,
+        operation: compiled.permissions.read,
         leavesRecord: false,
         scope: parsed.parent,
         errorFamily: compiled.errorFamily,

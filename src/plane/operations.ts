@@ -134,7 +134,7 @@ export async function runOperation(
   if (!isStored(compiled)) throw refuse.OperationNotFound({ id: name })
   const question = {
     principal: input.principal,
-    action: `${compiled.permission}/read`,
+    action: compiled.permissions.read,
     scope: id,
   }
   const mayRead = await allowsWithoutAttributes(deps.access, question, deps.clock.now())

@@ -56,7 +56,9 @@ export interface RunInput {
   readonly body: unknown
   readonly preconditions: Preconditions
   readonly correlationId: string
-  /** Where the request came from; left out by calls from inside. */
+  /** The answer may be JSON text, which needs no object. */
+  readonly takesText?: true
+  /** Where the request came from; left out by calls from inside, and where no record can be left. */
   readonly from?: RequestFrom
   /** The address by which the caller came, for links in answers; left out by calls from inside. Never stored. */
   readonly publicUrl?: string

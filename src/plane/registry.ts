@@ -47,6 +47,8 @@ export function createRegistry(
   versionRule: VersionRule = 'known',
 ): Registry {
   const byKey = new Map<string, CompiledType>()
+  /** As declarations write them, in the code: there are few. */
+  const byName = new Map<string, CompiledStoredType>()
   const namespaces = new Map<string, Provider>()
   for (const provider of providers) {
     const namespace = qualify(words, provider.namespace)
@@ -77,8 +79,11 @@ export function createRegistry(
       return isStored(found) ? found : undefined
     },
     byName(name) {
+      const known = byName.get(name)
+      if (known !== undefined) return known
       const found = byKey.get(qualify(words, name).toLowerCase())
       if (!isStored(found)) throw new Error(`no stored type ${name} is declared`)
+      byName.set(name, found)
       return found
     },
     hasNamespace: (namespace) => namespaces.has(namespace.toLowerCase()),
@@ -106,6 +111,7 @@ function compile(provider: Provider, declaration: ResourceType, words: VendorWor
       ? declaration.apiVersions
       : declaration.versions.map((version) => version.date)
   if (dates.length === 0) throw new Error(`${declaration.type} has no version`)
+  const permission = qualify(words, computed?.permission ?? declaration.type)
   return {
     declaration,
     stored,
@@ -118,7 +124,12 @@ function compile(provider: Provider, declaration: ResourceType, words: VendorWor
     fullType,
     key: fullType.toLowerCase(),
     wireType: qualify(words, (computed ?? stored)?.wireType ?? declaration.type),
-    permission: qualify(words, computed?.permission ?? declaration.type),
+    permission,
+    permissions: {
+      read: `${permission}/read`,
+      write: `${permission}/write`,
+      delete: `${permission}/delete`,
+    },
     words: declaration.type.slice(slash + 1).split('/'),
     versions: new Map(versions.map((version) => [version.date, version])),
     dates: dates === 'any' ? dates : [...dates].sort(compareApiVersions),

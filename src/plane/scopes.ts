@@ -18,7 +18,7 @@ import {
   subscriptionOf,
 } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
-import type { Reads, Tx } from '#stores/store.ts'
+import type { Reads, ResourceRow, Tx } from '#stores/store.ts'
 import { allowsWithoutAttributes } from './access.ts'
 import { recordActivity } from './audit.ts'
 import { type CompiledStoredType, isStored } from './compiled-type.ts'
@@ -65,8 +65,8 @@ export async function mayCreateScopes(
   principal: Principal,
 ): Promise<boolean> {
   if (deps.scopes === 'declared') return false
-  const { permission } = deps.registry.byName('Resources/subscriptions/resourceGroups')
-  const question = { principal, action: `${permission}/write`, scope: rootId }
+  const { permissions } = deps.registry.byName('Resources/subscriptions/resourceGroups')
+  const question = { principal, action: permissions.write, scope: rootId }
   return allowsWithoutAttributes(deps.access, question, deps.clock.now())
 }
 
@@ -91,10 +91,21 @@ export async function lockScopes(
   for (const scope of impliedScopes(id)) {
     const row = await tx.lock(scope.key, 'share')
     const compiled = scopeType(deps, scope)
-    innermost = row === undefined ? await createScope(deps, tx, scope, write) : readRow(row)
+    innermost = row === undefined ? await createScope(deps, tx, scope, write) : readScope(row)
     compiled.stored.container?.allowsChildren?.(innermost)
   }
   return innermost
+}
+
+/** Every write asks for its scopes; the store hands out the same row until it is changed. */
+const scopesRead = new WeakMap<ResourceRow, StoredResource>()
+
+function readScope(row: ResourceRow): StoredResource {
+  const known = scopesRead.get(row)
+  if (known !== undefined) return known
+  const scope = readRow(row)
+  scopesRead.set(row, scope)
+  return scope
 }
 
 /** Locks the stored parent of a nested resource, or answers 404 for it. */
@@ -169,7 +180,7 @@ async function createScope(
   await recordActivity(tx, {
     at: write.now,
     initiator: write.initiator,
-    action: `${compiled.permission}/write`,
+    action: compiled.permissions.write,
     target: resource.id,
     status: 'Succeeded',
     httpStatus: 201,

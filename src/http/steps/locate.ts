@@ -38,13 +38,16 @@ function planeEndpoint(kind: Endpoint['kind']): Endpoint {
     },
     run: (exchange, edge) => {
       const headers = exchange.request.headers
-      return edge.plane.run(routeOf(exchange), {
+      const route = routeOf(exchange)
+      const mayLeaveRecord = route.leavesRecord || kind === 'action'
+      return edge.plane.run(route, {
         principal: principalOf(exchange),
         query: queryOf(exchange),
         body: exchange.body,
         preconditions: { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'] },
         correlationId: exchange.correlationId,
-        from: requestFrom(exchange, edge),
+        takesText: true,
+        ...(mayLeaveRecord ? { from: requestFrom(exchange, edge) } : {}),
         ...(kind === 'action' ? { publicUrl: edge.publicUrlOf(exchange.request) } : {}),
         pending: exchange.pending,
         permission: kind === 'action' ? permissionOf(exchange, edge) : undefined,

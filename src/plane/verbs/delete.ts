@@ -232,7 +232,7 @@ export async function emptyScope(
         await recordActivity(tx, {
           at: now,
           initiator,
-          action: `${compiled.permission}/delete`,
+          action: compiled.permissions.delete,
           target: current.id,
           status: 'Accepted',
         })

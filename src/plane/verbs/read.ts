@@ -11,7 +11,7 @@ import { attributesOf, describedRow } from '../attributes.ts'
 import { type CompiledStoredType, type CompiledType, isStored } from '../compiled-type.ts'
 import type { Resource } from '../declare/resource.ts'
 import type { ListContext, Version } from '../declare/wire.ts'
-import { contextOf, type PlaneDependencies } from '../dependencies.ts'
+import { contextOf, type PlaneDependencies, type WireRow } from '../dependencies.ts'
 import { readRow, toWire } from '../document.ts'
 import { requireGrant } from '../grant.ts'
 import type { LocatedRoute, ReadRoute } from '../locate.ts'
@@ -68,7 +68,8 @@ export async function runGet(
   // The tag is of what was asked for; of what work in the background has come to it says nothing.
   const isWhole = compiled.reconcile?.background === undefined
   if (isWhole && verdict.kind === 'not-modified') return { status: 304, etag: row.etag }
-  return { status: 200, body: rowToWire(deps, compiled, version, row), etag: row.etag }
+  const show = input.takesText === true ? rowToText : rowToWire
+  return { status: 200, body: show(deps, compiled, version, row), etag: row.etag }
 }
 
 /** Rows and answers are never changed, so an answer made of a row is good as long as the row is at hand. */
@@ -78,11 +79,35 @@ function rowToWire(
   version: Version<unknown>,
   row: ResourceRow,
 ): object {
-  const known = deps.wireCache.get(row)
-  if (known?.version === version.date) return known.body
+  const known = knownWire(deps, version, row)
+  if (known?.body !== undefined) return known.body
   const body = toWire(compiled, version, readRow(row), deps.registry.words)
-  deps.wireCache.set(row, { version: version.date, body })
+  deps.wireCache.set(row, { ...known, version: version.date, body })
   return body
+}
+
+/** Of a row that is not shown as an object too, the text alone is kept. */
+function rowToText(
+  deps: PlaneDependencies,
+  compiled: CompiledStoredType,
+  version: Version<unknown>,
+  row: ResourceRow,
+): string {
+  const known = knownWire(deps, version, row)
+  if (known?.text !== undefined) return known.text
+  const body = known?.body ?? toWire(compiled, version, readRow(row), deps.registry.words)
+  const text = JSON.stringify(body)
+  deps.wireCache.set(row, { ...known, version: version.date, text })
+  return text
+}
+
+function knownWire(
+  { wireCache }: PlaneDependencies,
+  { date }: Version<unknown>,
+  row: ResourceRow,
+): WireRow | undefined {
+  const known = wireCache.get(row)
+  return known?.version === date ? known : undefined
 }
 
 export async function runList(

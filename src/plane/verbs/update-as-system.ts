@@ -45,7 +45,7 @@ export async function updateAsSystem(
     await recordActivity(tx, {
       at: deps.clock.now(),
       initiator: systemInitiator,
-      action: `${compiled.permission}/write`,
+      action: compiled.permissions.write,
       target: current.id,
       status: 'Succeeded',
       ...(changes === undefined ? {} : { changes }),

@@ -11,7 +11,7 @@ import { isJsonObject, sameJson } from '#kernel/patch.ts'
 import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
 import { tagProblems } from '#kernel/tags.ts'
-import { type ResourceRow, StoreConflict, type Tx } from '#stores/store.ts'
+import { StoreConflict, type Tx } from '#stores/store.ts'
 import { type Attributes, noAttributes } from '../access.ts'
 import { attributesOf } from '../attributes.ts'
 import { changesOf, initiatorOf, recordActivity } from '../audit.ts'
@@ -53,7 +53,6 @@ export interface Write extends WriteRequest {
   readonly initiator: Initiator
   /** The innermost scope that the resource lies in. */
   readonly scope: StoredResource | undefined
-  readonly row: ResourceRow | undefined
   readonly current: StoredResource | undefined
 }
 
@@ -115,7 +114,7 @@ export async function lockForWrite(request: WriteRequest, tx: Tx): Promise<Write
   const row = await tx.lock(id.key, 'change')
   const current = row === undefined ? undefined : readRow(row)
   const context = contextOf(deps, input, now, tx)
-  return { ...request, tx, now, id, compiled, context, initiator, scope, row, current }
+  return { ...request, tx, now, id, compiled, context, initiator, scope, current }
 }
 
 /**
@@ -227,7 +226,7 @@ export async function requireRules(write: Write, desired: Desired): Promise<void
 
 /** Writes the resource, its operation, its schedule and its record: all of it or none of it. */
 export async function storeDesired(write: Write, desired: Desired): Promise<Outcome> {
-  const { deps, tx, route, input, compiled, id, now, current, row } = write
+  const { deps, tx, route, input, compiled, id, now, current } = write
   const { reconcile } = compiled
   const next: StoredResource = {
     // Names show the case of the latest write (facts 9.2).
@@ -256,7 +255,6 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
     before: current,
     after: next,
     wireAfter: outcome.body,
-    rowBefore: row,
     body: input.body,
   })
   await recordActivity(tx, {

@@ -27,6 +27,7 @@ import { createFreshness, type Position } from './freshness.ts'
 import { createGrantIndex, type GrantIndex } from './grant-index.ts'
 import { defaultAuthorizationLimits } from './limits.ts'
 import { createSelfGrants } from './self-grant.ts'
+import { createVerdictMemory } from './verdict-memory.ts'
 
 /** An ordered log of changed keys, as the store gives it (its `Feed`). */
 interface ChangeFeed {
@@ -91,7 +92,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
    * A pending verdict is remembered as pending: which conditions are open follows from the question alone,
    * whether they hold is asked anew for every request.
    */
-  const decisions = new Map<string, Verdict>()
+  const decisions = createVerdictMemory(rememberedMax)
   const standings = new Map<string, Standing>()
 
   const assignments = createFreshness(() => feed.position(), catchUp)
@@ -172,22 +173,22 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   function answer(question: AccessRequest): Verdict | Promise<Verdict> {
     const { principal, action, scope } = question
     // Groups that a token vouches for differ from token to token, so these answers are not remembered.
-    const key = principal.groups.length === 0 ? `${principal.id} ${action} ${scope.key}` : undefined
-    const remembered = key === undefined ? undefined : decisions.get(key)
+    const mayRemember = principal.groups.length === 0
+    const remembered = mayRemember ? decisions.get(principal.id, action, scope.key) : undefined
     if (remembered !== undefined) return remembered
     const known = standings.get(principal.id)
-    if (known !== undefined) return judge(question, known, key)
+    if (known !== undefined) return judge(question, known, mayRemember)
     return ask(principal).then((standing) => {
       // What is not in memory (any more) may be stale already: good for this answer, not for later ones.
-      const current = standings.get(principal.id) === standing
-      return judge(question, standing, current ? key : undefined)
+      const isCurrent = standings.get(principal.id) === standing
+      return judge(question, standing, mayRemember && isCurrent)
     })
   }
 
   function judge(
     { principal, action, scope }: AccessRequest,
     standing: Standing,
-    key: string | undefined,
+    mayRemember: boolean,
   ): Verdict {
     const grants = loaded()
     const lower = action.toLowerCase()
@@ -209,7 +210,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
               !(narrowly && selfGrants.isOne(lower, facts, principalIds, grants)) &&
               anyHolds(decision, { ...facts, action: lower, principal: standing.attributes }),
           }
-    if (key !== undefined) remember(decisions, key, verdict)
+    if (mayRemember) decisions.set(principal.id, action, scope.key, verdict)
     return verdict
   }
 
@@ -230,14 +231,11 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
       attributes: attributes === undefined ? noAttributes : inLowerCase(attributes),
     }
     await groups.ensure()
-    if (groups.position === before) remember(standings, principal.id, standing)
+    if (groups.position === before) {
+      if (standings.size >= rememberedMax) standings.clear()
+      standings.set(principal.id, standing)
+    }
     return standing
-  }
-
-  function remember<V>(memory: Map<string, V>, key: string, value: V): void {
-    // Starting anew is rare and cheap next to keeping an order of use on every hit.
-    if (memory.size >= rememberedMax) memory.clear()
-    memory.set(key, value)
   }
 
   async function explainOne(asked: ExplainedQuestion): Promise<Explanation> {
