@@ -48,6 +48,8 @@ export interface Home {
   running(): RunningFile | undefined
   owner(): OwnerFile | undefined
   session(): SessionFile | undefined
+  /** Lets whoever has it act as the owner. */
+  localTokenSecret(): string | undefined
   writeSession(session: SessionFile): void
   removeSession(): boolean
 }
@@ -64,6 +66,7 @@ export function openHome(folder: string): Home {
         'principalId',
       ]),
     owner: () => readTexts<OwnerFile>(join(folder, 'owner.json'), ['clientId', 'clientSecret']),
+    localTokenSecret: () => readText(join(folder, 'local-token.secret'))?.trim(),
     session: () => readTexts<SessionFile>(session, ['url', 'clientId', 'accessToken']),
     writeSession(value) {
       mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -115,6 +115,8 @@ export interface EdgeDependencies {
   readonly region: string
   /** The origin for absolute links in the answer to a request. */
   readonly publicUrlOf: PublicUrlOf
+  /** Pages of these origins may read answers; `*` is any. */
+  readonly corsOrigins: readonly string[]
   /** Clients are told to come by https alone. */
   readonly strictTransport: boolean
 }

@@ -5,7 +5,10 @@
 
 import { refuse } from '#kernel/error.ts'
 import type { Outcome } from '#plane/plane.ts'
+import { preflightHeaders } from './cors.ts'
 import type { Edge, Endpoint, Exchange } from './exchange.ts'
+import { queryOf } from './exchange.ts'
+import { cloudEndpoints } from './metadata-endpoints.ts'
 
 export interface Check {
   readonly name: string
@@ -47,6 +50,16 @@ export const metrics: Endpoint = open('metrics', async (_, edge) => {
   return { status: 200, body: text, headers: { 'Content-Type': type } }
 })
 
+/** What a command line asks to register this installation as a cloud. */
+export const metadataEndpoints: Endpoint = open('metadata', (exchange, edge) => {
+  const version = queryOf(exchange).get('api-version')
+  if (version === null) throw refuse.MissingApiVersionParameter({})
+  const body = cloudEndpoints(version, edge.publicUrlOf(exchange.request))
+  if (body === undefined)
+    throw refuse.InvalidQueryParameter({ name: 'api-version', reason: 'it is no date' })
+  return { status: 200, body }
+})
+
 /** Documents by path below `/openapi`; `/openapi` itself is asked for as the empty path. */
 export function openapi(find: (path: string) => string | undefined): Endpoint {
   return open('openapi', (exchange) => {
@@ -57,9 +70,12 @@ export function openapi(find: (path: string) => string | undefined): Endpoint {
 }
 
 /** RFC 9110, 9.3.7: the methods the edge knows, whatever the path. */
-export const options: Endpoint = open('options', () => ({
+export const options: Endpoint = open('options', ({ request }, edge) => ({
   status: 204,
-  headers: { Allow: 'GET, HEAD, PUT, PATCH, DELETE, POST, OPTIONS' },
+  headers: {
+    Allow: 'GET, HEAD, PUT, PATCH, DELETE, POST, OPTIONS',
+    ...preflightHeaders(request, edge.corsOrigins),
+  },
 }))
 
 /** Paths that belong to an area of the edge and that nothing there answers to. */

@@ -10,6 +10,7 @@ import { isUuid } from '#kernel/uuid.ts'
 import { brandHeader } from '#kernel/vendor.ts'
 import type { Outcome } from '#plane/plane.ts'
 import { addressGroupOf } from './client-address.ts'
+import { corsHeaders } from './cors.ts'
 import { announcesBody, type Edge, type Exchange, originOfExchange } from './exchange.ts'
 import { permissionOf } from './permission.ts'
 
@@ -78,6 +79,10 @@ function commonHeaders(
   if (edge.strictTransport) {
     headers.push('Strict-Transport-Security', 'max-age=31536000; includeSubDomains')
   }
+  if (edge.corsOrigins.length > 0)
+    headers.push(
+      ...corsHeaders(exchange.request, edge.corsOrigins, brandHeader(edge.words, 'AsyncOperation')),
+    )
   if (edge.isDraining()) headers.push('Connection', 'close')
   const { allowance, route } = exchange
   if (route?.nearestVersion !== undefined) {

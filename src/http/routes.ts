@@ -10,6 +10,7 @@ import type { Endpoint } from './exchange.ts'
 import {
   type Check,
   healthz,
+  metadataEndpoints,
   metrics,
   notFound,
   openapi,
@@ -122,6 +123,7 @@ function openTable(deps: RouteDependencies): Table {
     ['/healthz', healthz],
     ['/readyz', readyz(() => deps.readiness())],
     ['/metrics', deps.publishesMetrics ? metrics : notFound('open')],
+    ['/metadata/endpoints', metadataEndpoints],
     ['/openapi', documents],
     ['/openapi/*', documents],
   ] as const

@@ -93,13 +93,15 @@ function deviceFields(body: object): object {
 }
 
 function tokenFields(ctx: Context, body: object, options: AnswerOptions): object {
-  const asked = requestBehind(ctx.req)?.asked
+  const request = requestBehind(ctx.req)
+  const asked = request?.asked
+  const aliases = [...options.aliases, ...(request === undefined ? [] : [request.publicUrl])]
   const { scope } = body as Record<string, unknown>
   const words = asked?.get('scope') ?? null
   const accountId = ctx.oidc.account?.accountId
   return {
     ...(typeof scope === 'string' && words !== null
-      ? { scope: scopeAsAsked(scope, words, options) }
+      ? { scope: scopeAsAsked(scope, words, { ...options, aliases }) }
       : {}),
     ...(asked?.get('client_info') === '1' && accountId !== undefined
       ? { client_info: clientInfo(accountId, options.tenantId) }

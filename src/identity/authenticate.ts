@@ -13,7 +13,7 @@ import type { Outbound } from '#outbound/outbound.ts'
 import { type AuthenticationCode, refuseAuthentication } from './challenge.ts'
 import type { IdentityDirectory } from './directory.ts'
 import { createIssuerKeys, type IssuerKeys } from './external-issuers.ts'
-import { isSignedBy, type ParsedToken, parseToken } from './jwt.ts'
+import { isSignedBy, type ParsedToken, parseToken, type VerificationKey } from './jwt.ts'
 import type { KeyRing } from './keys.ts'
 import type { IdentityLimits } from './limits.ts'
 import { createLruCache } from './lru-cache.ts'
@@ -38,6 +38,8 @@ export interface AuthenticatorOptions {
   readonly tenantId: string
   /** Without a trailing slash; our own issuer, read at every verification because the port may be picked late. */
   readonly publicUrl: () => string
+  /** Tokens of ours may name any address as their issuer: that by which their owner came. */
+  readonly followsCaller?: boolean
   /** Accepted in `aud`, each also with a trailing slash. */
   readonly audiences: () => readonly string[]
   readonly issuers: readonly ExternalIssuer[]
@@ -147,18 +149,33 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const parsed = parseToken(token)
     if (typeof parsed === 'string') throw invalid(parsed)
     const { iss } = parsed.claims
-    const found =
-      iss === publicUrl() ? await verifyOwn(parsed) : await verifyExternal(parsed, String(iss))
+    const found = (await isOurs(parsed))
+      ? await verifyOwn(parsed)
+      : await verifyExternal(parsed, String(iss))
     const entry: Entry = { ...found, header }
     const principal = await checkPrincipal(entry)
     verified.set(hashedPart(header), entry)
     return principal
   }
 
+  /**
+   * A token of ours has the address by which its owner came as its issuer, which may be any. What makes it ours is the key.
+   * An issuer that is trusted never speaks for this directory, whatever key it names.
+   */
+  async function isOurs(token: ParsedToken): Promise<boolean> {
+    const { iss } = token.claims
+    if (iss === publicUrl()) return true
+    if (options.followsCaller !== true || external.has(String(iss))) return false
+    return (await ownKey(token)) !== undefined
+  }
+
+  async function ownKey({ keyId: id }: ParsedToken): Promise<VerificationKey | undefined> {
+    return id === undefined ? undefined : (keys.known(id) ?? (await keys.find(id)))
+  }
+
   async function verifyOwn(token: ParsedToken): Promise<Omit<Entry, 'header'>> {
     if (token.type !== 'at+jwt') throw invalid('it is not an access token')
-    const id = token.keyId
-    const key = id === undefined ? undefined : (keys.known(id) ?? (await keys.find(id)))
+    const key = await ownKey(token)
     if (key === undefined) throw invalid('its signing key is unknown')
     if (!(await isSignedBy(token, key))) throw invalid('its signature is wrong')
     const { claims } = token

@@ -38,6 +38,8 @@ export interface IdentityOptions {
   readonly namespace?: string
   /** Where clients reach this installation; asked for again each time, since a port may be picked late. */
   readonly publicUrl: () => string
+  /** The address by which a caller came, where that need not be the public URL: then tokens name it as their issuer. */
+  readonly publicUrlOf?: (req: IncomingMessage) => string
   /** What tokens are for; the public URL when left out. Both are accepted in tokens. */
   readonly audience?: string
   readonly issuers?: readonly ExternalIssuer[]
@@ -125,6 +127,7 @@ export function openIdentity(options: IdentityOptions): Identity {
       limits,
       tenantId,
       publicUrl,
+      publicUrlOf: options.publicUrlOf ?? publicUrl,
       audience,
       aliases,
       originOf:
@@ -150,6 +153,7 @@ export function openIdentity(options: IdentityOptions): Identity {
       keys,
       limits,
       publicUrl,
+      followsCaller: options.publicUrlOf !== undefined,
       audiences: aliases,
       issuers: options.issuers ?? [],
     }),

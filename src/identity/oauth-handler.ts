@@ -29,6 +29,7 @@ import {
   resourceScope,
   routes,
   signedInPath,
+  userRealmPath,
 } from './rewrite.ts'
 import { openSessions } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
@@ -47,6 +48,8 @@ export interface OAuthHandlerOptions {
   readonly limits: IdentityLimits
   readonly tenantId: string
   readonly publicUrl: () => string
+  /** The address by which a caller came. */
+  readonly publicUrlOf: (req: IncomingMessage) => string
   readonly audience: () => string
   readonly aliases: () => readonly string[]
   readonly originOf: (req: IncomingMessage) => RequestOrigin
@@ -104,13 +107,15 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
   }
 
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const cameBy = options.publicUrlOf(req)
     const outcome = await readOAuthRequest(req, {
       tenantId,
       formBytesMax: limits.formBytesMax,
       audience: audience(),
-      aliases: options.aliases(),
+      aliases: [...options.aliases(), cameBy],
       nonce: () => options.ids.secret(16),
       originOf: options.originOf,
+      publicUrl: cameBy,
     })
     switch (outcome.kind) {
       case 'unknown':
@@ -140,6 +145,7 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
     request: OAuthRequest,
   ): Promise<void> {
     const reading = request.method === 'GET' || request.method === 'HEAD'
+    const written = (req.url ?? '').split('?')[0] ?? ''
     if (request.path === routes.jwks && reading) {
       return sendJson(
         res,
@@ -151,14 +157,16 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
         },
       )
     }
-    if (request.path === instancePath && reading) return sendJson(res, 200, instances(), {})
+    if (request.path === instancePath && reading)
+      return sendJson(res, 200, instances(request), open)
+    if (request.path === userRealmPath && reading) return sendJson(res, 200, realm(written), open)
     if (request.path === localTokenPath) {
-      const inAddress = localTokenSecretIn((req.url ?? '').split('?')[0] ?? '')
+      const inAddress = localTokenSecretIn(written)
       const { status, body, principalId } = await answerLocalToken(request, req.headers, {
         ...options.localToken,
         ...(inAddress === undefined ? {} : { given: inAddress }),
         audience: audience(),
-        aliases: options.aliases(),
+        aliases: [...options.aliases(), request.publicUrl],
       })
       const error = 'error' in body ? String(body.error) : undefined
       options.onSignIn({
@@ -176,7 +184,7 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
       if (!reading) {
         return sendError(req, res, 405, 'method_not_allowed', 'Use GET.', { Allow: 'GET, HEAD' })
       }
-      return sendPage(res, signedInPage(signInUrl()))
+      return sendPage(res, signedInPage(signInUrl(request)))
     }
     await askLibrary(req, res, request)
   }
@@ -191,7 +199,7 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
     const userCode =
       request.path === routes.code_verification ? request.query.get('user_code') : null
     if (request.method === 'GET' && userCode !== null) request.query.delete('user_code')
-    const clone = toLibraryRequest(req, request, publicUrl(), {
+    const clone = toLibraryRequest(req, request, {
       'x-armature-user-code': userCode ?? '',
     })
     if (request.path.startsWith(`${interactionPath}/`)) {
@@ -210,7 +218,7 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
         clock,
         onSignIn: options.onSignIn,
         address: options.addressGroupOf(request.origin.address),
-        secureCookies: publicUrl().startsWith('https:'),
+        secureCookies: request.publicUrl.startsWith('https:'),
       })
       if (outcome.kind === 'page') return sendPage(res, outcome.page)
       res.writeHead(303, { ...securityHeaders, Location: outcome.location, 'Content-Length': '0' })
@@ -218,24 +226,26 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
       return
     }
     for (const [name, value] of Object.entries(securityHeaders)) res.setHeader(name, value)
+    // Its addresses are those by which this caller came.
+    if (request.path.startsWith('/.well-known/')) res.setHeader('Cache-Control', 'no-store')
     await provider.callback()(clone, res)
   }
 
   /** One authority, under one name: what clients ask before they trust an address. */
-  function instances(): object {
-    const { host } = new URL(publicUrl())
+  function instances({ publicUrl }: OAuthRequest): object {
+    const { host } = new URL(publicUrl)
     return {
-      tenant_discovery_endpoint: `${publicUrl()}/${tenantId}/v2.0/.well-known/openid-configuration`,
+      tenant_discovery_endpoint: `${publicUrl}/${tenantId}/v2.0/.well-known/openid-configuration`,
       'api-version': '1.1',
       metadata: [{ preferred_network: host, preferred_cache: host, aliases: [host] }],
     }
   }
 
-  function signInUrl(): string {
+  function signInUrl({ publicUrl }: OAuthRequest): string {
     const query = new URLSearchParams({
       response_type: 'token',
       client_id: portalClientId,
-      redirect_uri: `${publicUrl()}${signedInPath}`,
+      redirect_uri: `${publicUrl}${signedInPath}`,
       scope: resourceScope,
     })
     return `${routes.authorization}?${query}`
@@ -266,6 +276,24 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
 
   return (req, res) => {
     serve(req, res).catch((error: unknown) => fail(req, res, error))
+  }
+}
+
+/** Documents that any page may read; they hold addresses of the caller's own. */
+const open = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'no-store' }
+
+/** Where a user signs in: here, whoever it is. Tells nothing of whether there is such an account. */
+function realm(path: string): object {
+  const name = decoded(path.slice(path.lastIndexOf('/') + 1))
+  return { ver: '1.0', account_type: 'Managed', domain_name: name.slice(name.indexOf('@') + 1) }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // A wrong escape names nobody; the answer is the same for all.
+    return ''
   }
 }
 

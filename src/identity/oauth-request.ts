@@ -1,6 +1,6 @@
 /**
- * A request as the OAuth library shall see it: body read and bounded, parameters rewritten, addresses those
- * of the public URL whatever the `Host` header claims. Does not answer anything.
+ * A request as the OAuth library shall see it: body read and bounded, parameters rewritten, and the address by which the
+ * caller came in the headers that the library reads. Does not answer anything.
  */
 
 import { IncomingMessage } from 'node:http'
@@ -18,6 +18,8 @@ export interface OAuthRequest {
   /** The parameters as the client spelled them, posted or in the address. */
   readonly asked: URLSearchParams
   readonly origin: RequestOrigin
+  /** The address by which the caller came, without a slash at its end. */
+  readonly publicUrl: string
 }
 
 /** Which request of ours the library's request was made from. */
@@ -42,6 +44,7 @@ export async function readOAuthRequest(
     readonly tenantId: string
     readonly formBytesMax: number
     readonly originOf: (req: IncomingMessage) => RequestOrigin
+    readonly publicUrl: string
   },
 ): Promise<ReadOutcome> {
   const target = req.url ?? '/'
@@ -70,6 +73,7 @@ export async function readOAuthRequest(
       body,
       asked: form ?? query,
       origin: options.originOf(req),
+      publicUrl: options.publicUrl,
     },
   }
 }
@@ -91,10 +95,9 @@ async function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer 
 export function toLibraryRequest(
   req: IncomingMessage,
   request: OAuthRequest,
-  publicUrl: string,
   extraHeaders: Readonly<Record<string, string>>,
 ): IncomingMessage {
-  const { host, protocol } = new URL(publicUrl)
+  const { host, protocol } = new URL(request.publicUrl)
   const body =
     request.form === undefined ? request.body : Buffer.from(request.form.toString(), 'utf8')
   const search = request.query.toString()

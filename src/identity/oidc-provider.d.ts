@@ -63,7 +63,11 @@ declare module 'oidc-provider' {
   }
 
   export interface ClientClass {
-    readonly prototype: { compareClientSecret(actual: string): Promise<boolean> }
+    readonly prototype: {
+      compareClientSecret(actual: string): Promise<boolean>
+      redirectUriAllowed(uri: string): boolean
+      postLogoutRedirectUriAllowed(uri: string): boolean
+    }
     find(id: string): Promise<Client | undefined>
   }
 

@@ -18,16 +18,23 @@ import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Sql } from '#stores/store.ts'
 import { createAdapterFactory } from './adapter.ts'
 import { completeAnswers, tellOutcomes } from './answers.ts'
-import { builtInClients, findClient, isFirstParty } from './clients.ts'
+import { builtInClients, findClient, isFirstParty, portalClientId } from './clients.ts'
 import type { Consents } from './consents.ts'
 import type { IdentityDirectory } from './directory.ts'
 import type { ActiveKey } from './keys.ts'
 import type { IdentityLimits } from './limits.ts'
+import { requestBehind } from './oauth-request.ts'
 import { deviceCodePage, deviceConfirmPage, deviceDonePage } from './pages/device-pages.ts'
 import type { Page } from './pages/layout.ts'
 import { errorPage, signedOutPage, signOutPage } from './pages/message-pages.ts'
 import { beginSession, endSessions, isOver, sessionOfToken } from './provider-sessions.ts'
-import { bareImplicitMode, interactionPath, resourceScope, routes } from './rewrite.ts'
+import {
+  bareImplicitMode,
+  interactionPath,
+  resourceScope,
+  routes,
+  signedInPath,
+} from './rewrite.ts'
 import type { Sessions } from './sessions.ts'
 import type { OnSignIn } from './sign-in-events.ts'
 import { principalClaims } from './token-claims.ts'
@@ -203,6 +210,24 @@ export function createProvider(options: ProviderOptions): Provider {
     const request = Provider.ctx?.req
     if (secretId !== undefined && request !== undefined) secretUsed.set(request, secretId)
     return secretId !== undefined
+  }
+
+  /** The address by which the caller of the request under way came. */
+  const cameBy = (): string => {
+    const request = Provider.ctx?.req
+    return (request === undefined ? undefined : requestBehind(request))?.publicUrl ?? publicUrl
+  }
+  Object.defineProperty(provider, 'issuer', { get: cameBy })
+
+  // The portal is at every address of the installation.
+  const { redirectUriAllowed, postLogoutRedirectUriAllowed } = provider.Client.prototype
+  provider.Client.prototype.redirectUriAllowed = function (this: Client, uri: string) {
+    const isOwn = this.clientId === portalClientId && uri === `${cameBy()}${signedInPath}`
+    return isOwn || redirectUriAllowed.call(this, uri)
+  }
+  provider.Client.prototype.postLogoutRedirectUriAllowed = function (this: Client, uri: string) {
+    const isOwn = this.clientId === portalClientId && uri === `${cameBy()}/`
+    return isOwn || postLogoutRedirectUriAllowed.call(this, uri)
   }
 
   provider.use(endSessions(sessions))

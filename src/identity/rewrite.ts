@@ -27,6 +27,8 @@ export const localTokenPath = '/common/identity/token'
 export const signedInPath = '/signed-in'
 /** Where clients ask which hosts are one authority. */
 export const instancePath = '/common/discovery/instance'
+/** Where clients ask how a user signs in. */
+export const userRealmPath = '/common/userrealm'
 
 /** Words that clients put in the place of a tenant. Here they all mean the one tenant. */
 const authorities = ['common', 'organizations', 'consumers', 'adfs']
@@ -35,7 +37,7 @@ const authorities = ['common', 'organizations', 'consumers', 'adfs']
 export const oauthPaths: readonly string[] = [
   ...authorities.map((authority) => `/${authority}/*`),
   // Not all below a tenant: a resource's path that lost its first segment begins with an id, too.
-  ...['oauth2', 'discovery', '.well-known', 'v2.0/.well-known'].map(
+  ...['oauth2', 'discovery', 'userrealm', '.well-known', 'v2.0/.well-known'].map(
     (below) => `/:tenantId(^[0-9a-fA-F-]{36}$)/${below}/*`,
   ),
   '/.well-known/*',
@@ -49,6 +51,7 @@ const discoveryRoute =
   /^(?:\/([^/]+))?\/\.well-known\/(openid-configuration|oauth-authorization-server)$/i
 const keysRoute = /^\/([^/]+)\/discovery\/(?:v2\.0\/)?keys$/i
 const instanceRoute = /^\/([^/]+)\/discovery\/instance$/i
+const userRealmRoute = /^\/([^/]+)\/userrealm\/[^/]+\/?$/i
 const localTokenRoute = new RegExp(`^${localTokenPath}(?:/([A-Za-z0-9_-]*))?$`)
 
 /** The canonical path for any spelling of it; `undefined` when the path is none of ours. */
@@ -69,6 +72,8 @@ export function canonicalPath(path: string, tenantId: string): string | undefine
   if (keys !== null) return ours(keys[1]) ? routes.jwks : undefined
   const instance = instanceRoute.exec(path)
   if (instance !== null) return ours(instance[1]) ? instancePath : undefined
+  const realm = userRealmRoute.exec(path)
+  if (realm !== null) return ours(realm[1]) ? userRealmPath : undefined
   if (path.startsWith(`${interactionPath}/`)) return path
   if (localTokenRoute.test(path)) return localTokenPath
   return path === signedInPath ? path : undefined

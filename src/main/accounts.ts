@@ -42,6 +42,7 @@ export function openAccounts(base: Foundation, opened: AsyncDisposableStack): Ac
     seal: base.keyring.identitySeal(base.indexKey),
     tenantId: base.record.tenantId,
     publicUrl: base.publicUrl,
+    ...(config.publicUrl === undefined ? { publicUrlOf: base.publicUrlOf } : {}),
     issuers: config.issuers,
     limits: {
       sessionSeconds: config.sessionIdleHours * 3600,

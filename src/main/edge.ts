@@ -87,6 +87,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     words,
     region: 'LOCAL',
     publicUrlOf: base.publicUrlOf,
+    corsOrigins: config.corsOrigins,
     strictTransport: config.publicUrl?.startsWith('https:') === true,
     ...(base.certificates === undefined ? {} : { certificates: base.certificates }),
     unhandledErrors: served.unhandledErrors,

@@ -43,6 +43,7 @@ export async function servePlane(
     words: contractWords,
     region: 'LOCAL',
     publicUrlOf: () => url,
+    corsOrigins: [],
     strictTransport: false,
     readiness: async () => [],
     ...given,

@@ -85,6 +85,7 @@ export async function startEdge(start: StartOptions = {}): Promise<TestEdge> {
     words: start.words ?? contractWords,
     region: 'LOCAL',
     publicUrlOf: () => edge.publicUrl,
+    corsOrigins: [],
     strictTransport: start.options?.strictTransport ?? false,
     readiness: async () => [{ name: 'store', ok: true }],
     ...start.options,

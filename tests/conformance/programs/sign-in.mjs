@@ -11,47 +11,18 @@ import {
 } from '@azure/identity'
 import { ConfidentialClientApplication, PublicClientApplication } from '@azure/msal-node'
 import { createBrowser } from '../../../src/identity/testing/browser.ts'
-
-/** Addresses and credentials, by the test that starts this program. `url` is behind TLS, `plainUrl` is not. */
-const given = JSON.parse(process.env['GIVEN'] ?? '{}')
-const { url, tenantId } = given
-const scope = `${url}/.default`
-const host = new URL(url).host
-
-async function checkToken(token) {
-  const response = await fetch(`${url}/subscriptions?api-version=2022-12-01`, {
-    headers: { authorization: `Bearer ${token}` },
-  })
-  assert.equal(response.status, 200, await response.text())
-}
-
-async function signIn(browser, address) {
-  const page = await browser.open(address)
-  assert.match(page.body, /<h1>Sign in<\/h1>/)
-  const { signInName: name, password } = given
-  return browser.submit(page, { name, password, do: 'sign-in' })
-}
-
-async function enterDeviceCode(page, code, consent = false) {
-  const browser = createBrowser(url)
-  const entry = await browser.open(page)
-  const confirm = await browser.submit(entry, { user_code: code })
-  const asked = await browser.submit(confirm, { confirm: 'yes' })
-  assert.match(asked.body, /<h1>Sign in<\/h1>/)
-  const { signInName: name, password } = given
-  let done = await browser.submit(asked, { name, password, do: 'sign-in' })
-  // Anybody may claim to be a public client, so the person is asked.
-  if (consent) {
-    assert.match(done.body, /Published command line/)
-    done = await browser.submit(done, { do: 'allow' })
-  }
-  assert.match(done.body, /signed in|You can close/i)
-}
-
-/** A person's part went wrong while the library waits for it. */
-function failed(error) {
-  process.stderr.write(`${error.stack}\n`)
-}
+import {
+  checkToken,
+  enterDeviceCode,
+  failed,
+  given,
+  host,
+  runCases,
+  scope,
+  signIn,
+  tenantId,
+  url,
+} from './cases.mjs'
 
 const cases = {
   async ClientSecretCredential() {
@@ -176,16 +147,4 @@ const cases = {
   },
 }
 
-for (const [name, run] of Object.entries(cases)) {
-  // A library that waits for what never comes must not hold the test.
-  const late = new Promise((_resolve, reject) => {
-    setTimeout(() => reject(new Error('not done after 20 seconds')), 20_000).unref()
-  })
-  const error = await Promise.race([run(), late]).then(
-    () => undefined,
-    (thrown) => (thrown instanceof Error ? thrown.stack : String(thrown)),
-  )
-  process.stdout.write(`${JSON.stringify({ name, error })}\n`)
-}
-// A credential may keep a listener or a timer.
-process.exit(0)
+await runCases(cases)

@@ -1,0 +1,90 @@
+/** `env`: what a shell needs so that the usual clients come to this installation, to be evaluated by it. */
+
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { rootCertificates } from 'node:tls'
+import { findAuthority } from '../authority.ts'
+import { type Command, defineCommand } from '../command.ts'
+import { notRunning } from '../credential.ts'
+import type { Home } from '../home.ts'
+import { printJson } from '../output/print.ts'
+import { quote } from './demo/format-call.ts'
+
+export const command: Command = defineCommand({
+  name: 'env',
+  summary: 'What a shell needs to point the usual clients here',
+  arguments: [],
+  options: {
+    credentials: {
+      type: 'boolean',
+      summary:
+        'The credentials of the local owner besides, for libraries that read them from the environment',
+    },
+    shell: {
+      type: 'string',
+      value: 'name',
+      choices: ['sh', 'powershell', 'json'],
+      summary: 'Whose words; sh when left out',
+    },
+  },
+  examples: ['env', 'env --credentials', 'env --shell powershell'],
+  async run(context, { credentials, shell = 'sh' }) {
+    const home = context.home()
+    const running = home.running()
+    if (running === undefined) throw notRunning(home)
+    const url = running.httpsUrl === undefined ? running.url : running.httpsUrl
+    const variables: Record<string, string> = {
+      ARMATURE_URL: url,
+      AZURE_AUTHORITY_HOST: url,
+      AZURE_TENANT_ID: running.tenantId,
+      AZURE_SUBSCRIPTION_ID: running.subscriptionId,
+      ...(running.httpsUrl === undefined ? {} : trustVariables(home)),
+      ...(credentials ? credentialVariables(home, url) : {}),
+    }
+    if (shell === 'json') {
+      printJson(context.terminal, variables)
+      return 0
+    }
+    const lines = Object.entries(variables).map(([name, value]) =>
+      shell === 'sh'
+        ? `export ${name}=${quote(value)}`
+        : `$env:${name} = '${value.replaceAll("'", "''")}'`,
+    )
+    context.terminal.out(`${lines.join('\n')}\n`)
+    return 0
+  },
+})
+
+/** Node adds to what it trusts; the others replace it, so they are given the public authorities, too. */
+function trustVariables(home: Home): Record<string, string> {
+  const authority = findAuthority(home)
+  const folder = join(home.folder, 'tls')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const bundle = join(folder, 'bundle.pem')
+  const beside = `${bundle}.${process.pid}.new`
+  writeFileSync(
+    beside,
+    `${[readFileSync(authority, 'utf8').trim(), ...rootCertificates].join('\n')}\n`,
+  )
+  renameSync(beside, bundle)
+  return {
+    NODE_EXTRA_CA_CERTS: authority,
+    REQUESTS_CA_BUNDLE: bundle,
+    CURL_CA_BUNDLE: bundle,
+    SSL_CERT_FILE: bundle,
+  }
+}
+
+/** By which the family's libraries sign in without a line of code: as an application, or as a managed identity. */
+function credentialVariables(home: Home, url: string): Record<string, string> {
+  const owner = home.owner()
+  const secret = home.localTokenSecret()
+  return {
+    ...(owner === undefined
+      ? {}
+      : { AZURE_CLIENT_ID: owner.clientId, AZURE_CLIENT_SECRET: owner.clientSecret }),
+    ...(secret === undefined
+      ? {}
+      : { IDENTITY_ENDPOINT: `${url}/common/identity/token`, IDENTITY_HEADER: secret }),
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Where a cloud has what, as command lines ask for it when it is registered. Services that are not here have an empty
+ * address. Pure.
+ */
+
+/** Until this version the answer is one object in the oldest form. */
+const listSince = '2018-05-01'
+/** From this version on it is one object again. */
+const objectSince = '2022-09-01'
+
+/** `undefined`: the version is none. */
+export function cloudEndpoints(version: string, publicUrl: string): object | undefined {
+  // Older command lines ask so.
+  if (version === '1.0') return oldest(publicUrl)
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(version)) return undefined
+  if (version < listSince) return oldest(publicUrl)
+  const cloud = cloudOf(publicUrl)
+  return version < objectSince ? [cloud] : cloud
+}
+
+/**
+ * What the published command line registers a cloud by. It asks a public service whether an authority is to be trusted,
+ * unless its address ends in this word.
+ */
+function oldest(publicUrl: string): object {
+  return {
+    galleryEndpoint: '',
+    graphEndpoint: publicUrl,
+    portalEndpoint: publicUrl,
+    authentication: { loginEndpoint: `${publicUrl}/adfs`, audiences: [publicUrl] },
+  }
+}
+
+function cloudOf(publicUrl: string): object {
+  return {
+    name: 'Armature',
+    portal: publicUrl,
+    authentication: {
+      loginEndpoint: publicUrl,
+      audiences: [publicUrl],
+      tenant: 'common',
+      identityProvider: 'AAD',
+    },
+    resourceManager: publicUrl,
+    graph: publicUrl,
+    graphAudience: publicUrl,
+    media: '',
+    batch: '',
+    gallery: '',
+    sqlManagement: '',
+    vmImageAliasDoc: '',
+    suffixes: { storage: '', keyVaultDns: '', sqlServerHostname: '', acrLoginServer: '' },
+  }
+}
