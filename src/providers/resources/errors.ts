@@ -59,6 +59,17 @@ export const deploymentErrors = defineErrors({
     message: "The mode 'Complete' is for resource groups only.",
     advice: 'User: deploy to a resource group, or take the mode Incremental.',
   },
+  DeploymentSettingNotServed: {
+    status: 400,
+    message: "'properties.{name}' is not served here: {reason}.",
+    advice: 'User: leave it out.',
+  },
+  InvalidDeploymentLocation: {
+    status: 409,
+    message:
+      "The deployment '{name}' already exists in location '{existing}'; it cannot be in '{location}'.",
+    advice: 'User: keep the location, or take another name.',
+  },
   NestedDeploymentMode: {
     status: 400,
     message: "A nested deployment cannot have the mode 'Complete'.",

@@ -17,7 +17,15 @@ export function comparable(answer: unknown): unknown {
   const { properties } = rest
   if (!isJsonObject(properties)) return rest
   const { provisioningState: _state, ...kept } = properties
-  return { ...rest, properties: kept }
+  return { ...rest, properties: withoutInstances(kept) }
+}
+
+/** What an engine says of what runs now, at any depth. */
+function withoutInstances(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutInstances)
+  if (!isJsonObject(value)) return value
+  const kept = Object.entries(value).filter(([name]) => name !== 'instanceView')
+  return Object.fromEntries(kept.map(([name, one]) => [name, withoutInstances(one)]))
 }
 
 export function deltaOf(before: unknown, after: unknown): readonly PropertyChange[] {

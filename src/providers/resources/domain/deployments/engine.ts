@@ -1,6 +1,7 @@
 /** What the parts of the deployment type share: from bodies and rows to expanded plans and previews. */
 
 import { createHash } from 'node:crypto'
+import { refuse } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import type { Context } from '#plane/declare/resource.ts'
@@ -46,6 +47,12 @@ export function expandAt(
   return expandRequest({ threads, words, tenantId, reader, publicUrl, offers }, request, occasion)
 }
 
+/** Throws where a deployment that a client sends to a subscription does not say where it is. */
+export function requireLocation(id: ResourceId, { location }: DeploymentRequest): void {
+  if (location !== undefined || deploysTo(id) !== 'subscription') return
+  throw refuse.LocationRequired({}, { target: 'location' })
+}
+
 /** The plan of a stored run, the same each time. */
 export function expandStored(
   deps: DeploymentDependencies,
@@ -63,7 +70,8 @@ export function expandStored(
     ...(templateLink === undefined ? {} : { templateLink }),
     ...(location === undefined ? {} : { location }),
   }
-  return expandAt(deps, request, { id, deployer, run, startedAt, isAccepted: true })
+  const isNested = model.nesting !== undefined
+  return expandAt(deps, request, { id, deployer, run, startedAt, isAccepted: true, isNested })
 }
 
 export function modelOf(
@@ -74,19 +82,26 @@ export function modelOf(
   by: { readonly deployer: Principal; readonly correlationId: string },
   at: { readonly run: string; readonly startedAt: number },
 ): Deployment {
-  const { mode, template, templateLink, location } = request
+  const { parameters: _sealed, ...kept } = request
   return {
     ...at,
     ...by,
-    mode,
-    template,
-    ...(templateLink === undefined ? {} : { templateLink }),
+    ...kept,
     templateHash: hashOf(texts.template),
     dependencies: dependenciesOf(plan),
     sealedParameters: deps.seal.seal(texts.parameters, sealContext(id.key, at.run)),
     parameters: plan.parameters,
-    ...(location === undefined ? {} : { location }),
+    providers: providersOf(plan),
   }
+}
+
+function providersOf(plan: Planned): NonNullable<Deployment['providers']> {
+  const types = new Map<string, Set<string>>()
+  for (const { type, existing } of plan.nodes) {
+    const [namespace = '', ...rest] = type.split('/')
+    if (!existing) types.set(namespace, (types.get(namespace) ?? new Set()).add(rest.join('/')))
+  }
+  return [...types].map(([namespace, all]) => ({ namespace, types: [...all] }))
 }
 
 /** Edges that are kept for showing; what the engine goes by is the plan itself. */

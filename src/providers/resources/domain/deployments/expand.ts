@@ -48,6 +48,8 @@ export interface Occasion {
   readonly startedAt: number
   /** Carried out already, or part of what is: it waits for its turn, and is not refused for the allowance. */
   readonly isAccepted: boolean
+  /** Begun by another deployment. */
+  readonly isNested: boolean
 }
 
 /** Throws `InvalidTemplate` with every problem there is. */
@@ -89,7 +91,7 @@ export async function refusing<T>(work: () => Promise<T>): Promise<T> {
 async function contextOf(
   deps: ExpandDependencies,
   request: DeploymentRequest,
-  { id, deployer, run, startedAt }: Occasion,
+  { id, deployer, run, startedAt, isNested }: Occasion,
 ): Promise<PlainContext> {
   const subscription = subscriptionOf(id) ?? ''
   const group = resourceGroupOf(id)
@@ -105,6 +107,7 @@ async function contextOf(
     },
     ...(group === undefined ? {} : { resourceGroup: await groupOf(deps, subscription, group) }),
     deploymentName: nameOf(id),
+    ...(isNested ? { isNested } : {}),
     ...(request.location === undefined ? {} : { location: request.location }),
     ...(request.templateLink === undefined ? {} : { templateLink: { ...request.templateLink } }),
     deployer: { objectId: deployer.id, tenantId: deployer.tenantId },

@@ -8,7 +8,6 @@ import type { ErrorDetail } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { Caller, DryRunResult } from '#plane/caller.ts'
 import type { Json } from '#template/plan.ts'
-import { refusePreflight } from '../../errors.ts'
 import type { Planned, PlannedNode } from '../evaluation/remote-plan.ts'
 import { evaluateLate, jsonOf } from './answers.ts'
 import { attempt, errorOf } from './attempt.ts'
@@ -46,13 +45,29 @@ interface Prepared {
 const wavesMax = 10
 
 /** Resources shown between two pauses, in which the server does other work. */
-export const shownAtOnce = 16
+const shownAtOnce = 16
+
+/** Refusals of the address alone: the namespace, the type, the version, the method. No body is needed for them. */
+const ofAddress = new Set([
+  'InvalidRequestUri',
+  'InvalidSubscriptionId',
+  'InvalidDeploymentScope',
+  'InvalidResourceName',
+  'InvalidResourceNamespace',
+  'InvalidResourceType',
+  'InvalidApiVersionParameter',
+  'MissingApiVersionParameter',
+  'MethodNotAllowed',
+  'AuthorizationFailed',
+])
 
 /** Refusals that no other resource's coming into being can mend. */
 const certain = new Set([
+  ...ofAddress,
   'InvalidRequestContent',
-  'AuthorizationFailed',
-  'InvalidResourceName',
+  'InvalidTagName',
+  'InvalidTagNameCharacters',
+  'ValidationError',
   'NestedDeploymentMode',
 ])
 
@@ -104,10 +119,18 @@ export async function previewPlan(
     if (prepared.size + settled.size === plan.nodes.length) break
   }
   const texts = [...secrets]
+  const unsendable = await refusedAddresses(
+    deps,
+    plan.nodes.filter((node) => !node.existing && !prepared.has(node.key)),
+  )
   const created = new Set(
     [...rehearsed].flatMap(([key, one]) => (one.kind === 'ok' && one.status === 201 ? [key] : [])),
   )
+  /** What is not certain to be there: it is refused, or not known, or made by a nested deployment, or waits for such. */
+  const open = new Set<string>()
   const show = (node: PlannedNode): Preview => {
+    const refused = unsendable.get(node.key)
+    if (refused !== undefined) return { kind: 'refused', node, error: refused }
     const known = settled.get(node.key)
     if (known !== undefined) return known
     const result = rehearsed.get(node.key)
@@ -122,7 +145,8 @@ export async function previewPlan(
     }
     const error = { ...redact(errorOf(result.error), texts), target: node.id }
     const mayMend = node.dependsOn.some((key) => created.has(key) || !rehearsed.has(key))
-    if (result.early && mayMend && !certain.has(error.code)) {
+    const isConsequence = result.error.status === 404 && node.dependsOn.some((key) => open.has(key))
+    if (isConsequence || (result.early && mayMend && !certain.has(error.code))) {
       return { kind: 'unknown', node, reason: error.message }
     }
     return { kind: 'refused', node, error }
@@ -130,9 +154,28 @@ export async function previewPlan(
   const previews: Preview[] = []
   for (const [at, node] of plan.nodes.entries()) {
     if (at % shownAtOnce === 0) await setImmediate()
-    previews.push(show(node))
+    const shown = show(node)
+    previews.push(shown)
+    const isSure = shown.kind === 'ok' || shown.kind === 'existing'
+    if (!isSure || node.dependsOn.some((key) => open.has(key))) open.add(node.key)
   }
   return { previews, secrets: texts }
+}
+
+/** Of resources whose bodies are not known yet, or are looked at elsewhere. */
+async function refusedAddresses(
+  { caller, principal, correlationId }: PreviewDependencies,
+  nodes: readonly PlannedNode[],
+): Promise<ReadonlyMap<string, ErrorDetail>> {
+  const requests = nodes.map(({ id, apiVersion }) => ({ path: id, version: apiVersion, body: {} }))
+  const results = await caller.dryRun(requests, principal, correlationId)
+  const refused = new Map<string, ErrorDetail>()
+  for (const [at, { key, id }] of nodes.entries()) {
+    const result = results[at]
+    if (result?.kind !== 'refused' || !ofAddress.has(result.error.code)) continue
+    refused.set(key, { ...errorOf(result.error), target: id })
+  }
+  return refused
 }
 
 async function nestedPreview(node: PlannedNode, body: Json): Promise<Preview> {
@@ -176,10 +219,4 @@ export function asTentative(previews: readonly Preview[]): readonly Preview[] {
       ? { kind: 'unknown', node: one.node, reason: one.error.message }
       : one,
   )
-}
-
-/** Throws `InvalidTemplateDeployment` with the refusals of all resources. */
-export function requireAccepted(previews: readonly Preview[]): void {
-  const refused = previews.flatMap((one) => (one.kind === 'refused' ? [one.error] : []))
-  if (refused.length > 0) throw refusePreflight(refused)
 }

@@ -3,7 +3,11 @@
 import { isJsonObject } from '#kernel/patch.ts'
 import type { JsonObject } from '#template/plan.ts'
 import { refuseDeployment, refuseTemplate } from '../../errors.ts'
-import type { DeploymentMode, DeploymentRequest } from '../../resources/deployments/model.ts'
+import type {
+  DeploymentMode,
+  DeploymentRequest,
+  ValidationLevel,
+} from '../../resources/deployments/model.ts'
 import type { Payer, TemplateThreads } from '../evaluation/template-threads.ts'
 import { refusing } from './expand.ts'
 import { type Followed, followLink, requireContentVersion, type TemplateLinks } from './links.ts'
@@ -22,7 +26,9 @@ export async function readRequest(
 ): Promise<DeploymentRequest> {
   const outer = isJsonObject(body) ? body : {}
   const properties = isJsonObject(outer['properties']) ? outer['properties'] : {}
-  const { location } = outer
+  const { location, tags } = outer
+  requireServed(properties)
+  const validationLevel = levelOf(properties['validationLevel'])
   const mode = modeOf(properties['mode'])
   if (mode === 'Complete' && !isGroup) throw refuseDeployment.InvalidDeploymentMode()
   const template = await followLink(properties['templateLink'], links)
@@ -39,7 +45,38 @@ export async function readRequest(
         : await linkedParameters(parameters, threads, payer),
     ...(template === undefined ? {} : { templateLink: template.link }),
     ...(typeof location === 'string' && location !== '' ? { location } : {}),
+    // The schema of the body lets strings through only.
+    ...(isJsonObject(tags) ? { tags: tags as Readonly<Record<string, string>> } : {}),
+    ...(validationLevel === undefined ? {} : { validationLevel }),
   }
+}
+
+/** Throws for what would have to be done and is not: nothing is dropped without a word. */
+function requireServed(properties: Readonly<Record<string, unknown>>): void {
+  const { onErrorDeployment, debugSetting, extensionConfigs } = properties
+  const refuse = (name: string, reason: string): never => {
+    throw refuseDeployment.DeploymentSettingNotServed({ name, reason })
+  }
+  if (isJsonObject(onErrorDeployment)) {
+    refuse('onErrorDeployment', 'no earlier deployment is carried out when this one fails')
+  }
+  const level = isJsonObject(debugSetting) ? debugSetting['detailLevel'] : undefined
+  if (typeof level === 'string' && !/^(none)?$/i.test(level)) {
+    refuse('debugSetting', 'requests and answers of the resources are not recorded')
+  }
+  if (isJsonObject(extensionConfigs) && Object.keys(extensionConfigs).length > 0) {
+    refuse('extensionConfigs', 'there are no extensions')
+  }
+}
+
+const levels: readonly ValidationLevel[] = ['Template', 'Provider', 'ProviderNoRbac']
+
+function levelOf(given: unknown): ValidationLevel | undefined {
+  if (given === undefined || given === null) return undefined
+  const found = levels.find((one) => one.toLowerCase() === String(given).toLowerCase())
+  if (found !== undefined) return found
+  const reason = `expected one of ${levels.join(', ')}`
+  throw refuseDeployment.DeploymentSettingNotServed({ name: 'validationLevel', reason })
 }
 
 /** Read as text, so that what is wrong with it is told with its line and column. */

@@ -3,6 +3,11 @@
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Deployment, Progress, StepRecord } from '../../resources/deployments/model.ts'
 
+export const deploymentCanceled = {
+  code: 'DeploymentCanceled',
+  message: 'the deployment was canceled',
+} as const
+
 export function showDeployment(
   model: Deployment,
   state: string,
@@ -15,6 +20,7 @@ export function showDeployment(
   const outputs = state === 'Succeeded' ? seen?.outputs : undefined
   return {
     ...(model.location === undefined ? {} : { location: model.location }),
+    ...(model.tags === undefined ? {} : { tags: model.tags }),
     properties: {
       provisioningState: state,
       correlationId: model.correlationId,
@@ -24,16 +30,30 @@ export function showDeployment(
       templateHash: model.templateHash,
       ...(model.templateLink === undefined ? {} : { templateLink: model.templateLink }),
       parameters: model.parameters,
-      providers: [],
+      ...(model.validationLevel === undefined ? {} : { validationLevel: model.validationLevel }),
+      providers: (model.providers ?? []).map(({ namespace, types }) => ({
+        namespace,
+        resourceTypes: types.map((resourceType) => ({
+          resourceType,
+          locations: model.location === undefined ? [] : [model.location],
+        })),
+      })),
       dependencies: model.dependencies.map(({ id, dependsOn }) => ({
         dependsOn: dependsOn.map(targetOf),
         ...targetOf(id),
       })),
       outputResources: made.map(({ id }) => ({ id })),
       ...(outputs === undefined ? {} : { outputs }),
-      ...(seen?.error === undefined || state === 'Succeeded' ? {} : { error: seen.error }),
+      ...errorOf(state, seen),
     },
   }
+}
+
+/** A canceled deployment has no step that failed, and says so all the same. */
+function errorOf(state: string, seen: Progress | undefined): object {
+  if (state === 'Succeeded') return {}
+  if (state === 'Canceled') return { error: deploymentCanceled }
+  return seen?.error === undefined ? {} : { error: seen.error }
 }
 
 function lastMoment(model: Deployment, seen: Progress | undefined): number {

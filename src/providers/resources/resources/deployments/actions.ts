@@ -1,31 +1,19 @@
 /** cancel, validate, whatIf and exportTemplate. Only the first changes anything, and that only the deployment. */
 
-import { setImmediate } from 'node:timers/promises'
 import Type from 'typebox'
 import { isTerminalState } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
-import { nameOf, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import { nameOf, scopeOf } from '#kernel/resource-id.ts'
 import type { Action, ActionContext } from '#plane/declare/action.ts'
 import type { DeploymentDependencies } from '../../dependencies.ts'
 import { jsonOf } from '../../domain/deployments/answers.ts'
 import { attempt } from '../../domain/deployments/attempt.ts'
 import { comparable, deltaOf } from '../../domain/deployments/delta.ts'
-import { expandAt, modelOf, requestAt } from '../../domain/deployments/engine.ts'
+import { expandAt, modelOf, requestAt, requireLocation } from '../../domain/deployments/engine.ts'
 import { deploysTo } from '../../domain/deployments/expand.ts'
 import { outermost } from '../../domain/deployments/kept-resources.ts'
-import {
-  nestResourcesMax,
-  requireShare,
-  shareOfNested,
-} from '../../domain/deployments/nested-share.ts'
-import { nestingLimits } from '../../domain/deployments/nesting.ts'
-import {
-  asTentative,
-  type Preview,
-  previewPlan,
-  requireAccepted,
-  shownAtOnce,
-} from '../../domain/deployments/preview.ts'
+import type { Preview } from '../../domain/deployments/preview.ts'
+import { previewTree } from '../../domain/deployments/preview-tree.ts'
 import { redact } from '../../domain/deployments/redact.ts'
 import { type Member, membersOf } from '../../domain/deployments/run.ts'
 import { showDeployment } from '../../domain/deployments/show.ts'
@@ -66,19 +54,23 @@ export function deploymentActions(
       answer: Type.Object({ properties: Type.Object({}) }),
       unstored: true,
       async run(context, body: unknown) {
-        const asked = await previewOf(
-          deps,
-          context,
-          context.id,
-          await requestAt(deps, context.id, body, context),
-        )
-        requireAccepted(asked.previews)
-        const shown = showDeployment(asked.model, 'Succeeded', undefined)
+        const { id, principal, correlationId, now } = context
+        const request = await requestAt(deps, id, body, context)
+        requireLocation(id, request)
+        const at = { run: deps.ids.uuid(), startedAt: now }
+        const expanded = await expandAt(deps, request, occasionOf(context, at.run))
+        const by = { deployer: principal, correlationId }
+        const model = modelOf(deps, id, request, expanded, by, at)
+        const validatedResources: { readonly id: string }[] = []
+        const validation = request.validationLevel
+        await previewTree(deps, context, { id, expanded, validation }, ({ node }) => {
+          validatedResources.push({ id: node.id })
+        })
+        const shown = showDeployment(model, 'Succeeded', undefined)
         const { outputResources: _none, ...properties } = shown['properties'] as Record<
           string,
           unknown
         >
-        const validatedResources = asked.previews.map(({ node }) => ({ id: node.id }))
         return {
           status: 200,
           body: {
@@ -99,8 +91,10 @@ export function deploymentActions(
       unstored: true,
       countsAsRead: true,
       async run(context, body: unknown) {
+        const { correlationId } = context
         const short = resultFormat(body) === 'ResourceIdOnly'
         const request = await requestAt(deps, context.id, body, context)
+        requireLocation(context.id, request)
         const changes = await whatIf(deps, context, request)
         const shown = short
           ? changes.map(({ resourceId, changeType }) => ({
@@ -110,7 +104,10 @@ export function deploymentActions(
                 : changeType,
             }))
           : changes
-        return { status: 200, body: { status: 'Succeeded', properties: { changes: shown } } }
+        return {
+          status: 200,
+          body: { status: 'Succeeded', properties: { correlationId, changes: shown } },
+        }
       },
     },
     exportTemplate: {
@@ -124,24 +121,11 @@ export function deploymentActions(
   }
 }
 
-async function previewOf(
-  deps: DeploymentDependencies,
-  context: Pick<ActionContext<Deployment>, 'principal' | 'correlationId' | 'now'>,
-  id: ResourceId,
-  request: DeploymentRequest,
-): Promise<{ model: Deployment; previews: readonly Preview[]; secrets: readonly string[] }> {
-  const { principal, correlationId, now } = context
-  const at = { run: deps.ids.uuid(), startedAt: now }
-  const expanded = await expandAt(deps, request, {
-    id,
-    deployer: principal,
-    ...at,
-    isAccepted: false,
-  })
-  const model = modelOf(deps, id, request, expanded, { deployer: principal, correlationId }, at)
-  const { caller } = deps.services
-  const preview = await previewPlan({ caller, principal, correlationId }, expanded)
-  return { model, ...preview }
+function occasionOf(
+  { id, principal, now }: ActionContext<Deployment>,
+  run: string,
+): Parameters<typeof expandAt>[2] {
+  return { id, deployer: principal, run, startedAt: now, isAccepted: false, isNested: false }
 }
 
 /** What a what-if has found so far, over all levels. */
@@ -153,14 +137,6 @@ interface Found {
   readonly unknown: string[]
 }
 
-/** How far inside, and whether something that is made first could still change what is said. */
-interface Level {
-  readonly depth: number
-  /** Resources that it may have with all that is nested in it. */
-  readonly share: number
-  readonly isTentative: boolean
-}
-
 async function whatIf(
   deps: DeploymentDependencies,
   context: ActionContext<Deployment>,
@@ -168,12 +144,9 @@ async function whatIf(
 ): Promise<readonly Change[]> {
   const { id } = context
   const found: Found = { changes: [], kept: new Set(), unknown: [] }
-  await previewLevel(
-    deps,
-    context,
-    { id, request },
-    { depth: 0, isTentative: false, share: nestResourcesMax },
-    found,
+  const expanded = await expandAt(deps, request, occasionOf(context, deps.ids.uuid()))
+  await previewTree(deps, context, { id, expanded }, (preview, secrets) =>
+    noteChange(deps, context, preview, secrets, found),
   )
   if (deploysTo(id) === 'group') {
     for await (const member of membersOf(deps.services.listTracked, scopeOf(id))) {
@@ -202,44 +175,21 @@ async function leftOver(
   return { resourceId, changeType: 'Unsupported', before, unsupportedReason }
 }
 
-/** Throws the refusals of the level. */
-async function previewLevel(
+async function noteChange(
   deps: DeploymentDependencies,
   context: ActionContext<Deployment>,
-  { id, request }: { readonly id: ResourceId; readonly request: DeploymentRequest },
-  { depth, isTentative, share }: Level,
-  found: Found,
+  preview: Preview,
+  secrets: readonly string[],
+  { kept, unknown, changes }: Found,
 ): Promise<void> {
-  const seen = await previewOf(deps, context, id, request)
-  const { secrets } = seen
-  requireShare(nameOf(id), seen.previews.length, share)
-  const nestedCount = seen.previews.filter(({ node }) => node.nested).length
-  const previews = isTentative ? asTentative(seen.previews) : seen.previews
-  requireAccepted(previews)
-  for (const [at, preview] of previews.entries()) {
-    if (at % shownAtOnce === 0) await setImmediate()
-    const { node } = preview
-    const nested = node.nested ? parseResourceId(node.id) : undefined
-    if (nested === undefined) found.kept.add(outermost(node.id))
-    if (preview.kind === 'existing' || preview.kind === 'refused') continue
-    if (preview.kind === 'ok') {
-      found.changes.push(await changeOf(deps, context, preview, secrets))
-    } else if (preview.kind === 'nested' && nested !== undefined && depth < nestingLimits.depth) {
-      const inner = await requestAt(deps, nested, preview.body, context)
-      const level = {
-        depth: depth + 1,
-        isTentative: isTentative || node.dependsOn.length > 0,
-        share: shareOfNested(share, seen.previews.length, nestedCount),
-      }
-      await previewLevel(deps, context, { id: nested, request: inner }, level, found)
-    } else {
-      const unsupportedReason =
-        preview.kind === 'unknown'
-          ? preview.reason
-          : `it is nested more than ${nestingLimits.depth} deep`
-      if (node.nested) found.unknown.push(node.id)
-      found.changes.push({ resourceId: node.id, changeType: 'Unsupported', unsupportedReason })
-    }
+  const { node } = preview
+  if (!node.nested) kept.add(outermost(node.id))
+  if (preview.kind === 'ok') {
+    changes.push(await changeOf(deps, context, preview, secrets))
+  } else if (preview.kind === 'unknown') {
+    if (node.nested) unknown.push(node.id)
+    const unsupportedReason = preview.reason
+    changes.push({ resourceId: node.id, changeType: 'Unsupported', unsupportedReason })
   }
 }
 

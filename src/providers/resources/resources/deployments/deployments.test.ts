@@ -267,15 +267,24 @@ test('a failure names the resource and holds its error; what depends on it is no
     name: 'inner',
     properties: {
       mode: 'Incremental',
-      template: templateFor([{ ...vault, name: 'in', location: 'local' }]),
+      expressionEvaluationOptions: { scope: 'inner' },
+      template: templateFor([{ ...vault, name: 'in', location: 'local' }], {
+        outputs: { text: { type: 'string', value: "[reference('in').vaultUri]" } },
+      }),
     },
   }
+  // What it is given is known only when the first one has run.
+  const value = "[reference('inner').outputs.text.value]"
   const second = {
     type: 'Vendor.Resources/deployments',
     apiVersion: '2025-03-01',
     name: 'broken',
     dependsOn: ['inner'],
-    properties: { template: { resources: 'none' } },
+    properties: {
+      expressionEvaluationOptions: { scope: 'inner' },
+      parameters: { count: { value } },
+      template: templateFor([], { parameters: { count: { type: 'int' } } }),
+    },
   }
   const last = { ...vault, name: 'later', dependsOn: ['broken'] }
   await started.call('PUT', at('outer'), body([nested, second, last]))
@@ -456,15 +465,16 @@ test('nested deployments to other groups, and on what their parent makes first: 
     schema,
   )
   const path = at('top', subscription)
+  const location = 'local'
   const kinds = async (): Promise<readonly string[]> => {
-    const answer = json(await started.call('POST', `${path}/whatIf`, asked))
+    const answer = json(await started.call('POST', `${path}/whatIf`, { ...asked, location }))
     return answer.properties.changes.map(
       (one: { resourceId: string; changeType: string }) =>
         `${one.resourceId.split('/').at(-1)}:${one.changeType}`,
     )
   }
   assert.deepEqual(await kinds(), ['fresh:Create', 'v:Create', 's:Unsupported'])
-  await started.call('PUT', path, asked)
+  await started.call('PUT', path, { ...asked, location })
   await started.settle()
   const read = json(await started.call('GET', path))
   assert.equal(read.properties.provisioningState, 'Succeeded', JSON.stringify(read.properties))

@@ -8,6 +8,9 @@ import type { Nesting } from '../../domain/deployments/nesting.ts'
 
 export type DeploymentMode = 'Incremental' | 'Complete'
 
+/** How much is looked at before anything is written: the template alone, every resource, or all but the rights. */
+export type ValidationLevel = 'Template' | 'Provider' | 'ProviderNoRbac'
+
 /** What a caller asks for: the `properties` of a body, read leniently. */
 export interface DeploymentRequest {
   readonly mode: DeploymentMode
@@ -16,6 +19,8 @@ export interface DeploymentRequest {
   readonly template: JsonObject
   readonly parameters: JsonObject
   readonly location?: string
+  readonly tags?: Readonly<Record<string, string>>
+  readonly validationLevel?: ValidationLevel
 }
 
 export interface Deployment {
@@ -32,6 +37,10 @@ export interface Deployment {
   /** The bound parameters as they may be shown. */
   readonly parameters: Readonly<Record<string, { readonly type: string; readonly value?: unknown }>>
   readonly location?: string
+  readonly tags?: Readonly<Record<string, string>>
+  readonly validationLevel?: ValidationLevel
+  /** The types of its resources, by namespace. Records of older versions have none. */
+  readonly providers?: readonly { readonly namespace: string; readonly types: readonly string[] }[]
   /** Who deploys, as vouched for at the time; what they may do is asked anew at every step. */
   readonly deployer: Principal
   readonly correlationId: string

@@ -16,6 +16,7 @@ import type { Reader } from '#plane/declare/resource.ts'
 import { attempt } from '../../domain/deployments/attempt.ts'
 import type { Expanded } from '../../domain/deployments/expand.ts'
 import { openRun, type Run, type RunDependencies } from '../../domain/deployments/run.ts'
+import { deploymentCanceled } from '../../domain/deployments/show.ts'
 import type { Deployment, Progress } from './model.ts'
 
 export interface ReconcileDependencies extends Omit<RunDependencies, 'awaiting'> {
@@ -113,8 +114,7 @@ export function nextOf(
   const isCanceled = desired.canceled === true || progress.isParentCanceled === true
   if (isCanceled && progress.phase !== 'done') {
     // What was sent goes on by itself; nothing more is sent.
-    const message = 'the deployment was canceled'
-    return { kind: 'fail', status: 'Canceled', code: 'DeploymentCanceled', message }
+    return { kind: 'fail', status: 'Canceled', ...deploymentCanceled }
   }
   switch (progress.phase) {
     case 'ready':

@@ -12,11 +12,17 @@ import { defineReconciled } from '#plane/declare/reconciled.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
 import type { DeploymentDependencies } from '../../dependencies.ts'
-import { expandAt, expandStored, modelOf, requestAt } from '../../domain/deployments/engine.ts'
+import {
+  expandAt,
+  expandStored,
+  modelOf,
+  requestAt,
+  requireLocation,
+} from '../../domain/deployments/engine.ts'
 import type { Expanded } from '../../domain/deployments/expand.ts'
-import { nestResourcesMax, requireShare } from '../../domain/deployments/nested-share.ts'
-import { DeploymentTrees, nestedRunIn } from '../../domain/deployments/nesting.ts'
-import { previewPlan, requireAccepted } from '../../domain/deployments/preview.ts'
+import { nestResourcesMax } from '../../domain/deployments/nested-share.ts'
+import { DeploymentTrees, nestedRunIn, nestingLimits } from '../../domain/deployments/nesting.ts'
+import { previewTree } from '../../domain/deployments/preview-tree.ts'
 import { scanPage } from '../../domain/scan-page.ts'
 import { refuseDeployment } from '../../errors.ts'
 import { deploymentOperations } from '../deployment-operations/resource.ts'
@@ -57,16 +63,20 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
         // A nested deployment is sent by one that was accepted.
         const isAccepted = nested !== undefined
         const request = await requestAt(deps, id, body, context, isAccepted)
+        if (nested === undefined) requireLocation(id, request)
         const at = { run: nested?.run ?? deps.ids.uuid(), startedAt: now }
-        const occasion = { id, deployer: principal, ...at, isAccepted }
+        const occasion = { id, deployer: principal, ...at, isAccepted, isNested: isAccepted }
         const expanded = await expandAt(deps, request, occasion)
         const share = nested?.nesting.share ?? nestResourcesMax
-        requireShare(nameOf(id), expanded.plan.nodes.length, share)
-        const { previews } = await previewPlan(
-          { caller: services.caller, principal, correlationId },
+        // The whole tree was looked at when its root was sent; here only this level may have become known.
+        const depth = nested === undefined ? 0 : nestingLimits.depth
+        await previewTree(deps, context, {
+          id,
           expanded,
-        )
-        requireAccepted(previews)
+          share,
+          depth,
+          validation: request.validationLevel,
+        })
         fresh.keep(at.run, expanded)
         const by = { deployer: principal, correlationId }
         const deployment = modelOf(deps, id, request, expanded, by, at)
@@ -75,7 +85,8 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
             nested === undefined ? deployment : { ...deployment, nesting: nested.nesting },
         }
       },
-      async rules({ id, previous, reader: inside }) {
+      async rules({ id, desired, previous, reader: inside }) {
+        requireSameLocation(nameOf(id), previous?.location, desired.location)
         if (previous !== undefined) return []
         const under = scopeOf(id)
         if ((await inside.count({ type, under, limit: keptMax })) < keptMax) return []
@@ -103,6 +114,12 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
       deploymentVersions.map((version) => version.date),
     ),
   ]
+}
+
+function requireSameLocation(name: string, existing?: string, location?: string): void {
+  if (existing === undefined || location === undefined) return
+  if (existing.toLowerCase() === location.toLowerCase()) return
+  throw refuseDeployment.InvalidDeploymentLocation({ name, existing, location })
 }
 
 /** As many as are likely to be taken up by this process right after they were accepted. */

@@ -1,0 +1,131 @@
+/**
+ * Previews a deployment with all that is nested in it, and collects every refusal of every level. A level that others
+ * are made before is tentative: there only what they cannot mend is a refusal. Writes nothing.
+ */
+
+import type { ErrorDetail } from '#kernel/error.ts'
+import { nameOf, parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
+import type { Context } from '#plane/declare/resource.ts'
+import type { DeploymentDependencies } from '../../dependencies.ts'
+import { refusePreflight } from '../../errors.ts'
+import type { ValidationLevel } from '../../resources/deployments/model.ts'
+import { attempt } from './attempt.ts'
+import { expandAt, requestAt } from './engine.ts'
+import type { Expanded } from './expand.ts'
+import { nestResourcesMax, requireShare, shareOfNested } from './nested-share.ts'
+import { nestingLimits } from './nesting.ts'
+import { asTentative, type Preview, previewPlan } from './preview.ts'
+
+/** What is made of each preview, in the order of the plans. */
+type Visit = (preview: Preview, secrets: readonly string[]) => Promise<void> | void
+
+interface Level {
+  readonly id: ResourceId
+  readonly expanded: Expanded
+  readonly depth: number
+  /** Resources that it may have with all that is nested in it. */
+  readonly share: number
+  readonly isTentative: boolean
+}
+
+interface Walk {
+  readonly deps: DeploymentDependencies
+  readonly context: Context
+  readonly visit: Visit
+  readonly refusals: ErrorDetail[]
+  nested: number
+}
+
+/** Throws `InvalidTemplateDeployment` with the refusals of all resources at all depths. */
+export async function previewTree(
+  deps: DeploymentDependencies,
+  context: Context,
+  root: Pick<Level, 'id' | 'expanded'> &
+    Partial<Pick<Level, 'depth' | 'share'>> & { readonly validation?: ValidationLevel | undefined },
+  visit: Visit = () => undefined,
+): Promise<void> {
+  const { id, expanded, depth = 0, share = nestResourcesMax, validation } = root
+  if (validation === 'Template') {
+    requireShare(nameOf(id), expanded.plan.nodes.length, share)
+    return
+  }
+  const walk: Walk = { deps, context, visit, refusals: [], nested: 0 }
+  await previewLevel(walk, { id, expanded, depth, isTentative: false, share })
+  const refusals = walk.refusals.filter(
+    ({ code }) => validation !== 'ProviderNoRbac' || code !== 'AuthorizationFailed',
+  )
+  if (refusals.length > 0) throw refusePreflight(refusals)
+}
+
+async function previewLevel(walk: Walk, level: Level): Promise<void> {
+  const { id, expanded, isTentative, share } = level
+  const { principal, correlationId } = walk.context
+  const { caller } = walk.deps.services
+  requireShare(nameOf(id), expanded.plan.nodes.length, share)
+  const seen = await previewPlan({ caller, principal, correlationId }, expanded)
+  const previews = isTentative ? asTentative(seen.previews) : seen.previews
+  const nestedCount = previews.filter(({ node }) => node.nested).length
+  for (const preview of previews) {
+    if (preview.kind === 'refused') {
+      walk.refusals.push(preview.error)
+      continue
+    }
+    const inside = preview.kind === 'nested' ? await insideOf(walk, level, preview) : undefined
+    if (inside?.kind === 'refused') {
+      walk.refusals.push(inside.error)
+    } else if (inside?.kind === 'expanded') {
+      await walk.visit(preview, seen.secrets)
+      await previewLevel(walk, {
+        ...inside,
+        depth: level.depth + 1,
+        isTentative: isTentative || preview.node.dependsOn.length > 0,
+        share: shareOfNested(share, seen.previews.length, nestedCount),
+      })
+    } else {
+      await walk.visit(inside ?? preview, seen.secrets)
+    }
+  }
+}
+
+/** What a secret lacks may be made before it is asked for. */
+const ofVault = new Set(['ParameterSecretNotFound', 'LinkedAuthorizationFailed'])
+
+type Inside =
+  | { readonly kind: 'expanded'; readonly id: ResourceId; readonly expanded: Expanded }
+  | { readonly kind: 'refused'; readonly error: ErrorDetail }
+  | Extract<Preview, { readonly kind: 'unknown' }>
+
+async function insideOf(
+  walk: Walk,
+  { depth, isTentative }: Level,
+  { node, body }: Extract<Preview, { readonly kind: 'nested' }>,
+): Promise<Inside> {
+  const { deps, context } = walk
+  const id = parseResourceId(node.id)
+  if (id === undefined) throw new Error(`${node.id} is no id`)
+  walk.nested += 1
+  const tooMuch =
+    depth >= nestingLimits.depth
+      ? `it is nested more than ${nestingLimits.depth} deep`
+      : `it is one of more than ${nestingLimits.deployments} nested deployments`
+  if (depth >= nestingLimits.depth || walk.nested > nestingLimits.deployments) {
+    return { kind: 'unknown', node, reason: tooMuch }
+  }
+  const made = await attempt(async () => {
+    const request = await requestAt(deps, id, body, context)
+    return expandAt(deps, request, {
+      id,
+      deployer: context.principal,
+      run: deps.ids.uuid(),
+      startedAt: context.now,
+      isAccepted: false,
+      isNested: true,
+    })
+  })
+  if (made.kind === 'ok') return { kind: 'expanded', id, expanded: made.value }
+  const isLate = isTentative || node.dependsOn.length > 0
+  if (isLate && ofVault.has(made.error.code)) {
+    return { kind: 'unknown', node, reason: made.error.message }
+  }
+  return { kind: 'refused', error: { ...made.error, target: node.id } }
+}

@@ -1,0 +1,157 @@
+/** Preflight: what is sure to fail is refused at once, at every depth, each cause once, and nothing is written. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from '#kernel/error.ts'
+import { group, startDeployments, subscription, templateFor } from '../../testing/start.ts'
+
+const vault = { type: 'Vendor.Secrets/vaults', apiVersion: '2026-01-01', location: 'local' }
+const secret = { type: 'Vendor.Secrets/vaults/secrets', apiVersion: '2026-01-01' }
+const at = (name: string, under = group): string =>
+  `${under}/providers/Vendor.Resources/deployments/${name}`
+
+function nested(name: string, resources: readonly object[], change: object = {}): object {
+  return {
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2025-03-01',
+    name,
+    properties: {
+      mode: 'Incremental',
+      expressionEvaluationOptions: { scope: 'inner' },
+      template: templateFor(resources),
+    },
+    ...change,
+  }
+}
+
+const body = (resources: readonly object[]): object => ({
+  properties: { mode: 'Incremental', template: templateFor(resources) },
+})
+
+interface Started {
+  readonly call: Awaited<ReturnType<typeof startDeployments>>['call']
+}
+
+/** `code last-segments-of-the-target` of every detail; the same from all three. */
+async function refusals(
+  { call }: Started,
+  path: string,
+  given: object,
+): Promise<readonly string[]> {
+  const answers = await Promise.all(
+    (
+      [
+        ['PUT', path],
+        ['POST', `${path}/validate`],
+        ['POST', `${path}/whatIf`],
+      ] as const
+    ).map(async ([method, to]) => {
+      try {
+        await call(method, to, given)
+        return ['accepted']
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        assert.equal(error.code, 'InvalidTemplateDeployment', error.message)
+        const { details = [] } = error.extra
+        return details.map((one) => `${one.code} ${one.target?.split('/').slice(-1)}`).sort()
+      }
+    }),
+  )
+  assert.deepEqual(answers[1], answers[0])
+  assert.deepEqual(answers[2], answers[0])
+  return answers[0] ?? []
+}
+
+test('types, versions and namespaces that nobody serves are named all at once, whatever they depend on', async () => {
+  await using started = await startDeployments()
+  const dependsOn = ['v']
+  const late = "[reference('v').vaultUri]"
+  const asked = body([
+    { ...vault, name: 'v' },
+    { ...vault, type: 'Vendor.Secrets/none', name: 'type', dependsOn },
+    { ...vault, type: 'Vendor.None/things', name: 'namespace', dependsOn },
+    { ...secret, apiVersion: '2019-13-45', name: 'v/version', properties: { value: late } },
+    { ...secret, type: 'Vendor.Secrets/vaults/none', name: 'v/late', properties: { value: late } },
+    nested('deployment', [], { apiVersion: 'never', dependsOn }),
+  ])
+  assert.deepEqual(await refusals(started, at('all'), asked), [
+    'InvalidApiVersionParameter deployment',
+    'InvalidApiVersionParameter version',
+    'InvalidResourceNamespace namespace',
+    'InvalidResourceType late',
+    'InvalidResourceType type',
+  ])
+})
+
+test('what is only a consequence of another refusal is no refusal of its own', async () => {
+  await using started = await startDeployments()
+  const asked = body([
+    { ...vault, name: 'v', tags: { 'a<b': 'x' } },
+    { ...secret, name: 'v/a', properties: { value: 'x' } },
+    { ...secret, name: 'v/b', properties: { value: 'x' }, dependsOn: ['v/a'] },
+  ])
+  assert.deepEqual(await refusals(started, at('cause'), asked), ['InvalidTagNameCharacters v'])
+  const lonely = body([{ ...secret, name: 'none/a', properties: { value: 'x' } }])
+  assert.deepEqual(await refusals(started, at('alone'), lonely), ['ParentResourceNotFound a'])
+})
+
+test('nested templates are looked into at every depth, in every scope that they reach', async () => {
+  await using started = await startDeployments()
+  const wrong = { ...vault, type: 'Vendor.Secrets/none' }
+  const deep = nested('two', [{ ...wrong, name: 'deep' }], { dependsOn: ['v'] })
+  const needs = templateFor([], { parameters: { none: { type: 'string' } } })
+  const broken = nested('broken', [], {
+    properties: { expressionEvaluationOptions: { scope: 'inner' }, template: needs },
+  })
+  const asked = body([
+    { ...vault, name: 'v' },
+    nested('one', [{ ...vault, name: 'v' }, { ...wrong, name: 'first' }, deep]),
+    nested('fine', [{ ...vault, name: 'fine' }]),
+    broken,
+  ])
+  const expected = [
+    'InvalidResourceType deep',
+    'InvalidResourceType first',
+    'InvalidTemplate broken',
+  ]
+  assert.deepEqual(await refusals(started, at('group'), asked), expected)
+  const toGroup = nested('inner', [{ ...wrong, name: 'inGroup' }], { resourceGroup: 'rg' })
+  const below = { ...body([toGroup]), location: 'local' }
+  const schema = { $schema: 'subscriptionDeploymentTemplate.json#' }
+  const properties = { mode: 'Incremental', template: { ...templateFor([toGroup]), ...schema } }
+  assert.deepEqual(await refusals(started, at('sub', subscription), { ...below, properties }), [
+    'InvalidResourceType inGroup',
+  ])
+  await assert.rejects(started.call('GET', group, undefined, { version: '2021-04-01' }), {
+    code: 'SubscriptionNotFound',
+  })
+})
+
+test('what a nested deployment makes may be built on', async () => {
+  await using started = await startDeployments()
+  const asked = body([
+    nested('makes', [{ ...vault, name: 'v' }]),
+    {
+      ...secret,
+      name: 'v/s',
+      properties: { value: 'x' },
+      dependsOn: ["[resourceId('Vendor.Resources/deployments', 'makes')]"],
+    },
+  ])
+  assert.deepEqual(await refusals(started, at('built'), asked), ['accepted'])
+  await started.settle()
+  const { body: read } = await started.call('GET', at('built'))
+  assert.equal(JSON.parse(JSON.stringify(read)).properties.provisioningState, 'Succeeded')
+})
+
+test('a nested template with the schema of a group goes to a subscription', async () => {
+  await using started = await startDeployments()
+  const here = nested('here', [nested('there', [{ ...vault, name: 'v' }], { resourceGroup: 'rg' })])
+  const template = { ...templateFor([{ ...here, location: 'local' }]) }
+  const properties = { template: { ...template, $schema: 'subscriptionDeploymentTemplate.json#' } }
+  await started.call('PUT', at('sub', subscription), { location: 'local', properties })
+  await started.settle()
+  const { body: read } = await started.call('GET', at('sub', subscription))
+  const shown = JSON.parse(JSON.stringify(read)).properties
+  assert.equal(shown.provisioningState, 'Succeeded', JSON.stringify(shown.error))
+})
