@@ -19,6 +19,9 @@ const quote = 0x22
 const comma = 0x2c
 const backslash = 0x5c
 
+/** Characters of a string that are looked at one by one: most strings end there, and a search would cost more. */
+const nearLength = 32
+
 /** Undefined where the text keeps both limits. */
 export function jsonExcess(
   text: string,
@@ -44,7 +47,13 @@ export function jsonExcess(
 
 /** The quote that ends the string begun at `open`, or -1. */
 function closingQuote(text: string, open: number): number {
+  const near = Math.min(text.length, open + 1 + nearLength)
   for (let at = open + 1; at < text.length; at++) {
+    // A long string is passed over as a whole, where its first quote is not an escaped one.
+    if (at === near) {
+      const next = text.indexOf('"', at)
+      if (next < 0 || text.charCodeAt(next - 1) !== backslash) return next
+    }
     const code = text.charCodeAt(at)
     if (code === quote) return at
     if (code === backslash) at += 1

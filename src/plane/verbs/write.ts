@@ -87,7 +87,9 @@ export async function commitWrite(
     }
     throw error
   }
-  if (route.compiled.reconcile !== undefined) deps.wake()
+  const isScheduled =
+    outcome.operation !== undefined || route.compiled.reconcile?.background !== undefined
+  if (isScheduled) deps.wake()
   return outcome
 }
 

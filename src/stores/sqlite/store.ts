@@ -81,6 +81,7 @@ export class SqliteStore implements Store {
       position: (feed) => this.#batchPositions.get(feed) ?? this.#positions.get(feed) ?? 0,
       touched: this.#touched,
       committed: (key) => this.#rows.get(key),
+      keep: (row) => this.#rows.put(row),
       emptyTypes: this.#emptyTypes,
       turns,
     }

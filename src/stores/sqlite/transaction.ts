@@ -33,6 +33,8 @@ export interface Writer {
   readonly touched: Set<string>
   /** The row as committed, where it is at hand. Not true for a touched key. */
   committed(key: string): ResourceRow | undefined
+  /** Has a committed row at hand from now on. */
+  keep(row: ResourceRow): void
   /** Types that have no row, neither committed nor in the running batch, as far as somebody asked. */
   readonly emptyTypes: Set<string>
   readonly turns: Turns
@@ -59,8 +61,13 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
   async lock(key: string): Promise<ResourceRow | undefined> {
     // One transaction writes at a time, so every row read in it stays as read.
     this.assertOpen()
-    const known = this.#writer.touched.has(key) ? undefined : this.#writer.committed(key)
-    return known ?? this.row(key)
+    if (this.#writer.touched.has(key)) return this.row(key)
+    const known = this.#writer.committed(key)
+    if (known !== undefined) return known
+    const row = this.row(key)
+    // Nobody has written it in this batch, so it is as committed.
+    if (row !== undefined) this.#writer.keep(row)
+    return row
   }
 
   /** Asked of every write about locks, which most installations have none of. */

@@ -1,0 +1,30 @@
+/** What stands in a string is never counted, however long the string is and whatever is escaped in it. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fc } from '../../tests/property.ts'
+import { jsonExcess } from './json-size.ts'
+
+const text = fc.string({
+  unit: fc.constantFrom('"', '\\', ',', '[', ']', '{', '}', 'a', ' '),
+  maxLength: 120,
+})
+
+test('members are the brackets and commas outside of strings', () => {
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1 }), (list) => {
+      const json = JSON.stringify(list)
+      const depthMax = 1
+      assert.equal(jsonExcess(json, { depthMax, membersMax: list.length }), undefined)
+      const excess = jsonExcess(json, { depthMax, membersMax: list.length - 1 })
+      assert.equal(excess?.limit, 'membersMax')
+    }),
+  )
+})
+
+test('a string without an end is no reason to go on', () => {
+  const limits = { depthMax: 1, membersMax: 1 }
+  for (const inside of ['', 'a'.repeat(100), '\\"'.repeat(100), `${'a'.repeat(100)}\\"[[[`]) {
+    assert.equal(jsonExcess(`["${inside}`, limits), undefined)
+  }
+})
