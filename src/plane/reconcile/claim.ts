@@ -14,7 +14,7 @@ import { backOffMilliseconds, isHeld, takeTurn } from './step.ts'
 const stepsPerClaimMax = 50
 const sweepEverySeconds = 600
 const sweepRowsMax = 500
-const idleSecondsMax = 5
+const idleMillisecondsMax = 5000
 
 export interface ReconcilerLoop extends AsyncDisposable {
   start(): void
@@ -42,7 +42,7 @@ export function createReconciler(
     try {
       do {
         again = false
-        await claimAll()
+        await claimFree()
       } while (again && running)
     } catch (error) {
       // The store is away: claims, if any were made, run out by themselves.
@@ -53,49 +53,40 @@ export function createReconciler(
   }
 
   const look = async (): Promise<void> => {
+    if (!running) return
     if (claiming !== undefined) {
       again = true
       return
     }
-    nap?.cancel()
     claiming = claimUntilQuiet()
     await claiming
-    if (!running) return
     const due = await deps.store.nextDue().catch(() => undefined)
-    const wait = Math.min(
-      idleSecondsMax * 1000,
-      Math.max(10, (due ?? Number.POSITIVE_INFINITY) - deps.clock.now()),
-    )
+    if (!running) return
+    const wait = (due ?? Number.POSITIVE_INFINITY) - deps.clock.now()
     nap?.cancel()
-    nap = timers.after(wait, () => void look())
+    nap = timers.after(Math.min(idleMillisecondsMax, Math.max(10, wait)), () => void look())
   }
 
-  const claimAll = async (): Promise<void> => {
-    while (running) {
-      const free = deps.limits.stepsAtOnceMax - underway.size
-      if (free <= 0) return
-      const now = deps.clock.now()
-      const claims = await deps.store.claimDue(owner, now, deps.limits.leaseSeconds, free)
-      for (const claim of claims) {
-        const until = now + deps.limits.leaseSeconds * 1000
-        const lease: Lease = { claim, until, hasNewEvent: false }
-        const work = handle(deps, lease, timers)
-          .catch((error) => fault(deps, claim, error))
-          .finally(() => {
-            underway.delete(lease)
-            void look()
-          })
-        underway.set(lease, work)
-      }
-      if (now >= sweepAt) {
-        sweepAt = now + sweepEverySeconds * 1000
-        await deps.store.sweepOperations(
-          now - deps.limits.operationKeptSeconds * 1000,
-          sweepRowsMax,
-        )
-      }
-      if (claims.length < free) return
+  /** As much as there is room for. Where more is due, the end of what is under way looks again. */
+  const claimFree = async (): Promise<void> => {
+    const free = deps.limits.stepsAtOnceMax - underway.size
+    if (free <= 0) return
+    const now = deps.clock.now()
+    const claims = await deps.store.claimDue(owner, now, deps.limits.leaseSeconds, free)
+    for (const claim of claims) {
+      const until = now + deps.limits.leaseSeconds * 1000
+      const lease: Lease = { claim, until, hasNewEvent: false }
+      const work = handle(deps, lease, timers)
+        .catch((error) => fault(deps, claim, error))
+        .finally(() => {
+          underway.delete(lease)
+          void look()
+        })
+      underway.set(lease, work)
     }
+    if (now < sweepAt) return
+    sweepAt = now + sweepEverySeconds * 1000
+    await deps.store.sweepOperations(now - deps.limits.operationKeptSeconds * 1000, sweepRowsMax)
   }
 
   return {
@@ -111,9 +102,7 @@ export function createReconciler(
       }
       void look()
     },
-    wake() {
-      if (running) void look()
-    },
+    wake: () => void look(),
     async idle() {
       for (;;) {
         await Promise.all(underway.values())

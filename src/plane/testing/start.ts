@@ -2,7 +2,7 @@
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { defaultLimits, type Limits } from '#kernel/limits.ts'
-import { silentLog, type Timers } from '#kernel/ports.ts'
+import { type Log, silentLog, type Timers } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
@@ -59,6 +59,7 @@ export interface StartOptions {
   /** Shared by planes that stand for replicas. */
   readonly clock?: TestClock
   readonly timers?: Timers
+  readonly log?: Log
   readonly apiVersions?: 'known' | 'nearest'
   /** Beside the sample's. */
   readonly providers?: readonly Provider[]
@@ -99,7 +100,7 @@ export async function startPlane(options: StartOptions = {}): Promise<TestPlane>
     words: contractWords,
     clock,
     ids: { uuid: randomUUID, secret: (bytes) => randomBytes(bytes).toString('base64url') },
-    log: silentLog,
+    log: options.log ?? silentLog,
     limits: { ...defaultLimits, ...options.limits },
     tokenKeys: () => [new Uint8Array(32)],
     scopes: options.scopes ?? 'implicit',
