@@ -285,7 +285,7 @@ for (const [error, level] of [
   [new StoreUnavailable('away', 'later'), 'warn'],
   [new TypeError('x is undefined'), 'error'],
 ] as const) {
-  test(`a ${error.name} of background work is told as ${level}`, async () => {
+  test(`a ${error.name} of background work is logged as ${level}`, async () => {
     const levels: string[] = []
     const keep =
       (one: string): Log['warn'] =>
