@@ -26,8 +26,12 @@ export function sourceFiles(folder: string, ending = '.ts'): readonly SourceFile
     .map((path) => ({
       path,
       text: readFileSync(join(root, path), 'utf8'),
-      isTest: /\.test\.ts$|\/testing\/|\/contract(?:\.ts$|\/)/.test(path),
+      isTest: isTestPath(path),
     }))
+}
+
+export function isTestPath(path: string): boolean {
+  return /\.test\.ts$|\/testing\/|\/contract(?:\.ts$|\/)/.test(path)
 }
 
 /** `stores/sqlite` for a dialect, `engines/containers` for an engine; else the first folder or file. */

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deadExports } from '../../tests/law/dead-exports.ts'
+import { countFunctions, loweredSizes, type SizeCounts } from '../../tests/law/function-size.ts'
 import { resolveImport } from '../../tests/law/import-law.ts'
 import { sourceFiles } from '../../tests/law/source.ts'
 import { countWords, lowered, type WordCounts, wordsNotUsed } from '../../tests/law/vocabulary.ts'
@@ -19,7 +20,9 @@ export function shrinkingLists(): ReadonlyMap<string, string> {
   const dead = new Set(deadExports(files, resolveImport).map(({ name }) => name))
   const allowed = JSON.parse(read('tests/law/vocabulary.json')) as WordCounts
   const remaining = JSON.parse(read('tests/law/dead-exports.json')) as readonly string[]
+  const sizes = JSON.parse(read('tests/law/function-size.json')) as SizeCounts
   return new Map([
+    ['tests/law/function-size.json', write(loweredSizes(countFunctions(), sizes))],
     ['tests/law/vocabulary.json', write(lowered(counts, allowed))],
     ['tests/law/dead-exports.json', write(remaining.filter((name) => dead.has(name)))],
   ])
