@@ -13,6 +13,9 @@ export interface Column<T> {
   readonly isNullable: boolean
   /** Compared byte by byte on PostgreSQL whatever the database's language; SQLite always does so. */
   readonly isBytewise: boolean
+  readonly isUnique: boolean
+  /** `not null` is left out, which a primary key says by itself. */
+  readonly isTacit: boolean
   readonly default: string | number | undefined
   /** The migration that adds it to a table that is there; 0 where it comes with the table. */
   readonly since: number
@@ -22,6 +25,8 @@ export interface Column<T> {
 
 interface ColumnOptions {
   readonly bytewise?: boolean
+  readonly unique?: boolean
+  readonly tacit?: boolean
   readonly default?: string | number
   readonly since?: number
 }
@@ -29,9 +34,19 @@ interface ColumnOptions {
 function column<T>(
   type: Column<T>['type'],
   read: Column<T>['read'],
-  { bytewise = false, default: initial, since = 0 }: ColumnOptions,
+  options: ColumnOptions,
 ): Column<T> {
-  return { type, isNullable: false, isBytewise: bytewise, default: initial, since, read }
+  const { bytewise = false, unique = false, tacit = false, default: initial, since = 0 } = options
+  return {
+    type,
+    isNullable: false,
+    isBytewise: bytewise,
+    isUnique: unique,
+    isTacit: tacit,
+    default: initial,
+    since,
+    read,
+  }
 }
 
 /** Text; a union of words where the area writes no others. */
@@ -190,7 +205,8 @@ function columnText(name: string, one: Column<unknown>, dialect: Dialect): strin
     name,
     one.type,
     ...(one.isBytewise && dialect === 'postgres' ? ['collate "C"'] : []),
-    ...(one.isNullable ? [] : ['not null']),
+    ...(one.isNullable || one.isTacit ? [] : ['not null']),
+    ...(one.isUnique ? ['unique'] : []),
     ...(initial === undefined
       ? []
       : [`default ${typeof initial === 'string' ? `'${initial}'` : initial}`]),

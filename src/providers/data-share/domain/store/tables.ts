@@ -1,4 +1,4 @@
-/** The tables of data sharing as their rows are read. What made them stands in `migrations.ts`. */
+/** The tables of data sharing: who was invited and may copy, what runs, what each data set came to, what was copied. */
 
 import { defineTable, flag, json, nullable, type RowOf, text, whole } from '#query/table.ts'
 import type { SqlRow } from '#stores/store.ts'
@@ -31,11 +31,13 @@ export interface ConsumerCard {
   readonly consumerTenant: string
 }
 
+const key = text({ tacit: true })
+
 export const invitations = defineTable(
   'share_invitations',
   {
-    id: text(),
-    resource_key: text(),
+    id: key,
+    resource_key: text({ unique: true }),
     share_key: text(),
     tenant_id: nullable(text()),
     object_id: nullable(text()),
@@ -53,8 +55,8 @@ export type InvitationRow = RowOf<typeof invitations>
 export const grants = defineTable(
   'share_grants',
   {
-    id: text(),
-    subscription_key: text(),
+    id: key,
+    subscription_key: text({ unique: true }),
     share_key: text(),
     invitation_id: text(),
     status: text<GrantStatus>(),
@@ -69,7 +71,7 @@ export type GrantRow = RowOf<typeof grants>
 export const triggers = defineTable(
   'share_triggers',
   {
-    resource_key: text(),
+    resource_key: key,
     subscription_key: text(),
     share_key: text(),
     mode: text<Mode>(),
@@ -84,7 +86,7 @@ export const triggers = defineTable(
 export const runs = defineTable(
   'share_runs',
   {
-    id: text(),
+    id: key,
     subscription_key: text(),
     share_key: text(),
     mode: text<Mode>(),
@@ -127,7 +129,7 @@ export const details = defineTable(
     live_size_read: whole(),
     live_size_written: whole(),
     // 1 once its target may hold part of what the run wrote; 2 once it holds all of it.
-    publishing: whole({ default: 0 }),
+    publishing: whole({ default: 0, since: 2 }),
   },
   ['run_id', 'place'],
 )
@@ -157,7 +159,7 @@ export function toDetail(cells: SqlRow): Detail {
 
 const manifests = defineTable(
   'share_manifests',
-  { token: text(), stage: text(), watermark: nullable(text()), owned: flag() },
+  { token: key, stage: text(), watermark: nullable(text()), owned: flag() },
   ['token'],
 )
 
@@ -187,10 +189,11 @@ export const parts = defineTable(
   ['token', 'stage', 'item'],
 )
 
-export const active = defineTable('share_active', { subscription_key: text(), run_id: text() }, [
+export const active = defineTable('share_active', { subscription_key: key, run_id: text() }, [
   'subscription_key',
 ])
 
+/** In the order that their migration makes them. */
 export const dataShareTables = [
   invitations,
   grants,
