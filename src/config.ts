@@ -145,7 +145,8 @@ const settings = {
   }),
   host: text('a host name or address', (v) => hostPattern.test(v), {
     default: '127.0.0.1',
-    description: 'The address listened on. `0.0.0.0` is every network: put TLS in front of it.',
+    description:
+      'The address listened on. `0.0.0.0` is every network: serve https (`ARMATURE_TLS`) or put it in front.',
   }),
   port: whole(0, 65_535, {
     default: '8900',

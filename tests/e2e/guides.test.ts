@@ -61,6 +61,8 @@ interface Pasted {
   /** Of the surroundings that the reader is told to have. */
   readonly environment?: Readonly<Record<string, string>>
   readonly files?: Readonly<Record<string, string>>
+  /** Folders that the reader is told to have, by their names there. */
+  readonly folders?: Readonly<Record<string, string>>
 }
 
 type Start = (environment: Readonly<Record<string, string>>) => Promise<Installation>
@@ -70,7 +72,7 @@ const alone: Start = (environment) => startInstallation({ environment })
 async function paste(
   start: Start,
   blocks: readonly Block[],
-  { tells, environment, files = {} }: Pasted,
+  { tells, environment, files = {}, folders = {} }: Pasted,
 ): Promise<void> {
   await using installation = await start({ ARMATURE_CONTAINERS: 'simulated' })
   const { home } = installation
@@ -85,6 +87,7 @@ async function paste(
   chmodSync(join(bin, 'npx'), 0o755)
   symlinkSync(process.execPath, join(bin, 'node'))
   for (const [name, text] of Object.entries(files)) writeFileSync(join(home, name), text)
+  for (const [name, folder] of Object.entries(folders)) symlinkSync(folder, join(home, name))
   const { code, out, error } = await new Promise<{ code: unknown; out: string; error: string }>(
     (done) => {
       const env = {
@@ -157,6 +160,28 @@ for (const [where, start] of Object.entries(starts)) {
   })
 }
 
+test('pasted with https: guides/clients.md', { timeout: 300_000 }, async (t) => {
+  const packages = join(root, 'tests/conformance/node_modules')
+  const areThere = existsSync(join(packages, '@azure/identity')) && isThere('curl')
+  const howToGet = 'run `npm --prefix tests/conformance ci`, and have curl'
+  if (!requireOrSkip(t, areThere, howToGet)) return
+  const tls = { ARMATURE_TLS: 'auto', ARMATURE_TLS_PORT: '0' }
+  await paste(
+    (environment) => startInstallation({ environment: { ...environment, ...tls } }),
+    blocksOf('guides/clients.md'),
+    {
+      tells: [
+        /EnvironmentCredential 200/,
+        /ManagedIdentityCredential 200/,
+        /a token for \d+ seconds/,
+        /principalId/,
+        /"loginEndpoint":"https:\/\/localhost:\d+\/adfs"/,
+      ],
+      folders: { node_modules: packages },
+    },
+  )
+})
+
 async function pasteSharing(start: Start): Promise<void> {
   await using server = await startPostgres({ fsync: false })
   const [where, ...rest] = blocksOf('guides/sharing.md')
@@ -182,6 +207,6 @@ test('no guide is left out', () => {
   const tested = Object.keys(guides).filter((name) => name.startsWith('guides/'))
   assert.deepEqual(
     there.map((name) => `guides/${name}`).sort(),
-    [...tested, 'guides/sharing.md'].sort(),
+    [...tested, 'guides/sharing.md', 'guides/clients.md'].sort(),
   )
 })
