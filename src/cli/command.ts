@@ -10,6 +10,8 @@ interface ArgumentSpec {
   readonly summary: string
   /** Default true. */
   readonly required?: boolean
+  /** Takes all words that are left: the last argument of its command. */
+  readonly multiple?: boolean
 }
 
 export interface OptionSpec {
@@ -38,9 +40,11 @@ type ValueOf<O extends OptionSpec> = O['type'] extends 'boolean'
 export type Values<A extends readonly ArgumentSpec[], O extends OptionSpecs> = {
   readonly [K in keyof O]: ValueOf<O[K]>
 } & {
-  readonly [K in A[number] as K['name']]: K extends { readonly required: false }
-    ? string | undefined
-    : string
+  readonly [K in A[number] as K['name']]: K extends { readonly multiple: true }
+    ? readonly string[]
+    : K extends { readonly required: false }
+      ? string | undefined
+      : string
 }
 
 export interface Command<

@@ -66,10 +66,15 @@ export function usageLine(command: Command): string {
   return [
     program,
     command.name,
-    ...command.arguments.map((a) => (a.required === false ? `[${a.name}]` : `<${a.name}>`)),
+    ...command.arguments.map(argumentForm),
     ...required.map(([name, spec]) => `--${name} <${spec.value ?? 'value'}>`),
     '[options]',
   ].join(' ')
+}
+
+function argumentForm({ name, required, multiple }: Command['arguments'][number]): string {
+  const word = multiple === true ? `${name}…` : name
+  return required === false ? `[${word}]` : `<${word}>`
 }
 
 function optionForm(name: string, spec: OptionSpec): string {

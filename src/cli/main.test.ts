@@ -127,7 +127,9 @@ test('the commands are these', () => {
       'synchronization start',
       'synchronization watch',
       'template evaluate',
+      'template expand',
       'template functions',
+      'template lint',
     ],
   )
 })

@@ -92,15 +92,16 @@ function optionValues(
 }
 
 function argumentValues(command: Command, positionals: readonly string[]): Record<string, unknown> {
+  const isOpen = command.arguments.at(-1)?.multiple === true
   const extra = positionals[command.arguments.length]
-  if (extra !== undefined) throw new UsageError(`\`${extra}\` is one argument too many`)
+  if (extra !== undefined && !isOpen) throw new UsageError(`\`${extra}\` is one argument too many`)
   const values: Record<string, unknown> = {}
   for (const [index, spec] of command.arguments.entries()) {
     const value = positionals[index]
     if (value === undefined && spec.required !== false) {
       throw new UsageError(`<${spec.name}> must be given: ${spec.summary}`)
     }
-    values[spec.name] = value
+    values[spec.name] = spec.multiple === true ? positionals.slice(index) : value
   }
   return values
 }

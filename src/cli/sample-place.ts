@@ -34,7 +34,7 @@ export const sampleOptions = {
   },
 } as const
 
-interface SampleValues {
+export interface SampleValues {
   readonly scope: string | undefined
   readonly 'resource-group': string | undefined
   readonly subscription: string | undefined

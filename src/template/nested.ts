@@ -44,15 +44,16 @@ export function expandNested(node: PlanNode, context: ExpansionContext): NestedE
   return { kind: 'expanded', plan: made.value, context: place }
 }
 
-/** Reading and expanding find different problems: what could be read is expanded even so. */
+/** `place` may follow the scope that the template is for. Reading and expanding find different problems: what could be read is expanded even so. */
 export function expandAll(
   template: string | JsonObject,
   parameters: string | JsonObject,
-  context: ExpansionContext,
+  place: ExpansionContext | ((scope: ExpansionContext['scope']) => ExpansionContext),
 ): Read<Plan> {
   const read = templateLanguage.parseTemplate(template)
   const given = templateLanguage.parseParameters(parameters)
   const parsed = read.ok ? read.value : read.partial
+  const context = typeof place === 'function' ? place(parsed?.scope ?? 'resourceGroup') : place
   const made =
     parsed !== undefined && given.ok
       ? templateLanguage.expand(parsed, given.value, context)

@@ -9,15 +9,15 @@ import {
 } from '#template/expression.ts'
 import { ExpressionScope } from '#template/expression-scope.ts'
 import type { Json, JsonObject } from '#template/plan.ts'
-import { parseParameters } from '#template/read-arguments.ts'
 import { EvaluationError } from '#template/scope.ts'
-import { type Command, defineCommand, LocalProblem, UsageError } from '../../command.ts'
+import { type Command, defineCommand, LocalProblem } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { exitFailed } from '../../failure.ts'
 import { jsonOption } from '../../options.ts'
 import { printJson, red } from '../../output/print.ts'
 import { printable } from '../../output/table.ts'
 import { sampleOptions, samplePlace } from '../../sample-place.ts'
+import { argumentsOf, parametersOption } from '../../template-parameters.ts'
 import type { Terminal } from '../../terminal.ts'
 
 export const command: Command = defineCommand({
@@ -28,13 +28,7 @@ export const command: Command = defineCommand({
 Resource group and subscription are made up; nothing is asked of a server, so reference() is refused.`,
   arguments: [{ name: 'expression', summary: "Such as `concat('a', parameters('b'))`" }],
   options: {
-    parameters: {
-      type: 'string',
-      short: 'p',
-      value: 'argument',
-      multiple: true,
-      summary: 'A parameter as `name=value`, or a parameter file as `@file`; later ones win',
-    },
+    ...parametersOption,
     ...sampleOptions,
     ...jsonOption,
   },
@@ -87,42 +81,9 @@ function pointedAt(text: string, at: number): string {
 }
 
 async function parametersOf(context: Context, given: readonly string[]): Promise<JsonObject> {
-  const parameters = new Map<string, Json>()
-  for (const argument of given) {
-    const read = argument.startsWith('@') ? await context.readText(argument) : undefined
-    const named = read === undefined ? [inline(argument)] : fromFile(argument.slice(1), read)
-    for (const [name, value] of named) {
-      for (const known of parameters.keys()) {
-        if (known.toLowerCase() === name.toLowerCase()) parameters.delete(known)
-      }
-      parameters.set(name, value)
-    }
-  }
-  return Object.fromEntries(parameters)
-}
-
-function inline(argument: string): readonly [string, Json] {
-  const equals = argument.indexOf('=')
-  if (equals < 1) throw new UsageError('`--parameters` is of the form `name=value` or `@file`')
-  const text = argument.slice(equals + 1)
-  try {
-    // It came out of a JSON parser.
-    return [argument.slice(0, equals), JSON.parse(text) as Json]
-  } catch {
-    // What is no JSON is a string: JSON.parse has no other way to say no.
-    return [argument.slice(0, equals), text]
-  }
-}
-
-function fromFile(file: string, text: string): readonly (readonly [string, Json])[] {
-  const read = parseParameters(text)
-  if (!read.ok) {
-    const [problem] = read.problems
-    const where = problem === undefined ? '' : `:${problem.line}:${problem.column}`
-    throw new LocalProblem('InvalidParameters', `${file}${where}: ${problem?.message ?? ''}`)
-  }
-  return Object.entries(read.value).map(([name, argument]) => {
-    if ('value' in argument) return [name, argument.value]
-    throw new LocalProblem('InvalidParameters', `${file}: the value of '${name}' is in a vault`)
+  const made = Object.entries(await argumentsOf(context, given)).map(([name, argument]) => {
+    if ('value' in argument) return [name, argument.value] as const
+    throw new LocalProblem('InvalidParameters', `the value of '${name}' is in a vault`)
   })
+  return Object.fromEntries(made)
 }
