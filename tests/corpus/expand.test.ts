@@ -11,7 +11,6 @@ import { expandAll, expandNested } from '#template/nested.ts'
 import type { ExpansionContext, Plan, TemplateProblem } from '#template/plan.ts'
 import { TemplateRefusal } from '#template/plan.ts'
 import { contextOf } from '../../src/template/testing/answering-scope.ts'
-import { requireOrSkip } from '../require.ts'
 import {
   type Arguments,
   argumentsOf,
@@ -54,8 +53,13 @@ interface Outcome {
 
 test('published templates expand', async (t) => {
   const folder = corpusFolder()
-  const how = 'ARMATURE_TEST_CORPUS names a folder of published templates'
-  if (!requireOrSkip(t, folder !== undefined, how) || folder === undefined) return
+  // A floor for data that a machine does not have says nothing: never required, always told.
+  if (folder === undefined) {
+    const how = 'name the folder of published templates in ARMATURE_TEST_CORPUS'
+    process.stderr.write(`SKIPPED: ${t.name}: ${how}\n`)
+    t.skip(how)
+    return
+  }
   const outcomes: Outcome[] = []
   const nested: Outcome[] = []
   let expanded = 0
