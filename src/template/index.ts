@@ -1,6 +1,7 @@
 /** `armature-plane/template`: the template language alone. It reads no file and sends no request. */
 
 export { templateLanguage } from './language.ts'
+export { expandAll, expandNested, type NestedExpansion } from './nested.ts'
 export type {
   ExpansionContext,
   Json,

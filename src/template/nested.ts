@@ -22,7 +22,7 @@ import type {
 } from './plan.ts'
 import type { Read } from './template.ts'
 
-type NestedExpansion =
+export type NestedExpansion =
   | { readonly kind: 'expanded'; readonly plan: Plan; readonly context: ExpansionContext }
   | { readonly kind: 'refused'; readonly problems: readonly TemplateProblem[] }
   /** It cannot be told before others are there, or stands elsewhere. */
