@@ -232,7 +232,8 @@ export function createBusiness(deps: BusinessDependencies): Business {
       context,
       isCreate,
       mayRelease: isFull(rights, companyId),
-      show: (row, own, of = entity) => reader.show(tx, parsed, companyId, of, row, own),
+      show: ({ id, row }, own, of = entity) =>
+        reader.show({ reads: tx, request: parsed, companyId, entity: of, id, row, budget: own }),
       record: (write) => activity.record(tx, context.now, request, write),
       budget,
     }

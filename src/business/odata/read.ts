@@ -38,6 +38,18 @@ export interface ReaderOptions {
   readonly pageSize?: number
 }
 
+/** A row that was written, and who wants to see it. */
+interface RowToShow {
+  readonly reads: Reads
+  readonly request: DataRequest
+  readonly companyId: string | undefined
+  readonly entity: Entity
+  readonly id: string
+  /** All of its columns, where the write knows them. */
+  readonly row: SqlRow | undefined
+  readonly budget?: Budget | undefined
+}
+
 export interface ShownRow {
   /** As in an answer: a JSON object, context and tag first. */
   readonly text: string
@@ -69,18 +81,8 @@ export interface Reader {
     companyId: string | undefined,
     odd?: 'last-key-ignored',
   ): Promise<ResolvedPath>
-  /**
-   * One row as the answer to a write, in the request's version, with its `$select` and `$expand`. `row`: all of its
-   * columns, where the write knows them.
-   */
-  show(
-    reads: Reads,
-    request: DataRequest,
-    companyId: string | undefined,
-    entity: Entity,
-    written: { readonly id: string; readonly row: SqlRow | undefined },
-    budget?: Budget,
-  ): Promise<ShownRow>
+  /** One row as the answer to a write, in the request's version, with its `$select` and `$expand`. */
+  show(written: RowToShow): Promise<ShownRow>
   /** The id of a company by the request's key; 404 `Internal_CompanyNotFound`. */
   companyId(reads: Reads, request: DataRequest): Promise<string | undefined>
 }
@@ -186,20 +188,15 @@ class SqlReader implements Reader {
     return this.#paths.resolve(reads, request, companyId, odd)
   }
 
-  async show(
-    reads: Reads,
-    request: DataRequest,
-    companyId: string | undefined,
-    entity: Entity,
-    { id, row: known }: { readonly id: string; readonly row: SqlRow | undefined },
-    budget = Budget.ofTransaction(),
-  ): Promise<ShownRow> {
+  async show(toShow: RowToShow): Promise<ShownRow> {
+    const { reads, request, companyId, entity, id } = toShow
+    const { budget = Budget.ofTransaction() } = toShow
     const { version } = request
     const isLast = entity === lastOf(request).entity
     const shown = isLast ? ofOneRow(request.options) : plainOptions(entity, version)
     const isPlain = shown.expand.length === 0 && shown.selected === undefined
     const row = isPlain
-      ? await this.#wholeRow(reads, entity, version, id, companyId, known)
+      ? await this.#wholeRow(toShow)
       : await this.#oneRow(
           { entity, version, options: shown, companyId },
           withId(entity, id, companyId),
@@ -209,7 +206,7 @@ class SqlReader implements Reader {
       throw refuse.BadRequest_ResourceNotFound({ type: entity.type, key: `id ${id}` })
     const own = `${this.#root(version)}/$metadata#${below(companyId)}${entity.set}/$entity`
     const context = isLast ? this.#contextOf(request, companyId) : own
-    const key = await this.#paths.wireKey(reads, entity, version, id, known)
+    const key = await this.#paths.wireKey(reads, entity, version, id, toShow.row)
     return {
       text: withContext(context, row.text),
       etag: row.etag,
@@ -217,14 +214,14 @@ class SqlReader implements Reader {
     }
   }
 
-  async #wholeRow(
-    reads: Reads,
-    entity: Entity,
-    version: Version,
-    id: string,
-    companyId: string | undefined,
-    cells: SqlRow | undefined,
-  ): Promise<WrittenRow | undefined> {
+  async #wholeRow({
+    reads,
+    request: { version },
+    companyId,
+    entity,
+    id,
+    row: cells,
+  }: RowToShow): Promise<WrittenRow | undefined> {
     const own = entity.scope === 'installation' || companyId === undefined ? [id] : [id, companyId]
     const key = `${version} ${entity.set}`
     let known = this.#wholeRows.get(key)
