@@ -9,6 +9,8 @@ import Type from 'typebox'
 import type { Business } from '#business/service.ts'
 import { group } from '#plane/testing/start.ts'
 import type { EndpointKind } from './exchange.ts'
+import { matrix } from './pipeline.ts'
+import { locate } from './steps/locate.ts'
 import { type StartOptions, startEdge, type TestEdge } from './testing/start.ts'
 
 const widget = `${group}/providers/Vendor.Sample/widgets/w`
@@ -177,6 +179,14 @@ describe('the matrix', () => {
       }
     })
   }
+
+  test('until a path is located it is in the column of resources, so the rows up to there are alike', () => {
+    const before = matrix.slice(0, matrix.findIndex(({ step }) => step === locate) + 1)
+    assert.equal(before.length, 3)
+    for (const { kinds } of before) {
+      for (const kind of planeKinds) assert.equal(kinds.has(kind), kinds.has('resource'), kind)
+    }
+  })
 
   test('throttle counts in every column but the open one', async () => {
     const none = { size: 2, refillPerSecond: 0.0001 }
