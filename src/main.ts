@@ -23,6 +23,8 @@ export interface Started extends AsyncDisposable {
   readonly subscriptionId: string
   readonly principalId: string
   readonly signInUrl: string
+  /** What clients of https have to trust; undefined where there is none. */
+  readonly authorityFile: string | undefined
   readonly firstStart: boolean
   readonly home: string
   /** The container engine that was taken. */
@@ -82,6 +84,7 @@ export async function start(config: Config): Promise<Started> {
     url,
     ...shown,
     signInUrl: `${url}/signed-in`,
+    authorityFile: url === addresses.httpsUrl ? base.certificates?.authorityFile : undefined,
     firstStart,
     home: config.home,
     containers: containers.title,

@@ -89,6 +89,12 @@ test('https and http side by side, by a certificate that is made at the first st
   const { stdout } = await run('sh', ['-c', script])
   assert.match(stdout, /"access_token"/)
 
+  // The line that a start offers works as pasted, but for the program that it names.
+  const offered = /curl (--cacert '[^']+') -H .* "(https:[^"]+)"/.exec(installation.output())
+  assert.ok(offered !== null, installation.output())
+  const answer = `curl -sf ${offered[1]} -H 'Authorization: Bearer ${installation.ownerToken}' '${offered[2]}'`
+  assert.match((await run('sh', ['-c', answer])).stdout, /"value"/)
+
   assert.doesNotMatch(installation.log(), /PRIVATE KEY/)
 })
 

@@ -54,7 +54,7 @@ Delete it with \`armature resource-group delete demo\`.`,
       const calls = await area.prepare(fixture)
       if (!values.json) context.terminal.out(areaLines(context, area, fixture.takeNotes()))
       for (const call of calls) {
-        if (!values.json) context.terminal.out(callLines(context, connection.url, call))
+        if (!values.json) context.terminal.out(callLines(context, connection, call))
         const answer = values.run ? await runCall(context, connection, call) : undefined
         if (!values.json && answer !== undefined) context.terminal.out(answerLines(context, answer))
         shown.push({ area: area.name, ...call, url: `${connection.url}${call.path}`, ...answer })
@@ -135,9 +135,11 @@ function areaLines(context: Context, area: DemoArea, notes: readonly string[]): 
   return `${bold(context.terminal, `${area.name}: ${area.summary}`)}\n${prepared}\n`
 }
 
-function callLines({ terminal }: Context, url: string, call: DemoCall): string {
+function callLines({ terminal }: Context, { url, running }: Connection, call: DemoCall): string {
+  // The authority of the home is not that of a proxy's address.
+  const authority = url === running?.httpsUrl ? running.authorityFile : undefined
   const title = call.operation === 0 ? call.title : `Operation ${call.operation}: ${call.title}`
-  return `${title}\n\n${formatCurl(url, call)}\n\n${dim(terminal, 'or')}\n\n${formatRest(call)}\n\n`
+  return `${title}\n\n${formatCurl(url, call, authority)}\n\n${dim(terminal, 'or')}\n\n${formatRest(call)}\n\n`
 }
 
 function answerLines(

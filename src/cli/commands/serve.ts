@@ -17,6 +17,8 @@ interface Started {
   readonly subscriptionId: string
   readonly principalId: string
   readonly signInUrl: string
+  /** What clients of https have to trust; undefined where there is none. */
+  readonly authorityFile: string | undefined
   readonly firstStart: boolean
   readonly home: string
   /** Where everything is kept, without a password in it. */
@@ -168,13 +170,15 @@ function startLines(context: Context, server: Started): string {
   // The commands look where the settings say; a home named to this process alone must be named there too.
   const elsewhere =
     server.home === resolve('.armature') ? '' : `  export ARMATURE_HOME=${quote(server.home)}\n`
+  const trusting =
+    server.authorityFile === undefined ? '' : ` --cacert ${quote(server.authorityFile)}`
   return `${bold(terminal, `Armature is ready at ${server.url}`)} (${seconds} s)
 
 ${pairs}
 ${first}
 Try it in another terminal, in this folder:
 
-${elsewhere}  curl -H "Authorization: Bearer $(npx armature token)" "${list}"
+${elsewhere}  curl${trusting} -H "Authorization: Bearer $(npx armature token)" "${list}"
   npx armature demo
 
 `

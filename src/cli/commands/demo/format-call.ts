@@ -2,11 +2,13 @@
 
 import type { DemoCall } from './area.ts'
 
-export function formatCurl(url: string, call: DemoCall): string {
+/** `authorityFile`: what curl has to trust, where that is none of the public authorities. */
+export function formatCurl(url: string, call: DemoCall, authorityFile?: string): string {
   const lines = [
     `curl -sS${call.method === 'GET' ? '' : ` -X ${call.method}`} ${quote(`${url}${call.path}`)}`,
     `-H "Authorization: Bearer $(${tokenLine(call)})"`,
   ]
+  if (authorityFile !== undefined) lines.push(`--cacert ${quote(authorityFile)}`)
   for (const header of headersOf(call)) lines.push(`-H ${quote(header)}`)
   if (call.body !== undefined) {
     lines.push(`-H 'Content-Type: application/json'`, `-d ${quote(JSON.stringify(call.body))}`)
