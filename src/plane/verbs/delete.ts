@@ -21,7 +21,7 @@ import { askGuards } from '../guard.ts'
 import type { WriteRoute } from '../locate.ts'
 import { linkOf, openOperation, readOperation, supersede } from '../operations.ts'
 import type { Outcome, RunInput } from '../plane.ts'
-import { checkName, impliedScopes } from '../scopes.ts'
+import { checkName, impliedScopes, missingScope } from '../scopes.ts'
 
 /** Rows removed in one transaction at the most. */
 const removalsMax = 200
@@ -55,8 +55,10 @@ async function deleteInside(request: DeleteRequest, tx: Tx): Promise<Outcome | u
   const { stored, reconcile } = compiled
   const now = deps.clock.now()
   const initiator = initiatorOf(input)
+  let absent: ResourceId | undefined
   for (const scope of impliedScopes(id)) {
     const row = await tx.lock(scope.key, 'share')
+    if (row === undefined) absent ??= scope
     const type = row === undefined ? undefined : deps.registry.byKey(row.type)
     // A group on its way out lets its members be deleted; a disabled subscription does not.
     if (row !== undefined && !readRow(row).deleting)
@@ -70,6 +72,7 @@ async function deleteInside(request: DeleteRequest, tx: Tx): Promise<Outcome | u
   }))
   const context = { ...contextOf(deps, input, now, tx), id, requested: route.scope }
   if (row === undefined) {
+    if (absent !== undefined) throw missingScope(absent)
     await stored.deleteRules?.({ ...context, resource: undefined })
     return { status: 204 }
   }

@@ -12,6 +12,7 @@ import { accessPolicies } from './resources/access-policies/resource.ts'
 import { apis } from './resources/apis/resource.ts'
 import { authorizationProviders } from './resources/authorization-providers/resource.ts'
 import { authorizations } from './resources/authorizations/resource.ts'
+import { definitions } from './resources/definitions/resource.ts'
 import { operationPolicies } from './resources/operation-policies/resource.ts'
 import { operations } from './resources/operations/resource.ts'
 import { services } from './resources/services/resource.ts'
@@ -26,6 +27,7 @@ export function apiManagementProvider(consent?: ConsentDependencies): Provider {
     types: [
       services(consent?.publicUrl ?? (() => '')),
       workspaces(),
+      ...definitions(),
       ...apis(),
       ...operations(),
       ...operationPolicies(),

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { api, service, startApis, startWithApi } from './testing/start.ts'
+import { api, problemsOf, service, startApis, startWithApi } from './testing/start.ts'
 
 const body = {
   location: 'local',
@@ -99,5 +99,40 @@ describe('authorizations', () => {
     await started.send('PUT', connection, { properties: { oauth2grantType: 'authorizationcode' } })
     assert.equal((await started.json('GET', connection)).location, 'local')
     assert.equal((await started.send('DELETE', place)).status, 200)
+  })
+})
+
+describe('definitions', () => {
+  test('come back as written with what is usual, and are listed with their number', async () => {
+    await using started = await startWithApi()
+    const product = `${service}/products/pets`
+    const written = { displayName: 'Pets', unknown: 1, state: 'PUBLISHED', terms: null }
+    assert.equal((await started.send('PUT', product, { properties: written })).status, 201)
+    assert.deepEqual((await started.json('GET', product)).properties, {
+      displayName: 'Pets',
+      subscriptionRequired: true,
+      state: 'published',
+    })
+    assert.equal((await started.json('GET', `${service}/products`)).count, 1)
+    const policy = `${product}/policies/policy`
+    const value = '<policies><inbound /></policies>'
+    await started.send('PUT', policy, { properties: { value } })
+    assert.equal((await started.json('GET', policy)).properties.value, value)
+    const wrong = started.send('PUT', `${service}/apiVersionSets/v`, {
+      properties: { displayName: 'v', versioningScheme: 'Moon' },
+    })
+    assert.deepEqual(await problemsOf(wrong), ['properties.versioningScheme'])
+  })
+
+  test('below a group that is not there, a DELETE says so', async () => {
+    await using started = await startWithApi()
+    const elsewhere = service.replace('/resourceGroups/rg/', '/resourceGroups/none/')
+    for (const path of [elsewhere, `${elsewhere}/products/p`]) {
+      await assert.rejects(started.send('DELETE', path), {
+        status: 404,
+        code: 'ResourceGroupNotFound',
+      })
+    }
+    assert.equal((await started.send('DELETE', `${service}/products/none`)).status, 204)
   })
 })

@@ -37,3 +37,6 @@ export const workspaceDates: readonly string[] = datesFrom('2024-05-01')
 
 /** Versions of authorizations: one shape in all of them; the contract names 2024-05-01. */
 export const authorizationDates: readonly string[] = datesFrom('2022-04-01-preview')
+
+/** Version sets, products, groups, fragments and backends: one shape in all of these. */
+export const definitionDates: readonly string[] = datesFrom('2021-08-01')

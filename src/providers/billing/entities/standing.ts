@@ -61,8 +61,9 @@ export const profileStanding: Standing = {
     status: text(),
     systemId: text(),
   },
-  show: (_model, { id }) => ({
+  show: (_model, { id, words }) => ({
     billingRelationshipType: 'Direct',
+    [`enabled${words.brand}Plans`]: [],
     hasReadAccess: true,
     invoiceDay: 1,
     invoiceEmailOptIn: false,

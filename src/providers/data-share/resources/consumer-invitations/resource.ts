@@ -12,7 +12,7 @@ import { isFor, requireInvitation, showConsumerInvitation } from '../../domain/i
 import { emailActions } from '../../domain/registrations.ts'
 import type { InvitationRow } from '../../domain/store/tables.ts'
 
-const type = 'DataShare/consumerInvitations'
+const type = 'DataShare/locations/consumerInvitations'
 const dataSetsMax = 1000
 /** Invitations looked through for one page; it may come back short. */
 const scannedMax = 2000
