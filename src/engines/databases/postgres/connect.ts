@@ -12,16 +12,20 @@ import {
   type ServerAccess,
   type ServerAddress,
 } from '../engine.ts'
+import { BrokenOff, GuardedConnection, type LookBudget } from './guarded-connection.ts'
 
-/** What it takes to reach both servers of a migration: the passwords, and the way out. */
-export interface Means extends Credentials {
+/** The way out, and what a session that takes it may use up. */
+export interface Reach {
   readonly outbound: Outbound
+  /** Without one it carries data, in a worker of its own. */
+  readonly budget?: LookBudget
 }
+
+/** What it takes to reach both servers of a migration. */
+export interface Means extends Credentials, Reach {}
 
 /** A server, and the way to it. */
-export interface ReachableServer extends ServerAccess {
-  readonly outbound: Outbound
-}
+export interface ReachableServer extends ServerAccess, Reach {}
 
 interface SessionOptions {
   readonly database: string
@@ -78,7 +82,8 @@ const prelude = `SELECT set_config(name, value, false) FROM (VALUES ${Object.ent
   WHERE EXISTS (SELECT FROM pg_catalog.pg_settings s WHERE lower(s.name) = wanted.name)`
 
 export async function connect(access: ReachableServer, options: SessionOptions): Promise<Session> {
-  const { client, encrypted } = await open(access, options)
+  const opened = await open(access, options)
+  const { client, encrypted } = opened
   let lost: Error | undefined
   client.on('error', (error) => {
     lost = error
@@ -89,7 +94,7 @@ export async function connect(access: ReachableServer, options: SessionOptions):
   try {
     await client.query(prelude)
   } catch (error) {
-    discard(client)
+    discard(opened)
     throw translate(error, access.address)
   }
   const rows = async <T extends object>(
@@ -115,7 +120,7 @@ export async function connect(access: ReachableServer, options: SessionOptions):
     run: async (text) => {
       await client.query(text)
     },
-    [Symbol.asyncDispose]: async () => discard(client),
+    [Symbol.asyncDispose]: async () => discard(opened),
   }
 }
 
@@ -146,14 +151,15 @@ export async function keepOutOfLog(session: Session): Promise<void> {
 }
 
 /** A polite end, not waited for: a server that is away would never answer. */
-function discard(client: Client): void {
-  client.on('error', () => undefined)
+function discard({ client, connection }: Opened): void {
   // A lost connection makes the end fail, which is the end.
   void client.end().catch(() => undefined)
+  connection.closeSoon()
 }
 
 interface Opened {
   readonly client: Client
+  readonly connection: GuardedConnection
   readonly encrypted: boolean
 }
 
@@ -184,21 +190,30 @@ async function open(access: ReachableServer, options: SessionOptions): Promise<O
     // Its certificate is checked for this name; the socket goes to the addresses that were judged.
     host: route.host,
     port: route.port,
-    stream: () => socketOf(route),
     user: address.user,
-    password,
+    // As a function: for an empty text the driver would take one of the environment or of the user's files.
+    password: () => password,
     database: options.database,
     application_name: options.applicationName,
     connectionTimeoutMillis: connectMilliseconds,
-    keepAlive: true,
     // Said with the connection, because a short time-out would end the first statement already.
     options: '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0',
     ...(options.replication === true ? { replication: 'database' } : {}),
   }
-  const encrypted = new pg.Client({ ...config, ssl: tlsOptions(address) })
+  const attempt = (ssl: Exclude<ClientConfig['ssl'], true | undefined>): Opened => {
+    const stream = socketOf(route)
+    const connection = new GuardedConnection({ stream, ssl, budget: access.budget })
+    // The driver takes a connection of one's own; its types leave that out.
+    const given: ClientConfig & { connection: GuardedConnection } = { ...config, ssl, connection }
+    const client = new pg.Client(given)
+    // From the beginning: a server may send what nobody waits for at any moment.
+    client.on('error', () => undefined)
+    return { client, connection, encrypted: ssl !== false }
+  }
+  const encrypted = attempt(tlsOptions(address))
   try {
-    await encrypted.connect()
-    return { client: encrypted, encrypted: true }
+    await encrypted.client.connect()
+    return encrypted
   } catch (error) {
     discard(encrypted)
     // As the servers' own programs do: also where its rules let this user in without TLS only.
@@ -207,10 +222,10 @@ async function open(access: ReachableServer, options: SessionOptions): Promise<O
       throw translate(unreached(error, access), address)
     }
   }
-  const plain = new pg.Client({ ...config, ssl: false })
+  const plain = attempt(false)
   try {
-    await plain.connect()
-    return { client: plain, encrypted: false }
+    await plain.client.connect()
+    return plain
   } catch (error) {
     discard(plain)
     throw translate(unreached(error, access), address)
@@ -266,6 +281,11 @@ export function translate(error: unknown, address: ServerAddress): DatabaseEngin
   if (cause instanceof NotReached) {
     const kind = cause.isRuledOut ? 'refused' : 'unavailable'
     const message = `The server ${where} is not reached: ${cause.message}.`
+    return new DatabaseEngineError(kind, message, { cause, number: 603000 })
+  }
+  if (cause instanceof BrokenOff) {
+    const kind = isTransient(cause) ? 'unavailable' : 'refused'
+    const message = `The session with ${where} was broken off: ${cause.message}.`
     return new DatabaseEngineError(kind, message, { cause, number: 603000 })
   }
   const code = codeOf(cause)

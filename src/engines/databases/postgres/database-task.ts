@@ -37,16 +37,16 @@ export function nameOf(task: DatabaseTask): string {
 }
 
 export function sourceAccess(spec: MigrationSpec, means: Means): ReachableServer {
-  const { sourcePassword: password, outbound } = means
-  return { address: spec.source, password, outbound }
+  const { sourcePassword: password, targetPassword: _, ...reach } = means
+  return { ...reach, address: spec.source, password }
 }
 
 /** Where the database one would connect to first is itself replaced, sessions on the server go to another one. */
 const otherMaintenanceDatabase = 'template1'
 
 export function targetAccess(spec: MigrationSpec, means: Means): ReachableServer {
-  const { targetPassword: password, outbound } = means
-  const access = { address: spec.target, password, outbound }
+  const { targetPassword: password, sourcePassword: _, ...reach } = means
+  const access = { ...reach, address: spec.target, password }
   return spec.databases.includes(maintenanceDatabase(access))
     ? { ...access, address: { ...spec.target, database: otherMaintenanceDatabase } }
     : access

@@ -4,6 +4,9 @@ import type { Finding, FindingState } from '../engine.ts'
 
 const badness: Readonly<Record<FindingState, number>> = { Succeeded: 0, Warning: 1, Failed: 2 }
 
+/** Of one finding, at the most. */
+const messageCharacters = 4000
+
 export function worst(states: readonly FindingState[]): FindingState {
   return states.reduce<FindingState>(
     (left, right) => (badness[right] > badness[left] ? right : left),
@@ -27,7 +30,9 @@ export function createFindings(): Findings {
   }
   return {
     check: (type) => void messagesOf(type),
-    add: (type, state, message) => void messagesOf(type).push({ state, message }),
+    // Names in it are the server's, which may be of any length.
+    add: (type, state, message) =>
+      void messagesOf(type).push({ state, message: message.slice(0, messageCharacters) }),
     all: () =>
       [...found].map(([type, messages]) => ({
         type,

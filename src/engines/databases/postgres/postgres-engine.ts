@@ -20,6 +20,8 @@ import {
 } from '../engine.ts'
 import { findTraces } from './clean-up.ts'
 import { type ClientPrograms, findClientPrograms } from './client-programs.ts'
+import type { Reach } from './connect.ts'
+import { LookRoom } from './guarded-connection.ts'
 import { inspectServer } from './inspect.ts'
 import { identify, isRunning } from './process-identity.ts'
 import { type Intents, RecordFolder, recordedMigrations } from './record.ts'
@@ -50,8 +52,16 @@ const workerArguments: readonly string[] = [
   '--max-semi-space-size=4',
 ]
 
+/** A look that comes again every few seconds, at every registered server. */
+const short = { seconds: 20, bytes: 4 * 2 ** 20 }
+/** One at the catalogs of all databases of a migration. */
+const long = { seconds: 300, bytes: 32 * 2 ** 20 }
+const looksBytesMax = 256 * 2 ** 20
+
 export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEngine {
   const { clock, outbound } = options
+  const room = new LookRoom(looksBytesMax)
+  const look: Reach = { outbound, budget: { ...long, room } }
   let found: Promise<ClientPrograms | undefined> | undefined
   const programs = (): Promise<ClientPrograms | undefined> => {
     found ??= findClientPrograms(options.clientFolder)
@@ -90,15 +100,15 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
       }
     },
 
-    inspect: (server) => inspectServer({ ...server, outbound }),
+    inspect: (server) => inspectServer({ ...server, outbound, budget: { ...short, room } }),
     survey: (migration, spec, credentials) =>
-      surveyServers(migration, spec, { ...credentials, outbound }),
-    setUpReplication: (source) => setUpReplication({ ...source, outbound }),
+      surveyServers(migration, spec, { ...credentials, ...look }),
+    setUpReplication: (source) => setUpReplication({ ...source, ...look }),
 
     async validate(spec, credentials, signal) {
       return validateMigration({
         spec,
-        credentials: { ...credentials, outbound },
+        credentials: { ...credentials, ...look },
         clock,
         clientMajor: (await programs())?.major,
         signal: signal ?? new AbortController().signal,
@@ -161,7 +171,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
     },
 
     traces: (migration, spec, credentials) =>
-      findTraces(migration, spec, { ...credentials, outbound }),
+      findTraces(migration, spec, { ...credentials, ...look }),
 
     async forget(migration) {
       const folder = folderOf(migration)

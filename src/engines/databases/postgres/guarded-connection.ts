@@ -1,0 +1,167 @@
+/**
+ * The driver's connection, to servers that users name: whatever such a server sends ends this connection at the most.
+ * The driver reads messages where nobody catches what it throws, reads past their ends into memory that was never
+ * written, and keeps all that an answer holds. It gets one whole message at a time, and none that it cannot read.
+ */
+
+import type { Duplex } from 'node:stream'
+import pg from 'pg'
+
+/** What a session of this process may take. Workers, which carry the data, have none. */
+export interface LookBudget {
+  /** Of the whole session, in real time. */
+  readonly seconds: number
+  /** Of all that the server sends, with what it takes to keep each row. */
+  readonly bytes: number
+  /** Shared by all sessions. */
+  readonly room: LookRoom
+}
+
+/** What all sessions together may hold. */
+export class LookRoom {
+  private free: number
+
+  constructor(bytes: number) {
+    this.free = bytes
+  }
+
+  /** False when there is no room for them; they are given back all the same. */
+  take(bytes: number): boolean {
+    this.free -= bytes
+    return this.free >= 0
+  }
+
+  giveBack(bytes: number): void {
+    this.free += bytes
+  }
+}
+
+/** A session that we ended, because of what its server did. */
+export class BrokenOff extends Error {}
+
+/** A row as an object takes more than its bytes. */
+const bytesPerRow = 100
+/** Of an error of the server, in characters. */
+const wordsMax = 500
+/** A polite end is waited for so long. */
+const endMilliseconds = 2000
+
+interface GuardedOptions {
+  readonly stream: Duplex
+  readonly ssl: object | false
+  readonly budget: LookBudget | undefined
+}
+
+/** What of the driver's class its types leave out. */
+type Listening = pg.Connection & { attachListeners(stream: object): void }
+type Config = ConstructorParameters<typeof pg.Connection>[0]
+
+export class GuardedConnection extends pg.Connection {
+  private readonly budget: LookBudget | undefined
+  private readonly messages = new Messages()
+  private held = 0
+  private rows = 0
+
+  constructor({ stream, ssl, budget }: GuardedOptions) {
+    super({ stream, ssl, keepAlive: true } as unknown as Config)
+    this.budget = budget
+    this.on('dataRow', () => {
+      this.rows++
+    })
+    // Before whoever hands it on: records, findings and answers hold it.
+    this.on('errorMessage', (error: Error) => {
+      error.message = error.message.replace(/\p{Cc}+/gu, ' ').slice(0, wordsMax)
+    })
+    if (budget === undefined) return
+    const timer = setTimeout(() => this.breakOff('it timed out'), budget.seconds * 1000)
+    timer.unref()
+    this.once('end', () => {
+      clearTimeout(timer)
+      budget.room.giveBack(this.held)
+      this.held = 0
+    })
+  }
+
+  /** Called by the driver, once it knows which stream it reads: the socket, or TLS over it. */
+  attachListeners(stream: Duplex): void {
+    ;(pg.Connection.prototype as Listening).attachListeners.call(this, {
+      on: (event: string, listener: (chunk: Buffer) => void) =>
+        stream.on(event, event === 'data' ? (chunk) => this.take(chunk, listener) : listener),
+    })
+  }
+
+  /** Closes it for good, also where the server never closes its half. */
+  closeSoon(): void {
+    setTimeout(() => this.stream.destroy(), endMilliseconds).unref()
+  }
+
+  private take(chunk: Buffer, listener: (message: Buffer) => void): void {
+    if (this.stream.destroyed) return
+    try {
+      for (const message of this.messages.cut(chunk)) {
+        requireEnds(message)
+        listener(message)
+      }
+    } catch (error) {
+      this.breakOff('what it sent cannot be read', error)
+      return
+    }
+    if (this.budget === undefined) return
+    const bytes = chunk.length + this.rows * bytesPerRow
+    this.rows = 0
+    this.held += bytes
+    const hasRoom = this.budget.room.take(bytes)
+    if (this.held > this.budget.bytes) this.breakOff('it sent more than a look may read')
+    else if (!hasRoom) this.breakOff('it timed out: too much is being read at once')
+  }
+
+  private breakOff(reason: string, cause?: unknown): void {
+    this.stream.destroy(new BrokenOff(reason, { cause }))
+  }
+}
+
+const headerBytes = 5
+/** No value of a server is longer. */
+const messageBytesMax = 2 ** 30
+const errorResponse = 0x45
+const noticeResponse = 0x4e
+
+/** Cuts what comes into whole messages. */
+class Messages {
+  private chunks: Buffer[] = []
+  private bytes = 0
+
+  /** The first piece, with a whole header. */
+  private head(): Buffer {
+    let [first = Buffer.alloc(0), ...rest] = this.chunks
+    if (first.length >= headerBytes) return first
+    first = Buffer.concat([first, ...rest])
+    this.chunks = [first]
+    return first
+  }
+
+  *cut(chunk: Buffer): Generator<Buffer> {
+    this.chunks.push(chunk)
+    this.bytes += chunk.length
+    for (;;) {
+      if (this.bytes < headerBytes) return
+      const length = 1 + this.head().readUInt32BE(1)
+      if (length < headerBytes || length > messageBytesMax) throw new RangeError('its length')
+      if (this.bytes < length) return
+      const all = this.chunks.length === 1 ? this.head() : Buffer.concat(this.chunks)
+      this.chunks = all.length === length ? [] : [all.subarray(length)]
+      this.bytes -= length
+      yield all.subarray(0, length)
+    }
+  }
+}
+
+/** The driver looks for the end of an error's fields for ever. */
+function requireEnds(message: Buffer): void {
+  if (message[0] !== errorResponse && message[0] !== noticeResponse) return
+  for (let at = headerBytes; message[at] !== 0; ) {
+    const end = message.indexOf(0, at + 1)
+    if (end < 0) throw new RangeError('fields without an end')
+    at = end + 1
+  }
+}

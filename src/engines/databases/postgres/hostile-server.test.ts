@@ -1,0 +1,127 @@
+/** A server that users name answers as it likes: it ends nothing, holds nothing up, and fills no memory. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openWay } from '#outbound/testing/ways.ts'
+import { DatabaseEngineError } from '../engine.ts'
+import {
+  accepted,
+  columns,
+  flood,
+  message,
+  ready,
+  row,
+  startHostileServer,
+} from '../testing/hostile-server.ts'
+import { connect } from './connect.ts'
+import { LookRoom } from './guarded-connection.ts'
+import { createPostgresEngine } from './postgres-engine.ts'
+
+const engine = createPostgresEngine({
+  clock: { now: () => Date.now() },
+  outbound: openWay,
+  folder: '/nonexistent',
+})
+
+type Conduct = Parameters<typeof startHostileServer>[0]
+
+/** What a look at such a server ends with. */
+async function refusalOf(conduct: Conduct): Promise<DatabaseEngineError> {
+  await using server = await startHostileServer(conduct)
+  const error = await engine.inspect({ address: server.address, password: 'secret' }).then(
+    () => undefined,
+    (cause: unknown) => cause,
+  )
+  assert.ok(error instanceof DatabaseEngineError, String(error))
+  return error
+}
+
+test('messages that cannot be read end the connection and nothing else', async () => {
+  const broken: Readonly<Record<string, Buffer>> = {
+    'a row of more columns than it has': message('D', Buffer.from([0x7f, 0xff])),
+    'a parameter without its name': message('S', ''),
+    'a length below that of itself': message('D', Buffer.from([0, 1]), 1),
+    'columns without an end': message('T', Buffer.from([0x7f, 0xff, 65])),
+    'a way to sign in that there is none of': message('R', Buffer.from([0, 0, 0, 99])),
+    'a notice that breaks off': message('N', 'M'),
+    'an error that breaks off': message('E', 'SERROR\0'),
+  }
+  for (const [name, bytes] of Object.entries(broken)) {
+    const answer = Buffer.concat([columns, bytes, message('C', 'SELECT 1\0'), ready])
+    for (const conduct of [
+      { atStart: (socket) => void socket.end(Buffer.concat([bytes, accepted])) },
+      { atQuery: (socket) => void socket.end(answer) },
+      // With the last words of signing in: nobody waits for anything at that moment.
+      { atStart: (socket) => void socket.end(Buffer.concat([accepted, bytes, bytes])) },
+    ] satisfies readonly Conduct[]) {
+      assert.ok((await refusalOf(conduct)).message.length < 1000, name)
+    }
+  }
+})
+
+test('nothing behind the end of a message is read', async () => {
+  const words = message('E', 'SERROR\0CXX000\0Mit says')
+  const value = message('D', Buffer.from([0, 1, 0, 0, 3, 0xe8, 0x31]))
+  for (const bytes of [words, Buffer.concat([columns, value])]) {
+    const { message: text } = await refusalOf({
+      atQuery: (socket) => void socket.end(Buffer.concat([bytes, Buffer.from('of another')])),
+    })
+    assert.doesNotMatch(text, /of another/)
+  }
+})
+
+test('answers without end are read no further than a look may', async () => {
+  const rows = Buffer.concat(Array.from({ length: 1000 }, () => row))
+  const before = process.memoryUsage().rss
+  for (const bytes of [rows, message('D', Buffer.alloc(2 ** 20), 2 ** 29)]) {
+    const { message: text } = await refusalOf({
+      atQuery(socket) {
+        socket.write(columns)
+        flood(socket, bytes)
+      },
+    })
+    assert.match(text, /more than a look may read/)
+  }
+  const grown = (process.memoryUsage().rss - before) / 2 ** 20
+  assert.ok(grown < 400, `${grown} MB`)
+})
+
+test('what a server says of an error is cut, and holds no control characters', async () => {
+  const words = `\u001b[2J${'no '.repeat(1_000_000)}`
+  const error = message('E', `SERROR\0CXX000\0M${words}\0\0`)
+  const { message: text } = await refusalOf({ atQuery: (socket) => void socket.end(error) })
+  assert.ok(text.length < 1000)
+  assert.doesNotMatch(text, /\p{Cc}/u)
+})
+
+test('a server that falls silent is waited for no longer than a look may take', async () => {
+  await using server = await startHostileServer({})
+  const budget = { seconds: 0.2, bytes: 1000, room: new LookRoom(1000) }
+  const access = { outbound: openWay, address: server.address, password: 'secret', budget }
+  const opened = connect(access, { database: 'd', applicationName: 'test' })
+  await assert.rejects(opened, { kind: 'unavailable', message: /broken off: it timed out/ })
+})
+
+test('a connection is closed, also where the server keeps its half open', async () => {
+  await using server = await startHostileServer({
+    atQuery: (socket) => void socket.write(Buffer.concat([message('C', 'SELECT 1\0'), ready])),
+  })
+  const access = { outbound: openWay, address: server.address, password: 'secret' }
+  await using session = await connect(access, { database: 'd', applicationName: 'test' })
+  await session[Symbol.asyncDispose]()
+  while (server.open() > 0) await new Promise((resolve) => setTimeout(resolve, 50))
+})
+
+test('without a password none of the environment is sent', async (t) => {
+  process.env['PGPASSWORD'] = 'of-the-operator'
+  t.after(() => delete process.env['PGPASSWORD'])
+  const answer = Promise.withResolvers<string>()
+  await using server = await startHostileServer({
+    atStart(socket) {
+      socket.write(message('R', Buffer.from([0, 0, 0, 3])))
+      socket.once('data', (bytes) => answer.resolve(bytes.toString('latin1')))
+    },
+  })
+  void engine.inspect({ address: server.address, password: '' }).catch(() => undefined)
+  assert.doesNotMatch(await answer.promise, /operator/)
+})
