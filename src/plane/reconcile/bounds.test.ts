@@ -36,6 +36,39 @@ test('no more steps are under way at once than the limit says, and all get their
   assert.equal(looked.size, names.length)
 })
 
+test('one resource group does not take all that may be under way', async () => {
+  const open = Promise.withResolvers<void>()
+  const looked: string[] = []
+  await using t = await startPlane({
+    limits: { stepsAtOnceMax: 4 },
+    providers: [
+      scriptedProvider({
+        async observe({ id }) {
+          looked.push(id.key)
+          // As a server that answers nothing.
+          if (!id.key.includes('/quiet/')) await open.promise
+        },
+        next: () => ({ kind: 'done' }),
+      }),
+    ],
+  })
+  const other = group.replace(/[^/]+$/, 'quiet')
+  await t.call('PUT', other, { location: 'westus' }, { version: '2021-04-01' })
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await t.call('PUT', valve(name), body)
+  await t.call('PUT', `${other}/providers/Vendor.Scripted/valves/mine`, body)
+  while (!looked.some((key) => key.endsWith('/mine'))) {
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  assert.equal(looked.length, 4, looked.join())
+  open.resolve()
+  for (let round = 0; round < 5; round++) {
+    await t.plane.reconciler.idle()
+    t.clock.advance(2)
+    t.plane.reconciler.wake()
+  }
+  assert.equal(new Set(looked).size, 7)
+})
+
 test('an operation that ended is readable for as long as the limit says, and is then removed', async () => {
   const keptSeconds = 3600
   await using t = await startPlane({

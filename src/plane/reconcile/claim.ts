@@ -15,6 +15,10 @@ const stepsPerClaimMax = 50
 const sweepEverySeconds = 600
 const sweepRowsMax = 500
 const idleMillisecondsMax = 5000
+/** Of all that may be under way, the part that one resource group may take: its resources may wait for slow machines. */
+const groupShare = 3 / 4
+/** Work of a group that has taken its part is looked at again after so long. */
+const crowdedMilliseconds = 1000
 
 export interface ReconcilerLoop extends AsyncDisposable {
   start(): void
@@ -74,6 +78,14 @@ export function createReconciler(
     const now = deps.clock.now()
     const claims = await deps.store.claimDue(owner, now, deps.limits.leaseSeconds, free)
     for (const claim of claims) {
+      const group = groupKey(claim.key)
+      const taken = [...underway.keys()].filter((one) => groupKey(one.claim.key) === group).length
+      if (taken >= Math.ceil(deps.limits.stepsAtOnceMax * groupShare)) {
+        await deps.store.release(claim, now + crowdedMilliseconds, false)
+        // Behind it may be work of others, for which there is room.
+        again = true
+        continue
+      }
       const until = now + deps.limits.leaseSeconds * 1000
       const lease: Lease = { claim, until, hasNewEvent: false }
       const work = handle(deps, lease, timers)
@@ -124,6 +136,11 @@ export function createReconciler(
       }
     },
   }
+}
+
+/** The resource group that a key lies in; of other keys, the first scope. */
+function groupKey(key: string): string {
+  return key.split('/', key.includes('/resourcegroups/') ? 5 : 3).join('/')
 }
 
 /** An event of the engine: the resource becomes due now, if it is stored. */
