@@ -265,6 +265,56 @@ test('a refresh token that was revoked shows as an error too', async () => {
 })
 
 /** A token endpoint of somebody else, that keeps all it is sent. */
+test('an identity provider that does not answer holds up no other resource group', async () => {
+  await using fixture = await open()
+  let isSlow = false
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    if (isSlow && request.url === '/slow') return
+    response.end('{"access_token":"t","token_type":"Bearer","expires_in":60}')
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const connect = async (group: string, path: string, names: readonly string[]): Promise<void> => {
+    const at = service.replace('/rg/', `/${group}/`)
+    await fixture.call('PUT', at, {
+      location: 'local',
+      sku: { name: 'Developer' },
+      properties: { publisherEmail: 'a@example.test', publisherName: 'A' },
+    })
+    const tokenUrl = `http://127.0.0.1:${address.port}${path}`
+    const clientCredentials = { clientId: 'c', clientSecret: 's', tokenUrl }
+    const oauth2 = { grantTypes: { clientCredentials } }
+    const properties = { identityProvider: 'oauth2', oauth2 }
+    await fixture.call('PUT', `${at}/authorizationProviders/p`, { properties })
+    for (const name of names) {
+      const authorization = `${at}/authorizationProviders/p/authorizations/${name}`
+      const body = { authorizationType: 'OAuth2', oauth2grantType: 'ClientCredentials' }
+      await fixture.call('PUT', authorization, { properties: body })
+    }
+  }
+  await connect(
+    'a',
+    '/slow',
+    Array.from({ length: 16 }, (_, at) => `n${at}`),
+  )
+  await connect('z', '/quick', ['n'])
+  isSlow = true
+  asked.length = 0
+  const round = refreshDue(fixture.parts)
+  const before = Date.now()
+  while (!asked.includes('/quick')) {
+    assert.ok(asked.length <= 8 && Date.now() - before < 5000, asked.join())
+    await new Promise((done) => setTimeout(done, 10))
+  }
+  server.closeAllConnections()
+  isSlow = false
+  await round
+  server.close()
+})
+
 async function openTrap() {
   let told = ''
   const server = createServer((request, response) => {

@@ -1,6 +1,9 @@
-/** Refreshes tokens before they expire. Every replica looks; who takes the lease of a connection refreshes it. */
+/**
+ * Refreshes tokens before they expire. Every replica looks; who takes the lease of a connection refreshes it. Resource
+ * groups do not wait for each other: their identity providers may be slow on purpose.
+ */
 
-import { rootId } from '#kernel/resource-id.ts'
+import { type ResourceId, resourceGroupOf, rootId } from '#kernel/resource-id.ts'
 import type { ConsentDependencies } from '../../dependencies.ts'
 import type { Authorization } from '../../resources/authorizations/model.ts'
 import { types } from './model.ts'
@@ -8,7 +11,10 @@ import { isDue, refresh } from './tokens.ts'
 
 const everyMilliseconds = 20_000
 const rowsAtOnce = 200
-const atOnce = 8
+/** Of one resource group. */
+const atOnce = 4
+/** What a resource group does not reach in a round waits for the next one. */
+const groupMilliseconds = 30_000
 
 export function startRefreshing(deps: ConsentDependencies): AsyncDisposable {
   let stopped = false
@@ -42,8 +48,28 @@ export async function refreshDue(
   deps: ConsentDependencies,
   isStopped: () => boolean = () => false,
 ): Promise<void> {
-  let after: string | undefined
-  for (;;) {
+  const groups = Map.groupBy(await allDue(deps, isStopped), groupOf)
+  await Promise.all(
+    [...groups.values()].map(async (due) => {
+      const until = deps.clock.now() + groupMilliseconds
+      for (let at = 0; at < due.length && !isStopped() && deps.clock.now() < until; at += atOnce) {
+        await Promise.all(due.slice(at, at + atOnce).map((id) => refresh(deps, id.key)))
+      }
+    }),
+  )
+}
+
+function groupOf(id: ResourceId): string {
+  // An authorization lies in a resource group of a subscription.
+  return `${id.segments[0]?.names[0]}/${resourceGroupOf(id)}`.toLowerCase()
+}
+
+async function allDue(
+  deps: ConsentDependencies,
+  isStopped: () => boolean,
+): Promise<readonly ResourceId[]> {
+  const found: ResourceId[] = []
+  for (let after: string | undefined; ; ) {
     const rows = await deps.services.reader.list({
       type: types.authorizations,
       under: rootId,
@@ -53,10 +79,8 @@ export async function refreshDue(
     const now = deps.clock.now()
     // Rows of this type were made by its `toModel`.
     const due = rows.filter((row) => isDue(row.model as Authorization, now))
-    for (let at = 0; at < due.length && !isStopped(); at += atOnce) {
-      await Promise.all(due.slice(at, at + atOnce).map((row) => refresh(deps, row.id.key)))
-    }
+    found.push(...due.map((row) => row.id))
     after = rows.at(-1)?.id.key
-    if (rows.length < rowsAtOnce || after === undefined || isStopped()) return
+    if (rows.length < rowsAtOnce || after === undefined || isStopped()) return found
   }
 }
