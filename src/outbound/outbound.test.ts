@@ -74,6 +74,14 @@ test('the operator is told once of what stays as it is', async () => {
   assert.equal(told.length, 2, told.join('\n'))
 })
 
+test('whoever answers with another protocol is told as giving no answer', async () => {
+  await using server = await localServer((_, response) => {
+    response.writeHead(101, { connection: 'upgrade', upgrade: 'other' }).end()
+  })
+  const { outbound } = watchedWay({ mode: 'open' })
+  await failure(answerOf(outbound, { url: new URL(`http://127.0.0.1:${server.port}/`), signal }))
+})
+
 test('a redirect is an answer, not a way', async () => {
   await using inner = await localServer((_, response) => response.end('secret'))
   await using server = await localServer((_, response) => {

@@ -33,7 +33,14 @@ export async function answerOf(
   }
   try {
     return await new Promise((resolve, reject) => {
-      send(url, options, resolve).once('error', reject).end(body)
+      const call = send(url, options, resolve)
+      call.once('error', reject)
+      // Nobody asked for another protocol; without this the request would never end.
+      call.once('upgrade', (_, socket) => {
+        socket.destroy()
+        reject(new Error('it answered with another protocol'))
+      })
+      call.end(body)
     })
   } catch (error) {
     throw outbound.failed(destination, error)
