@@ -1,6 +1,6 @@
 /** Sends each hostile request to a started server, and asks the probe inside what it did to the loop and the memory. */
 
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { contractWords } from '../../src/kernel/vendor.ts'
@@ -15,13 +15,18 @@ import { makePlace } from '../harness/place.ts'
 import type { FigureRow } from '../harness/results.ts'
 import { resourceBody, resourceName, resourcePath } from '../payload.ts'
 import type { Place } from '../scenario.ts'
-import { type FreezeFixture, type Hostile, hostileRequests } from './requests.ts'
+import type { FreezeFixture, Hostile } from './hostile.ts'
+import { largeProfile } from './large-answers.ts'
+import { hostileRequests } from './requests.ts'
 
 /** What is aimed at, for each request. */
 export const aims = { stopMilliseconds: 50, growthMegabytes: 64 } as const
 
 const customers = 15_000
 const groups = 5_000
+/** Until an answer is begun for those that do not read. */
+const unreadSeconds = 10
+const largeProfiles = 60
 const probeFile = new URL('./probe.mjs', import.meta.url).href
 
 interface Seen {
@@ -33,10 +38,20 @@ interface Seen {
   readonly growth: number
 }
 
+interface Measured {
+  readonly rows: readonly FigureRow[]
+  /** Those that miss an aim. */
+  readonly notes: readonly string[]
+  /** Requests that were not answered as they have to be, so that their figures mean nothing. */
+  readonly unexpected: readonly string[]
+}
+
+/** Requests whose name `only` finds. */
 export async function measureFreeze(
   name: string,
+  only: RegExp,
   { dataFolder, processors, rounds, progress }: Measuring,
-): Promise<{ readonly rows: readonly FigureRow[]; readonly notes: readonly string[] }> {
+): Promise<Measured> {
   const place = await makePlace(dataFolder, name)
   const fixture = await furnish(place)
   const socket = join(place.folder, 'probe.sock')
@@ -53,21 +68,20 @@ export async function measureFreeze(
   const access = await waitForAccess(place, child)
   const rows: FigureRow[] = []
   const notes: string[] = []
+  const unexpected: string[] = []
   for (const hostile of hostileRequests(fixture)) {
+    if (!only.test(hostile.name)) continue
     const seen: Seen[] = []
-    let status = 0
     // Once beforehand: what is compiled and loaded at first use is no attack.
     for (let round = -1; round < rounds; round++) {
       await child.settle()
       await askProbe(socket)
-      const sent = Array.from({ length: hostile.atOnce ?? 1 }, () =>
-        send(place, access, hostile, round + 1),
-      )
-      status = (await Promise.all(sent))[0] ?? 0
+      const problem = await sendAll({ place, access, hostile, child }, round + 1)
       await sleep(50)
       const one = await askProbe(socket)
       if (round >= 0) seen.push(one)
       child.assertRunning()
+      if (problem !== undefined) unexpected.push(`${hostile.name}: ${problem}`)
     }
     const figure = (what: string, values: readonly number[]): FigureRow =>
       figureRow({ figure: what, contestant: hostile.name, values })
@@ -87,20 +101,57 @@ export async function measureFreeze(
       ).median ?? 0
     const over =
       (stops.median ?? 0) > aims.stopMilliseconds || (growth.median ?? 0) > aims.growthMegabytes
-    const text = `${hostile.name}: ${status}, ${stops.median?.toFixed(0)} ms (${clock.toFixed(0)} by the clock), ${growth.median?.toFixed(0)} MB`
+    const text = `${hostile.name}: ${stops.median?.toFixed(0)} ms (${clock.toFixed(0)} by the clock), ${growth.median?.toFixed(0)} MB`
     progress(`${name}: ${over ? 'OVER ' : ''}${text}`)
     if (over) notes.push(text)
   }
-  return { rows, notes }
+  return { rows, notes, unexpected }
 }
 
-/** Zero: the server cut the connection before it had read the request. */
+interface Sending {
+  readonly place: Place
+  readonly access: Access
+  readonly hostile: Hostile
+  readonly child: Child
+}
+
+/** As many as the request says at once. What was not expected of an answer, or nothing. */
+async function sendAll(sending: Sending, time: number): Promise<string | undefined> {
+  const { hostile, child } = sending
+  const count = hostile.atOnce ?? 1
+  if (hostile.isUnread === true) {
+    const sockets = Array.from({ length: count }, () => sendUnread(sending))
+    const isBegun = (): boolean => sockets.some(({ readableLength }) => readableLength > 0)
+    for (let waited = 0; waited < unreadSeconds && !isBegun(); waited++) await sleep(1_000)
+    const problem = isBegun() ? undefined : 'no answer was begun'
+    await child.settle()
+    for (const one of sockets) one.destroy()
+    return problem
+  }
+  const sent = Array.from({ length: count }, () => send(sending, time))
+  return (await Promise.all(sent)).find((problem) => problem !== undefined)
+}
+
+/** Reads what its own buffer takes, and no more. */
+function sendUnread({ place, access, hostile }: Sending): Socket {
+  const { host, port, hostname } = new URL(place.origin)
+  const socket = connect(Number(port), hostname)
+  // Being cut off is what is asked for.
+  socket.on('error', () => {})
+  const lines = Object.entries({ host, ...access.headers }).map(
+    ([name, value]) => `${name}: ${value}`,
+  )
+  socket.write(`${hostile.method} ${hostile.path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
+  // Begins to read, and stops when its buffer is full.
+  socket.once('readable', () => {})
+  return socket
+}
+
+/** What was not expected of the answer, or nothing. */
 async function send(
-  { origin }: Place,
-  access: Access,
-  hostile: Hostile,
+  { place: { origin }, access, hostile }: Sending,
   time: number,
-): Promise<number> {
+): Promise<string | undefined> {
   const { method, path, type = 'application/json', headers } = hostile
   const body = typeof hostile.body === 'function' ? hostile.body(time) : hostile.body
   try {
@@ -109,12 +160,27 @@ async function send(
       headers: { ...access.headers, 'content-type': type, ...headers },
       ...(body === undefined ? {} : { body }),
     })
-    await answer.arrayBuffer()
-    return answer.status
+    return problemOf(hostile, answer.status, await answer.text())
   } catch {
     // `fetch` has no other way to tell that the connection has gone; `assertRunning` tells whether the server has.
-    return 0
+    return problemOf(hostile, 0, '')
   }
+}
+
+function problemOf(
+  { expects, expectsParts }: Hostile,
+  status: number,
+  text: string,
+): string | undefined {
+  const all = Array.isArray(expects) ? expects : [expects]
+  if (!all.includes(status))
+    return `answered ${status}, not ${all.join(' or ')}: ${text.slice(0, 300)}`
+  if (expectsParts === undefined) return undefined
+  // The answer of a batch, by its status and type.
+  const { responses } = JSON.parse(text) as { responses: readonly { readonly status: number }[] }
+  const found = [...new Set(responses.map((one) => one.status))].sort()
+  if (found.join() === expectsParts.join()) return undefined
+  return `its parts were answered ${found.join(', ')}, not ${expectsParts.join(', ')}`
 }
 
 function askProbe(address: string): Promise<Seen> {
@@ -157,6 +223,11 @@ async function furnish(place: Place): Promise<FreezeFixture> {
   await post('PUT', path, resourceBody('local'))
   const bench = `/subscriptions/${subscriptionId}/resourceGroups/bench?api-version=2021-04-01`
   await post('PUT', bench, '{"location":"local"}')
+  const profiles = `/subscriptions/${subscriptionId}/resourceGroups/bench/providers/Vendor.ContainerInstance/containerGroupProfiles`
+  const profileName = (at: number): string => `large${String(at).padStart(2, '0')}`
+  const version = 'api-version=2025-09-01'
+  const largest = JSON.stringify({ location: 'local', properties: largeProfile(4) })
+  await post('PUT', `${profiles}/${profileName(0)}?${version}`, largest)
   const accounts = '/providers/Vendor.Billing/billingAccounts'
   const listed = await fetch(`${place.origin}${accounts}?api-version=2024-04-01`, { headers })
   // The server's own list; an installation has one account from its first start.
@@ -167,7 +238,10 @@ async function furnish(place: Place): Promise<FreezeFixture> {
   await addCustomers(database, customerId)
   const key = new URL(path, place.origin).pathname.toLowerCase()
   await fillHome({ database, key, nameOf: resourceName, count: groups })
-  return { subscriptionId, companyId, customerId, itemId, billingProfile }
+  const profileKey = `${profiles}/${profileName(0)}`.toLowerCase()
+  await fillHome({ database, key: profileKey, nameOf: profileName, count: largeProfiles })
+  const lists = { billingProfile, largeProfiles: `${profiles}?${version}` }
+  return { subscriptionId, companyId, customerId, itemId, ...lists }
 }
 
 /** Copies of the one there is, under other numbers. */

@@ -7,15 +7,20 @@ import type { Version } from '#business/entity.ts'
 import { businessErrors } from '#business/errors.ts'
 import type { Business } from '#business/service.ts'
 import { refuse } from '#kernel/error.ts'
+import { nextTurn } from '#plane/next-turn.ts'
 import {
   announcesBody,
   type Edge,
   type Endpoint,
   type Exchange,
+  enterAnswerRoom,
   principalOf,
   requestFrom,
 } from './exchange.ts'
-import { bytesOf } from './steps/read-body.ts'
+import { bytesOf, gone } from './steps/read-body.ts'
+
+/** Bytes of a body that is written in the turn in which it came. */
+const writtenAtOnceMax = 8 * 1024
 
 /** The endpoints of one version, by what a method counts as. */
 export function businessEndpoints(
@@ -30,13 +35,18 @@ export function businessEndpoints(
     counts,
     authorize: () => {},
     async run(exchange, edge) {
+      const body = await bodyOf(exchange, edge)
+      // Rows or a batch, which may be large, and what takes long to write.
+      const mayBeLarge = counts === 'reads' || exchange.path.endsWith('/$batch')
+      if (mayBeLarge && !(await enterAnswerRoom(exchange, edge))) throw gone()
+      if (mayBeLarge || (body !== undefined && body.length > writtenAtOnceMax)) await nextTurn()
       const answer = await business.handle({
         method: exchange.method,
         version,
         path: exchange.path.slice(prefix.length).replace(/^\//, ''),
         search: exchange.search,
         headers: headersOf(exchange),
-        body: await bodyOf(exchange, edge),
+        body,
         principal: principalOf(exchange),
         correlationId: exchange.correlationId,
         publicUrl: edge.publicUrlOf(exchange.request),
@@ -47,8 +57,8 @@ export function businessEndpoints(
         },
         from: requestFrom(exchange, edge),
       })
-      const { status, headers, body } = answer
-      return { status, headers, ...(body === undefined ? {} : { body }) }
+      const { status, headers, body: made } = answer
+      return { status, headers, ...(made === undefined ? {} : { body: made }) }
     },
   })
   const other = endpoint('writes')

@@ -15,12 +15,12 @@ import { isUuid } from '#kernel/uuid.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { ConditionalGrant } from '#plane/access.ts'
 import type { Outcome, Plane, Route } from '#plane/plane.ts'
-import type { BodyRoom } from './body-room.ts'
 import { type AddressOf, originOf } from './client-address.ts'
 import type { JsonSyntax } from './json.ts'
 import type { Metrics } from './metrics.ts'
 import type { PermissionWatch } from './permission-watch.ts'
 import type { PublicUrlOf } from './public-url.ts'
+import type { Room } from './room.ts'
 import type { SlowReaders } from './slow-readers.ts'
 import type { Allowance, Throttle } from './throttle.ts'
 
@@ -132,7 +132,14 @@ export interface Edge extends EdgeDependencies {
   /** Requests under way: what a drain waits for and the deadline looks at. */
   readonly running: Set<Exchange>
   readonly slowReaders: SlowReaders
-  readonly bodyRoom: BodyRoom
+  /** Buffers for the next large bodies. */
+  readonly spareBodies: Buffer[]
+  /** Bytes of large bodies. */
+  readonly bodyRoom: Room
+  /** Lists and batches that are being made. */
+  readonly answerRoom: Room
+  /** The same, until their clients have read them. */
+  readonly unreadRoom: Room
   /** The server is shutting down: answers end their connections. */
   isDraining(): boolean
 }
@@ -212,6 +219,11 @@ export function routeOf(exchange: Exchange): Route {
   return exchange.route
 }
 
+/** Bytes of a body that needs no room: requests at once are bounded already. */
+export const smallBodyBytes = 64 * 1024
+/** Bytes of an answer that may wait for its reader without keeping its place. */
+const smallAnswerBytes = 64 * 1024
+
 /**
  * Waits until there is room for the body. The room is given back when the exchange ends. False: nobody waits for the
  * answer any more.
@@ -219,15 +231,43 @@ export function routeOf(exchange: Exchange): Route {
 export async function enterBodyRoom(exchange: Exchange, edge: Edge): Promise<boolean> {
   const { request } = exchange
   const announced = Number(request.headers['content-length'] ?? edge.limits.bodyBytesMax)
-  const entered = edge.bodyRoom.enter(principalOf(exchange).id, announced)
+  if (announced > smallBodyBytes) await enter(exchange, edge.bodyRoom, announced)
+  return isAwaited(exchange) && !request.destroyed
+}
+
+/**
+ * Waits until the caller may have one more answer that can be large: one place until it is made, and one until it is
+ * read, so that whoever does not read gets no more of them. False as above.
+ */
+export async function enterAnswerRoom(exchange: Exchange, edge: Edge): Promise<boolean> {
+  const { response } = exchange
+  await enter(exchange, edge.unreadRoom, 1, (free) => {
+    if (response.writableLength <= smallAnswerBytes || response.closed) free()
+    else response.once('close', free)
+  })
+  await enter(exchange, edge.answerRoom, 1)
+  return isAwaited(exchange)
+}
+
+/** `leave` is told at the end of the exchange how the room is given back. */
+async function enter(
+  exchange: Exchange,
+  room: Room,
+  amount: number,
+  leave = (free: () => void): void => free(),
+): Promise<void> {
+  const entered = room.enter(principalOf(exchange).id, amount)
   const free = entered instanceof Promise ? await entered : entered
-  const { leave } = exchange
+  const before = exchange.leave
   exchange.leave = () => {
-    free()
-    leave?.()
+    leave(free)
+    before?.()
   }
   if (exchange.answered) free()
-  return !exchange.answered && !request.destroyed && !request.socket.destroyed
+}
+
+function isAwaited({ answered, request }: Exchange): boolean {
+  return !answered && !request.socket.destroyed
 }
 
 /** Does the request announce a body, by the framing of HTTP/1.1? */

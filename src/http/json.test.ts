@@ -5,11 +5,11 @@ import { describe, test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { type JsonSyntax, parseJson, parseJsonWithPauses } from './json.ts'
 
-const membersMax = 1_000_000
+const many = { membersMax: 1_000_000, propertiesMax: 1_000_000 }
 
 function refusal(text: string | Buffer, depthMax = 64, syntax: JsonSyntax = 'strict'): ApiError {
   try {
-    parseJson(Buffer.from(text), { depthMax, membersMax }, syntax)
+    parseJson(Buffer.from(text), { depthMax, ...many }, syntax)
   } catch (error) {
     if (error instanceof ApiError) return error
     throw error
@@ -53,15 +53,15 @@ describe('parseJson', () => {
 
   test('takes what is JSON', () => {
     const fit = '{"a":[1,-2.5e3,true,false,null,"\\u00e9\\ud83d\\ude00\\n"],"constructor":{}}'
-    assert.deepEqual(parseJson(Buffer.from(fit), { depthMax: 64, membersMax }), JSON.parse(fit))
-    assert.deepEqual(parseJson(Buffer.from('\ufeff{}'), { depthMax: 64, membersMax }), {})
+    assert.deepEqual(parseJson(Buffer.from(fit), { depthMax: 64, ...many }), JSON.parse(fit))
+    assert.deepEqual(parseJson(Buffer.from('\ufeff{}'), { depthMax: 64, ...many }), {})
   })
 
   test('counts depth outside of texts only', () => {
     const nest = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
-    assert.ok(parseJson(Buffer.from(nest(64)), { depthMax: 64, membersMax }))
+    assert.ok(parseJson(Buffer.from(nest(64)), { depthMax: 64, ...many }))
     assert.match(refusal(nest(65)).message, /deeper than 64 levels, at position 64/)
-    assert.deepEqual(parseJson(Buffer.from('["[[[[\\"[[[["]'), { depthMax: 1, membersMax }), [
+    assert.deepEqual(parseJson(Buffer.from('["[[[[\\"[[[["]'), { depthMax: 1, ...many }), [
       '[[[["[[[[',
     ])
     assert.match(refusal('['.repeat(1_000_000)).message, /deeper/)
@@ -70,7 +70,7 @@ describe('parseJson', () => {
 
 describe('parseJson, relaxed', () => {
   const relaxed = (text: string): unknown =>
-    parseJson(Buffer.from(text), { depthMax: 64, membersMax }, 'relaxed')
+    parseJson(Buffer.from(text), { depthMax: 64, ...many }, 'relaxed')
 
   test('takes what the published command line sends of a template file', () => {
     const body = `{"properties": {"mode": "Incremental", template:{\r
@@ -120,7 +120,7 @@ describe('parseJson, relaxed', () => {
   })
 
   test('refuses more objects, lists, properties and elements than there may be, before they are made', () => {
-    const limits = { depthMax: 64, membersMax: 10 }
+    const limits = { depthMax: 64, membersMax: 10, propertiesMax: 100 }
     const members = (count: number): Buffer => Buffer.from(`[${'1,'.repeat(count - 1)}1]`)
     assert.ok(parseJson(members(10), limits))
     for (const text of [members(11), Buffer.from(`{${'"a":1,'.repeat(10)}"a":1}`)]) {
@@ -129,6 +129,15 @@ describe('parseJson, relaxed', () => {
         /more than 10 objects, lists, properties and elements/,
       )
     }
+    const object = (count: number): Buffer => Buffer.from(`[{${'"a":1,'.repeat(count - 1)}"a":1}]`)
+    const narrow = { depthMax: 64, membersMax: 100, propertiesMax: 8 }
+    assert.ok(parseJson(object(8), narrow))
+    assert.throws(() => parseJson(object(9), narrow), /an object in it has more than 8 properties/)
+    // Of a list inside an object the elements are no properties of it, and of objects each has its own.
+    const inner = Buffer.from('{"a":[1,2,3],"b":{"c":1,"d":2},"e":1}')
+    const few = { depthMax: 64, membersMax: 100, propertiesMax: 3 }
+    assert.ok(parseJson(inner, few))
+    assert.throws(() => parseJson(inner, { ...few, propertiesMax: 2 }), /more than 2 properties/)
     // Commas and brackets in texts are none.
     assert.ok(parseJson(Buffer.from(JSON.stringify(['[{,'.repeat(20)])), limits))
     const long = Buffer.from(`[${'1'.repeat(600_000)}.]`)
@@ -155,7 +164,7 @@ describe('parseJson, relaxed', () => {
 })
 
 describe('parseJsonWithPauses', () => {
-  const limits = { depthMax: 64, membersMax }
+  const limits = { depthMax: 64, ...many }
 
   async function read(text: string, syntax: JsonSyntax) {
     let pauses = 0

@@ -5,9 +5,9 @@
  */
 
 import { isUtf8 } from 'node:buffer'
-import { setImmediate } from 'node:timers/promises'
 import { refuse } from '#kernel/error.ts'
 import { type JsonSizeLimits, jsonExcess } from '#kernel/json-size.ts'
+import { nextTurn } from '#plane/next-turn.ts'
 import { relaxJson } from './relaxed-json.ts'
 
 /** `strict` is JSON alone; `relaxed` also takes what `relaxJson` does. */
@@ -33,7 +33,7 @@ export async function parseJsonWithPauses(
   bytes: Buffer,
   limits: JsonSizeLimits,
   syntax: JsonSyntax = 'strict',
-  pause: () => Promise<unknown> = setImmediate,
+  pause: () => Promise<unknown> = nextTurn,
 ): Promise<unknown> {
   if (bytes.length <= parsedAtOnceMax) return parseJson(bytes, limits, syntax)
   const parsing = parseInSteps(bytes, limits, syntax)
@@ -52,18 +52,22 @@ function* parseInSteps(
 ): Generator<void, unknown> {
   const { depthMax } = limits
   if (!isUtf8(bytes)) throw invalid('it is not valid UTF-8.')
-  const decoded = bytes.toString('utf8')
-  const given = decoded.charCodeAt(0) === 0xfeff ? decoded.slice(1) : decoded
-  const excess = jsonExcess(given, limits)
+  // Before there is a text of it, which would be as large again.
+  const excess = jsonExcess(bytes, limits)
   // Whatever else the text is: what is counted by mistake, inside of comments, is too little to matter.
   if (excess?.limit === 'membersMax') throw tooMany(limits.membersMax)
+  if (excess?.limit === 'propertiesMax') {
+    throw invalid(`an object in it has more than ${limits.propertiesMax} properties.`)
+  }
+  const decoded = bytes.toString('utf8')
+  const given = decoded.charCodeAt(0) === 0xfeff ? decoded.slice(1) : decoded
   yield
   const strict = syntax === 'relaxed' && excess === undefined ? parsedStrictly(given) : undefined
   const isRelaxed = syntax === 'relaxed' && strict === undefined
   const text = isRelaxed ? yield* relaxed(given, depthMax) : given
   if (isRelaxed) yield
   // The depth of a text that is read as it was given is known by now.
-  const deep = isRelaxed ? tooDeepAt(text, depthMax) : (excess?.at ?? -1)
+  const deep = isRelaxed || excess !== undefined ? tooDeepAt(text, depthMax) : -1
   if (deep >= 0) throw tooDeep(text, deep, depthMax)
   yield
   const value = strict === undefined ? parse(text) : strict.value
@@ -139,7 +143,11 @@ function place(text: string, at: number): string {
 
 /** Where the nesting first exceeds `depthMax`, or -1. Runs before parsing, so it tolerates bad JSON. */
 export function tooDeepAt(text: string, depthMax: number): number {
-  return jsonExcess(text, { depthMax, membersMax: Number.POSITIVE_INFINITY })?.at ?? -1
+  const unbounded = Number.POSITIVE_INFINITY
+  const limits = { depthMax, membersMax: unbounded, propertiesMax: unbounded }
+  const bytes = Buffer.from(text)
+  const excess = jsonExcess(bytes, limits)
+  return excess === undefined ? -1 : bytes.toString('utf8', 0, excess.at).length
 }
 
 /** The path of the first name or text that must not be kept. Depth is bounded by now. */

@@ -3,7 +3,7 @@
  * it is told an outcome or a failure and puts it on the wire.
  */
 
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { formatEtag } from '#kernel/etag.ts'
 import { isUuid } from '#kernel/uuid.ts'
@@ -180,9 +180,17 @@ function writeText(
   response.writeHead(status, headers)
   if (status === 204 || status === 304 || text === undefined) response.end()
   // As many bytes as characters: plain ASCII, which goes out without being encoded.
-  else response.end(text, bytes === text.length ? 'latin1' : 'utf8')
+  else writeWhole(response, text, bytes === text.length ? 'latin1' : 'utf8')
   edge.slowReaders.note(response, () => addressGroupOf(originOfExchange(exchange, edge).address))
   recordRequest(exchange, edge, status)
+}
+
+/** Characters above which a text is made bytes first: joined to the head it would be in memory three times. */
+const joinedMax = 64 * 1024
+
+function writeWhole(response: ServerResponse, text: string, encoding: 'latin1' | 'utf8'): void {
+  if (text.length > joinedMax) response.end(Buffer.from(text, encoding))
+  else response.end(text, encoding)
 }
 
 async function writeStream(

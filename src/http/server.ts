@@ -6,8 +6,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Limits } from '#kernel/limits.ts'
 import { createAnonymousThrottle, createRefusals } from './anonymous-throttle.ts'
-import { createBodyRoom } from './body-room.ts'
 import { trackConnections } from './connections.ts'
 import { edgeErrors } from './edge-errors.ts'
 import {
@@ -28,6 +28,7 @@ import { createMetrics, type Metrics, type UnhandledErrors } from './metrics.ts'
 import { type Check, options } from './open-endpoints.ts'
 import { runPipeline } from './pipeline.ts'
 import { createRoutingStamp } from './respond.ts'
+import { createRoom } from './room.ts'
 import { createRouter, type PathParameters } from './router.ts'
 import { addRoutes, type RawHandler, type RouteDependencies } from './routes.ts'
 import { createSlowReaders } from './slow-readers.ts'
@@ -160,11 +161,30 @@ function createEdge(deps: HttpServerOptions, isDraining: () => boolean): Edge {
     refuseAnonymous:
       deps.throttle === false ? () => undefined : createRefusals(deps.throttle, deps.addressOf),
     running,
-    bodyRoom: createBodyRoom(deps.limits),
+    spareBodies: [],
+    ...roomsOf(deps.limits),
     slowReaders: createSlowReaders(deps.limits, deps.ticks, (reason) =>
       deps.log.info({ reason }, 'cut a connection'),
     ),
     isDraining,
+  }
+}
+
+function roomsOf(limits: Limits): Pick<Edge, 'bodyRoom' | 'answerRoom' | 'unreadRoom'> {
+  return {
+    bodyRoom: createRoom({
+      perPrincipalMax: limits.bodyBytesAtOncePerPrincipalMax,
+      sumMax: limits.bodyBytesAtOnceMax,
+    }),
+    answerRoom: createRoom({
+      perPrincipalMax: limits.answersAtOncePerPrincipalMax,
+      sumMax: limits.answersAtOnceMax,
+    }),
+    // No bound in sum: readers that are slow would make everybody wait. What waits unread is bounded in bytes.
+    unreadRoom: createRoom({
+      perPrincipalMax: limits.answersAtOncePerPrincipalMax,
+      sumMax: Number.POSITIVE_INFINITY,
+    }),
   }
 }
 

@@ -13,18 +13,18 @@ const text = fc.string({
 test('members are the brackets and commas outside of strings', () => {
   fc.assert(
     fc.property(fc.array(text, { minLength: 1 }), (list) => {
-      const json = JSON.stringify(list)
-      const depthMax = 1
-      assert.equal(jsonExcess(json, { depthMax, membersMax: list.length }), undefined)
-      const excess = jsonExcess(json, { depthMax, membersMax: list.length - 1 })
+      const json = new TextEncoder().encode(JSON.stringify(list))
+      const limits = { depthMax: 1, propertiesMax: 1 }
+      assert.equal(jsonExcess(json, { ...limits, membersMax: list.length }), undefined)
+      const excess = jsonExcess(json, { ...limits, membersMax: list.length - 1 })
       assert.equal(excess?.limit, 'membersMax')
     }),
   )
 })
 
 test('a string without an end is no reason to go on', () => {
-  const limits = { depthMax: 1, membersMax: 1 }
+  const limits = { depthMax: 1, membersMax: 1, propertiesMax: 1 }
   for (const inside of ['', 'a'.repeat(100), '\\"'.repeat(100), `${'a'.repeat(100)}\\"[[[`]) {
-    assert.equal(jsonExcess(`["${inside}`, limits), undefined)
+    assert.equal(jsonExcess(new TextEncoder().encode(`["${inside}`), limits), undefined)
   }
 })

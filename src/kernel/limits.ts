@@ -7,8 +7,11 @@ export interface Limits {
   readonly bodyBytesMax: number
   readonly bodyBytesAtOncePerPrincipalMax: number
   readonly bodyBytesAtOnceMax: number
+  readonly answersAtOncePerPrincipalMax: number
+  readonly answersAtOnceMax: number
   readonly bodyDepthMax: number
   readonly bodyMembersMax: number
+  readonly bodyPropertiesMax: number
   readonly headerBytesMax: number
   readonly pageSize: number
   readonly pageSizeMax: number
@@ -37,20 +40,26 @@ export interface Limits {
 export const limitNotes: Readonly<Record<keyof Limits, readonly [value: number, note: string]>> = {
   bodyBytesMax: [4 * 1024 * 1024, 'bytes of a request body'],
   bodyBytesAtOncePerPrincipalMax: [
-    8 * 1024 * 1024,
+    4 * 1024 * 1024,
     'bytes of request bodies above 64 KiB of one principal at once; others wait unread',
   ],
   bodyBytesAtOnceMax: [
     64 * 1024 * 1024,
     'bytes of request bodies above 64 KiB at once; others wait unread',
   ],
+  answersAtOncePerPrincipalMax: [
+    2,
+    'lists and batches of one principal that are made, or wait to be read, at once; others wait',
+  ],
+  answersAtOnceMax: [16, 'lists and batches that are made at once; others wait'],
   bodyDepthMax: [64, 'levels of nesting in a JSON body'],
   bodyMembersMax: [100_000, 'objects, lists, properties and elements in a JSON body, all together'],
+  bodyPropertiesMax: [20_000, 'properties of one object in a JSON body'],
   headerBytesMax: [32 * 1024, 'bytes of all request headers'],
   pageSize: [100, 'items of a list page when `$top` is not given'],
   pageSizeMax: [1000, 'items of a list page at the most'],
   pageBytesMax: [
-    4 * 1024 * 1024,
+    2 * 1024 * 1024,
     'bytes of stored resources in a list page; the one that reaches it is the last',
   ],
   locationMax: [128, 'characters of a location'],

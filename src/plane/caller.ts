@@ -3,7 +3,6 @@
  * nothing, skips no check, and refuses with the same refusals; only the bytes of the edge are missing.
  */
 
-import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { StoreConflict } from '#stores/store.ts'
@@ -11,6 +10,7 @@ import type { ConditionalGrant } from './access.ts'
 import type { PlaneDependencies } from './dependencies.ts'
 import { DryRun } from './dry-run.ts'
 import { type LocatedRoute, locate, type WriteRoute } from './locate.ts'
+import { nextTurn } from './next-turn.ts'
 import type { Method, Outcome, RunInput } from './plane.ts'
 import { type DryRunPut, prepareDryRun } from './verbs/put.ts'
 
@@ -94,7 +94,7 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
       const rows = new DryRun(deps.store)
       const results: DryRunResult[] = []
       for (const [at, request] of requests.entries()) {
-        if (at % dryRunAtOnce === 0) await setImmediate()
+        if (at % dryRunAtOnce === 0) await nextTurn()
         const checked = await attempt(true, async () => {
           const { route, input } = await ready(
             { ...request, method: 'PUT' },

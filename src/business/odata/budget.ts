@@ -4,8 +4,11 @@
  * a next link; nothing is refused. Knows no rows and no statements.
  */
 
-import { setImmediate } from 'node:timers/promises'
+import { createTurns } from '#kernel/turns.ts'
 import { odataLimits } from './limits.ts'
+
+/** Of all answers that are made at the same time, one goes on in each turn of the loop. */
+export const nextTurn = createTurns(setImmediate)
 
 /** Characters that the smallest row takes: its tag and an id. */
 const smallestRow = 100
@@ -98,6 +101,6 @@ export class Budget {
 
   /** Lets the server do other work, where that may be waited for. */
   async pause(): Promise<void> {
-    if (this.#pauses) await setImmediate()
+    if (this.#pauses) await nextTurn()
   }
 }

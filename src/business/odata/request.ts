@@ -5,7 +5,7 @@
 
 import { refuse as commonRefuse } from '#kernel/error.ts'
 import type { Literal } from '#kernel/filter/nodes.ts'
-import { jsonExcess } from '#kernel/json-size.ts'
+import { jsonExcess, jsonSizeLimitsOf } from '#kernel/json-size.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { isUuid } from '#kernel/uuid.ts'
 import { leadsToList } from '../compile/check.ts'
@@ -399,11 +399,16 @@ function readBody(request: BusinessRequest): DataRequest['body'] {
 
 export function parseJson(body: Uint8Array): unknown {
   const text = decodedText(body)
-  const { bodyDepthMax: depthMax, bodyMembersMax: membersMax } = defaultLimits
-  const excess = jsonExcess(text, { depthMax, membersMax })
+  const limits = jsonSizeLimitsOf(defaultLimits)
+  const { depthMax, membersMax, propertiesMax } = limits
+  const excess = jsonExcess(body, limits)
   if (excess?.limit === 'depthMax') throw unreadable(`at most ${depthMax} levels inside each other`)
   if (excess !== undefined) {
-    throw unreadable(`at most ${membersMax} objects, lists, properties and elements`)
+    throw unreadable(
+      excess.limit === 'membersMax'
+        ? `at most ${membersMax} objects, lists, properties and elements`
+        : `at most ${propertiesMax} properties of one object`,
+    )
   }
   try {
     return JSON.parse(text)

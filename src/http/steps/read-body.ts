@@ -5,7 +5,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { refuse } from '#kernel/error.ts'
-import type { JsonSizeLimits } from '#kernel/json-size.ts'
+import { type JsonSizeLimits, jsonSizeLimitsOf } from '#kernel/json-size.ts'
 import { announcesBody, type Edge, type Exchange, enterBodyRoom } from '../exchange.ts'
 import { parseJsonWithPauses } from '../json.ts'
 
@@ -22,17 +22,34 @@ export function readBody(exchange: Exchange, edge: Edge): void | Promise<void> {
   if (Number(request.headers['content-length'] ?? 0) > limit) {
     throw refuse.RequestEntityTooLarge({ limit })
   }
-  const { bodyDepthMax: depthMax, bodyMembersMax: membersMax } = edge.limits
-  return keep(exchange, edge, { depthMax, membersMax })
+  return keep(exchange, edge, jsonSizeLimitsOf(edge.limits))
 }
 
 async function keep(exchange: Exchange, edge: Edge, size: JsonSizeLimits): Promise<void> {
-  const bytes = await bytesOf(exchange, edge)
-  if (bytes.length === 0) {
-    if (exchange.bodyRule === 'required') throw missing()
-    return
+  let into: Buffer | undefined
+  try {
+    const bytes = await bytesOf(exchange, edge, () => {
+      into = bufferFor(exchange, edge)
+      return into
+    })
+    if (bytes.length === 0) {
+      if (exchange.bodyRule === 'required') throw missing()
+      return
+    }
+    exchange.body = await parseJsonWithPauses(bytes, size, exchange.bodySyntax)
+  } finally {
+    // What was parsed is text by now, and nothing of it refers to the bytes.
+    if (into !== undefined && edge.spareBodies.length < spareBodiesMax) edge.spareBodies.push(into)
   }
-  exchange.body = await parseJsonWithPauses(bytes, size, exchange.bodySyntax)
+}
+
+/** Bytes above which a body is read into a buffer that is used again: garbage of that size is collected late. */
+const ownBufferMax = 512 * 1024
+const spareBodiesMax = 2
+
+function bufferFor({ request }: Exchange, edge: Edge): Buffer | undefined {
+  if (Number(request.headers['content-length'] ?? 0) <= ownBufferMax) return undefined
+  return edge.spareBodies.pop() ?? Buffer.allocUnsafeSlow(edge.limits.bodyBytesMax)
 }
 
 function missing(): Error {
@@ -66,23 +83,27 @@ function printable(header: string): string {
   return header.slice(0, 100).replace(/[^\x20-\x7e]/g, '?')
 }
 
-/** The bytes of the body of a caller who is known, once there is room for them. */
-export async function bytesOf(exchange: Exchange, edge: Edge): Promise<Buffer> {
+/** The bytes of the body of a caller who is known, once there is room for them. `bufferWanted` gives one for all of them. */
+export async function bytesOf(
+  exchange: Exchange,
+  edge: Edge,
+  bufferWanted?: () => Buffer | undefined,
+): Promise<Buffer> {
   const isAwaited = await enterBodyRoom(exchange, edge)
-  if (!isAwaited) throw ended()
+  if (!isAwaited) throw gone()
   const { request, response } = exchange
   // Only now is the client told to go on (`Expect: 100-continue`): refusals cost it no upload.
   if (request.headers.expect !== undefined) response.writeContinue()
-  return await readBytes(request, edge.limits.bodyBytesMax)
+  return await readBytes(request, edge.limits.bodyBytesMax, bufferWanted?.())
 }
 
 /** The connection is gone, so the refusal reaches nobody; it ends the exchange all the same. */
-function ended(): Error {
-  return refuse.BadRequest({ reason: 'the body ended before its announced end' })
+export function gone(): Error {
+  return refuse.BadRequest({ reason: 'the connection ended before the answer' })
 }
 
 /** All bytes of the body, counted as they come: chunked bodies announce no length. */
-function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+function readBytes(request: IncomingMessage, limit: number, into?: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
@@ -93,9 +114,11 @@ function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
       request.off('close', onGone)
     }
     const onData = (chunk: Buffer): void => {
+      const at = length
       length += chunk.length
       if (length <= limit) {
-        chunks.push(chunk)
+        if (into === undefined) chunks.push(chunk)
+        else chunk.copy(into, at)
         return
       }
       detach()
@@ -104,11 +127,11 @@ function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
     const onEnd = (): void => {
       detach()
       const only = chunks.length === 1 ? chunks[0] : undefined
-      resolve(only ?? Buffer.concat(chunks, length))
+      resolve(into?.subarray(0, length) ?? only ?? Buffer.concat(chunks, length))
     }
     const onGone = (): void => {
       detach()
-      reject(ended())
+      reject(gone())
     }
     request.on('data', onData)
     request.on('end', onEnd)

@@ -1,11 +1,21 @@
 /** Hands what is now plain data to the endpoint, and keeps what comes back for `respond`. */
 
-import type { Edge, Exchange } from '../exchange.ts'
+import { nextTurn } from '#plane/next-turn.ts'
+import { type Edge, type Exchange, enterAnswerRoom } from '../exchange.ts'
+import { gone } from './read-body.ts'
 
 export function run(exchange: Exchange, edge: Edge): void | Promise<void> {
+  // A page may hold megabytes and is made at once.
+  if (exchange.endpoint.kind === 'collection') return runInTurn(exchange, edge)
   const outcome = exchange.endpoint.run(exchange, edge)
   if (outcome instanceof Promise) return keep(exchange, outcome)
   exchange.outcome = outcome
+}
+
+async function runInTurn(exchange: Exchange, edge: Edge): Promise<void> {
+  if (!(await enterAnswerRoom(exchange, edge))) throw gone()
+  await nextTurn()
+  exchange.outcome = await exchange.endpoint.run(exchange, edge)
 }
 
 async function keep(

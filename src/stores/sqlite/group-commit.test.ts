@@ -8,22 +8,23 @@ import { StoreConflict, StoreUnavailable } from '../store.ts'
 import { GroupCommit, type Unit } from './group-commit.ts'
 import { Turns } from './turns.ts'
 
-function opened(): { db: DatabaseSync; group: GroupCommit; log: string[] } {
+function opened(): { db: DatabaseSync; group: GroupCommit; log: string[]; turns: Turns } {
   const db = new DatabaseSync(':memory:')
   db.exec('PRAGMA foreign_keys = ON')
   db.exec('CREATE TABLE kept (value TEXT)')
   db.exec(`CREATE TABLE owed (id INTEGER PRIMARY KEY,
     due INTEGER REFERENCES owed (id) DEFERRABLE INITIALLY DEFERRED)`)
   const log: string[] = []
+  const turns = new Turns()
   const group = new GroupCommit({
     db,
     triesMax: 3,
     unitsMax: 4,
-    turns: new Turns(),
+    turns,
     onCommit: () => log.push('commit'),
     onUndone: () => log.push('undone'),
   })
-  return { db, group, log }
+  return { db, group, log, turns }
 }
 
 function enlist(group: GroupCommit, work: () => void, wrote = true): Promise<void> {
@@ -157,4 +158,17 @@ test('closing carries out what waits, then refuses', async () => {
     enlist(group, () => undefined),
     StoreUnavailable,
   )
+})
+
+test('a batch that has written much is committed, and the others are the next one', async () => {
+  const { db, group, log, turns } = opened()
+  const units = Array.from({ length: 4 }, (_, n) =>
+    enlist(group, () => {
+      for (let statements = 0; statements < 600; statements++) turns.count()
+      db.exec(`INSERT INTO kept VALUES ('${n}')`)
+    }),
+  )
+  await Promise.all(units)
+  assert.deepEqual(log, ['commit', 'commit'])
+  assert.equal(values(db).length, 4)
 })

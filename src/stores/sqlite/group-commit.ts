@@ -47,6 +47,9 @@ interface GroupCommitOptions {
  */
 const batchesApart = 64
 
+/** Statements of a batch after which it is committed: a commit takes the longer the more was written. */
+const statementsPerBatchMax = 1_000
+
 export class GroupCommit {
   readonly #options: GroupCommitOptions
   readonly #statements: Readonly<Record<keyof typeof batches, { run(): unknown }>>
@@ -143,8 +146,10 @@ export class GroupCommit {
     }
     const kept: Unit[] = []
     const failed: (readonly [Unit, unknown])[] = []
+    const begun = turns.total
     for (const unit of open) {
       await turns.pause()
+      if (this.#isFull(begun, unit, open)) break
       try {
         await settledInItsTurns(unit.attempt(), turns)
         unit.kept()
@@ -170,11 +175,24 @@ export class GroupCommit {
 
   /** Runs every unit so that its rows can be taken back without those of the others. */
   async #runApart(open: Set<Unit>): Promise<void> {
+    const { turns } = this.#options
     const alone = open.size === 1
+    const begun = turns.total
     for (const unit of open) {
-      await this.#options.turns.pause()
+      await turns.pause()
+      if (this.#isFull(begun, unit, open)) break
       if (!(await this.#runUnit(unit, alone))) open.delete(unit)
     }
+  }
+
+  /** True when the batch has written enough: the unit and those behind it are put back, for the next one. */
+  #isFull(begun: number, unit: Unit, open: Set<Unit>): boolean {
+    if (this.#options.turns.total - begun < statementsPerBatchMax) return false
+    const all = [...open]
+    const rest = all.slice(all.indexOf(unit))
+    for (const one of rest) open.delete(one)
+    this.#waiting.unshift(...rest)
+    return true
   }
 
   /**

@@ -11,6 +11,7 @@ export const statementsAtOnceMax = 100
 
 export class Turns {
   #statements = 0
+  #total = 0
   #pauses = 0
 
   /** Somebody waits here for the next turn, and for nothing else. */
@@ -18,8 +19,14 @@ export class Turns {
     return this.#pauses > 0
   }
 
+  /** Statements so far. */
+  get total(): number {
+    return this.#total
+  }
+
   count(): void {
     this.#statements++
+    this.#total++
   }
 
   /** `undefined` where no pause is due. */

@@ -3,7 +3,6 @@
  * sent twice is recorded once, and whoever was cut off goes on where the answer says.
  */
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import Type, { type Static } from 'typebox'
 import { refuse } from '#kernel/error.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
@@ -11,6 +10,7 @@ import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { Action } from '#plane/declare/action.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
+import { nextTurn } from '#plane/next-turn.ts'
 import type { SqlRow, SqlTx } from '#stores/store.ts'
 import { number, text } from '../cells.ts'
 import { billingVersion } from '../entities/resources.ts'

@@ -4,7 +4,7 @@
  * the dimensions of the statements alone. Entries never change, so an entry is all a continuation has to name.
  */
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '#plane/next-turn.ts'
 import { refuseBilling } from '../errors.ts'
 import { type Continuation, continuation, continued, ended, isAhead } from './continuation.ts'
 import { byId, entriesOf } from './entries.ts'

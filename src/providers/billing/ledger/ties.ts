@@ -3,7 +3,7 @@
  * However many tie, no more of them are kept than the page shows; past a bound of ties the order is refused.
  */
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '#plane/next-turn.ts'
 import { refuseBilling } from '../errors.ts'
 import { type Continuation, continuationBefore, ended, isAhead } from './continuation.ts'
 import { byId, entriesOf } from './entries.ts'

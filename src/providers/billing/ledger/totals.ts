@@ -3,7 +3,7 @@
  * entries, a bounded stretch at a time, letting other requests in between.
  */
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '#plane/next-turn.ts'
 import type { SqlValue } from '#stores/store.ts'
 import { number, wide } from '../cells.ts'
 import { refuseBilling } from '../errors.ts'

@@ -3,8 +3,8 @@
  * may come back short, with a cursor to go on from. Reads through what it is given and keeps nothing.
  */
 
-import { setImmediate } from 'node:timers/promises'
 import type { ListPage } from '#plane/declare/wire.ts'
+import { nextTurn } from '#plane/next-turn.ts'
 
 interface Scan<R> {
   /**
@@ -45,7 +45,7 @@ export async function scanPage<R>(scan: Scan<R>): Promise<ListPage<R>> {
     after = next
     if (isShort === true) break
     // Between two pieces the server does other work.
-    await setImmediate()
+    await nextTurn()
   }
   return pageOf(items, after)
 }

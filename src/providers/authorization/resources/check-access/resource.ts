@@ -13,6 +13,7 @@ import { type Attributes, type AttributeValue, noAttributes } from '#plane/acces
 import { type ActionContext, defineActions } from '#plane/declare/action.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context } from '#plane/declare/resource.ts'
+import { nextTurn } from '#plane/next-turn.ts'
 import type { Authorizer } from '../../domain/authorizer.ts'
 import type { ConditionFacts } from '../../domain/conditions/condition.ts'
 import { partsNotTrue } from '../../domain/conditions/explain.ts'
@@ -135,10 +136,6 @@ async function check(
     })
   }
   return { value }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
 
 async function requireRight(context: Context, scope: ResourceId): Promise<void> {

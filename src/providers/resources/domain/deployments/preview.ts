@@ -3,10 +3,10 @@
  * locks and unique keys answer as they would. Writes nothing. What only a running resource can tell stays unknown.
  */
 
-import { setImmediate } from 'node:timers/promises'
 import type { ErrorDetail } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { Caller, DryRunResult } from '#plane/caller.ts'
+import { nextTurn } from '#plane/next-turn.ts'
 import type { Json } from '#template/plan.ts'
 import type { Planned, PlannedNode } from '../evaluation/remote-plan.ts'
 import { evaluateLate, jsonOf } from './answers.ts'
@@ -153,7 +153,7 @@ export async function previewPlan(
   }
   const previews: Preview[] = []
   for (const [at, node] of plan.nodes.entries()) {
-    if (at % shownAtOnce === 0) await setImmediate()
+    if (at % shownAtOnce === 0) await nextTurn()
     const shown = show(node)
     previews.push(shown)
     const isSure = shown.kind === 'ok' || shown.kind === 'existing'

@@ -1,9 +1,9 @@
 /** Takes values of secure parameters from vaults, for those who may use them there. Shows no value to anybody. */
 
-import { setImmediate } from 'node:timers/promises'
 import { childOf, nameOf, parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { Context } from '#plane/declare/resource.ts'
+import { nextTurn } from '#plane/next-turn.ts'
 import type { JsonObject } from '#template/plan.ts'
 import type { ParameterArgument } from '#template/template.ts'
 import { refuseDeployment } from '../../errors.ts'
@@ -36,7 +36,7 @@ export async function withVaultValues(
   payer: Payer,
 ): Promise<DeploymentRequest> {
   // The body was checked in this turn.
-  await setImmediate()
+  await nextTurn()
   const text = JSON.stringify(request.parameters)
   await pauseAfter(text)
   // The usual request refers to no secret; a text that says so otherwise is only looked at for nothing.

@@ -6,16 +6,14 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import Type from 'typebox'
-import { createBodyRoom, smallBodyBytes } from './body-room.ts'
+import { smallBodyBytes } from './exchange.ts'
+import { createRoom } from './room.ts'
 import { startEdge } from './testing/start.ts'
 
 const large = smallBodyBytes * 4
 
 test('a principal has room for so many bytes, and all together for so many', async () => {
-  const room = createBodyRoom({
-    bodyBytesAtOncePerPrincipalMax: large * 2,
-    bodyBytesAtOnceMax: large * 3,
-  })
+  const room = createRoom({ perPrincipalMax: large * 2, sumMax: large * 3 })
   const entered: string[] = []
   const leave: (() => void)[] = []
   const enter = async (principal: string, bytes = large): Promise<void> => {
@@ -25,18 +23,17 @@ test('a principal has room for so many bytes, and all together for so many', asy
   void Promise.all(['a', 'a', 'a', 'b', 'b'].map((principal) => enter(principal)))
   await turn()
   assert.deepEqual(entered, ['a', 'a', 'b'])
-  assert.deepEqual(room.state(), { waiting: 2, bytes: large * 3 })
-  await enter('small', smallBodyBytes)
+  assert.deepEqual(room.state(), { waiting: 2, taken: large * 3 })
   leave[0]?.()
   leave[0]?.()
   await turn()
-  assert.deepEqual(entered.slice(4), ['a'])
+  assert.deepEqual(entered.slice(3), ['a'])
   for (const one of leave) one()
   await turn()
   for (const one of leave) one()
-  assert.deepEqual(entered.slice(4), ['a', 'b'])
+  assert.deepEqual(entered.slice(3), ['a', 'b'])
   await enter('a', large * 100)
-  assert.equal(room.state().bytes, large * 2)
+  assert.equal(room.state().taken, large * 2)
 })
 
 test('many large bodies at once are all answered, a few at a time', async () => {

@@ -1,0 +1,93 @@
+/** Lists that are large are made a few at a time for each caller, and no more of them while they are not read. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Business } from '#business/service.ts'
+import { startEdge, type TestEdge } from './testing/start.ts'
+
+/** More than the system's own buffers take. */
+const large = 'x'.repeat(24 * 1024 * 1024)
+const list = '/api/v2.0/customers'
+const limits = { answersAtOncePerPrincipalMax: 2, unreadBytesPerAddressMax: large.length * 20 }
+
+/** Stands where the business application does: answers when it is let, and counts. */
+function holding(text: string) {
+  const held: (() => void)[] = []
+  const begun: string[] = []
+  const business: Business = {
+    async handle({ principal }) {
+      begun.push(principal.id)
+      await new Promise<void>((resolve) => held.push(resolve))
+      return { status: 200, headers: {}, body: text }
+    },
+  }
+  return { business, begun, held }
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await turn()
+}
+
+/** Asks on a connection of its own, and reads nothing. */
+function ask(edge: TestEdge): Socket {
+  const socket = connect(edge.port, '127.0.0.1')
+  // Being cut off is no fault of the test.
+  socket.on('error', () => {})
+  socket.pause()
+  socket.write(`GET ${list} HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer owner\r\n\r\n`)
+  return socket
+}
+
+test('one caller’s lists are made a few at a time, so that another’s begins', async () => {
+  const { business, begun, held } = holding('{}')
+  await using edge = await startEdge({ limits, options: { business } })
+  const own = Array.from({ length: 6 }, () => edge.fetch(list))
+  await until(() => begun.length === 2)
+  const other = edge.fetch(list, { as: 'nobody' })
+  await until(() => begun.length === 3)
+  assert.equal(new Set(begun).size, 2)
+  const letting = setInterval(() => held.shift()?.(), 1)
+  for (const answer of await Promise.all([...own, other])) assert.equal(answer.status, 200)
+  clearInterval(letting)
+  assert.equal(begun.length, 7)
+})
+
+test('whoever does not read large answers gets no more of them, until they are read or cut', async () => {
+  const { business, begun, held } = holding(large)
+  await using edge = await startEdge({ limits, options: { business } })
+  const letting = setInterval(() => held.shift()?.(), 1)
+  const sockets = Array.from({ length: 5 }, () => ask(edge))
+  await until(() => begun.length === 2 && held.length === 0)
+  // The answers are made; a request that has no such answer is served meanwhile.
+  for (let at = 0; at < 20; at++) {
+    assert.equal((await edge.fetch('/healthz', { as: '' })).status, 200)
+  }
+  assert.equal(begun.length, 2)
+  const waiting = edge.fetch(list)
+  for (const socket of sockets) socket.resume()
+  assert.equal((await (await waiting).text()).length, large.length)
+  assert.equal(begun.length, 6)
+  for (const socket of sockets) {
+    socket.destroy()
+    if (!socket.closed) await once(socket, 'close')
+  }
+  // A client that goes away gives its place back too.
+  const gone = Array.from({ length: 2 }, () => ask(edge))
+  await until(() => begun.length === 8 && held.length === 0)
+  for (const socket of gone) socket.destroy()
+  assert.equal((await edge.fetch(list)).status, 200)
+  clearInterval(letting)
+})
+
+test('a small answer keeps no place, read or not', async () => {
+  const { business, begun, held } = holding('{}')
+  await using edge = await startEdge({ limits, options: { business } })
+  const letting = setInterval(() => held.shift()?.(), 1)
+  const sockets = Array.from({ length: 5 }, () => ask(edge))
+  await until(() => begun.length === 5)
+  for (const socket of sockets) socket.destroy()
+  clearInterval(letting)
+})
