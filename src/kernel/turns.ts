@@ -4,7 +4,7 @@
  */
 
 /** Resolves when it is the caller's turn. */
-export type NextTurn = () => Promise<void>
+type NextTurn = () => Promise<void>
 
 /** `schedule` runs what it is given in the next turn of the loop. */
 export function createTurns(schedule: (run: () => void) => unknown): NextTurn {

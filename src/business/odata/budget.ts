@@ -8,7 +8,7 @@ import { createTurns } from '#kernel/turns.ts'
 import { odataLimits } from './limits.ts'
 
 /** Of all answers that are made at the same time, one goes on in each turn of the loop. */
-export const nextTurn = createTurns(setImmediate)
+const nextTurn = createTurns(setImmediate)
 
 /** Characters that the smallest row takes: its tag and an id. */
 const smallestRow = 100
