@@ -8,7 +8,7 @@ export function business({ companyId, customerId, itemId }: FreezeFixture): read
   const batch = (
     name: string,
     requests: readonly object[],
-    expectsParts: readonly number[],
+    expectsAnswers: readonly number[],
     headers: Readonly<Record<string, string>> = {},
   ): Hostile => ({
     name,
@@ -17,7 +17,7 @@ export function business({ companyId, customerId, itemId }: FreezeFixture): read
     body: JSON.stringify({ requests: requests.map((one, id) => ({ id: `${id}`, ...one })) }),
     headers: { prefer: 'odata.continue-on-error', ...headers },
     expects: 200,
-    expectsParts,
+    expectsAnswers,
   })
   const times = (count: number, one: (at: number) => object): readonly object[] =>
     Array.from({ length: count }, (_, at) => one(at))

@@ -16,7 +16,7 @@ export interface Hostile {
   /** What it is answered with; anything else fails the run, since the row would measure nothing. Zero: cut off. */
   readonly expects: number | readonly number[]
   /** Of a batch in JSON: the statuses of its parts, each once. */
-  readonly expectsParts?: readonly number[]
+  readonly expectsAnswers?: readonly number[]
 }
 
 /** What the requests are about. */

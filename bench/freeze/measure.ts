@@ -168,19 +168,19 @@ async function send(
 }
 
 function problemOf(
-  { expects, expectsParts }: Hostile,
+  { expects, expectsAnswers }: Hostile,
   status: number,
   text: string,
 ): string | undefined {
   const all = Array.isArray(expects) ? expects : [expects]
   if (!all.includes(status))
     return `answered ${status}, not ${all.join(' or ')}: ${text.slice(0, 300)}`
-  if (expectsParts === undefined) return undefined
+  if (expectsAnswers === undefined) return undefined
   // The answer of a batch, by its status and type.
   const { responses } = JSON.parse(text) as { responses: readonly { readonly status: number }[] }
   const found = [...new Set(responses.map((one) => one.status))].sort()
-  if (found.join() === expectsParts.join()) return undefined
-  return `its parts were answered ${found.join(', ')}, not ${expectsParts.join(', ')}`
+  if (found.join() === expectsAnswers.join()) return undefined
+  return `its requests were answered ${found.join(', ')}, not ${expectsAnswers.join(', ')}`
 }
 
 function askProbe(address: string): Promise<Seen> {

@@ -14,14 +14,14 @@ export const scenario: Scenario = {
   async measure(name, measuring) {
     const only = new RegExp(process.env['ARMATURE_BENCH_REQUESTS'] ?? '')
     const { rows, notes, unexpected } = await measureFreeze(name, only, measuring)
-    const told = (contestant: string, all: readonly string[]) =>
+    const notesOf = (contestant: string, all: readonly string[]) =>
       all.map((note) => ({ contestant, note }))
     // The table is still printed, and the run has failed.
     if (unexpected.length > 0) process.exitCode = 1
     return {
       rows,
       skipped: [],
-      notes: [...told('over the aim', notes), ...told('NOT MEASURED', unexpected)],
+      notes: [...notesOf('over the aim', notes), ...notesOf('NOT MEASURED', unexpected)],
     }
   },
 }
