@@ -5,6 +5,7 @@ import { isTerminalState } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf, scopeOf } from '#kernel/resource-id.ts'
 import type { Action, ActionContext } from '#plane/declare/action.ts'
+import { nextTurn } from '#plane/next-turn.ts'
 import type { DeploymentDependencies } from '../../dependencies.ts'
 import { jsonOf } from '../../domain/deployments/answers.ts'
 import { attempt } from '../../domain/deployments/attempt.ts'
@@ -12,6 +13,7 @@ import { comparable, deltaOf } from '../../domain/deployments/delta.ts'
 import { expandAt, modelOf, requestAt, requireLocation } from '../../domain/deployments/engine.ts'
 import { deploysTo } from '../../domain/deployments/expand.ts'
 import { outermost } from '../../domain/deployments/kept-resources.ts'
+import { pauseAfter } from '../../domain/deployments/pause.ts'
 import type { Preview } from '../../domain/deployments/preview.ts'
 import { previewTree } from '../../domain/deployments/preview-tree.ts'
 import { redact } from '../../domain/deployments/redact.ts'
@@ -128,9 +130,16 @@ function occasionOf(
   return { id, deployer: principal, run, startedAt: now, isAccepted: false, isNested: false }
 }
 
+/** Characters of JSON that the changes of one answer have together. Those beyond it are told without what they hold. */
+const shownCharactersMax = 4 * 1024 * 1024
+/** Members of the group that are read before others get a turn. */
+const membersAtOnce = 20
+
 /** What a what-if has found so far, over all levels. */
 interface Found {
   readonly changes: Change[]
+  /** Characters that the answer may still grow by. */
+  room: number
   /** Keys of what the deployment and those nested in it make or name. */
   readonly kept: Set<string>
   /** Nested deployments whose resources cannot be known yet. */
@@ -143,19 +152,32 @@ async function whatIf(
   request: DeploymentRequest,
 ): Promise<readonly Change[]> {
   const { id } = context
-  const found: Found = { changes: [], kept: new Set(), unknown: [] }
+  const found: Found = { changes: [], room: shownCharactersMax, kept: new Set(), unknown: [] }
   const expanded = await expandAt(deps, request, occasionOf(context, deps.ids.uuid()))
   await previewTree(deps, context, { id, expanded }, (preview, secrets) =>
     noteChange(deps, context, preview, secrets, found),
   )
   if (deploysTo(id) === 'group') {
+    let read = 0
     for await (const member of membersOf(deps.services.listTracked, scopeOf(id))) {
       if (found.kept.has(member.key)) continue
       const change = await leftOver(deps, context, member, request.mode, found.unknown)
-      if (change !== undefined) found.changes.push(change)
+      if (change !== undefined) await show(change, found)
+      read++
+      if (read % membersAtOnce === 0) await nextTurn()
     }
   }
   return found.changes
+}
+
+async function show(change: Change, found: Found): Promise<void> {
+  const text = JSON.stringify(change)
+  const fits = text.length <= found.room
+  const { resourceId, changeType } = change
+  const unsupportedReason = 'what it holds is not shown: the answer would be too large'
+  found.changes.push(fits ? change : { resourceId, changeType, unsupportedReason })
+  if (fits) found.room -= text.length
+  await pauseAfter(text)
 }
 
 /** What becomes of a resource that the templates do not name. */
@@ -180,16 +202,17 @@ async function noteChange(
   context: ActionContext<Deployment>,
   preview: Preview,
   secrets: readonly string[],
-  { kept, unknown, changes }: Found,
+  found: Found,
 ): Promise<void> {
+  const { kept, unknown } = found
   const { node } = preview
   if (!node.nested) kept.add(outermost(node.id))
   if (preview.kind === 'ok') {
-    changes.push(await changeOf(deps, context, preview, secrets))
+    await show(await changeOf(deps, context, preview, secrets), found)
   } else if (preview.kind === 'unknown') {
     if (node.nested) unknown.push(node.id)
     const unsupportedReason = preview.reason
-    changes.push({ resourceId: node.id, changeType: 'Unsupported', unsupportedReason })
+    await show({ resourceId: node.id, changeType: 'Unsupported', unsupportedReason }, found)
   }
 }
 
