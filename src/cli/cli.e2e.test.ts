@@ -85,8 +85,15 @@ async function startLines({ server }: Shell): Promise<void> {
 
 async function basics(shell: Shell): Promise<void> {
   const status = await shell.json('status --json')
-  assert.deepEqual(Object.keys(status), ['url', 'tenantId', 'subscriptionId', 'principalId'])
+  assert.deepEqual(Object.keys(status), [
+    'url',
+    'httpUrl',
+    'tenantId',
+    'subscriptionId',
+    'principalId',
+  ])
   assert.equal(status['url'], shell.server.url)
+  assert.equal(status['httpUrl'], shell.server.url)
   const { out, error } = await succeeds(shell, 'token')
   assert.match(out, /^[\w-]+\.[\w-]+\.[\w-]+\n$/)
   assert.equal(error, '')

@@ -306,14 +306,23 @@ export class DockerEngine implements ContainerEngine {
 
   async #list(group?: string): Promise<readonly Json[]> {
     if (group !== undefined) this.#names(group)
-    return listAt(
-      await this.#client.json({
-        method: 'GET',
-        path: '/containers/json',
-        query: { all: '1', ...ownedFilter(this.#options.installation, group) },
-        doing: 'list the containers',
-      }),
-    ).filter((each) => isOwned(each, this.#options.installation, group))
+    const listed = await this.#listOnce(group).catch((error: unknown) => {
+      // Podman reads the processes of each container, and fails when one ends meanwhile.
+      if (error instanceof EngineError && /no such process/.test(error.message)) {
+        return this.#listOnce(group)
+      }
+      throw error
+    })
+    return listAt(listed).filter((each) => isOwned(each, this.#options.installation, group))
+  }
+
+  #listOnce(group: string | undefined): Promise<Json> {
+    return this.#client.json({
+      method: 'GET',
+      path: '/containers/json',
+      query: { all: '1', ...ownedFilter(this.#options.installation, group) },
+      doing: 'list the containers',
+    })
   }
 
   async #volumes(group?: string): Promise<readonly Json[]> {
