@@ -49,12 +49,12 @@ test('a page of a list has a budget of bytes, and goes on by its next link', asy
   // A what-if tells of all resources in the group, and shows as many as its answer may hold.
   const deployment = `${group}/providers/Vendor.Resources/deployments/none/whatIf`
   const template = { $schema: 'deploymentTemplate.json#', contentVersion: '1.0.0.0', resources: [] }
-  const asked = await on.request('POST', `${deployment}?api-version=2025-03-01`, {
+  const answer = await on.request('POST', `${deployment}?api-version=2025-03-01`, {
     body: { properties: { mode: 'Incremental', template } },
   })
-  assert.equal(asked.status, 200)
-  assert.ok(asked.text.length < 6_000_000, `${asked.text.length} bytes in one answer`)
-  const { changes } = JSON.parse(asked.text).properties
+  assert.equal(answer.status, 200)
+  assert.ok(answer.text.length < 6_000_000, `${answer.text.length} bytes in one answer`)
+  const { changes } = JSON.parse(answer.text).properties
   assert.equal(changes.length, all.length)
   const [first, last] = [changes.at(0), changes.at(-1)]
   assert.equal(first.before.properties.containers[0].properties.command.length, 4)
