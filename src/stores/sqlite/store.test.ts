@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import { contractOptions, contractRow, type Place } from '../contract/setting.ts'
 import { storeContract } from '../contract.ts'
@@ -92,16 +92,18 @@ for (const [name, freshPlace] of [
         store.transact((tx) => tx.insert(contractRow(`/good${n}`))),
       )
       let late: Promise<unknown> | undefined
+      const foreign = Promise.withResolvers<void>()
       const bad = store.transact(async (tx) => {
         await tx.insert(contractRow('/bad'))
-        await sleep(5)
+        await foreign.promise
         late = tx.insert(contractRow('/late'))
         await late
       })
       await assert.rejects(bad, /awaited something other/)
       await Promise.all(good)
       assert.equal(await store.get('/bad'), undefined)
-      await sleep(20)
+      foreign.resolve()
+      await nextTurn()
       await assert.rejects(async () => late, /after its end/)
       assert.equal(await store.count({ under: '/', limit: 9 }), neighbours)
     }
@@ -162,7 +164,7 @@ for (const [name, freshPlace] of [
     await assert.rejects(
       store.sql.transact(async (tx) => {
         await long(tx)
-        await sleep(5)
+        await new Promise(() => undefined)
       }),
       /awaited something other/,
     )
