@@ -6,14 +6,14 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import Type from 'typebox'
+import { createRoom } from '#kernel/room.ts'
 import { smallBodyBytes } from './exchange.ts'
-import { createRoom } from './room.ts'
 import { startEdge } from './testing/start.ts'
 
 const large = smallBodyBytes * 4
 
 test('a principal has room for so many bytes, and all together for so many', async () => {
-  const room = createRoom({ perPrincipalMax: large * 2, sumMax: large * 3 })
+  const room = createRoom({ perOwnerMax: large * 2, sumMax: large * 3 })
   const entered: string[] = []
   const leave: (() => void)[] = []
   const enter = async (principal: string, bytes = large): Promise<void> => {

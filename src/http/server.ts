@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Limits } from '#kernel/limits.ts'
+import { createRoom } from '#kernel/room.ts'
 import { createAnonymousThrottle, createRefusals } from './anonymous-throttle.ts'
 import { trackConnections } from './connections.ts'
 import { edgeErrors } from './edge-errors.ts'
@@ -28,7 +29,6 @@ import { createMetrics, type Metrics, type UnhandledErrors } from './metrics.ts'
 import { type Check, options } from './open-endpoints.ts'
 import { runPipeline } from './pipeline.ts'
 import { createRoutingStamp } from './respond.ts'
-import { createRoom } from './room.ts'
 import { createRouter, type PathParameters } from './router.ts'
 import { addRoutes, type RawHandler, type RouteDependencies } from './routes.ts'
 import { createSlowReaders } from './slow-readers.ts'
@@ -173,16 +173,16 @@ function createEdge(deps: HttpServerOptions, isDraining: () => boolean): Edge {
 function roomsOf(limits: Limits): Pick<Edge, 'bodyRoom' | 'answerRoom' | 'unreadRoom'> {
   return {
     bodyRoom: createRoom({
-      perPrincipalMax: limits.bodyBytesAtOncePerPrincipalMax,
+      perOwnerMax: limits.bodyBytesAtOncePerPrincipalMax,
       sumMax: limits.bodyBytesAtOnceMax,
     }),
     answerRoom: createRoom({
-      perPrincipalMax: limits.answersAtOncePerPrincipalMax,
+      perOwnerMax: limits.answersAtOncePerPrincipalMax,
       sumMax: limits.answersAtOnceMax,
     }),
     // No bound in sum: readers that are slow would make everybody wait. What waits unread is bounded in bytes.
     unreadRoom: createRoom({
-      perPrincipalMax: limits.answersAtOncePerPrincipalMax,
+      perOwnerMax: limits.answersAtOncePerPrincipalMax,
       sumMax: Number.POSITIVE_INFINITY,
     }),
   }

@@ -75,7 +75,12 @@ async function filesOf(
   from = repository,
 ): Promise<{ names: readonly string[]; text: string }> {
   const { directory = 'repo', revision } = wish
-  await using copy = await gitRepositories(given).fetch({ repository: from, directory, revision })
+  await using copy = await gitRepositories(given).fetch({
+    owner: 'g',
+    repository: from,
+    directory,
+    revision,
+  })
   const pieces: Uint8Array[] = []
   for await (const piece of copy.archive()) pieces.push(piece)
   const tar = Buffer.concat(pieces)
@@ -148,16 +153,35 @@ describe('a repository', () => {
   test('several at once wait for one another', async (t) => {
     if (!requireOrSkip(t, available, reason)) return
     const repositories = gitRepositories({ ...options, concurrentMax: 1 })
-    const wish = { repository, directory: 'r', revision: undefined }
+    const wish = { owner: 'g', repository, directory: 'r', revision: undefined }
     const all = await Promise.all([1, 2, 3].map(() => repositories.fetch(wish)))
     for (const copy of all) await copy[Symbol.asyncDispose]()
     assert.deepEqual(readdirSync(copies), [])
+  })
+
+  test('servers of one owner that do not answer hold up no other owner', async (t) => {
+    if (!requireOrSkip(t, available, reason)) return
+    const server = await localServer(() => undefined)
+    const repositories = gitRepositories({ ...options, schemes: ['http', 'file'], secondsMax: 30 })
+    const fetch = (owner: string, from: string) =>
+      repositories.fetch({ owner, repository: from, directory: 'r', revision: undefined })
+    const slow = `http://127.0.0.1:${server.port}/slow.git`
+    let ended = 0
+    const waiting = Promise.allSettled(
+      Array.from({ length: 8 }, () => fetch('slow', slow).finally(() => ended++)),
+    )
+    const copy = await fetch('other', repository)
+    assert.equal(ended, 0)
+    await copy[Symbol.asyncDispose]()
+    await server[Symbol.asyncDispose]()
+    await waiting
   })
 
   test('what is not there, too large or too slow is said, and nothing is left behind', async (t) => {
     if (!requireOrSkip(t, available, reason)) return
     const fetch = (wish: object, given: Partial<GitOptions> = {}) =>
       gitRepositories({ ...options, ...given }).fetch({
+        owner: 'g',
         ...{ repository, directory: 'repo', revision: undefined },
         ...wish,
       })
@@ -310,6 +334,7 @@ describe('addresses', () => {
     }
     const fetch = (wish: object) =>
       gitRepositories(options).fetch({
+        owner: 'g',
         ...{ repository, directory: 'repo', revision: undefined },
         ...wish,
       })

@@ -6,6 +6,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createRoom } from '#kernel/room.ts'
 import { openForwardProxy } from '#outbound/forward-proxy.ts'
 import { destinationOf, NotReached, noAnswer, type Outbound } from '#outbound/outbound.ts'
 import { GitFailed, type GitProgram, type Run, runGit, sizeOf, streamGit } from './git-program.ts'
@@ -26,8 +27,9 @@ export interface GitOptions {
   readonly secondsMax?: number
   /** Of what git stores, and of the files themselves. */
   readonly bytesMax?: number
-  /** Repositories got at a time; others wait. */
+  /** Repositories fetched at a time, for all owners and for one; others wait. */
   readonly concurrentMax?: number
+  readonly concurrentPerOwnerMax?: number
   readonly program?: string
   readonly searchPath?: string
   readonly environment?: Readonly<Record<string, string>>
@@ -36,6 +38,8 @@ export interface GitOptions {
 }
 
 interface RepositoryWish {
+  /** For whom: a resource group. Slow servers of one hold up nobody else. */
+  readonly owner: string
   readonly repository: string
   /** Where the files go; `.` for the top. */
   readonly directory: string
@@ -57,7 +61,8 @@ const defaults = {
   schemes: ['https', 'http'] as readonly RepositoryScheme[],
   secondsMax: 300,
   bytesMax: 1024 ** 3,
-  concurrentMax: 4,
+  concurrentMax: 6,
+  concurrentPerOwnerMax: 2,
   program: 'git',
   searchPath: '/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin',
   environment: {},
@@ -65,30 +70,18 @@ const defaults = {
 const local = 'refs/armature/wanted'
 
 export function gitRepositories(options: GitOptions): GitRepositories {
-  const { outbound, secondsMax, bytesMax, concurrentMax, ...git } = { ...defaults, ...options }
+  const { concurrentMax, concurrentPerOwnerMax, ...settings } = { ...defaults, ...options }
+  const { outbound, secondsMax, bytesMax, ...git } = settings
   const parent = options.folder ?? tmpdir()
-  const waiting: (() => void)[] = []
-  let running = 0
-
-  async function enter(): Promise<Disposable> {
-    if (running >= concurrentMax) await new Promise<void>((resolve) => waiting.push(resolve))
-    else running++
-    return {
-      [Symbol.dispose]() {
-        const next = waiting.shift()
-        // The place goes on to the next in line.
-        if (next === undefined) running--
-        else next()
-      },
-    }
-  }
+  const room = createRoom({ sumMax: concurrentMax, perOwnerMax: concurrentPerOwnerMax })
 
   return {
-    async fetch({ repository, directory, revision }) {
+    async fetch({ owner, repository, directory, revision }) {
       const { url, authorization } = readAddress(repository, git.schemes)
       const wanted = revision === undefined ? 'HEAD' : checkRevision(revision)
       const prefix = prefixOf(directory)
-      using _place = await enter()
+      const leave = await room.enter(owner, 1)
+      using _place = { [Symbol.dispose]: leave }
       const folder = await mkdtemp(join(parent, 'armature-repository-'))
       await using undo = new AsyncDisposableStack()
       undo.defer(() => rm(folder, { recursive: true, force: true }))

@@ -65,6 +65,8 @@ export interface Repositories {
    * would end the same.
    */
   fetch(from: {
+    /** The resource group that waits for it. */
+    readonly owner: string
     readonly repository: string
     /** Where its files go in the volume; `.` for the volume itself. */
     readonly directory: string

@@ -57,7 +57,7 @@ export async function contentsOf(
       const directory = gitRepo.directory ?? defaultDirectory(gitRepo.repository)
       const { repository, revision } = gitRepo
       const fetched = await ask(
-        () => repositories.fetch({ repository, directory, revision }),
+        () => repositories.fetch({ owner: ownerOf(model), repository, directory, revision }),
         'GitRepositoryNotAvailable',
         { volume: volume.name },
       )
@@ -73,6 +73,11 @@ export async function contentsOf(
     )
   }
   return { environment: await environmentOf(model, deps), files, archives }
+}
+
+/** The key of the resource group. */
+function ownerOf({ place }: ContainerGroup): string {
+  return place.split('/providers/', 1)[0] ?? place
 }
 
 /** As `git clone` names it. */
