@@ -69,6 +69,7 @@ async function byCommandLine({ a }: Replicas): Promise<void> {
   const status = await parsed('status', '--json')
   assert.deepEqual(status, {
     url: a.publicUrl,
+    httpUrl: a.url,
     tenantId: a.tenantId,
     subscriptionId: a.subscriptionId,
     principalId: a.principalId,

@@ -159,6 +159,9 @@ const { types } = declaredTable().registry
 /** What the suite cannot make as many of as it likes; each has tests of its own beside it. */
 const apart = new Set([
   // Always called `policy`.
+  'ApiManagement/service/policies',
+  'ApiManagement/service/products/policies',
+  'ApiManagement/service/apis/policies',
   'ApiManagement/service/apis/operations/policies',
   'ApiManagement/service/workspaces/apis/operations/policies',
   // Every PUT deploys, the same one too: a deployment is never unchanged (decision 15).

@@ -86,7 +86,14 @@ describe('the fields', () => {
     })
   }
 
-  for (const principalType of ['user', 'Robot', '', 7, null]) {
+  test('principalType in another case is shown in its own, and null is one that is left out', async () => {
+    const { made } = await created(group, { principalType: 'uSER' })
+    assert.equal(made.at('properties.principalType'), 'User')
+    const unknown = await put(assignmentPath(group), bodyOf({ principalType: null }))
+    assertRefused(unknown, 400, 'PrincipalNotFound')
+  })
+
+  for (const principalType of ['Users', 'Robot', '', 7]) {
     test(`principalType ${JSON.stringify(principalType)} is refused`, async () => {
       const answer = await put(assignmentPath(group), bodyOf({ principalType }))
       assertRefused(answer, 400, 'InvalidRequestContent', 'properties.principalType')

@@ -198,6 +198,10 @@ export class Writer {
       isCertain,
     )
     if (reply === undefined) return group.allow(path, absent)
+    // Below a group that is gone there is nothing to delete.
+    if (reply.status === 404 && group.may(group.path, absent, going)) {
+      return group.settle(path, absent)
+    }
     if (reply.status === 204 && isCertain) this.#wrong(path, '204 for deleting what is there')
     else if (reply.status === 200 && !group.mayExist(path)) {
       this.#wrong(path, '200 for deleting what is not there')
@@ -233,6 +237,7 @@ export class Writer {
     const content = randomUUID()
     const [group = '', assignment = ''] = this.#shared
     const dice = random.next()
+    const isDelete = dice >= 0.8
     const reply =
       dice < 0.5
         ? await this.#write(
@@ -254,6 +259,8 @@ export class Writer {
             ? await this.#write('DELETE', assignment, assignmentVersion, undefined, content, false)
             : await this.#write('DELETE', group, groupVersion, undefined, content, false)
     if (reply === undefined || [200, 201, 202, 204].includes(reply.status)) return
+    // Others delete the group meanwhile.
+    if (isDelete && reply.status === 404) return
     if (reply.status !== 409) {
       this.#wrong(group, `a shared write answered ${reply.status} ${JSON.stringify(reply.body)}`)
     }
