@@ -60,14 +60,20 @@ export function writeOnlyProperties(schema: TSchema): readonly string[] {
   return properties
 }
 
-/** Is there a value at the path? An empty text or null is none. */
+/** Is there a value at the path, in any case of its names? An empty text or null is none. */
 function isGiven(body: unknown, [first, ...rest]: readonly string[]): boolean {
   if (first === undefined) return body !== undefined && body !== null && body !== ''
   if (first === anyElement) {
     const elements = Array.isArray(body) ? body : isJsonObject(body) ? Object.values(body) : []
     return elements.some((one) => isGiven(one, rest))
   }
-  return isJsonObject(body) && Object.hasOwn(body, first) && isGiven(body[first], rest)
+  if (!isJsonObject(body)) return false
+  if (Object.hasOwn(body, first) && isGiven(body[first], rest)) return true
+  // Some types take names in any case: members of a map that they read themselves.
+  const lower = first.toLowerCase()
+  return Object.keys(body).some(
+    (name) => name !== first && name.toLowerCase() === lower && isGiven(body[name], rest),
+  )
 }
 
 /** Does the body give any secret of the type? */

@@ -1,0 +1,17 @@
+/** Whether a body gives a secret decides whether a write may be answered as unchanged. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import Type from 'typebox'
+import { givesSecret } from './secrets.ts'
+
+test('a secret is seen in any case of its names, and an empty one is none', () => {
+  const schema = Type.Object({ properties: Type.Object({}) })
+  const kept = [{ property: 'properties.clientSecret', receiver: () => 'r' }]
+  const gives = (properties: object) => givesSecret(kept, schema, { properties })
+  assert.ok(gives({ clientSecret: 's' }))
+  assert.ok(gives({ ClientSecret: 's' }))
+  assert.ok(gives({ clientSecret: '', CLIENTSECRET: 's' }))
+  assert.ok(!gives({ clientSecret: '', ClientSecret: null }))
+  assert.ok(!gives({ clientSecrets: 's' }))
+})
