@@ -92,7 +92,8 @@ export const command: Command = defineCommand({
     }
     const lines = systems.flatMap(({ system, commands }) => [
       `  # ${system}`,
-      ...commands.map((line) => `  sudo ${line}`),
+      // There, the shell itself is opened as administrator.
+      ...commands.map((line) => `  ${system === 'Windows' ? '' : 'sudo '}${line}`),
     ])
     context.terminal.out(`The authority is ${file}
 SHA-256 ${fingerprintOf(file)}
