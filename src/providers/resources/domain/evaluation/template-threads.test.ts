@@ -56,12 +56,12 @@ function question(plan: number, value: string): ExpandQuestion {
 const payer = { principalId: 'p', accepted: false }
 
 test('what takes longer than a question may is refused; the next one finds a thread', async () => {
-  const threads = new TemplateThreads(new TestClock(), { ...defaultThreadLimits, seconds: 0.5 })
+  const threads = new TemplateThreads(new TestClock(), { ...defaultThreadLimits, seconds: 0.1 })
   // The thread is begun by a question that is over at once.
   await threads.ask<'secure'>({ kind: 'secure', template: '{}' }, payer).catch(() => {})
   await assert.rejects(
     threads.ask<'expand'>(question(1, endless), payer),
-    (error) => error instanceof TemplateRefusal && /more than the 0.5 seconds/.test(error.message),
+    (error) => error instanceof TemplateRefusal && /more than the 0.1 seconds/.test(error.message),
   )
   const patient = new TemplateThreads(new TestClock())
   const { answer } = await patient.ask<'expand'>(question(2, '[add(1,2)]'), payer)
