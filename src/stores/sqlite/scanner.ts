@@ -4,6 +4,7 @@
  */
 
 import { Worker } from 'node:worker_threads'
+import { createRoom } from '#kernel/room.ts'
 import { assertCarried, assertReads } from '../sql.ts'
 import { type SqlReads, type SqlRow, type SqlValue, StoreUnavailable } from '../store.ts'
 import { rowOf } from './relational.ts'
@@ -20,9 +21,7 @@ interface Waiting {
 export class Scanner {
   readonly #path: string
   readonly #waiting = new Map<number, Waiting>()
-  /** Those who wait until one of the snapshots has ended. */
-  readonly #queue: (() => void)[] = []
-  #snapshots = 0
+  readonly #snapshots = createRoom({ perOwnerMax: snapshotsMax, sumMax: snapshotsMax })
   #worker: Worker | undefined
   #isClosed = false
   #last = 0
@@ -45,9 +44,7 @@ export class Scanner {
 
   /** All reads of `work` see the store as it was at the first of them. */
   async snapshot<T>(work: (reads: SqlReads) => Promise<T>): Promise<T> {
-    if (this.#snapshots >= snapshotsMax) {
-      await new Promise<void>((resolve) => this.#queue.push(resolve))
-    } else this.#snapshots += 1
+    const leave = await this.#snapshots.enter('snapshots', 1)
     const snapshot = ++this.#last
     try {
       return await work({
@@ -56,16 +53,13 @@ export class Scanner {
         scan: (text, ...values) => this.all(text, values, snapshot),
       })
     } finally {
-      await this.#end(snapshot)
+      // Also where the thread is lost meanwhile: a place that stayed taken would never be free again.
+      await this.#end(snapshot).finally(leave)
     }
   }
 
   async #end(snapshot: number): Promise<void> {
     if (this.#worker !== undefined) await this.#ask({ kind: 'end', snapshot })
-    const next = this.#queue.shift()
-    // The place is given on, or is free.
-    if (next === undefined) this.#snapshots -= 1
-    else next()
   }
 
   async close(): Promise<void> {
