@@ -17,7 +17,7 @@ export interface SecretRecord {
   readonly expiresAt: number | undefined
 }
 
-interface Credentials {
+export interface Credentials {
   /** Replaces the principal's password by one with this hash. */
   storePassword(tx: SqlTx, principalId: string, hash: string): Promise<void>
   freshSecret(displayName: string, expiresAt: number | undefined): SecretRecord

@@ -31,7 +31,10 @@ async function call(
     if (route.body !== undefined) assert.ok(ajv.validate(route.body, body), ajv.errorsText())
     const params = Object.fromEntries(names.map((name, i) => [name, match[i + 1] ?? '']))
     const query = Object.fromEntries(url.searchParams)
-    const answer = await route.run(fixture.identity.directory, params, body, query, {
+    const answer = await route.run(fixture.identity.directory, {
+      params,
+      body,
+      query,
       ...testIds,
       callerId: String(query['as']),
     })

@@ -7,8 +7,9 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { refuse } from '#kernel/error.ts'
 import type { SecretRecord } from './credentials.ts'
-import { type IdentityDirectory, type Page, parseAfter } from './directory.ts'
+import { type IdentityDirectory, parseAfter } from './directory.ts'
 import { type DirectoryRoute, param } from './directory-route.ts'
+import type { Page } from './directory-rows.ts'
 import { defaultIdentityLimits } from './limits.ts'
 import type { LocalType, PrincipalRecord } from './principal-record.ts'
 import { sessionRoutes } from './session-api.ts'
@@ -78,7 +79,7 @@ export const directoryRoutes: readonly DirectoryRoute[] = [
     action: 'Directory/users/write',
     body: UserCreate,
     status: 201,
-    async run(directory, _params, body, _query, { secret }) {
+    async run(directory, { body, secret }) {
       const { displayName, signInName, password } = checked(UserCreate, body)
       const chosen = password ?? secret(18)
       const user = await directory.createUser({
@@ -97,7 +98,7 @@ export const directoryRoutes: readonly DirectoryRoute[] = [
     action: 'Directory/users/setPassword/action',
     body: PasswordSet,
     status: 204,
-    async run(directory, params, body) {
+    async run(directory, { params, body }) {
       await directory.setPassword(param(params, 'id'), checked(PasswordSet, body).password)
       return undefined
     },
@@ -108,7 +109,7 @@ export const directoryRoutes: readonly DirectoryRoute[] = [
     action: 'Directory/groups/write',
     body: GroupCreate,
     status: 201,
-    run: async (directory, _params, body) =>
+    run: async (directory, { body }) =>
       view(await directory.createGroup(checked(GroupCreate, body))),
   },
   ...groups,
@@ -117,7 +118,7 @@ export const directoryRoutes: readonly DirectoryRoute[] = [
     path: '/directory/groups/{id}/members',
     action: 'Directory/groups/read',
     status: 200,
-    async run(directory, params, _body, query) {
+    async run(directory, { params, query }) {
       const { after, limit } = paging(query)
       return pageView(await directory.members(param(params, 'id'), after, limit))
     },
@@ -127,7 +128,7 @@ export const directoryRoutes: readonly DirectoryRoute[] = [
     path: '/directory/groups/{id}/members/{memberId}',
     action: 'Directory/groups/members/write',
     status: 204,
-    async run(directory, params) {
+    async run(directory, { params }) {
       await directory.addMember(param(params, 'id'), param(params, 'memberId'))
       return undefined
     },
@@ -137,7 +138,7 @@ export const directoryRoutes: readonly DirectoryRoute[] = [
     path: '/directory/groups/{id}/members/{memberId}',
     action: 'Directory/groups/members/delete',
     status: 204,
-    async run(directory, params) {
+    async run(directory, { params }) {
       await directory.removeMember(param(params, 'id'), param(params, 'memberId'))
       return undefined
     },
@@ -148,7 +149,7 @@ export const directoryRoutes: readonly DirectoryRoute[] = [
     action: 'Directory/servicePrincipals/write',
     body: ServicePrincipalCreate,
     status: 201,
-    async run(directory, _params, body) {
+    async run(directory, { body }) {
       const given = checked(ServicePrincipalCreate, body)
       const { displayName, redirectUris: uris, publicClient = false, clientId } = given
       if (clientId !== undefined && !publicClient) {
@@ -171,7 +172,7 @@ export const directoryRoutes: readonly DirectoryRoute[] = [
     path: '/directory/servicePrincipals/{id}/secrets',
     action: 'Directory/servicePrincipals/read',
     status: 200,
-    async run(directory, params) {
+    async run(directory, { params }) {
       const { id } = await directory.get(param(params, 'id'), 'ServicePrincipal')
       return { value: (await directory.secrets(id)).map(secretView) }
     },
@@ -182,7 +183,7 @@ export const directoryRoutes: readonly DirectoryRoute[] = [
     action: 'Directory/servicePrincipals/secrets/write',
     body: SecretCreate,
     status: 201,
-    async run(directory, params, body) {
+    async run(directory, { params, body }) {
       const { displayName, expiresOn } = checked(SecretCreate, body)
       const expiresAt = expiresOn === undefined ? undefined : parseTime(expiresOn)
       const { id } = await directory.get(param(params, 'id'), 'ServicePrincipal')
@@ -198,7 +199,7 @@ export const directoryRoutes: readonly DirectoryRoute[] = [
     path: '/directory/servicePrincipals/{id}/secrets/{secretId}',
     action: 'Directory/servicePrincipals/secrets/delete',
     status: 204,
-    async run(directory, params) {
+    async run(directory, { params }) {
       const { id } = await directory.get(param(params, 'id'), 'ServicePrincipal')
       await directory.removeSecret(id, param(params, 'secretId'))
       return undefined
@@ -216,7 +217,7 @@ function collection(plural: string, type: LocalType, update: TSchema): readonly 
       path: `/directory/${plural}`,
       action: `Directory/${plural}/read`,
       status: 200,
-      async run(directory, _params, _body, query) {
+      async run(directory, { query }) {
         const { after, limit } = paging(query)
         return pageView(await directory.list(type, after, limit))
       },
@@ -226,7 +227,7 @@ function collection(plural: string, type: LocalType, update: TSchema): readonly 
       path: one,
       action: `Directory/${plural}/read`,
       status: 200,
-      run: async (directory, params) => view(await directory.get(param(params, 'id'), type)),
+      run: async (directory, { params }) => view(await directory.get(param(params, 'id'), type)),
     },
     {
       method: 'PATCH',
@@ -234,7 +235,7 @@ function collection(plural: string, type: LocalType, update: TSchema): readonly 
       action: `Directory/${plural}/write`,
       body: update,
       status: 200,
-      async run(directory, params, body) {
+      async run(directory, { params, body }) {
         // Each of the three update schemas is this one with properties left out.
         const change = body as Static<typeof ServicePrincipalUpdate>
         return view(await directory.update(param(params, 'id'), picked(change), type))
@@ -245,7 +246,7 @@ function collection(plural: string, type: LocalType, update: TSchema): readonly 
       path: one,
       action: `Directory/${plural}/delete`,
       status: 204,
-      async run(directory, params) {
+      async run(directory, { params }) {
         await directory.delete(param(params, 'id'), type)
         return undefined
       },

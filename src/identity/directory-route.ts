@@ -14,22 +14,22 @@ export interface DirectoryRoute {
   /** Of the answer when `run` does not refuse; 204 answers have no body. */
   readonly status: 200 | 201 | 204
   /**
-   * `body` has passed the schema. Lists answer `{ value, nextSkipToken? }`; the edge turns the token into
-   * an absolute `nextLink`. Refusals are `ApiError`s.
+   * Lists answer `{ value, nextSkipToken? }`; the edge turns the token into an absolute `nextLink`. Refusals are
+   * `ApiError`s.
    */
   readonly run: (
     directory: IdentityDirectory,
-    params: Readonly<Record<string, string>>,
-    body: unknown,
-    query: Readonly<Record<string, string | undefined>>,
-    tools: DirectoryTools,
+    request: DirectoryRequest,
   ) => Promise<object | undefined>
 }
 
-interface DirectoryTools {
+interface DirectoryRequest {
+  readonly params: Readonly<Record<string, string>>
+  /** It has passed the schema. */
+  readonly body: unknown
+  readonly query: Readonly<Record<string, string | undefined>>
   /** `Ids.secret`: for passwords that are made up here. */
   secret(bytes: number): string
-  /** Who asks. */
   readonly callerId: string
 }
 

@@ -48,15 +48,18 @@ interface Ring {
 const generate = promisify(generateKeyPair)
 const unknownLookSeconds = 2
 
-export function openKeyRing(options: {
+interface KeyRingOptions {
   readonly sql: Sql
   readonly watch: FeedWatch
   readonly clock: Clock
   readonly ids: Ids
   readonly seal: IdentitySeal
   readonly limits: IdentityLimits
-}): KeyRing {
-  const { sql, watch, clock, ids, seal, limits } = options
+}
+
+export function openKeyRing(options: KeyRingOptions): KeyRing {
+  const { watch, clock } = options
+  const store = openKeyStore(options)
   let ring: Ring | undefined
   let loading: Promise<Ring> | undefined
   let looked = Number.NEGATIVE_INFINITY
@@ -71,6 +74,66 @@ export function openKeyRing(options: {
     loading = undefined
   }
 
+  async function load(): Promise<Ring> {
+    const moved = watch.refresh()
+    if (moved !== undefined) await moved
+    if (ring !== undefined) return ring
+    if (loading === undefined) {
+      const mine: Promise<Ring> = store.read().then(
+        (loaded) => {
+          if (loading === mine) {
+            ring = loaded
+            loading = undefined
+          }
+          return loaded
+        },
+        (error) => {
+          if (loading === mine) loading = undefined
+          throw error
+        },
+      )
+      loading = mine
+    }
+    return loading
+  }
+
+  return {
+    async active() {
+      const loaded = (await load()).active
+      if (loaded !== undefined) return loaded
+      await store.makeFirst()
+      forget()
+      const made = (await load()).active
+      if (made === undefined) throw new Error('the store holds no active signing key')
+      return made
+    },
+    async published() {
+      return [...(await load()).published.values()].map(({ jwk }) => jwk)
+    },
+    known: (keyId) => ring?.published.get(keyId)?.key,
+    async find(keyId) {
+      const found = (await load()).published.get(keyId)
+      if (found !== undefined) return found.key
+      const now = clock.now()
+      if (now - looked < unknownLookSeconds * 1000) return undefined
+      looked = now
+      forget()
+      return (await load()).published.get(keyId)?.key
+    },
+    async rotate() {
+      const keyId = await store.rotate()
+      forget()
+      return keyId
+    },
+  }
+}
+
+/** The rows of the keys. */
+function openKeyStore({ sql, clock, ids, seal, limits }: Omit<KeyRingOptions, 'watch'>): {
+  read(): Promise<Ring>
+  rotate(): Promise<string>
+  makeFirst(): Promise<void>
+} {
   async function read(): Promise<Ring> {
     const rows = await sql.all(
       `select id, public_key, private_key, retired_at from identity_signing_keys
@@ -102,29 +165,6 @@ export function openKeyRing(options: {
     // Sealed by `insert` below, and authenticated by the seal.
     const privateJwk = JSON.parse(opened) as JsonWebKey
     return { keyId, privateKey: createPrivateKey({ key: privateJwk, format: 'jwk' }), privateJwk }
-  }
-
-  async function load(): Promise<Ring> {
-    const moved = watch.refresh()
-    if (moved !== undefined) await moved
-    if (ring !== undefined) return ring
-    if (loading === undefined) {
-      const mine: Promise<Ring> = read().then(
-        (loaded) => {
-          if (loading === mine) {
-            ring = loaded
-            loading = undefined
-          }
-          return loaded
-        },
-        (error) => {
-          if (loading === mine) loading = undefined
-          throw error
-        },
-      )
-      loading = mine
-    }
-    return loading
   }
 
   async function make(): Promise<{ id: string; insert(tx: SqlTx): Promise<void> }> {
@@ -172,12 +212,11 @@ export function openKeyRing(options: {
       )
       await fresh.insert(tx)
     })
-    forget()
     return fresh.id
   }
 
   /** The first key. Another replica may make one at the same moment; the first to commit wins. */
-  async function first(): Promise<void> {
+  async function makeFirst(): Promise<void> {
     const fresh = await make()
     await sql.transact(async (tx) => {
       const claimed = await tx.run(
@@ -187,31 +226,7 @@ export function openKeyRing(options: {
       )
       if (claimed === 1) await fresh.insert(tx)
     })
-    forget()
   }
 
-  return {
-    async active() {
-      const loaded = (await load()).active
-      if (loaded !== undefined) return loaded
-      await first()
-      const made = (await load()).active
-      if (made === undefined) throw new Error('the store holds no active signing key')
-      return made
-    },
-    async published() {
-      return [...(await load()).published.values()].map(({ jwk }) => jwk)
-    },
-    known: (keyId) => ring?.published.get(keyId)?.key,
-    async find(keyId) {
-      const found = (await load()).published.get(keyId)
-      if (found !== undefined) return found.key
-      const now = clock.now()
-      if (now - looked < unknownLookSeconds * 1000) return undefined
-      looked = now
-      forget()
-      return (await load()).published.get(keyId)?.key
-    },
-    rotate,
-  }
+  return { read, rotate, makeFirst }
 }

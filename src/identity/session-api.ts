@@ -10,14 +10,14 @@ export const sessionRoutes: readonly DirectoryRoute[] = [
     path: '/directory/me/sessions',
     action: undefined,
     status: 200,
-    run: (directory, _params, _body, _query, { callerId }) => list(directory, callerId),
+    run: (directory, { callerId }) => list(directory, callerId),
   },
   {
     method: 'DELETE',
     path: '/directory/me/sessions/{sessionId}',
     action: undefined,
     status: 204,
-    async run(directory, params, _body, _query, { callerId }) {
+    async run(directory, { params, callerId }) {
       await directory.endSession(callerId, param(params, 'sessionId'))
       return undefined
     },
@@ -27,7 +27,7 @@ export const sessionRoutes: readonly DirectoryRoute[] = [
     path: '/directory/me/revoke',
     action: undefined,
     status: 204,
-    async run(directory, _params, _body, _query, { callerId }) {
+    async run(directory, { callerId }) {
       await directory.revoke(callerId)
       return undefined
     },
@@ -37,14 +37,14 @@ export const sessionRoutes: readonly DirectoryRoute[] = [
     path: '/directory/users/{id}/sessions',
     action: 'Directory/users/sessions/read',
     status: 200,
-    run: (directory, params) => list(directory, param(params, 'id')),
+    run: (directory, { params }) => list(directory, param(params, 'id')),
   },
   {
     method: 'DELETE',
     path: '/directory/users/{id}/sessions/{sessionId}',
     action: 'Directory/users/sessions/delete',
     status: 204,
-    async run(directory, params) {
+    async run(directory, { params }) {
       await directory.endSession(param(params, 'id'), param(params, 'sessionId'))
       return undefined
     },
@@ -56,7 +56,7 @@ export const sessionRoutes: readonly DirectoryRoute[] = [
       path: `/directory/${plural}/{id}/revoke`,
       action: `Directory/${plural}/revoke/action`,
       status: 204,
-      async run(directory, params) {
+      async run(directory, { params }) {
         await directory.revoke(param(params, 'id'), type)
         return undefined
       },

@@ -131,15 +131,85 @@ function startOf({
   return [now - limits.sessionSecondsMax * 1000, now - limits.sessionSeconds * 1000]
 }
 
-export function openSessions(options: {
+interface SessionOptions {
   readonly sql: Sql
   readonly clock: Clock
   readonly ids: Ids
   readonly seal: IdentitySeal
   readonly limits: IdentityLimits
-}): Sessions {
-  const { sql, clock, ids, seal, limits } = options
+}
 
+export function openSessions(options: SessionOptions): Sessions {
+  const { sql, clock } = options
+  const { keyOf, grantKeyOf, find, insert } = sessionRows(options)
+
+  async function noteUse(session: Session): Promise<Session> {
+    const now = clock.now()
+    if (now - session.usedAt < useSeconds * 1000) return session
+    await sql.transact((tx) =>
+      tx.run('update identity_sessions set used_at = ? where id = ?', now, session.id),
+    )
+    return { ...session, usedAt: now }
+  }
+
+  async function use(key: SessionKey, principalId: string): Promise<Session | undefined> {
+    const session = await find(sql, keyOf(key), principalId)
+    return session === undefined ? undefined : noteUse(session)
+  }
+
+  return {
+    begin: (uid, who) =>
+      sql.transact(async (tx) => {
+        const key = keyOf({ uid, clientId: undefined })
+        const now = clock.now()
+        // The same person asked for the password again: the same session starts again.
+        const renewed = await tx.run(
+          `update identity_sessions set credential_id = ?, address = ?, user_agent = ?, created_at = ?,
+            used_at = ? where session_key = ? and principal_id = ? and ended_at is null`,
+          who.credentialId,
+          who.origin.address,
+          who.origin.userAgent,
+          now,
+          now,
+          key,
+          who.principalId,
+        )
+        if (renewed > 0) return
+        await insert(tx, key, { ...who, clientId: undefined, grantId: undefined })
+      }),
+    use,
+    async beginOwn(key, { principalId, origin, grantId }) {
+      const known = await use(key, principalId)
+      if (known !== undefined) return known
+      const browser = await use({ uid: key.uid, clientId: undefined }, principalId)
+      if (browser === undefined) return undefined
+      const { credentialId } = browser
+      const { clientId } = key
+      return sql.transact(async (tx) => {
+        // Those of a session that timed out would belong to the new one otherwise.
+        await tx.run(
+          "delete from identity_oauth_states where kind = 'RefreshToken' and grant_id = ?",
+          grantKeyOf(grantId),
+        )
+        return insert(tx, keyOf(key), { principalId, clientId, credentialId, origin, grantId })
+      })
+    },
+    async endByKey(key) {
+      await sql.transact(async (tx) => {
+        const [row] = await tx.all(
+          `select session_key, client_id, grant_id, principal_id from identity_sessions
+            where session_key = ? and ended_at is null`,
+          keyOf(key),
+        )
+        if (row === undefined) return
+        await endRow(tx, row, { principalId: String(row['principal_id']), now: clock.now() })
+      })
+    },
+  }
+}
+
+/** How sessions are keyed, found and added. */
+function sessionRows({ clock, ids, seal, limits }: SessionOptions) {
   /** For a browser: how the adapter indexes the library's session. */
   function keyOf({ uid, clientId }: SessionKey): string {
     return seal.index(JSON.stringify(clientId === undefined ? ['Session', uid] : [uid, clientId]))
@@ -211,69 +281,7 @@ export function openSessions(options: {
     return session
   }
 
-  async function noteUse(session: Session): Promise<Session> {
-    const now = clock.now()
-    if (now - session.usedAt < useSeconds * 1000) return session
-    await sql.transact((tx) =>
-      tx.run('update identity_sessions set used_at = ? where id = ?', now, session.id),
-    )
-    return { ...session, usedAt: now }
-  }
-
-  async function use(key: SessionKey, principalId: string): Promise<Session | undefined> {
-    const session = await find(sql, keyOf(key), principalId)
-    return session === undefined ? undefined : noteUse(session)
-  }
-
-  return {
-    begin: (uid, who) =>
-      sql.transact(async (tx) => {
-        const key = keyOf({ uid, clientId: undefined })
-        const now = clock.now()
-        // The same person asked for the password again: the same session starts again.
-        const renewed = await tx.run(
-          `update identity_sessions set credential_id = ?, address = ?, user_agent = ?, created_at = ?,
-            used_at = ? where session_key = ? and principal_id = ? and ended_at is null`,
-          who.credentialId,
-          who.origin.address,
-          who.origin.userAgent,
-          now,
-          now,
-          key,
-          who.principalId,
-        )
-        if (renewed > 0) return
-        await insert(tx, key, { ...who, clientId: undefined, grantId: undefined })
-      }),
-    use,
-    async beginOwn(key, { principalId, origin, grantId }) {
-      const known = await use(key, principalId)
-      if (known !== undefined) return known
-      const browser = await use({ uid: key.uid, clientId: undefined }, principalId)
-      if (browser === undefined) return undefined
-      const { credentialId } = browser
-      const { clientId } = key
-      return sql.transact(async (tx) => {
-        // Those of a session that timed out would belong to the new one otherwise.
-        await tx.run(
-          "delete from identity_oauth_states where kind = 'RefreshToken' and grant_id = ?",
-          grantKeyOf(grantId),
-        )
-        return insert(tx, keyOf(key), { principalId, clientId, credentialId, origin, grantId })
-      })
-    },
-    async endByKey(key) {
-      await sql.transact(async (tx) => {
-        const [row] = await tx.all(
-          `select session_key, client_id, grant_id, principal_id from identity_sessions
-            where session_key = ? and ended_at is null`,
-          keyOf(key),
-        )
-        if (row === undefined) return
-        await endRow(tx, row, { principalId: String(row['principal_id']), now: clock.now() })
-      })
-    },
-  }
+  return { keyOf, grantKeyOf, find, insert }
 }
 
 function toSession(row: SqlRow): Session {

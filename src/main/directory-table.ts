@@ -23,7 +23,10 @@ export function directoryTable(
     (route): MountedRoute => ({
       ...route,
       run: (params, body, query, { principal }) =>
-        route.run(identity.directory, params, body, Object.fromEntries(query), {
+        route.run(identity.directory, {
+          params,
+          body,
+          query: Object.fromEntries(query),
           secret: (bytes) => ids.secret(bytes),
           callerId: principal.id,
         }),

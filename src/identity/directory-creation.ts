@@ -1,0 +1,88 @@
+/** How users, groups and service principals come into being, each with its first credential. */
+
+import type { Credentials } from './credentials.ts'
+import { tellPrincipal } from './directory-activity.ts'
+import { type DirectoryContext, freshPrincipal } from './directory-rows.ts'
+import { refuseIdentity } from './errors.ts'
+import { insertPrincipal } from './insert-principal.ts'
+import { checkPassword } from './password-rules.ts'
+import type { Passwords } from './passwords.ts'
+import type { PrincipalRecord } from './principal-record.ts'
+import { checkClientId, checkRedirectUris, checkSignInName } from './principal-rules.ts'
+
+export interface PrincipalCreation {
+  /** Refuses a sign-in name that is taken (`PrincipalExists`) and a weak password (`InvalidPassword`). */
+  createUser(user: {
+    readonly displayName: string
+    readonly signInName: string
+    readonly password?: string
+    /** The password was made up by us: it keeps to every rule, and checking would load the list of common ones. */
+    readonly generated?: boolean
+  }): Promise<PrincipalRecord>
+  createGroup(group: { readonly displayName: string }): Promise<PrincipalRecord>
+  /** With a first secret, shown this once; a public client has none, and may bring the client id it is known by. */
+  createServicePrincipal(principal: {
+    readonly displayName: string
+    readonly redirectUris?: readonly string[]
+    readonly publicClient?: { readonly clientId?: string }
+  }): Promise<{ readonly principal: PrincipalRecord; readonly clientSecret: string }>
+}
+
+export function principalCreation(
+  context: DirectoryContext,
+  credentials: Credentials,
+  passwords: Passwords,
+): PrincipalCreation {
+  const { ids, limits, sql } = context
+  return {
+    async createUser({ displayName, signInName, password, generated = false }) {
+      const user = {
+        ...freshPrincipal('User', displayName, context),
+        signInName: checkSignInName(signInName, limits),
+      }
+      if (password !== undefined && !generated) await checkPassword(password, user, limits)
+      // Outside the transaction: it takes long, and its outcome depends on nothing in the store.
+      const hash = password === undefined ? undefined : await passwords.hash(password)
+      return sql.transact(async (tx) => {
+        if (!(await insertPrincipal(tx, user))) throw refuseIdentity.PrincipalExists({ signInName })
+        if (hash !== undefined) await credentials.storePassword(tx, user.id, hash)
+        tellPrincipal(tx, undefined, user)
+        return user
+      })
+    },
+
+    async createGroup({ displayName }) {
+      const group = freshPrincipal('Group', displayName, context)
+      await sql.transact(async (tx) => {
+        await insertPrincipal(tx, group)
+        tellPrincipal(tx, undefined, group)
+      })
+      return group
+    },
+
+    async createServicePrincipal({ displayName, redirectUris, publicClient }) {
+      const principal = {
+        ...freshPrincipal('ServicePrincipal', displayName, context),
+        clientId: checkClientId(publicClient?.clientId) ?? ids.uuid(),
+        redirectUris: checkRedirectUris(redirectUris ?? [], limits),
+        publicClient: publicClient !== undefined,
+      }
+      const clientSecret = ids.secret(32)
+      const secret = credentials.freshSecret('first', undefined)
+      await sql.transact(async (tx) => {
+        // A user with a secret signs in under its own id, so that may be nobody's client id.
+        const [taken] = await tx.all(
+          'select 1 from identity_principals where id = ?',
+          principal.clientId,
+        )
+        if (taken !== undefined || !(await insertPrincipal(tx, principal))) {
+          throw refuseIdentity.ClientIdExists({ clientId: principal.clientId })
+        }
+        tellPrincipal(tx, undefined, principal)
+        if (publicClient !== undefined) return
+        await credentials.storeSecret(tx, principal.id, clientSecret, secret)
+      })
+      return { principal, clientSecret }
+    },
+  }
+}

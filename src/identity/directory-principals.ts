@@ -1,0 +1,161 @@
+/** Principals that exist: found, listed, changed, revoked and deleted. */
+
+import type { SqlTx } from '#stores/store.ts'
+import { signInKeyOf } from './credentials.ts'
+import { tellPrincipal } from './directory-activity.ts'
+import {
+  type DirectoryContext,
+  type Page,
+  pageOf,
+  readPrincipal,
+  removePrincipal,
+} from './directory-rows.ts'
+import { refuseIdentity } from './errors.ts'
+import { directoryFeed } from './feed-watch.ts'
+import type { IdentityLimits } from './limits.ts'
+import { type AttributeChange, changeAttributes } from './principal-attributes.ts'
+import {
+  type LocalType,
+  type PrincipalRecord,
+  principalColumns,
+  toPrincipalRecord,
+} from './principal-record.ts'
+import { checkDisplayName, checkRedirectUris, parseObjectId } from './principal-rules.ts'
+import { endSessionsOf } from './sessions.ts'
+
+interface PrincipalChange {
+  readonly displayName?: string
+  readonly enabled?: boolean
+  readonly redirectUris?: readonly string[]
+  readonly attributes?: AttributeChange
+}
+
+export interface Principals {
+  get(id: string, type?: LocalType): Promise<PrincipalRecord>
+  /** In order of id; `after` is the last id seen. */
+  list(type: LocalType, after: string | undefined, limit: number): Promise<Page<PrincipalRecord>>
+  /** Changes what is given. Disabling ends sign-ins and sessions at once; not for the owner. */
+  update(id: string, change: PrincipalChange, type?: LocalType): Promise<PrincipalRecord>
+  /** With its memberships, credentials and sessions. Not for the owner (`OwnerProtected`). */
+  delete(id: string, type?: LocalType): Promise<void>
+  /** The user of that name, whatever can be done with it. */
+  bySignInName(signInName: string): Promise<PrincipalRecord | undefined>
+  /** The enabled principal that may sign in as this client: a client id, or a user's id who has a secret. */
+  clientPrincipal(clientId: string): Promise<PrincipalRecord | undefined>
+  /** Ends all tokens and sessions it has; its password and secrets stay good for new ones. */
+  revoke(id: string, type?: LocalType): Promise<void>
+}
+
+export function openPrincipals({ clock, limits, sql }: DirectoryContext): Principals {
+  return {
+    get: (id, type) => readPrincipal(sql, id, type),
+
+    async list(type, after, limit) {
+      const rows = await sql.all(
+        `select ${principalColumns} from identity_principals
+          where type = ? and id > ? order by id limit ?`,
+        type,
+        after ?? '',
+        limit + 1,
+      )
+      return pageOf(rows.map(toPrincipalRecord), limit)
+    },
+
+    async update(id, change, type) {
+      return sql.transact(async (tx) => {
+        const before = await readPrincipal(tx, id, type)
+        if (change.enabled === false && before.enabled) await refuseOwner(tx, before.id)
+        const after = changedPrincipal(before, change, limits)
+        await tx.run(
+          'update identity_principals set display_name = ?, enabled = ?, redirect_uris = ?, attributes = ?, generation = ? where id = ?',
+          after.displayName,
+          after.enabled ? 1 : 0,
+          JSON.stringify(after.redirectUris),
+          JSON.stringify(after.attributes),
+          after.generation,
+          after.id,
+        )
+        if (!after.enabled) await endSessionsOf(tx, after.id, clock.now())
+        await tx.follow(directoryFeed, after.id)
+        tellPrincipal(tx, before, after)
+        return after
+      })
+    },
+
+    async delete(id, type) {
+      await sql.transact(async (tx) => {
+        const principal = await readPrincipal(tx, id, type)
+        await refuseOwner(tx, principal.id)
+        await removePrincipal(tx, principal, clock.now())
+        tellPrincipal(tx, principal, undefined)
+      })
+    },
+
+    async clientPrincipal(clientId) {
+      const id = parseObjectId(clientId)
+      if (id === undefined) return undefined
+      const [row] = await sql.all(
+        `select ${principalColumns} from identity_principals where enabled = 1 and (client_id = ?
+          or (id = ? and type = 'User' and exists (select 1 from identity_credentials c
+            where c.principal_id = identity_principals.id and c.kind = 'secret')))`,
+        id,
+        id,
+      )
+      return row === undefined ? undefined : toPrincipalRecord(row)
+    },
+
+    async bySignInName(signInName) {
+      const [row] = await sql.all(
+        `select ${principalColumns} from identity_principals where sign_in_key = ?`,
+        signInKeyOf(signInName),
+      )
+      return row === undefined ? undefined : toPrincipalRecord(row)
+    },
+
+    async revoke(id, type) {
+      await sql.transact(async (tx) => {
+        const principal = await readPrincipal(tx, id, type)
+        await tx.run(
+          'update identity_principals set generation = generation + 1 where id = ?',
+          principal.id,
+        )
+        await endSessionsOf(tx, principal.id, clock.now())
+      })
+    },
+  }
+}
+
+function changedPrincipal(
+  before: PrincipalRecord,
+  change: PrincipalChange,
+  limits: IdentityLimits,
+): PrincipalRecord {
+  if (change.redirectUris !== undefined && before.type !== 'ServicePrincipal') {
+    throw refuseIdentity.InvalidPrincipal({
+      reason: 'only service principals have redirect URIs',
+    })
+  }
+  return {
+    ...before,
+    displayName:
+      change.displayName === undefined
+        ? before.displayName
+        : checkDisplayName(change.displayName, limits),
+    enabled: change.enabled ?? before.enabled,
+    // Enabled again it does not get back the tokens it had.
+    generation: before.generation + (change.enabled === false && before.enabled ? 1 : 0),
+    redirectUris:
+      change.redirectUris === undefined
+        ? before.redirectUris
+        : checkRedirectUris(change.redirectUris, limits),
+    attributes:
+      change.attributes === undefined
+        ? before.attributes
+        : changeAttributes(before.attributes, change.attributes, limits),
+  }
+}
+
+async function refuseOwner(tx: SqlTx, id: string): Promise<void> {
+  const [owner] = await tx.all("select value from identity_settings where name = 'owner'")
+  if (owner?.['value'] === id) throw refuseIdentity.OwnerProtected()
+}

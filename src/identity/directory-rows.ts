@@ -1,0 +1,100 @@
+/** What the parts of the directory share: its store and limits, and one principal's row read, made and removed. */
+
+import type { RecordedSql } from '#activity/recorded-sql.ts'
+import type { Clock, Ids } from '#kernel/ports.ts'
+import type { Sql, SqlTx } from '#stores/store.ts'
+import { refuseIdentity } from './errors.ts'
+import { directoryFeed } from './feed-watch.ts'
+import type { IdentityLimits } from './limits.ts'
+import {
+  type LocalType,
+  type PrincipalRecord,
+  principalColumns,
+  toPrincipalRecord,
+} from './principal-record.ts'
+import { checkDisplayName, parseObjectId } from './principal-rules.ts'
+import { endSessionsOf } from './sessions.ts'
+
+export interface DirectoryContext {
+  readonly sql: RecordedSql
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly limits: IdentityLimits
+}
+
+export interface Page<T> {
+  readonly items: readonly T[]
+  /** Give this as `after` for the next page; `undefined` on the last one. */
+  readonly next: string | undefined
+}
+
+export function freshPrincipal(
+  type: LocalType,
+  displayName: string,
+  { clock, ids, limits }: DirectoryContext,
+): PrincipalRecord {
+  return {
+    id: ids.uuid(),
+    type,
+    displayName: checkDisplayName(displayName, limits),
+    signInName: undefined,
+    clientId: undefined,
+    redirectUris: [],
+    enabled: true,
+    attributes: {},
+    createdAt: clock.now(),
+    // Not 0: one that comes back under the same id does not get the tokens of the one before.
+    generation: clock.now(),
+    publicClient: false,
+  }
+}
+
+/** Refuses with `PrincipalNotFound` where the id names nothing of that type; without a type any will do. */
+export async function readPrincipal(
+  from: Pick<Sql, 'all'>,
+  id: string,
+  type?: LocalType,
+): Promise<PrincipalRecord> {
+  const objectId = parseObjectId(id)
+  const [row] =
+    objectId === undefined
+      ? []
+      : await from.all(`select ${principalColumns} from identity_principals where id = ?`, objectId)
+  const found = row === undefined ? undefined : toPrincipalRecord(row)
+  if (found === undefined || (type !== undefined && found.type !== type)) {
+    throw refuseIdentity.PrincipalNotFound({ type: type ?? 'principal', id: id.slice(0, 100) })
+  }
+  return found
+}
+
+/** With all that hangs on it. */
+export async function removePrincipal(
+  tx: SqlTx,
+  principal: PrincipalRecord,
+  now: number,
+): Promise<void> {
+  await tx.run(
+    'delete from identity_memberships where group_id = ? or member_id = ?',
+    principal.id,
+    principal.id,
+  )
+  await tx.run('delete from identity_credentials where principal_id = ?', principal.id)
+  await tx.run(
+    'delete from identity_consents where principal_id = ? or client_id = ?',
+    principal.id,
+    principal.clientId ?? principal.id,
+  )
+  await endSessionsOf(tx, principal.id, now)
+  await tx.run('delete from identity_principals where id = ?', principal.id)
+  await tx.follow(directoryFeed, principal.id)
+}
+
+/** One item more than the page holds was read, to see whether there is a next page. */
+export function pageOf<T extends { readonly id: string }>(
+  items: readonly T[],
+  limit: number,
+): Page<T> {
+  return items.length > limit
+    ? { items: items.slice(0, limit), next: items[limit - 1]?.id }
+    : { items, next: undefined }
+}
