@@ -5,7 +5,7 @@
 
 import { type ApiError, type Params, refuse } from '#kernel/error.ts'
 
-export type AuthenticationCode =
+type AuthenticationCode =
   | 'AuthenticationFailed'
   | 'AuthenticationFailedInvalidHeader'
   | 'InvalidAuthenticationToken'
@@ -28,4 +28,18 @@ export function refuseAuthentication(code: AuthenticationCode, params: Params = 
 /** Only what may stand in a quoted header value: printable ASCII without quote and backslash. */
 function quotable(text: string): string {
   return text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '?')
+}
+
+export function invalidToken(reason: string): Error {
+  return refuseAuthentication('InvalidAuthenticationToken', { reason })
+}
+
+export function expiredToken(at: number): Error {
+  return refuseAuthentication('ExpiredAuthenticationToken', { expiredAt: isoTime(at) })
+}
+
+function isoTime(at: number): string {
+  return Number.isFinite(at) && Math.abs(at) < 8.64e15
+    ? new Date(at).toISOString()
+    : 'an unknown time'
 }

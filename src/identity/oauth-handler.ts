@@ -6,20 +6,31 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Provider } from 'oidc-provider'
 import type { RecordedSql } from '#activity/recorded-sql.ts'
-import { ApiError } from '#kernel/error.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
 import type { IdentitySeal } from '#sealing/keyring.ts'
-import { type Sql, StoreUnavailable } from '#stores/store.ts'
+import type { Sql } from '#stores/store.ts'
 import { portalClientId } from './clients.ts'
-import { openConsents } from './consents.ts'
+import { type Consents, openConsents } from './consents.ts'
 import type { IdentityDirectory } from './directory.ts'
 import type { KeyRing } from './keys.ts'
 import type { IdentityLimits } from './limits.ts'
 import { answerLocalToken, type LocalTokenOptions } from './local-token.ts'
-import { type OAuthRequest, readOAuthRequest, toLibraryRequest } from './oauth-request.ts'
-import { type Page, securityHeaders } from './pages/layout.ts'
-import { errorPage } from './pages/message-pages.ts'
+import {
+  type OAuthRequest,
+  type ReadOutcome,
+  readOAuthRequest,
+  toLibraryRequest,
+} from './oauth-request.ts'
+import {
+  type Problem,
+  sendError,
+  sendFailure,
+  sendJson,
+  sendMethodNotAllowed,
+  sendPage,
+} from './oauth-responses.ts'
+import { securityHeaders } from './pages/layout.ts'
 import { signedInPage } from './pages/signed-in-page.ts'
 import {
   instancePath,
@@ -31,7 +42,7 @@ import {
   signedInPath,
   userRealmPath,
 } from './rewrite.ts'
-import { openSessions } from './sessions.ts'
+import { openSessions, type Sessions } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
 import type { OnSignIn } from './sign-in-events.ts'
 
@@ -72,39 +83,11 @@ interface Built {
 export type OAuthHandler = (req: IncomingMessage, res: ServerResponse) => void
 
 export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
-  const { clock, directory, keys, limits, log, tenantId, publicUrl, audience, seal } = options
+  const { clock, directory, keys, limits, log, tenantId, audience, seal } = options
   const consents = openConsents(options.recorded, clock)
   const sessions = openSessions(options)
   const signIn = createSignIn(options)
-  let built: Built | undefined
-
-  async function library(): Promise<Provider> {
-    const key = await keys.active()
-    const wanted = {
-      publicUrl: publicUrl(),
-      audience: audience(),
-      keyId: key.keyId,
-      cookieKeys: seal.cookieKeys().join(' '),
-    }
-    if (
-      built === undefined ||
-      built.keyId !== wanted.keyId ||
-      built.publicUrl !== wanted.publicUrl ||
-      built.audience !== wanted.audience ||
-      built.cookieKeys !== wanted.cookieKeys
-    ) {
-      const provider = import('./provider.ts').then(({ createProvider }) =>
-        createProvider({ ...options, ...wanted, key, consents, sessions }),
-      )
-      const mine: Built = { ...wanted, provider }
-      built = mine
-      // One that failed to come up must not be the answer to every later request.
-      provider.catch(() => {
-        if (built === mine) built = undefined
-      })
-    }
-    return built.provider
-  }
+  const library = createLibrary({ ...options, consents, sessions })
 
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const cameBy = options.publicUrlOf(req)
@@ -117,26 +100,8 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
       originOf: options.originOf,
       publicUrl: cameBy,
     })
-    switch (outcome.kind) {
-      case 'unknown':
-        return sendError(req, res, 404, 'not_found', 'There is nothing at this address.')
-      case 'foreign-tenant':
-        return sendError(
-          req,
-          res,
-          400,
-          'invalid_tenant',
-          `There is no tenant '${outcome.tenant}' here. The tenant is ${tenantId}; common, organizations and consumers mean the same.`,
-        )
-      case 'too-large':
-        return sendError(req, res, 413, 'invalid_request', 'The request is too large.', {
-          Connection: 'close',
-        })
-      case 'request':
-        return answer(req, res, outcome.request)
-      default:
-        return outcome satisfies never
-    }
+    if (outcome.kind === 'request') return answer(req, res, outcome.request)
+    sendError(res, problemOf(outcome, tenantId))
   }
 
   async function answer(
@@ -145,7 +110,6 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
     request: OAuthRequest,
   ): Promise<void> {
     const reading = request.method === 'GET' || request.method === 'HEAD'
-    const written = (req.url ?? '').split('?')[0] ?? ''
     if (request.path === routes.jwks && reading) {
       return sendJson(
         res,
@@ -158,31 +122,16 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
       )
     }
     if (request.path === instancePath && reading)
-      return sendJson(res, 200, instances(request), open)
-    if (request.path === userRealmPath && reading) return sendJson(res, 200, realm(written), open)
+      return sendJson(res, 200, instances(request, tenantId), open)
+    if (request.path === userRealmPath && reading)
+      return sendJson(res, 200, realm(writtenPath(req)), open)
     if (request.path === localTokenPath) {
-      const inAddress = localTokenSecretIn(written)
-      const { status, body, principalId } = await answerLocalToken(request, req.headers, {
-        ...options.localToken,
-        ...(inAddress === undefined ? {} : { given: inAddress }),
-        audience: audience(),
-        aliases: [...options.aliases(), request.publicUrl],
-      })
-      const error = 'error' in body ? String(body.error) : undefined
-      options.onSignIn({
-        outcome: status === 200 ? 'succeeded' : 'refused',
-        grant: 'managed_identity',
-        principalId,
-        name: 'managed identity',
-        clientId: '',
-        origin: request.origin,
-        error,
-      })
+      const { status, body } = await localToken(req, request, options)
       return sendJson(res, status, body, { 'Cache-Control': 'no-store' })
     }
     if (request.path === signedInPath) {
       if (!reading) {
-        return sendError(req, res, 405, 'method_not_allowed', 'Use GET.', { Allow: 'GET, HEAD' })
+        return sendMethodNotAllowed(res, 'GET, HEAD')
       }
       return sendPage(res, signedInPage(signInUrl(request)))
     }
@@ -203,27 +152,7 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
       'x-armature-user-code': userCode ?? '',
     })
     if (request.path.startsWith(`${interactionPath}/`)) {
-      if (request.method !== 'GET' && request.method !== 'POST') {
-        return sendError(req, res, 405, 'method_not_allowed', 'Use GET or POST.', {
-          Allow: 'GET, POST',
-        })
-      }
-      const { answerInteraction } = await import('./interactions.ts')
-      const outcome = await answerInteraction(clone, res, request, {
-        provider,
-        directory,
-        consents,
-        signIn,
-        seal,
-        clock,
-        onSignIn: options.onSignIn,
-        address: options.addressGroupOf(request.origin.address),
-        secureCookies: request.publicUrl.startsWith('https:'),
-      })
-      if (outcome.kind === 'page') return sendPage(res, outcome.page)
-      res.writeHead(303, { ...securityHeaders, Location: outcome.location, 'Content-Length': '0' })
-      res.end()
-      return
+      return interact(clone, res, request)
     }
     for (const [name, value] of Object.entries(securityHeaders)) res.setHeader(name, value)
     // Its addresses are those by which this caller came.
@@ -231,52 +160,94 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
     await provider.callback()(clone, res)
   }
 
-  /** One authority, under one name: what clients ask before they trust an address. */
-  function instances({ publicUrl }: OAuthRequest): object {
-    const { host } = new URL(publicUrl)
-    return {
-      tenant_discovery_endpoint: `${publicUrl}/${tenantId}/v2.0/.well-known/openid-configuration`,
-      'api-version': '1.1',
-      metadata: [{ preferred_network: host, preferred_cache: host, aliases: [host] }],
+  async function interact(
+    req: IncomingMessage,
+    res: ServerResponse,
+    request: OAuthRequest,
+  ): Promise<void> {
+    if (request.method !== 'GET' && request.method !== 'POST') {
+      return sendMethodNotAllowed(res, 'GET, POST')
     }
-  }
-
-  function signInUrl({ publicUrl }: OAuthRequest): string {
-    const query = new URLSearchParams({
-      response_type: 'token',
-      client_id: portalClientId,
-      redirect_uri: `${publicUrl}${signedInPath}`,
-      scope: resourceScope,
+    const { answerInteraction } = await import('./interactions.ts')
+    const outcome = await answerInteraction(req, res, request, {
+      provider: await library(),
+      directory,
+      consents,
+      signIn,
+      seal,
+      clock,
+      onSignIn: options.onSignIn,
+      address: options.addressGroupOf(request.origin.address),
+      secureCookies: request.publicUrl.startsWith('https:'),
     })
-    return `${routes.authorization}?${query}`
-  }
-
-  /** Foreign errors and ours, as an answer: the edge of this area. */
-  function fail(req: IncomingMessage, res: ServerResponse, error: unknown): void {
-    if (res.headersSent) {
-      log.error({ error: String(error) }, 'an OAuth answer broke off')
-      res.destroy()
-      return
-    }
-    if (error instanceof ApiError) {
-      sendError(req, res, error.status, error.code, error.message, error.extra.headers)
-    } else if (error instanceof StoreUnavailable) {
-      sendError(req, res, 503, 'temporarily_unavailable', 'The store cannot answer now.', {
-        'Retry-After': '5',
-      })
-    } else if (error instanceof Error && error.name === 'SessionNotFound') {
-      const text = 'The sign-in has expired, or was begun in another browser.'
-      sendError(req, res, 400, 'invalid_request', text)
-    } else {
-      const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-      log.error({ error: text }, 'an OAuth request met a fault')
-      sendError(req, res, 500, 'server_error', 'The server met an unexpected fault.')
-    }
+    if (outcome.kind === 'page') return sendPage(res, outcome.page)
+    res.writeHead(303, { ...securityHeaders, Location: outcome.location, 'Content-Length': '0' })
+    res.end()
   }
 
   return (req, res) => {
-    serve(req, res).catch((error: unknown) => fail(req, res, error))
+    serve(req, res).catch((error: unknown) => sendFailure(res, error, log))
   }
+}
+
+/** The library, loaded when it is first needed and built again when what it is built for has changed. */
+function createLibrary(
+  options: OAuthHandlerOptions & { readonly consents: Consents; readonly sessions: Sessions },
+): () => Promise<Provider> {
+  const { keys, publicUrl, audience, seal } = options
+  let built: Built | undefined
+  return async () => {
+    const key = await keys.active()
+    const wanted = {
+      publicUrl: publicUrl(),
+      audience: audience(),
+      keyId: key.keyId,
+      cookieKeys: seal.cookieKeys().join(' '),
+    }
+    if (
+      built === undefined ||
+      built.keyId !== wanted.keyId ||
+      built.publicUrl !== wanted.publicUrl ||
+      built.audience !== wanted.audience ||
+      built.cookieKeys !== wanted.cookieKeys
+    ) {
+      const provider = import('./provider.ts').then(({ createProvider }) =>
+        createProvider({ ...options, ...wanted, key }),
+      )
+      const mine: Built = { ...wanted, provider }
+      built = mine
+      // One that failed to come up must not be the answer to every later request.
+      provider.catch(() => {
+        if (built === mine) built = undefined
+      })
+    }
+    return built.provider
+  }
+}
+
+/** Without the query, as the caller wrote it. */
+function writtenPath(req: IncomingMessage): string {
+  return (req.url ?? '').split('?')[0] ?? ''
+}
+
+/** One authority, under one name: what clients ask before they trust an address. */
+function instances({ publicUrl }: OAuthRequest, tenantId: string): object {
+  const { host } = new URL(publicUrl)
+  return {
+    tenant_discovery_endpoint: `${publicUrl}/${tenantId}/v2.0/.well-known/openid-configuration`,
+    'api-version': '1.1',
+    metadata: [{ preferred_network: host, preferred_cache: host, aliases: [host] }],
+  }
+}
+
+function signInUrl({ publicUrl }: OAuthRequest): string {
+  const query = new URLSearchParams({
+    response_type: 'token',
+    client_id: portalClientId,
+    redirect_uri: `${publicUrl}${signedInPath}`,
+    scope: resourceScope,
+  })
+  return `${routes.authorization}?${query}`
 }
 
 /** Documents that any page may read; they hold addresses of the caller's own. */
@@ -297,45 +268,53 @@ function decoded(text: string): string {
   }
 }
 
-function sendPage(res: ServerResponse, page: Page): void {
-  const bytes = Buffer.from(page.body)
-  res.writeHead(page.status, { ...page.headers, 'Content-Length': String(bytes.length) })
-  res.end(res.req.method === 'HEAD' ? undefined : bytes)
-}
-
-function sendJson(
-  res: ServerResponse,
-  status: number,
-  body: object,
-  headers: Readonly<Record<string, string>>,
-): void {
-  const bytes = Buffer.from(JSON.stringify(body))
-  res.writeHead(status, {
-    ...securityHeaders,
-    ...headers,
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': String(bytes.length),
-  })
-  res.end(res.req.method === 'HEAD' ? undefined : bytes)
-}
-
-/** A page for browsers, the form of RFC 6749 (5.2) for programs. */
-function sendError(
+async function localToken(
   req: IncomingMessage,
-  res: ServerResponse,
-  status: number,
-  error: string,
-  description: string,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  if ((req.headers.accept ?? '').includes('text/html')) {
-    sendPage(res, errorPage({ status, error, description, headers }))
-    return
+  request: OAuthRequest,
+  options: OAuthHandlerOptions,
+): Promise<{ readonly status: number; readonly body: object }> {
+  const inAddress = localTokenSecretIn(writtenPath(req))
+  const { status, body, principalId } = await answerLocalToken(request, req.headers, {
+    ...options.localToken,
+    ...(inAddress === undefined ? {} : { given: inAddress }),
+    audience: options.audience(),
+    aliases: [...options.aliases(), request.publicUrl],
+  })
+  const error = 'error' in body ? String(body.error) : undefined
+  options.onSignIn({
+    outcome: status === 200 ? 'succeeded' : 'refused',
+    grant: 'managed_identity',
+    principalId,
+    name: 'managed identity',
+    clientId: '',
+    origin: request.origin,
+    error,
+  })
+  return { status, body }
+}
+
+function problemOf(outcome: Exclude<ReadOutcome, { kind: 'request' }>, tenantId: string): Problem {
+  switch (outcome.kind) {
+    case 'unknown':
+      return {
+        status: 404,
+        error: 'not_found',
+        description: 'There is nothing at this address.',
+      }
+    case 'foreign-tenant':
+      return {
+        status: 400,
+        error: 'invalid_tenant',
+        description: `There is no tenant '${outcome.tenant}' here. The tenant is ${tenantId}; common, organizations and consumers mean the same.`,
+      }
+    case 'too-large':
+      return {
+        status: 413,
+        error: 'invalid_request',
+        description: 'The request is too large.',
+        headers: { Connection: 'close' },
+      }
+    default:
+      return outcome satisfies never
   }
-  sendJson(
-    res,
-    status,
-    { error, error_description: description },
-    { 'Cache-Control': 'no-store', ...headers },
-  )
 }

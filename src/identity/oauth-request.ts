@@ -30,7 +30,7 @@ export function requestBehind(request: IncomingMessage): OAuthRequest | undefine
   return askedBy.get(request)
 }
 
-type ReadOutcome =
+export type ReadOutcome =
   | { readonly kind: 'request'; readonly request: OAuthRequest }
   | { readonly kind: 'unknown' }
   /** One of our addresses, but below a tenant that is not here. */

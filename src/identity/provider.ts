@@ -87,56 +87,8 @@ export function createProvider(options: ProviderOptions): Provider {
         resume: 'armature_resume',
       },
     },
-    ttl: {
-      AccessToken: limits.tokenSeconds,
-      ClientCredentials: limits.tokenSeconds,
-      IdToken: limits.tokenSeconds,
-      AuthorizationCode: 60,
-      DeviceCode: limits.interactionSeconds,
-      Interaction: limits.interactionSeconds,
-      RefreshToken: limits.sessionSeconds,
-      Session: limits.sessionSeconds,
-      // A grant is used by all sessions of a browser with an application, and must outlast the last of them.
-      Grant: 2 * limits.sessionSecondsMax,
-    },
-    features: {
-      devInteractions: { enabled: false },
-      dPoP: { enabled: false },
-      pushedAuthorizationRequests: { enabled: false },
-      userinfo: { enabled: false },
-      clientCredentials: { enabled: true },
-      revocation: {
-        enabled: true,
-        // Whoever holds a refresh token may end it, but only as the client it was issued to.
-        allowedPolicy: (_ctx: Context, client: Client, token: Token) =>
-          token.clientId === client.clientId,
-      },
-      rpInitiatedLogout: {
-        enabled: true,
-        logoutSource: (ctx: Context) =>
-          send(
-            ctx,
-            signOutPage({ action: `${routes.end_session}/confirm`, formToken: formToken(ctx) }),
-          ),
-        postLogoutSuccessSource: (ctx: Context) => send(ctx, signedOutPage()),
-      },
-      deviceFlow: { enabled: true, ...devicePages },
-      resourceIndicators: {
-        enabled: true,
-        defaultResource: () => audience,
-        useGrantedResource: () => true,
-        getResourceServerInfo(_ctx: Context, resource: string) {
-          if (resource !== audience) throw new errors.InvalidTarget()
-          return {
-            scope: resourceScope,
-            audience,
-            accessTokenTTL: limits.tokenSeconds,
-            accessTokenFormat: 'jwt',
-            jwt: { sign: { alg: 'RS256', kid: key.keyId } },
-          }
-        },
-      },
-    },
+    ttl: lifetimes(limits),
+    features: features(options),
     pkce: {
       required: (_ctx: Context, client: Client) => client.clientAuthMethod === 'none',
     },
@@ -158,6 +110,106 @@ export function createProvider(options: ProviderOptions): Provider {
       await beginSession(ctx, sessions)
       return loadGrant(provider, options.consents, ctx)
     },
+    ...accounts(options, secretUsed),
+    renderError(ctx: Context, out: { error: string; error_description?: string }) {
+      send(
+        ctx,
+        errorPage({
+          status: ctx.status,
+          error: out.error,
+          description: out.error_description ?? 'The request could not be served.',
+        }),
+      )
+    },
+  })
+
+  extendProvider(provider, options, secretUsed)
+  provider.use(endSessions(sessions))
+  provider.use(tellOutcomes(options.onSignIn))
+  provider.use(completeAnswers({ audience, aliases: [publicUrl], tenantId }))
+
+  provider.registerResponseMode(bareImplicitMode, (ctx, redirectUri, payload) => {
+    // The id token was only the price of the library's implicit flow; the caller did not ask for it.
+    const { id_token: _unasked, ...rest } = payload
+    const target = new URL(redirectUri)
+    target.hash = new URLSearchParams(rest).toString()
+    ctx.status = 303
+    ctx.redirect(target.href)
+  })
+
+  // The handler states the public address in these headers, so that every URL is built from it.
+  provider.proxy = true
+  provider.on('server_error', (ctx, error) => {
+    log.error({ path: ctx.path, error: String(error.stack) }, 'the OAuth server met a fault')
+  })
+  provider.on('error', (_ctx, error) => {
+    log.error({ error: String(error) }, 'the OAuth server met a fault')
+  })
+  return provider
+}
+
+function lifetimes(limits: IdentityLimits): Readonly<Record<string, number>> {
+  return {
+    AccessToken: limits.tokenSeconds,
+    ClientCredentials: limits.tokenSeconds,
+    IdToken: limits.tokenSeconds,
+    AuthorizationCode: 60,
+    DeviceCode: limits.interactionSeconds,
+    Interaction: limits.interactionSeconds,
+    RefreshToken: limits.sessionSeconds,
+    Session: limits.sessionSeconds,
+    // A grant is used by all sessions of a browser with an application, and must outlast the last of them.
+    Grant: 2 * limits.sessionSecondsMax,
+  }
+}
+
+function features({ limits, audience, key }: ProviderOptions): object {
+  return {
+    devInteractions: { enabled: false },
+    dPoP: { enabled: false },
+    pushedAuthorizationRequests: { enabled: false },
+    userinfo: { enabled: false },
+    clientCredentials: { enabled: true },
+    revocation: {
+      enabled: true,
+      // Whoever holds a refresh token may end it, but only as the client it was issued to.
+      allowedPolicy: (_ctx: Context, client: Client, token: Token) =>
+        token.clientId === client.clientId,
+    },
+    rpInitiatedLogout: {
+      enabled: true,
+      logoutSource: (ctx: Context) =>
+        send(
+          ctx,
+          signOutPage({ action: `${routes.end_session}/confirm`, formToken: formToken(ctx) }),
+        ),
+      postLogoutSuccessSource: (ctx: Context) => send(ctx, signedOutPage()),
+    },
+    deviceFlow: { enabled: true, ...devicePages },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => audience,
+      useGrantedResource: () => true,
+      getResourceServerInfo(_ctx: Context, resource: string) {
+        if (resource !== audience) throw new errors.InvalidTarget()
+        return {
+          scope: resourceScope,
+          audience,
+          accessTokenTTL: limits.tokenSeconds,
+          accessTokenFormat: 'jwt',
+          jwt: { sign: { alg: 'RS256', kid: key.keyId } },
+        }
+      },
+    },
+  }
+}
+
+/** Who an id stands for, and what a token says of them. `secretUsed`: how its client proved who it is. */
+function accounts(
+  { directory, tenantId, sessions }: ProviderOptions,
+  secretUsed: WeakMap<IncomingMessage, string>,
+): object {
+  return {
     async findAccount(_ctx: Context, id: string) {
       const user = await directory.record(id)
       if (user?.type !== 'User' || !user.enabled) return undefined
@@ -187,18 +239,15 @@ export function createProvider(options: ProviderOptions): Provider {
       const { id: sessionId, credentialId } = session
       return principalClaims(user, { ...claims, sessionId, credentialId })
     },
-    renderError(ctx: Context, out: { error: string; error_description?: string }) {
-      send(
-        ctx,
-        errorPage({
-          status: ctx.status,
-          error: out.error,
-          description: out.error_description ?? 'The request could not be served.',
-        }),
-      )
-    },
-  })
+  }
+}
 
+/** What the library's configuration has no setting for: secrets of the directory, and several public addresses. */
+function extendProvider(
+  provider: Provider,
+  { directory, publicUrl }: ProviderOptions,
+  secretUsed: WeakMap<IncomingMessage, string>,
+): void {
   // The secrets are in the directory, several for a principal, as hashes.
   provider.Client.prototype.compareClientSecret = async function (
     this: { readonly clientId: string },
@@ -229,29 +278,6 @@ export function createProvider(options: ProviderOptions): Provider {
     const isOwn = this.clientId === portalClientId && uri === `${cameBy()}/`
     return isOwn || postLogoutRedirectUriAllowed.call(this, uri)
   }
-
-  provider.use(endSessions(sessions))
-  provider.use(tellOutcomes(options.onSignIn))
-  provider.use(completeAnswers({ audience, aliases: [publicUrl], tenantId }))
-
-  provider.registerResponseMode(bareImplicitMode, (ctx, redirectUri, payload) => {
-    // The id token was only the price of the library's implicit flow; the caller did not ask for it.
-    const { id_token: _unasked, ...rest } = payload
-    const target = new URL(redirectUri)
-    target.hash = new URLSearchParams(rest).toString()
-    ctx.status = 303
-    ctx.redirect(target.href)
-  })
-
-  // The handler states the public address in these headers, so that every URL is built from it.
-  provider.proxy = true
-  provider.on('server_error', (ctx, error) => {
-    log.error({ path: ctx.path, error: String(error.stack) }, 'the OAuth server met a fault')
-  })
-  provider.on('error', (_ctx, error) => {
-    log.error({ error: String(error) }, 'the OAuth server met a fault')
-  })
-  return provider
 }
 
 /** Puts a page into the library's answer. */
@@ -264,6 +290,14 @@ export function send(ctx: Context, page: Page): void {
 function formToken(ctx: Context): string {
   return ctx.oidc.session?.state?.secret ?? ''
 }
+
+/** The library's own, by place: the form, the client, the device, the code. */
+type ConfirmArguments = [
+  form: string,
+  client: { readonly clientId: string; readonly clientName?: string },
+  device: unknown,
+  userCode: string,
+]
 
 const devicePages = {
   userCodeInputSource(
@@ -284,13 +318,7 @@ const devicePages = {
       }),
     )
   },
-  userCodeConfirmSource(
-    ctx: Context,
-    _form: string,
-    client: { readonly clientId: string; readonly clientName?: string },
-    _device: unknown,
-    userCode: string,
-  ) {
+  userCodeConfirmSource(ctx: Context, ...[, client, , userCode]: ConfirmArguments) {
     send(
       ctx,
       deviceConfirmPage({

@@ -8,7 +8,7 @@ export function errorPage(options: {
   /** A code of the OAuth standards, or ours. */
   readonly error: string
   readonly description: string
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }): Page {
   return renderPage({
     title: 'That did not work',

@@ -1,0 +1,206 @@
+/**
+ * From a parsed token to the principal that it names, or a refusal. Knows tokens of ours and of trusted issuers;
+ * whether the principal may still act is asked in authenticate.ts.
+ */
+
+import { createHash } from 'node:crypto'
+import type { ExternalIssuer } from '#kernel/external-issuer.ts'
+import type { Clock, Log } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { hyphenate, isUuid } from '#kernel/uuid.ts'
+import type { Outbound } from '#outbound/outbound.ts'
+import { expiredToken, invalidToken, refuseAuthentication } from './challenge.ts'
+import type { IdentityDirectory } from './directory.ts'
+import { createIssuerKeys, type IssuerKeys } from './external-issuers.ts'
+import { isSignedBy, type ParsedToken, type VerificationKey } from './jwt.ts'
+import type { KeyRing } from './keys.ts'
+import type { IdentityLimits } from './limits.ts'
+
+export interface VerifiedToken {
+  readonly principal: Principal
+  /** Of our own directory: it must be there. Of an external issuer: it must not be. */
+  readonly local: boolean
+  readonly expiresAt: number
+  /** What a token of ours rests on besides its principal. */
+  readonly claims?: ParsedToken['claims']
+}
+
+export interface TokenVerifierOptions {
+  readonly directory: Pick<IdentityDirectory, 'record'>
+  readonly keys: KeyRing
+  readonly clock: Clock
+  readonly log: Log
+  readonly limits: IdentityLimits
+  readonly tenantId: string
+  /** Without a trailing slash; our own issuer, read at every verification because the port may be picked late. */
+  readonly publicUrl: () => string
+  /** Tokens of ours may name any address as their issuer: that by which their owner came. */
+  readonly followsCaller?: boolean
+  /** Accepted in `aud`, each also with a trailing slash. */
+  readonly audiences: () => readonly string[]
+  readonly issuers: readonly ExternalIssuer[]
+  readonly outbound: Outbound
+}
+
+/** The verifier of tokens whose form has been checked. */
+export function createTokenVerifier(
+  options: TokenVerifierOptions,
+): (token: ParsedToken) => Promise<VerifiedToken> {
+  const { directory, keys, clock, limits, tenantId, publicUrl } = options
+  const external = new Map<string, { issuer: ExternalIssuer; keys: IssuerKeys }>(
+    options.issuers.map((issuer) => [
+      issuer.issuer,
+      { issuer, keys: createIssuerKeys(issuer, options) },
+    ]),
+  )
+
+  /**
+   * A token of ours has the address by which its owner came as its issuer, which may be any. What makes it ours is the key.
+   * An issuer that is trusted never speaks for this directory, whatever key it names.
+   */
+  async function isOurs(token: ParsedToken): Promise<boolean> {
+    const { iss } = token.claims
+    if (iss === publicUrl()) return true
+    if (options.followsCaller !== true || external.has(String(iss))) return false
+    return (await ownKey(token)) !== undefined
+  }
+
+  async function ownKey({ keyId: id }: ParsedToken): Promise<VerificationKey | undefined> {
+    return id === undefined ? undefined : (keys.known(id) ?? (await keys.find(id)))
+  }
+
+  async function verifyOwn(token: ParsedToken): Promise<VerifiedToken> {
+    if (token.type !== 'at+jwt') throw invalidToken('it is not an access token')
+    const key = await ownKey(token)
+    if (key === undefined) throw invalidToken('its signing key is unknown')
+    if (!(await isSignedBy(token, key))) throw invalidToken('its signature is wrong')
+    const { claims } = token
+    const expiresAt = expiryOf(claims, { now: clock.now(), skewSeconds: limits.clockSkewSeconds })
+    if (claims['tid'] !== tenantId) {
+      throw refuseAuthentication('InvalidAuthenticationTokenTenant', {
+        tenant: text(claims['tid']),
+      })
+    }
+    checkAudience(claims['aud'], options.audiences())
+    const oid = claims['oid']
+    if (typeof oid !== 'string') throw invalidToken('it names no principal')
+    const user = claims['idtyp'] !== 'app'
+    return {
+      local: true,
+      claims: { gen: claims['gen'], cred: claims['cred'], sid: claims['sid'] },
+      expiresAt,
+      principal: {
+        id: oid,
+        type: user ? 'User' : 'ServicePrincipal',
+        tenantId,
+        displayName: user ? text(claims['upn']) : text(claims['appid']),
+        clientId: text(claims['appid']),
+        groups: [],
+        generation: typeof claims['gen'] === 'number' ? claims['gen'] : 0,
+      },
+    }
+  }
+
+  /** A UUID says by itself whose it is only while there is one issuer to say it. */
+  function objectIdOf(issuer: string, id: string): string {
+    return external.size === 1 && isUuid(id) ? id.toLowerCase() : toObjectId(issuer, id)
+  }
+
+  async function verifyExternal(token: ParsedToken, iss: string): Promise<VerifiedToken> {
+    const trusted = external.get(iss)
+    if (trusted === undefined) throw invalidToken('its issuer is not trusted here')
+    const { issuer } = trusted
+    const key = await trusted.keys.find(token.keyId)
+    if (key === undefined) throw invalidToken('its signing key is unknown')
+    if (!(await isSignedBy(token, key))) throw invalidToken('its signature is wrong')
+    const { claims } = token
+    const expiresAt = expiryOf(claims, { now: clock.now(), skewSeconds: limits.clockSkewSeconds })
+    if (issuer.claims.tenant !== undefined) {
+      const tenant = claims[issuer.claims.tenant]
+      if (tenant !== (issuer.tenantId ?? tenantId)) {
+        throw refuseAuthentication('InvalidAuthenticationTokenTenant', { tenant: text(tenant) })
+      }
+    }
+    checkAudience(claims['aud'], issuer.audiences)
+    const oid = claims[issuer.claims.oid]
+    if (typeof oid !== 'string' || oid === '') throw invalidToken('it names no principal')
+    const groups = issuer.claims.groups === undefined ? undefined : claims[issuer.claims.groups]
+    const name = issuer.claims.name === undefined ? undefined : claims[issuer.claims.name]
+    const clientId = text(claims['azp'] ?? claims['appid'] ?? claims['client_id'])
+    return {
+      local: false,
+      expiresAt,
+      principal: {
+        id: objectIdOf(iss, oid),
+        type: claims['idtyp'] === 'app' ? 'ServicePrincipal' : 'User',
+        tenantId,
+        displayName: typeof name === 'string' ? name : clientId || oid,
+        clientId,
+        groups: Array.isArray(groups) ? await foreignGroups(iss, groups) : [],
+        issuer: iss,
+      },
+    }
+  }
+
+  /** An issuer may vouch for its own groups, never for one of our directory. */
+  async function foreignGroups(issuer: string, claimed: readonly unknown[]): Promise<string[]> {
+    const groups: string[] = []
+    for (const name of claimed.slice(0, limits.tokenGroupsMax)) {
+      if (typeof name !== 'string' || name === '') continue
+      const id = objectIdOf(issuer, name)
+      if ((await directory.record(id)) === undefined) groups.push(id)
+    }
+    return groups
+  }
+
+  return async (token) =>
+    (await isOurs(token)) ? verifyOwn(token) : verifyExternal(token, String(token.claims['iss']))
+}
+
+/** When the token ends for us, milliseconds. */
+function expiryOf(
+  claims: ParsedToken['claims'],
+  { now, skewSeconds }: { readonly now: number; readonly skewSeconds: number },
+): number {
+  const skew = skewSeconds * 1000
+  const { exp, nbf } = claims
+  if (typeof exp !== 'number' || !Number.isFinite(exp)) throw invalidToken('it names no expiry')
+  if (now >= exp * 1000 + skew) throw expiredToken(exp * 1000)
+  if (nbf !== undefined && (typeof nbf !== 'number' || now < nbf * 1000 - skew)) {
+    throw invalidToken('it is not valid yet')
+  }
+  return exp * 1000 + skew
+}
+
+function checkAudience(claim: unknown, accepted: readonly string[]): void {
+  const audiences: readonly unknown[] = Array.isArray(claim) ? claim : [claim]
+  const known = audiences.some(
+    (a) => typeof a === 'string' && accepted.some((b) => withoutSlash(a) === withoutSlash(b)),
+  )
+  if (!known) {
+    throw refuseAuthentication('InvalidAuthenticationTokenAudience', {
+      audience: audiences.map(text).join(' '),
+      expected: accepted[0] ?? '',
+    })
+  }
+}
+
+/** An issuer's own id made into an object id, together with the issuer: equal ids of two stay two principals. */
+function toObjectId(issuer: string, id: string): string {
+  const bytes = createHash('sha256')
+    .update(JSON.stringify([issuer, id]))
+    .digest()
+    .subarray(0, 16)
+  // Version 8 (own construction) and variant bits of RFC 9562.
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
+  return hyphenate(bytes.toString('hex'))
+}
+
+function withoutSlash(audience: string): string {
+  return audience.endsWith('/') ? audience.slice(0, -1) : audience
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
