@@ -147,7 +147,7 @@ function locateResource(
     leavesRecord: needs !== 'read',
     scope: id,
     errorFamily: compiled.errorFamily,
-    body: write ? 'required' : 'none',
+    body: write ? (compiled.stored?.protocol?.bodyOptional ? 'optional' : 'required') : 'none',
     bodySyntax: compiled.stored?.protocol?.bodySyntax ?? 'strict',
     counts: write ? 'writes' : verb === 'delete' ? 'deletes' : 'reads',
     path: id.key,

@@ -56,9 +56,13 @@ export interface List<M> {
 }
 
 /** How the type's HTTP differs from the common rules. */
-interface Protocol {
+export interface Protocol {
   /** What HEAD of one that is there answers. Default 204 (facts 9.3); the API management family says 200. */
   readonly headStatus?: 200
+  /** What a PUT that makes one answers. Default 201; 200 where clients know nothing else. */
+  readonly createdStatus?: 200
+  /** A PUT may come without a body, which is then an empty object: for types that say all in their name. */
+  readonly bodyOptional?: true
   /** Refused without `If-Match`: which verbs (the API management family). */
   readonly ifMatchRequired?: readonly ('put' | 'patch' | 'delete')[]
   /** A PUT with `If-Match: *` makes one that is not there (the API management family). */

@@ -246,7 +246,7 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
   const nextRow = writeRow(compiled, next)
   if (current === undefined) await tx.insert(nextRow)
   else await tx.update(nextRow, current.etag)
-  const status = current === undefined ? 201 : 200
+  const status = current === undefined ? (compiled.stored.protocol?.createdStatus ?? 201) : 200
   const isLong = reconcile !== undefined && !isTerminalState(next.state)
   const operation = isLong ? await openWriteOperation(write, next, status) : undefined
   if (isLong || reconcile?.background !== undefined) await tx.schedule(id.key, now)
@@ -316,7 +316,8 @@ export function checkBody(
   given: unknown,
 ): JsonBody {
   const { refuseProblems } = compiled
-  const body = canonicalBody(shape.body, given)
+  const isLeftOut = given === undefined && compiled.stored.protocol?.bodyOptional === true
+  const body = canonicalBody(shape.body, isLeftOut ? {} : given)
   deps.checker.check(shape.body, shape.unknownProperties, body, refuseProblems)
   // Checked against the version's schema; `problems` is typed by that schema in its own file.
   const problems = shape.problems?.(body as never) ?? []

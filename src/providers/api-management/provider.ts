@@ -13,9 +13,12 @@ import { apis } from './resources/apis/resource.ts'
 import { authorizationProviders } from './resources/authorization-providers/resource.ts'
 import { authorizations } from './resources/authorizations/resource.ts'
 import { definitions } from './resources/definitions/resource.ts'
+import { namedValues } from './resources/named-values/resource.ts'
 import { operationPolicies } from './resources/operation-policies/resource.ts'
 import { operations } from './resources/operations/resource.ts'
+import { productLinks } from './resources/product-links/resource.ts'
 import { services } from './resources/services/resource.ts'
+import { subscriptions } from './resources/subscriptions/resource.ts'
 import { workspaces } from './resources/workspaces/resource.ts'
 
 export function apiManagementProvider(consent?: ConsentDependencies): Provider {
@@ -31,9 +34,12 @@ export function apiManagementProvider(consent?: ConsentDependencies): Provider {
       ...apis(),
       ...operations(),
       ...operationPolicies(),
+      ...productLinks(),
       ...(consent === undefined
         ? []
         : [
+            namedValues(consent),
+            subscriptions(consent),
             authorizationProviders(consent),
             authorizations(consent, openGuesses()),
             accessPolicies(),

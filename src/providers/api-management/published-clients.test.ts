@@ -136,3 +136,87 @@ describe('definitions', () => {
     assert.equal((await started.send('DELETE', `${service}/products/none`)).status, 204)
   })
 })
+
+describe('what policies and developers have', () => {
+  test('a secret named value and the keys of a subscription come out by their actions alone', async () => {
+    await using started = await startWithApi()
+    const value = `${service}/namedValues/key`
+    const secret = { displayName: 'Key', secret: true, value: 'hush' }
+    assert.equal((await started.send('PUT', value, { properties: secret })).status, 201)
+    assert.equal((await started.json('GET', value)).properties.value, undefined)
+    assert.equal((await started.json('POST', `${value}/listValue`)).value, 'hush')
+    const without = { properties: { displayName: 'Key-2', secret: true } }
+    await started.send('PUT', value, without)
+    assert.equal((await started.json('POST', `${value}/listValue`)).value, 'hush')
+    const empty = started.send('PUT', `${service}/namedValues/none`, without)
+    assert.deepEqual(await problemsOf(empty), ['properties.value'])
+    const plain = { displayName: 'Plain', secret: false, value: 'seen' }
+    const shown = await started.json('PUT', `${service}/namedValues/plain`, { properties: plain })
+    assert.equal(shown.properties.value, 'seen')
+
+    const subscription = `${service}/subscriptions/one`
+    const made = await started.json('PUT', subscription, {
+      properties: { displayName: 'All', scope: '/apis', primaryKey: 'given' },
+    })
+    assert.equal(made.properties.scope.toLowerCase(), `${service}/apis`.toLowerCase())
+    assert.equal(JSON.stringify(made).includes('given'), false)
+    const before = await started.json('POST', `${subscription}/listSecrets`)
+    assert.equal(before.primaryKey, 'given')
+    assert.match(before.secondaryKey, /^[\w-]{32}$/)
+    await started.send('POST', `${subscription}/regeneratePrimaryKey`)
+    const after = await started.json('POST', `${subscription}/listSecrets`)
+    assert.notEqual(after.primaryKey, 'given')
+    assert.equal(after.secondaryKey, before.secondaryKey)
+  })
+
+  test('products link APIs and groups that are there, by name alone', async () => {
+    await using started = await startWithApi()
+    const product = `${service}/products/pets`
+    await started.send('PUT', product, { properties: { displayName: 'Pets' } })
+    await assert.rejects(started.send('PUT', `${product}/apis/none`), { status: 404 })
+    assert.equal((await started.send('PUT', `${product}/apis/pets`)).status, 201)
+    assert.equal((await started.send('HEAD', `${product}/apis/pets`)).status, 204)
+    await started.send(
+      'PUT',
+      api,
+      { properties: { path: 'pets', displayName: 'Renamed' } },
+      {
+        ifMatch: '*',
+      },
+    )
+    const { value } = await started.json('GET', `${product}/apis`)
+    assert.deepEqual(value[0].properties.displayName, 'Renamed', 'a list looks again')
+    await started.send('DELETE', api)
+    assert.deepEqual((await started.json('GET', `${product}/apis`)).value, [])
+  })
+
+  test('a logger keeps no credentials, a user is one of a service, a diagnostic hides queries', async () => {
+    await using started = await startWithApi()
+    const logger = await started.json('PUT', `${service}/loggers/one`, {
+      properties: { loggerType: 'azureEventHub', credentials: { connectionString: 'hush' } },
+    })
+    assert.deepEqual(logger.properties.credentials, {
+      connectionString: '{{Logger-Credentials-connectionString}}',
+    })
+    const user = await started.json('PUT', `${service}/users/ada`, {
+      properties: { firstName: 'Ada', lastName: 'E', email: 'a@example.test', password: 'hush' },
+    })
+    assert.deepEqual(user.properties.identities, [{ provider: 'Basic', id: 'a@example.test' }])
+    const diagnostic = await started.json('PUT', `${service}/diagnostics/one`, {
+      properties: { loggerId: '/loggers/one' },
+    })
+    assert.equal(diagnostic.properties.frontend.request.dataMasking.queryParams[0].mode, 'Hide')
+    for (const shown of [logger, user]) assert.ok(!JSON.stringify(shown).includes('hush'))
+  })
+
+  test('a policy of a service is there from its first day, so a PUT answers 200', async () => {
+    await using started = await startWithApi()
+    const value = '<policies />'
+    for (const [path, status] of [
+      [`${service}/policies/policy`, 200],
+      [`${api}/policies/policy`, 201],
+    ] as const) {
+      assert.equal((await started.send('PUT', path, { properties: { value } })).status, status)
+    }
+  })
+})

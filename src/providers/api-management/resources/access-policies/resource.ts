@@ -22,7 +22,12 @@ export function accessPolicies(): ResourceType {
     name: idRule(256),
     versions: accessPolicyVersions,
     verbs: ['get', 'list', 'put', 'delete'],
-    protocol: { headStatus: 200, ifMatchRequired: ['put'], anyMatchCreates: true },
+    protocol: {
+      headStatus: 200,
+      createdStatus: 200,
+      ifMatchRequired: ['put'],
+      anyMatchCreates: true,
+    },
     prepare: async ({ id, reader }: Context & { readonly id: ResourceId }, given: object) => ({
       ...given,
       place: await serviceLocation(reader, id, 3),

@@ -27,7 +27,12 @@ export function authorizationProviders(deps: ConsentDependencies): ResourceType 
     name: idRule(256),
     versions: authorizationProviderVersions(deps),
     verbs: ['get', 'list', 'put', 'delete'],
-    protocol: { headStatus: 200, ifMatchRequired: ['put'], anyMatchCreates: true },
+    protocol: {
+      headStatus: 200,
+      createdStatus: 200,
+      ifMatchRequired: ['put'],
+      anyMatchCreates: true,
+    },
     prepare: async (
       { id, reader }: Context & { readonly id: ResourceId },
       given: AuthorizationProviderBody,

@@ -29,7 +29,12 @@ export function authorizations(deps: ConsentDependencies, guesses: Guesses): Res
     name: idRule(256),
     versions: authorizationVersions,
     verbs: ['get', 'list', 'put', 'delete'],
-    protocol: { headStatus: 200, ifMatchRequired: ['put'], anyMatchCreates: true },
+    protocol: {
+      headStatus: 200,
+      createdStatus: 200,
+      ifMatchRequired: ['put'],
+      anyMatchCreates: true,
+    },
     notFound: (id) => badName(id) ?? refuse.ResourceNotFound({ id: id.text }),
     prepare: (context, given: AuthorizationBody) => prepareAuthorization(deps, context, given),
     rules: authorizationRules,

@@ -36,6 +36,14 @@ const described: Readonly<Record<Kind, { readonly says: string; readonly sample:
     says: 'Where an API is carried out.',
     sample: { url: 'https://backend.example', protocol: 'http' },
   },
+  loggers: {
+    says: 'Where calls are to be logged. Its credentials are named in answers, and kept nowhere.',
+    sample: { loggerType: 'azureEventHub', credentials: { connectionString: 'hush-logger' } },
+  },
+  users: {
+    says: 'A developer who subscribes to products. Nobody signs in with it.',
+    sample: { firstName: 'Ada', lastName: 'Example', email: 'ada@example.test' },
+  },
   diagnostics: {
     says: 'What is to be logged of the calls of a service.',
     sample: { loggerId: '/loggers/one' },
@@ -54,7 +62,11 @@ export function definitions(): readonly ResourceType[] {
 function definitionType(kind: Kind): ResourceType {
   const type = `ApiManagement/service/${kind}`
   const { says, sample } = described[kind]
-  const change = kind.endsWith('diagnostics') ? { metrics: true } : { description: 'changed' }
+  const change = kind.endsWith('diagnostics')
+    ? { metrics: true }
+    : kind === 'users'
+      ? { note: 'changed' }
+      : { description: 'changed' }
   return defineStored<Definition>({
     type,
     description: says,
@@ -62,6 +74,7 @@ function definitionType(kind: Kind): ResourceType {
     name: idRule(256),
     versions: definitionDates.map((date) => definition(kind, date)),
     protocol: { headStatus: 200, anyMatchCreates: true },
+    ...(kind === 'loggers' ? { secrets: 'in-every-body' as const } : {}),
     list: {
       page: countedList<Definition>(type, {
         name: { type: 'string', read: ({ id }: Resource<Definition>) => nameOf(id) },
@@ -73,6 +86,7 @@ function definitionType(kind: Kind): ResourceType {
       name: (seed) => `definition-${seed}`,
       body: () => ({ properties: sample }),
       changed: () => ({ properties: { ...sample, ...change } }),
+      ...(kind === 'loggers' ? { secrets: ['hush-logger'] } : {}),
     },
   })
 }

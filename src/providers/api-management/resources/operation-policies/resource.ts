@@ -3,7 +3,7 @@
 import { nameOf } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
-import { defineStored } from '#plane/declare/stored.ts'
+import { defineStored, type Protocol } from '#plane/declare/stored.ts'
 import { countedList } from '../../domain/counted-list.ts'
 import { refuseFields } from '../../errors.ts'
 import { allDates, definitionDates, workspaceDates } from '../../published-versions.ts'
@@ -12,8 +12,10 @@ import { operationPolicy } from './versions/2016-07-07.ts'
 
 export function operationPolicies(): readonly ResourceType[] {
   return [
-    ...['', '/products', '/apis'].map((place) =>
-      policyType(`ApiManagement/service${place}/policies`, definitionDates, []),
+    // A service has a policy from its first day, so writing it makes none.
+    policyType('ApiManagement/service/policies', definitionDates, { createdStatus: 200 }),
+    ...['/products', '/apis'].map((place) =>
+      policyType(`ApiManagement/service${place}/policies`, definitionDates, {}),
     ),
     policyType('ApiManagement/service/apis/operations/policies', allDates),
     policyType('ApiManagement/service/workspaces/apis/operations/policies', workspaceDates),
@@ -24,7 +26,7 @@ export function operationPolicies(): readonly ResourceType[] {
 function policyType(
   type: string,
   dates: readonly string[],
-  ifMatchRequired: readonly 'delete'[] = ['delete'],
+  own: Pick<Protocol, 'ifMatchRequired' | 'createdStatus'> = { ifMatchRequired: ['delete'] },
 ): ResourceType {
   const rule = "the constant 'policy'"
   return defineStored<OperationPolicy>({
@@ -38,7 +40,7 @@ function policyType(
     },
     versions: dates.map(operationPolicy),
     verbs: ['get', 'list', 'put', 'delete'],
-    protocol: { headStatus: 200, ifMatchRequired, anyMatchCreates: true },
+    protocol: { headStatus: 200, anyMatchCreates: true, ...own },
     list: {
       page: countedList<OperationPolicy>(type, {
         name: { type: 'string', read: ({ id }: Resource<OperationPolicy>) => nameOf(id) },

@@ -246,6 +246,8 @@ describe('services and APIs', () => {
       ...properties,
       isCurrent: false,
       isOnline: true,
+      isAgent: false,
+      effectivePath: 'pets/v1',
       provisioningState: 'Succeeded',
     })
     assert.equal((await started.json('GET', api)).properties.isCurrent, true)

@@ -2,6 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { nameOf } from '#kernel/resource-id.ts'
+import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import { revisionOf } from '../../../domain/names.ts'
 import { maybe } from '../../operations/versions/shapes.ts'
@@ -44,6 +45,8 @@ const answer = Type.Object({
     ...kept,
     isCurrent: Type.Boolean({ readOnly: true }),
     isOnline: Type.Boolean({ readOnly: true }),
+    isAgent: added(Type.Boolean({ readOnly: true })),
+    effectivePath: added(Type.String({ readOnly: true })),
     provisioningState: Type.String({ readOnly: true }),
   }),
 })
@@ -85,8 +88,16 @@ export function api(date: string): Version<Api> {
         ...model,
         isCurrent: revisionOf(id) === undefined,
         isOnline: true,
+        isAgent: false,
+        effectivePath: effectivePath(model),
         provisioningState: state,
       },
     }),
   }
+}
+
+/** Where it is called: a version that is a segment of the path stands behind it. */
+function effectivePath({ path, apiVersion }: Api): string {
+  const base = path.replace(/^\//, '')
+  return apiVersion === undefined ? base : `${base}/${apiVersion}`
 }

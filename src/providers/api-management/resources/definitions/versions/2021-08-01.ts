@@ -1,7 +1,7 @@
 /** Definitions on the wire: what was written, with what is usual where something was left out. One shape for each kind. */
 
 import Type, { type TObject, type TProperties } from 'typebox'
-import type { Version } from '#plane/declare/wire.ts'
+import type { Version, View } from '#plane/declare/wire.ts'
 import type { Definition } from '../model.ts'
 
 const text = (lengthMax: number) => Type.Optional(Type.String({ maxLength: lengthMax }))
@@ -52,6 +52,26 @@ const definitionKinds = {
     ),
     properties: open,
   }),
+  loggers: Type.Object({
+    loggerType: Type.Enum(['applicationInsights', 'azureEventHub', 'azureMonitor']),
+    description: text(256),
+    // Nothing is logged by it here, so what would open the log is not kept: answers name it.
+    credentials: Type.Optional(
+      Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 4096 }), {
+        writeOnly: true,
+        maxProperties: 20,
+      }),
+    ),
+    isBuffered: flag,
+    resourceId: text(2000),
+  }),
+  users: Type.Object({
+    firstName: Type.String({ minLength: 1, maxLength: 100 }),
+    lastName: Type.String({ minLength: 1, maxLength: 100 }),
+    email: Type.String({ minLength: 1, maxLength: 254 }),
+    state: Type.Optional(Type.Enum(['active', 'blocked', 'pending', 'deleted'])),
+    note: text(2000),
+  }),
 } as const
 
 const diagnostic = Type.Object({
@@ -75,13 +95,31 @@ export const definitionShapes = {
 } as const
 
 /** Answered and not written. */
-const answered: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  groups: { builtIn: false },
-  policyFragments: { provisioningState: 'Succeeded' },
+const answered: Readonly<Record<string, (model: Definition, view: View) => Definition>> = {
+  groups: () => ({ builtIn: false }),
+  policyFragments: () => ({ provisioningState: 'Succeeded' }),
+  users: ({ email }, { systemData }) => ({
+    registrationDate: systemData.createdAt,
+    identities: [{ provider: 'Basic', id: email }],
+  }),
 }
 const answeredShapes: Readonly<Record<string, TProperties>> = {
   groups: { builtIn: Type.Boolean({ readOnly: true }) },
   policyFragments: { provisioningState: Type.String({ readOnly: true }) },
+  loggers: { credentials: Type.Optional(Type.Record(Type.String(), Type.String())) },
+  users: {
+    registrationDate: Type.String({ readOnly: true }),
+    identities: Type.Array(Type.Object({ provider: Type.String(), id: Type.String() })),
+  },
+}
+
+/** What of a call is left out of a log unless a diagnostic says otherwise: the values of its query. */
+const masked = { request: { dataMasking: { queryParams: [{ value: '*', mode: 'Hide' }] } } }
+const usualDiagnostic = {
+  logClientIp: true,
+  httpCorrelationProtocol: 'Legacy',
+  frontend: masked,
+  backend: masked,
 }
 
 const usual: Readonly<Record<keyof typeof definitionShapes, Definition>> = {
@@ -90,8 +128,20 @@ const usual: Readonly<Record<keyof typeof definitionShapes, Definition>> = {
   groups: { type: 'custom' },
   policyFragments: {},
   backends: {},
-  diagnostics: { logClientIp: true, httpCorrelationProtocol: 'Legacy' },
-  'apis/diagnostics': { logClientIp: true, httpCorrelationProtocol: 'Legacy' },
+  loggers: { isBuffered: true },
+  users: { state: 'active' },
+  diagnostics: usualDiagnostic,
+  'apis/diagnostics': usualDiagnostic,
+}
+
+/** What is stored in place of secrets: the name by which an answer speaks of each. */
+function withoutSecrets({ credentials, ...rest }: Definition): Definition {
+  if (credentials === undefined) return rest
+  const names = Object.keys(credentials as object)
+  return {
+    ...rest,
+    credentials: Object.fromEntries(names.map((name) => [name, `{{Logger-Credentials-${name}}}`])),
+  }
 }
 
 export function definition(kind: keyof typeof definitionShapes, date: string): Version<Definition> {
@@ -104,12 +154,13 @@ export function definition(kind: keyof typeof definitionShapes, date: string): V
       properties: Type.Object({ ...properties.properties, ...answeredShapes[kind] }),
     }),
     unknownProperties: 'ignore',
-    toModel: ({ properties: given }: { readonly properties: Definition }) => ({
-      ...usual[kind],
-      ...Object.fromEntries(
-        Object.entries(given).filter(([member]) => Object.hasOwn(properties.properties, member)),
-      ),
-    }),
-    fromModel: (model) => ({ properties: { ...answered[kind], ...model } }),
+    toModel: ({ properties: given }: { readonly properties: Definition }) =>
+      withoutSecrets({
+        ...usual[kind],
+        ...Object.fromEntries(
+          Object.entries(given).filter(([member]) => Object.hasOwn(properties.properties, member)),
+        ),
+      }),
+    fromModel: (model, view) => ({ properties: { ...answered[kind]?.(model, view), ...model } }),
   }
 }

@@ -1,0 +1,69 @@
+/** What a product offers and to whom: links to APIs and to groups of the same service. */
+
+import { refuse } from '#kernel/error.ts'
+import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import type { Resource } from '#plane/declare/resource.ts'
+import { defineStored } from '#plane/declare/stored.ts'
+import type { ListContext, ListPage, Version } from '#plane/declare/wire.ts'
+import { countedList } from '../../domain/counted-list.ts'
+import { idRule } from '../../domain/names.ts'
+import { definitionDates } from '../../published-versions.ts'
+import { api } from '../apis/versions/2016-07-07.ts'
+import { definition } from '../definitions/versions/2021-08-01.ts'
+import type { LinkTarget } from './model.ts'
+import { productLink } from './versions/2021-08-01.ts'
+
+const targets = {
+  // Each model was made by the shape that shows it.
+  apis: (date: string) => api(date) as unknown as Version<LinkTarget>,
+  groups: (date: string) => definition('groups', date),
+} as const
+
+export function productLinks(): readonly ResourceType[] {
+  return (['apis', 'groups'] as const).map((word) => {
+    const type = `ApiManagement/service/products/${word}`
+    return defineStored<LinkTarget>({
+      type,
+      description: word === 'apis' ? 'APIs that a product offers.' : 'Groups that see a product.',
+      scope: 'resource-group',
+      name: idRule(256),
+      versions: definitionDates.map((date) => productLink(targets[word](date))),
+      verbs: ['get', 'list', 'put', 'delete'],
+      protocol: { anyMatchCreates: true, bodyOptional: true },
+      prepare: async ({ id, reader }, body: object) => {
+        const place = targetOf(id, word)
+        const found = await reader.get(place)
+        if (found === undefined) throw refuse.ResourceNotFound({ id: place.text })
+        return { ...body, target: found.model }
+      },
+      list: { page: currentPage(type, word) },
+    })
+  })
+}
+
+/** The API or group of the service that the link is named after. */
+function targetOf(id: ResourceId, word: keyof typeof targets): ResourceId {
+  return childOf(parentOf(parentOf(id)), word, nameOf(id))
+}
+
+/** Each link with what it leads to as it is now; one that leads nowhere any more is left out. */
+function currentPage(
+  type: string,
+  word: keyof typeof targets,
+): (context: ListContext) => Promise<ListPage<Resource<LinkTarget>>> {
+  const page = countedList<LinkTarget>(type, {
+    name: { type: 'string', read: ({ id }: Resource<LinkTarget>) => nameOf(id) },
+  })
+  return async (context) => {
+    const { items, ...rest } = await page(context)
+    const found = await Promise.all(
+      items.map(async (item) => {
+        const target = await context.reader.get(targetOf(item.id, word))
+        // Rows of these types were made by their own shapes.
+        return target === undefined ? [] : [{ ...item, model: target.model as LinkTarget }]
+      }),
+    )
+    return { ...rest, items: found.flat() }
+  }
+}

@@ -1,0 +1,24 @@
+/** A subscription to APIs as it is stored: two keys, so that one can be changed while the other is in use. */
+
+export const subscriptionStates = [
+  'suspended',
+  'active',
+  'expired',
+  'submitted',
+  'rejected',
+  'cancelled',
+] as const
+
+export interface Subscription {
+  /** The resource id in lower case: what the keys are sealed for. */
+  readonly place: string
+  readonly displayName: string
+  /** The id of a product or an API, or of all APIs of the service. */
+  readonly scope: string
+  readonly ownerId?: string
+  readonly state: (typeof subscriptionStates)[number]
+  readonly stateComment?: string
+  readonly allowTracing: boolean
+  readonly sealedPrimaryKey: string
+  readonly sealedSecondaryKey: string
+}

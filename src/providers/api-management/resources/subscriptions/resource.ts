@@ -1,0 +1,96 @@
+/** Subscriptions: who may call which APIs, by a key. There is no gateway that would ask for one. */
+
+import Type from 'typebox'
+import { refuse } from '#kernel/error.ts'
+import { nameOf } from '#kernel/resource-id.ts'
+import type { Action } from '#plane/declare/action.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import type { Resource } from '#plane/declare/resource.ts'
+import { defineStored } from '#plane/declare/stored.ts'
+import { countedList } from '../../domain/counted-list.ts'
+import { idRule } from '../../domain/names.ts'
+import { definitionDates } from '../../published-versions.ts'
+import type { Subscription } from './model.ts'
+import { keyBytes, type SubscriptionDependencies, subscription } from './versions/2021-08-01.ts'
+
+const type = 'ApiManagement/service/subscriptions'
+const hush = 'hush-subscription-key'
+
+export function subscriptions(deps: SubscriptionDependencies): ResourceType {
+  return defineStored<Subscription>({
+    type,
+    description: 'A right to call a product or an API, with two keys.',
+    scope: 'resource-group',
+    name: idRule(256),
+    versions: definitionDates.map((date) => subscription(date, deps)),
+    protocol: { headStatus: 200, anyMatchCreates: true },
+    secrets: 'sent-nowhere',
+    prepare: async ({ id }, body: object) => ({ ...body, place: id.key }),
+    actions: {
+      listSecrets: listSecrets(deps),
+      regeneratePrimaryKey: regenerate(deps, 'primary'),
+      regenerateSecondaryKey: regenerate(deps, 'secondary'),
+    },
+    list: {
+      page: countedList<Subscription>(type, {
+        name: { type: 'string', read: ({ id }: Resource<Subscription>) => nameOf(id) },
+        displayName: { type: 'string', read: ({ model }) => model.displayName },
+        stateComment: { type: 'string', read: ({ model }) => model.stateComment },
+        ownerId: { type: 'string', read: ({ model }) => model.ownerId },
+        scope: { type: 'string', read: ({ model }) => model.scope },
+        state: { type: 'string', read: ({ model }) => model.state },
+      }),
+    },
+    sample: {
+      name: (seed) => `subscription-${seed}`,
+      body: () => ({ properties: { displayName: 'All', scope: '/apis', primaryKey: hush } }),
+      changed: () => ({ properties: { displayName: 'Every', scope: '/apis', primaryKey: hush } }),
+      secrets: [hush],
+    },
+  })
+}
+
+function listSecrets({ seal }: SubscriptionDependencies): Action<Subscription> {
+  return {
+    method: 'POST',
+    description: 'Both keys.',
+    countsAsRead: true,
+    revealsSecret: true,
+    answer: Type.Object({
+      primaryKey: Type.Optional(Type.String()),
+      secondaryKey: Type.Optional(Type.String()),
+    }),
+    async run({ resource, id }) {
+      if (resource === undefined) throw refuse.ResourceNotFound({ id: id.text })
+      const { place, sealedPrimaryKey, sealedSecondaryKey } = resource.model
+      const primaryKey = seal.open(sealedPrimaryKey, `${place}|primary`)
+      const secondaryKey = seal.open(sealedSecondaryKey, `${place}|secondary`)
+      return {
+        status: 200,
+        body: {
+          ...(primaryKey === undefined ? {} : { primaryKey }),
+          ...(secondaryKey === undefined ? {} : { secondaryKey }),
+        },
+        headers: { ETag: `"${resource.etag}"` },
+      }
+    },
+  }
+}
+
+function regenerate(
+  { seal, ids }: SubscriptionDependencies,
+  which: 'primary' | 'secondary',
+): Action<Subscription> {
+  return {
+    method: 'POST',
+    description: `Another ${which} key.`,
+    writes: true,
+    async run({ resource, id }) {
+      if (resource === undefined) throw refuse.ResourceNotFound({ id: id.text })
+      const fresh = seal.seal(ids.secret(keyBytes), `${resource.model.place}|${which}`)
+      const changed =
+        which === 'primary' ? { sealedPrimaryKey: fresh } : { sealedSecondaryKey: fresh }
+      return { status: 204, model: { ...resource.model, ...changed } }
+    },
+  }
+}
