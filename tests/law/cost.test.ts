@@ -1,0 +1,38 @@
+/** The report at the end of a run: what it names, and that its list of budgets holds files that are there. */
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { costReport, processorSeconds } from '../cost.ts'
+import budget from '../cost-budget.json' with { type: 'json' }
+
+test('files over their budget are named, and so is a run over that of all', () => {
+  const costs = [
+    { path: 'cheap.test.ts', processor: 9, wall: 90 },
+    { path: 'dear.test.ts', processor: 11, wall: 5 },
+    { path: 'allowed.test.ts', processor: 19, wall: 5 },
+  ]
+  const report = costReport(costs, { total: 30, file: 10, files: { 'allowed.test.ts': 20 } })
+  const [shown = '', over = ''] = report.split('OVER THEIR BUDGET')
+  assert.match(shown, /^39 seconds of processors in 3 files/)
+  assert.match(shown, /19\.0 +5\.0 {2}allowed[\s\S]*dear[\s\S]*cheap/)
+  assert.deepEqual(over.match(/\w+\.test\.ts/g), ['dear.test.ts'])
+  assert.match(over, /OVER THE BUDGET OF ALL by 9 seconds/)
+  assert.doesNotMatch(costReport(costs, { total: 40, file: 20, files: {} }), /OVER/)
+})
+
+test('the list of budgets holds files that are there, and may cost more than others', () => {
+  for (const [path, seconds] of Object.entries<number>(budget.files)) {
+    assert.ok(existsSync(join(import.meta.dirname, '../..', path)), `${path} is gone: take it out`)
+    assert.ok(seconds > budget.file, `${path} needs no budget of its own`)
+  }
+})
+
+test('the seconds of a program that was waited for count', () => {
+  const before = processorSeconds()
+  const spin = 'const end = process.cpuUsage().user + 3e5; while (process.cpuUsage().user < end);'
+  execFileSync(process.execPath, ['-e', spin])
+  if (process.platform === 'linux') assert.ok(processorSeconds() - before >= 0.2)
+})
