@@ -307,3 +307,19 @@ test('a table becomes one file, as CSV and as Parquet', async (t) => {
     instance.closeSync()
   }
 })
+
+test('a source that names a type as it likes runs nothing at the target', async (t) => {
+  await using tables = await pair(t)
+  if (tables === undefined) return
+  const { from, to, source } = tables
+  await from.query('create schema hostile')
+  await from.query(`create function hostile.format_type(oid, integer) returns text language sql as
+    $$ select case $1 when 23 then 'integer); commit; create role taken superuser; create table other (a integer'
+      else pg_catalog.format_type($1, $2) end $$`)
+  await from.query(`alter database ${source.database} set search_path = hostile, pg_catalog`)
+  const manifest = new MemoryManifest()
+  const told = await failure(runTask(inlineEngine(), taskOf(tables, 'full', manifest), manifest))
+  assert.equal(told.code, 'Unsupported')
+  const { rows } = await to.query(`select rolname from pg_roles where rolname = 'taken'`)
+  assert.deepEqual(rows, [])
+})

@@ -178,10 +178,24 @@ export async function shapeOf(
   }
 }
 
+const word = '(?:[a-z_][a-z0-9_$]*|"(?:[^"]|"")+")'
+const intervals = 'interval(?: (?:year|month|day|hour|minute|second|to)){1,3}'
+/** A type as PostgreSQL writes it, and nothing that could stand behind one in a statement. */
+const typeForm = new RegExp(
+  `^(?:${word}(?:\\.${word})?|double precision|(?:character|bit) varying|${intervals})` +
+    '(?:\\(-?\\w+(?:,-?\\w+)*\\))?(?: with(?:out)? time zone)?(?:\\[\\])*$',
+)
+const typeCharactersMax = 300
+
+/** Types are the words of another server, whose owner may have it say anything. Throws `CopyFailure` for what is no type. */
 export function definition(columns: readonly Column[]): string {
   return columns
-    .map(
-      ({ name, type, notNull }) => `${escapeIdentifier(name)} ${type}${notNull ? ' not null' : ''}`,
-    )
+    .map(({ name, type, notNull }) => {
+      if (type.length > typeCharactersMax || !typeForm.test(type)) {
+        const shown = name.slice(0, 63)
+        throw new CopyFailure('Unsupported', `the type of the column '${shown}' is none`)
+      }
+      return `${escapeIdentifier(name)} ${type}${notNull ? ' not null' : ''}`
+    })
     .join(', ')
 }
