@@ -10,6 +10,7 @@ import { isJsonObject } from '#kernel/patch.ts'
 import { isVendorWord, type VendorWords } from '#kernel/vendor.ts'
 import { type AccountsConfig, accountsSettings } from './config/accounts.ts'
 import { apiVersionsSettings, versionRuleOf } from './config/api-versions.ts'
+import { type ControlConfig, controlSettings } from './config/control.ts'
 import { arrangeEdge, type EdgeConfig, edgeSettings } from './config/edge.ts'
 import { arrangeKey, type KeyConfig, keySettings } from './config/key.ts'
 import {
@@ -27,6 +28,7 @@ import {
 import {
   choice,
   flag,
+  isPublicUrl,
   isUrl,
   reasonOf,
   type Setting,
@@ -42,6 +44,7 @@ type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug'
 /** The settings, checked and put in order. */
 export interface Config
   extends KeyConfig,
+    ControlConfig,
     AccountsConfig,
     EdgeConfig,
     TlsConfig,
@@ -123,16 +126,6 @@ export interface SettingDescription {
 }
 
 const hostPattern = /^[A-Za-z0-9:._-]{1,255}$/
-
-function isPublicUrl(value: string): boolean {
-  const url = URL.parse(value)
-  return (
-    isUrl(value, ['http:', 'https:']) &&
-    url?.search === '' &&
-    url.hash === '' &&
-    url.username === ''
-  )
-}
 
 const registryPattern = /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)*\/?$/
 const none = '' // what an unset variable of a shell script looks like; the setting is then off
@@ -258,6 +251,7 @@ const settings = {
   }),
   ...edgeSettings,
   ...tlsSettings,
+  ...controlSettings,
   ...outboundSettings,
   ...migrationsSettings,
   logLevel: choice(['silent', 'error', 'warn', 'info', 'debug'], {
@@ -406,6 +400,8 @@ function arrange(
     shareDatabases: resolve(directory, named.shareDatabases || join(named.home, 'databases')),
     businessConflictStatus: named.businessConflictStatus === '409' ? 409 : 412,
     ...arrangeMigrations(named, directory),
+    control: named.control,
+    clock: named.clock,
     ...arrangeEdge(named),
     ...arrangeTls(named, directory),
     outbound: arrangeOutbound(named),

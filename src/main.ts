@@ -7,7 +7,9 @@ import { startBlockSummaries } from '#activity/blocks.ts'
 import { startActivitySweep } from '#activity/sweep.ts'
 import { listenForMetrics } from '#http/metrics-listener.ts'
 import type { HttpServer } from '#http/server.ts'
+import type { RunningPlane } from '#plane/create-plane.ts'
 import type { Config } from './config.ts'
+import { createMovedClock } from './control/moved-clock.ts'
 import { openAccounts } from './main/accounts.ts'
 import { type Addresses, addressesOf } from './main/addresses.ts'
 import { createEdge } from './main/edge.ts'
@@ -36,23 +38,33 @@ export interface Started extends AsyncDisposable {
   close(): Promise<void>
 }
 
-const sources: Sources = {
+const machine = {
   clock: { now: () => Date.now() },
-  ids,
-  ticks: () => performance.now(),
   timers: {
-    after(milliseconds, callback) {
+    after(milliseconds: number, callback: () => unknown) {
       const timer = setTimeout(callback, milliseconds)
       return { cancel: () => clearTimeout(timer) }
     },
   },
 }
 
+function sourcesOf({ clock }: Config): Sources {
+  const movedClock = clock === 'manual' ? createMovedClock(machine) : undefined
+  return {
+    clock: movedClock ?? machine.clock,
+    timers: movedClock?.timers ?? machine.timers,
+    machineClock: machine.clock,
+    movedClock,
+    ids,
+    ticks: () => performance.now(),
+  }
+}
+
 /** Starts an installation. Throws `StoreUnavailable` and `Error`s whose messages are for the operator. */
 export async function start(config: Config): Promise<Started> {
   // Closed from its end by a start that fails and by a stop: nothing is taken away from what still works with it.
   await using opened = new AsyncDisposableStack()
-  const base = await openFoundation(config, sources, opened)
+  const base = await openFoundation(config, sourcesOf(config), opened)
   const accounts = openAccounts(base, opened)
   const { ownerId, firstStart } = await findOwner(base, accounts.identity)
   const engines = await openEngines(base, opened)
@@ -68,6 +80,7 @@ export async function start(config: Config): Promise<Started> {
   const addresses = await listen(base, server, opened)
   const { url } = addresses
   startBackground(base, plane, opened)
+  base.movedClock?.onSettle(() => plane.reconciler.idle())
   const { tenantId, subscriptionId } = record
   const shown = { tenantId, subscriptionId, principalId: ownerId }
   home.writeRunning({
@@ -116,15 +129,15 @@ async function listen(
 
 /** What goes on without requests. */
 function startBackground(
-  { store, rotation, config, log, clock }: Foundation,
-  plane: { start(): void },
+  { store, rotation, config, log, clock, timers }: Foundation,
+  plane: RunningPlane,
   opened: AsyncDisposableStack,
 ): void {
   plane.start()
   rotation.start()
   const { sql } = store
-  opened.use(startActivitySweep({ sql, clock, log, keptDays: config.activityDays }))
-  opened.use(startBlockSummaries({ sql, clock, log }))
+  opened.use(startActivitySweep({ sql, clock, timers, log, keptDays: config.activityDays }))
+  opened.use(startBlockSummaries({ sql, timers, log }))
 }
 
 function once(opened: AsyncDisposable): () => Promise<void> {

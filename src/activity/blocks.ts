@@ -6,7 +6,7 @@
  * Only for a store with one writer: there, events of lower numbers cannot appear later.
  */
 
-import type { Clock, Log } from '#kernel/ports.ts'
+import type { Log, Timers } from '#kernel/ports.ts'
 import type { Sql } from '#stores/store.ts'
 
 export const blockRows = 512
@@ -157,11 +157,11 @@ export async function summarizeBlock(sql: Sql): Promise<boolean> {
 
 export function startBlockSummaries(options: {
   readonly sql: Sql
-  readonly clock: Clock
+  readonly timers: Timers
   readonly log: Log
 }): AsyncDisposable {
-  const { sql, log } = options
-  let timer: NodeJS.Timeout | undefined
+  const { sql, timers, log } = options
+  let timer: { cancel(): void } | undefined
   let underway: Promise<void> = Promise.resolve()
   let ended = false
 
@@ -178,17 +178,17 @@ export function startBlockSummaries(options: {
   }
   const plan = (milliseconds: number): void => {
     if (ended) return
-    timer = setTimeout(() => {
+    timer = timers.after(milliseconds, () => {
       underway = make()
-    }, milliseconds)
-    timer.unref()
+      return underway
+    })
   }
   // A new start has other things to do first.
   if (sql.dialect === 'sqlite') plan(everyMilliseconds * 5)
   return {
     async [Symbol.asyncDispose]() {
       ended = true
-      clearTimeout(timer)
+      timer?.cancel()
       await underway
     },
   }

@@ -1,6 +1,6 @@
 /** Removes records by age, the oldest first and a few at a time: a sweep costs what it sweeps. */
 
-import type { Clock, Log } from '#kernel/ports.ts'
+import type { Clock, Log, Timers } from '#kernel/ports.ts'
 import type { Sql } from '#stores/store.ts'
 
 const batchRows = 200
@@ -33,14 +33,15 @@ export async function sweepActivity(sql: Sql, before: number, limit: number): Pr
 interface ActivitySweepOptions {
   readonly sql: Sql
   readonly clock: Clock
+  readonly timers: Timers
   readonly log: Log
   readonly keptDays: number
 }
 
 /** Sweeps now and then, until it is disposed. Every replica may: what one removed is gone for the others. */
 export function startActivitySweep(options: ActivitySweepOptions): AsyncDisposable {
-  const { sql, clock, log, keptDays } = options
-  let timer: NodeJS.Timeout | undefined
+  const { sql, clock, timers, log, keptDays } = options
+  let timer: { cancel(): void } | undefined
   let underway: Promise<void> = Promise.resolve()
   let ended = false
 
@@ -56,16 +57,16 @@ export function startActivitySweep(options: ActivitySweepOptions): AsyncDisposab
   }
   const plan = (milliseconds: number): void => {
     if (ended) return
-    timer = setTimeout(() => {
+    timer = timers.after(milliseconds, () => {
       underway = sweep()
-    }, milliseconds)
-    timer.unref()
+      return underway
+    })
   }
   plan(everyMilliseconds / 10)
   return {
     async [Symbol.asyncDispose]() {
       ended = true
-      clearTimeout(timer)
+      timer?.cancel()
       await underway
     },
   }

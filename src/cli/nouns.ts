@@ -4,6 +4,7 @@ export const nounSummaries: Readonly<Record<string, string>> = {
   access: 'Who may do what, and why',
   activity: 'The audit trail: who did what, from where, and what came of it',
   application: 'What people and pipelines sign in with',
+  clock: 'The installation’s time: stopped, set, advanced, made faster',
   billing: 'What things cost: transactions, invoices, refunds, imports',
   consent: 'Consents of people, by which authorizations get their tokens',
   'container-group': 'Groups of containers that run together',

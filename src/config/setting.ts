@@ -70,6 +70,17 @@ export function isUrl(value: unknown, protocols: readonly string[]): boolean {
   return url !== null && protocols.includes(url.protocol) && url.hostname !== ''
 }
 
+/** An address that paths are added to. */
+export function isPublicUrl(value: string): boolean {
+  const url = URL.parse(value)
+  return (
+    isUrl(value, ['http:', 'https:']) &&
+    url?.search === '' &&
+    url.hash === '' &&
+    url.username === ''
+  )
+}
+
 /** The message of whatever was thrown. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

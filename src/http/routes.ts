@@ -92,7 +92,7 @@ function directoryTable(routes: readonly DirectoryRoute[]): Table {
   const checker = createChecker()
   const table = new Map<string, Map<string, Endpoint>>()
   for (const route of routes) {
-    if (!route.path.startsWith('/directory/')) {
+    if (!/^\/(?:directory|_armature)\//.test(route.path)) {
       throw new Error(`${route.path} is not in the directory`)
     }
     const path = route.path.replace(/\{(\w+)\}/g, ':$1')

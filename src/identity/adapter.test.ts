@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import type { Adapter } from 'oidc-provider'
 import type { Store } from '#stores/store.ts'
 import { createAdapterFactory } from './adapter.ts'
+import { createLibraryTime } from './library-time.ts'
 import { openTestStore } from './testing/fixture.ts'
 import { createSeal } from './testing/seal.ts'
 
@@ -18,6 +19,7 @@ async function open(): Promise<Setting> {
   const store = await openTestStore()
   let now = 1_000_000
   const adapter = createAdapterFactory({
+    time: createLibraryTime(Date, Date),
     sql: store.sql,
     clock: { now: () => now },
     seal: createSeal(Buffer.alloc(32, 3)),

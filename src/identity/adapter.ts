@@ -7,6 +7,7 @@ import type { Adapter } from 'oidc-provider'
 import type { Clock } from '#kernel/ports.ts'
 import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
+import type { LibraryTime } from './library-time.ts'
 
 const sweepEvery = 50
 const sweepRows = 500
@@ -16,6 +17,7 @@ const graceSeconds = 60
 export interface AdapterOptions {
   readonly sql: Sql
   readonly clock: Clock
+  readonly time: LibraryTime
   readonly seal: IdentitySeal
   /** What `consume` throws when another request consumed it at the same moment. */
   readonly alreadyConsumed: () => Error
@@ -25,7 +27,7 @@ export interface AdapterOptions {
 
 /** A factory as the library wants it: one adapter per kind of state. */
 export function createAdapterFactory(options: AdapterOptions): (kind: string) => Adapter {
-  const { sql, clock, seal, alreadyConsumed, findClient } = options
+  const { sql, clock, time, seal, alreadyConsumed, findClient } = options
   let writes = 0
 
   return (kind) => {
@@ -33,7 +35,7 @@ export function createAdapterFactory(options: AdapterOptions): (kind: string) =>
     // Grants tie kinds together, so their index is the same for all.
     const grantIndex = (grantId: string): string => seal.index(JSON.stringify(['Grant', grantId]))
 
-    function read(row: SqlRow | undefined): Record<string, unknown> | undefined {
+    function read(row: SqlRow | undefined): Readonly<Record<string, unknown>> | undefined {
       if (row === undefined || Number(row['expires_at']) + graceSeconds * 1000 <= clock.now()) {
         return undefined
       }
@@ -42,15 +44,17 @@ export function createAdapterFactory(options: AdapterOptions): (kind: string) =>
       // Sealed by `upsert` below, and authenticated by the seal.
       const payload = JSON.parse(opened) as Record<string, unknown>
       const consumedAt = row['consumed_at'] ?? null
-      return consumedAt === null
-        ? payload
-        : { ...payload, consumed: Math.floor(Number(consumedAt) / 1000) }
+      return time.toLibrary(
+        consumedAt === null
+          ? payload
+          : { ...payload, consumed: Math.floor(Number(consumedAt) / 1000) },
+      )
     }
 
     async function findBy(
       column: 'id' | 'uid' | 'user_code',
       value: string,
-    ): Promise<Record<string, unknown> | undefined> {
+    ): Promise<Readonly<Record<string, unknown>> | undefined> {
       const [row] = await sql.all(
         `select id, payload, consumed_at, expires_at from identity_oauth_states
           where kind = ? and ${column} = ?`,
@@ -82,7 +86,7 @@ export function createAdapterFactory(options: AdapterOptions): (kind: string) =>
         const grantId = kind === 'Grant' ? id : text('grantId')
         // Everything the library keeps has an end; what came without one would stay forever.
         const expiresAt = clock.now() + (expiresIn ?? 3600) * 1000
-        const sealed = seal.seal(JSON.stringify(payload), `${kind} ${key}`)
+        const sealed = seal.seal(JSON.stringify(time.toInstallation(payload)), `${kind} ${key}`)
         await sql.transact(async (tx) => {
           await tx.run(
             `insert into identity_oauth_states

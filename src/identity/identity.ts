@@ -29,6 +29,8 @@ export interface IdentityOptions {
   /** `store.feed('directory')`. */
   readonly feed: Feed
   readonly clock: Clock
+  /** The clock that the OAuth library reads for itself; the same as `clock` when left out. */
+  readonly libraryClock?: Clock
   readonly ids: Ids
   readonly log: Log
   /** Seals with a key that every replica holds and the store never sees. */
@@ -121,6 +123,7 @@ export function openIdentity(options: IdentityOptions): Identity {
       directory,
       keys,
       clock,
+      libraryClock: options.libraryClock ?? clock,
       ids,
       log,
       seal,

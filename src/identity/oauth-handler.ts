@@ -53,6 +53,7 @@ export interface OAuthHandlerOptions {
   readonly directory: IdentityDirectory
   readonly keys: KeyRing
   readonly clock: Clock
+  readonly libraryClock: Clock
   readonly ids: Ids
   readonly log: Log
   readonly seal: IdentitySeal

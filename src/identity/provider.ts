@@ -22,6 +22,7 @@ import { builtInClients, findClient, isFirstParty, portalClientId } from './clie
 import type { Consents } from './consents.ts'
 import type { IdentityDirectory } from './directory.ts'
 import type { ActiveKey } from './keys.ts'
+import { createLibraryTime } from './library-time.ts'
 import type { IdentityLimits } from './limits.ts'
 import { requestBehind } from './oauth-request.ts'
 import { deviceCodePage, deviceConfirmPage, deviceDonePage } from './pages/device-pages.ts'
@@ -44,6 +45,8 @@ export interface ProviderOptions {
   readonly directory: IdentityDirectory
   readonly consents: Consents
   readonly clock: Clock
+  /** By which the library goes. */
+  readonly libraryClock: Clock
   readonly log: Log
   readonly seal: IdentitySeal
   readonly limits: IdentityLimits
@@ -63,14 +66,23 @@ export function createProvider(options: ProviderOptions): Provider {
   /** Ids of the secrets by which clients proved who they are. */
   const secretUsed = new WeakMap<IncomingMessage, string>()
 
+  const time = createLibraryTime(options.clock, options.libraryClock)
   const provider = new Provider(publicUrl, {
     adapter: createAdapterFactory({
       ...options,
+      time,
       alreadyConsumed: () => new errors.InvalidGrant('used by another request at the same moment'),
       findClient: (clientId) => findClient(directory, clientId),
     }),
     clients: builtInClients(publicUrl),
     jwks: { keys: [key.privateJwk] },
+    formats: {
+      customizers: {
+        jwt(_ctx: Context, _token: Token, { payload }: { payload: Record<string, unknown> }) {
+          Object.assign(payload, time.toInstallation(payload))
+        },
+      },
+    },
     // Nothing of a client or a request is fetched.
     fetch: () => Promise.reject(new Error('the sign-in server asks nobody')),
     routes,

@@ -182,6 +182,11 @@ export const commonErrors = defineErrors({
       "The client '{client}' with object id '{principalId}' does not have authorization to perform action '{action}' over scope '{scope}', or the scope is invalid. If access was recently granted, get a new token.",
     advice: 'User: have an owner assign a role that grants the action at the scope or above.',
   },
+  ControlNotPossible: {
+    status: 409,
+    message: 'The installation cannot do this: {reason}.',
+    advice: 'Operator: see the settings `ARMATURE_CONTROL` and `ARMATURE_CLOCK`.',
+  },
   KeyNotRotated: {
     status: 409,
     message: "The installation's key is not rotated: {reason}.",

@@ -8,9 +8,12 @@ export interface Clock {
   now(): number
 }
 
-/** The real passage of time, which leases and naps need; `Clock` may stand still in a test. */
+/**
+ * Waits for time to pass. Those of an installation go by its `Clock`, which may be moved; deadlines of sockets and of other
+ * programs are the machine's. A callback that begins work gives back its promise, so that a move of the clock can wait for it.
+ */
 export interface Timers {
-  after(milliseconds: number, callback: () => void): { cancel(): void }
+  after(milliseconds: number, callback: () => unknown): { cancel(): void }
 }
 
 /** Fresh identifiers. */

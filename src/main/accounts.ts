@@ -37,6 +37,7 @@ export function openAccounts(base: Foundation, opened: AsyncDisposableStack): Ac
     onSignIn: signIns.onSignIn,
     feed: store.feed('directory'),
     clock,
+    libraryClock: base.machineClock,
     ids,
     log,
     seal: base.keyring.identitySeal(base.indexKey),

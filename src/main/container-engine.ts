@@ -6,7 +6,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { ContainerEngine } from '#engines/containers/engine.ts'
-import type { Clock } from '#kernel/ports.ts'
+import type { Clock, Timers } from '#kernel/ports.ts'
 import type { Outbound } from '#outbound/outbound.ts'
 import type { Config } from '../config.ts'
 
@@ -22,7 +22,7 @@ export interface ChosenEngine {
 export async function chooseContainerEngine(
   config: Config,
   installation: string,
-  clock: Clock,
+  { clock, timers }: { readonly clock: Clock; readonly timers: Timers },
   outbound: Outbound,
 ): Promise<ChosenEngine> {
   const { containers, dockerHost, runtimeFolder, home } = config
@@ -55,7 +55,7 @@ export async function chooseContainerEngine(
   }
   const { SimulatedEngine } = await import('#engines/containers/simulated/simulated-engine.ts')
   const folder = join(home, 'simulated-containers')
-  const engine = new SimulatedEngine({ folder, installation, clock })
+  const engine = new SimulatedEngine({ folder, installation, clock, timers })
   const { title } = await engine.describe()
   return { engine, title, cpusMax: undefined }
 }

@@ -9,7 +9,16 @@ import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import { randomIds as ids } from './random-ids.ts'
 
 export function directoryTable(
-  { identity, keys }: { readonly identity: Identity; readonly keys: readonly MountedRoute[] },
+  {
+    identity,
+    keys,
+    control,
+  }: {
+    readonly identity: Identity
+    readonly keys: readonly MountedRoute[]
+    /** They leave their records themselves. */
+    readonly control: readonly MountedRoute[]
+  },
   words: VendorWords,
 ): readonly MountedRoute[] {
   const rotate: MountedRoute = {
@@ -33,16 +42,19 @@ export function directoryTable(
     }),
   )
   // What a route writes leaves its record in the directory's own transactions.
-  return [...routes, rotate, ...keys].map((route) => ({
-    ...route,
-    run: (params, body, query, initiator) => {
-      const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '')
-      const requestActivity = newRequestActivity(
-        initiator,
-        qualify(words, route.action ?? ownAction),
-        targetOf(path),
-      )
-      return withRequestActivity(requestActivity, () => route.run(params, body, query, initiator))
-    },
-  }))
+  const recorded = [...routes, rotate, ...keys].map(
+    (route): MountedRoute => ({
+      ...route,
+      run: (params, body, query, initiator) => {
+        const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '')
+        const requestActivity = newRequestActivity(
+          initiator,
+          qualify(words, route.action ?? ownAction),
+          targetOf(path),
+        )
+        return withRequestActivity(requestActivity, () => route.run(params, body, query, initiator))
+      },
+    }),
+  )
+  return [...recorded, ...control]
 }

@@ -13,6 +13,7 @@ import type { Config } from '../config.ts'
 import type { Accounts } from './accounts.ts'
 import { consentPages, consentPrefix } from './consent-pages.ts'
 import type { ChosenEngine } from './container-engine.ts'
+import { controlNamespace, controlRoutes } from './control-routes.ts'
 import { directoryTable } from './directory-table.ts'
 import type { Foundation } from './foundation.ts'
 import type { InstallationPlane } from './installation-plane.ts'
@@ -37,6 +38,13 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
       { principal, action: qualify(words, action), scope: rootId },
       clock.now(),
     )
+  const notAllowed = (principal: Principal, action: string) =>
+    refuse.AuthorizationFailed({
+      client: principal.displayName,
+      principalId: principal.id,
+      action: qualify(words, action),
+      scope: '/',
+    })
   return createHttpServer({
     business: createBusiness({
       sql: store.sql,
@@ -57,6 +65,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     directoryRoutes: directoryTable(
       {
         identity,
+        control: controlRoutes({ config, movedClock: base.movedClock, activity }),
         keys: keyRoutes({ config, home, keyring, rotation, sql: recordedSql(store.sql, clock) }),
       },
       words,
@@ -66,16 +75,15 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     publishesMetrics: config.metrics === 'public',
     isProxy: base.isProxy,
     async authorizeAction(action, principal) {
+      if (action.startsWith(controlNamespace)) {
+        if (principal.id === served.ownerId) return
+        throw notAllowed(principal, action)
+      }
       // Whoever changes members, passwords or secrets can act as others: that is as strong as giving roles.
       const needs = action.endsWith('/read') ? [action] : [action, assigning]
       const granted = await Promise.all(needs.map((need) => allowsAtRoot(principal, need)))
       if (granted.every((one) => one)) return
-      throw refuse.AuthorizationFailed({
-        client: principal.displayName,
-        principalId: principal.id,
-        action: qualify(words, action),
-        scope: '/',
-      })
+      throw notAllowed(principal, action)
     },
     clock,
     ids,

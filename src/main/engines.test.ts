@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { silentLog } from '#kernel/ports.ts'
 import { openWay } from '#outbound/testing/ways.ts'
+import { realTimers } from '#plane/testing/start.ts'
 import { readConfig } from '../config.ts'
 import { openEngines } from './engines.ts'
 
@@ -23,7 +24,7 @@ test('the engine of migrations is closed by a stop and starts nothing afterwards
     sealedIndexKey: undefined,
   }
   const opened = new AsyncDisposableStack()
-  const base = { config, record, clock, outbound: openWay, log: silentLog }
+  const base = { config, record, clock, timers: realTimers, outbound: openWay, log: silentLog }
   const { migrating } = await openEngines(base, opened)
   assert.deepEqual(await migrating.engine.list(), [])
   await opened.disposeAsync()

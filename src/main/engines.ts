@@ -13,11 +13,11 @@ export interface Engines {
 }
 
 export async function openEngines(
-  base: Pick<Foundation, 'config' | 'record' | 'clock' | 'outbound' | 'log'>,
+  base: Pick<Foundation, 'config' | 'record' | 'clock' | 'timers' | 'outbound' | 'log'>,
   opened: AsyncDisposableStack,
 ): Promise<Engines> {
   const { config, record, clock, outbound, log } = base
-  const containers = await chooseContainerEngine(config, record.tenantId, clock, outbound)
+  const containers = await chooseContainerEngine(config, record.tenantId, base, outbound)
   opened.use(containers.engine)
   log.debug({ engine: containers.title }, 'container engine')
   const migrating = openMigrating(config, clock, outbound)

@@ -7,6 +7,7 @@ import { type Outbound, openOutbound } from '#outbound/outbound.ts'
 import type { Store } from '#stores/store.ts'
 import type { Certificates } from '#tls/certificates.ts'
 import type { Config } from '../config.ts'
+import type { MovedClock } from '../control/moved-clock.ts'
 import { guardStore } from '../installation/guarded-store.ts'
 import { openServerHome, type ServerHome } from '../installation/home.ts'
 import { createLog } from '../log.ts'
@@ -19,6 +20,10 @@ export interface Sources {
   readonly clock: Clock
   readonly ids: Ids
   readonly timers: Timers
+  /** The machine's clock, by which programs outside and the libraries inside go. */
+  readonly machineClock: Clock
+  /** The installation's clock where it can be moved. */
+  readonly movedClock: MovedClock | undefined
   /** Milliseconds that only ever grow. */
   readonly ticks: () => number
 }

@@ -76,7 +76,7 @@ async function open(url?: string): Promise<Subject & AsyncDisposable> {
     reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
   })
   const folder = mkdtempSync(join(tmpdir(), 'armature-contract-'))
-  const engine = new SimulatedEngine({ folder, installation: tenantId, clock })
+  const engine = new SimulatedEngine({ folder, installation: tenantId, clock, timers: realTimers })
   const plane: RunningPlane = createPlane({
     providers: (services) =>
       providers({

@@ -17,6 +17,38 @@ interface Law {
   readonly bad: string
 }
 
+/**
+ * Deadlines of sockets and of other programs pass on the machine, however fast the installation's time goes (decision 77).
+ * `folders` are those of programs of their own.
+ */
+const deadline = 'a deadline of a socket, a thread or another program'
+const timedByTheMachine: Readonly<Record<string, string>> = {
+  'src/activity/queue.ts': 'gathers records for a moment before they are written',
+  'src/client/timing.ts': 'the client’s own time',
+  'src/engines/containers/docker/client.ts': deadline,
+  'src/engines/containers/docker/session.ts': deadline,
+  'src/engines/containers/kubernetes/group-store.ts': deadline,
+  'src/engines/containers/probe.ts': deadline,
+  'src/engines/copy/files/folder-sink.ts': deadline,
+  'src/engines/copy/tables/duckdb-files.ts': deadline,
+  'src/engines/copy/worker/worker-engine.ts': deadline,
+  'src/engines/repositories/git-program.ts': deadline,
+  'src/http/connections.ts': deadline,
+  'src/http/permission-watch.ts': 'looks whether what is open may stay so; it costs nothing else',
+  'src/http/server.ts': deadline,
+  'src/http/slow-readers.ts': deadline,
+  'src/http/streams.ts': deadline,
+  'src/http/web-socket/accept-web-socket.ts': deadline,
+  'src/installation/rotation.ts': 'waits for other processes',
+  'src/main/readiness.ts': deadline,
+  'src/outbound/forward-proxy.ts': deadline,
+  'src/providers/resources/domain/evaluation/template-threads.ts': deadline,
+  'src/stores/postgres/listener.ts': deadline,
+  'src/stores/postgres/store.ts': deadline,
+  'src/tls/certificates.ts': 'looks at files that another program writes',
+}
+const machinePrograms = /^src\/(?:cli|engines\/databases\/postgres)\//
+
 const laws: readonly Law[] = [
   {
     name: 'the clock is a parameter',
@@ -33,6 +65,18 @@ const laws: readonly Law[] = [
         'a process of its own: its composition root, and so its clock',
     },
     bad: 'const now = Date.now()',
+  },
+  {
+    name: 'timers are a parameter',
+    pattern:
+      /\bset(?:Timeout|Interval)\((?!\d)|import \{[^}]*\bsetTimeout\b[^}]*\} from 'node:timers/,
+    reason:
+      'what waits for time to pass goes by `Timers` (kernel/ports.ts), so that the clock can be moved under it',
+    except: {
+      'src/main.ts': 'the machine’s timers are made here',
+      ...timedByTheMachine,
+    },
+    bad: 'setTimeout(callback, 1000)',
   },
   {
     name: 'the environment is read in one file',
@@ -114,6 +158,7 @@ describe('laws of the sources', () => {
       const text = law.name === 'no unfinished business' ? (x: string) => x : strip
       for (const file of sources) {
         if (law.except[file.path] !== undefined) continue
+        if (law.name === 'timers are a parameter' && machinePrograms.test(file.path)) continue
         assert.ok(
           !law.pattern.test(text(file.text)),
           `${file.path}: ${law.name}, because ${law.reason}`,

@@ -68,7 +68,7 @@ export function createReconciler(
     if (!running) return
     const wait = (due ?? Number.POSITIVE_INFINITY) - deps.clock.now()
     nap?.cancel()
-    nap = timers.after(Math.min(idleMillisecondsMax, Math.max(10, wait)), () => void look())
+    nap = timers.after(Math.min(idleMillisecondsMax, Math.max(10, wait)), look)
   }
 
   /** As much as there is room for. Where more is due, the end of what is under way looks again. */

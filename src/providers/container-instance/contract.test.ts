@@ -16,7 +16,7 @@ import { ids, startContainers } from './testing/start.ts'
 const folder = mkdtempSync(join(tmpdir(), 'armature-declared-'))
 const clock = { now: () => Date.now() }
 const declared = containerInstanceProvider({
-  engine: new SimulatedEngine({ folder, installation: 'test', clock }),
+  engine: new SimulatedEngine({ folder, installation: 'test', clock, timers: realTimers }),
   reader: {
     get: async () => undefined,
     list: async () => [],

@@ -63,11 +63,12 @@ const hourMilliseconds = 3_600_000
 function hourly(timers: Timers, work: () => Promise<unknown>): AsyncDisposable {
   let underway: Promise<unknown> = Promise.resolve()
   let timer: { cancel(): void } | undefined
-  const next = (): void => {
+  const next = (): Promise<unknown> => {
     underway = work()
     timer = timers.after(hourMilliseconds, next)
+    return underway
   }
-  next()
+  void next()
   return {
     async [Symbol.asyncDispose]() {
       timer?.cancel()

@@ -3,11 +3,11 @@
  * sleeps until the next of these. A follower that does not read loses events, so the queue stays bounded.
  */
 
-import type { Clock } from '#kernel/ports.ts'
+import type { Clock, Timers } from '#kernel/ports.ts'
 import type { EngineEvent } from '../engine.ts'
 
 const waitingMax = 1000
-/** A clock may be moved under a sleeping timer: look again at least so often. */
+/** Time may come from elsewhere than the timers, as in a test: look again at least so often. */
 const lookMsMax = 1000
 
 /** What time alone will change in a group next. */
@@ -29,20 +29,22 @@ interface Follower {
 
 export class EventQueue {
   readonly #clock: Clock
+  readonly #timers: Timers
   readonly #changes: Changes
   readonly #expected = new Map<string, Change>()
   readonly #followers = new Set<Follower>()
-  #timer: NodeJS.Timeout | undefined
+  #timer: { cancel(): void } | undefined
   #closed = false
 
-  constructor(clock: Clock, changes: Changes) {
+  constructor({ clock, timers }: { clock: Clock; timers: Timers }, changes: Changes) {
     this.#clock = clock
+    this.#timers = timers
     this.#changes = changes
   }
 
   close(): void {
     this.#closed = true
-    clearTimeout(this.#timer)
+    this.#timer?.cancel()
     for (const follower of this.#followers) follower.wake()
   }
 
@@ -93,19 +95,18 @@ export class EventQueue {
     } finally {
       signal.removeEventListener('abort', stop)
       this.#followers.delete(follower)
-      if (this.#followers.size === 0) clearTimeout(this.#timer)
+      if (this.#followers.size === 0) this.#timer?.cancel()
     }
   }
 
   /** Nobody follows, nobody looks: an idle engine costs nothing. */
   #watch(): void {
-    clearTimeout(this.#timer)
+    this.#timer?.cancel()
     if (this.#closed || this.#followers.size === 0 || this.#expected.size === 0) return
     let at = Number.POSITIVE_INFINITY
     for (const change of this.#expected.values()) at = Math.min(at, change.at)
     const left = Math.max(0, Math.min(at - this.#clock.now(), lookMsMax))
-    this.#timer = setTimeout(() => this.#look(), left)
-    this.#timer.unref()
+    this.#timer = this.#timers.after(left, () => this.#look())
   }
 
   #look(): void {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { realTimers } from '#plane/testing/start.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { type Backend, containerEngineContract, type Program } from '../contract.ts'
 import type { GroupSpec, PartSpec } from '../engine.ts'
@@ -14,7 +15,8 @@ async function openSimulated(): Promise<Backend> {
   const folder = await mkdtemp(join(tmpdir(), 'armature-simulated-'))
   let now = 1_000_000_000_000
   const clock = { now: () => now }
-  const open = (installation: string) => new SimulatedEngine({ folder, installation, clock })
+  const open = (installation: string) =>
+    new SimulatedEngine({ folder, installation, clock, timers: realTimers })
   return {
     open,
     image: 'example/web:1',
@@ -53,7 +55,12 @@ async function fresh(t: TestContext): Promise<{
   const folder = await mkdtemp(join(tmpdir(), 'armature-simulated-'))
   t.after(() => rm(folder, { recursive: true }))
   let now = 1_000_000_000_000
-  const engine = new SimulatedEngine({ folder, installation: 'one', clock: { now: () => now } })
+  const engine = new SimulatedEngine({
+    folder,
+    installation: 'one',
+    clock: { now: () => now },
+    timers: realTimers,
+  })
   const move = (ms: number) => {
     now += ms
   }
@@ -131,7 +138,7 @@ test('another process finds the groups as they were left, and their time has gon
   await running(engine, group('exit:3@60s', 'never'))
   await engine[Symbol.asyncDispose]()
   const clock = { now: () => 1_000_000_090_000 }
-  await using next = new SimulatedEngine({ folder, installation: 'one', clock })
+  await using next = new SimulatedEngine({ folder, installation: 'one', clock, timers: realTimers })
   const { state } = (await next.observe('g')).parts[0] ?? {}
   assert.ok(state?.kind === 'terminated')
   assert.deepEqual([state.exitCode, state.finishedAt], [3, 1_000_000_060_000])

@@ -4,7 +4,7 @@
  * is simulated. It refuses to pretend that a program did something.
  */
 
-import type { Clock } from '#kernel/ports.ts'
+import type { Clock, Timers } from '#kernel/ports.ts'
 import { checkSpec } from '../check-spec.ts'
 import {
   type ContainerEngine,
@@ -38,6 +38,7 @@ interface SimulatedEngineOptions {
   readonly folder: string
   readonly installation: string
   readonly clock: Clock
+  readonly timers: Timers
 }
 
 /** An image with this in its name is in no registry. */
@@ -54,7 +55,7 @@ export class SimulatedEngine implements ContainerEngine {
     this.#files = new GroupFiles(options.folder)
     this.#installation = options.installation
     this.#clock = options.clock
-    this.#board = new EventQueue(options.clock, {
+    this.#board = new EventQueue(options, {
       groups: () => this.#files.list(this.#installation).map(({ group }) => group),
       next: (group) => this.#nextOf(group),
     })

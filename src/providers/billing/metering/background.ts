@@ -29,12 +29,13 @@ export function startBackground(deps: BackgroundDependencies): AsyncDisposable {
   let stopped = false
   let timer: { cancel(): void } | undefined
   let underway: Promise<void> = Promise.resolve()
-  const next = (): void => {
+  const next = (): Promise<void> => {
     underway = attempt(deps).then(() => {
       if (!stopped) timer = deps.timers.after(everyMilliseconds, next)
     })
+    return underway
   }
-  next()
+  void next()
   return {
     async [Symbol.asyncDispose]() {
       stopped = true

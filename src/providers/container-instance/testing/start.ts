@@ -98,7 +98,8 @@ export async function startContainers(options: StartOptions = {}): Promise<Start
     },
   }
   const engine =
-    options.engine?.(clock) ?? new SimulatedEngine({ folder, installation: 'test', clock })
+    options.engine?.(clock) ??
+    new SimulatedEngine({ folder, installation: 'test', clock, timers: realTimers })
   const plane = createPlane({
     providers: (services) => [
       resourcesProvider({ tenantId: owner.tenantId, ...services }),

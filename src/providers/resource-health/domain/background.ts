@@ -63,17 +63,18 @@ export function startBackground(deps: BackgroundDependencies): Background {
     const wait = soon === undefined ? lookMilliseconds : Math.max(0, soon - deps.clock.now())
     if (!stopped) timer = deps.timers.after(Math.min(wait, lookMilliseconds), next)
   }
-  const next = (): void => {
+  const next = (): Promise<void> => {
     timer = undefined
     underway = look()
+    return underway
   }
-  next()
+  void next()
   return {
     wake() {
       // While a look is under way it plans the next one itself.
       if (timer === undefined || stopped) return
       timer.cancel()
-      next()
+      void next()
     },
     async [Symbol.asyncDispose]() {
       stopped = true

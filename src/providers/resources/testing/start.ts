@@ -65,7 +65,12 @@ interface StartOptions {
 export async function startDeployments(options: StartOptions = {}): Promise<Started> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'armature-deployments-'))
   const store = options.store ?? (await memoryStore())
-  const engine = new SimulatedEngine({ folder, installation: 'test', clock: realClock })
+  const engine = new SimulatedEngine({
+    folder,
+    installation: 'test',
+    clock: realClock,
+    timers: realTimers,
+  })
   const directory = { find: async () => undefined, groupsOf: async () => [] }
   const authorizer = createAuthorizer({
     words: contractWords,

@@ -37,7 +37,7 @@ export async function startSecrets(
   const folder = mkdtempSync(join(tmpdir(), 'armature-secrets-'))
   const store = await memoryStore()
   const clock = { now: () => Date.now() }
-  const engine = new SimulatedEngine({ folder, installation: 'test', clock })
+  const engine = new SimulatedEngine({ folder, installation: 'test', clock, timers: realTimers })
   let secrets: OpenedSecretStore | undefined
   const plane = createPlane({
     providers: (services) => {

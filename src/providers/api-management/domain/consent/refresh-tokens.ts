@@ -20,10 +20,11 @@ export function startRefreshing(deps: ConsentDependencies): AsyncDisposable {
   let stopped = false
   let timer: { cancel(): void } | undefined
   let underway: Promise<void> = Promise.resolve()
-  const next = (): void => {
+  const next = (): Promise<void> => {
     underway = guarded(deps, () => stopped).then(() => {
       if (!stopped) timer = deps.timers.after(everyMilliseconds, next)
     })
+    return underway
   }
   timer = deps.timers.after(everyMilliseconds, next)
   return {

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { ContainerEngine } from '#engines/containers/engine.ts'
 import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
-import { memoryStore } from '#plane/testing/start.ts'
+import { memoryStore, realTimers } from '#plane/testing/start.ts'
 import { base, body, type Shown, startContainers, web } from '../../testing/start.ts'
 
 const path = `${base}/containerGroups/one`
@@ -76,7 +76,8 @@ async function dieAt(trial: Trial, calls: number, moment: Moment): Promise<boole
     },
   }
   const common = { folder, store, movedClock }
-  const open = () => new SimulatedEngine({ folder, installation: 'test', clock: movedClock })
+  const open = () =>
+    new SimulatedEngine({ folder, installation: 'test', clock: movedClock, timers: realTimers })
   try {
     if (trial.first !== undefined) {
       await using setup = await startContainers(common)

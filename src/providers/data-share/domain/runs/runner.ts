@@ -82,7 +82,10 @@ export function startRunner(deps: ShareDependencies): Runner {
       .finally(() => {
         looking = undefined
         if (stop.signal.aborted) return
-        nap = timers.after(again ? 0 : pollMilliseconds, look)
+        nap = timers.after(again ? 0 : pollMilliseconds, () => {
+          look()
+          return looking
+        })
         again = false
       })
   }

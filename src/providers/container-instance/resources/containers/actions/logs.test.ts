@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { type ContainerEngine, EngineError } from '#engines/containers/engine.ts'
 import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
+import { realTimers } from '#plane/testing/start.ts'
 import { base, body, startContainers } from '../../../testing/start.ts'
 
 const path = `${base}/containerGroups/one/containers/web/logs`
@@ -40,7 +41,11 @@ async function contentOf(
       reconcile: false,
       folder,
       limits: { logBytesMax },
-      engine: (clock) => writing(new SimulatedEngine({ folder, installation: 't', clock }), pieces),
+      engine: (clock) =>
+        writing(
+          new SimulatedEngine({ folder, installation: 't', clock, timers: realTimers }),
+          pieces,
+        ),
     })
     await started.call('PUT', `${base}/containerGroups/one`, body())
     const answer = await started.call('GET', path)

@@ -1,0 +1,24 @@
+/** `clock start`: time passes again, as fast as is wished. */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { apiOptions } from '../../options.ts'
+import { printRecord } from '../../output/print.ts'
+
+export const command: Command = defineCommand({
+  name: 'clock start',
+  summary: 'Let time pass again, or faster than elsewhere',
+  arguments: [],
+  options: {
+    rate: { type: 'string', value: 'number', summary: 'Seconds that pass in one; 1 when left out' },
+    ...apiOptions,
+  },
+  examples: ['clock start', 'clock start --rate 60'],
+  async run(context, values) {
+    const { client } = context.connect(values)
+    const { body } = await client.request('PATCH', '/_armature/clock', {
+      body: { rate: Number(values.rate ?? 1) },
+    })
+    printRecord(context.terminal, values.json, body)
+    return 0
+  },
+})

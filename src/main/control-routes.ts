@@ -1,0 +1,143 @@
+/**
+ * The operations on the installation itself, below `/_armature/`: who may ask them, what is recorded of them, and what
+ * each does. There are none unless the setting is on; then they answer the owner alone, and by default this machine alone.
+ */
+
+import { type Static, type TSchema, Type } from 'typebox'
+import type { ActivityQueue } from '#activity/queue.ts'
+import { type Initiator, targetOf } from '#activity/record.ts'
+import type { DirectoryRoute } from '#http/directory.ts'
+import { refuse } from '#kernel/error.ts'
+import { qualify } from '#kernel/vendor.ts'
+import type { Config } from '../config.ts'
+import { parseDuration } from '../control/duration.ts'
+import { type MovedClock, rateMax } from '../control/moved-clock.ts'
+
+/** Actions of the owner that no role gives. */
+export const controlNamespace = 'Control/'
+
+interface ControlOptions {
+  readonly config: Pick<Config, 'control' | 'words'>
+  readonly movedClock: MovedClock | undefined
+  readonly activity: Pick<ActivityQueue, 'note'>
+}
+
+interface ControlRoute extends Omit<DirectoryRoute, 'action' | 'status' | 'run'> {
+  /** `Control/clock/advance/action` */
+  readonly action: string
+  run(body: unknown, params: Readonly<Record<string, string>>): Promise<object> | object
+}
+
+/** Nothing where control is off: their paths are then like any other that leads nowhere. */
+export function controlRoutes(options: ControlOptions): readonly DirectoryRoute[] {
+  const { config, movedClock, activity } = options
+  if (config.control === 'off') return []
+  const routes = [...clockRoutes(movedClock)]
+  return routes.map((route) => ({
+    ...route,
+    status: 200,
+    async run(params, body, _query, initiator) {
+      if (config.control === 'local' && !isLocal(initiator)) {
+        throw refuse.ControlNotPossible({
+          reason: 'it is asked from another machine, and ARMATURE_CONTROL is `local`',
+        })
+      }
+      const answer = await route.run(body, params)
+      if (route.method !== 'GET') {
+        activity.note({
+          initiator,
+          action: qualify(config.words, route.action),
+          target: targetOf(route.path),
+          status: 'Succeeded',
+          httpStatus: 200,
+        })
+      }
+      return answer
+    },
+  }))
+}
+
+function isLocal({ from }: Initiator): boolean {
+  return /^(?:::ffff:)?127\.|^::1$/.test(from?.address ?? '')
+}
+
+/** A route whose body is of the schema's type. */
+function define<T extends TSchema>(
+  route: Omit<ControlRoute, 'run' | 'body'> & {
+    readonly body: T
+    run(body: Static<T>, params: Readonly<Record<string, string>>): Promise<object> | object
+  },
+): ControlRoute {
+  // The edge checks the body by this schema before it is given to `run`.
+  return route as unknown as ControlRoute
+}
+
+const ClockUpdate = Type.Object(
+  {
+    /** ISO 8601. */
+    at: Type.Optional(Type.String({ maxLength: 40 })),
+    rate: Type.Optional(Type.Number({ minimum: 0, maximum: rateMax })),
+  },
+  { additionalProperties: false },
+)
+const ClockAdvance = Type.Object(
+  { by: Type.String({ maxLength: 40 }) },
+  { additionalProperties: false },
+)
+
+function clockRoutes(clock: MovedClock | undefined): readonly ControlRoute[] {
+  const movable = (): MovedClock => {
+    if (clock !== undefined) return clock
+    throw refuse.ControlNotPossible({
+      reason: 'the clock is the machine’s; start with ARMATURE_CLOCK=manual to move it',
+    })
+  }
+  const shown = () => {
+    const { at, rate } = movable().state()
+    return { at: new Date(at).toISOString(), rate, state: rate === 0 ? 'stopped' : 'running' }
+  }
+  return [
+    {
+      method: 'GET',
+      path: '/_armature/clock',
+      action: `${controlNamespace}clock/read`,
+      run: shown,
+    },
+    define({
+      method: 'PATCH',
+      path: '/_armature/clock',
+      action: `${controlNamespace}clock/write`,
+      body: ClockUpdate,
+      async run({ at, rate }) {
+        const moment = at === undefined ? undefined : Date.parse(at)
+        // Beyond these years moments have another form.
+        if (moment !== undefined && !(moment >= 0 && moment < Date.UTC(9000, 0))) {
+          throw refuse.InvalidRequestContent(
+            { reason: `'at' must be a moment such as 2030-01-31T12:00:00Z` },
+            { target: 'at' },
+          )
+        }
+        if (rate !== undefined) movable().setRate(rate)
+        if (moment !== undefined) await movable().set(moment)
+        return shown()
+      },
+    }),
+    define({
+      method: 'POST',
+      path: '/_armature/clock/advance',
+      action: `${controlNamespace}clock/advance/action`,
+      body: ClockAdvance,
+      async run({ by }) {
+        const milliseconds = parseDuration(by)
+        if (milliseconds === undefined) {
+          throw refuse.InvalidRequestContent(
+            { reason: `'by' must be a span of time such as 90s, 2h, 1d12h or PT2H` },
+            { target: 'by' },
+          )
+        }
+        await movable().advance(milliseconds)
+        return shown()
+      },
+    }),
+  ]
+}
