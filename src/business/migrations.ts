@@ -70,6 +70,8 @@ const paymentIndexes: readonly string[] = [
   `create index business_documents_by_payer on business_documents (bill_to_customer_id)`,
 ]
 
+const terms = [tables.paymentTerms, tables.paymentMethods, tables.shipmentMethods]
+
 function statements(dialect: Dialect): readonly (readonly string[])[] {
   return [
     [...first.map((table) => createTable(table, dialect, 1)), ...indexes],
@@ -82,6 +84,13 @@ function statements(dialect: Dialect): readonly (readonly string[])[] {
     [createTable(tables.customerPayments, dialect, 3), ...paymentIndexes],
     // What is made of document and sequence is found by their index.
     ['drop index business_lines_by_legacy_id'],
+    [
+      ...terms.map((table) => createTable(table, dialect, 5)),
+      ...terms.map(
+        ({ name }) => `create unique index ${name}_by_code on ${name} (company_id, code)`,
+      ),
+      'create index business_documents_by_invoice on business_documents (invoice_id)',
+    ],
   ]
 }
 

@@ -8,6 +8,7 @@ import { customerPayments } from './entities/customer-payments.ts'
 import { customers } from './entities/customers.ts'
 import { items, itemUnitsOfMeasure, itemVariants } from './entities/items.ts'
 import { locations } from './entities/locations.ts'
+import { paymentMethods, paymentTerms, shipmentMethods } from './entities/payment-terms.ts'
 import { salesCreditMemos, salesInvoices, salesQuotes } from './entities/sales-documents.ts'
 import { salesCreditMemoLines, salesInvoiceLines, salesQuoteLines } from './entities/sales-lines.ts'
 import { taxAreas, taxGroups, taxRates } from './entities/taxes.ts'
@@ -27,6 +28,9 @@ export const businessModel: Model = createModel([
   taxRates,
   currencies,
   locations,
+  paymentTerms,
+  paymentMethods,
+  shipmentMethods,
   salesInvoices,
   salesInvoiceLines,
   salesQuotes,

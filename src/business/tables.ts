@@ -134,6 +134,18 @@ export const locations = business('locations', {
   ...changed,
 })
 
+/** When what is bought is due, and what is taken off for paying early. Formulas of dates are kept as they were written. */
+export const paymentTerms = business('payment_terms', {
+  ...coded,
+  ...each(words, 'due_date_calculation', 'discount_date_calculation'),
+  ...each(number, 'discount_percent', 'calculate_discount_on_credit_memos'),
+  ...changed,
+})
+
+export const paymentMethods = business('payment_methods', { ...coded, ...changed })
+
+export const shipmentMethods = business('shipment_methods', { ...coded, ...changed })
+
 /** Invoices, quotes and credit memos. */
 export const documents = business('documents', {
   ...own,

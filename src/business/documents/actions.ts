@@ -4,6 +4,7 @@
  */
 
 import { allRows, insertRow } from '#query/rows.ts'
+import { shown } from '../amounts/decimals.ts'
 import { one, ratio } from '../amounts/units.ts'
 import { noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
@@ -108,6 +109,13 @@ async function post(context: WriteContext, row: DocumentRow): Promise<void> {
   const id = row.id
   const lines = await linesToPost(context, id)
   const total = row.total_amount_including_tax
+  if (total < 0) {
+    const other = row.kind === 'invoice' ? 'a credit memo' : 'an invoice'
+    throw ruleBroken(
+      `The document comes to ${shown(total)}; what is below zero is ${other}.`,
+      'totalAmountIncludingTax',
+    )
+  }
   const isInvoice = row.kind === 'invoice'
   const applied = isInvoice ? 0 : await applyTo(context, row, total)
   const open = total - applied
@@ -170,6 +178,7 @@ async function applyTo(context: WriteContext, memo: DocumentRow, total: number):
   if (invoiceId === noGuid) return 0
   const invoice = await lockRow(context, tables.documents, { id: invoiceId })
   if (invoice === undefined) return 0
+  await requireCreditable(context, memo, invoice)
   const open = invoice.remaining_amount
   const applied = Math.min(total, open)
   if (applied <= 0) return 0
@@ -179,6 +188,33 @@ async function applyTo(context: WriteContext, memo: DocumentRow, total: number):
     ...(open === applied ? { status: 'Paid' } : {}),
   })
   return applied
+}
+
+/** The memos of an invoice never come to more than it does; they are its customer's, in its currency. */
+async function requireCreditable(
+  { tx }: WriteContext,
+  memo: DocumentRow,
+  invoice: DocumentRow,
+): Promise<void> {
+  if (invoice.status !== 'Open' && invoice.status !== 'Paid') {
+    throw ruleBroken(`The invoice is '${invoice.status}'; there is nothing to credit.`, 'invoiceId')
+  }
+  const isSame =
+    invoice.bill_to_customer_id === memo.bill_to_customer_id &&
+    invoice.currency_id === memo.currency_id
+  if (!isSame) throw badValue('invoiceId', 'the invoice is of another customer or currency.')
+  const [sum] = await tx.all(
+    `select cast(coalesce(sum(total_amount_including_tax), 0) as bigint) as credited
+       from business_documents where invoice_id = ? and kind = 'creditMemo' and status = 'Corrective'`,
+    invoice.id,
+  )
+  const left = invoice.total_amount_including_tax - Number(sum?.['credited'] ?? 0)
+  if (memo.total_amount_including_tax > left) {
+    throw ruleBroken(
+      `Of the invoice ${shown(left)} is left to be credited, and the memo comes to ${shown(memo.total_amount_including_tax)}.`,
+      'totalAmountIncludingTax',
+    )
+  }
 }
 
 /** Items in the order of their ids, so that two postings wait for each other in one order only. */
@@ -303,8 +339,10 @@ async function copyDocument(
   const source = row.id
   const inserter = openLineRows(context)
   for (const line of await linesOf(context, source)) {
+    const isUndated = line.line_type === 'Item' && line.shipment_date === noDate
     await inserter.add({
       ...line,
+      shipment_date: isUndated ? day : line.shipment_date,
       id: newId(context),
       document_id: id,
       kind,

@@ -4,8 +4,9 @@
  */
 
 import { isJsonObject } from '#kernel/patch.ts'
-import { allRows, deleteRows, findRow, insertRow } from '#query/rows.ts'
+import { deleteRows, findRow, insertRow } from '#query/rows.ts'
 import { type CellsOf, emptyCells } from '#query/table.ts'
+import { addFormula } from '../documents/date-formula.ts'
 import { isPosted, linesAreOpen } from '../documents/life.ts'
 import { nextNumber } from '../documents/numbers.ts'
 import { type Entity, type Model, noDate, noGuid } from '../entity.ts'
@@ -13,11 +14,10 @@ import { badValue, refuse, ruleBroken } from '../errors.ts'
 import { odataLimits } from '../odata/limits.ts'
 import type { DocumentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
-import { Ledger, termsOf } from './ledger.ts'
-import { applyAmounts } from './line-figures.ts'
-import { type LineDraft, taxAreaOf } from './line-object.ts'
+import { Ledger } from './ledger.ts'
 import { addLine, closeDocument, kindOf, openDocument } from './lines.ts'
 import { createLookups, type Lookups, reference } from './lookups.ts'
+import { pricingColumns, repriceLines } from './reprice.ts'
 import { changedCells, lockRow, newId, today, updateRow, type WriteContext } from './rows.ts'
 import { checkTag, type Target } from './tag.ts'
 import { type Body, type GivenFields, readBody } from './values.ts'
@@ -55,9 +55,10 @@ export async function createDocument(
     last_modified_date_time: context.now,
   }
   await applyGiven(context, draft, given, createLookups(context))
-  for (const column of ['document_date', 'posting_date', 'due_date'] as const) {
+  for (const column of ['document_date', 'posting_date'] as const) {
     if (draft[column] === noDate) draft[column] = today(context)
   }
+  if (draft.due_date === noDate) draft.due_date = await dueDateOf(context, draft)
   draft.number = await nextNumber(
     context,
     kind === 'quote' ? 'quote' : kind === 'invoice' ? 'invoice' : 'creditMemo',
@@ -106,9 +107,6 @@ function linesOf(entity: Entity): string {
 /** After posting only these may still be changed (business facts 7). */
 const openAfterPosting: ReadonlySet<string> = new Set(['dueDate'])
 
-/** What changes the lines of a document with it. */
-const decisive = ['tax_liable', 'tax_area_id', 'amount_precision', 'prices_include_tax'] as const
-
 export async function changeDocument(
   context: WriteContext,
   target: Target,
@@ -132,6 +130,9 @@ export async function changeDocument(
   const draft: DocumentDraft = { ...row }
   const lookups = createLookups(context)
   await applyGiven(context, draft, given, lookups)
+  const hasOtherTerms =
+    draft.document_date !== row.document_date || draft.payment_terms_id !== row.payment_terms_id
+  if (hasOtherTerms && !given.has('dueDate')) draft.due_date = await dueDateOf(context, draft)
   const requested = given.get('discountAmount')?.value
   const isDiscounted = typeof requested === 'number' && requested !== row.discount_amount
   const changed = changedCells(row, draft)
@@ -152,34 +153,12 @@ export async function changeDocument(
     })
     return
   }
-  const isReckoned = decisive.some((column) => changed[column] !== undefined)
-  if (isReckoned) await reckonLines(context, draft, lookups)
+  const isReckoned = pricingColumns.some((column) => changed[column] !== undefined)
+  if (isReckoned) await repriceLines(context, { before: row, after: draft }, lookups)
   const ledger = new Ledger(context, draft)
   if (isReckoned) ledger.recomputeAll()
   if (isDiscounted) ledger.setDiscount(requested)
   await ledger.finish(changed)
-}
-
-/** The taxes or the rounding of a document changed: each line's own amounts anew; sums are the ledger's. */
-async function reckonLines(
-  context: WriteContext,
-  document: DocumentRow,
-  lookups: Lookups,
-): Promise<void> {
-  const where = "where document_id = ? and line_type <> 'Comment'"
-  for (const row of await allRows(context.tx, tables.lines, where, document.id)) {
-    const draft: LineDraft = { ...row }
-    draft.tax_percent = await lookups.taxPercent(taxAreaOf(document), row.tax_code)
-    applyAmounts(draft, termsOf(document))
-    await updateRow(context.tx, tables.lines, row.id, {
-      tax_percent: draft.tax_percent,
-      tax_key: `${row.tax_code}|${draft.tax_percent}`,
-      line_amount: draft.line_amount,
-      amount_excluding_tax: draft.amount_excluding_tax,
-      total_tax_amount: draft.total_tax_amount,
-      amount_including_tax: draft.amount_including_tax,
-    })
-  }
 }
 
 export async function removeDocument(context: WriteContext, target: Target): Promise<void> {
@@ -228,6 +207,23 @@ async function applyGiven(
   }
   await applyCurrency(context, draft, given, lookups)
   await applyInvoice(draft, given, lookups)
+  for (const [property, table, type] of termSets) {
+    const by = reference(property, 'id', given.get(property)?.value)
+    if (by !== undefined) await lookups.need(table, type, by)
+  }
+}
+
+const termSets = [
+  ['paymentTermsId', tables.paymentTerms, 'payment term'],
+  ['shipmentMethodId', tables.shipmentMethods, 'shipment method'],
+] as const
+
+/** The day of the document, moved by its terms of payment. Customers of earlier versions may have terms that are nowhere. */
+async function dueDateOf({ tx }: WriteContext, draft: DocumentDraft): Promise<string> {
+  const { document_date: day, company_id, payment_terms_id: id } = draft
+  const terms =
+    id === noGuid ? undefined : await findRow(tx, tables.paymentTerms, { id, company_id })
+  return addFormula(day, terms?.due_date_calculation ?? '')
 }
 
 /** Fields that mean something beyond themselves. */
@@ -249,12 +245,12 @@ async function applyCustomer(
   given: GivenFields,
   lookups: Lookups,
 ): Promise<void> {
-  const isNew = draft.customer_id === noGuid
+  const before = draft.customer_id
   const customer = await lookups.agree(tables.customers, 'customer', [
     reference('customerId', 'id', given.get('customerId')?.value),
     reference('customerNumber', 'number', given.get('customerNumber')?.value),
   ])
-  if (customer === undefined && isNew) {
+  if (customer === undefined && before === noGuid) {
     throw refuse.BadRequest_RequiredParamNotProvided(
       { name: 'customerId', reason: 'a document is for a customer; give its id or its number.' },
       { target: 'customerId' },
@@ -264,14 +260,15 @@ async function applyCustomer(
     reference('billToCustomerId', 'id', given.get('billToCustomerId')?.value),
     reference('billToCustomerNumber', 'number', given.get('billToCustomerNumber')?.value),
   ])
-  if (customer !== undefined && customer.id !== draft.customer_id) {
+  if (customer !== undefined && customer.id !== before) {
     if (customer.blocked === 'All' || customer.blocked === 'Invoice') {
       throw badValue('customerId', `the customer ${customer.number} is blocked.`)
     }
     sellTo(draft, customer)
     await setPrecision(draft, lookups)
   }
-  const billed = billTo ?? (isNew ? customer : undefined)
+  // Who buys pays, unless the same request says who else does.
+  const billed = billTo ?? (customer?.id === before ? undefined : customer)
   if (billed === undefined) return
   draft.bill_to_customer_id = billed.id
   draft.bill_to_customer_number = billed.number

@@ -3,10 +3,8 @@
  * come of them (business facts 5.2, 5.3 and 6). Independent of the order of the properties in a body.
  */
 
-import type { CellsOf } from '#query/table.ts'
 import { shown } from '../amounts/decimals.ts'
 import {
-  convertPrice,
   discountAmountOf,
   discountPercentOf,
   grossOf,
@@ -18,7 +16,7 @@ import { noGuid } from '../entity.ts'
 import { badValue, refuse } from '../errors.ts'
 import * as tables from '../tables.ts'
 import { termsOf } from './ledger.ts'
-import { type LineDraft, type LineGround, taxAreaOf } from './line-object.ts'
+import { itemPrice, type LineDraft, type LineGround, taxAreaOf } from './line-object.ts'
 import { type Found, reference, withFound } from './lookups.ts'
 import { type GivenFields, inRange, type Parts } from './values.ts'
 
@@ -37,7 +35,8 @@ export function applyFigures(
   const measured = hasUnit ? applyUnit(draft, given, ground) : undefined
   return withFound(measured, () => {
     if (given.has('quantity')) draft.quantity = numberGiven(given, 'quantity')
-    return withFound(applyTax(draft, given, ground), () => {
+    const taxed = applyTax(draft, given, ground, grossBefore !== undefined)
+    return withFound(taxed, () => {
       if (given.has('unitPrice')) draft.unit_price = numberGiven(given, 'unitPrice')
       applyDiscount(draft, given, terms, grossBefore)
       applyAmounts(draft, terms)
@@ -102,7 +101,7 @@ async function applyUnit(draft: LineDraft, given: GivenFields, ground: LineGroun
         { target: 'unitOfMeasureId' },
       )
     }
-    const price = await basePrice(draft, item, ground)
+    const price = itemPrice(item, ground.head, await rateOf(draft.tax_code, ground))
     draft.unit_price = inRange('unitPrice', ratio(price, factor, one, 1))
   }
   draft.unit_of_measure_id = unitId
@@ -113,16 +112,6 @@ function upper<T extends { readonly value: string }>(by: T | undefined): T | und
   return by === undefined ? undefined : { ...by, value: by.value.toUpperCase() }
 }
 
-async function basePrice(
-  draft: LineDraft,
-  item: CellsOf<typeof tables.items>,
-  ground: LineGround,
-): Promise<number> {
-  const percent = await rateOf(draft.tax_code, ground)
-  const includes = item.price_includes_tax !== 0
-  return convertPrice(item.unit_price, includes, ground.head.prices_include_tax !== 0, percent)
-}
-
 function rateOf(code: string, { head, lookups }: LineGround): Found<number> {
   return lookups.taxPercent(taxAreaOf(head), code)
 }
@@ -130,10 +119,17 @@ function rateOf(code: string, { head, lookups }: LineGround): Found<number> {
 /** A written code is cut to 20 (business facts 3); codes are upper case. */
 const taxCodeLength = 20
 
-function applyTax(draft: LineDraft, given: GivenFields, ground: LineGround): Found<void> {
+function applyTax(
+  draft: LineDraft,
+  given: GivenFields,
+  ground: LineGround,
+  isSameObject: boolean,
+): Found<void> {
   if (draft.line_type === 'Comment') return
   const told = given.get('taxCode')?.value
   if (typeof told === 'string' && told !== '') return applyCode(draft, told, ground)
+  // A line keeps the rate it was written with, until something is said about its tax or its object.
+  if (isSameObject) return
   return withFound(rateOf(draft.tax_code, ground), (percent) => {
     draft.tax_percent = percent
   })
@@ -142,6 +138,7 @@ function applyTax(draft: LineDraft, given: GivenFields, ground: LineGround): Fou
 async function applyCode(draft: LineDraft, told: string, ground: LineGround): Promise<void> {
   const code = told.slice(0, taxCodeLength).toUpperCase()
   const isChanged = draft.tax_code !== code
+  if (isChanged) await ground.lookups.requireTaxGroup(code)
   const old = await rateOf(draft.tax_code, ground)
   draft.tax_code = code
   const percent = await rateOf(code, ground)

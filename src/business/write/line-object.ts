@@ -190,12 +190,7 @@ function takeItem(
     throw badValue('itemId', `the item ${number} is blocked for sales.`)
   }
   return withFound(lookups.taxPercent(taxAreaOf(head), code), (percent) => {
-    const price = convertPrice(
-      item.unit_price,
-      item.price_includes_tax !== 0,
-      head.prices_include_tax !== 0,
-      percent,
-    )
+    const price = itemPrice(item, head, percent)
     draft.item_id = item.id
     draft.line_object_number = number
     draft.object_name = item.display_name
@@ -208,6 +203,16 @@ function takeItem(
     draft.shipment_date = head.kind === 'quote' ? noDate : head.document_date
     draft.allows_invoice_discount = item.allow_invoice_discount
   })
+}
+
+/** What a base unit of the item costs in the document, with the tax or without. */
+export function itemPrice(
+  item: Pick<CellsOf<typeof tables.items>, 'unit_price' | 'price_includes_tax'>,
+  head: Pick<DocumentHead, 'prices_include_tax'>,
+  percent: number,
+): number {
+  const includesTax = item.price_includes_tax !== 0
+  return convertPrice(item.unit_price, includesTax, head.prices_include_tax !== 0, percent)
 }
 
 /** Whose rates apply. */

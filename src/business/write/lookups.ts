@@ -3,7 +3,7 @@
  * of the property that asked for it.
  */
 
-import { firstRow } from '#query/rows.ts'
+import { allRows, firstRow } from '#query/rows.ts'
 import { type Cells, type Column, type Columns, selecting, type Table } from '#query/table.ts'
 import { noGuid } from '../entity.ts'
 import { refuse } from '../errors.ts'
@@ -34,6 +34,8 @@ export interface Lookups {
   ): Found<Cells<C> | undefined>
   /** As stored: the rate where a tax area and the group of a code meet; 0 where none is set up (business facts 5.6). */
   taxPercent(areaId: string, code: string): Found<number>
+  /** Refuses a code that is no tax group's, once the company has any: it would sell without a tax. */
+  requireTaxGroup(code: string): Promise<void>
   /** As stored: how many base units are in one of the item's other units; undefined when the item has no such unit. */
   unitFactor(itemId: string, unitId: string): Promise<number | undefined>
 }
@@ -128,6 +130,21 @@ export function createLookups(context: WriteContext): Lookups {
         rates.set(by, percent)
         return percent
       })
+    },
+    async requireTaxGroup(code) {
+      if (
+        (await rowOf(tables.taxGroups, { property: 'taxCode', column: 'code', value: code })) !==
+        undefined
+      )
+        return
+      const where = 'where company_id = ? order by code limit 20'
+      const known = await allRows(tx, tables.taxGroups, where, companyId)
+      if (known.length === 0) return
+      const codes = known.map((one) => `'${one.code}'`).join(', ')
+      throw refuse.Internal_InvalidTableRelation(
+        { property: 'taxCode', reason: `'${code}' is no tax group; there are ${codes}.` },
+        { target: 'taxCode' },
+      )
     },
     async unitFactor(itemId, unitId) {
       const where = 'where item_id = ? and unit_of_measure_id = ?'

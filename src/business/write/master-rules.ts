@@ -27,6 +27,8 @@ export interface MasterRules {
   readonly defaults?: Readonly<Record<string, string | number>>
   /** Decimals that must lie in a range, in stored units. */
   readonly ranges?: Readonly<Record<string, readonly [low: number, high: number]>>
+  /** Texts that are formulas of dates (`documents/date-formula.ts`). */
+  readonly dateFormulas?: readonly string[]
   /** Rows elsewhere that name one of these: as long as there is one, it is not deleted. */
   readonly usedBy?: readonly {
     readonly table: Table
@@ -39,27 +41,19 @@ export interface MasterRules {
 
 const unit = 100_000
 const coded = { required: ['code'], upper: ['code'] } as const
-const currency: Pair = {
-  id: 'currencyId',
-  code: 'currencyCode',
-  table: tables.currencies,
-  type: 'currency',
+const named = (id: string, table: Table<Identified>, type: string): Pair => ({
+  id,
+  code: id.replace(/Id$/, 'Code'),
+  table,
+  type,
   by: 'code',
-}
-const taxArea: Pair = {
-  id: 'taxAreaId',
-  code: 'taxAreaCode',
-  table: tables.taxAreas,
-  type: 'tax area',
-  by: 'code',
-}
-const taxGroup: Pair = {
-  id: 'taxGroupId',
-  code: 'taxGroupCode',
-  table: tables.taxGroups,
-  type: 'tax group',
-  by: 'code',
-}
+})
+const currency = named('currencyId', tables.currencies, 'currency')
+const taxArea = named('taxAreaId', tables.taxAreas, 'tax area')
+const taxGroup = named('taxGroupId', tables.taxGroups, 'tax group')
+const paymentTerms = named('paymentTermsId', tables.paymentTerms, 'payment term')
+const shipmentMethod = named('shipmentMethodId', tables.shipmentMethods, 'shipment method')
+const paymentMethod = named('paymentMethodId', tables.paymentMethods, 'payment method')
 const item: Pair = {
   id: 'itemId',
   code: 'itemNumber',
@@ -68,11 +62,19 @@ const item: Pair = {
   by: 'number',
 }
 
+function usedAs(column: string, ...by: readonly Table[]) {
+  return by.map((table) => ({
+    table,
+    column,
+    what: table.name === tables.customers.name ? 'a customer' : 'a document',
+  }))
+}
+
 export const masterRules: Readonly<Record<string, MasterRules>> = {
   customers: {
     required: ['displayName'],
     series: 'customer',
-    pairs: [currency, taxArea],
+    pairs: [currency, taxArea, paymentTerms, shipmentMethod, paymentMethod],
     usedBy: [
       { table: tables.documents, column: 'customer_id', what: 'a document' },
       { table: tables.documents, column: 'bill_to_customer_id', what: 'a document' },
@@ -83,16 +85,7 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
     required: ['displayName'],
     series: 'item',
     defaults: { allow_invoice_discount: 1 },
-    pairs: [
-      taxGroup,
-      {
-        id: 'baseUnitOfMeasureId',
-        code: 'baseUnitOfMeasureCode',
-        table: tables.unitsOfMeasure,
-        type: 'unit of measure',
-        by: 'code',
-      },
-    ],
+    pairs: [taxGroup, named('baseUnitOfMeasureId', tables.unitsOfMeasure, 'unit of measure')],
     usedBy: [{ table: tables.lines, column: 'item_id', what: 'a line' }],
     owns: [
       { table: tables.itemVariants, column: 'item_id' },
@@ -102,16 +95,7 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
   itemVariants: { ...coded, pairs: [item], required: ['code', 'itemId'] },
   itemUnitsOfMeasure: {
     required: ['itemId', 'unitOfMeasureId'],
-    pairs: [
-      item,
-      {
-        id: 'unitOfMeasureId',
-        code: 'unitOfMeasureCode',
-        table: tables.unitsOfMeasure,
-        type: 'unit of measure',
-        by: 'code',
-      },
-    ],
+    pairs: [item, named('unitOfMeasureId', tables.unitsOfMeasure, 'unit of measure')],
     defaults: { quantity_per_unit: unit },
     ranges: { quantityPerUnit: [1, 1_000_000 * unit] },
   },
@@ -151,5 +135,16 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
     ],
   },
   locations: coded,
+  paymentTerms: {
+    ...coded,
+    dateFormulas: ['dueDateCalculation', 'discountDateCalculation'],
+    ranges: { discountPercent: [0, 100 * unit] },
+    usedBy: usedAs('payment_terms_id', tables.customers, tables.documents),
+  },
+  paymentMethods: { ...coded, usedBy: usedAs('payment_method_id', tables.customers) },
+  shipmentMethods: {
+    ...coded,
+    usedBy: usedAs('shipment_method_id', tables.customers, tables.documents),
+  },
   accessRights: { required: ['principalId'] },
 }

@@ -3,6 +3,7 @@
 import { deleteRows, findRow, insertRow } from '#query/rows.ts'
 import type { Cells } from '#query/table.ts'
 import type { SqlValue } from '#stores/store.ts'
+import { isDateFormula } from '../documents/date-formula.ts'
 import { nextNumber } from '../documents/numbers.ts'
 import { type Entity, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
@@ -132,6 +133,8 @@ async function applyGiven(
     if (range !== undefined && (Number(value) < range[0] || Number(value) > range[1])) {
       throw badValue(name, `between ${range[0] / 100_000} and ${range[1] / 100_000} is allowed.`)
     }
+    if (rules.dateFormulas?.includes(name) === true && !isDateFormula(String(value)))
+      throw badValue(name, "a formula of dates was expected, such as '30D', '1M+8D' or 'CM'.")
     cells[field.column] =
       rules.upper?.includes(name) === true && typeof value === 'string'
         ? value.toUpperCase()
