@@ -483,6 +483,40 @@ CREATE TABLE business_locations (
   PRIMARY KEY (id)
 );
 
+CREATE TABLE business_payment_methods (
+  id text COLLATE "C" NOT NULL,
+  company_id text COLLATE "C" NOT NULL,
+  revision bigint NOT NULL,
+  code text COLLATE "C" DEFAULT ''::text NOT NULL,
+  display_name text COLLATE "C" DEFAULT ''::text NOT NULL,
+  last_modified_date_time bigint DEFAULT 0 NOT NULL,
+  PRIMARY KEY (id)
+);
+
+CREATE TABLE business_payment_terms (
+  id text COLLATE "C" NOT NULL,
+  company_id text COLLATE "C" NOT NULL,
+  revision bigint NOT NULL,
+  code text COLLATE "C" DEFAULT ''::text NOT NULL,
+  display_name text COLLATE "C" DEFAULT ''::text NOT NULL,
+  due_date_calculation text COLLATE "C" DEFAULT ''::text NOT NULL,
+  discount_date_calculation text COLLATE "C" DEFAULT ''::text NOT NULL,
+  discount_percent bigint DEFAULT 0 NOT NULL,
+  calculate_discount_on_credit_memos bigint DEFAULT 0 NOT NULL,
+  last_modified_date_time bigint DEFAULT 0 NOT NULL,
+  PRIMARY KEY (id)
+);
+
+CREATE TABLE business_shipment_methods (
+  id text COLLATE "C" NOT NULL,
+  company_id text COLLATE "C" NOT NULL,
+  revision bigint NOT NULL,
+  code text COLLATE "C" DEFAULT ''::text NOT NULL,
+  display_name text COLLATE "C" DEFAULT ''::text NOT NULL,
+  last_modified_date_time bigint DEFAULT 0 NOT NULL,
+  PRIMARY KEY (id)
+);
+
 CREATE TABLE business_tax_areas (
   id text COLLATE "C" NOT NULL,
   company_id text COLLATE "C" NOT NULL,
@@ -980,6 +1014,8 @@ CREATE UNIQUE INDEX business_customers_by_number ON business_customers USING btr
 
 CREATE INDEX business_documents_by_customer ON business_documents USING btree (customer_id);
 
+CREATE INDEX business_documents_by_invoice ON business_documents USING btree (invoice_id);
+
 CREATE UNIQUE INDEX business_documents_by_number ON business_documents USING btree (company_id, kind, number);
 
 CREATE INDEX business_documents_by_payer ON business_documents USING btree (bill_to_customer_id);
@@ -997,6 +1033,12 @@ CREATE INDEX business_lines_by_group ON business_lines USING btree (document_id,
 CREATE INDEX business_lines_by_item ON business_lines USING btree (item_id);
 
 CREATE UNIQUE INDEX business_locations_by_code ON business_locations USING btree (company_id, code);
+
+CREATE UNIQUE INDEX business_payment_methods_by_code ON business_payment_methods USING btree (company_id, code);
+
+CREATE UNIQUE INDEX business_payment_terms_by_code ON business_payment_terms USING btree (company_id, code);
+
+CREATE UNIQUE INDEX business_shipment_methods_by_code ON business_shipment_methods USING btree (company_id, code);
 
 CREATE UNIQUE INDEX business_tax_areas_by_code ON business_tax_areas USING btree (company_id, code);
 

@@ -394,6 +394,8 @@ CREATE TABLE business_documents (
 
 CREATE INDEX business_documents_by_customer on business_documents (customer_id);
 
+CREATE INDEX business_documents_by_invoice on business_documents (invoice_id);
+
 CREATE UNIQUE INDEX business_documents_by_number
 on business_documents (company_id, kind, number);
 
@@ -529,6 +531,43 @@ CREATE TABLE business_locations (
 );
 
 CREATE UNIQUE INDEX business_locations_by_code on business_locations (company_id, code);
+
+CREATE TABLE business_payment_methods (
+  id text not null primary key,
+  company_id text not null,
+  revision bigint not null,
+  code text not null default '',
+  display_name text not null default '',
+  last_modified_date_time bigint not null default 0
+);
+
+CREATE UNIQUE INDEX business_payment_methods_by_code on business_payment_methods (company_id, code);
+
+CREATE TABLE business_payment_terms (
+  id text not null primary key,
+  company_id text not null,
+  revision bigint not null,
+  code text not null default '',
+  display_name text not null default '',
+  due_date_calculation text not null default '',
+  discount_date_calculation text not null default '',
+  discount_percent bigint not null default 0,
+  calculate_discount_on_credit_memos bigint not null default 0,
+  last_modified_date_time bigint not null default 0
+);
+
+CREATE UNIQUE INDEX business_payment_terms_by_code on business_payment_terms (company_id, code);
+
+CREATE TABLE business_shipment_methods (
+  id text not null primary key,
+  company_id text not null,
+  revision bigint not null,
+  code text not null default '',
+  display_name text not null default '',
+  last_modified_date_time bigint not null default 0
+);
+
+CREATE UNIQUE INDEX business_shipment_methods_by_code on business_shipment_methods (company_id, code);
 
 CREATE TABLE business_tax_areas (
   id text not null primary key,

@@ -3,20 +3,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { amount, type Books, dialects, openBooks } from '../testing/books.ts'
+import { amount, dialects, openBooks } from '../testing/books.ts'
 
 const code = (wanted: string) => (error: unknown) =>
   error instanceof ApiError &&
   (error.code === wanted || assert.fail(`${error.code}: ${error.message}`))
 
-const totals = async (books: Books, id: string) => {
-  const row = await books.row('salesInvoices', id)
+type Company = NonNullable<Awaited<ReturnType<typeof openBooks>>>
+
+const totals = async (company: Company, id: string) => {
+  const row = await company.row('salesInvoices', id)
   return {
     excluding: amount(row, 'total_amount_excluding_tax'),
     tax: amount(row, 'total_tax_amount'),
     including: amount(row, 'total_amount_including_tax'),
     discount: amount(row, 'discount_amount'),
-    lines: (await books.lines(id)).map((line) => [
+    lines: (await company.lines(id)).map((line) => [
       amount(line, 'unit_price'),
       amount(line, 'discount_amount'),
       amount(line, 'line_amount'),
@@ -25,124 +27,124 @@ const totals = async (books: Books, id: string) => {
   }
 }
 
-const threeLines = (books: Books) => ({
+const threeLines = (company: Company) => ({
   salesInvoiceLines: [
-    { itemId: books.itemId, quantity: 3, unitPrice: 54.9, discountAmount: 10.55 },
-    { itemId: books.itemId, quantity: 1 },
+    { itemId: company.itemId, quantity: 3, unitPrice: 54.9, discountAmount: 10.55 },
+    { itemId: company.itemId, quantity: 1 },
     { description: 'thank you' },
   ],
 })
 
 for (const dialect of dialects) {
   test(`${dialect}: a change of the customer changes whose invoice it is`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
-    const owed = async (id: string) => amount(await books.row('customers', id), 'balance_due')
-    const other = await books.create('customers', { displayName: 'New', city: 'Bern' })
-    const id = await books.create('salesInvoices', {
-      customerId: books.customerId,
-      salesInvoiceLines: [{ itemId: books.itemId, quantity: 1 }],
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const owed = async (id: string) => amount(await company.row('customers', id), 'balance_due')
+    const other = await company.create('customers', { displayName: 'New', city: 'Bern' })
+    const id = await company.create('salesInvoices', {
+      customerId: company.customerId,
+      salesInvoiceLines: [{ itemId: company.itemId, quantity: 1 }],
     })
-    await books.change('salesInvoices', id, { customerId: other }, '*')
-    const row = await books.row('salesInvoices', id)
+    await company.change('salesInvoices', id, { customerId: other }, '*')
+    const row = await company.row('salesInvoices', id)
     assert.equal(row['bill_to_customer_id'], other)
     assert.equal(row['bill_to_name'], 'New')
     assert.equal(row['bill_to_city'], 'Bern')
-    await books.act('salesInvoices', id, 'post')
-    assert.deepEqual([await owed(books.customerId), await owed(other)], [0, 100])
-    await books.create('customerPayments', {
+    await company.act('salesInvoices', id, 'post')
+    assert.deepEqual([await owed(company.customerId), await owed(other)], [0, 100])
+    await company.create('customerPayments', {
       customerId: other,
       appliesToInvoiceId: id,
       amount: 100,
     })
-    assert.equal((await books.row('salesInvoices', id))['status'], 'Paid')
+    assert.equal((await company.row('salesInvoices', id))['status'], 'Paid')
   })
 
   test(`${dialect}: who is billed stays where the change names somebody`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
-    const other = await books.create('customers', { displayName: 'New' })
-    const payer = await books.create('customers', { displayName: 'Payer' })
-    const id = await books.create('salesInvoices', { customerId: books.customerId })
-    await books.change('salesInvoices', id, { billToCustomerId: payer }, '*')
-    await books.change('salesInvoices', id, { customerId: books.customerId }, '*')
-    assert.equal((await books.row('salesInvoices', id))['bill_to_name'], 'Payer')
-    await books.change('salesInvoices', id, { customerId: other, billToCustomerId: payer }, '*')
-    assert.equal((await books.row('salesInvoices', id))['bill_to_name'], 'Payer')
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const other = await company.create('customers', { displayName: 'New' })
+    const payer = await company.create('customers', { displayName: 'Payer' })
+    const id = await company.create('salesInvoices', { customerId: company.customerId })
+    await company.change('salesInvoices', id, { billToCustomerId: payer }, '*')
+    await company.change('salesInvoices', id, { customerId: company.customerId }, '*')
+    assert.equal((await company.row('salesInvoices', id))['bill_to_name'], 'Payer')
+    await company.change('salesInvoices', id, { customerId: other, billToCustomerId: payer }, '*')
+    assert.equal((await company.row('salesInvoices', id))['bill_to_name'], 'Payer')
   })
 
   test(`${dialect}: prices follow the customer's kind of prices, there and back`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
-    const { customerId } = books
-    const ofTaxedPrices = await books.create('customers', {
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const { customerId } = company
+    const ofTaxedPrices = await company.create('customers', {
       displayName: 'Gross',
       taxLiable: true,
-      taxAreaId: String((await books.row('customers', customerId))['tax_area_id']),
+      taxAreaId: String((await company.row('customers', customerId))['tax_area_id']),
       pricesIncludeTax: true,
     })
-    const plain = { salesInvoiceLines: [{ itemId: books.itemId, quantity: 3 }] }
-    const fresh = await books.create('salesInvoices', { customerId: ofTaxedPrices, ...plain })
-    const changed = await books.create('salesInvoices', { customerId, ...plain })
-    const before = await totals(books, changed)
-    await books.change('salesInvoices', changed, { customerId: ofTaxedPrices }, '*')
-    assert.deepEqual(await totals(books, changed), await totals(books, fresh))
-    await books.change('salesInvoices', changed, { customerId }, '*')
-    assert.deepEqual(await totals(books, changed), before)
+    const plain = { salesInvoiceLines: [{ itemId: company.itemId, quantity: 3 }] }
+    const fresh = await company.create('salesInvoices', { customerId: ofTaxedPrices, ...plain })
+    const changed = await company.create('salesInvoices', { customerId, ...plain })
+    const before = await totals(company, changed)
+    await company.change('salesInvoices', changed, { customerId: ofTaxedPrices }, '*')
+    assert.deepEqual(await totals(company, changed), await totals(company, fresh))
+    await company.change('salesInvoices', changed, { customerId }, '*')
+    assert.deepEqual(await totals(company, changed), before)
 
-    const priced = await books.create('salesInvoices', { customerId, ...threeLines(books) })
-    const own = await totals(books, priced)
-    await books.change('salesInvoices', priced, { customerId: ofTaxedPrices }, '*')
-    const [line] = (await totals(books, priced)).lines
+    const priced = await company.create('salesInvoices', { customerId, ...threeLines(company) })
+    const own = await totals(company, priced)
+    await company.change('salesInvoices', priced, { customerId: ofTaxedPrices }, '*')
+    const [line] = (await totals(company, priced)).lines
     assert.deepEqual(line?.slice(0, 3), [57.645, 11.08, 161.86])
-    await books.change('salesInvoices', priced, { customerId }, '*')
-    assert.deepEqual(await totals(books, priced), own)
+    await company.change('salesInvoices', priced, { customerId }, '*')
+    assert.deepEqual(await totals(company, priced), own)
   })
 
   test(`${dialect}: an item's price that holds the tax stays as the item has it`, async (t) => {
-    await using books = await openBooks(t, dialect, { pricesIncludeTax: true })
-    if (books === undefined) return
-    await books.change('items', books.itemId, { priceIncludesTax: true }, '*')
-    const abroad = await books.create('customers', {
+    await using company = await openBooks(t, dialect, { pricesIncludeTax: true })
+    if (company === undefined) return
+    await company.change('items', company.itemId, { priceIncludesTax: true }, '*')
+    const abroad = await company.create('customers', {
       displayName: 'Abroad',
       pricesIncludeTax: true,
     })
-    const id = await books.create('salesInvoices', {
-      customerId: books.customerId,
+    const id = await company.create('salesInvoices', {
+      customerId: company.customerId,
       salesInvoiceLines: [
-        { itemId: books.itemId, quantity: 1 },
-        { itemId: books.itemId, quantity: 1, unitPrice: 105 },
+        { itemId: company.itemId, quantity: 1 },
+        { itemId: company.itemId, quantity: 1, unitPrice: 105 },
       ],
     })
-    await books.change('salesInvoices', id, { customerId: abroad }, '*')
+    await company.change('salesInvoices', id, { customerId: abroad }, '*')
     assert.deepEqual(
-      (await books.lines(id)).map((line) => amount(line, 'unit_price')),
+      (await company.lines(id)).map((line) => amount(line, 'unit_price')),
       [100, 100],
       'the item says 100; what was written by hand loses the tax that is not due any more',
     )
   })
 
   test(`${dialect}: another currency rounds every amount as its own`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
-    await books.create('currencies', {
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    await company.create('currencies', {
       code: 'JPY',
       amountRoundingPrecision: 1,
       amountDecimalPlaces: '0:0',
     })
-    const id = await books.create('salesInvoices', {
-      customerId: books.customerId,
-      ...threeLines(books),
+    const id = await company.create('salesInvoices', {
+      customerId: company.customerId,
+      ...threeLines(company),
     })
-    const before = await totals(books, id)
-    await books.change('salesInvoices', id, { currencyCode: 'JPY' }, '*')
-    const inYen = await totals(books, id)
+    const before = await totals(company, id)
+    await company.change('salesInvoices', id, { currencyCode: 'JPY' }, '*')
+    const inYen = await totals(company, id)
     for (const figure of [inYen.including, inYen.excluding, inYen.tax])
       assert.ok(Number.isInteger(figure), JSON.stringify(inYen))
     for (const [, ...amounts] of inYen.lines)
       for (const figure of amounts) assert.ok(Number.isInteger(figure), JSON.stringify(inYen))
-    await books.change('salesInvoices', id, { currencyCode: 'USD' }, '*')
-    const after = await totals(books, id)
+    await company.change('salesInvoices', id, { currencyCode: 'USD' }, '*')
+    const after = await totals(company, id)
     assert.deepEqual(
       after.lines.map(([price]) => price),
       before.lines.map(([price]) => price),
@@ -152,17 +154,24 @@ for (const dialect of dialects) {
 
 for (const dialect of dialects) {
   test(`${dialect}: terms of payment say when a document is due`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
-    const due = async (id: string) => (await books.row('salesInvoices', id))['due_date']
-    const change = (id: string, body: object) => books.change('salesInvoices', id, { ...body }, '*')
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const due = async (id: string) => (await company.row('salesInvoices', id))['due_date']
+    const change = (id: string, body: object) =>
+      company.change('salesInvoices', id, { ...body }, '*')
     const invoiceDate = '2027-03-01'
-    const plain = await books.create('salesInvoices', { customerId: books.customerId, invoiceDate })
+    const plain = await company.create('salesInvoices', {
+      customerId: company.customerId,
+      invoiceDate,
+    })
     assert.equal(await due(plain), invoiceDate, 'never before the invoice itself')
-    const net30 = await books.create('paymentTerms', { code: 'net30', dueDateCalculation: '30D' })
-    const month = await books.create('paymentTerms', { code: 'CM', dueDateCalculation: '<CM>' })
-    await books.change('customers', books.customerId, { paymentTermsId: net30 }, '*')
-    const id = await books.create('salesInvoices', { customerId: books.customerId, invoiceDate })
+    const net30 = await company.create('paymentTerms', { code: 'net30', dueDateCalculation: '30D' })
+    const month = await company.create('paymentTerms', { code: 'CM', dueDateCalculation: '<CM>' })
+    await company.change('customers', company.customerId, { paymentTermsId: net30 }, '*')
+    const id = await company.create('salesInvoices', {
+      customerId: company.customerId,
+      invoiceDate,
+    })
     assert.equal(await due(id), '2027-03-31')
     await change(id, { invoiceDate: '2027-04-10' })
     assert.equal(await due(id), '2027-05-10')
@@ -172,16 +181,16 @@ for (const dialect of dialects) {
     assert.equal(await due(id), '2027-06-01')
     await change(id, { externalDocumentNumber: 'X' })
     assert.equal(await due(id), '2027-06-01', 'what was said stays until dates or terms change')
-    for (const body of [{ paymentTermsId: books.itemId }, { shipmentMethodId: books.itemId }])
+    for (const body of [{ paymentTermsId: company.itemId }, { shipmentMethodId: company.itemId }])
       await assert.rejects(change(id, body), code('Internal_RecordNotFound'))
     await assert.rejects(
-      books.create('customers', { displayName: 'No', paymentMethodId: books.itemId }),
+      company.create('customers', { displayName: 'No', paymentMethodId: company.itemId }),
       code('Internal_RecordNotFound'),
     )
     await assert.rejects(
-      books.create('paymentTerms', { code: 'ODD', dueDateCalculation: 'soon' }),
+      company.create('paymentTerms', { code: 'ODD', dueDateCalculation: 'soon' }),
       code('Application_FieldValidationException'),
     )
-    await assert.rejects(books.remove('paymentTerms', net30), code('Application_DialogException'))
+    await assert.rejects(company.remove('paymentTerms', net30), code('Application_DialogException'))
   })
 }

@@ -130,33 +130,34 @@ for (const dialect of dialects) {
 
 for (const dialect of dialects) {
   test(`${dialect}: no invoice is credited beyond what it came to`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
-    const owed = async () => amount(await books.row('customers', books.customerId), 'balance_due')
-    const stock = async () => amount(await books.row('items', books.itemId), 'inventory')
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const owed = async () =>
+      amount(await company.row('customers', company.customerId), 'balance_due')
+    const stock = async () => amount(await company.row('items', company.itemId), 'inventory')
     const before = await stock()
-    const id = await invoice(books)
-    await books.act('salesInvoices', id, 'post')
+    const id = await invoice(company)
+    await company.act('salesInvoices', id, 'post')
     const drafts = [
-      await books.act('salesInvoices', id, 'makeCorrectiveCreditMemo'),
-      await books.act('salesInvoices', id, 'makeCorrectiveCreditMemo'),
+      await company.act('salesInvoices', id, 'makeCorrectiveCreditMemo'),
+      await company.act('salesInvoices', id, 'makeCorrectiveCreditMemo'),
     ]
     const [first = '', second = ''] = drafts
-    await books.act('salesCreditMemos', first, 'post')
+    await company.act('salesCreditMemos', first, 'post')
     assert.deepEqual([await owed(), await stock()], [0, before])
-    const post = (memo: string) => books.act('salesCreditMemos', memo, 'post')
+    const post = (memo: string) => company.act('salesCreditMemos', memo, 'post')
     await assert.rejects(post(second), code('Application_DialogException'))
     assert.deepEqual([await owed(), await stock()], [0, before], 'nothing happened')
 
     // By parts, also of one that was paid; and of nothing else than it is about.
-    const paid = await invoice(books)
-    await books.act('salesInvoices', paid, 'post')
-    await books.create('customerPayments', { appliesToInvoiceId: paid, amount: 105 })
+    const paid = await invoice(company)
+    await company.act('salesInvoices', paid, 'post')
+    await company.create('customerPayments', { appliesToInvoiceId: paid, amount: 105 })
     const part = (unitPrice: number, body: object = {}) =>
-      books.create('salesCreditMemos', {
-        customerId: books.customerId,
+      company.create('salesCreditMemos', {
+        customerId: company.customerId,
         invoiceId: paid,
-        salesCreditMemoLines: [{ itemId: books.itemId, quantity: 1, unitPrice }],
+        salesCreditMemoLines: [{ itemId: company.itemId, quantity: 1, unitPrice }],
         ...body,
       })
     await post(await part(60))
@@ -164,57 +165,57 @@ for (const dialect of dialects) {
     await assert.rejects(post(await part(50)), code('Application_DialogException'))
     await post(await part(40))
     assert.equal(await owed(), -105)
-    await books.create('currencies', { code: 'EUR' })
+    await company.create('currencies', { code: 'EUR' })
     const foreign = await part(0.01, { currencyCode: 'EUR' })
     await assert.rejects(post(foreign), code('Application_FieldValidationException'))
 
-    const canceled = await invoice(books)
-    await books.act('salesInvoices', canceled, 'post')
-    const late = await books.act('salesInvoices', canceled, 'makeCorrectiveCreditMemo')
-    await books.act('salesInvoices', canceled, 'cancel')
+    const canceled = await invoice(company)
+    await company.act('salesInvoices', canceled, 'post')
+    const late = await company.act('salesInvoices', canceled, 'makeCorrectiveCreditMemo')
+    await company.act('salesInvoices', canceled, 'cancel')
     await assert.rejects(post(late), code('Application_DialogException'))
   })
 
   test(`${dialect}: what is below zero is not posted`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
-    const id = await invoice(books, -1)
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const id = await invoice(company, -1)
     await assert.rejects(
-      books.act('salesInvoices', id, 'post'),
+      company.act('salesInvoices', id, 'post'),
       code('Application_DialogException'),
     )
   })
 
   test(`${dialect}: an unknown tax code is refused, and a rate stays as it was written`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
     await assert.rejects(
-      books.create('salesInvoices', {
-        customerId: books.customerId,
-        salesInvoiceLines: [{ itemId: books.itemId, quantity: 1, taxCode: 'TYPO' }],
+      company.create('salesInvoices', {
+        customerId: company.customerId,
+        salesInvoiceLines: [{ itemId: company.itemId, quantity: 1, taxCode: 'TYPO' }],
       }),
       (error: Error) =>
         code('Internal_InvalidTableRelation')(error) && /'FURNITURE'/.test(error.message),
     )
-    const id = await invoice(books)
-    const [line] = await books.lines(id)
+    const id = await invoice(company)
+    const [line] = await company.lines(id)
     const lineId = String(line?.['id'])
-    const [rate] = await books.sql.all('select id from business_tax_rates')
-    await books.change('taxRates', String(rate?.['id']), { taxPercent: 7 }, '*')
-    await books.change('salesInvoiceLines', lineId, { description: 'Board' }, '*')
-    assert.equal(amount((await books.lines(id))[0] ?? {}, 'tax_percent'), 5)
-    await books.change('salesInvoiceLines', lineId, { taxCode: 'FURNITURE' }, '*')
-    assert.equal(amount((await books.lines(id))[0] ?? {}, 'tax_percent'), 7)
+    const [rate] = await company.sql.all('select id from business_tax_rates')
+    await company.change('taxRates', String(rate?.['id']), { taxPercent: 7 }, '*')
+    await company.change('salesInvoiceLines', lineId, { description: 'Board' }, '*')
+    assert.equal(amount((await company.lines(id))[0] ?? {}, 'tax_percent'), 5)
+    await company.change('salesInvoiceLines', lineId, { taxCode: 'FURNITURE' }, '*')
+    assert.equal(amount((await company.lines(id))[0] ?? {}, 'tax_percent'), 7)
   })
 
   test(`${dialect}: goods of a quote that became an invoice have a day`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
-    const quote = await books.create('salesQuotes', {
-      customerId: books.customerId,
-      salesQuoteLines: [{ itemId: books.itemId, quantity: 1 }],
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const quote = await company.create('salesQuotes', {
+      customerId: company.customerId,
+      salesQuoteLines: [{ itemId: company.itemId, quantity: 1 }],
     })
-    const made = await books.act('salesQuotes', quote, 'makeInvoice')
-    assert.equal((await books.lines(made))[0]?.['shipment_date'], '2026-11-21')
+    const made = await company.act('salesQuotes', quote, 'makeInvoice')
+    assert.equal((await company.lines(made))[0]?.['shipment_date'], '2026-11-21')
   })
 }
