@@ -9,7 +9,6 @@ import { type Limits, limitNotes } from '#kernel/limits.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { isVendorWord, type VendorWords } from '#kernel/vendor.ts'
 import { type AccountsConfig, accountsSettings } from './config/accounts.ts'
-import { apiVersionsSettings, versionRuleOf } from './config/api-versions.ts'
 import { type ControlConfig, controlSettings } from './config/control.ts'
 import { arrangeEdge, type EdgeConfig, edgeSettings } from './config/edge.ts'
 import { arrangeKey, type KeyConfig, keySettings } from './config/key.ts'
@@ -38,6 +37,7 @@ import {
 } from './config/setting.ts'
 import { arrangeThrottle, type ThrottleConfig, throttleSettings } from './config/throttle.ts'
 import { arrangeTls, findTlsProblem, type TlsConfig, tlsSettings } from './config/tls.ts'
+import { arrangeTypes, type TypesConfig, typesSettings } from './config/types.ts'
 
 type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug'
 
@@ -49,6 +49,7 @@ export interface Config
     EdgeConfig,
     TlsConfig,
     OutboundConfig,
+    TypesConfig,
     MigrationsConfig {
   /** Absolute. */
   readonly home: string
@@ -63,8 +64,6 @@ export interface Config
   readonly publicUrl: string | undefined
   readonly words: VendorWords
   readonly scopes: 'implicit' | 'declared'
-  /** Whether a version that is not listed is refused or served in the nearest shape. */
-  readonly apiVersions: 'known' | 'nearest'
   readonly containers: 'auto' | 'docker' | 'kubernetes' | 'simulated'
   /** A kubeconfig as JSON; inside a cluster none is needed. */
   readonly kubeconfig: string | undefined
@@ -181,7 +180,7 @@ const settings = {
     description:
       'Whether a write by someone allowed it at the root brings a missing subscription or resource group into being.',
   }),
-  ...apiVersionsSettings,
+  ...typesSettings,
   ...accountsSettings,
   containers: choice(['auto', 'docker', 'kubernetes', 'simulated'], {
     default: 'auto',
@@ -378,7 +377,6 @@ function arrange(
     publicUrl: named.publicUrl === none ? undefined : named.publicUrl.replace(/\/+$/, ''),
     words: { namespace: named.vendorNamespace, brand: named.vendorBrand },
     scopes: named.scopes,
-    apiVersions: versionRuleOf(named.apiVersions, named.vendorNamespace),
     issuers: named.issuers,
     sessionHours: named.sessionHours,
     sessionIdleHours: named.sessionIdleHours,
@@ -399,6 +397,7 @@ function arrange(
     shareRoot: resolve(directory, named.shareRoot || join(named.home, 'storage')),
     shareDatabases: resolve(directory, named.shareDatabases || join(named.home, 'databases')),
     businessConflictStatus: named.businessConflictStatus === '409' ? 409 : 412,
+    ...arrangeTypes(named, directory),
     ...arrangeMigrations(named, directory),
     control: named.control,
     clock: named.clock,

@@ -12,6 +12,7 @@ const exposed = [
   'x-ms-request-id',
   'x-ms-correlation-request-id',
   'x-armature-api-version',
+  'x-armature-generic-resource',
 ]
 
 const preflightSeconds = 600

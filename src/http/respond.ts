@@ -88,6 +88,7 @@ function commonHeaders(
   if (route?.nearestVersion !== undefined) {
     headers.push('x-armature-api-version', route.nearestVersion)
   }
+  if (route?.answerHeaders !== undefined) override(headers, route.answerHeaders)
   if (allowance !== undefined) headers.push(allowance.header, String(allowance.remaining))
   echoClientRequestId(exchange.request, headers)
   if (own !== undefined) override(headers, own)

@@ -95,14 +95,17 @@ export const commonErrors = defineErrors({
   },
   InvalidResourceNamespace: {
     status: 404,
-    message: "The resource namespace '{namespace}' is invalid: no such provider is installed.",
-    advice: 'User: `GET /providers` lists the namespaces. Operator: check the vendor words.',
+    message:
+      "The resource namespace '{namespace}' is invalid: no such provider is installed. With ARMATURE_GENERIC_RESOURCES=on its resources are stored as documents.",
+    advice:
+      'User: `GET /providers` lists the namespaces. Operator: check the vendor words; `ARMATURE_GENERIC_RESOURCES=on` stores resources of any type as documents.',
   },
   InvalidResourceType: {
     status: 404,
     message:
-      "The resource type '{type}' could not be found in the namespace '{namespace}' for api version '{version}'.",
-    advice: 'User: `GET /providers/{namespace}` lists the types and their versions.',
+      "The resource type '{type}' could not be found in the namespace '{namespace}' for api version '{version}'. With ARMATURE_GENERIC_RESOURCES=on such resources are stored as documents.",
+    advice:
+      'User: `GET /providers/{namespace}` lists the types and their versions. Operator: `ARMATURE_GENERIC_RESOURCES=on` stores resources of any type as documents.',
   },
   InvalidRequestUri: {
     status: 400,

@@ -22,6 +22,8 @@ export const sealPurposes = {
   sql: 'stored',
   /** Passwords of PostgreSQL servers and of their migrations. */
   postgres: 'stored',
+  /** What the invented keys of generic resources are made of. */
+  generic: 'stored',
   /** Links to downloads of invoices: held by clients alone. */
   'billing-downloads': 'given-out',
 } as const satisfies Readonly<Record<string, 'stored' | 'given-out'>>

@@ -4,7 +4,8 @@ import type { Problem } from './error.ts'
 import type { Limits } from './limits.ts'
 import { isJsonObject } from './patch.ts'
 
-const forbidden = /[<>%&\\?/]/
+/** Names that begin with `hidden-` are the tools' own, and hold ids. */
+const forbidden = /^(?!hidden-).*[<>%&\\?/]/is
 
 /** Every fault of a `tags` value, each with its path. */
 export function tagProblems(

@@ -15,6 +15,7 @@ import { consentParts, type ProviderDependencies, providers } from '#providers/i
 import { type Denials, openDenials } from '../installation/denials.ts'
 import type { Engines } from './engines.ts'
 import type { Foundation } from './foundation.ts'
+import { readSchemaFiles } from './generic-schemas.ts'
 import { openTemplateLinks } from './template-links.ts'
 import { openTokenEndpoint } from './token-endpoint.ts'
 
@@ -125,7 +126,10 @@ function providerEngines(
   { config, outbound }: Foundation,
   { containers, copying, migrating }: Engines,
   streams: Streams,
-): Pick<ProviderDependencies, 'containers' | 'copying' | 'migrating' | 'templateLinks'> {
+): Pick<
+  ProviderDependencies,
+  'containers' | 'copying' | 'migrating' | 'templateLinks' | 'generic'
+> {
   return {
     containers: {
       engine: containers.engine,
@@ -137,6 +141,9 @@ function providerEngines(
     },
     copying,
     migrating,
+    ...(config.generic === undefined
+      ? {}
+      : { generic: { schemaFiles: readSchemaFiles(config.generic.schemas) } }),
     ...(config.templateLinks.length === 0
       ? {}
       : { templateLinks: openTemplateLinks({ outbound, allowed: config.templateLinks }) }),

@@ -103,6 +103,7 @@ const stored: Readonly<
   storage: { text: 'a storage key', place: 'document' },
   sql: { text: 'a password', place: 'document' },
   postgres: { text: 'another password', place: 'document' },
+  generic: { text: 'a seed', place: 'document' },
   'billing-downloads': undefined,
 }
 const purposes = (Object.keys(stored) as SealPurpose[]).filter(

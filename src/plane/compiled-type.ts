@@ -16,6 +16,8 @@ export interface CompiledType {
   readonly reconcile: Reconciler<unknown> | undefined
   readonly source: Source | undefined
   readonly actions: Readonly<Record<string, Action<unknown>>>
+  /** Actions that are known by their names when they are asked for. */
+  readonly findAction?: (name: string) => Action<unknown> | undefined
   readonly collectionActions: { readonly POST?: Action<unknown>; readonly GET?: Action<unknown> }
   /** Any signed-in caller may list. */
   readonly isOpenList: boolean

@@ -66,7 +66,9 @@ export function writeRow(compiled: CompiledStoredType, resource: StoredResource)
     key: resource.id.key,
     id: resource.id.text,
     type: compiled.key,
-    tracked: stored.tracked !== undefined,
+    tracked:
+      stored.tracked !== undefined &&
+      (stored.tracked.location !== 'as-given' || resource.location !== undefined),
     uniqueKey: stored.unique?.key(resource.id, resource.model, resource.observed) ?? null,
     etag: resource.etag,
     generation: resource.generation,

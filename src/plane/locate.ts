@@ -141,7 +141,8 @@ function locateResource(
   const needs = write ? 'write' : verb === 'delete' ? 'delete' : 'read'
   const base = {
     id: compiled.stored?.sharedRow?.idOf(id) ?? id,
-    type: compiled.fullType,
+    type: compiled.declaration.countedAs ?? compiled.fullType,
+    ...headersOf(compiled),
     action: compiled.permissions[needs],
     operation: compiled.permissions[needs],
     leavesRecord: needs !== 'read',
@@ -184,7 +185,8 @@ function locateCollection(
       return {
         kind: 'list',
         id: parsed.parent,
-        type: compiled.fullType,
+        type: compiled.declaration.countedAs ?? compiled.fullType,
+        ...headersOf(compiled),
         action: compiled.isOpenList ? '' : compiled.permissions.read,
         operation: compiled.permissions.read,
         leavesRecord: false,
@@ -203,8 +205,7 @@ function locateCollection(
   const parentTypes = parsed.types.slice(0, -1)
   const parent = parentTypes.length > 0 ? registry.find(parsed.namespace, parentTypes) : undefined
   if (parent !== undefined && fitsScope(parent, parsed.parent)) {
-    const lower = parsed.word.toLowerCase()
-    const found = Object.entries(parent.actions).find(([name]) => name.toLowerCase() === lower)
+    const found = findAction(parent, parsed.word)
     if (found !== undefined) {
       const served = requireServedVersion(registry, parent, asked)
       const [name, action] = found
@@ -220,6 +221,16 @@ function locateCollection(
     throw notAllowed(method, methods)
   }
   throw unknownType(registry, parsed.namespace, parsed.types, asked)
+}
+
+function findAction(
+  { actions, findAction }: CompiledType,
+  word: string,
+): readonly [string, Action<unknown>] | undefined {
+  const lower = word.toLowerCase()
+  const declared = Object.entries(actions).find(([name]) => name.toLowerCase() === lower)
+  const found = declared ?? findAction?.(word)
+  return found === undefined || 'length' in found ? found : [word, found]
 }
 
 function actionRoute(
@@ -243,7 +254,8 @@ function actionRoute(
   return {
     kind: 'action',
     id: parent,
-    type: compiled.fullType,
+    type: compiled.declaration.countedAs ?? compiled.fullType,
+    ...headersOf(compiled),
     action: needs,
     operation: named,
     leavesRecord:
@@ -260,6 +272,11 @@ function actionRoute(
     version: served.version,
     declaredAction: action,
   }
+}
+
+function headersOf({ declaration }: CompiledType): Pick<Route, 'answerHeaders'> {
+  const { answerHeaders } = declaration
+  return answerHeaders === undefined ? {} : { answerHeaders }
 }
 
 function nearestVersion({ version, isUnlisted }: ServedVersion): Pick<Route, 'nearestVersion'> {

@@ -41,6 +41,8 @@ export interface Route {
   readonly body: 'required' | 'optional' | 'none'
   /** The version that answers, where the one that was asked for is not listed. */
   readonly nearestVersion?: string
+  /** Headers of its answer, also of a refusal. */
+  readonly answerHeaders?: Readonly<Record<string, string>>
   /** `relaxed`: JSON as people write it, with comments and names without quotes. */
   readonly bodySyntax: 'strict' | 'relaxed'
   /** How throttling counts it. */

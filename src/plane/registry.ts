@@ -11,6 +11,8 @@ import type { Source } from './declare/computed.ts'
 import type { Provider, ResourceType } from './declare/provider.ts'
 import type { ReconciledType } from './declare/reconciled.ts'
 import type { StoredType, StoredVerb } from './declare/stored.ts'
+import type { UnservedType } from './declare/unserved.ts'
+import type { Version } from './declare/wire.ts'
 import { describe } from './describe.ts'
 import { providerOperations } from './provider-operations.ts'
 
@@ -31,7 +33,10 @@ export interface Registry {
   readonly versionRule: VersionRule
   readonly types: readonly CompiledType[]
   readonly providers: readonly Provider[]
-  /** The type at a path: `undefined` namespace for the implied ones. Case does not matter. */
+  /**
+   * The type at a path: `undefined` namespace for the implied ones. Case does not matter. One that no provider declares
+   * is what the provider of unserved types makes of it, where there is one.
+   */
   find(namespace: string | undefined, types: readonly string[]): CompiledType | undefined
   /** The type of a row. */
   byKey(key: string): CompiledStoredType | undefined
@@ -49,6 +54,7 @@ export function createRegistry(
   const byKey = new Map<string, CompiledType>()
   /** As declarations write them, in the code: there are few. */
   const byName = new Map<string, CompiledStoredType>()
+  const unserved = createUnservedTypes(providers)
   const namespaces = new Map<string, Provider>()
   for (const provider of providers) {
     const namespace = qualify(words, provider.namespace)
@@ -62,6 +68,10 @@ export function createRegistry(
     }
   }
   const impliedPrefix = `${qualify(words, 'Resources').toLowerCase()}/`
+  const unservedByName = (name: string): CompiledStoredType | undefined => {
+    const [namespace = '', ...types] = name.split('/')
+    return unserved(namespace, types)
+  }
   const registry: Registry = {
     words,
     versionRule,
@@ -72,18 +82,21 @@ export function createRegistry(
       const found = byKey.get(prefix + types.join('/').toLowerCase())
       // Implied types are reached without `providers`, all others only with it.
       const implied = found?.declaration.scope === 'implied'
-      return implied === (namespace === undefined) ? found : undefined
+      if (found !== undefined || namespace === undefined) {
+        return implied === (namespace === undefined) ? found : undefined
+      }
+      return unserved(namespace, types)
     },
     byKey(key) {
-      const found = byKey.get(key)
+      const found = byKey.get(key) ?? unservedByName(key)
       return isStored(found) ? found : undefined
     },
     byName(name) {
       const known = byName.get(name)
       if (known !== undefined) return known
-      const found = byKey.get(qualify(words, name).toLowerCase())
+      const found = byKey.get(qualify(words, name).toLowerCase()) ?? unservedByName(name)
       if (!isStored(found)) throw new Error(`no stored type ${name} is declared`)
-      byName.set(name, found)
+      if (byKey.has(found.key)) byName.set(name, found)
       return found
     },
     hasNamespace: (namespace) => namespaces.has(namespace.toLowerCase()),
@@ -135,6 +148,76 @@ function compile(provider: Provider, declaration: ResourceType, words: VendorWor
     dates: dates === 'any' ? dates : [...dates].sort(compareApiVersions),
     compatible: dates === 'any' ? [] : compatibleVersionsOf(provider, stored, dates),
     verbs: new Set(stored === undefined ? verbsOf(computed?.source) : (stored.verbs ?? allVerbs)),
+    errorFamily: provider.errorFamily ?? 'resource-manager',
+    refuseProblems: provider.refuseProblems ?? refuseProblems,
+  }
+}
+
+/** Compiled types that no provider declares; the one that was not asked for longest is made anew. */
+const unservedKeptMax = 1000
+
+function createUnservedTypes(
+  providers: readonly Provider[],
+): (namespace: string, types: readonly string[]) => CompiledStoredType | undefined {
+  const provider = providers.find((one) => one.unserved !== undefined)
+  const kept = new Map<string, CompiledStoredType>()
+  return (namespace, types) => {
+    const key = `${namespace}/${types.join('/')}`.toLowerCase()
+    const declared = kept.has(key) ? undefined : provider?.unserved?.(namespace, types)
+    const found =
+      kept.get(key) ??
+      (provider === undefined || declared === undefined
+        ? undefined
+        : compileUnserved(provider, declared, namespace))
+    if (found === undefined) return undefined
+    kept.delete(key)
+    kept.set(key, found)
+    const [oldest] = kept.keys()
+    if (kept.size > unservedKeptMax && oldest !== undefined) kept.delete(oldest)
+    return found
+  }
+}
+
+/** Empty to whoever walks it: dates are without number. */
+class VersionsOfAnyDate extends Map<string, Version<unknown>> {
+  readonly #versionOf: (date: string) => Version<unknown>
+
+  constructor(versionOf: (date: string) => Version<unknown>) {
+    super()
+    this.#versionOf = versionOf
+  }
+
+  override get(date: string): Version<unknown> {
+    return this.#versionOf(date)
+  }
+}
+
+function compileUnserved(
+  provider: Provider,
+  { declaration, versionOf, action }: UnservedType,
+  namespace: string,
+): CompiledStoredType {
+  const { type } = declaration
+  return {
+    declaration,
+    stored: declaration,
+    reconcile: undefined,
+    source: declaration.source,
+    actions: declaration.actions ?? {},
+    findAction: action,
+    collectionActions: {},
+    isOpenList: false,
+    namespace,
+    fullType: type,
+    key: type.toLowerCase(),
+    wireType: type,
+    permission: type,
+    permissions: { read: `${type}/read`, write: `${type}/write`, delete: `${type}/delete` },
+    words: type.split('/').slice(1),
+    versions: new VersionsOfAnyDate(versionOf),
+    dates: 'any',
+    compatible: [],
+    verbs: new Set(declaration.verbs ?? allVerbs),
     errorFamily: provider.errorFamily ?? 'resource-manager',
     refuseProblems: provider.refuseProblems ?? refuseProblems,
   }

@@ -117,6 +117,10 @@ export async function lockParent(deps: PlaneDependencies, tx: Tx, id: ResourceId
     const compiled = deps.registry.find(last.namespace, last.types.slice(0, -1))
     if (!isStored(compiled)) return
     const row = await tx.lock(parent.key, 'share')
+    if (row === undefined && compiled.stored.isImplied?.(parent) === true) {
+      await lockParent(deps, tx, parent)
+      return
+    }
     if (row === undefined) throw refuse.ParentResourceNotFound({ id: parent.text })
     const resource = readRow(row)
     compiled.stored.container?.allowsChildren?.(resource)

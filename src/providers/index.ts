@@ -3,6 +3,7 @@
 import type { CopyEngine } from '#engines/copy/engine.ts'
 import type { DatabaseEngine } from '#engines/databases/engine.ts'
 import type { Provider } from '#plane/declare/provider.ts'
+import type { RouteDescription } from '#plane/plane.ts'
 import type { ProviderContext } from '#plane/provider-context.ts'
 import type { Migration } from '#stores/store.ts'
 import type { ConsentDependencies } from './api-management/dependencies.ts'
@@ -19,6 +20,8 @@ import { dataShareProvider } from './data-share/provider.ts'
 import type { MigrationSettings } from './db-for-postgresql/dependencies.ts'
 import { serverSighting } from './db-for-postgresql/domain/server-availability.ts'
 import { postgresProvider } from './db-for-postgresql/provider.ts'
+import type { SchemaFile } from './generic/domain/schemas.ts'
+import { genericProvider, genericRoutes } from './generic/provider.ts'
 import { insightsProvider } from './insights/provider.ts'
 import { openManagedIdentities } from './managed-identity/domain/managed-identities.ts'
 import { managedIdentityProvider } from './managed-identity/provider.ts'
@@ -54,6 +57,8 @@ export interface ProviderDependencies {
   readonly copying?: Copying
   /** Without it the namespace of database migrations is not there. */
   readonly migrating?: Migrating
+  /** Without it resources of types that nobody serves are refused. */
+  readonly generic?: { readonly schemaFiles: readonly SchemaFile[] }
   /** Without it API management has no authorizations. */
   readonly consent?: Consenting
 }
@@ -83,6 +88,7 @@ export function providers(deps: ProviderDependencies): readonly Provider[] {
     resourcesProvider({
       tenantId,
       ...services,
+      describe: () => withGeneric(services.describe(), deps),
       deployments: {
         ...context,
         threads: new TemplateThreads(context.clock),
@@ -102,6 +108,9 @@ export function providers(deps: ProviderDependencies): readonly Provider[] {
       deps.consent === undefined ? undefined : consentParts(context, deps.consent),
     ),
     managedIdentityProvider(context),
+    ...(deps.generic === undefined
+      ? []
+      : [genericProvider({ ...context, ...deps.generic, seal: context.sealOf('generic') })]),
     billingProvider(context),
     insightsProvider(context),
     resourceHealthProvider({
@@ -146,6 +155,17 @@ export function providers(deps: ProviderDependencies): readonly Provider[] {
           }),
         ]),
   ]
+}
+
+/** What provider lists show: what is served, and the generic types that are known by name. */
+function withGeneric(
+  served: readonly RouteDescription[],
+  { context, generic }: ProviderDependencies,
+): readonly RouteDescription[] {
+  if (generic === undefined) return served
+  const types = new Set(served.map(({ type }) => type.toLowerCase()))
+  const added = genericRoutes({ ...context, ...generic })
+  return [...served, ...added.filter(({ type }) => !types.has(type.toLowerCase()))]
 }
 
 /** What authorizations of API management need; the pages of a consent need the same. */

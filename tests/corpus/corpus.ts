@@ -214,3 +214,6 @@ function madeUpObject(declaration: JsonObject, definitions: JsonObject, depth: n
     [discriminator['propertyName']]: kind,
   }
 }
+
+/** The vendor words that the corpus' templates are written with. */
+export const corpusWords = { namespace: 'Microsoft', brand: 'Microsoft' } as const

@@ -10,4 +10,8 @@ export interface EveryType {
    * the types whose paths carry no `providers`.
    */
   readonly scope: 'tenant' | 'subscription' | 'resource-group' | 'any' | 'implied'
+  /** Headers of every answer that is located to the type. */
+  readonly answerHeaders?: Readonly<Record<string, string>>
+  /** What metrics and logs call it, where its names are without number. */
+  readonly countedAs?: string
 }

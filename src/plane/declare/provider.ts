@@ -5,6 +5,7 @@ import type { ActionType } from './action.ts'
 import type { ComputedType } from './computed.ts'
 import type { ReconciledType } from './reconciled.ts'
 import type { StoredType } from './stored.ts'
+import type { DeclareUnserved } from './unserved.ts'
 
 /** A resource type: one entry of the table. */
 export type ResourceType = StoredType | ReconciledType | ComputedType | ActionType
@@ -25,6 +26,8 @@ export interface Provider {
    * was in force on its day (`nearestApiVersion`).
    */
   readonly compatibleVersions?: readonly string[]
+  /** Serves what no provider declares, in any namespace. One provider at the most has it. */
+  readonly unserved?: DeclareUnserved
   /**
    * Work of its own beside the reconciler (meters, schedules, sweeps): begun once the installation serves, ended
    * by disposal, which waits for what is under way. Every replica begins it: what may run once only takes a lease.

@@ -31,8 +31,11 @@ export type StoredVerb = 'get' | 'list' | 'put' | 'patch' | 'delete'
 
 /** Has `location` and `tags`, and appears in generic lists. */
 export interface Tracked<M> {
-  /** `optional` takes the group's location. */
-  readonly location: 'required' | 'optional'
+  /**
+   * `optional` takes the group's location. `as-given` does so directly in a group; elsewhere the resource has a location,
+   * and appears in generic lists, where the body gives one.
+   */
+  readonly location: 'required' | 'optional' | 'as-given'
   /** What a write with another location meets, where it is not the common code. */
   refuseMove?(resource: Resource<M>, location: string): ApiError
 }
@@ -104,6 +107,8 @@ export interface StoredMembers<M> extends EveryType {
   readonly protocol?: Protocol
   readonly container?: Container<M>
   readonly sharedRow?: SharedRow
+  /** Is one of this id there with its parent, without being stored? It has no body then, and children may be. */
+  isImplied?(id: ResourceId): boolean
   /** Items beside the stored ones (built-in roles), asked before the store. */
   readonly source?: Source
   /** Changes are appended to this feed of the store, for an index in memory. */

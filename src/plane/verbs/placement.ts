@@ -28,6 +28,7 @@ export function withLocation({ compiled, id, current, scope }: Placing, desired:
   const { location } = desired
   if (current !== undefined) {
     if (location !== undefined && !sameLocation(location, current.location)) {
+      if (tracked.location === 'as-given' && current.location === undefined) return desired
       throw (
         tracked.refuseMove?.(current, location) ??
         refuse.InvalidResourceLocation({
@@ -41,6 +42,8 @@ export function withLocation({ compiled, id, current, scope }: Placing, desired:
   }
   if (location !== undefined && location.trim() !== '') return desired
   if (tracked.location === 'required') throw refuse.LocationRequired({}, { target: 'location' })
+  if (tracked.location === 'as-given' && !liesInGroup(id))
+    return { ...desired, location: undefined }
   return { ...desired, location: scope?.location ?? defaultLocation(id) }
 }
 
@@ -49,6 +52,11 @@ const shownMax = 100
 
 export function defaultLocation(id: ResourceId): string {
   return resourceGroupOf(id) === undefined ? 'global' : 'local'
+}
+
+/** Neither a child nor an extension of another resource, and in a group. */
+function liesInGroup({ segments: [scope, own, ...rest] }: ResourceId): boolean {
+  return scope?.types.length === 2 && own?.types.length === 1 && rest.length === 0
 }
 
 function sameLocation(a: string | undefined, b: string | undefined): boolean {

@@ -8,11 +8,18 @@ import { defaultLimits } from '#kernel/limits.ts'
 import { isTerminalState } from '#kernel/operation.ts'
 import { type Seal, silentLog } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
-import { contractWords } from '#kernel/vendor.ts'
-import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
+import { contractWords, type VendorWords } from '#kernel/vendor.ts'
+import { createPlane, type PlaneServices, type RunningPlane } from '#plane/create-plane.ts'
+import type { Provider } from '#plane/declare/provider.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
 import { ask } from '#plane/testing/ask.ts'
-import { memoryWorkloads, realClock, realIds, testSeal } from '#plane/testing/provider-context.ts'
+import {
+  memoryWorkloads,
+  realClock,
+  realIds,
+  testProviderContext,
+  testSeal,
+} from '#plane/testing/provider-context.ts'
 import { memoryStore, owner, realTimers } from '#plane/testing/start.ts'
 import type { Store } from '#stores/store.ts'
 import { createAuthorizer } from '../../authorization/domain/authorizer.ts'
@@ -20,6 +27,8 @@ import { ownerRoleId } from '../../authorization/domain/built-in-roles.ts'
 import { lockGuard } from '../../authorization/domain/lock-guard.ts'
 import { authorizationProvider } from '../../authorization/provider.ts'
 import { containerInstanceProvider } from '../../container-instance/provider.ts'
+import { genericProvider } from '../../generic/provider.ts'
+import { managedIdentityProvider } from '../../managed-identity/provider.ts'
 import { openSecretStore } from '../../secrets/domain/secret-store.ts'
 import { secretsProvider } from '../../secrets/provider.ts'
 import { TemplateThreads } from '../domain/evaluation/template-threads.ts'
@@ -58,11 +67,15 @@ interface StartOptions {
   /** One that another process can open too. */
   readonly seal?: Seal
   readonly links?: TemplateLinks
+  /** Types that nobody serves are stored as documents. */
+  readonly generic?: boolean
+  readonly words?: VendorWords
   /** Of the simulated containers, for a process that is killed; the caller removes it. */
   readonly folder?: string
 }
 
 export async function startDeployments(options: StartOptions = {}): Promise<Started> {
+  const { words = contractWords } = options
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'armature-deployments-'))
   const store = options.store ?? (await memoryStore())
   const engine = new SimulatedEngine({
@@ -73,14 +86,14 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
   })
   const directory = { find: async () => undefined, groupsOf: async () => [] }
   const authorizer = createAuthorizer({
-    words: contractWords,
+    words,
     feed: store.feed('authorization'),
     directoryFeed: { position: () => 0 },
     directory,
     reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
   })
   const { tenantId } = owner
-  const context = { clock: realClock, ids: realIds, words: contractWords, tenantId }
+  const context = { clock: realClock, ids: realIds, words, tenantId }
   const plane = createPlane({
     ...context,
     providers: (services) => [
@@ -98,7 +111,7 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
         },
       }),
       authorizationProvider({
-        words: contractWords,
+        words,
         directory,
         isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
       }),
@@ -113,8 +126,10 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
         log: silentLog,
         secrets: openSecretStore({ services, seal: testSeal }),
       }),
+      ...(options.generic === true ? genericAndIdentities(store, services, words) : []),
     ],
     store,
+    ...(options.generic === true ? { apiVersions: 'nearest' as const } : {}),
     access: authorizer,
     log: silentLog,
     limits: defaultLimits,
@@ -123,9 +138,10 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
     timers: realTimers,
     guards: [lockGuard],
   })
-  const roleDefinitionId = `${subscription}/providers/Vendor.Authorization/roleDefinitions/${ownerRoleId}`
+  const vendor = words.namespace
+  const roleDefinitionId = `${subscription}/providers/${vendor}.Authorization/roleDefinitions/${ownerRoleId}`
   const properties = { principalId: owner.id, roleDefinitionId, principalType: 'User' }
-  const first = `/providers/Vendor.Authorization/roleAssignments/${owner.id}`
+  const first = `/providers/${vendor}.Authorization/roleAssignments/${owner.id}`
   const unasked = { as: owner, version: '2022-04-01', isUnasked: true }
   await ask(plane, 'PUT', first, { properties }, unasked)
   if (options.asleep !== true) plane.reconciler.start()
@@ -151,4 +167,17 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
       if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** What published templates deploy besides. */
+function genericAndIdentities(
+  store: Store,
+  services: PlaneServices,
+  words: VendorWords,
+): readonly Provider[] {
+  const context = testProviderContext(store, services, { words })
+  return [
+    managedIdentityProvider(context),
+    genericProvider({ ...context, seal: testSeal, schemaFiles: [] }),
+  ]
 }

@@ -40,6 +40,8 @@ const outputsLengthMax = 512 * 1024
 const stepSeconds = 1
 const sweepPageSize = 500
 const activeCode = 'DeploymentActive'
+/** Of types that take every version. */
+const anyDate = '2025-01-01'
 
 export interface RunDependencies {
   readonly caller: Caller
@@ -347,7 +349,7 @@ export async function* membersOf(
     for (const { resource, compiled } of page.items) {
       const { id } = resource
       if (id.segments.length !== 2 || id.segments[1]?.types.length !== 1) continue
-      const version = compiled.dates === 'any' ? '' : (compiled.dates[0] ?? '')
+      const version = compiled.dates === 'any' ? anyDate : (compiled.dates[0] ?? '')
       yield { key: id.key, text: id.text, version }
     }
     after = page.next

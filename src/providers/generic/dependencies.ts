@@ -1,0 +1,12 @@
+/** What generic resources are given. */
+
+import type { Seal } from '#kernel/ports.ts'
+import type { ProviderContext } from '#plane/provider-context.ts'
+import type { SchemaFile } from './domain/schemas.ts'
+
+export interface GenericDependencies
+  extends Pick<ProviderContext, 'ids' | 'tenantId' | 'publicUrl' | 'words'> {
+  readonly seal: Seal
+  /** Published schemas, by which bodies are checked. */
+  readonly schemaFiles: readonly SchemaFile[]
+}

@@ -1,0 +1,245 @@
+/**
+ * The stored shape of a generic resource: its body without the envelope and without what it only reads. What a reader
+ * sees is made of it here. Nothing that a body calls a secret is kept.
+ */
+
+import { isJsonObject, type JsonObject, sameJson } from '#kernel/patch.ts'
+import { nameOf } from '#kernel/resource-id.ts'
+import type { ComputedProperty } from './computed-properties.ts'
+import { computedProperties, hiddenProperties, secretName } from './computed-properties.ts'
+import { type Filling, fill, memberAt } from './fill.ts'
+
+export interface GenericDocument {
+  readonly body: JsonObject
+  /** Sealed: what keys are made of that the resource's `list…` actions answer. */
+  readonly seed: string
+  /** Of the seal. */
+  readonly place: string
+}
+
+/** Members of a body that are the envelope's, or say how a template makes it. */
+const notKept = new Set([
+  'id',
+  'name',
+  'type',
+  'location',
+  'tags',
+  'systemdata',
+  'etag',
+  'apiversion',
+  'dependson',
+])
+
+/** Without the first word of the namespace. */
+export function shortType(fullType: string): string {
+  return fullType.slice(fullType.indexOf('.') + 1)
+}
+
+/** What is kept of a body: no envelope, no secret, nothing that the plane says itself. */
+export function keptBody(body: JsonObject, type: string): JsonObject {
+  const hidden = (hiddenProperties[shortType(type).toLowerCase()] ?? []).map((path) =>
+    path.toLowerCase().split('.'),
+  )
+  const kept = Object.entries(body).filter(
+    ([name]) => !notKept.has(name.toLowerCase()) && !name.startsWith(ownMark),
+  )
+  return withoutOwn(withoutSecrets(Object.fromEntries(kept), hidden) as JsonObject)
+}
+
+/** In front of the names of what `prepare` puts into a body. No template gives such a name a meaning. */
+export const ownMark = '\u0000'
+
+/** Names are told apart without case; lists are looked through. */
+function withoutSecrets(value: unknown, hidden: readonly (readonly string[])[]): unknown {
+  if (Array.isArray(value)) return value.map((one) => withoutSecrets(one, hidden))
+  if (!isJsonObject(value)) return value
+  const members = Object.entries(value).flatMap(([name, one]): readonly [string, unknown][] => {
+    const lower = name.toLowerCase()
+    const below = hidden.flatMap(([first, ...rest]) => (first === lower ? [rest] : []))
+    if (below.some((rest) => rest.length === 0)) return []
+    if (typeof one === 'string' && secretName.test(name) && !one.startsWith('/')) return []
+    return [[name, withoutSecrets(one, below)]]
+  })
+  // fromEntries defines properties, so a key named `__proto__` stays data.
+  return Object.fromEntries(members)
+}
+
+/** Without the state, and the principals that identities have here. */
+function withoutOwn(body: JsonObject): JsonObject {
+  const { properties, identity } = body
+  return {
+    ...body,
+    ...(isJsonObject(properties) ? { properties: without(properties, ['provisioningState']) } : {}),
+    ...(isJsonObject(identity) ? { identity: plainIdentity(identity) } : {}),
+  }
+}
+
+function without(object: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
+}
+
+function plainIdentity(identity: JsonObject): JsonObject {
+  const { userAssignedIdentities: assigned } = identity
+  return {
+    ...without(identity, ['principalId', 'tenantId']),
+    ...(isJsonObject(assigned)
+      ? {
+          userAssignedIdentities: Object.fromEntries(
+            Object.entries(assigned).map(([id, one]) => [
+              id,
+              isJsonObject(one) ? without(one, ['principalId', 'clientId']) : {},
+            ]),
+          ),
+        }
+      : {}),
+  }
+}
+
+/** The body as a reader sees it, with what the real resource would have computed. */
+export function shownBody(
+  filling: Filling & { readonly body: JsonObject },
+  type: string,
+): JsonObject {
+  const { body, id } = filling
+  const properties = isJsonObject(body['properties']) ? body['properties'] : {}
+  const shown = { ...body, properties: withItemIds(properties, id.text) }
+  return rowsOf(type).reduce<JsonObject>((made, row) => withComputed(made, row, filling), shown)
+}
+
+const rowsByType = Map.groupBy(computedProperties, ({ type }) => type.toLowerCase())
+
+function rowsOf(type: string): readonly ComputedProperty[] {
+  const own = rowsByType.get(shortType(type).toLowerCase()) ?? []
+  return [...(rowsByType.get('*') ?? []), ...own]
+}
+
+function withComputed(
+  made: JsonObject,
+  { path, value, when }: ComputedProperty,
+  filling: Filling,
+): JsonObject {
+  if (when !== undefined) {
+    const found = memberAt(made, when.path.split('.'))
+    if (found === undefined || !String(found).toLowerCase().includes(when.has.toLowerCase())) {
+      return made
+    }
+  }
+  const steps = path.replaceAll('[*]', '.[*]').split('.')
+  // A value at a fixed path makes the objects on its way, unless the body would say whether they are there.
+  return withValue(made, steps, { value, filling, place: '' }) as JsonObject
+}
+
+interface ComputedValue {
+  readonly value: unknown
+  readonly filling: Filling
+  readonly place: string
+}
+
+/** With the value at the path, where nothing stands there. */
+function withValue(
+  target: unknown,
+  [first, ...rest]: readonly string[],
+  { value, filling, place }: ComputedValue,
+): unknown {
+  if (first === undefined) return target === undefined ? fill(value, filling, place) : target
+  if (first === '[*]') {
+    if (!Array.isArray(target)) return target
+    return target.map((one, at) =>
+      withValue(one, rest, { value, filling, place: `${place}[${at}]` }),
+    )
+  }
+  if (target !== undefined && !isJsonObject(target)) return target
+  const own = target ?? {}
+  if (first === '*') {
+    return Object.fromEntries(
+      Object.entries(own).map(([name, one]) => [
+        name,
+        withValue(one, rest, { value, filling, place: `${place}.${name}` }),
+      ]),
+    )
+  }
+  const known = Object.keys(own).find((one) => one.toLowerCase() === first.toLowerCase())
+  const name = known ?? first
+  const isOpenEnded = rest.includes('*') || rest.includes('[*]')
+  if (known === undefined && isOpenEnded) return target
+  const inner = withValue(known === undefined ? undefined : own[known], rest, {
+    value,
+    filling,
+    place: `${place}.${name}`,
+  })
+  return inner === undefined ? target : { ...own, [name]: inner }
+}
+
+/** Without what a reader sees computed: whoever sends back what was read changes nothing. */
+export function withoutComputed(
+  filling: Filling & { readonly body: JsonObject },
+  type: string,
+): JsonObject {
+  const rows = [...rowsOf(type), { path: 'properties.provisioningState' }]
+  return rows.reduce<JsonObject>(
+    (body, { path, value }: { readonly path: string; readonly value?: unknown }) =>
+      withoutValue(body, path.replaceAll('[*]', '.[*]').split('.'), {
+        value,
+        filling,
+        place: '',
+      }) as JsonObject,
+    filling.body,
+  )
+}
+
+function withoutValue(
+  target: unknown,
+  [first, ...rest]: readonly string[],
+  { value, filling, place }: ComputedValue,
+): unknown {
+  if (first === undefined) {
+    // Of what only the plane says, any value goes.
+    const isComputed = value === undefined || sameJson(target, fill(value, filling, place))
+    return isComputed ? undefined : target
+  }
+  if (first === '[*]') {
+    if (!Array.isArray(target)) return target
+    return target.map((one, at) =>
+      withoutValue(one, rest, { value, filling, place: `${place}[${at}]` }),
+    )
+  }
+  if (!isJsonObject(target)) return target
+  const members = Object.entries(target).flatMap(([name, one]): readonly [string, unknown][] => {
+    if (first !== '*' && name.toLowerCase() !== first.toLowerCase()) return [[name, one]]
+    const kept = withoutValue(one, rest, { value, filling, place: `${place}.${name}` })
+    return kept === undefined ? [] : [[name, kept]]
+  })
+  return Object.fromEntries(members)
+}
+
+/** Elements of lists that are resources of their own by their shape (`name` and `properties`) have ids below this one. */
+function withItemIds(properties: JsonObject, id: string): JsonObject {
+  return Object.fromEntries(
+    Object.entries(properties).map(([list, items]) => {
+      if (!Array.isArray(items)) return [list, items]
+      return [
+        list,
+        items.map((item: unknown) => (isItem(item) ? withItemId(item, `${id}/${list}`) : item)),
+      ]
+    }),
+  )
+}
+
+function isItem(item: unknown): item is JsonObject & { readonly name: string } {
+  return isJsonObject(item) && typeof item['name'] === 'string' && isJsonObject(item['properties'])
+}
+
+function withItemId(item: JsonObject & { readonly name: string }, below: string): JsonObject {
+  const { properties } = item
+  const provisioned = { provisioningState: 'Succeeded', ...(properties as JsonObject) }
+  return { id: `${below}/${item.name}`, ...item, properties: provisioned }
+}
+
+/** The element of its parent's list that a child is, where the parent was given its children in its body. */
+export function itemOf(parent: JsonObject, filling: Pick<Filling, 'id'>): JsonObject | undefined {
+  const list = filling.id.segments.at(-1)?.types.at(-1) ?? ''
+  const items = memberAt(parent['properties'], [list])
+  if (!Array.isArray(items)) return undefined
+  const name = nameOf(filling.id).toLowerCase()
+  return items.filter(isItem).find((one) => one.name.toLowerCase() === name)
+}

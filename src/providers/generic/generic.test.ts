@@ -1,0 +1,225 @@
+/** Resources of types that nobody serves: off, on, and what a client sees of them; on both stores. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from '#kernel/error.ts'
+import { defaultLimits } from '#kernel/limits.ts'
+import { contractWords } from '#kernel/vendor.ts'
+import { nobody } from '#plane/testing/start.ts'
+import { openPostgres } from '#stores/postgres/open.ts'
+import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
+import { requireOrSkip } from '../../../tests/require.ts'
+import { group, type Started, startDeployments, templateFor } from '../resources/testing/start.ts'
+
+const networks = `${group}/providers/Vendor.Network/virtualNetworks`
+const network = `${networks}/n`
+const options = { version: '2019-01-01' }
+
+// Answers are read as the clients see them.
+// biome-ignore lint/suspicious/noExplicitAny: their shape is what is tested.
+const json = ({ body }: { readonly body?: unknown }): any => JSON.parse(JSON.stringify(body))
+
+async function refusalOf(work: () => Promise<unknown>): Promise<ApiError> {
+  try {
+    await work()
+  } catch (error) {
+    if (error instanceof ApiError) return error
+    throw error
+  }
+  throw new Error('it was not refused')
+}
+
+const body = {
+  location: 'here',
+  tags: { team: 'blue' },
+  sku: { name: 'Standard' },
+  properties: { addressSpace: { addressPrefixes: ['10.0.0.0/16'] }, adminPassword: 'open sesame' },
+}
+
+async function lives(started: Started): Promise<void> {
+  const { call } = started
+  const made = await call('PUT', network, body, options)
+  assert.equal(made.status, 201)
+  const shown = json(made)
+  assert.equal(shown.type, 'Vendor.Network/virtualNetworks')
+  assert.equal(shown.properties.provisioningState, 'Succeeded')
+  assert.equal(shown.systemData.createdByType, 'User')
+  assert.equal(JSON.stringify(shown).includes('sesame'), false)
+  const same = await call('PUT', network, body, { version: '2024-05-01' })
+  assert.equal(same.etag, made.etag, 'a PUT that changes nothing writes nothing')
+  const patched = await call('PATCH', network, { properties: { mtu: 9000 }, tags: {} }, options)
+  assert.deepEqual(json(patched).properties.addressSpace, body.properties.addressSpace)
+  assert.equal(json(patched).properties.mtu, 9000)
+  assert.deepEqual(json(patched).tags, {})
+  const child = await call('PUT', `${network}/subnets/s`, { properties: {} }, options)
+  assert.equal(json(child).location, undefined)
+  const orphan = await refusalOf(() => call('PUT', `${networks}/none/subnets/s`, {}, options))
+  assert.equal(orphan.code, 'ParentResourceNotFound')
+  const extension = `${network}/providers/Vendor.Insights/diagnosticSettings/d`
+  await call('PUT', extension, { properties: {} }, options)
+  const subscription = group.slice(0, group.indexOf('/resourceGroups'))
+  const listed = [
+    networks,
+    `${network}/subnets`,
+    `${subscription}/providers/Vendor.Network/virtualNetworks`,
+    `${group}/resources`,
+  ]
+  for (const path of listed) {
+    const version = path.endsWith('/resources') ? '2021-04-01' : '2019-01-01'
+    const { value } = json(await call('GET', path, undefined, { version }))
+    assert.equal(value.length, 1, path)
+  }
+  assert.equal((await call('HEAD', network, undefined, options)).status, 204)
+  const lock = `${network}/providers/Vendor.Authorization/locks/l`
+  await call('PUT', lock, { properties: { level: 'CanNotDelete' } }, { version: '2016-09-01' })
+  const locked = await refusalOf(() => call('DELETE', network, undefined, options))
+  assert.equal(locked.code, 'ScopeLocked')
+  await call('DELETE', lock, undefined, { version: '2016-09-01' })
+  assert.equal((await call('DELETE', network, undefined, options)).status, 200)
+  const gone = await refusalOf(() => call('GET', extension, undefined, options))
+  assert.equal(gone.code, 'ResourceNotFound', 'what hangs below goes with it')
+}
+
+test('a generic resource is written, read, listed, locked and deleted as any other', async () => {
+  await using started = await startDeployments({ generic: true })
+  await lives(started)
+})
+
+test('the same on PostgreSQL', async (t) => {
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+  await using server = await startPostgres({ fsync: false })
+  await using store = await openPostgres({
+    url: await server.createDatabase(),
+    poolSize: 4,
+    clock: Date,
+    migrations: [],
+    words: contractWords,
+    transactionRetriesMax: defaultLimits.transactionRetriesMax,
+  })
+  await using started = await startDeployments({ generic: true, store })
+  await lives(started)
+})
+
+test('without the setting they are refused, and the refusal says that it exists', async () => {
+  await using started = await startDeployments()
+  const namespace = await refusalOf(() => started.call('PUT', network, body, options))
+  assert.equal(namespace.code, 'InvalidResourceNamespace')
+  assert.match(namespace.message, /ARMATURE_GENERIC_RESOURCES=on/)
+  const type = `${group}/providers/Vendor.Secrets/others/o`
+  const refusal = await refusalOf(() => started.call('PUT', type, body, options))
+  assert.equal(refusal.code, 'InvalidResourceType')
+  assert.match(refusal.message, /ARMATURE_GENERIC_RESOURCES=on/)
+})
+
+test('rights are asked by the name of the type, and versions are dates', async () => {
+  await using started = await startDeployments({ generic: true })
+  const denied = await refusalOf(() =>
+    started.call('PUT', network, body, { ...options, as: nobody }),
+  )
+  assert.equal(denied.code, 'AuthorizationFailed')
+  assert.match(denied.message, /Vendor\.Network\/virtualNetworks\/write/)
+  const version = await refusalOf(() =>
+    started.call('PUT', network, body, { version: '2019-13-45' }),
+  )
+  assert.equal(version.code, 'InvalidApiVersionParameter')
+  const odd = `${group}/providers/Vendor.Network/virtual networks/n`
+  assert.equal((await refusalOf(() => started.call('PUT', odd, body, options))).status, 404)
+  const deny = `${group}/providers/Vendor.Authorization/denyAssignments/d`
+  const withheld = await refusalOf(() => started.call('PUT', deny, body, options))
+  assert.equal(withheld.code, 'InvalidResourceType', 'nobody is to rely on what refuses nothing')
+})
+
+test('the route says that the type is generic, and counts all of them as one', async () => {
+  await using started = await startDeployments({ generic: true })
+  const query = new URLSearchParams({ 'api-version': '2019-01-01' })
+  const route = started.plane.locate('GET', network, query)
+  assert.deepEqual(route.answerHeaders, { 'x-armature-generic-resource': 'true' })
+  assert.equal(route.type, 'generic')
+  const served = started.plane.locate('GET', `${group}/providers/Vendor.Secrets/vaults/v`, query)
+  assert.equal(served.answerHeaders, undefined)
+})
+
+test('keys are invented once for a resource, and sealed; a resource made anew has others', async () => {
+  await using started = await startDeployments({ generic: true })
+  const { call } = started
+  const account = `${group}/providers/Vendor.Cache/redis/r`
+  const keys = async () => json(await call('POST', `${account}/listKeys`, undefined, options))
+  const missing = await refusalOf(keys)
+  assert.equal(missing.code, 'ResourceNotFound')
+  await call('PUT', account, { properties: { x: 1 } }, options)
+  const first = await keys()
+  assert.match(first.primaryKey, /^[A-Za-z0-9+/]{43}=$/)
+  assert.notEqual(first.primaryKey, first.secondaryKey)
+  await call('PUT', account, { properties: { x: 2 } }, options)
+  await call('PATCH', account, { properties: { x: 3 } }, options)
+  assert.deepEqual(await keys(), first)
+  const row = await started.store.get(account.toLowerCase())
+  assert.equal(row?.document.includes(first.primaryKey), false)
+  await call('DELETE', account, undefined, options)
+  await call('PUT', account, { properties: { x: 1 } }, options)
+  assert.notDeepEqual(await keys(), first)
+  const other = await refusalOf(() => call('POST', `${account}/restart`, undefined, options))
+  assert.equal(other.code, 'MethodNotAllowed')
+})
+
+test('what templates read and no body gives is computed, and stays what the body gives', async () => {
+  await using started = await startDeployments({ generic: true })
+  const { call } = started
+  const address = `${group}/providers/Vendor.Network/publicIPAddresses/a`
+  const dns = { dnsSettings: { domainNameLabel: 'Web' } }
+  const named = json(
+    await call('PUT', address, { location: 'North Here', properties: dns }, options),
+  )
+  assert.equal(named.properties.dnsSettings.fqdn, 'web.northhere.cloudapp.armature.example')
+  const own = { dnsSettings: { fqdn: 'mine.example' } }
+  const given = json(
+    await call('PUT', address, { location: 'North Here', properties: own }, options),
+  )
+  assert.equal(given.properties.dnsSettings.fqdn, 'mine.example')
+  const identity = { type: 'SystemAssigned' }
+  const machine = `${group}/providers/Vendor.Compute/virtualMachines/m`
+  const made = await call('PUT', machine, { location: 'x', identity, properties: {} }, options)
+  const first = json(made)
+  assert.match(first.identity.principalId, /^[0-9a-f-]{36}$/)
+  const again = await call('PUT', machine, first, options)
+  assert.equal(again.etag, made.etag, 'what was read can be sent back, and changes nothing')
+})
+
+test('children that stand in the body of their parent are read by their ids', async () => {
+  await using started = await startDeployments({ generic: true })
+  const { call } = started
+  const subnet = { name: 's', properties: { addressPrefix: '10.0.1.0/24' } }
+  await call('PUT', network, { properties: { subnets: [subnet] } }, options)
+  const read = json(await call('GET', `${network}/subnets/s`, undefined, options))
+  assert.equal(read.properties.addressPrefix, '10.0.1.0/24')
+  assert.equal(read.type, 'Vendor.Network/virtualNetworks/subnets')
+  const missing = await refusalOf(() => call('GET', `${network}/subnets/t`, undefined, options))
+  assert.equal(missing.status, 404)
+  const blobs = `${group}/providers/Vendor.Storage/storageAccounts/a`
+  await call('PUT', blobs, { properties: {} }, options)
+  const container = `${blobs}/blobServices/default/containers/c`
+  assert.equal((await call('PUT', container, { properties: {} }, options)).status, 201)
+})
+
+test('complete mode deletes them, and a second deployment changes nothing', async () => {
+  await using started = await startDeployments({ generic: true })
+  const { call } = started
+  await call('PUT', network, body, options)
+  const deployment = `${group}/providers/Vendor.Resources/deployments/d`
+  const resource = {
+    type: 'Vendor.Network/networkSecurityGroups',
+    apiVersion: '2021-02-01',
+    name: 'g',
+    location: 'here',
+    properties: { securityRules: [] },
+  }
+  const requested = { properties: { mode: 'Complete', template: templateFor([resource]) } }
+  await call('PUT', deployment, requested)
+  await started.settle()
+  const gone = await refusalOf(() => call('GET', network, undefined, options))
+  assert.equal(gone.code, 'ResourceNotFound')
+  const answer = await call('POST', `${deployment}/whatIf`, requested)
+  const { changes } = json(answer).properties ?? json(answer)
+  const types = changes.map((one: { readonly changeType: string }) => one.changeType)
+  assert.deepEqual(types, ['NoChange'])
+})

@@ -1,0 +1,72 @@
+/**
+ * Resources of types that nobody serves, stored as documents. It is one door of the plane (`unserved`); which types
+ * there are it does not know before a path names one.
+ */
+
+import { createChecker } from '#plane/check.ts'
+import type { Provider } from '#plane/declare/provider.ts'
+import type { RouteDescription } from '#plane/plane.ts'
+import type { GenericDependencies } from './dependencies.ts'
+import { computedProperties } from './domain/computed-properties.ts'
+import { readSchemas } from './domain/schemas.ts'
+import { genericType } from './resources/documents/resource.ts'
+
+const namespaceForm = /^[A-Za-z][A-Za-z0-9]{0,62}(\.[A-Za-z][A-Za-z0-9]{0,62}){1,5}$/
+const wordForm = /^[A-Za-z][A-Za-z0-9._-]{0,79}$/
+const wordsMax = 10
+
+/**
+ * Types whose documents would make believe that something is refused: whoever wrote one would rely on it. Without the
+ * first word of the namespace, in lower case.
+ */
+const withheld = new Set(['authorization/denyassignments', 'authorization/roleassignments'])
+
+/** Of types that are listed though they have no version: those of the table. */
+const listedVersion = '2025-01-01'
+
+/** Types that it knows by name, as provider lists show them; any other is taken as well. */
+export function genericRoutes({
+  words,
+  schemaFiles,
+}: Pick<GenericDependencies, 'words' | 'schemaFiles'>): readonly RouteDescription[] {
+  const known = new Map(
+    computedProperties
+      .filter(({ type }) => type !== '*')
+      .map(({ type }) => [
+        `${words.namespace}.${type}`.toLowerCase(),
+        `${words.namespace}.${type}`,
+      ]),
+  )
+  const given = readSchemas(schemaFiles).types
+  for (const [key, { type }] of given) known.set(key, type)
+  return [...known].map(([key, type]) => ({
+    namespace: type.slice(0, type.indexOf('/')),
+    type,
+    versions: given.get(key)?.versions ?? [listedVersion],
+    compatibleVersions: [],
+    method: 'PUT',
+    path: `/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/${type}`,
+    action: `${type}/write`,
+    summary: 'Store a document',
+    operationName: 'Generic_CreateOrUpdate',
+    longRunning: false,
+    errorFamily: 'resource-manager',
+  }))
+}
+
+/** Throws `SchemaFileError`. */
+export function genericProvider(deps: GenericDependencies): Provider {
+  const shared = { ...deps, schemas: readSchemas(deps.schemaFiles), checker: createChecker() }
+  return {
+    namespace: 'Generic',
+    description: 'Resources of types that nobody serves, stored as documents.',
+    types: [],
+    unserved(namespace, types) {
+      if (!namespaceForm.test(namespace) || types.length > wordsMax) return undefined
+      if (!types.every((one) => wordForm.test(one))) return undefined
+      const short = `${namespace.slice(namespace.indexOf('.') + 1)}/${types.join('/')}`
+      if (withheld.has(short.toLowerCase())) return undefined
+      return genericType(shared, `${namespace}/${types.join('/')}`)
+    },
+  }
+}

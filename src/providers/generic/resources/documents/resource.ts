@@ -1,0 +1,209 @@
+/** A type that nobody serves: its resources are documents in any api-version, and nothing stands behind them. */
+
+import Type, { type TSchema } from 'typebox'
+import { refuse } from '#kernel/error.ts'
+import { isJsonObject, type JsonObject, mergePatch } from '#kernel/patch.ts'
+import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
+import type { Checker } from '#plane/check.ts'
+import type { Action } from '#plane/declare/action.ts'
+import type { GetContext } from '#plane/declare/computed.ts'
+import type { Reader, Resource } from '#plane/declare/resource.ts'
+import { defineStored, type StoredType } from '#plane/declare/stored.ts'
+import type { UnservedType } from '#plane/declare/unserved.ts'
+import type { Version, View } from '#plane/declare/wire.ts'
+import type { GenericDependencies } from '../../dependencies.ts'
+import { impliedChildren } from '../../domain/computed-properties.ts'
+import {
+  type GenericDocument,
+  itemOf,
+  keptBody,
+  ownMark,
+  shortType,
+  shownBody,
+  withoutComputed,
+} from '../../domain/document.ts'
+import { type Filling, fill } from '../../domain/fill.ts'
+import { listAnswers } from '../../domain/list-answers.ts'
+import type { GivenSchemas } from '../../domain/schemas.ts'
+
+const openBody = Type.Object({})
+const openAnswer = Type.Object({ properties: Type.Object({}) })
+const seedMember = `${ownMark}seed`
+const placeMember = `${ownMark}place`
+const seedBytes = 32
+
+export interface GenericTypeDependencies extends GenericDependencies {
+  readonly schemas: GivenSchemas
+  readonly checker: Checker
+}
+
+export function genericType(deps: GenericTypeDependencies, type: string): UnservedType {
+  return {
+    declaration: declarationOf(deps, type),
+    action: (name) => (/^list/i.test(name) ? listAction(deps, type, name) : undefined),
+    // The model is this provider's own, erased as in `defineStored`.
+    versionOf: (date) => versionOf(deps, type, date) as unknown as Version<unknown>,
+  }
+}
+
+function declarationOf(deps: GenericTypeDependencies, type: string): StoredType {
+  const isChild = type.split('/').length > 2
+  const implied = impliedChildren[shortType(type).toLowerCase()]
+  return defineStored<GenericDocument>({
+    type,
+    description: 'Stored as a document: nothing stands behind it.',
+    scope: 'any',
+    answerHeaders: { 'x-armature-generic-resource': 'true' },
+    countedAs: 'generic',
+    tracked: { location: 'as-given' },
+    name: { pattern: /^[^\p{Cc}]{1,260}$/u, rule: '1 to 260 characters' },
+    versions: [],
+    secrets: 'sent-nowhere',
+    isImplied: (id) => implied?.test(nameOf(id)) === true,
+    async prepare({ id }, body: JsonObject) {
+      const seed = deps.seal.seal(deps.ids.secret(seedBytes), id.key)
+      const filling = { ...fillingOf(deps, id, textOf(body['location'])), body }
+      return { ...withoutComputed(filling, type), [seedMember]: seed, [placeMember]: id.key }
+    },
+    summary: ({ body }) =>
+      Object.fromEntries(
+        ['kind', 'sku', 'plan', 'identity', 'managedBy', 'zones'].flatMap((name) =>
+          body[name] === undefined ? [] : [[name, body[name]]],
+        ),
+      ),
+    envelope: (resource, view) => wireOf(deps, type, resource, view),
+    ...(isChild ? { source: { get: (context) => childInParent(deps, type, context) } } : {}),
+  })
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function versionOf(
+  deps: GenericTypeDependencies,
+  type: string,
+  date: string,
+): Version<GenericDocument> {
+  const body: TSchema = deps.schemas.bodyOf(type, date) ?? openBody
+  return {
+    date,
+    body,
+    answer: openAnswer,
+    unknownProperties: 'ignore',
+    toModel(given: JsonObject, previous) {
+      const { seed, place } = previous ?? {
+        seed: String(given[seedMember]),
+        place: String(given[placeMember]),
+      }
+      return { body: keptBody(given, type), seed, place }
+    },
+    fromModel: ({ body }) => body,
+    patch: {
+      body: openBody,
+      apply(patch: JsonObject, previous) {
+        const { location: _, tags: _tags, ...rest } = patch
+        const merged = mergePatch(previous.body, keptBody(rest, type))
+        if (body !== openBody) deps.checker.check(body, 'ignore', merged)
+        return { ...previous, body: keptBody(merged as JsonObject, type) }
+      },
+    },
+  }
+}
+
+function wireOf(
+  deps: GenericTypeDependencies,
+  type: string,
+  resource: Resource<GenericDocument>,
+  view: Pick<View, 'location' | 'tags' | 'systemData' | 'state'>,
+): object {
+  const { id, model } = resource
+  const shown = shownBody({ ...fillingOf(deps, id, view.location), body: model.body }, type)
+  const properties = isJsonObject(shown['properties']) ? shown['properties'] : {}
+  return {
+    ...headOf(id),
+    ...(view.location === undefined ? {} : { location: view.location }),
+    ...(view.tags === undefined ? {} : { tags: view.tags }),
+    ...shown,
+    properties: { ...properties, provisioningState: view.state },
+    systemData: view.systemData,
+  }
+}
+
+/** The type as the path wrote it. */
+function headOf(id: ResourceId): {
+  readonly id: string
+  readonly name: string
+  readonly type: string
+} {
+  const { namespace = '', types = [] } = id.segments.at(-1) ?? {}
+  return { id: id.text, name: nameOf(id), type: [namespace, ...types].join('/') }
+}
+
+function fillingOf(
+  { tenantId, publicUrl }: GenericTypeDependencies,
+  id: ResourceId,
+  location: string | undefined,
+): Filling & { readonly body: JsonObject } {
+  const host = URL.parse(publicUrl())?.hostname ?? 'localhost'
+  return { id, location, tenantId, host, body: {} }
+}
+
+/** A child that was given in its parent's body, or that is there with its parent. */
+async function childInParent(
+  deps: GenericTypeDependencies,
+  type: string,
+  { id, reader }: GetContext,
+): Promise<object | undefined> {
+  if ((await reader.get(id)) !== undefined) return undefined
+  const found = await parentWith(type, id, reader)
+  if (found === undefined) return undefined
+  const filling = { ...fillingOf(deps, id, found.parent.location), body: found.item }
+  const shown = shownBody(filling, type)
+  const properties = isJsonObject(shown['properties']) ? shown['properties'] : {}
+  return { ...shown, ...headOf(id), properties: { ...properties, provisioningState: 'Succeeded' } }
+}
+
+/** The parent that has a child of this id in its body, or always. */
+async function parentWith(
+  type: string,
+  id: ResourceId,
+  reader: Reader,
+): Promise<{ readonly parent: Resource; readonly item: JsonObject } | undefined> {
+  if (type.split('/').length < 3) return undefined
+  const parent = await reader.get(parentOf(id))
+  if (parent === undefined) return undefined
+  // Only documents of this provider have a body; another parent's model is its own.
+  const { body } = parent.model as Partial<GenericDocument>
+  const item = isJsonObject(body) ? itemOf(body, { id }) : undefined
+  const implied = impliedChildren[shortType(type).toLowerCase()]?.test(nameOf(id)) === true
+  return item === undefined && !implied ? undefined : { parent, item: item ?? {} }
+}
+
+function listAction(deps: GenericTypeDependencies, type: string, name: string): Action<unknown> {
+  const answer = listAnswers.find(
+    (one) =>
+      (one.type === '*' || one.type.toLowerCase() === shortType(type).toLowerCase()) &&
+      (one.action === '*' || one.action === name.toLowerCase()),
+  )
+  return {
+    method: 'POST',
+    description: 'Answers invented values, the same for the life of the resource.',
+    revealsSecret: true,
+    unstored: true,
+    body: openBody,
+    bodyOptional: true,
+    async run({ id, resource, reader }) {
+      // What hangs below a parent in its body has no row, and takes the parent's seed.
+      const owner = resource ?? (await parentWith(type, id, reader))?.parent
+      if (owner === undefined) throw refuse.ResourceNotFound({ id: id.text })
+      const model = owner.model as Partial<GenericDocument> | undefined
+      const { seed, place } = model ?? {}
+      const keySeed =
+        seed === undefined || place === undefined ? undefined : deps.seal.open(seed, place)
+      const filling = { ...fillingOf(deps, id, owner.location), keySeed }
+      const body = fill(answer?.body ?? {}, filling, name)
+      return { status: 200, body: isJsonObject(body) ? body : {} }
+    },
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Published templates deploy with generic resources, change nothing the second time, and are deleted. A sample in the
+ * ordinary suite, all of them in the long one. What does not is listed with its cause.
+ */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { corpusFolder, readCorpus } from './corpus.ts'
+import { type Fate, fateOf, startCorpusPlane } from './deploy.ts'
+
+/** Of a thousand that are not counted apart, how many come all the way. It only rises. */
+const doneFloor = 900
+/** Every so many of them, where the long suite is not asked for. */
+const sampleEvery = 40
+/** Templates under way at once; most of their time is spent waiting for deletions. */
+const lanes = 6
+
+/** What no installation could carry out, by what is said of it; never by names of files. */
+const ownFaults: readonly (readonly [RegExp, string])[] = [
+  [/The content link '.*' cannot be followed/, 'it links to what the corpus does not have'],
+  [/the template is for the scope (managementGroup|tenant)/, 'it is for another scope'],
+  [/^InvalidTemplate:/, 'its arguments do not fit, or it is broken by itself'],
+]
+
+test('published templates deploy, change nothing the second time, and are deleted', async (t) => {
+  const folder = corpusFolder()
+  if (folder === undefined) {
+    const how = 'name the folder of published templates in ARMATURE_TEST_CORPUS'
+    process.stderr.write(`SKIPPED: ${t.name}: ${how}\n`)
+    t.skip(how)
+    return
+  }
+  const every = process.env['ARMATURE_TEST_LONG'] === undefined ? sampleEvery : 1
+  const queue = readCorpus(folder).filter((_, at) => at % every === 0)
+  const fates: Fate[] = []
+  await using started = await startCorpusPlane(folder)
+  const lane = async (): Promise<void> => {
+    for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+      const fate = await fateOf(started, folder, next)
+      if (fate !== undefined) fates.push(fate)
+    }
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+  const done = fates.filter(({ step }) => step === 'done')
+  const others = fates.filter(({ step }) => step !== 'done')
+  const apart = others.filter((one) => apartBecause(one) !== undefined)
+  const failed = others.filter((one) => apartBecause(one) === undefined)
+  t.diagnostic(
+    `${done.length} of ${fates.length} come all the way; ${apart.length} are counted apart`,
+  )
+  for (const [cause, all] of Map.groupBy(apart, apartBecause)) {
+    t.diagnostic(`${all.length}: ${cause}`)
+  }
+  const listed = failed.map(({ path, step, cause }) => `  ${path}: ${step}: ${cause}`).join('\n')
+  t.diagnostic(`the others:\n${listed}`)
+  const share = (1000 * done.length) / (done.length + failed.length)
+  assert.ok(share >= doneFloor, `${share.toFixed(0)} of 1000, not ${doneFloor}\n${listed}`)
+})
+
+/** Only what is refused before anything is made: a fault that shows later is ours to find. */
+function apartBecause({ step, cause }: Fate): string | undefined {
+  if (step !== 'validate') return undefined
+  return ownFaults.find(([pattern]) => pattern.test(cause))?.[1]
+}

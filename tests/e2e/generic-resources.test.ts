@@ -1,0 +1,97 @@
+/** Generic resources over HTTP: the header, provider lists, the operator's schemas, and what a killed server kept. */
+
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { assertRefused, createResourceGroup } from './access.ts'
+import { type Installation, StartRefused, startInstallation } from './installation.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'armature-generic-'))
+const [home, schemas] = [join(folder, 'home'), join(folder, 'schemas')]
+const environment = {
+  ARMATURE_CONTAINERS: 'simulated',
+  ARMATURE_GENERIC_RESOURCES: 'on',
+  ARMATURE_GENERIC_SCHEMAS: schemas,
+}
+const boards = {
+  swagger: '2.0',
+  info: { version: '2021-02-01' },
+  paths: {
+    '/subscriptions/{s}/resourceGroups/{g}/providers/Vendor.Boards/boards/{n}': {
+      put: { parameters: [{ in: 'body', name: 'board', schema: { $ref: '#/definitions/Board' } }] },
+    },
+  },
+  definitions: {
+    Board: { properties: { properties: { properties: { size: { enum: ['s', 'l'] } } } } },
+  },
+}
+let installation: Installation
+let group: string
+
+before(async () => {
+  mkdirSync(home)
+  mkdirSync(schemas)
+  writeFileSync(join(schemas, 'boards.json'), JSON.stringify(boards))
+  installation = await startInstallation({ home, environment })
+  group = `/subscriptions/${installation.subscriptionId}/resourceGroups/generic`
+  await createResourceGroup(installation, group)
+})
+
+after(async () => {
+  await installation[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const header = 'x-armature-generic-resource'
+
+test('answers and refusals say that the type is generic; those of served types do not', async () => {
+  const path = `${group}/providers/Vendor.Network/virtualNetworks/n?api-version=2019-01-01`
+  const body = { location: 'local', properties: {} }
+  const made = await installation.request('PUT', path, { body })
+  assert.equal(made.status, 201)
+  assert.equal(made.headers.get(header), 'true')
+  const missing = await installation.request('GET', path.replace('/n?', '/m?'))
+  assertRefused(missing, 404, 'ResourceNotFound')
+  assert.equal(missing.headers.get(header), 'true')
+  const served = await installation.request('GET', `${group}?api-version=2021-04-01`)
+  assert.equal(served.headers.get(header), null)
+})
+
+test('provider lists show the types that are known by name, and those of the schemas', async () => {
+  const at = (namespace: string): string => `/providers/${namespace}?api-version=2021-04-01`
+  const boardTypes = await installation.request('GET', at('Vendor.Boards'))
+  assert.equal(boardTypes.at('resourceTypes.0.resourceType'), 'boards')
+  assert.equal(boardTypes.at('resourceTypes.0.apiVersions.0'), '2021-02-01')
+  assert.equal((await installation.request('GET', at('Vendor.Network'))).status, 200)
+})
+
+test('the operator’s schemas check bodies, with the path of the problem', async () => {
+  const path = `${group}/providers/Vendor.Boards/boards/b?api-version=2021-02-01`
+  const wrong = await installation.request('PUT', path, { body: { properties: { size: 'm' } } })
+  assertRefused(wrong, 400, 'InvalidRequestContent')
+  assert.equal(wrong.at('error.target'), 'properties.size')
+  const right = await installation.request('PUT', path, { body: { properties: { size: 's' } } })
+  assert.equal(right.status, 201)
+  const patch = { body: { properties: { size: 'm' } } }
+  assertRefused(await installation.request('PATCH', path, patch), 400, 'InvalidRequestContent')
+})
+
+test('what was answered is there after a kill, with the same keys; a broken schema stops the start', async () => {
+  const path = `${group}/providers/Vendor.Cache/redis/r`
+  const version = '?api-version=2019-01-01'
+  await installation.request('PUT', path + version, { body: { properties: {} } })
+  const keys = await installation.request('POST', `${path}/listKeys${version}`)
+  await installation.kill()
+  writeFileSync(join(schemas, 'broken.json'), '{')
+  await assert.rejects(
+    startInstallation({ home, environment }),
+    (error) => error instanceof StartRefused && /broken\.json/.test(error.output),
+  )
+  rmSync(join(schemas, 'broken.json'))
+  installation = await startInstallation({ home, environment })
+  const again = await installation.request('POST', `${path}/listKeys${version}`)
+  assert.equal(again.status, 200)
+  assert.deepEqual(again.body, keys.body)
+})
