@@ -159,7 +159,7 @@ async function attempt(work: () => Promise<Outcome>): Promise<Outcome | ApiError
 }
 
 /** The innermost of nested causes, with the first of several. */
-export function problemOf(outcome: unknown): string | undefined {
+function problemOf(outcome: unknown): string | undefined {
   if (outcome instanceof ApiError) return causeOf(outcome)
   const body = isJsonObject(outcome) ? outcome['body'] : undefined
   const error = isJsonObject(body) ? body['error'] : undefined

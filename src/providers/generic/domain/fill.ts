@@ -125,7 +125,7 @@ function plainWord(name: string, filling: Filling): string | undefined {
 }
 
 /** In the form of a random one; the same for the same text. */
-export function inventedUuid(text: string): string {
+function inventedUuid(text: string): string {
   const hex = createHash('sha256').update(`generic ${text}`).digest('hex')
   return hyphenate(`${hex.slice(0, 12)}4${hex.slice(13, 16)}a${hex.slice(17)}`)
 }

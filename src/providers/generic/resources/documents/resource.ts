@@ -32,7 +32,7 @@ const seedMember = `${ownMark}seed`
 const placeMember = `${ownMark}place`
 const seedBytes = 32
 
-export interface GenericTypeDependencies extends GenericDependencies {
+interface GenericTypeDependencies extends GenericDependencies {
   readonly schemas: GivenSchemas
   readonly checker: Checker
 }
