@@ -22,6 +22,7 @@ import {
   howToGetPostgres,
   startPostgres,
 } from '../../src/stores/testing/postgres-server.ts'
+import { isLong } from '../long.ts'
 import { requireOrSkip } from '../require.ts'
 import { startBalanced } from './balanced.ts'
 import { type Installation, startInstallation } from './installation.ts'
@@ -133,6 +134,9 @@ const guides: Readonly<Record<string, Pasted>> = {
 /** Their containers are simulated, and live in the process that made them. */
 const inOneProcess = ['guides/billing.md', 'guides/containers.md']
 
+/** What replicas hold beside the store (rights, sessions, events): the others are pasted there by the long suite. */
+const ofReplicas = ['start.md', 'guides/consent.md', 'guides/delegate-role-assignment.md']
+
 const starts: Readonly<Record<string, Start>> = {
   'on SQLite': alone,
   'on two replicas, each asked in turn': startBalanced,
@@ -142,6 +146,7 @@ for (const [where, start] of Object.entries(starts)) {
   describe(`pasted ${where}`, () => {
     for (const [guide, pasted] of Object.entries(guides)) {
       if (start === startBalanced && inOneProcess.includes(guide)) continue
+      if (start === startBalanced && !isLong && !ofReplicas.includes(guide)) continue
       test(guide, { timeout: 300_000 }, async (t) => {
         if (start === startBalanced && !requireOrSkip(t, hasPostgres, howToGetPostgres)) return
         const blocks = blocksOf(guide)
@@ -152,6 +157,7 @@ for (const [where, start] of Object.entries(starts)) {
       })
     }
 
+    if (start === startBalanced && !isLong) return
     test('guides/sharing.md', { timeout: 300_000 }, async (t) => {
       if (!requireOrSkip(t, hasPostgres, howToGetPostgres)) return
       if (!requireOrSkip(t, isThere('psql'), 'no psql: `apt-get install postgresql-client`')) return

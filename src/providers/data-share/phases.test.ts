@@ -23,6 +23,7 @@ import {
   type PostgresServer,
   startPostgres,
 } from '#stores/testing/postgres-server.ts'
+import { isLong, someOf } from '../../../tests/long.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
 import { openRuns } from './domain/store/runs.ts'
 import { type Cut, cutEngine } from './testing/cut.ts'
@@ -64,12 +65,6 @@ const callsOf: Readonly<Record<StoreAddress['kind'], Calls>> = {
     duckdb: [],
   },
 }
-
-const isLong = process.env['ARMATURE_TEST_LONG'] === '1'
-
-/** Processes take their time to start: each of the two tests that kill some has every other moment, unless there is time. */
-const someOf = (cuts: readonly Cut[], first: 0 | 1): readonly Cut[] =>
-  isLong ? cuts : cuts.filter((_, at) => at % 2 === first)
 
 /** Every moment between two calls once; after each call as well where time is given. */
 const cutsOn = (kind: StoreAddress['kind']): readonly Cut[] =>
@@ -227,7 +222,8 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     await using made = await world(t, kind)
     if (made === undefined) return
     const { around, address } = made
-    for (const cut of someOf(cutsOn(kind), 0)) {
+    // Processes take their time to start.
+    for (const cut of someOf(cutsOn(kind), 4)) {
       await t.test(`${cut.target}, ${cut.when} ${cut.call}`, async () => {
         {
           await using sharing = await made.open()
@@ -248,7 +244,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     await using made = await world(t, kind)
     if (made === undefined) return
     const { around, address } = made
-    for (const cut of someOf(cutsOn(kind), 1)) {
+    for (const cut of someOf(cutsOn(kind), 4, 2)) {
       await t.test(`${cut.target}, ${cut.when} ${cut.call}`, async () => {
         {
           await using sharing = await made.open()
@@ -270,7 +266,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
   test(`cancelled at every phase: what had begun is finished, the rest is as it was (${kind})`, async (t) => {
     await using made = await world(t, kind)
     if (made === undefined) return
-    for (const cut of cutsOn(kind)) {
+    for (const cut of someOf(cutsOn(kind), 2, 1)) {
       await t.test(`${cut.target}, ${cut.when} ${cut.call}`, async () => {
         const cancelled = Promise.withResolvers<string>()
         const engine = cutEngine(cut, async (signal) => {

@@ -27,7 +27,7 @@ async function openPodman(): Promise<Backend | string> {
 
 function shell(program: Program): string {
   const print = program.print === undefined ? '' : `echo '${program.print}'; `
-  if (program.exitCode === undefined) return `${polite}; ${print}while :; do sleep 0.2; done`
+  if (program.exitCode === undefined) return `${polite}; ${print}sleep 3600 & wait`
   return `${print}sleep ${program.afterSeconds ?? 0}; exit ${program.exitCode}`
 }
 

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
+import { someOf } from '../../../../tests/long.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import type { MigrationSpec } from '../engine.ts'
 import {
@@ -17,8 +18,6 @@ import {
   openMigrationFixture,
 } from '../testing/fixture.ts'
 import { findServer, howToGetServers } from '../testing/servers.ts'
-
-const long = process.env['ARMATURE_TEST_LONG'] === '1'
 
 const statements: readonly string[] = [
   `CREATE TABLE note (id int PRIMARY KEY, t text);
@@ -57,8 +56,7 @@ const cutting = [
   'slot-dropped',
   'finished',
 ] as const
-const everyOther = <T>(all: readonly T[]): readonly T[] =>
-  long ? all : all.filter((_, index) => index % 2 === 1)
+const everyOther = <T>(all: readonly T[]): readonly T[] => someOf(all, 2, 1)
 
 describe('whatever is killed, the fixture is put right', () => {
   let fixture: MigrationFixture | undefined
