@@ -13,40 +13,48 @@ export interface MigrationsConfig {
     readonly verify: 'none' | 'counts' | 'checksums'
     readonly tablesAtOnce: number
     /** By `host:port` as we reach a source: where target servers reach it, where that differs. */
-    readonly sourcesFromTargets: ReadonlyMap<string, SourceFromTarget>
+    readonly sourcesFromTargets: ReadonlyMap<string, HostAndPort>
+    /** By the name of a server: where it is, for servers that are put without an address. `*` is every other. */
+    readonly serverAddresses: ReadonlyMap<string, HostAndPort>
     /** The file at target servers with the authorities they trust sources by; theirs by default when undefined. */
     readonly authoritiesAtTarget: string | undefined
   }
 }
 
-interface SourceFromTarget {
+interface HostAndPort {
   readonly host: string
   readonly port: number
 }
 
 const pairsMax = 100
-const pairForm = /^([A-Za-z0-9._-]{1,255}:\d{1,5})=([A-Za-z0-9._-]{1,255}):(\d{1,5})$/
+const place = '([A-Za-z0-9._-]{1,255}):(\\d{1,5})'
 
-/** `127.0.0.1:5433=db:5432`, several with commas between them. */
-const sourcesFromTargets: Setting<ReadonlyMap<string, SourceFromTarget>> = {
-  expected: '`host:port=host:port`, several with commas between them',
-  default: '',
-  description:
-    'For online migrations, where target servers reach a source under another name than this server does (containers): `127.0.0.1:5433=db:5432`.',
-  parse(raw) {
-    const list = typeof raw === 'string' ? raw.split(',').map((one) => one.trim()) : raw
-    if (!Array.isArray(list) || list.length > pairsMax) return new Wrong()
-    const pairs = new Map<string, SourceFromTarget>()
-    for (const one of list) {
-      if (one === '') continue
-      const [, ours, host, port] = pairForm.exec(String(one)) ?? []
-      if (ours === undefined || host === undefined || Number(port) < 1 || Number(port) > 65_535) {
-        return new Wrong(`${JSON.stringify(one)} is no \`host:port=host:port\``)
+/** `key=host:port`, several with commas between them. `key` is a pattern, and `keyForm` says it in words. */
+function addresses(
+  key: string,
+  keyForm: string,
+  description: string,
+): Setting<ReadonlyMap<string, HostAndPort>> {
+  const pairForm = new RegExp(`^(${key})=${place}$`)
+  return {
+    expected: `\`${keyForm}=host:port\`, several with commas between them`,
+    default: '',
+    description,
+    parse(raw) {
+      const list = typeof raw === 'string' ? raw.split(',').map((one) => one.trim()) : raw
+      if (!Array.isArray(list) || list.length > pairsMax) return new Wrong()
+      const pairs = new Map<string, HostAndPort>()
+      for (const one of list) {
+        if (one === '') continue
+        const [, from, host, port] = pairForm.exec(String(one)) ?? []
+        if (from === undefined || host === undefined || Number(port) < 1 || Number(port) > 65_535) {
+          return new Wrong(`${JSON.stringify(one)} is no \`${keyForm}=host:port\``)
+        }
+        pairs.set(from.toLowerCase(), { host, port: Number(port) })
       }
-      pairs.set(ours.toLowerCase(), { host, port: Number(port) })
-    }
-    return pairs
-  },
+      return pairs
+    },
+  }
 }
 
 export const migrationsSettings = {
@@ -73,7 +81,16 @@ export const migrationsSettings = {
     default: '4',
     description: 'Tables of a database that are copied at the same time.',
   }),
-  migrationsSourcesFromTargets: sourcesFromTargets,
+  migrationsSourcesFromTargets: addresses(
+    '[A-Za-z0-9._-]{1,255}:\\d{1,5}',
+    'host:port',
+    'For online migrations, where target servers reach a source under another name than this server does (containers): `127.0.0.1:5433=db:5432`.',
+  ),
+  postgresServers: addresses(
+    '[A-Za-z0-9-]{1,63}|\\*',
+    'name',
+    'Where PostgreSQL servers are that clients put without an address, by their names: `orders=127.0.0.1:5432`. `*` is every other name. Each must let the administrator of the body sign in.',
+  ),
   migrationsAuthoritiesAtTargets: text('empty, `system`, or a file', (v) => !v.includes('\0'), {
     default: '',
     description:
@@ -89,7 +106,8 @@ export function arrangeMigrations(
     readonly migrationsFence: 'none' | 'cutover' | 'stay'
     readonly migrationsVerify: 'none' | 'counts' | 'checksums'
     readonly migrationsTablesAtOnce: number
-    readonly migrationsSourcesFromTargets: ReadonlyMap<string, SourceFromTarget>
+    readonly migrationsSourcesFromTargets: ReadonlyMap<string, HostAndPort>
+    readonly postgresServers: ReadonlyMap<string, HostAndPort>
     readonly migrationsAuthoritiesAtTargets: string
   },
   directory: string,
@@ -104,6 +122,7 @@ export function arrangeMigrations(
       verify: named.migrationsVerify,
       tablesAtOnce: named.migrationsTablesAtOnce,
       sourcesFromTargets: named.migrationsSourcesFromTargets,
+      serverAddresses: named.postgresServers,
       authoritiesAtTarget: authorities === '' ? undefined : authorities,
     },
   }

@@ -124,6 +124,7 @@ const notWire = new Set([
   'operationId',
   'examples',
   'x-alike-versions',
+  'x-relaxed',
 ])
 /** Keywords of JSON Schema whose members have no order. */
 const unordered = new Set(['required', 'enum', 'anyOf', 'oneOf', 'allOf'])
@@ -133,7 +134,7 @@ function wireShape(value: unknown, isMap = false): unknown {
   if (Array.isArray(value)) return value.map((one) => wireShape(one))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value)
+    Object.entries(isMap ? value : withRelaxed(value))
       .filter(([key, part]) => (isMap ? !isAdded(part) : !notWire.has(key)))
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, part]) => {
@@ -142,6 +143,19 @@ function wireShape(value: unknown, isMap = false): unknown {
         return [key, !isMap && unordered.has(key) && Array.isArray(shape) ? sorted(shape) : shape]
       }),
   )
+}
+
+/** As it was released: what may be left out by now was required then (see `relaxed` in `plane/declare/added.ts`). */
+function withRelaxed(schema: object): object {
+  const { properties, required } = schema as {
+    readonly properties?: Readonly<Record<string, unknown>>
+    readonly required?: readonly string[]
+  }
+  if (typeof properties !== 'object' || properties === null) return schema
+  const names = Object.entries(properties).flatMap(([name, part]) =>
+    typeof part === 'object' && part !== null && 'x-relaxed' in part ? [name] : [],
+  )
+  return names.length === 0 ? schema : { ...schema, required: [...(required ?? []), ...names] }
 }
 
 function sorted(values: readonly unknown[]): readonly unknown[] {

@@ -1,4 +1,4 @@
-/** Properties that came to a released shape after it was released (decision 0059). */
+/** What came to a released shape after it was released (decisions 0059 and 0069). */
 
 import Type, { type TSchema } from 'typebox'
 
@@ -8,4 +8,9 @@ import Type, { type TSchema } from 'typebox'
  */
 export function added<T extends TSchema>(schema: T): ReturnType<typeof Type.Optional<T>> {
   return Object.assign(Type.Optional(schema), { 'x-added': true })
+}
+
+/** Marks a property that bodies of a released shape had to have, and may leave out now. Answers still have it. */
+export function relaxed<T extends TSchema>(schema: T): ReturnType<typeof Type.Optional<T>> {
+  return Object.assign(Type.Optional(schema), { 'x-relaxed': true })
 }

@@ -24,6 +24,8 @@ export interface MigrationSettings {
     string,
     { readonly host: string; readonly port: number }
   >
+  /** By the names of servers in lower case, and `*`: where those are that are put without an address. */
+  readonly serverAddresses?: ReadonlyMap<string, { readonly host: string; readonly port: number }>
   /** As `MigrationSpec` has it. */
   readonly authoritiesAtTarget?: string
 }

@@ -129,6 +129,7 @@ export async function openMigrationWorld(options: WorldOptions = {}): Promise<Mi
               verify: 'counts',
               tablesAtOnce: 2,
               databasesAtOnce: 2,
+              serverAddresses: new Map([['mapped', targetServer.address]]),
               // As if they were in containers: targets know the source by another name.
               sourcesFromTargets: new Map([
                 [

@@ -35,6 +35,13 @@ export interface FlexibleServer {
   readonly receiverSince?: number
 }
 
+/** What stands for the address of a server that nobody gave one: names that end so never resolve (RFC 2606). */
+export const nowhere = '.no-address.invalid'
+
+export function isNowhere(host: string): boolean {
+  return host.toLowerCase().endsWith(nowhere)
+}
+
 /** All that decides who receives a password for this server, and how. */
 export function receiverOf({
   host,

@@ -9,10 +9,12 @@ import { defineReconciler, type Reconciler } from '#plane/declare/reconciled.ts'
 import type { PostgresDependencies } from '../../dependencies.ts'
 import { findActive } from '../../domain/active-migration.ts'
 import { attempt, failed, failureText } from '../../domain/engine-failure.ts'
-import { accessOf, type FlexibleServer, type ServerSeen } from './model.ts'
+import { accessOf, type FlexibleServer, isNowhere, type ServerSeen } from './model.ts'
 
 const resyncSeconds = 15
 const service = 'Database for PostgreSQL'
+const noAddress =
+  'The server has no address: give `fullyQualifiedDomainName`, or map its name in the setting `postgresServers` and put it again.'
 
 type Dependencies = Pick<PostgresDependencies, 'engine' | 'seal' | 'signals' | 'reader'>
 type Away = Extract<ServerSeen, { kind: 'away' }>
@@ -31,17 +33,14 @@ export function serverReconciler(deps: Dependencies): Reconciler<FlexibleServer>
     async observe({ desired, id }) {
       if (desired === undefined) return { kind: 'gone' }
       const last = told.get(id.key)
-      const facts = await attempt(() => engine.inspect(accessOf(seal, desired)))
-      if (failed(facts)) {
+      const away = async (reason: string, refused: boolean): Promise<Away> => {
         const active = await findActive(reader, id)
-        return {
-          kind: 'away',
-          isNews: active !== undefined && last !== 'raise',
-          migration: active?.id.text,
-          reason: failureText(facts),
-          refused: !facts.passes,
-        }
+        const isNews = active !== undefined && last !== 'raise'
+        return { kind: 'away', isNews, migration: active?.id.text, reason, refused }
       }
+      if (isNowhere(desired.host)) return away(noAddress, false)
+      const facts = await attempt(() => engine.inspect(accessOf(seal, desired)))
+      if (failed(facts)) return away(failureText(facts), !facts.passes)
       const { version, major, dataBytes } = facts
       const dataMegabytes = Math.ceil(dataBytes / 2 ** 20)
       return { kind: 'ready', isNews: last !== 'clear', version, major, dataMegabytes }

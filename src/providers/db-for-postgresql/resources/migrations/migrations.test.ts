@@ -57,6 +57,34 @@ describe('migrations', () => {
     await w.call('DELETE', `${servers}/wrong`)
   })
 
+  row(
+    'a server without an address is where the operator says, or shows that it has none',
+    async (w) => {
+      const { password } = w.target
+      const administratorLogin = w.target.address.user
+      const properties = { administratorLogin, administratorLoginPassword: password }
+      for (const name of ['mapped', 'unmapped']) {
+        await w.call('PUT', `${servers}/${name}`, { location: 'local', properties })
+      }
+      await w.plane.reconciler.idle()
+      const mapped = (await w.call('GET', `${servers}/mapped`)).body.properties
+      assert.deepEqual([mapped.state, mapped.port], ['Ready', w.target.address.port])
+      const unmapped = (await w.call('GET', `${servers}/unmapped`)).body.properties
+      assert.equal(unmapped.state, 'Inaccessible')
+      assert.equal(unmapped.provisioningState, 'Succeeded')
+      assert.match(unmapped.stateReason, /postgresServers/)
+      assert.equal(unmapped.fullyQualifiedDomainName, 'unmapped.no-address.invalid')
+      // What clients compute with is there.
+      assert.deepEqual(
+        [unmapped.storage.storageSizeGB, unmapped.storage.tier, unmapped.availabilityZone],
+        [32, 'P4', '1'],
+      )
+      const again = { location: 'local', properties: { ...unmapped, ...properties } }
+      await w.call('PUT', `${servers}/unmapped`, again)
+      for (const name of ['mapped', 'unmapped']) await w.call('DELETE', `${servers}/${name}`)
+    },
+  )
+
   row('an offline migration moves a database, with every field of the contract', async (w) => {
     await w.make('moved')
     const made = await w.put('offline', ['moved'], { migrationOption: 'ValidateAndMigrate' })

@@ -2,12 +2,13 @@
 
 import Type from 'typebox'
 import { sameJson } from '#kernel/patch.ts'
-import type { Seal } from '#kernel/ports.ts'
-import { added } from '#plane/declare/added.ts'
+import { added, relaxed } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
-import { version } from '../../../dependencies.ts'
+import { type PostgresDependencies, version } from '../../../dependencies.ts'
 import {
   type FlexibleServer,
+  isNowhere,
+  nowhere,
   openServerPassword,
   receiverOf,
   type ServerSeen,
@@ -21,6 +22,7 @@ import {
   declaredOf,
   declaredProperties,
   showDeclared,
+  showStorage,
   storageProperties,
 } from './declared.ts'
 
@@ -29,7 +31,7 @@ interface Body {
   readonly place?: string
   readonly sku?: Sku
   readonly properties: {
-    readonly fullyQualifiedDomainName: string
+    readonly fullyQualifiedDomainName?: string
     readonly port?: number
     readonly administratorLogin: string
     readonly administratorLoginPassword?: string
@@ -40,15 +42,18 @@ interface Body {
   }
 }
 
+type ServerDependencies = Pick<PostgresDependencies, 'seal' | 'settings'>
+
 const defaultPort = 5432
 const defaultSku: Sku = { name: 'Registered', tier: 'GeneralPurpose' }
 
+const domainName = Type.String({
+  maxLength: 255,
+  pattern: '^[A-Za-z0-9._:-]+$',
+  description: 'Where the server is: a host name or an address.',
+})
 const shown = {
-  fullyQualifiedDomainName: Type.String({
-    maxLength: 255,
-    pattern: '^[A-Za-z0-9._:-]+$',
-    description: 'Where the server is: a host name or an address.',
-  }),
+  fullyQualifiedDomainName: domainName,
   port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535 })),
   administratorLogin: Type.String({ minLength: 1, maxLength: 63 }),
   sslMode: Type.Optional(
@@ -81,13 +86,14 @@ const storage = Type.Optional(
   }),
 )
 
-export function serverVersion(seal: Seal): Version<FlexibleServer> {
+export function serverVersion({ seal, settings }: ServerDependencies): Version<FlexibleServer> {
   return {
     date: version,
     body: Type.Object({
       sku: Type.Optional(skuShape),
       properties: Type.Object({
         ...shown,
+        fullyQualifiedDomainName: relaxed(domainName),
         ...declaredProperties,
         storage,
         version: added(Type.String({ maxLength: 20 })),
@@ -130,8 +136,7 @@ export function serverVersion(seal: Seal): Version<FlexibleServer> {
       const server: FlexibleServer = {
         place,
         sku: body.sku ?? previous?.sku ?? defaultSku,
-        host: given.fullyQualifiedDomainName,
-        port: given.port ?? defaultPort,
+        ...placeOf(settings.serverAddresses, place, given),
         login: given.administratorLogin,
         sslMode: given.sslMode ?? 'Prefer',
         ...(given.rootCertificates === undefined
@@ -164,11 +169,7 @@ export function serverVersion(seal: Seal): Version<FlexibleServer> {
           sslMode,
           ...(rootCertificates === undefined ? {} : { rootCertificates }),
           ...showDeclared(model.declared ?? {}),
-          storage: {
-            autoGrow: 'Disabled',
-            ...model.storage,
-            ...(storageSizeGB === undefined ? {} : { storageSizeGB }),
-          },
+          storage: showStorage(storageSizeGB, model.storage ?? {}),
           ...(model.version === undefined ? {} : { version: model.version }),
           ...showSeen(seen),
         },
@@ -188,4 +189,16 @@ function showSeen(seen: ServerSeen | undefined): object {
     default:
       return { state: 'Unknown' }
   }
+}
+
+/** Where the body says that the server is; else where the operator says so by its name; else nowhere. */
+function placeOf(
+  addresses: PostgresDependencies['settings']['serverAddresses'],
+  place: string,
+  { fullyQualifiedDomainName: host, port }: Body['properties'],
+): { readonly host: string; readonly port: number } {
+  if (host !== undefined && !isNowhere(host)) return { host, port: port ?? defaultPort }
+  const name = place.slice(place.lastIndexOf('/') + 1)
+  const known = addresses?.get(name) ?? addresses?.get('*')
+  return known ?? { host: `${name}${nowhere}`, port: port ?? defaultPort }
 }

@@ -1,7 +1,8 @@
 /**
  * What published clients write of a server besides its address and sign-in. A registered server is run by somebody else,
  * so nothing is done to it: what is written is kept and answered as written, and what is left out is answered as this
- * installation has it: no backups, no standby, no window, sign-in by password.
+ * installation has it: no backups, no standby, no window, sign-in by password. Clients compute with the size of the storage
+ * and what goes with it, so these are answered as the smallest that can be asked for (decision 0070).
  */
 
 import Type from 'typebox'
@@ -78,6 +79,8 @@ export function declaredOf(properties: object): Declared {
 }
 
 const defaults = {
+  availabilityZone: '1',
+  dataEncryption: { type: 'SystemManaged' },
   authConfig: { activeDirectoryAuth: 'Disabled', passwordAuth: 'Enabled' },
   backup: { backupRetentionDays: 0, geoRedundantBackup: 'Disabled' },
   highAvailability: { mode: 'Disabled', state: 'NotEnabled' },
@@ -94,4 +97,26 @@ export function showDeclared(declared: Declared): Declared {
   })
   const shown: Declared = { ...declared, ...Object.fromEntries(whole) }
   return { ...shown, replica: { role: shown['replicationRole'], capacity: 0 }, replicaCapacity: 0 }
+}
+
+/** The published class of a size: from so many GB, its name and what it is rated at. */
+const storageTiers = [
+  [1, 'P4', 120],
+  [33, 'P6', 240],
+  [65, 'P10', 500],
+  [129, 'P15', 1100],
+  [257, 'P20', 2300],
+  [513, 'P30', 5000],
+  [1025, 'P40', 7500],
+  [2049, 'P50', 7500],
+  [4097, 'P60', 16_000],
+  [8193, 'P70', 18_000],
+  [16_385, 'P80', 20_000],
+] as const
+const usualStorageSizeGB = 32
+
+export function showStorage(size: number | undefined, written: Declared): Declared {
+  const storageSizeGB = size ?? usualStorageSizeGB
+  const [, tier, iops] = storageTiers.findLast(([from]) => storageSizeGB >= from) ?? storageTiers[0]
+  return { autoGrow: 'Disabled', iops, tier, ...written, storageSizeGB }
 }
