@@ -1,5 +1,6 @@
 /** A row of the table of types: a declaration, with everything that can be known of it before any request. */
 
+import type { TSchema } from 'typebox'
 import type { ApiError, ErrorFamily, Problem } from '#kernel/error.ts'
 import type { Tx } from '#stores/store.ts'
 import type { Action } from './declare/action.ts'
@@ -15,6 +16,8 @@ export interface CompiledType {
   readonly stored: StoredType | ReconciledType | undefined
   readonly reconcile: Reconciler<unknown> | undefined
   readonly source: Source | undefined
+  /** Of a computed type, where it declares one. */
+  readonly answer: TSchema | undefined
   readonly actions: Readonly<Record<string, Action<unknown>>>
   /** Actions that are known by their names when they are asked for. */
   readonly findAction?: (name: string) => Action<unknown> | undefined

@@ -35,10 +35,11 @@ import { createRegistry, type Registry, type VersionRule } from './registry.ts'
 import { runAction } from './verbs/action.ts'
 import { emptyScope, type RemovalProgress, runDelete } from './verbs/delete.ts'
 import { runPatch } from './verbs/patch.ts'
-import { patchComputed } from './verbs/patch-computed.ts'
 import { runPut } from './verbs/put.ts'
 import { listTracked, runGet, runList, type TrackedPage } from './verbs/read.ts'
+import { replaceTags } from './verbs/replace-tags.ts'
 import { updateAsSystem } from './verbs/update-as-system.ts'
+import { writeComputed } from './verbs/write-computed.ts'
 
 export interface PlaneOptions {
   /** A function of what providers may ask of the plane, since they are declared before it exists. */
@@ -93,6 +94,15 @@ export interface PlaneServices {
   /** Changes what is stored in the installation's own name; what `change` answers is the new model. Was it written? */
   updateAsSystem(id: ResourceId | string, change: (resource: Resource) => unknown): Promise<boolean>
   /**
+   * Replaces the tags of a stored resource in a caller's name. That they may was asked before, as a right to tags alone;
+   * locks and all else stand in the way as of any PATCH.
+   */
+  replaceTags(
+    id: ResourceId,
+    tags: Readonly<Record<string, string>>,
+    caller: Pick<RunInput, 'principal' | 'correlationId' | 'from'>,
+  ): Promise<void>
+  /**
    * May a principal that was authenticated earlier do this there now? `action` without the vendor word. No for one that
    * was disabled, deleted or revoked since.
    */
@@ -128,6 +138,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     attributesOf: (id) => storedAttributes(deps, id),
     seed: (path, version, body) => seed(deps, path, version, body),
     updateAsSystem: (id, change) => updateAsSystem(deps, id, change),
+    replaceTags: (id, tags, by) => replaceTags(deps, id, tags, by),
     isAllowed: async (principal, action, scope) =>
       (await isActive(principal)) &&
       allowsWithoutAttributes(
@@ -332,8 +343,8 @@ function dispatch(deps: PlaneDependencies, route: LocatedRoute, input: RunInput)
       return runPut(deps, route, input)
     case 'patch':
       return runPatch(deps, route, input)
-    case 'patch-computed':
-      return patchComputed(deps, route, input)
+    case 'write-computed':
+      return writeComputed(deps, route, input)
     case 'get':
     case 'head':
       return runGet(deps, route, input)

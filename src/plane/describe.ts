@@ -72,10 +72,10 @@ function ofVerb(
       operationName: `${type.words.map(capital).join('')}_${says.replace(/ (.)/g, (_, letter: string) => letter.toUpperCase())}`,
       ...(verb === 'put' || verb === 'patch'
         ? {
-            body: (version: string) => bodyOf(shape(version), verb) ?? type.source?.patch?.body,
+            body: (version: string) => bodyOf(shape(version), verb) ?? type.source?.[verb]?.body,
           }
         : {}),
-      answer: (version: string) => shape(version)?.answer,
+      answer: (version: string) => shape(version)?.answer ?? type.answer,
       longRunning: isLongRunning(type) && needs !== 'read',
     },
   ]

@@ -15,7 +15,7 @@ import {
 import { isUuid } from '#kernel/uuid.ts'
 import { type CompiledStoredType, type CompiledType, isStored } from './compiled-type.ts'
 import type { Action } from './declare/action.ts'
-import type { Source } from './declare/computed.ts'
+import type { ComputedWrite, Source } from './declare/computed.ts'
 import type { StoredVerb } from './declare/stored.ts'
 import type { Version } from './declare/wire.ts'
 import type { Method, Route } from './plane.ts'
@@ -32,11 +32,12 @@ export interface WriteRoute extends BaseRoute {
   readonly shape: Version<unknown>
 }
 
-export interface ComputedPatchRoute extends BaseRoute {
-  readonly kind: 'patch-computed'
+export interface ComputedWriteRoute extends BaseRoute {
+  readonly kind: 'write-computed'
   readonly compiled: CompiledType
   readonly source: Source
-  readonly patch: NonNullable<Source['patch']>
+  readonly method: 'PUT' | 'PATCH' | 'DELETE'
+  readonly write: Omit<ComputedWrite, 'body'> & Partial<Pick<ComputedWrite, 'body'>>
 }
 
 export interface ReadRoute extends BaseRoute {
@@ -57,7 +58,7 @@ export interface OperationRoute extends BaseRoute {
 /** A route together with the part of the table that serves it. */
 export type LocatedRoute =
   | WriteRoute
-  | ComputedPatchRoute
+  | ComputedWriteRoute
   | ReadRoute
   | ActionRoute
   | OperationRoute
@@ -161,8 +162,12 @@ function locateResource(
   const shape = compiled.versions.get(version)
   if (isStored(compiled) && shape !== undefined) return { ...base, kind: verb, compiled, shape }
   const { source } = compiled
-  if (source?.patch === undefined) throw new Error(`${compiled.fullType} has no shape to write`)
-  return { ...base, kind: 'patch-computed', compiled, source, patch: source.patch }
+  const own = source?.[verb]
+  if (source === undefined || own === undefined) {
+    throw new Error(`${compiled.fullType} has no shape to write`)
+  }
+  const methods = { put: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const
+  return { ...base, kind: 'write-computed', compiled, source, method: methods[verb], write: own }
 }
 
 function locateCollection(

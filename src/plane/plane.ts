@@ -18,7 +18,7 @@ export interface Route {
   readonly kind:
     | 'put'
     | 'patch'
-    | 'patch-computed'
+    | 'write-computed'
     | 'get'
     | 'head'
     | 'delete'

@@ -130,6 +130,7 @@ function compile(provider: Provider, declaration: ResourceType, words: VendorWor
     stored,
     reconcile: kind === 'reconciled' ? declaration.reconcile : undefined,
     source: kind === 'action' ? undefined : declaration.source,
+    answer: computed?.answer,
     actions: declaration.actions ?? {},
     collectionActions: kind === 'action' ? (declaration.collectionActions ?? {}) : {},
     isOpenList: computed?.openList === true || stored?.list?.open === true,
@@ -248,5 +249,7 @@ export function servedVersion(
 }
 
 function verbsOf(source: Source | undefined): readonly StoredVerb[] {
-  return (['get', 'list', 'patch'] as const).filter((verb) => source?.[verb] !== undefined)
+  return (['get', 'list', 'put', 'patch', 'delete'] as const).filter(
+    (verb) => source?.[verb] !== undefined,
+  )
 }

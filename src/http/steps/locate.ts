@@ -77,7 +77,7 @@ function endpointOf(kind: Route['kind']): Endpoint {
   switch (kind) {
     case 'put':
     case 'patch':
-    case 'patch-computed':
+    case 'write-computed':
     case 'get':
     case 'head':
     case 'delete':

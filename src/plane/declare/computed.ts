@@ -1,6 +1,7 @@
 /** Types whose items are computed and not stored. */
 
 import type { TSchema } from 'typebox'
+import type { RequestFrom } from '#activity/record.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { Action } from './action.ts'
 import type { EveryType } from './every-type.ts'
@@ -12,6 +13,8 @@ export interface GetContext extends Context {
   /** The id as the path has it: `id`, but for types with a `sharedRow`. */
   readonly requested: ResourceId
   readonly query: URLSearchParams
+  /** Where the request came from; undefined for requests of the installation itself. */
+  readonly from?: RequestFrom
 }
 
 /** A type whose items are computed, not stored. Items are whole wire objects. */
@@ -19,16 +22,24 @@ export interface Source {
   get?(context: GetContext): Promise<object | undefined>
   list?(context: ListContext): Promise<ListPage<object>>
   /** What of a computed item may be changed. The item as it is then, or undefined where there is none (404). */
-  readonly patch?: {
-    readonly body: TSchema
-    apply(context: GetContext, body: never): Promise<object | undefined>
-  }
+  readonly patch?: ComputedWrite
+  /** Says the whole of an item that is there: none is made by it. */
+  readonly put?: ComputedWrite
+  /** Empties an item; it is still there then, with nothing in it. */
+  readonly delete?: Omit<ComputedWrite, 'body'>
+}
+
+export interface ComputedWrite {
+  readonly body: TSchema
+  apply(context: GetContext, body: never): Promise<object | undefined>
 }
 
 export interface ComputedType extends EveryType {
   readonly kind: 'computed'
   readonly apiVersions: readonly string[] | 'any'
   readonly source: Source
+  /** The schema of an item, for OpenAPI. */
+  readonly answer?: TSchema
   /** Any signed-in caller may list; the list shows only what the caller may see (`may`). */
   readonly openList?: true
   readonly actions?: Readonly<Record<string, Action<unknown>>>

@@ -20,7 +20,7 @@ import type { Outcome, RunInput } from '../plane.ts'
 import { requireScopes } from '../scopes.ts'
 import { packToken, unpackToken } from '../tokens.ts'
 import { notFound } from './not-found.ts'
-import { computedEtag } from './patch-computed.ts'
+import { computedEtag } from './write-computed.ts'
 
 export async function runGet(
   deps: PlaneDependencies,
@@ -40,7 +40,7 @@ export async function runGet(
       // What a computed item is, only its type knows: conditions on it cannot hold.
       requireGrant(route, input, () => unknownFacts(deps))
       // Only what can be changed has a use for a tag.
-      const tag = source.patch === undefined ? {} : { etag: computedEtag(item) }
+      const tag = (source.patch ?? source.put) === undefined ? {} : { etag: computedEtag(item) }
       if (route.kind === 'head') return { status: 204, body: item, ...tag }
       const verdict = checkPreconditions('GET', input.preconditions, tag.etag)
       if (verdict.kind === 'not-modified') return { status: 304, ...tag }

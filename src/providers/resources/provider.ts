@@ -13,6 +13,7 @@ import { providerLists } from './resources/provider-lists/resource.ts'
 import { resourceGroups } from './resources/resource-groups/resource.ts'
 import { resourceLists } from './resources/resource-lists/resource.ts'
 import { subscriptions } from './resources/subscriptions/resource.ts'
+import { tagsOfScopes } from './resources/tags/resource.ts'
 import { tenants } from './resources/tenants/resource.ts'
 
 export type { LinkedText, TemplateLinks } from './domain/deployments/links.ts'
@@ -30,6 +31,7 @@ export function resourcesProvider(deps: ResourcesProviderDependencies): Provider
       subscriptions({ tenantId, scanRowsMax }),
       locations(all),
       resourceGroups({ emptyScope, implicitLocation: all[0]?.name ?? 'local', scanRowsMax }),
+      tagsOfScopes(deps),
       ...resourceLists({ listTracked, scanRowsMax }),
       ...providerLists({ describe, locations: all }),
       ...(deps.deployments === undefined

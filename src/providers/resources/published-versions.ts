@@ -63,3 +63,6 @@ export const managerVersions: readonly string[] = Object.freeze([
   '2024-11-01',
   '2025-04-01',
 ])
+
+/** What clients of tags ask for; the type came with the first. */
+export const tagVersions: readonly string[] = managerVersions

@@ -1,4 +1,4 @@
-/** PATCH of a computed item, and the tag such an item has. */
+/** PUT, PATCH and DELETE of a computed item, and the tag such an item has. */
 
 import { createHash } from 'node:crypto'
 import { changesBetween } from '#activity/changes.ts'
@@ -10,30 +10,38 @@ import { canonicalWords } from '../canonical-body.ts'
 import { contextOf, type PlaneDependencies } from '../dependencies.ts'
 import { requireGrant } from '../grant.ts'
 import { askGuards } from '../guard.ts'
-import type { ComputedPatchRoute } from '../locate.ts'
+import type { ComputedWriteRoute } from '../locate.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { notFound } from './not-found.ts'
 
 /** Its source writes; guards and the audit trail are as for any other. */
-export async function patchComputed(
+export async function writeComputed(
   deps: PlaneDependencies,
-  route: ComputedPatchRoute,
+  route: ComputedWriteRoute,
   input: RunInput,
 ): Promise<Outcome> {
-  const { compiled, patch, source } = route
+  const { compiled, write, method, source } = route
   // What a computed item is, only its type knows: conditions on it cannot hold.
   const now = deps.clock.now()
   requireGrant(route, input, () => ({ now, request: 'unknown', resource: 'unknown' }))
-  const given = canonicalWords(patch.body, input.body)
-  deps.checker.check(patch.body, 'ignore', given, compiled.refuseProblems)
+  const given = write.body === undefined ? undefined : canonicalWords(write.body, input.body)
+  if (write.body !== undefined) {
+    deps.checker.check(write.body, 'ignore', given, compiled.refuseProblems)
+  }
   const context = contextOf(deps, input, now, deps.store)
   const { words, reader } = context
   const { type } = compiled.declaration
   await askGuards(deps.guards, { id: route.id, type, effect: 'write', words, reader })
-  const requested = { ...context, id: route.id, requested: route.scope, query: input.query }
+  const requested = {
+    ...context,
+    id: route.id,
+    requested: route.scope,
+    query: input.query,
+    ...(input.from === undefined ? {} : { from: input.from }),
+  }
   const current = await source.get?.(requested)
   if (current === undefined) throw notFound(compiled, route.id)
-  const verdict = checkPreconditions('PATCH', input.preconditions, computedEtag(current))
+  const verdict = checkPreconditions(method, input.preconditions, computedEtag(current))
   if (verdict.kind === 'failed') {
     throw refuse.PreconditionFailed({ header: verdict.header, id: route.id.text })
   }
@@ -41,7 +49,7 @@ export async function patchComputed(
   const initiator = initiatorOf(input)
   const requestActivity = newRequestActivity(initiator, route.operation, route.id)
   const body = await withRequestActivity(requestActivity, () =>
-    patch.apply(requested, given as never),
+    write.apply(requested, given as never),
   )
   if (body === undefined) throw notFound(compiled, route.id)
   if (!requestActivity.recorded) {

@@ -1,0 +1,97 @@
+/** Tags as a resource of their own: on scopes of every kind, by a right of their own, and held by locks. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Principal } from '#kernel/principal.ts'
+import { owner } from '#plane/testing/start.ts'
+import { group, type Started, startDeployments, subscription } from '../../testing/start.ts'
+
+const at = (scope: string): string => `${scope}/providers/Vendor.Resources/tags/default`
+const version = '2021-04-01'
+const tagger: Principal = { ...owner, id: '77777777-2222-4333-8444-555555555555' }
+const tagContributor = '4a9ae827-6dc8-4573-8ac7-8239d42aa03f'
+
+async function start(): Promise<Started> {
+  const started = await startDeployments()
+  await started.call('PUT', group, { location: 'local', tags: { a: '1' } }, { version })
+  return started
+}
+
+async function tagsAt({ call }: Started, scope: string): Promise<unknown> {
+  const { body } = await call('GET', at(scope), undefined, { version })
+  return JSON.parse(JSON.stringify(body)).properties.tags
+}
+
+test('tags are read, said, merged, replaced and taken away, and are those of the group itself', async () => {
+  await using started = await start()
+  const { call } = started
+  assert.deepEqual(await tagsAt(started, group), { a: '1' })
+  const put = await call('PUT', at(group), { properties: { tags: { b: '2' } } }, { version })
+  assert.deepEqual(
+    [put.status, put.body],
+    [
+      200,
+      {
+        id: at(group),
+        name: 'default',
+        type: 'Vendor.Resources/tags',
+        properties: { tags: { b: '2' } },
+      },
+    ],
+  )
+  const patch = async (operation: string, tags: object): Promise<unknown> => {
+    await call('PATCH', at(group), { operation, properties: { tags } }, { version })
+    return tagsAt(started, group)
+  }
+  assert.deepEqual(await patch('merge', { B: '3', c: '4' }), { B: '3', c: '4' })
+  assert.deepEqual(await patch('Delete', { b: 'other', C: '4' }), { B: '3' })
+  assert.deepEqual(await patch('Replace', { d: '5' }), { d: '5' })
+  const shown = await call('GET', group, undefined, { version })
+  assert.deepEqual(JSON.parse(JSON.stringify(shown.body)).tags, { d: '5' })
+  assert.equal((await call('DELETE', at(group), undefined, { version })).status, 200)
+  assert.deepEqual(await tagsAt(started, group), {})
+})
+
+test('a subscription and a resource have them too; what has none is refused', async () => {
+  await using started = await start()
+  const { call } = started
+  const vault = `${group}/providers/Vendor.Secrets/vaults/one`
+  await call('PUT', vault, { location: 'local', properties: {} }, { version: '2026-01-01' })
+  for (const scope of [subscription, vault]) {
+    await call('PUT', at(scope), { properties: { tags: { x: 'y' } } }, { version })
+    assert.deepEqual(await tagsAt(started, scope), { x: 'y' })
+  }
+  const lock = `${group}/providers/Vendor.Authorization/locks/one`
+  await call('PUT', lock, { properties: { level: 'CanNotDelete' } }, { version: '2020-05-01' })
+  const tags = { properties: { tags: { x: 'y' } } }
+  await assert.rejects(call('PUT', at(lock), tags, { version }), { status: 400 })
+  await assert.rejects(call('GET', at(`${vault}2`), undefined, { version }), { status: 404 })
+  await assert.rejects(call('GET', at(group).replace('default', 'other'), undefined, { version }), {
+    status: 404,
+  })
+  const bad = { properties: { tags: { 'a<b': 'y' } } }
+  await assert.rejects(call('PUT', at(group), bad, { version }), { status: 400 })
+})
+
+test('a right to tags is enough, and is no right to the group; a lock holds both', async () => {
+  await using started = await start()
+  const { call } = started
+  const roleDefinitionId = `/providers/Vendor.Authorization/roleDefinitions/${tagContributor}`
+  const assignment = `${group}/providers/Vendor.Authorization/roleAssignments/${tagger.id}`
+  const tags = { properties: { tags: { mine: 'yes' } } }
+  await assert.rejects(call('PUT', at(group), tags, { version, as: tagger }), { status: 403 })
+  await call(
+    'PUT',
+    assignment,
+    { properties: { principalId: tagger.id, roleDefinitionId, principalType: 'User' } },
+    { version: '2022-04-01' },
+  )
+  assert.equal((await call('PUT', at(group), tags, { version, as: tagger })).status, 200)
+  await assert.rejects(call('PATCH', group, { tags: {} }, { version, as: tagger }), { status: 403 })
+  const lock = `${group}/providers/Vendor.Authorization/locks/one`
+  await call('PUT', lock, { properties: { level: 'ReadOnly' } }, { version: '2020-05-01' })
+  await assert.rejects(call('PUT', at(group), tags, { version, as: tagger }), {
+    status: 409,
+    code: 'ScopeLocked',
+  })
+})
