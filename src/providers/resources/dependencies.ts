@@ -12,7 +12,8 @@ import type { ProviderListDependencies } from './domain/namespaces.ts'
 import type { EmptyScope } from './resources/resource-groups/reconcile.ts'
 import type { ListTracked } from './resources/resource-lists/resource.ts'
 
-export interface ResourcesProviderDependencies extends Pick<PlaneServices, 'replaceTags'> {
+export interface ResourcesProviderDependencies
+  extends Pick<PlaneServices, 'replaceTags' | 'caller' | 'reader'> {
   readonly tenantId: string
   /** The plane's: removes a bounded part of what is below a scope. */
   readonly emptyScope: EmptyScope

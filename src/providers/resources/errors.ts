@@ -10,6 +10,21 @@ export const resourcesErrors = defineErrors({
       "The resource group '{name}' already exists in location '{existing}'; it cannot be created in location '{location}'.",
     advice: 'User: keep the location, or choose another group name.',
   },
+  ExportTooLarge: {
+    status: 400,
+    message: 'A template of this group would have more than {limit}.',
+    advice: 'User: name the resources to export.',
+  },
+  ExportFormatUnknown: {
+    status: 400,
+    message: "Templates are exported as JSON; the format '{format}' is not made here.",
+    advice: 'User: leave `outputFormat` out, and translate the template afterwards.',
+  },
+  ExportOptionUnknown: {
+    status: 400,
+    message: "The export option '{option}' is unknown; there are {known}.",
+    advice: 'User: name options with commas between them.',
+  },
 })
 
 export const refuseResources: typeof resourcesErrors.refuse = resourcesErrors.refuse

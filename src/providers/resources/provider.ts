@@ -10,10 +10,12 @@ import { publishedVersions } from './published-versions.ts'
 import { deployments } from './resources/deployments/resource.ts'
 import { locations } from './resources/locations/resource.ts'
 import { providerLists } from './resources/provider-lists/resource.ts'
+import { groupActions } from './resources/resource-groups/actions.ts'
 import { resourceGroups } from './resources/resource-groups/resource.ts'
 import { resourceLists } from './resources/resource-lists/resource.ts'
 import { subscriptions } from './resources/subscriptions/resource.ts'
 import { tagsOfScopes } from './resources/tags/resource.ts'
+import { calculateTemplateHash } from './resources/template-hash/resource.ts'
 import { tenants } from './resources/tenants/resource.ts'
 
 export type { LinkedText, TemplateLinks } from './domain/deployments/links.ts'
@@ -30,7 +32,13 @@ export function resourcesProvider(deps: ResourcesProviderDependencies): Provider
       tenants(tenantId),
       subscriptions({ tenantId, scanRowsMax }),
       locations(all),
-      resourceGroups({ emptyScope, implicitLocation: all[0]?.name ?? 'local', scanRowsMax }),
+      resourceGroups({
+        emptyScope,
+        implicitLocation: all[0]?.name ?? 'local',
+        scanRowsMax,
+        actions: groupActions(deps),
+      }),
+      calculateTemplateHash(),
       tagsOfScopes(deps),
       ...resourceLists({ listTracked, scanRowsMax }),
       ...providerLists({ describe, locations: all }),

@@ -1,6 +1,5 @@
 /** What the parts of the deployment type share: from bodies and rows to expanded plans and previews. */
 
-import { createHash } from 'node:crypto'
 import { refuse } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { type ResourceId, scopeOf } from '#kernel/resource-id.ts'
@@ -15,7 +14,9 @@ import {
 } from '../../resources/deployments/model.ts'
 import type { Planned } from '../evaluation/remote-plan.ts'
 import { deploysTo, type Expanded, expandRequest, type Occasion } from './expand.ts'
+
 import { readRequest } from './request.ts'
+import { templateHash } from './template-hash.ts'
 import { withVaultValues } from './vault-values.ts'
 
 /** Throws the refusals of the place and of the body. */
@@ -87,7 +88,7 @@ export function modelOf(
     ...at,
     ...by,
     ...kept,
-    templateHash: hashOf(texts.template),
+    templateHash: templateHash(texts.template),
     dependencies: dependenciesOf(plan),
     sealedParameters: deps.seal.seal(texts.parameters, sealContext(id.key, at.run)),
     parameters: plan.parameters,
@@ -115,10 +116,4 @@ function dependenciesOf(plan: Planned): Deployment['dependencies'] {
     left -= ids.length
     return ids.length === 0 ? [] : [{ id, dependsOn: ids }]
   })
-}
-
-/** Of the template as JSON. */
-function hashOf(text: string): string {
-  const digest = createHash('sha256').update(text).digest()
-  return digest.readBigUInt64BE().toString()
 }

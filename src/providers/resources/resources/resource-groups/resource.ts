@@ -2,6 +2,7 @@
 
 import { refuse } from '#kernel/error.ts'
 import { nameOf } from '#kernel/resource-id.ts'
+import type { Action } from '#plane/declare/action.ts'
 import { defineReconciled, type ReconciledType } from '#plane/declare/reconciled.ts'
 import { refuseResources } from '../../errors.ts'
 import { listGroups } from './list.ts'
@@ -14,6 +15,7 @@ export interface ResourceGroupDependencies {
   /** Where a group lies that was brought into being by a write below it. */
   readonly implicitLocation: string
   readonly scanRowsMax: number
+  readonly actions?: Readonly<Record<string, Action<ResourceGroup>>>
 }
 
 export function resourceGroups(deps: ResourceGroupDependencies): ReconciledType {
@@ -44,6 +46,7 @@ export function resourceGroups(deps: ResourceGroupDependencies): ReconciledType 
         if (state === 'Deleting') throw refuse.ResourceGroupBeingDeleted({ name: nameOf(id) })
       },
     },
+    ...(deps.actions === undefined ? {} : { actions: deps.actions }),
     busy: ({ id }) => refuse.ResourceGroupBeingDeleted({ name: nameOf(id) }),
     summary: (model) => ({ ...model }),
     sample: {

@@ -1,0 +1,255 @@
+/**
+ * A template of what a resource group holds: each resource as its newest version shows it to the caller, less what its
+ * body does not take. Names become parameters, ids of what is exported with it become `resourceId(…)`. Secrets are in no
+ * answer, so they are in no template.
+ */
+
+import type { TSchema } from 'typebox'
+import { ApiError, type ErrorDetail } from '#kernel/error.ts'
+import { isJsonObject } from '#kernel/patch.ts'
+import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
+import type { PlaneServices } from '#plane/create-plane.ts'
+import type { ActionContext } from '#plane/declare/action.ts'
+import { nextTurn } from '#plane/next-turn.ts'
+import type { RouteDescription } from '#plane/plane.ts'
+import { refuseResources } from '../errors.ts'
+
+type Services = Pick<PlaneServices, 'caller' | 'reader' | 'describe'>
+type Json = Readonly<Record<string, unknown>>
+
+export interface ExportOptions {
+  /** Ids in lower case; undefined is all of them. */
+  readonly only: ReadonlySet<string> | undefined
+  readonly defaultValues: boolean
+  readonly comments: boolean
+  readonly namesAsParameters: boolean
+}
+
+export interface ExportedTemplate {
+  readonly template: Json
+  /** Resources that the caller may not read, or that are read in no body. */
+  readonly missing: readonly ErrorDetail[]
+}
+
+/** As many as the family exports at once. */
+const resourcesMax = 200
+const charactersMax = 4 * 1024 * 1024
+const groupPrefix = '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/'
+const schemaUri = 'https://schema.example/2019-04-01/deploymentTemplate.json#'
+
+interface Found {
+  readonly id: ResourceId
+  readonly route: RouteDescription
+}
+
+export async function exportGroup(
+  services: Services,
+  context: ActionContext<unknown>,
+  options: ExportOptions,
+): Promise<ExportedTemplate> {
+  const found = await resourcesOf(services, context, options)
+  const shown: { readonly one: Found; readonly version: string; readonly wire: Json }[] = []
+  const missing: ErrorDetail[] = []
+  let left = charactersMax
+  for (const one of found) {
+    await nextTurn()
+    const version = newestOf(one.route)
+    const wire = await read(services, context, one.id, version)
+    if (wire instanceof ApiError) {
+      missing.push({ code: wire.code, message: wire.message, target: one.id.text })
+      continue
+    }
+    left -= JSON.stringify(wire).length
+    if (left < 0) throw refuseResources.ExportTooLarge({ limit: `${charactersMax} characters` })
+    shown.push({ one, version, wire })
+  }
+  const names = new TemplateNames(
+    shown.map(({ one }) => one),
+    options,
+  )
+  const resources = shown.map(({ one, version, wire }) => {
+    // Beside what the type itself takes: the envelope of every tracked resource.
+    const { location, tags } = wire
+    const envelope = {
+      ...(location === undefined ? {} : { location }),
+      ...(isJsonObject(tags) && Object.keys(tags).length > 0 ? { tags } : {}),
+    }
+    const { tags: _tags, ...own } = prune(wire, one.route.body?.(version)) as Json
+    const body = { ...envelope, ...own }
+    const used = new Set<string>()
+    const parent = parentOf(one.id)
+    if (names.has(parent)) used.add(names.idOf(parent))
+    const { name: _name, ...rest } = names.resolve(body, used) as Json
+    return {
+      ...(options.comments ? { comments: `Generalized from resource: '${one.id.text}'.` } : {}),
+      type: one.route.type,
+      apiVersion: version,
+      name: names.nameOf(one),
+      ...rest,
+      ...(used.size === 0 ? {} : { dependsOn: [...used] }),
+    }
+  })
+  return {
+    template: {
+      $schema: schemaUri,
+      contentVersion: '1.0.0.0',
+      parameters: names.parameters(),
+      variables: {},
+      resources,
+    },
+    missing,
+  }
+}
+
+/** Of every type that lives in a group and is PUT there; what hangs on resources (locks, assignments) is left out. */
+async function resourcesOf(
+  { describe, reader }: Services,
+  { id: group, words }: ActionContext<unknown>,
+  { only }: ExportOptions,
+): Promise<readonly Found[]> {
+  const found: Found[] = []
+  for (const route of describe()) {
+    if (route.method !== 'PUT' || !route.path.startsWith(groupPrefix)) continue
+    const type = route.type.slice(words.namespace.length + 1)
+    const rows = await reader.list({ type, under: group, limit: resourcesMax + 1 })
+    for (const { id } of rows) if (only?.has(id.key) ?? true) found.push({ id, route })
+    if (found.length > resourcesMax) {
+      throw refuseResources.ExportTooLarge({ limit: `${resourcesMax} resources` })
+    }
+  }
+  return found.sort((a, b) => (a.id.key < b.id.key ? -1 : 1))
+}
+
+function newestOf({ versions }: RouteDescription): string {
+  return versions.find((date) => !date.includes('preview')) ?? versions[0] ?? ''
+}
+
+/** As the caller sees it, or the refusal. */
+async function read(
+  { caller }: Services,
+  { principal, correlationId }: ActionContext<unknown>,
+  id: ResourceId,
+  version: string,
+): Promise<Json | ApiError> {
+  const request = { method: 'GET', path: id.text, version, principal, correlationId } as const
+  const outcome = await caller.call(request).catch((error: unknown) => {
+    if (error instanceof ApiError) return error
+    throw error
+  })
+  if (outcome instanceof ApiError) return outcome
+  return isJsonObject(outcome.body) ? outcome.body : {}
+}
+
+interface SchemaNode {
+  readonly readOnly?: boolean
+  readonly properties?: Readonly<Record<string, SchemaNode>>
+  readonly patternProperties?: Readonly<Record<string, SchemaNode>>
+  readonly items?: SchemaNode
+  readonly anyOf?: readonly SchemaNode[]
+}
+
+/** What of an answer a body takes. */
+function prune(value: unknown, schema: TSchema | undefined): unknown {
+  // A schema is plain data; these are the members of it that this walk knows.
+  return pruned(value, schema as SchemaNode | undefined)
+}
+
+function pruned(value: unknown, node: SchemaNode | undefined): unknown {
+  if (Array.isArray(value)) return value.map((one) => pruned(one, node?.items))
+  if (!isJsonObject(value) || node === undefined) return value
+  const branch = node.anyOf?.find(({ properties }) => properties !== undefined) ?? node
+  const { properties, patternProperties } = branch
+  if (properties === undefined || Object.keys(properties).length === 0) {
+    const [each] = Object.values(patternProperties ?? {})
+    return Object.fromEntries(
+      Object.entries(value).map(([name, part]) => [name, pruned(part, each)]),
+    )
+  }
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, part]) => {
+      const known = properties[name]
+      return known === undefined || known.readOnly === true ? [] : [[name, pruned(part, known)]]
+    }),
+  )
+}
+
+/** How the exported resources are named in the template, and how others speak of them. */
+class TemplateNames {
+  readonly #options: ExportOptions
+  readonly #found: ReadonlyMap<string, Found>
+  readonly #parameters = new Map<string, string>()
+
+  constructor(found: readonly Found[], options: ExportOptions) {
+    this.#options = options
+    this.#found = new Map(found.map((one) => [one.id.key, one]))
+    for (const one of found) this.#parameters.set(this.#parameterOf(one), outermostName(one))
+  }
+
+  has(id: ResourceId): boolean {
+    return this.#found.has(id.key)
+  }
+
+  parameters(): Json {
+    if (!this.#options.namesAsParameters) return {}
+    return Object.fromEntries(
+      [...this.#parameters].map(([parameter, name]) => [
+        parameter,
+        { ...(this.#options.defaultValues ? { defaultValue: name } : {}), type: 'String' },
+      ]),
+    )
+  }
+
+  /** The `name` of a resource: a parameter, with the names below it behind. */
+  nameOf(one: Found): string {
+    const [first = '', ...below] = one.id.segments.at(-1)?.names ?? []
+    if (!this.#options.namesAsParameters) return literal([first, ...below].join('/'))
+    const parameter = `parameters('${this.#parameterOf(one)}')`
+    if (below.length === 0) return `[${parameter}]`
+    return `[concat(${parameter}, ${quoted(`/${below.join('/')}`)})]`
+  }
+
+  idOf(id: ResourceId): string {
+    const one = this.#found.get(id.key)
+    if (one === undefined) throw new Error(`${id.text} is not exported`)
+    const [first = '', ...below] = one.id.segments.at(-1)?.names ?? []
+    const outer = this.#options.namesAsParameters
+      ? `parameters('${this.#parameterOf(one)}')`
+      : quoted(first)
+    return `[resourceId(${[quoted(one.route.type), outer, ...below.map(quoted)].join(', ')})]`
+  }
+
+  /** Ids of what is exported become expressions, and are noted; all other text stays what it is. */
+  resolve(value: unknown, used: Set<string>): unknown {
+    if (typeof value === 'string') {
+      const one = value.startsWith('/') ? this.#found.get(value.toLowerCase()) : undefined
+      if (one === undefined) return literal(value)
+      const expression = this.idOf(one.id)
+      used.add(expression)
+      return expression
+    }
+    if (Array.isArray(value)) return value.map((one) => this.resolve(one, used))
+    if (!isJsonObject(value)) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([name, part]) => [name, this.resolve(part, used)]),
+    )
+  }
+
+  #parameterOf({ id }: Found): string {
+    const segment = id.segments.at(-1)
+    const words = `${segment?.types[0] ?? ''}_${segment?.names[0] ?? nameOf(id)}_name`
+    return words.replaceAll(/[^A-Za-z0-9_]/g, '_')
+  }
+}
+
+function outermostName({ id }: Found): string {
+  return id.segments.at(-1)?.names[0] ?? nameOf(id)
+}
+
+/** Text that begins like an expression is escaped. */
+function literal(text: string): string {
+  return text.startsWith('[') ? `[${text}` : text
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}

@@ -1,0 +1,128 @@
+/** What is exported of a group: a template that makes the same again, elsewhere. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isTerminalState } from '#kernel/operation.ts'
+import { nobody } from '#plane/testing/start.ts'
+import { group, type Started, startDeployments, subscription } from '../../testing/start.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here, and only here.
+type Wire = any
+
+const version = '2021-04-01'
+const vault = `${group}/providers/Vendor.Secrets/vaults/one`
+const containers = `${group}/providers/Vendor.ContainerInstance/containerGroups/web`
+
+async function start(): Promise<Started> {
+  const started = await startDeployments()
+  const { call } = started
+  await call('PUT', group, { location: 'local' }, { version })
+  const body = { location: 'local', tags: { a: 'b' }, properties: {} }
+  await call('PUT', vault, body, { version: '2026-01-01' })
+  const secret = { properties: { value: 'hush', contentType: '[text]' } }
+  await call('PUT', `${vault}/secrets/word`, secret, { version: '2026-01-01' })
+  await call(
+    'PUT',
+    containers,
+    {
+      location: 'local',
+      properties: {
+        osType: 'Linux',
+        containers: [
+          {
+            name: 'web',
+            properties: { image: 'web', resources: { requests: { cpu: 1, memoryInGB: 1 } } },
+          },
+        ],
+      },
+    },
+    { version: '2025-09-01' },
+  )
+  await started.settle()
+  return started
+}
+
+async function exported({ call }: Started, body: object, options = {}): Promise<Wire> {
+  const answer = await call('POST', `${group}/exportTemplate`, body, { version, ...options })
+  return JSON.parse(JSON.stringify(answer.body))
+}
+
+test('a template of a group makes the same in another group', async () => {
+  await using started = await start()
+  const { call } = started
+  const only = [vault.toLowerCase(), containers]
+  const options = 'IncludeParameterDefaultValue,IncludeComments'
+  const { template, error } = await exported(started, { resources: only, options })
+  assert.equal(error, undefined)
+  assert.deepEqual(template.parameters.vaults_one_name, { defaultValue: 'one', type: 'String' })
+  const [web, one] = template.resources
+  assert.equal(one.name, "[parameters('vaults_one_name')]")
+  assert.deepEqual(one.tags, { a: 'b' })
+  assert.match(one.comments, /vaults\/one/)
+  assert.equal(web.properties.provisioningState, undefined, 'what is only answered is left out')
+  const other = `${subscription}/resourceGroups/other`
+  await call('PUT', other, { location: 'local' }, { version })
+  const deployment = `${other}/providers/Vendor.Resources/deployments/again`
+  await call('PUT', deployment, {
+    // The name of a vault is given once in an installation.
+    properties: {
+      mode: 'Incremental',
+      template,
+      parameters: { vaults_one_name: { value: 'two' } },
+    },
+  })
+  await started.settle()
+  const made = JSON.parse(JSON.stringify((await call('GET', deployment)).body))
+  assert.ok(isTerminalState(made.properties.provisioningState))
+  assert.equal(
+    made.properties.provisioningState,
+    'Succeeded',
+    JSON.stringify(made.properties.error),
+  )
+  const copy = await call('GET', containers.replace('/rg/', '/other/'), undefined, {
+    version: '2025-09-01',
+  })
+  assert.equal(copy.status, 200)
+})
+
+test('children follow their parents, text is no expression, and no secret is in it', async () => {
+  await using started = await start()
+  const { template } = await exported(started, { resources: ['*'] })
+  const text = JSON.stringify(template)
+  assert.ok(!text.includes('hush'))
+  const secret = template.resources.find((one: Wire) => one.type.endsWith('/secrets'))
+  assert.equal(secret.name, "[concat(parameters('vaults_one_name'), '/word')]")
+  assert.deepEqual(secret.dependsOn, [
+    "[resourceId('Vendor.Secrets/vaults', parameters('vaults_one_name'))]",
+  ])
+  assert.equal(secret.properties.contentType, '[[text]')
+  assert.deepEqual(template.parameters.vaults_one_name, { type: 'String' })
+  const plain = await exported(started, { options: 'SkipAllParameterization' })
+  assert.deepEqual(plain.template.parameters, {})
+  assert.ok(plain.template.resources.some((one: Wire) => one.name === 'one/word'))
+})
+
+test('it takes a right, and says what it does not make', async () => {
+  await using started = await start()
+  await assert.rejects(exported(started, {}, { as: nobody }), { status: 403 })
+  await assert.rejects(exported(started, { outputFormat: 'Bicep' }), {
+    code: 'ExportFormatUnknown',
+  })
+  await assert.rejects(exported(started, { options: 'Everything' }), {
+    code: 'ExportOptionUnknown',
+  })
+})
+
+test('the hash of a template is the one that its deployments show', async () => {
+  await using started = await start()
+  const { call } = started
+  const template = { $schema: 'deploymentTemplate.json#', contentVersion: '1.0.0.0', resources: [] }
+  const path = '/providers/Vendor.Resources/calculateTemplateHash'
+  const hash = JSON.parse(JSON.stringify((await call('POST', path, template, { version })).body))
+  assert.equal(hash.minifiedTemplate, JSON.stringify(template))
+  const deployment = `${group}/providers/Vendor.Resources/deployments/one`
+  await call('PUT', deployment, { properties: { mode: 'Incremental', template } })
+  await started.settle()
+  const made = JSON.parse(JSON.stringify((await call('GET', deployment)).body))
+  assert.equal(made.properties.templateHash, hash.templateHash)
+})
