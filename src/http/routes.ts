@@ -92,7 +92,7 @@ function directoryTable(routes: readonly DirectoryRoute[]): Table {
   const checker = createChecker()
   const table = new Map<string, Map<string, Endpoint>>()
   for (const route of routes) {
-    if (!/^\/(?:directory|_armature)\//.test(route.path)) {
+    if (!/^\/(?:directory|_armature|v1\.0)\//.test(route.path)) {
       throw new Error(`${route.path} is not in the directory`)
     }
     const path = route.path.replace(/\{(\w+)\}/g, ':$1')

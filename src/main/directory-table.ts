@@ -4,6 +4,7 @@ import { targetOf } from '#activity/record.ts'
 import { newRequestActivity, withRequestActivity } from '#activity/request-activity.ts'
 import { type DirectoryRoute as MountedRoute, ownAction } from '#http/directory.ts'
 import { directoryRoutes } from '#identity/directory-api.ts'
+import { graphRoutes } from '#identity/graph-api.ts'
 import type { Identity } from '#identity/identity.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import { randomIds as ids } from './random-ids.ts'
@@ -28,7 +29,7 @@ export function directoryTable(
     status: 200,
     run: async () => ({ keyId: await identity.rotateKeys() }),
   }
-  const routes = directoryRoutes.map(
+  const routes = [...directoryRoutes, ...graphRoutes(words.namespace)].map(
     (route): MountedRoute => ({
       ...route,
       run: (params, body, query, { principal }) =>

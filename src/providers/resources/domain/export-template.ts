@@ -5,7 +5,7 @@
  */
 
 import type { TSchema } from 'typebox'
-import { ApiError, type ErrorDetail } from '#kernel/error.ts'
+import type { ErrorDetail } from '#kernel/error.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
@@ -13,6 +13,7 @@ import type { ActionContext } from '#plane/declare/action.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import type { RouteDescription } from '#plane/plane.ts'
 import { refuseResources } from '../errors.ts'
+import { attempt } from './deployments/attempt.ts'
 
 type Services = Pick<PlaneServices, 'caller' | 'reader' | 'describe'>
 type Json = Readonly<Record<string, unknown>>
@@ -25,7 +26,7 @@ export interface ExportOptions {
   readonly namesAsParameters: boolean
 }
 
-export interface ExportedTemplate {
+interface ExportedTemplate {
   readonly template: Json
   /** Resources that the caller may not read, or that are read in no body. */
   readonly missing: readonly ErrorDetail[]
@@ -47,18 +48,20 @@ export async function exportGroup(
   context: ActionContext<unknown>,
   options: ExportOptions,
 ): Promise<ExportedTemplate> {
-  const found = await resourcesOf(services, context, options)
+  const members = await resourcesOf(services, context, options)
   const shown: { readonly one: Found; readonly version: string; readonly wire: Json }[] = []
   const missing: ErrorDetail[] = []
   let left = charactersMax
-  for (const one of found) {
+  for (const one of members) {
     await nextTurn()
     const version = newestOf(one.route)
-    const wire = await read(services, context, one.id, version)
-    if (wire instanceof ApiError) {
-      missing.push({ code: wire.code, message: wire.message, target: one.id.text })
+    const found = await attempt(() => read(services, context, one.id, version))
+    if (found.kind === 'refused') {
+      const { code, message } = found.error
+      missing.push({ code, message, target: one.id.text })
       continue
     }
+    const wire = found.value
     left -= JSON.stringify(wire).length
     if (left < 0) throw refuseResources.ExportTooLarge({ limit: `${charactersMax} characters` })
     shown.push({ one, version, wire })
@@ -124,20 +127,16 @@ function newestOf({ versions }: RouteDescription): string {
   return versions.find((date) => !date.includes('preview')) ?? versions[0] ?? ''
 }
 
-/** As the caller sees it, or the refusal. */
+/** As the caller sees it. */
 async function read(
   { caller }: Services,
   { principal, correlationId }: ActionContext<unknown>,
   id: ResourceId,
   version: string,
-): Promise<Json | ApiError> {
+): Promise<Json> {
   const request = { method: 'GET', path: id.text, version, principal, correlationId } as const
-  const outcome = await caller.call(request).catch((error: unknown) => {
-    if (error instanceof ApiError) return error
-    throw error
-  })
-  if (outcome instanceof ApiError) return outcome
-  return isJsonObject(outcome.body) ? outcome.body : {}
+  const { body } = await caller.call(request)
+  return isJsonObject(body) ? body : {}
 }
 
 interface SchemaNode {

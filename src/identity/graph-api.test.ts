@@ -1,0 +1,99 @@
+/** The family's directory API, as command lines ask it to turn names into object ids and back. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Ajv } from 'ajv'
+import { graphRoutes } from './graph-api.ts'
+import { type IdentityFixture, openIdentityFixture, testIds } from './testing/fixture.ts'
+
+const routes = graphRoutes('Vendor')
+const ajv = new Ajv({ allErrors: true })
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here, and only here.
+type Answer = any
+
+/** As the edge would: the route of that path, its body checked. */
+async function ask(
+  fixture: IdentityFixture,
+  address: string,
+  { body, callerId = '' }: { readonly body?: object; readonly callerId?: string } = {},
+): Promise<Answer> {
+  const url = new URL(address, 'http://x')
+  const method = body === undefined ? 'GET' : 'POST'
+  for (const route of routes) {
+    const match = new RegExp(`^${route.path.replace('{id}', '([^/]+)')}$`).exec(url.pathname)
+    if (match === null || route.method !== method) continue
+    if (route.body !== undefined) assert.ok(ajv.validate(route.body, body), ajv.errorsText())
+    const params = match[1] === undefined ? {} : { id: decodeURIComponent(match[1]) }
+    const query = Object.fromEntries(url.searchParams)
+    const request = { params, body, query, ...testIds, callerId }
+    return route.run(fixture.identity.directory, request)
+  }
+  return assert.fail(`no route for ${address}`)
+}
+
+const filtered = (plural: string, filter: string): string =>
+  `/v1.0/${plural}?$count=true&$select=id&$filter=${encodeURIComponent(filter)}`
+
+async function people(fixture: IdentityFixture) {
+  const { directory } = fixture.identity
+  const user = await directory.createUser({
+    displayName: 'Ada Example',
+    signInName: 'ada@example.test',
+    password: 'correct horse battery',
+  })
+  const group = await directory.createGroup({ displayName: 'Admins' })
+  const { principal: app } = await directory.createServicePrincipal({ displayName: 'pipeline' })
+  await directory.addMember(group.id, user.id)
+  return { user, group, app }
+}
+
+test('names lead to ids: users by name, applications by their client id', async () => {
+  await using fixture = await openIdentityFixture()
+  const { user, group, app } = await people(fixture)
+  const idsOf = async (plural: string, filter: string): Promise<unknown> =>
+    (await ask(fixture, filtered(plural, filter))).value.map(({ id }: Answer) => id)
+  assert.deepEqual(await idsOf('users', "userPrincipalName eq 'ADA@example.test'"), [user.id])
+  assert.deepEqual(await idsOf('users', "startswith(displayName,'Ada')"), [user.id])
+  assert.deepEqual(await idsOf('users', "userPrincipalName eq 'none'"), [])
+  assert.deepEqual(await idsOf('groups', "displayName eq 'Admins'"), [group.id])
+  const byName = `servicePrincipalNames/any(c:c eq '${app.clientId}')`
+  assert.deepEqual(await idsOf('servicePrincipals', byName), [app.id])
+  assert.deepEqual(await idsOf('applications', `appId eq '${app.clientId}'`), [app.id])
+  assert.equal((await ask(fixture, '/v1.0/users/ada@example.test')).id, user.id)
+  await assert.rejects(ask(fixture, filtered('users', 'shoeSize eq 42')), { status: 400 })
+  await assert.rejects(ask(fixture, `/v1.0/users/${group.id}`), { status: 404 })
+  await assert.rejects(ask(fixture, '/v1.0/users?$top=0'), { status: 400 })
+})
+
+test('ids lead to names, many at once; unknown ones are left out', async () => {
+  await using fixture = await openIdentityFixture()
+  const { user, group, app } = await people(fixture)
+  const ids = [app.id, '99999999-2222-4333-8444-555555555555', user.id, group.id, 'no id']
+  const all = await ask(fixture, '/v1.0/directoryObjects/getByIds', { body: { ids } })
+  assert.deepEqual(
+    all.value.map((one: Answer) => [one['@odata.type'], one.id]),
+    [
+      ['#vendor.graph.servicePrincipal', app.id],
+      ['#vendor.graph.user', user.id],
+      ['#vendor.graph.group', group.id],
+    ],
+  )
+  const types = ['user', 'group']
+  const some = await ask(fixture, '/v1.0/directoryObjects/getByIds', { body: { ids, types } })
+  assert.equal(some.value.length, 2)
+  assert.equal((await ask(fixture, '/v1.0/me', { callerId: user.id })).displayName, 'Ada Example')
+  const members = await ask(fixture, `/v1.0/groups/${group.id}/members`)
+  assert.deepEqual(
+    members.value.map(({ id }: Answer) => id),
+    [user.id],
+  )
+  assert.ok(!JSON.stringify([all, members]).includes('correct horse'))
+})
+
+test('oneself needs no right; every other question asks for one', () => {
+  for (const { path, action } of routes) {
+    assert.equal(action === undefined, path === '/v1.0/me', path)
+    if (action !== undefined) assert.match(action, /^Directory\/\w+\/read$/)
+  }
+})

@@ -1,0 +1,239 @@
+/**
+ * The part of the family's directory API that command lines need to turn names into object ids and back: users, groups,
+ * service principals, applications, oneself, and many by their ids. It only reads; what changes the directory is in
+ * `directory-api.ts`. Options that choose or count (`$select`, `$count`, `ConsistencyLevel`) are taken and change nothing.
+ */
+
+import { Type } from 'typebox'
+import { refuse } from '#kernel/error.ts'
+import { compileFilter } from '#kernel/filter/evaluate.ts'
+import { collection, type FieldMap } from '#kernel/filter/field-map.ts'
+import { parseFilter } from '#kernel/filter/parse.ts'
+import { lenientProfile } from '#kernel/filter/profile.ts'
+import type { IdentityDirectory } from './directory.ts'
+import { type DirectoryRoute, param } from './directory-route.ts'
+import { defaultIdentityLimits } from './limits.ts'
+import type { LocalType, PrincipalRecord } from './principal-record.ts'
+import { parseObjectId } from './principal-rules.ts'
+
+/** As many as one question may name. */
+const idsMax = 1000
+/** Principals that a filter looks at. What lies beyond is not found: the answer is refused, never short. */
+const scannedMax = 20_000
+
+const IdsBody = Type.Object({
+  ids: Type.Array(Type.String({ maxLength: 100 }), { maxItems: idsMax }),
+  types: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 20 })),
+})
+
+type Show = (principal: PrincipalRecord) => object
+
+/** `word`: the vendor's, as it stands in names of types. */
+export function graphRoutes(word: string): readonly DirectoryRoute[] {
+  const show = shownBy(word.toLowerCase())
+  const read = (kind: string): string => `Directory/${kind}/read`
+  return [
+    {
+      method: 'GET',
+      path: '/v1.0/me',
+      action: undefined,
+      status: 200,
+      run: async (directory, { callerId }) => show(await directory.get(callerId)),
+    },
+    {
+      method: 'POST',
+      path: '/v1.0/directoryObjects/getByIds',
+      action: read('users'),
+      body: IdsBody,
+      status: 200,
+      async run(directory, { body }) {
+        // The edge has compared the body with this schema.
+        const { ids, types } = body as { readonly ids: string[]; readonly types?: string[] }
+        const wanted = types?.map((type) => type.toLowerCase())
+        const found = await Promise.all(ids.map((id) => findById(directory, id)))
+        return {
+          value: found.flatMap((one) => {
+            if (one === undefined) return []
+            const isWanted = wanted?.some((type) =>
+              [one.type.toLowerCase(), 'directoryobject'].includes(type),
+            )
+            return (isWanted ?? true) ? [show(one)] : []
+          }),
+        }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1.0/directoryObjects/{id}',
+      action: read('users'),
+      status: 200,
+      run: async (directory, { params }) => show(await directory.get(param(params, 'id'))),
+    },
+    ...listed({ plural: 'users', type: 'User', action: read('users'), show }),
+    ...listed({ plural: 'groups', type: 'Group', action: read('groups'), show }),
+    ...listed({
+      plural: 'servicePrincipals',
+      type: 'ServicePrincipal',
+      action: read('servicePrincipals'),
+      show,
+    }),
+    ...listed({
+      plural: 'applications',
+      type: 'ServicePrincipal',
+      action: read('servicePrincipals'),
+      show: showApplication,
+    }),
+    {
+      method: 'GET',
+      path: '/v1.0/groups/{id}/members',
+      action: read('groups'),
+      status: 200,
+      async run(directory, { params }) {
+        const id = param(params, 'id')
+        const members = await directory.members(id, undefined, defaultIdentityLimits.pageSizeMax)
+        return { value: members.items.map(show) }
+      },
+    },
+  ]
+}
+
+interface Listed {
+  readonly plural: string
+  readonly type: LocalType
+  readonly action: string
+  readonly show: Show
+}
+
+function listed({ plural, type, action, show }: Listed): readonly DirectoryRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: `/v1.0/${plural}`,
+      action,
+      status: 200,
+      run: async (directory, { query }) => ({
+        value: (await search(directory, type, query)).map(show),
+      }),
+    },
+    {
+      method: 'GET',
+      path: `/v1.0/${plural}/{id}`,
+      action,
+      status: 200,
+      async run(directory, { params }) {
+        const id = param(params, 'id')
+        const isName = type === 'User' && parseObjectId(id) === undefined
+        const named = isName ? await directory.bySignInName(id) : undefined
+        return show(named ?? (await directory.get(id, type)))
+      },
+    },
+  ]
+}
+
+async function findById(
+  directory: IdentityDirectory,
+  id: string,
+): Promise<PrincipalRecord | undefined> {
+  const known = parseObjectId(id)
+  return known === undefined ? undefined : directory.record(known)
+}
+
+const text = { type: 'string', ignoreCase: true } as const
+const fields: FieldMap<PrincipalRecord> = {
+  lenient: true,
+  fields: {
+    id: { ...text, read: ({ id }) => id },
+    displayName: { ...text, read: ({ displayName }) => displayName },
+    userPrincipalName: { ...text, read: ({ signInName }) => signInName },
+    mail: { ...text, read: ({ signInName }) => signInName },
+    appId: { ...text, read: ({ clientId }) => clientId },
+    accountEnabled: { type: 'boolean', read: ({ enabled }) => enabled },
+  },
+  collections: {
+    servicePrincipalNames: collection(
+      ({ clientId }: PrincipalRecord) => (clientId === undefined ? [] : [clientId]),
+      { fields: {}, self: { ...text, read: (name: string) => name } },
+    ),
+  },
+}
+
+async function search(
+  directory: IdentityDirectory,
+  type: LocalType,
+  query: Readonly<Record<string, string | undefined>>,
+): Promise<readonly PrincipalRecord[]> {
+  const matches = predicateOf(query['$filter'] ?? '')
+  const top = topOf(query['$top'])
+  const found: PrincipalRecord[] = []
+  let after: string | undefined
+  for (let looked = 0; looked < scannedMax; ) {
+    const page = await directory.list(type, after, defaultIdentityLimits.pageSizeMax)
+    for (const one of page.items) if (matches(one) && found.length < top) found.push(one)
+    if (page.next === undefined || found.length === top) return found
+    looked += page.items.length
+    after = page.next
+  }
+  throw refuse.InvalidFilterInQueryString({ reason: 'it looks at too many; ask by id' })
+}
+
+function predicateOf(filter: string): (principal: PrincipalRecord) => boolean {
+  if (filter.trim() === '') return () => true
+  const parsed = parseFilter(filter, lenientProfile)
+  if (!parsed.ok) throw refuse.InvalidFilterInQueryString({ reason: parsed.message })
+  const compiled = compileFilter(parsed.node, fields)
+  if (!compiled.ok) throw refuse.InvalidFilterInQueryString({ reason: compiled.message })
+  return compiled.matches
+}
+
+function topOf(given: string | undefined): number {
+  if (given === undefined) return idsMax - 1
+  if (!/^[1-9]\d{0,2}$/.test(given)) {
+    throw refuse.InvalidQueryParameter({ name: '$top', reason: 'expected 1 to 999' })
+  }
+  return Number(given)
+}
+
+function shownBy(word: string): Show {
+  const kinds = { User: 'user', Group: 'group', ServicePrincipal: 'servicePrincipal' } as const
+  return (principal) => ({
+    '@odata.type': `#${word}.graph.${kinds[principal.type]}`,
+    id: principal.id,
+    displayName: principal.displayName,
+    createdDateTime: new Date(principal.createdAt).toISOString(),
+    ...ownMembers(principal),
+  })
+}
+
+function ownMembers({ type, signInName, clientId, enabled }: PrincipalRecord): object {
+  switch (type) {
+    case 'User':
+      return { userPrincipalName: signInName, accountEnabled: enabled }
+    case 'Group':
+      return { securityEnabled: true, mailEnabled: false }
+    case 'ServicePrincipal':
+      return {
+        accountEnabled: enabled,
+        ...(clientId === undefined ? {} : { appId: clientId, servicePrincipalNames: [clientId] }),
+        servicePrincipalType: 'Application',
+      }
+    default:
+      return type satisfies never
+  }
+}
+
+/** What signs in, beside who it is then: one of each, so an application has the id of its service principal. */
+function showApplication({
+  id,
+  displayName,
+  clientId,
+  redirectUris,
+  createdAt,
+}: PrincipalRecord): object {
+  return {
+    id,
+    displayName,
+    ...(clientId === undefined ? {} : { appId: clientId }),
+    createdDateTime: new Date(createdAt).toISOString(),
+    web: { redirectUris },
+  }
+}
