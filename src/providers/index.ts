@@ -101,6 +101,7 @@ export function providers(deps: ProviderDependencies): readonly Provider[] {
       words,
       directory,
       isRoleInUse: (id) => deps.isRoleInUse(id),
+      describe: () => services.describe(),
       ...(inspection === undefined ? {} : { inspection }),
     }),
     secretsProvider(secrets),

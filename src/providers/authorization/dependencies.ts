@@ -4,6 +4,7 @@ import type { Directory } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Attributes } from '#plane/access.ts'
+import type { RouteDescription } from '#plane/plane.ts'
 import type { Authorizer } from './domain/authorizer.ts'
 import type { AuthorizationLimits } from './domain/limits.ts'
 import type { FindDenied } from './resources/denied-requests/resource.ts'
@@ -22,5 +23,7 @@ export interface AuthorizationProviderDependencies {
   readonly isRoleInUse?: (roleId: string) => boolean | undefined
   /** Asked by `permissions` and `checkAccess`, which are not there without it. */
   readonly inspection?: Inspection
+  /** The table of routes; without it nobody is told what actions there are. */
+  readonly describe?: () => readonly RouteDescription[]
   readonly limits?: Partial<AuthorizationLimits>
 }

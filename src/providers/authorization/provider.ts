@@ -10,6 +10,7 @@ import { checkAccess } from './resources/check-access/resource.ts'
 import { deniedRequests } from './resources/denied-requests/resource.ts'
 import { locks } from './resources/locks/resource.ts'
 import { permissions } from './resources/permissions/resource.ts'
+import { providerOperations } from './resources/provider-operations/resource.ts'
 import { roleAssignments } from './resources/role-assignments/resource.ts'
 import { roleDefinitions } from './resources/role-definitions/resource.ts'
 
@@ -26,6 +27,7 @@ export function authorizationProvider(deps: AuthorizationProviderDependencies): 
       roleDefinitions({ words, builtIns, limits, isRoleInUse }),
       roleAssignments({ words, builtIns, limits, directory }),
       locks(),
+      ...(deps.describe === undefined ? [] : [providerOperations(deps.describe)]),
       ...(inspection === undefined
         ? []
         : [

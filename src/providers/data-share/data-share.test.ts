@@ -92,6 +92,17 @@ test('invited, accepted, mapped, synchronized in full and by what changed, and t
     consumer,
   )
   assert.equal(operation.body.status, 'Succeeded')
+  // Published clients put this address together themselves.
+  const asPublished = await started.call(
+    'GET',
+    `${taken}/synchronizationOperationResults/${id}`,
+    undefined,
+    consumer,
+  )
+  assert.deepEqual(
+    [asPublished.body.status, asPublished.body.endTime],
+    ['Succeeded', operation.body.endTime],
+  )
   assert.equal(started.read('taker', 'got/all/a.txt'), 'one')
   assert.equal(started.read('taker', 'got/all/deep/b.txt'), 'two!')
   assert.equal(started.read('taker', 'got/one/x.bin'), 'alone')

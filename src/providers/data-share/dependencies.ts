@@ -18,6 +18,7 @@ export const types = {
   mappings: 'DataShare/accounts/shareSubscriptions/dataSetMappings',
   triggers: 'DataShare/accounts/shareSubscriptions/triggers',
   results: 'DataShare/accounts/shareSubscriptions/operationResults',
+  publishedResults: 'DataShare/accounts/shareSubscriptions/synchronizationOperationResults',
 } as const
 
 export const version = '2021-08-01'

@@ -54,7 +54,7 @@ export function dataShareProvider(given: DataShareDependencies): Provider {
       consumerSourceDataSets(deps),
       dataSetMappings(deps),
       triggers(deps),
-      operationResults(deps),
+      ...operationResults(deps),
       ...consumerInvitations(deps),
     ],
     start: () => startRunner(deps),

@@ -15,9 +15,14 @@ const statusOf: Readonly<Record<RunStatus, string>> = {
   Cancelled: 'Canceled',
 }
 
-export function operationResults({ runs }: Pick<ShareDependencies, 'runs'>): ResourceType {
+/** By the word that our links have, and by the one that published clients put together themselves. */
+export function operationResults(deps: Pick<ShareDependencies, 'runs'>): readonly ResourceType[] {
+  return [types.results, types.publishedResults].map((type) => resultsType(type, deps))
+}
+
+function resultsType(type: string, { runs }: Pick<ShareDependencies, 'runs'>): ResourceType {
   return defineComputed({
-    type: types.results,
+    type,
     description: 'The state of a synchronization as an operation.',
     scope: 'resource-group',
     apiVersions: [version],

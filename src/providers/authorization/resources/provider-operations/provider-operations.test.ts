@@ -1,0 +1,42 @@
+/** What actions there are, by namespace and type. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { contractWords } from '#kernel/vendor.ts'
+import { describe } from '#plane/describe.ts'
+import { nobody, startPlane } from '#plane/testing/start.ts'
+import { authorizationProvider } from '../../provider.ts'
+
+const path = '/providers/Vendor.Authorization/providerOperations'
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here, and only here.
+type Wire = any
+
+async function start() {
+  let routes: () => ReturnType<typeof describe> = () => []
+  const directory = { find: async () => undefined, groupsOf: async () => [] }
+  const provider = authorizationProvider({
+    words: contractWords,
+    directory,
+    describe: () => routes(),
+  })
+  const started = await startPlane({ providers: [provider] })
+  routes = () => describe(started.plane.registry)
+  return started
+}
+
+test('every action of a type is told where the types are asked for, and to anybody signed in', async () => {
+  await using started = await start()
+  const get = async (query: string): Promise<Wire> => {
+    const options = { as: nobody, version: '2022-04-01' }
+    return JSON.parse(JSON.stringify((await started.call('GET', query, undefined, options)).body))
+  }
+  const list = await get(`${path}?$expand=resourceTypes`)
+  const own = list.value.find((one: Wire) => one.name === 'Vendor.Authorization')
+  const locks = own.resourceTypes.find((one: Wire) => one.name === 'locks')
+  assert.deepEqual(
+    locks.operations.map(({ name }: Wire) => name),
+    ['delete', 'read', 'write'].map((verb) => `Vendor.Authorization/locks/${verb}`),
+  )
+  assert.deepEqual((await get(path)).value[0].resourceTypes, [])
+})

@@ -1,0 +1,97 @@
+/** The actions that roles may name, of every namespace with its types: what is told to whoever writes a role. */
+
+import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
+import { qualify, type VendorWords } from '#kernel/vendor.ts'
+import { type ComputedType, defineComputed } from '#plane/declare/computed.ts'
+import type { RouteDescription } from '#plane/plane.ts'
+import { publishedVersions } from '../../published-versions.ts'
+
+const type = 'Authorization/providerOperations'
+const versions = ['2022-04-01', ...publishedVersions.filter((date) => date !== '2022-04-01')]
+
+/** `describe` is asked once: the table of routes never changes after the start. */
+export function providerOperations(describe: () => readonly RouteDescription[]): ComputedType {
+  let known: ReadonlyMap<string, Namespace> | undefined
+  const namespaces = (): ReadonlyMap<string, Namespace> => {
+    known ??= namespacesOf(describe())
+    return known
+  }
+  return defineComputed({
+    type,
+    description: 'The actions of a namespace and of its types, as roles name them.',
+    scope: 'tenant',
+    apiVersions: versions,
+    openList: true,
+    source: {
+      async get({ id, words, query }) {
+        const found = namespaces().get(nameOf(id).toLowerCase())
+        return found && show(words, found, withTypes(query))
+      },
+      async list({ words, query, cursor, limit }) {
+        const all = [...namespaces().values()]
+        const from = cursor === undefined ? 0 : Number(cursor)
+        const items = all.slice(from, from + limit)
+        const next = from + items.length
+        return {
+          items: items.map((one) => show(words, one, withTypes(query))),
+          ...(next < all.length ? { next: String(next) } : {}),
+        }
+      },
+    },
+  })
+}
+
+interface Namespace {
+  readonly name: string
+  /** By the type, without its namespace: its actions in the order of their names. */
+  readonly types: ReadonlyMap<string, ReadonlyMap<string, RouteDescription>>
+}
+
+function namespacesOf(routes: readonly RouteDescription[]): ReadonlyMap<string, Namespace> {
+  const found = new Map<
+    string,
+    { name: string; types: Map<string, Map<string, RouteDescription>> }
+  >()
+  const inOrder = routes.toSorted((a, b) => (a.action < b.action ? -1 : 1))
+  for (const route of inOrder) {
+    const slash = route.action.indexOf('/')
+    if (slash < 0) continue
+    const name = route.action.slice(0, slash)
+    const kind = route.type.slice(route.type.indexOf('/') + 1)
+    const namespace = found.get(name.toLowerCase()) ?? { name, types: new Map() }
+    const actions = namespace.types.get(kind) ?? new Map<string, RouteDescription>()
+    if (!actions.has(route.action)) actions.set(route.action, route)
+    namespace.types.set(kind, actions)
+    found.set(name.toLowerCase(), namespace)
+  }
+  return found
+}
+
+/** Without `$expand=resourceTypes` a namespace says no more than that it is there. */
+function withTypes(query: URLSearchParams): boolean {
+  return (query.get('$expand') ?? '').toLowerCase().includes('resourcetypes')
+}
+
+function show(words: VendorWords, { name, types }: Namespace, whole: boolean): object {
+  const id: Pick<ResourceId, 'text'> = { text: `/providers/${qualify(words, type)}/${name}` }
+  return {
+    id: id.text,
+    name,
+    type: qualify(words, type),
+    displayName: name,
+    operations: [],
+    resourceTypes: whole
+      ? [...types].map(([kind, actions]) => ({
+          name: kind,
+          displayName: kind,
+          operations: [...actions.values()].map(({ action, summary }) => ({
+            name: action,
+            displayName: summary,
+            description: `${summary}.`,
+            origin: 'user,system',
+            isDataAction: false,
+          })),
+        }))
+      : [],
+  }
+}
