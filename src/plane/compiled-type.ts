@@ -17,7 +17,7 @@ export interface CompiledType {
   readonly reconcile: Reconciler<unknown> | undefined
   readonly source: Source | undefined
   /** Of a computed type, where it declares one. */
-  readonly answer: TSchema | undefined
+  readonly answer?: TSchema | undefined
   readonly actions: Readonly<Record<string, Action<unknown>>>
   /** Actions that are known by their names when they are asked for. */
   readonly findAction?: (name: string) => Action<unknown> | undefined

@@ -8,6 +8,8 @@ import { locate } from '../locate.ts'
 import type { RunInput } from '../plane.ts'
 import { runPatch } from './patch.ts'
 
+const anyVersion = '2021-04-01'
+
 /** Asks for no permission: the caller's right to tags was asked for. Refuses types that have no tags. */
 export async function replaceTags(
   deps: PlaneDependencies,
@@ -20,11 +22,13 @@ export async function replaceTags(
   const compiled = deps.registry.byKey(row.type)
   const stored = isStored(compiled) ? compiled.stored : undefined
   const isTaggable = stored?.tracked !== undefined || stored?.container !== undefined
-  if (compiled === undefined || !isTaggable || compiled.dates === 'any') {
+  if (compiled === undefined || !isTaggable) {
     const type = compiled?.wireType ?? row.type
     throw refuse.InvalidRequestContent({ reason: `resources of the type '${type}' have no tags` })
   }
-  const version = compiled.dates.find((date) => compiled.versions.get(date)?.patch !== 'none')
+  // A type that is served in any version is written in any.
+  const dates = compiled.dates === 'any' ? [anyVersion] : compiled.dates
+  const version = dates.find((date) => compiled.versions.get(date)?.patch !== 'none')
   const query = new URLSearchParams({ 'api-version': version ?? '' })
   const route = locate(deps.registry, 'PATCH', id.text, query)
   if (route.kind !== 'patch') throw new Error(`${id.text} is not the path of a PATCH`)
