@@ -86,6 +86,10 @@ test('create, watch, show, list, what-if and validate; the secure value is shown
   assert.match(changed.out, /^ {2}~ tags\.count: "1" => "2"$/m)
   // The vault, and its secret: a value that is given is a new version.
   assert.match(changed.out, /^2 to modify/m)
+  const review = ['--format', 'markdown', '--exit-code']
+  const told = await installation.cli(['deployment', 'what-if', 'one', ...at, ...again, ...review])
+  assert.equal(told.code, 3, told.error)
+  assert.match(told.out, /^\| `tags\.count` \| `"1"` \| `"2"` \|$/m)
   const watched = await installation.cli(['deployment', 'watch', 'one', ...at, '--json'])
   assert.equal(watched.code, 0, watched.error)
   const { properties } = JSON.parse(watched.out) as {
@@ -102,7 +106,7 @@ test('create, watch, show, list, what-if and validate; the secure value is shown
   const ended = await installation.cli(['deployment', 'cancel', 'one', ...at])
   assert.equal(ended.code, 1)
   assert.match(ended.error, /DeploymentNotActive/)
-  for (const ran of [valid, before, made, changed, watched, list, shown]) {
+  for (const ran of [valid, before, made, changed, told, watched, list, shown]) {
     assert.ok(!`${ran.out}${ran.error}`.includes('hush-hush'))
   }
 })

@@ -12,21 +12,38 @@ import {
 import { apiOptions } from '../../options.ts'
 import { printJson } from '../../output/print.ts'
 import { changeLines } from '../../what-if.ts'
+import { hasChanges, markdownOf } from '../../what-if-markdown.ts'
+
+/** Not 1 and 2, which say that something failed or was misused. */
+const exitChanges = 3
 
 export const command: Command = defineCommand({
   name: 'deployment what-if',
   summary: 'Show what a deployment would change, property by property',
   notes:
     () => `+ is created, ~ is modified, - is deleted, = stays as it is, * is not part of the template, and
-? cannot be foretold, with the reason.`,
+? cannot be foretold, with the reason. With --exit-code, 3 says that something would change.`,
   arguments: [{ name: 'name', summary: 'The name it would be deployed by' }],
   options: {
     ...placeOptions,
     ...templateOptions,
     short: { type: 'boolean', summary: 'List the resources without their properties' },
+    format: {
+      type: 'string',
+      value: 'format',
+      choices: ['text', 'markdown'],
+      summary: 'Markdown is for a comment on a pull request',
+    },
+    'exit-code': {
+      type: 'boolean',
+      summary: `End with ${exitChanges} where something would change, or cannot be foretold`,
+    },
     ...apiOptions,
   },
-  examples: ['deployment what-if first -g demo -f main.json -p count=4'],
+  examples: [
+    'deployment what-if first -g demo -f main.json -p count=4',
+    'deployment what-if first -g demo -f main.json --format markdown --exit-code',
+  ],
   async run(context, values) {
     const { terminal } = context
     const body = deploymentBody(terminal, values)
@@ -35,13 +52,13 @@ export const command: Command = defineCommand({
     const query = { 'api-version': deploymentVersion }
     const accepted = await connection.client.request('POST', `${path}/whatIf`, { query, body })
     const answer = (await connection.client.waitForOperation(accepted)).body
-    if (values.json) {
-      printJson(terminal, answer)
-      return 0
-    }
     const changes = listOf(propertiesOf(answer), 'changes')
-    const lines = changeLines(terminal, changes, values.short)
-    terminal.out(lines.map((line) => `${line}\n`).join(''))
-    return 0
+    if (values.json) printJson(terminal, answer)
+    else if (values.format === 'markdown') terminal.out(markdownOf(values.name, changes))
+    else {
+      const lines = changeLines(terminal, changes, values.short)
+      terminal.out(lines.map((line) => `${line}\n`).join(''))
+    }
+    return values['exit-code'] && hasChanges(changes) ? exitChanges : 0
   },
 })
