@@ -29,8 +29,9 @@ export interface Fate {
   /** How far it came; `done` is all the way. */
   readonly step: 'validate' | 'deploy' | 'what-if' | 'delete' | 'done'
   readonly cause: string
-  /** Validation passed. */
-  readonly isValid: boolean
+  readonly text: string
+  /** It passed validation, and failed for want of something that was missing then and that nothing made. */
+  readonly isKnowable: boolean
   /** Values of its parameters were made up. */
   readonly isMadeUp: boolean
 }
@@ -84,27 +85,29 @@ export async function fateOf(
     properties: { mode: 'Incremental', templateLink: { uri: `${place}${path}` }, parameters },
   }
   await attempt(() => started.call('PUT', group, { location }))
-  const fate = (step: Fate['step'], cause: string): Fate => ({
+  const fate = (step: Fate['step'], cause: string, isKnowable = false): Fate => ({
     path,
+    text,
     step,
     cause,
-    isValid,
+    isKnowable,
     isMadeUp,
   })
-  let isValid = false
-  const invalid = await validated(started, id, body)
+  const invalid = await validated(started, id, body, subscription)
   if (invalid !== undefined) return fate('validate', invalid)
-  isValid = true
-  const deployed = await attempt(() => started.call('PUT', id, body))
-  const refused = problemOf(deployed)
-  if (refused !== undefined) return fate('deploy', refused)
-  const failed = await endOf(started, id)
-  if (failed !== undefined) return fate('deploy', failed)
+  let failed = await deployed(started, id, body)
+  const isKnowable = failed !== undefined && lacking.test(failed)
+  // What it takes to be there is made, and it is sent again.
+  for (let round = 0; round < missingMax && failed !== undefined; round++) {
+    if (!(await madeFor(started, subscription, failed))) break
+    failed = await deployed(started, id, body)
+  }
+  if (failed !== undefined) return fate('deploy', failed, isKnowable)
   const preview = await attempt(() => started.call('POST', `${id}/whatIf`, body))
   const changed = changeIn(await resultOf(started, preview))
   if (changed !== undefined) return fate('what-if', changed)
   const left = await removed(started, subscription)
-  return left === undefined ? fate('done', '') : fate('delete', left)
+  return left === undefined ? fate('done', '', isKnowable) : fate('delete', left, isKnowable)
 }
 
 /** Time for evaluations is a principal's own. */
@@ -123,17 +126,44 @@ async function withOwnPrincipal(shared: Started): Promise<Started> {
 }
 
 /** Makes what the template takes to be there, as far as refusals name it. */
-async function validated(started: Started, id: string, body: object): Promise<string | undefined> {
-  let problem: string | undefined
-  for (let round = 0; round < missingMax; round++) {
-    problem = problemOf(await attempt(() => started.call('POST', `${id}/validate`, body)))
-    const [, parent, missing = parent] = absent.exec(problem ?? '') ?? []
-    if (missing === undefined) return problem
-    const made = await attempt(() => makeWithParents(started, missing))
-    if (problemOf(made) !== undefined) return problem
+async function validated(
+  started: Started,
+  id: string,
+  body: object,
+  subscription: string,
+): Promise<string | undefined> {
+  const ask = async (): Promise<string | undefined> =>
+    problemOf(await attempt(() => started.call('POST', `${id}/validate`, body)))
+  let problem = await ask()
+  for (let round = 0; round < missingMax && problem !== undefined; round++) {
+    if (!(await madeFor(started, subscription, problem))) break
+    problem = await ask()
   }
   return problem
 }
+
+async function deployed(started: Started, id: string, body: object): Promise<string | undefined> {
+  const refused = problemOf(await attempt(() => started.call('PUT', id, body)))
+  return refused ?? endOf(started, id)
+}
+
+/** Makes what a refusal says is missing. Was there anything to make? */
+async function madeFor(started: Started, subscription: string, problem: string): Promise<boolean> {
+  const group = absentGroup.exec(problem)?.[1]
+  if (group !== undefined) {
+    const path = `${subscription}/resourceGroups/${group}`
+    return problemOf(await attempt(() => started.call('PUT', path, { location }))) === undefined
+  }
+  const [, first, missing = first] = absent.exec(problem) ?? []
+  if (missing === undefined) return false
+  return problemOf(await makeWithParents(started, missing)) === undefined
+}
+
+const absentGroup = /Resource group '([^']+)' could not be found/
+const lacking = /^(ResourceNotFound|ResourceGroupNotFound|ParentResourceNotFound):/
+
+/** In front of a change of a resource that the template writes more than once, each time otherwise. */
+export const twice = 'written twice: '
 
 const absent = /The (?:parent )?resource '(\/[^']+)' (?:was|could) not|The Resource '(\/[^']+)'/i
 const missingMax = 20
@@ -205,7 +235,9 @@ function changeIn(outcome: unknown): string | undefined {
   const one = changes.find(
     (change) => !['NoChange', 'Ignore', 'NoEffect', 'Unsupported'].includes(change.changeType),
   )
-  return one === undefined ? undefined : JSON.stringify(one).slice(0, 600)
+  if (one === undefined) return undefined
+  const isTwice = changes.filter(({ resourceId }) => resourceId === one.resourceId).length > 1
+  return `${isTwice ? twice : ''}${JSON.stringify(one).slice(0, 600)}`
 }
 
 /** What cannot be deleted, of what the deployment made. */
@@ -221,7 +253,12 @@ async function removed(started: Started, subscription: string): Promise<string |
       started.call('DELETE', id, undefined, { version: '2021-04-01' }),
     )
     const problem = problemOf(answer)
-    if (problem !== undefined) return problem
+    if (problem === undefined) continue
+    // A lock that the template made is taken off first, as anybody would.
+    const [lock] = /\/[^']*\/locks\/[^']+/.exec(problem) ?? []
+    if (lock === undefined) return problem
+    await started.call('DELETE', lock, undefined, { version: '2016-09-01' })
+    return removed(started, subscription)
   }
   let left = await list()
   for (let round = 0; round < roundsMax && left.length > 0; round++) {

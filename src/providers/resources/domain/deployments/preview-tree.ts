@@ -14,7 +14,7 @@ import { expandAt, requestAt } from './engine.ts'
 import type { Expanded } from './expand.ts'
 import { nestResourcesMax, requireShare, shareOfNested } from './nested-share.ts'
 import { nestingLimits } from './nesting.ts'
-import { asTentative, type Preview, previewPlan } from './preview.ts'
+import { asTentative, missingInOutputs, type Preview, previewPlan } from './preview.ts'
 
 /** What is made of each preview, in the order of the plans. */
 type Visit = (preview: Preview, secrets: readonly string[]) => Promise<void> | void
@@ -64,6 +64,11 @@ async function previewLevel(walk: Walk, level: Level): Promise<void> {
   requireShare(nameOf(id), expanded.plan.nodes.length, share)
   const seen = await previewPlan({ caller, principal, correlationId }, expanded)
   const previews = isTentative ? asTentative(seen.previews) : seen.previews
+  if (!isTentative) {
+    walk.refusals.push(
+      ...(await missingInOutputs({ caller, principal, correlationId }, expanded, seen.previews)),
+    )
+  }
   const nestedCount = previews.filter(({ node }) => node.nested).length
   for (const preview of previews) {
     if (preview.kind === 'refused') {

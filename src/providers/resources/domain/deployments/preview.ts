@@ -4,7 +4,9 @@
  */
 
 import type { ErrorDetail } from '#kernel/error.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import type { Principal } from '#kernel/principal.ts'
+import { isWithin } from '#kernel/resource-id.ts'
 import type { Caller, DryRunResult } from '#plane/caller.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import type { Json } from '#template/plan.ts'
@@ -208,8 +210,71 @@ async function prepareNode(
     return { body: jsonOf(made.value.body), securePaths: made.value.securePaths }
   }
   const { error } = made
-  if (node.dependsOn.length > 0) return { kind: 'unknown', node, reason: error.message }
+  const mayMend = node.dependsOn.length > 0 && !isMissingForGood(plan.nodes, made)
+  if (mayMend) return { kind: 'unknown', node, reason: error.message }
   return { kind: 'refused', node, error: { ...error, target: node.id } }
+}
+
+const notThere = new Set(['ResourceNotFound', 'ResourceGroupNotFound', 'SubscriptionNotFound'])
+
+/** Was it refused for want of something that none of these makes? What is nested may make anything. */
+function isMissingForGood(
+  nodes: readonly PlannedNode[],
+  refused: { readonly by: string; readonly status: number; readonly error: ErrorDetail },
+): boolean {
+  const { by, status, error } = refused
+  if (by !== 'plane' || status !== 404 || !notThere.has(error.code)) return false
+  const makers = nodes.filter(({ existing }) => !existing)
+  if (makers.some(({ nested, type }) => nested || /\/resourceGroups$/i.test(type))) return false
+  const [, missing = '/'] = /'(\/[^']+)'/.exec(error.message) ?? []
+  // What hangs below something that is made may come with it.
+  return !makers.some(({ id }) => isWithin(missing.toLowerCase(), id.toLowerCase()))
+}
+
+/** Outputs that ask for what is not there and what nothing makes: they are sure to fail. */
+export async function missingInOutputs(
+  deps: PreviewDependencies,
+  { plan }: Expanded,
+  previews: readonly Preview[],
+): Promise<readonly ErrorDetail[]> {
+  const planned = new Set(plan.nodes.map(({ id }) => id.toLowerCase()))
+  const makers = previews.filter((one) => !makesNothing(one)).map(({ node }) => node)
+  const found: ErrorDetail[] = []
+  for (const output of plan.outputs) {
+    const made = await attempt(() => askAround(deps, plan, planned, output))
+    if (made.kind === 'refused' && isMissingForGood(makers, made)) {
+      found.push({ ...made.error, target: `outputs.${output.name}` })
+    }
+  }
+  return found
+}
+
+/** A nested template without resources, as published modules have one for their telemetry. */
+function makesNothing(preview: Preview): boolean {
+  if (preview.kind !== 'nested') return false
+  const { properties } = isJsonObject(preview.body) ? preview.body : {}
+  const template = isJsonObject(properties) ? properties['template'] : undefined
+  const resources = isJsonObject(template) ? template['resources'] : undefined
+  return typeof resources === 'object' && resources !== null && Object.keys(resources).length === 0
+}
+
+/** Asks for what an output needs first, but for what the plan itself makes. Throws what the answers refuse. */
+async function askAround(
+  deps: PreviewDependencies,
+  plan: Planned,
+  planned: ReadonlySet<string>,
+  output: Planned['outputs'][number],
+): Promise<void> {
+  const result = await output.late(new Map())
+  for (const need of 'needs' in result ? result.needs : []) {
+    if (need.kind !== 'reference' || planned.has(need.id.toLowerCase())) continue
+    await evaluateLate<void>(
+      { ...deps, plan },
+      {
+        late: async (answers) => (answers.has(need.key) ? { value: undefined } : { needs: [need] }),
+      },
+    )
+  }
 }
 
 /** Where others are made first, only what none of them can mend is a refusal; the rest is not known yet. */

@@ -155,3 +155,28 @@ test('a nested template with the schema of a group goes to a subscription', asyn
   const shown = JSON.parse(JSON.stringify(read)).properties
   assert.equal(shown.provisioningState, 'Succeeded', JSON.stringify(shown.error))
 })
+
+test('what nothing makes is missing for good, in bodies that wait for others and in outputs', async () => {
+  await using started = await startDeployments()
+  await started.call('PUT', group, { location: 'local' }, { version: '2021-04-01' })
+  const vaultOf = (name: string): string => `resourceId('Vendor.Secrets/vaults', '${name}')`
+  const late = `[reference(${vaultOf('none')}, '2026-01-01').vaultUri]`
+  const waiting = { ...vault, name: 'w', dependsOn: ['v'], tags: { late } }
+  const outputs = {
+    missing: { type: 'string', value: late },
+    made: { type: 'string', value: `[reference(${vaultOf('v')}, '2026-01-01').vaultUri]` },
+  }
+  const template = templateFor([{ ...vault, name: 'v' }, waiting], { outputs })
+  assert.deepEqual(await refusals(started, at('d'), { properties: { template } }), [
+    'ResourceNotFound outputs.missing',
+    'ResourceNotFound w',
+  ])
+  // What is nested may make anything, so nothing is missing for good.
+  const inside = nested('inside', [{ ...vault, name: 'none' }])
+  const whole = templateFor([
+    { ...vault, name: 'v' },
+    { ...waiting, dependsOn: ['v', 'inside'] },
+    inside,
+  ])
+  await started.call('POST', `${at('d')}/validate`, { properties: { template: whole } })
+})
