@@ -146,6 +146,7 @@ export const computedProperties: readonly ComputedProperty[] = [
   { type: 'Network/virtualHubs', path: 'properties.virtualRouterIps', value: ['10.0.0.4', '10.0.0.5'] },
   { type: 'Network/virtualHubs', path: 'properties.virtualRouterAsn', value: 65515 },
   { type: 'Network/virtualNetworkGateways', path: 'properties.bgpSettings', value: { asn: 65515, bgpPeeringAddress: '10.0.0.4', peerWeight: 0, bgpPeeringAddresses: [{ tunnelIpAddresses: ['203.0.113.4'], defaultBgpIpAddresses: ['10.0.0.4'] }] } },
+  { type: 'Network/virtualNetworkGateways', path: 'properties.bgpSettings.bgpPeeringAddress', value: '10.0.0.4' },
   { type: 'Network/vpnGateways', path: 'properties.bgpSettings', value: { asn: 65515, peerWeight: 0, bgpPeeringAddresses: [{ defaultBgpIpAddresses: ['10.0.0.4'], tunnelIpAddresses: ['203.0.113.4'] }, { defaultBgpIpAddresses: ['10.0.0.5'], tunnelIpAddresses: ['203.0.113.5'] }] } },
   { type: 'Network/vpnGateways', path: 'properties.ipConfigurations', value: [{ id: 'Instance0', publicIpAddress: '203.0.113.4', privateIpAddress: '10.0.0.4' }, { id: 'Instance1', publicIpAddress: '203.0.113.5', privateIpAddress: '10.0.0.5' }] },
   { type: 'NotificationHubs/namespaces', path: 'properties.serviceBusEndpoint', value: 'https://{lower:name}.servicebus.{host}:443/' },

@@ -210,7 +210,7 @@ async function prepareNode(
     return { body: jsonOf(made.value.body), securePaths: made.value.securePaths }
   }
   const { error } = made
-  const mayMend = node.dependsOn.length > 0 && !isMissingForGood(plan.nodes, made)
+  const mayMend = node.dependsOn.length > 0 && !isMissingForGood(makersOf(plan, settled), made)
   if (mayMend) return { kind: 'unknown', node, reason: error.message }
   return { kind: 'refused', node, error: { ...error, target: node.id } }
 }
@@ -247,6 +247,17 @@ export async function missingInOutputs(
     }
   }
   return found
+}
+
+/** All but what is known to make nothing. */
+function makersOf(
+  { nodes }: Planned,
+  settled: ReadonlyMap<string, Preview>,
+): readonly PlannedNode[] {
+  return nodes.filter(({ key }) => {
+    const known = settled.get(key)
+    return known === undefined || !makesNothing(known)
+  })
 }
 
 /** A nested template without resources, as published modules have one for their telemetry. */

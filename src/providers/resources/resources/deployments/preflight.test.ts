@@ -171,6 +171,11 @@ test('what nothing makes is missing for good, in bodies that wait for others and
     'ResourceNotFound outputs.missing',
     'ResourceNotFound w',
   ])
+  const telemetry = nested('telemetry', [])
+  const alone = templateFor([telemetry, { ...vault, name: 'v' }, waiting], {})
+  assert.deepEqual(await refusals(started, at('d'), { properties: { template: alone } }), [
+    'ResourceNotFound w',
+  ])
   // What is nested may make anything, so nothing is missing for good.
   const inside = nested('inside', [{ ...vault, name: 'none' }])
   const whole = templateFor([
