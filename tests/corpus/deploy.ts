@@ -155,7 +155,7 @@ async function madeFor(started: Started, subscription: string, problem: string):
     return problemOf(await attempt(() => started.call('PUT', path, { location }))) === undefined
   }
   const [, first, missing = first] = absent.exec(problem) ?? []
-  if (missing === undefined) return false
+  if (missing === undefined || parseResourceId(missing) === undefined) return false
   return problemOf(await makeWithParents(started, missing)) === undefined
 }
 
