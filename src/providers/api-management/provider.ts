@@ -13,6 +13,7 @@ import { apis } from './resources/apis/resource.ts'
 import { authorizationProviders } from './resources/authorization-providers/resource.ts'
 import { authorizations } from './resources/authorizations/resource.ts'
 import { definitions } from './resources/definitions/resource.ts'
+import { nameAvailability } from './resources/name-availability/resource.ts'
 import { namedValues } from './resources/named-values/resource.ts'
 import { operationPolicies } from './resources/operation-policies/resource.ts'
 import { operations } from './resources/operations/resource.ts'
@@ -29,6 +30,7 @@ export function apiManagementProvider(consent?: ConsentDependencies): Provider {
     refuseProblems: refuseFields,
     types: [
       services(consent?.publicUrl ?? (() => '')),
+      nameAvailability(),
       workspaces(),
       ...definitions(),
       ...apis(),

@@ -220,3 +220,17 @@ describe('what policies and developers have', () => {
     }
   })
 })
+
+test('a name is free where it is well formed, and it is said what is wrong with it otherwise', async () => {
+  await using started = await startWithApi()
+  const subscription = service.slice(0, service.indexOf('/resourceGroups'))
+  const path = `${subscription}/providers/Vendor.ApiManagement/checkNameAvailability`
+  assert.deepEqual(await started.json('POST', path, { name: 'fresh' }), {
+    nameAvailable: true,
+    reason: 'Valid',
+    message: '',
+  })
+  const bad = await started.json('POST', path, { name: '-bad' })
+  assert.deepEqual([bad.nameAvailable, bad.reason], [false, 'Invalid'])
+  assert.match(bad.message, /letter first/)
+})

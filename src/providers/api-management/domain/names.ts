@@ -4,6 +4,11 @@ import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { NameRule } from '#plane/declare/wire.ts'
 import { refuseFields } from '../errors.ts'
 
+export const serviceName = {
+  pattern: /^[a-zA-Z](?:[a-zA-Z0-9-]{0,48}[a-zA-Z0-9])?$/,
+  rule: '1 to 50 letters, digits and hyphens, a letter first and no hyphen last',
+} as const satisfies NameRule
+
 /** None of the characters that no id here may hold. */
 export const idPattern = '^[^*#&+:<>?]+$'
 

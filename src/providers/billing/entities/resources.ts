@@ -7,10 +7,13 @@ import Type, { type Static, type TObject } from 'typebox'
 import type { Action } from '#plane/declare/action.ts'
 import { added } from '#plane/declare/added.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
-import { defineStored } from '#plane/declare/stored.ts'
+import type { Resource } from '#plane/declare/resource.ts'
+import { defineStored, type StoredMembers } from '#plane/declare/stored.ts'
 import type { NameRule } from '#plane/declare/wire.ts'
+import { pageAfter } from '#plane/page-after.ts'
 import { isCurrency } from '../money/currencies.ts'
 import { accountName, partName } from '../names.ts'
+import { type Below, expanded, showEntity, wantedOf } from './expand.ts'
 import { accountStanding, profileStanding, type Standing, sectionStanding } from './standing.ts'
 
 export const billingVersion = '2024-04-01'
@@ -91,6 +94,8 @@ interface EntityOptions {
   readonly properties: TObject
   /** Answered besides, ahead of what was written. */
   readonly standing?: Standing
+  /** Shown inside it where `$expand` asks so. */
+  readonly below?: Below
   nameOf(seed: number): string
   readonly sample: object
   readonly changed: object
@@ -123,12 +128,46 @@ function entity(options: EntityOptions): ResourceType {
       },
     ],
     ...(options.actions === undefined ? {} : { actions: options.actions }),
+    ...(options.below === undefined ? {} : expansion(options, options.below)),
     sample: {
       name: options.nameOf,
       body: () => ({ properties: options.sample }),
       changed: () => ({ properties: options.changed }),
     },
   })
+}
+
+/** Reading with `$expand`: one by a source of its own, many by their models, which then hold what is inside. */
+function expansion(
+  { type, standing }: EntityOptions,
+  below: Below,
+): Pick<StoredMembers<object>, 'source' | 'list'> {
+  return {
+    source: {
+      async get(context) {
+        const wanted = wantedOf(context.query)
+        const found = wanted && (await context.reader.get(context.id))
+        if (wanted === undefined || found === undefined) return undefined
+        const inner = await expanded(context, found.id, below, wanted)
+        // Rows of this type were made by its `toModel`.
+        return showEntity(context, found as Resource<object>, { type, standing }, inner)
+      },
+    },
+    list: {
+      async page(context) {
+        const { items, ...rest } = await pageAfter(context, type)
+        const rows = items as readonly Resource<object>[]
+        const wanted = wantedOf(context.query)
+        if (wanted === undefined) return { items: rows, ...rest }
+        const shown: Resource<object>[] = []
+        for (const row of rows) {
+          const inner = await expanded(context, row.id, below, wanted)
+          shown.push({ ...row, model: { ...row.model, ...inner } })
+        }
+        return { items: shown, ...rest }
+      },
+    },
+  }
 }
 
 /** Without what is only answered: clients send back what they read. */
@@ -156,6 +195,18 @@ export interface EntityActions {
   readonly profile: Readonly<Record<string, Action<object>>>
 }
 
+const sectionsBelow: Below = {
+  property: 'invoiceSections',
+  type: 'Billing/billingAccounts/billingProfiles/invoiceSections',
+  standing: sectionStanding,
+}
+const profilesBelow: Below = {
+  property: 'billingProfiles',
+  type: 'Billing/billingAccounts/billingProfiles',
+  standing: profileStanding,
+  below: sectionsBelow,
+}
+
 export function entities(actions: EntityActions): readonly ResourceType[] {
   const part = (seed: number): string => `part-${seed}`
   const named = (displayName: string) => ({ displayName })
@@ -166,6 +217,7 @@ export function entities(actions: EntityActions): readonly ResourceType[] {
       name: accountName,
       properties: accountProperties,
       standing: accountStanding,
+      below: profilesBelow,
       nameOf: (seed) => String(7000 + seed),
       sample: named('Sample'),
       changed: named('Sample, changed'),
@@ -177,6 +229,7 @@ export function entities(actions: EntityActions): readonly ResourceType[] {
       name: partName,
       properties: profileProperties,
       standing: profileStanding,
+      below: sectionsBelow,
       nameOf: part,
       sample: { displayName: 'Sample', currency: 'USD', taxPercent: 19 },
       changed: { displayName: 'Sample, changed', currency: 'USD' },

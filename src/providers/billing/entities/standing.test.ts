@@ -34,3 +34,22 @@ test('what is only answered is not written, and an address comes back', async ()
     ['Active', 'Enterprise', 'EnterpriseAgreement', soldTo],
   )
 })
+
+test('what is below is shown inside where $expand asks so, in a list and in one', async () => {
+  await using started = await startBilling()
+  const plain = (await started.get(account)).properties
+  assert.deepEqual(plain.billingProfiles, { hasMoreResults: false })
+  const query = '$expand=soldTo,billingProfiles,billingProfiles/invoiceSections'
+  const one = await started.get(`${account}?${query}`)
+  const list = await started.get(`${account.replace(/\/[^/]+$/, '')}?${query}`)
+  for (const shown of [one, list.value[0]]) {
+    assert.equal(shown.properties.accountStatus, 'Active')
+    const [found] = shown.properties.billingProfiles.value
+    assert.equal(found.id, profile)
+    assert.equal(found.type, 'Vendor.Billing/billingAccounts/billingProfiles')
+    const [section] = found.properties.invoiceSections.value
+    assert.deepEqual([section.name, section.properties.state], ['default', 'Active'])
+  }
+  const own = await started.get(`${profile}?$expand=invoiceSections`)
+  assert.equal(own.properties.invoiceSections.value.length, 1)
+})

@@ -21,7 +21,15 @@ const text = (): ReturnType<typeof added<TSchema>> => added(Type.String({ readOn
 const yes = (): ReturnType<typeof added<TSchema>> => added(Type.Boolean({ readOnly: true }))
 const none = { hasMoreResults: false }
 const nested = (): ReturnType<typeof added<TSchema>> =>
-  added(Type.Object({ hasMoreResults: Type.Boolean() }, { readOnly: true }))
+  added(
+    Type.Object(
+      {
+        hasMoreResults: Type.Boolean(),
+        value: added(Type.Array(Type.Object({}, { additionalProperties: true }))),
+      },
+      { readOnly: true },
+    ),
+  )
 
 /** The word for the contract between who bills and who is billed, by the kind of the account. */
 const agreements: Readonly<Record<string, string>> = {

@@ -5,6 +5,7 @@ import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { countedList } from '../../domain/counted-list.ts'
+import { serviceName } from '../../domain/names.ts'
 import { allDates } from '../../published-versions.ts'
 import type { Service } from './model.ts'
 import { serviceVersion } from './versions/2016-07-07.ts'
@@ -18,10 +19,7 @@ export function services(publicUrl: () => string): ResourceType {
     description: 'A service, under which APIs and their operations are defined.',
     scope: 'resource-group',
     tracked: { location: 'optional' },
-    name: {
-      pattern: /^[a-zA-Z](?:[a-zA-Z0-9-]{0,48}[a-zA-Z0-9])?$/,
-      rule: '1 to 50 letters, digits and hyphens, a letter first and no hyphen last',
-    },
+    name: serviceName,
     versions: allDates.map((date) => serviceVersion(date, publicUrl)),
     protocol: { headStatus: 200 },
     summary: ({ sku, zones }) => ({ sku, ...(zones === undefined ? {} : { zones }) }),
