@@ -84,6 +84,11 @@ export const businessErrors = defineErrors({
     message: 'There is no company {key}.',
     advice: 'User: `GET {root}/companies` lists those you may read.',
   },
+  Internal_TenantUnavailable: {
+    status: 503,
+    message: 'Other writers of the same rows were in the way for too long; nothing was written.',
+    advice: 'User: send it again as it is.',
+  },
   Application_DialogException: {
     status: 400,
     message: '{reason}',

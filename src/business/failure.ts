@@ -61,7 +61,7 @@ function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error
   if (error instanceof StoreConflict) {
     return error.unique === undefined
-      ? refuse.Request_EntityChanged({ type: 'entity', etag: 'unknown; read it again' })
+      ? refuse.Internal_TenantUnavailable({}, { headers: { 'Retry-After': '1' } })
       : refuse.Internal_EntityWithSameKeyExists({
           property: 'id',
           type: error.unique.replace(/^business_/, ''),

@@ -28,6 +28,7 @@ import { type ResolvedPath, toldPath } from './odata/path-rows.ts'
 import { createReader, type Reader } from './odata/read.ts'
 import { type DataRequest, parseRequest } from './odata/request.ts'
 import { lines } from './tables.ts'
+import { lockInOrder } from './write/lock-order.ts'
 import type { WriteContext } from './write/rows.ts'
 import type { Target } from './write/tag.ts'
 import {
@@ -150,7 +151,15 @@ export function createBusiness(deps: BusinessDependencies): Business {
           one,
           answering(one.correlationId, () => serve(one, caller, part), part.within !== undefined),
         ),
-      atomically: (work) => sql.transact(work),
+      atomically: (parts, work) =>
+        sql.transact(async (tx) => {
+          // The embedded store has one writer at a time.
+          if (sql.dialect === 'postgres' && parts.length > 1) {
+            const { isAdministrator, byCompany } = await rightsOf(tx, caller)
+            await lockInOrder(tx, parts, isAdministrator ? undefined : [...byCompany.keys()])
+          }
+          return await work(tx)
+        }),
       snapshot: (work) => sql.snapshot(work),
     }
     return await answerBatch(request, runner, rootOf(request))

@@ -26,7 +26,7 @@ class Fake implements BatchRunner {
     return { status: bad ? 400 : 200, headers, body: JSON.stringify({ said }) }
   }
 
-  async atomically<T>(work: (tx: SqlTx) => Promise<T>): Promise<T> {
+  async atomically<T>(_: unknown, work: (tx: SqlTx) => Promise<T>): Promise<T> {
     this.#pending = []
     // No part of the batch asks the transaction for anything.
     const result = await work({} as SqlTx)

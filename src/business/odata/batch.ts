@@ -32,8 +32,8 @@ export interface BatchedPart {
 export interface BatchRunner {
   /** Answers one request; a refusal is an answer too, so this rejects only for failures and faults. */
   serve(request: BusinessRequest, part: BatchedPart): Promise<BusinessAnswer>
-  /** Runs `work` in one transaction, rolled back when it throws. May run it more than once. */
-  atomically<T>(work: (tx: SqlTx) => Promise<T>): Promise<T>
+  /** Runs `work`, which is these parts, in one transaction, rolled back when it throws. May run it more than once. */
+  atomically<T>(parts: readonly BatchPart[], work: (tx: SqlTx) => Promise<T>): Promise<T>
   /** Runs `work`, which only reads, on one state of the store. May run it more than once. */
   snapshot<T>(work: (reads: SqlReads) => Promise<T>): Promise<T>
 }
@@ -156,7 +156,7 @@ class BatchRun {
           return this.#each(parts, { reads }, this.#budget.inSnapshot(reads.pauses))
         })
       }
-      return await this.#runner.atomically(async (tx) => {
+      return await this.#runner.atomically(parts, async (tx) => {
         begin()
         const answers = await this.#each(parts, { within: tx }, this.#budget.inTransaction())
         if (answers.some(({ answer }) => answer.status >= 400)) throw new RolledBack(answers)

@@ -57,6 +57,8 @@ export async function openBooks(
   given: {
     readonly pricesIncludeTax?: boolean
     readonly percents?: Readonly<Record<string, number>>
+    /** How often a transaction that lost a race is run. */
+    readonly triesMax?: number
   } = {},
 ): Promise<Books | undefined> {
   if (dialect === 'postgres' && !requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres))
@@ -70,6 +72,7 @@ export async function openBooks(
           poolSize: 8,
           clock: { now: () => Date.now() },
           ...options,
+          transactionRetriesMax: given.triesMax ?? options.transactionRetriesMax,
         })
   const { sql } = store
   let companyId = noGuid

@@ -31,7 +31,7 @@ export function caller(books: Books) {
     const answer = await business.handle({
       method,
       version,
-      path: `companies(${books.companyId})/${address}`,
+      path: address === '$batch' ? address : `companies(${books.companyId})/${address}`,
       search: encodeURI(search),
       headers: { 'content-type': 'application/json', 'if-match': ifMatch },
       body: body === undefined ? undefined : new TextEncoder().encode(JSON.stringify(body)),

@@ -1,0 +1,47 @@
+/** Change sets that write the same rows in opposite order, on PostgreSQL, where each row has a lock of its own. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openBooks } from '../testing/books.ts'
+import { caller } from '../testing/caller.ts'
+
+const rounds = 6
+
+test('change sets in opposite order never stop each other, so that none has to run again', async (t) => {
+  await using company = await openBooks(t, 'postgres', { triesMax: 1 })
+  if (company === undefined) return
+  const call = caller(company)
+  const [left, right] = [await document(), await document()]
+  const root = `companies(${company.companyId})`
+  const writes = (id: string) => [
+    { method: 'PATCH', url: `${root}/salesInvoiceLines(${id})`, body: { quantity: 2 } },
+    { method: 'PATCH', url: `${root}/items(${company.itemId})`, body: { displayName: 'Board' } },
+    { method: 'PATCH', url: `${root}/customers(${company.customerId})`, body: { city: 'Bern' } },
+  ]
+  const batch = async (order: readonly string[]) => {
+    const requests = order.flatMap(writes).map((one, at) => ({
+      id: `${at}`,
+      atomicityGroup: 'all',
+      headers: { 'Content-Type': 'application/json', 'If-Match': '*' },
+      ...one,
+    }))
+    const { responses } = await call(200, 'v2.0', 'POST', '$batch', { requests })
+    return (responses as { status: number }[]).map(({ status }) => status)
+  }
+  for (let round = 0; round < rounds; round++) {
+    const orders = Array.from({ length: 8 }, (_, at) =>
+      at % 2 === 0 ? [left, right] : [right, left],
+    )
+    for (const statuses of await Promise.all(orders.map(batch)))
+      assert.deepEqual(statuses, [200, 200, 200, 200, 200, 200])
+  }
+
+  async function document(): Promise<string> {
+    const id = await company?.create('salesInvoices', {
+      customerId: company.customerId,
+      salesInvoiceLines: [{ itemId: company.itemId, quantity: 1 }],
+    })
+    const [line] = (await company?.lines(String(id))) ?? []
+    return String(line?.['id'])
+  }
+})

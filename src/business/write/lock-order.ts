@@ -1,0 +1,77 @@
+/**
+ * The locks of a change set, taken before its first request and in one order: documents, number series, items, customers,
+ * each by their ids. Two change sets that write the same rows in opposite order then wait for each other instead of
+ * stopping each other. A request by itself takes its locks in that order anyway.
+ */
+
+import { allRows } from '#query/rows.ts'
+import { selecting, type Table } from '#query/table.ts'
+import type { SqlTx } from '#stores/store.ts'
+import * as tables from '../tables.ts'
+import type { Identified } from './lookups.ts'
+
+/** A request of a change set, as far as it says what it writes. */
+interface BatchedWrite {
+  readonly method: string
+  readonly url: string
+  readonly body: Uint8Array | undefined
+}
+
+const guid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
+/** A longer body makes new rows, which nobody else can hold. */
+const bodyBytesMax = 16_384
+/** Of one statement. Further ids are locked when they are written. */
+const idsMax = 1_000
+
+/** `companyIds`: those the caller has a right in; undefined means all. No row of another company is locked. */
+export async function lockInOrder(
+  tx: SqlTx,
+  writes: readonly BatchedWrite[],
+  companyIds: readonly string[] | undefined,
+): Promise<void> {
+  const named = idsIn(writes)
+  if (named.length === 0) return
+  const allowed = companyIds === undefined ? '' : ` and company_id in (${marks(companyIds)})`
+  const lock = (table: Table<Identified>, condition: string, ids: readonly string[]) => {
+    const where = `where (${condition})${allowed} order by id for update`
+    return allRows(tx, selecting(table, 'id'), where, ...ids, ...(companyIds ?? []))
+  }
+  const these = marks(named)
+  const documents = await lock(
+    tables.documents,
+    `id in (${these}) or id in (select document_id from business_lines where id in (${these}))
+       or id in (select invoice_id from business_documents where id in (${these}))`,
+    [...named, ...named, ...named],
+  )
+  if (writes.some(({ method }) => method === 'POST')) {
+    const where = `where company_id in (${these})${allowed} order by company_id, name for update`
+    const series = selecting(tables.counters, 'name')
+    await allRows(tx, series, where, ...named, ...(companyIds ?? []))
+  }
+  // Posting and paying move stock and balances besides.
+  const movesMore = writes.some(({ url }) => /\.NAV\.|payments/i.test(url))
+  const moved = movesMore ? documents.map(({ id }) => id) : []
+  const those = marks(moved)
+  const ofDocuments = `from business_lines where document_id in (${those})`
+  await lock(tables.items, `id in (${these}) or id in (select item_id ${ofDocuments})`, [
+    ...named,
+    ...moved,
+  ])
+  const payers = `select bill_to_customer_id from business_documents where id in (${those})`
+  await lock(tables.customers, `id in (${these}) or id in (${payers})`, [...named, ...moved])
+}
+
+function idsIn(writes: readonly BatchedWrite[]): readonly string[] {
+  const ids = new Set<string>()
+  for (const { method, url, body } of writes) {
+    if (method === 'GET') continue
+    const text =
+      body === undefined || body.length > bodyBytesMax ? '' : new TextDecoder().decode(body)
+    for (const [id] of `${url} ${text}`.matchAll(guid)) ids.add(id.toLowerCase())
+  }
+  return [...ids].slice(0, idsMax)
+}
+
+function marks(values: readonly unknown[]): string {
+  return values.length === 0 ? 'null' : values.map(() => '?').join(', ')
+}
