@@ -223,6 +223,19 @@ CREATE TABLE business_currencies (
   PRIMARY KEY (id)
 );
 
+CREATE TABLE business_currency_exchange_rates (
+  id text COLLATE "C" NOT NULL,
+  company_id text COLLATE "C" NOT NULL,
+  revision bigint NOT NULL,
+  currency_id text COLLATE "C" DEFAULT '00000000-0000-0000-0000-000000000000'::text NOT NULL,
+  currency_code text COLLATE "C" DEFAULT ''::text NOT NULL,
+  starting_date text COLLATE "C" DEFAULT '0001-01-01'::text NOT NULL,
+  exchange_rate_amount bigint DEFAULT 0 NOT NULL,
+  relational_exchange_rate_amount bigint DEFAULT 0 NOT NULL,
+  last_modified_date_time bigint DEFAULT 0 NOT NULL,
+  PRIMARY KEY (id)
+);
+
 CREATE TABLE business_customer_payments (
   id text COLLATE "C" NOT NULL,
   company_id text COLLATE "C" NOT NULL,
@@ -357,6 +370,8 @@ CREATE TABLE business_documents (
   accepted_date text COLLATE "C" DEFAULT '0001-01-01'::text NOT NULL,
   invoice_id text COLLATE "C" DEFAULT '00000000-0000-0000-0000-000000000000'::text NOT NULL,
   invoice_number text COLLATE "C" DEFAULT ''::text NOT NULL,
+  exchange_rate_amount bigint DEFAULT 0 NOT NULL,
+  relational_exchange_rate_amount bigint DEFAULT 0 NOT NULL,
   PRIMARY KEY (id)
 );
 
@@ -1003,6 +1018,8 @@ CREATE UNIQUE INDEX business_accounts_by_number ON business_accounts USING btree
 CREATE UNIQUE INDEX business_companies_by_name ON business_companies USING btree (name);
 
 CREATE UNIQUE INDEX business_currencies_by_code ON business_currencies USING btree (company_id, code);
+
+CREATE UNIQUE INDEX business_currency_exchange_rates_by_day ON business_currency_exchange_rates USING btree (company_id, currency_id, starting_date);
 
 CREATE INDEX business_customer_payments_by_customer ON business_customer_payments USING btree (customer_id);
 

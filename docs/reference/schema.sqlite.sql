@@ -253,6 +253,21 @@ CREATE TABLE business_currencies (
 
 CREATE UNIQUE INDEX business_currencies_by_code on business_currencies (company_id, code);
 
+CREATE TABLE business_currency_exchange_rates (
+  id text not null primary key,
+  company_id text not null,
+  revision bigint not null,
+  currency_id text not null default '00000000-0000-0000-0000-000000000000',
+  currency_code text not null default '',
+  starting_date text not null default '0001-01-01',
+  exchange_rate_amount bigint not null default 0,
+  relational_exchange_rate_amount bigint not null default 0,
+  last_modified_date_time bigint not null default 0
+);
+
+CREATE UNIQUE INDEX business_currency_exchange_rates_by_day
+on business_currency_exchange_rates (company_id, currency_id, starting_date);
+
 CREATE TABLE business_customer_payments (
   id text not null primary key,
   company_id text not null,
@@ -390,7 +405,7 @@ CREATE TABLE business_documents (
   accepted_date text not null default '0001-01-01',
   invoice_id text not null default '00000000-0000-0000-0000-000000000000',
   invoice_number text not null default ''
-);
+, exchange_rate_amount bigint not null default 0, relational_exchange_rate_amount bigint not null default 0);
 
 CREATE INDEX business_documents_by_customer on business_documents (customer_id);
 

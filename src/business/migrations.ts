@@ -91,6 +91,12 @@ function statements(dialect: Dialect): readonly (readonly string[])[] {
       ),
       'create index business_documents_by_invoice on business_documents (invoice_id)',
     ],
+    [
+      createTable(tables.currencyExchangeRates, dialect, 6),
+      `create unique index business_currency_exchange_rates_by_day
+        on business_currency_exchange_rates (company_id, currency_id, starting_date)`,
+      ...addColumns(tables.documents, dialect, 6),
+    ],
   ]
 }
 

@@ -4,6 +4,7 @@ import { accessRights } from './entities/access-rights.ts'
 import { accounts } from './entities/accounts.ts'
 import { companies } from './entities/companies.ts'
 import { currencies } from './entities/currencies.ts'
+import { currencyExchangeRates } from './entities/currency-exchange-rates.ts'
 import { customerPayments } from './entities/customer-payments.ts'
 import { customers } from './entities/customers.ts'
 import { items, itemUnitsOfMeasure, itemVariants } from './entities/items.ts'
@@ -27,6 +28,7 @@ export const businessModel: Model = createModel([
   taxGroups,
   taxRates,
   currencies,
+  currencyExchangeRates,
   locations,
   paymentTerms,
   paymentMethods,

@@ -126,6 +126,16 @@ export const currencies = business('currencies', {
   ...changed,
 })
 
+/** From a day on, `exchange_rate_amount` of a currency are `relational_exchange_rate_amount` of the company's own. */
+export const currencyExchangeRates = business('currency_exchange_rates', {
+  ...own,
+  currency_id: guid,
+  currency_code: words,
+  starting_date: date,
+  ...each(number, 'exchange_rate_amount', 'relational_exchange_rate_amount'),
+  ...changed,
+})
+
 export const locations = business('locations', {
   ...coded,
   ...each(words, 'contact', 'address_line_1', 'address_line_2', 'city', 'state', 'country'),
@@ -182,6 +192,11 @@ export const documents = business('documents', {
   accepted_date: date,
   invoice_id: guid,
   invoice_number: words,
+  ...each(
+    whole({ default: 0, since: 6 }),
+    'exchange_rate_amount',
+    'relational_exchange_rate_amount',
+  ),
 })
 export type DocumentRow = CellsOf<typeof documents>
 

@@ -3,7 +3,7 @@
  * another. Each is whole or not at all, since it runs in one transaction.
  */
 
-import { allRows, insertRow } from '#query/rows.ts'
+import { allRows, findRow, insertRow } from '#query/rows.ts'
 import { shown } from '../amounts/decimals.ts'
 import { one, ratio } from '../amounts/units.ts'
 import { noDate, noGuid } from '../entity.ts'
@@ -11,6 +11,7 @@ import { badValue, refuse, ruleBroken } from '../errors.ts'
 import type { DocumentRow, LineRow } from '../tables.ts'
 import * as tables from '../tables.ts'
 import { dropDocument, lockDocument } from '../write/documents.ts'
+import { inLocal, noRate, type Rate, rateOn } from '../write/exchange-rates.ts'
 import { openLineRows } from '../write/line-rows.ts'
 import { kindOf } from '../write/lines.ts'
 import { createLookups } from '../write/lookups.ts'
@@ -117,14 +118,33 @@ async function post(context: WriteContext, row: DocumentRow): Promise<void> {
     )
   }
   const isInvoice = row.kind === 'invoice'
-  const applied = isInvoice ? 0 : await applyTo(context, row, total)
-  const open = total - applied
+  const applied = isInvoice ? undefined : await applyTo(context, row, total)
+  const rate = applied?.rate ?? (await rateToPost(context, row))
+  const open = total - (applied?.amount ?? 0)
   await finishPosting(context, row, {
     status: row.invoice_id === noGuid ? (open === 0 ? 'Paid' : 'Open') : 'Corrective',
     open,
+    rate,
   })
   await moveStock(context, lines, isInvoice ? -1 : 1)
-  await moveBalance(context, row.bill_to_customer_id, isInvoice ? total : -total)
+  const rest = inLocal(open, rate)
+  const moved = isInvoice ? rest : -(rest + (applied?.local ?? 0))
+  await moveBalance(context, row.bill_to_customer_id, moved)
+}
+
+/** The rate of the document, or of the day it is posted on; refused where what is owed could not be told. */
+async function rateToPost(context: WriteContext, row: DocumentRow): Promise<Rate> {
+  const company = await findRow(context.tx, tables.companies, { id: context.companyId })
+  const isLocal = row.currency_id === noGuid || row.currency_code === company?.local_currency_code
+  if (isLocal) return noRate
+  if (row.exchange_rate_amount !== 0) return row
+  const day = row.posting_date === noDate ? today(context) : row.posting_date
+  const rate = await rateOn(context, row.currency_id, day)
+  if (rate.exchange_rate_amount !== 0) return rate
+  throw ruleBroken(
+    `There is no exchange rate of ${row.currency_code} on ${day}; add one to 'currencyExchangeRates'.`,
+    'currencyCode',
+  )
 }
 
 /** Refused when there is nothing to post, or something that cannot be. */
@@ -159,7 +179,7 @@ function setStatus(context: WriteContext, id: string, status: string): Promise<v
 async function finishPosting(
   context: WriteContext,
   row: DocumentRow,
-  outcome: { readonly status: string; readonly open: number },
+  outcome: { readonly status: string; readonly open: number; readonly rate: Rate },
 ): Promise<void> {
   const isInvoice = row.kind === 'invoice'
   const posted = row.posting_date
@@ -168,26 +188,40 @@ async function finishPosting(
     number: await nextNumber(context, isInvoice ? 'postedInvoice' : 'postedCreditMemo'),
     posting_date: posted === noDate ? today(context) : posted,
     remaining_amount: isInvoice ? outcome.open : 0,
+    exchange_rate_amount: outcome.rate.exchange_rate_amount,
+    relational_exchange_rate_amount: outcome.rate.relational_exchange_rate_amount,
     last_modified_date_time: context.now,
   })
 }
 
-/** A posted credit memo closes its invoice as far as it reaches; how much it closed. */
-async function applyTo(context: WriteContext, memo: DocumentRow, total: number): Promise<number> {
+/** What a credit memo closed of its invoice, also in the company's currency, at the invoice's rate. */
+interface Applied {
+  readonly amount: number
+  readonly local: number
+  readonly rate: Rate
+}
+
+/** A posted credit memo closes its invoice as far as it reaches. */
+async function applyTo(
+  context: WriteContext,
+  memo: DocumentRow,
+  total: number,
+): Promise<Applied | undefined> {
   const invoiceId = memo.invoice_id
-  if (invoiceId === noGuid) return 0
+  if (invoiceId === noGuid) return undefined
   const invoice = await lockRow(context, tables.documents, { id: invoiceId })
-  if (invoice === undefined) return 0
+  if (invoice === undefined) return undefined
   await requireCreditable(context, memo, invoice)
   const open = invoice.remaining_amount
   const applied = Math.min(total, open)
-  if (applied <= 0) return 0
+  if (applied <= 0) return { amount: 0, local: 0, rate: invoice }
   await updateRow(context.tx, tables.documents, invoiceId, {
     remaining_amount: open - applied,
     last_modified_date_time: context.now,
     ...(open === applied ? { status: 'Paid' } : {}),
   })
-  return applied
+  const local = inLocal(open, invoice) - inLocal(open - applied, invoice)
+  return { amount: applied, local, rate: invoice }
 }
 
 /** The memos of an invoice never come to more than it does; they are its customer's, in its currency. */
@@ -271,7 +305,7 @@ async function cancel(context: WriteContext, row: DocumentRow): Promise<void> {
   })
   const copy = await lockRow(context, tables.documents, { id: copyId })
   if (copy === undefined) throw new Error('the corrective document is gone')
-  await finishPosting(context, copy, { status: 'Corrective', open: 0 })
+  await finishPosting(context, copy, { status: 'Corrective', open: 0, rate: row })
   await updateRow(context.tx, tables.documents, id, {
     status: 'Canceled',
     remaining_amount: 0,
@@ -279,7 +313,8 @@ async function cancel(context: WriteContext, row: DocumentRow): Promise<void> {
   })
   const lines = await linesOf(context, id)
   await moveStock(context, lines, isInvoice ? 1 : -1)
-  await moveBalance(context, row.bill_to_customer_id, isInvoice ? -total : total)
+  const local = inLocal(total, row)
+  await moveBalance(context, row.bill_to_customer_id, isInvoice ? -local : local)
 }
 
 async function makeCorrective(context: WriteContext, row: DocumentRow): Promise<string> {

@@ -3,38 +3,40 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { amount, type Books, dialects, openBooks } from '../testing/books.ts'
+import { amount, dialects, openBooks } from '../testing/books.ts'
 
 const code = (wanted: string) => (error: unknown) =>
   error instanceof ApiError &&
   (error.code === wanted || assert.fail(`${error.code}: ${error.message}`))
 
-async function invoice(books: Books, quantity = 1): Promise<string> {
-  return await books.create('salesInvoices', {
-    customerId: books.customerId,
-    salesInvoiceLines: [{ itemId: books.itemId, quantity }],
+type Company = NonNullable<Awaited<ReturnType<typeof openBooks>>>
+
+async function invoice(company: Company, quantity = 1): Promise<string> {
+  return await company.create('salesInvoices', {
+    customerId: company.customerId,
+    salesInvoiceLines: [{ itemId: company.itemId, quantity }],
   })
 }
 
 for (const dialect of dialects) {
   test(`${dialect}: payments close an invoice`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
-    const { customerId } = books
-    const owed = async () => amount(await books.row('customers', customerId), 'balance_due')
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const { customerId } = company
+    const owed = async () => amount(await company.row('customers', customerId), 'balance_due')
     const state = async (id: string) => {
-      const row = await books.row('salesInvoices', id)
+      const row = await company.row('salesInvoices', id)
       return [row['status'], amount(row, 'remaining_amount')]
     }
     const pay = (id: string, sum: number) =>
-      books.create('customerPayments', { appliesToInvoiceId: id, amount: sum })
-    const id = await invoice(books)
+      company.create('customerPayments', { appliesToInvoiceId: id, amount: sum })
+    const id = await invoice(company)
     await assert.rejects(pay(id, 5), code('Application_DialogException'), 'a draft is not paid')
-    await books.act('salesInvoices', id, 'post')
+    await company.act('salesInvoices', id, 'post')
     assert.deepEqual(await state(id), ['Open', 105])
     assert.equal(await owed(), 105)
 
-    const first = await books.row('customerPayments', await pay(id, 5.25))
+    const first = await company.row('customerPayments', await pay(id, 5.25))
     assert.equal(first['customer_id'], customerId)
     assert.equal(first['document_number'], 'PAY00001')
     assert.deepEqual(await state(id), ['Open', 99.75])
@@ -46,7 +48,7 @@ for (const dialect of dialects) {
     assert.deepEqual(await state(id), ['Paid', 0])
     assert.equal(await owed(), 0)
     await assert.rejects(
-      books.act('salesInvoices', id, 'cancel'),
+      company.act('salesInvoices', id, 'cancel'),
       code('Application_DialogException'),
     )
 
@@ -54,12 +56,12 @@ for (const dialect of dialects) {
     await pay(id, -105)
     assert.deepEqual(await state(id), ['Open', 105])
     assert.equal(await owed(), 105)
-    const memoId = await books.act('salesInvoices', id, 'makeCorrectiveCreditMemo')
-    await books.act('salesCreditMemos', memoId, 'post')
+    const memoId = await company.act('salesInvoices', id, 'makeCorrectiveCreditMemo')
+    await company.act('salesCreditMemos', memoId, 'post')
     assert.deepEqual(await state(id), ['Paid', 0])
-    const other = await books.create('customers', { displayName: 'Other' })
+    const other = await company.create('customers', { displayName: 'Other' })
     await assert.rejects(
-      books.create('customerPayments', {
+      company.create('customerPayments', {
         appliesToInvoiceId: id,
         customerId: other,
         amount: 1,
@@ -67,62 +69,65 @@ for (const dialect of dialects) {
       code('Application_FieldValidationException'),
     )
     // On account, for no invoice.
-    await books.create('customerPayments', { customerId: other, amount: 7 })
-    assert.equal(amount(await books.row('customers', other), 'balance_due'), -7)
-    await assert.rejects(books.remove('customers', other), code('Application_DialogException'))
+    await company.create('customerPayments', { customerId: other, amount: 7 })
+    assert.equal(amount(await company.row('customers', other), 'balance_due'), -7)
+    await assert.rejects(company.remove('customers', other), code('Application_DialogException'))
   })
 
   test(`${dialect}: of payments at once no more goes through than is open`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
-    const id = await invoice(books)
-    await books.act('salesInvoices', id, 'post')
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const id = await invoice(company)
+    await company.act('salesInvoices', id, 'post')
     const tries = Array.from({ length: 8 }, () =>
-      books.create('customerPayments', { appliesToInvoiceId: id, amount: 30 }),
+      company.create('customerPayments', { appliesToInvoiceId: id, amount: 30 }),
     )
     const done = (await Promise.allSettled(tries)).filter(({ status }) => status === 'fulfilled')
     assert.equal(done.length, 3)
-    assert.equal(amount(await books.row('salesInvoices', id), 'remaining_amount'), 15)
-    assert.equal(amount(await books.row('customers', books.customerId), 'balance_due'), 15)
+    assert.equal(amount(await company.row('salesInvoices', id), 'remaining_amount'), 15)
+    assert.equal(amount(await company.row('customers', company.customerId), 'balance_due'), 15)
   })
 
   test(`${dialect}: a document in review`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
-    const { itemId } = books
-    const empty = await books.create('salesInvoices', { customerId: books.customerId })
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const { itemId } = company
+    const empty = await company.create('salesInvoices', { customerId: company.customerId })
     await assert.rejects(
-      books.act('salesInvoices', empty, 'sendToReview'),
+      company.act('salesInvoices', empty, 'sendToReview'),
       code('Application_DialogException'),
     )
-    const id = await invoice(books)
-    await books.act('salesInvoices', id, 'sendToReview')
-    assert.equal((await books.row('salesInvoices', id))['status'], 'In Review')
-    const [line] = await books.lines(id)
+    const id = await invoice(company)
+    await company.act('salesInvoices', id, 'sendToReview')
+    assert.equal((await company.row('salesInvoices', id))['status'], 'In Review')
+    const [line] = await company.lines(id)
     const lineId = String(line?.['id'])
     const closed = code('Application_FieldValidationException')
-    await assert.rejects(books.change('salesInvoiceLines', lineId, { quantity: 2 }, '*'), closed)
-    await assert.rejects(books.create('salesInvoiceLines', { itemId }, { documentId: id }), closed)
-    await assert.rejects(books.remove('salesInvoiceLines', lineId), closed)
+    await assert.rejects(company.change('salesInvoiceLines', lineId, { quantity: 2 }, '*'), closed)
+    await assert.rejects(
+      company.create('salesInvoiceLines', { itemId }, { documentId: id }),
+      closed,
+    )
+    await assert.rejects(company.remove('salesInvoiceLines', lineId), closed)
     // Comments stay open (business facts 9.2).
     const said = { description: 'Please look at the price.' }
-    const comment = await books.create('salesInvoiceLines', said, { documentId: id })
-    await books.change('salesInvoiceLines', comment, { description: 'It is fine.' }, '*')
-    await assert.rejects(books.change('salesInvoiceLines', comment, { itemId }, '*'), closed)
-    await assert.rejects(books.remove('salesInvoices', id), code('Application_DialogException'))
+    const comment = await company.create('salesInvoiceLines', said, { documentId: id })
+    await company.change('salesInvoiceLines', comment, { description: 'It is fine.' }, '*')
+    await assert.rejects(company.change('salesInvoiceLines', comment, { itemId }, '*'), closed)
+    await assert.rejects(company.remove('salesInvoices', id), code('Application_DialogException'))
     await assert.rejects(
-      books.act('salesInvoices', id, 'post', false),
+      company.act('salesInvoices', id, 'post', false),
       code('Authorization_RequestDenied'),
     )
 
-    await books.act('salesInvoices', id, 'reopen')
-    await books.change('salesInvoiceLines', lineId, { quantity: 2 }, '*')
-    await books.act('salesInvoices', id, 'sendToReview')
-    await books.act('salesInvoices', id, 'post')
-    const posted = await books.row('salesInvoices', id)
+    await company.act('salesInvoices', id, 'reopen')
+    await company.change('salesInvoiceLines', lineId, { quantity: 2 }, '*')
+    await company.act('salesInvoices', id, 'sendToReview')
+    await company.act('salesInvoices', id, 'post')
+    const posted = await company.row('salesInvoices', id)
     assert.deepEqual([posted['status'], amount(posted, 'remaining_amount')], ['Open', 210])
     await assert.rejects(
-      books.act('salesInvoices', id, 'reopen'),
+      company.act('salesInvoices', id, 'reopen'),
       code('Application_DialogException'),
     )
   })
@@ -217,5 +222,101 @@ for (const dialect of dialects) {
     })
     const made = await company.act('salesQuotes', quote, 'makeInvoice')
     assert.equal((await company.lines(made))[0]?.['shipment_date'], '2026-11-21')
+  })
+}
+
+for (const dialect of dialects) {
+  test(`${dialect}: a balance is in the company's own currency`, async (t) => {
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const owed = async () =>
+      amount(await company.row('customers', company.customerId), 'balance_due')
+    const yen = await company.create('currencies', { code: 'JPY', amountRoundingPrecision: 1 })
+    const inYen = async (body: object = {}) =>
+      company.create('salesInvoices', {
+        customerId: company.customerId,
+        currencyCode: 'JPY',
+        salesInvoiceLines: [{ itemId: company.itemId, quantity: 1 }],
+        ...body,
+      })
+    const post = (id: string) => company.act('salesInvoices', id, 'post')
+    const early = await inYen()
+    await assert.rejects(post(early), /There is no exchange rate of JPY on 2026-11-21/)
+    for (const [startingDate, relationalExchangeRateAmount] of [
+      ['2026-01-01', 0.65],
+      ['2026-11-01', 0.64],
+      ['2027-01-01', 0.7],
+    ])
+      await company.create('currencyExchangeRates', {
+        currencyCode: 'JPY',
+        startingDate,
+        exchangeRateAmount: 100,
+        relationalExchangeRateAmount,
+      })
+    await assert.rejects(
+      company.create('currencyExchangeRates', { currencyId: yen, startingDate: '2026-01-01' }),
+      code('BadRequest_RequiredParamNotProvided'),
+    )
+
+    // 100 USD are 15,625 JPY, with the tax 16,406; of that in dollars 105.00.
+    const id = await inYen()
+    const row = await company.row('salesInvoices', id)
+    assert.equal(amount(row, 'total_amount_including_tax'), 16_406)
+    await post(id)
+    assert.equal(await owed(), 105)
+    const pay = (paid: number) =>
+      company.create('customerPayments', { appliesToInvoiceId: id, amount: paid })
+    await pay(5_001)
+    await pay(3)
+    assert.equal(await owed(), 72.97)
+    await pay(11_402)
+    assert.equal(await owed(), 0, 'what was put on is taken off, whatever the parts')
+    await pay(-11_402)
+    await company.create('salesInvoices', { customerId: company.customerId })
+    const memo = await company.create('salesCreditMemos', {
+      customerId: company.customerId,
+      currencyCode: 'JPY',
+      creditMemoDate: '2027-02-01',
+      invoiceId: id,
+      salesCreditMemoLines: [{ itemId: company.itemId, quantity: 1, unitPrice: 15_625 }],
+    })
+    await company.act('salesCreditMemos', memo, 'post')
+    assert.equal(await owed(), -32.03, 'at the rate of the invoice')
+    const local = await invoice(company)
+    await post(local)
+    assert.equal(await owed(), 72.97, 'dollars are added to dollars')
+
+    // A draft without a rate takes that of the day it is posted on; one that is canceled takes off what it put on.
+    const draft = await company.row('salesInvoices', early)
+    assert.equal(amount(draft, 'exchange_rate_amount'), 0)
+    await post(early)
+    await company.act('salesInvoices', early, 'cancel')
+    assert.equal(await owed(), 72.97)
+  })
+
+  test(`${dialect}: another currency exchanges what was written`, async (t) => {
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    await company.create('currencies', { code: 'JPY', amountRoundingPrecision: 1 })
+    await company.create('currencyExchangeRates', {
+      currencyCode: 'JPY',
+      startingDate: '2026-01-01',
+      exchangeRateAmount: 100,
+      relationalExchangeRateAmount: 0.64,
+    })
+    const id = await company.create('salesInvoices', {
+      customerId: company.customerId,
+      discountAmount: 6.4,
+      salesInvoiceLines: [
+        { itemId: company.itemId, quantity: 1 },
+        { itemId: company.itemId, quantity: 2, unitPrice: 32 },
+      ],
+    })
+    const prices = async () => (await company.lines(id)).map((line) => amount(line, 'unit_price'))
+    const discount = async () => amount(await company.row('salesInvoices', id), 'discount_amount')
+    await company.change('salesInvoices', id, { currencyCode: 'JPY' }, '*')
+    assert.deepEqual([await prices(), await discount()], [[15_625, 5_000], 1_000])
+    await company.change('salesInvoices', id, { currencyCode: 'USD' }, '*')
+    assert.deepEqual([await prices(), await discount()], [[100, 32], 6.4])
   })
 }

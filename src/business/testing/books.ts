@@ -58,7 +58,7 @@ export async function openBooks(
     readonly pricesIncludeTax?: boolean
     readonly percents?: Readonly<Record<string, number>>
     /** How often a transaction that lost a race is run. */
-    readonly triesMax?: number
+    readonly transactionRetriesMax?: number
   } = {},
 ): Promise<Books | undefined> {
   if (dialect === 'postgres' && !requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres))
@@ -72,7 +72,7 @@ export async function openBooks(
           poolSize: 8,
           clock: { now: () => Date.now() },
           ...options,
-          transactionRetriesMax: given.triesMax ?? options.transactionRetriesMax,
+          transactionRetriesMax: given.transactionRetriesMax ?? options.transactionRetriesMax,
         })
   const { sql } = store
   let companyId = noGuid

@@ -14,10 +14,11 @@ import { badValue, refuse, ruleBroken } from '../errors.ts'
 import { odataLimits } from '../odata/limits.ts'
 import type { DocumentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
+import { rateOn } from './exchange-rates.ts'
 import { Ledger } from './ledger.ts'
 import { addLine, closeDocument, kindOf, openDocument } from './lines.ts'
 import { createLookups, type Lookups, reference } from './lookups.ts'
-import { pricingColumns, repriceLines } from './reprice.ts'
+import { inCurrencyOf, pricingColumns, repriceLines } from './reprice.ts'
 import { changedCells, lockRow, newId, today, updateRow, type WriteContext } from './rows.ts'
 import { checkTag, type Target } from './tag.ts'
 import { type Body, type GivenFields, readBody } from './values.ts'
@@ -59,6 +60,7 @@ export async function createDocument(
     if (draft[column] === noDate) draft[column] = today(context)
   }
   if (draft.due_date === noDate) draft.due_date = await dueDateOf(context, draft)
+  Object.assign(draft, await rateOn(context, draft.currency_id, draft.document_date))
   draft.number = await nextNumber(
     context,
     kind === 'quote' ? 'quote' : kind === 'invoice' ? 'invoice' : 'creditMemo',
@@ -133,8 +135,13 @@ export async function changeDocument(
   const hasOtherTerms =
     draft.document_date !== row.document_date || draft.payment_terms_id !== row.payment_terms_id
   if (hasOtherTerms && !given.has('dueDate')) draft.due_date = await dueDateOf(context, draft)
-  const requested = given.get('discountAmount')?.value
-  const isDiscounted = typeof requested === 'number' && requested !== row.discount_amount
+  const isInOther = draft.currency_id !== row.currency_id
+  if ((isInOther || draft.document_date !== row.document_date) && !isPosted(row))
+    Object.assign(draft, await rateOn(context, draft.currency_id, draft.document_date))
+  const discount = given.get('discountAmount')?.value
+  const requested =
+    typeof discount === 'number' ? discount : inCurrencyOf(draft, row.discount_amount, row)
+  const isDiscounted = requested !== row.discount_amount
   const changed = changedCells(row, draft)
   if (Object.keys(changed).length === 0 && !isDiscounted) return
   if (!linesAreOpen(row, 'Item')) {

@@ -43,6 +43,8 @@ export const documentHead = selecting(
   'tax_liable',
   'prices_include_tax',
   'amount_precision',
+  'exchange_rate_amount',
+  'relational_exchange_rate_amount',
   'line_count',
   'discount_base',
   'discount_amount',

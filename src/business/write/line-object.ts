@@ -10,6 +10,7 @@ import { noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
 import type { LineRow } from '../tables.ts'
 import * as tables from '../tables.ts'
+import { fromLocal, type Rate } from './exchange-rates.ts'
 import type { DocumentHead } from './ledger.ts'
 import { type Found, type Lookups, reference, withFound } from './lookups.ts'
 import { type GivenFields, inRange, type Parts } from './values.ts'
@@ -205,14 +206,15 @@ function takeItem(
   })
 }
 
-/** What a base unit of the item costs in the document, with the tax or without. */
+/** What a base unit of the item costs in the document: with the tax or without, in its currency. */
 export function itemPrice(
   item: Pick<CellsOf<typeof tables.items>, 'unit_price' | 'price_includes_tax'>,
-  head: Pick<DocumentHead, 'prices_include_tax'>,
+  head: Pick<DocumentHead, 'prices_include_tax'> & Rate,
   percent: number,
 ): number {
   const includesTax = item.price_includes_tax !== 0
-  return convertPrice(item.unit_price, includesTax, head.prices_include_tax !== 0, percent)
+  const local = convertPrice(item.unit_price, includesTax, head.prices_include_tax !== 0, percent)
+  return fromLocal(local, head)
 }
 
 /** Whose rates apply. */

@@ -8,7 +8,7 @@ import { caller } from '../testing/caller.ts'
 const rounds = 6
 
 test('change sets in opposite order never stop each other, so that none has to run again', async (t) => {
-  await using company = await openBooks(t, 'postgres', { triesMax: 1 })
+  await using company = await openBooks(t, 'postgres', { transactionRetriesMax: 1 })
   if (company === undefined) return
   const call = caller(company)
   const [left, right] = [await document(), await document()]

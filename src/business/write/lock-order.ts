@@ -31,12 +31,12 @@ export async function lockInOrder(
 ): Promise<void> {
   const named = idsIn(writes)
   if (named.length === 0) return
-  const allowed = companyIds === undefined ? '' : ` and company_id in (${marks(companyIds)})`
+  const allowed = companyIds === undefined ? '' : ` and company_id in (${placeholders(companyIds)})`
   const lock = (table: Table<Identified>, condition: string, ids: readonly string[]) => {
     const where = `where (${condition})${allowed} order by id for update`
     return allRows(tx, selecting(table, 'id'), where, ...ids, ...(companyIds ?? []))
   }
-  const these = marks(named)
+  const these = placeholders(named)
   const documents = await lock(
     tables.documents,
     `id in (${these}) or id in (select document_id from business_lines where id in (${these}))
@@ -51,7 +51,7 @@ export async function lockInOrder(
   // Posting and paying move stock and balances besides.
   const movesMore = writes.some(({ url }) => /\.NAV\.|payments/i.test(url))
   const moved = movesMore ? documents.map(({ id }) => id) : []
-  const those = marks(moved)
+  const those = placeholders(moved)
   const ofDocuments = `from business_lines where document_id in (${those})`
   await lock(tables.items, `id in (${these}) or id in (select item_id ${ofDocuments})`, [
     ...named,
@@ -72,6 +72,6 @@ function idsIn(writes: readonly BatchedWrite[]): readonly string[] {
   return [...ids].slice(0, idsMax)
 }
 
-function marks(values: readonly unknown[]): string {
+function placeholders(values: readonly unknown[]): string {
   return values.length === 0 ? 'null' : values.map(() => '?').join(', ')
 }

@@ -133,6 +133,16 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
       { table: tables.customers, column: 'currency_id', what: 'a customer' },
       { table: tables.documents, column: 'currency_id', what: 'a document' },
     ],
+    owns: [{ table: tables.currencyExchangeRates, column: 'currency_id' }],
+  },
+  currencyExchangeRates: {
+    required: ['currencyId', 'relationalExchangeRateAmount'],
+    pairs: [currency],
+    defaults: { exchange_rate_amount: unit },
+    ranges: {
+      exchangeRateAmount: [1, 1_000_000_000 * unit],
+      relationalExchangeRateAmount: [1, 1_000_000_000 * unit],
+    },
   },
   locations: coded,
   paymentTerms: {

@@ -41,7 +41,7 @@ export async function createMaster(
   for (const name of rules.required ?? []) {
     const field = entity.fields.find((one) => one.name === name)
     const cell = field === undefined ? '' : cells[field.column]
-    if (cell !== '' && cell !== noGuid) continue
+    if (cell !== '' && cell !== noGuid && cell !== 0) continue
     throw refuse.BadRequest_RequiredParamNotProvided(
       { name, reason: `every ${entity.type} has one.` },
       { target: name },

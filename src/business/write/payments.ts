@@ -1,6 +1,7 @@
 /**
  * A payment of a customer, booked at once: it lowers what the customer owes and, where it names an invoice, what is
- * open of it; an invoice of which nothing is open is Paid. A negative one takes back what was paid before.
+ * open of it; an invoice of which nothing is open is Paid. A negative one takes back what was paid before. Its amount is in
+ * the currency of its invoice; without an invoice in the company's own.
  */
 
 import { findRow, insertRow } from '#query/rows.ts'
@@ -12,6 +13,7 @@ import { type Entity, noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
 import type { DocumentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
+import { inLocal } from './exchange-rates.ts'
 import { createLookups, reference } from './lookups.ts'
 import { lockRow, newId, today, updateRow, type WriteContext } from './rows.ts'
 import { type Body, type GivenFields, readBody } from './values.ts'
@@ -62,7 +64,12 @@ export async function createPayment(
   }
   const invoice = named === undefined ? undefined : await apply(context, named, amount)
   const number = await nextNumber(context, 'payment')
-  await moveBalance(context, customerId, -amount)
+  const paid =
+    invoice === undefined
+      ? amount
+      : inLocal(invoice.remaining_amount, invoice) -
+        inLocal(invoice.remaining_amount - amount, invoice)
+  await moveBalance(context, customerId, -paid)
   await insertRow(context.tx, tables.customerPayments, {
     id,
     company_id: context.companyId,

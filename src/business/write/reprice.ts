@@ -9,6 +9,7 @@ import { hundredPercent, one, ratio, roundTo } from '../amounts/units.ts'
 import { noGuid } from '../entity.ts'
 import type { DocumentRow, LineRow } from '../tables.ts'
 import * as tables from '../tables.ts'
+import { exchanged, type Rate } from './exchange-rates.ts'
 import { termsOf } from './ledger.ts'
 import { applyAmounts } from './line-figures.ts'
 import { itemPrice, type LineDraft, taxAreaOf } from './line-object.ts'
@@ -22,9 +23,10 @@ export const pricingColumns = [
   'tax_area_id',
   'amount_precision',
   'prices_include_tax',
+  'currency_id',
 ] as const
 
-type Header = Pick<DocumentRow, (typeof pricingColumns)[number]>
+type Header = Pick<DocumentRow, (typeof pricingColumns)[number]> & Rate
 
 /** A header as it was or is, with the tax percent of one line under it. */
 interface Pricing {
@@ -65,7 +67,7 @@ export async function repriceLines(
   }
 }
 
-/** A price that was the item's own is the item's own again; any other keeps what it comes to without the tax. */
+/** A price that was the item's own is the item's own again; any other keeps what it is worth without the tax. */
 async function priceAfter(
   line: LineRow,
   from: Pricing,
@@ -74,7 +76,17 @@ async function priceAfter(
 ): Promise<number> {
   const own = await ownPrices(line, from, to, lookups)
   if (own?.before === line.unit_price) return own.after
-  return ratio(line.unit_price, factorOf(to), factorOf(from), 1)
+  const taxed = ratio(line.unit_price, factorOf(to), factorOf(from), 1)
+  return inCurrencyOf(to.header, taxed, from.header)
+}
+
+/** An amount of a document whose currency changed; as it stands where a rate is missing. */
+export function inCurrencyOf(after: Header, amount: number, before: Header): number {
+  const isKnown = [before, after].every(
+    (one) => one.currency_id === noGuid || one.exchange_rate_amount !== 0,
+  )
+  if (!isKnown || before.currency_id === after.currency_id) return amount
+  return exchanged(amount, before, after)
 }
 
 function factorOf({ header, taxPercent }: Pricing): number {

@@ -1,0 +1,54 @@
+/**
+ * What a currency is worth in the company's own: the rate of the latest day that is not after a document's. A document
+ * keeps the rate it has when it is posted, so that what is paid later takes off what was put on.
+ */
+
+import { firstRow } from '#query/rows.ts'
+import { selecting } from '#query/table.ts'
+import { ratio } from '../amounts/units.ts'
+import type { DocumentRow } from '../tables.ts'
+import * as tables from '../tables.ts'
+import type { WriteContext } from './rows.ts'
+
+/** `exchange_rate_amount` of the currency are `relational_exchange_rate_amount` of the company's own. Both 0: there is none. */
+export type Rate = Pick<DocumentRow, 'exchange_rate_amount' | 'relational_exchange_rate_amount'>
+
+export const noRate: Rate = { exchange_rate_amount: 0, relational_exchange_rate_amount: 0 }
+
+const rates = selecting(
+  tables.currencyExchangeRates,
+  'exchange_rate_amount',
+  'relational_exchange_rate_amount',
+)
+/** Balances are kept in cents of the company's own currency. */
+const cent = 1_000
+
+export async function rateOn(
+  { tx, companyId }: WriteContext,
+  currencyId: string,
+  day: string,
+): Promise<Rate> {
+  const where =
+    'where company_id = ? and currency_id = ? and starting_date <= ? order by starting_date desc limit 1'
+  return (await firstRow(tx, rates, where, companyId, currencyId, day)) ?? noRate
+}
+
+/** Rounded to a cent. Without a rate the amount is of the company's own currency, or of a time before rates. */
+export function inLocal(amount: number, rate: Rate): number {
+  return rate.exchange_rate_amount === 0 ? amount : toLocal(amount, rate, cent)
+}
+
+/** A price or a whole discount in another currency; as it stands where a rate is missing. */
+export function exchanged(amount: number, from: Rate, to: Rate): number {
+  return fromLocal(toLocal(amount, from, 1), to)
+}
+
+export function fromLocal(amount: number, rate: Rate): number {
+  const { exchange_rate_amount: foreign, relational_exchange_rate_amount: local } = rate
+  return foreign === 0 ? amount : ratio(amount, foreign, local, 1)
+}
+
+function toLocal(amount: number, rate: Rate, unit: number): number {
+  const { exchange_rate_amount: foreign, relational_exchange_rate_amount: local } = rate
+  return foreign === 0 ? amount : ratio(amount, local, foreign, unit)
+}
