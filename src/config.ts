@@ -145,11 +145,16 @@ const settings = {
     description: 'The port listened on. 0 picks a free one.',
   }),
   store: text(
-    'empty, or `postgres://user:password@host:port/database`',
-    (v) => v === none || isUrl(v, ['postgres:', 'postgresql:']) || v.startsWith('postgres:///'),
+    'empty, `memory`, or `postgres://user:password@host:port/database`',
+    (v) =>
+      v === none ||
+      v === 'memory' ||
+      isUrl(v, ['postgres:', 'postgresql:']) ||
+      v.startsWith('postgres:///'),
     {
       default: none,
-      description: 'Where everything is kept. Empty is SQLite in the home folder.',
+      description:
+        'Where everything is kept. Empty is SQLite in the home folder; `memory` ends with the process.',
       secret: true,
     },
   ),

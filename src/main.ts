@@ -7,17 +7,20 @@ import { startBlockSummaries } from '#activity/blocks.ts'
 import { startActivitySweep } from '#activity/sweep.ts'
 import { listenForMetrics } from '#http/metrics-listener.ts'
 import type { HttpServer } from '#http/server.ts'
+import type { Identity } from '#identity/identity.ts'
 import type { RunningPlane } from '#plane/create-plane.ts'
 import type { Config } from './config.ts'
 import { createMovedClock } from './control/moved-clock.ts'
+import { initialState, type States } from './control/states.ts'
 import { openAccounts } from './main/accounts.ts'
 import { type Addresses, addressesOf } from './main/addresses.ts'
 import { createEdge } from './main/edge.ts'
 import { openEngines } from './main/engines.ts'
 import { findOwner, seedInstallation } from './main/first-start.ts'
-import { type Foundation, openFoundation, type Sources } from './main/foundation.ts'
+import { type Foundation, inMemory, openFoundation, type Sources } from './main/foundation.ts'
 import { openInstallationPlane } from './main/installation-plane.ts'
 import { randomIds as ids } from './main/random-ids.ts'
+import { openInstallationStates } from './main/states.ts'
 
 export interface Started extends AsyncDisposable {
   readonly url: string
@@ -71,11 +74,22 @@ export async function start(config: Config): Promise<Started> {
   const served = openInstallationPlane(base, accounts.identity.directory, engines, opened)
   const { home, record, log } = base
   const { plane } = served
-  if (firstStart) await seedInstallation({ plane, record, ownerId, ids, store: base.store })
+  const states = openInstallationStates(base, plane)
+  if (firstStart) {
+    await seedInstallation({ plane, record, ownerId, ids, store: base.store })
+    if (config.control !== 'off') await keepInitialState(states, accounts.identity, ownerId)
+  }
 
   const unhandled = { rejections: 0, exceptions: 0 }
   const { containers } = engines
-  const edge = { ...served, ...accounts, ownerId, containers, unhandledErrors: () => unhandled }
+  const edge = {
+    ...served,
+    ...accounts,
+    ownerId,
+    containers,
+    states,
+    unhandledErrors: () => unhandled,
+  }
   const server = opened.use(createEdge(base, edge))
   const addresses = await listen(base, server, opened)
   const { url } = addresses
@@ -110,6 +124,16 @@ export async function start(config: Config): Promise<Started> {
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** What a reset brings back. The first token makes the key that signs: it belongs to the state, or a reset ends all tokens. */
+async function keepInitialState(
+  states: States,
+  identity: Identity,
+  ownerId: string,
+): Promise<void> {
+  await identity.issueToken(ownerId)
+  await states.save(initialState)
 }
 
 /** The addresses it is reached by. A stop lets running requests end first. */
@@ -150,7 +174,7 @@ function once(opened: AsyncDisposable): () => Promise<void> {
 
 function withoutPassword(url: string): string {
   const parsed = URL.parse(url)
-  if (parsed === null) return 'postgres'
+  if (parsed === null) return url === inMemory ? 'in memory: it ends with the process' : 'postgres'
   if (parsed.password !== '') parsed.password = '***'
   return parsed.href
 }

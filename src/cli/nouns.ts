@@ -23,6 +23,7 @@ export const nounSummaries: Readonly<Record<string, string>> = {
   'role definition': 'The roles there are',
   share: 'What is shared between accounts, and where its copies go',
   secret: 'Secrets of vaults, which other resources refer to',
+  snapshot: 'States of the whole installation: kept, and brought back',
   subscription: 'Subscriptions: the topmost scopes',
   synchronization: 'Copies of what was shared, and what each data set came to',
   template: 'The language of templates: expressions tried out',

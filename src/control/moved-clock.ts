@@ -17,7 +17,7 @@ const settleMilliseconds = 2_000
 
 export const rateMax = 1_000_000
 
-interface ClockState {
+export interface ClockState {
   /** Now, in milliseconds since 1970. */
   readonly at: number
   /** Seconds that pass in one of the machine's; 0 while stopped. */
@@ -36,6 +36,8 @@ export interface MovedClock extends Clock {
   advance(milliseconds: number): Promise<void>
   /** Forward as `advance`; backward at once, and whoever waits waits as long as before. */
   set(at: number): Promise<void>
+  /** Another time at once, with nothing on the way: whoever waits waits as long as before. */
+  restore(state: ClockState): void
   /** Tells a move when work that came due is quiet. */
   onSettle(isQuiet: () => Promise<void>): void
 }
@@ -118,6 +120,13 @@ export function createMovedClock(machine: { clock: Clock; timers: Timers }): Mov
     }
   }
 
+  const jump = (at: number, rate: number): void => {
+    const by = at - now()
+    rebase(at, rate)
+    for (const one of waiting) one.due += by
+    watch()
+  }
+
   const move = (work: () => Promise<void>): Promise<void> => {
     const moved = moves.then(work)
     moves = moved.then(
@@ -152,10 +161,9 @@ export function createMovedClock(machine: { clock: Clock; timers: Timers }): Mov
       move(async () => {
         const before = now()
         if (at >= before) return advance(at - before)
-        rebase(at)
-        for (const one of waiting) one.due -= before - at
-        watch()
+        jump(at, base.rate)
       }),
+    restore: ({ at, rate }) => jump(at, rate),
     onSettle(isQuiet) {
       settled = isQuiet
     },

@@ -41,6 +41,8 @@ export function guardStore(store: Store, guard: WriteGuard): Store {
     keyOfUnique: (unique) => store.keyOfUnique(unique),
     operation: (id) => store.operation(id),
     runningOperation: (key) => store.runningOperation(key),
+    // The text of a state was sealed when it was saved, with the key that still seals.
+    replace: (work) => store.replace(work),
     feed: (name) => store.feed(name),
     claimDue: (owner, now, leaseSeconds, limit) => store.claimDue(owner, now, leaseSeconds, limit),
     renew: (claim, now, leaseSeconds) => store.renew(claim, now, leaseSeconds),

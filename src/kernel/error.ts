@@ -185,6 +185,11 @@ export const commonErrors = defineErrors({
       "The client '{client}' with object id '{principalId}' does not have authorization to perform action '{action}' over scope '{scope}', or the scope is invalid. If access was recently granted, get a new token.",
     advice: 'User: have an owner assign a role that grants the action at the scope or above.',
   },
+  ControlNotFound: {
+    status: 404,
+    message: "There is no {kind} '{name}'.",
+    advice: 'Operator: list them: `armature snapshot list`, `armature fault list`.',
+  },
   ControlNotPossible: {
     status: 409,
     message: 'The installation cannot do this: {reason}.',

@@ -12,6 +12,8 @@ import { qualify } from '#kernel/vendor.ts'
 import type { Config } from '../config.ts'
 import { parseDuration } from '../control/duration.ts'
 import { type MovedClock, rateMax } from '../control/moved-clock.ts'
+import type { SavedState } from '../control/snapshots.ts'
+import { initialState, type States } from '../control/states.ts'
 
 /** Actions of the owner that no role gives. */
 export const controlNamespace = 'Control/'
@@ -19,6 +21,7 @@ export const controlNamespace = 'Control/'
 interface ControlOptions {
   readonly config: Pick<Config, 'control' | 'words'>
   readonly movedClock: MovedClock | undefined
+  readonly states: States
   readonly activity: Pick<ActivityQueue, 'note'>
 }
 
@@ -30,9 +33,9 @@ interface ControlRoute extends Omit<DirectoryRoute, 'action' | 'status' | 'run'>
 
 /** Nothing where control is off: their paths are then like any other that leads nowhere. */
 export function controlRoutes(options: ControlOptions): readonly DirectoryRoute[] {
-  const { config, movedClock, activity } = options
+  const { config, movedClock, states, activity } = options
   if (config.control === 'off') return []
-  const routes = [...clockRoutes(movedClock)]
+  const routes = [...clockRoutes(movedClock), ...stateRoutes(states)]
   return routes.map((route) => ({
     ...route,
     status: 200,
@@ -139,5 +142,75 @@ function clockRoutes(clock: MovedClock | undefined): readonly ControlRoute[] {
         return shown()
       },
     }),
+  ]
+}
+
+const StateContent = Type.Object(
+  { content: Type.String({ minLength: 1 }) },
+  { additionalProperties: false },
+)
+
+function stateRoutes(states: States): readonly ControlRoute[] {
+  const shown = ({ name, bytes, savedAt }: SavedState) => ({
+    name,
+    bytes,
+    savedAt: new Date(savedAt).toISOString(),
+  })
+  const restore = async (name: string) => {
+    const { savedAt, rows } = await states.restore(name)
+    return { name, savedAt: new Date(savedAt).toISOString(), rows }
+  }
+  const one = '/_armature/snapshots/{name}'
+  return [
+    {
+      method: 'GET',
+      path: '/_armature/snapshots',
+      action: `${controlNamespace}snapshots/read`,
+      run: () => ({ value: states.list().map(shown) }),
+    },
+    {
+      method: 'PUT',
+      path: one,
+      action: `${controlNamespace}snapshots/write`,
+      run: async (_body, { name = '' }) => shown(await states.save(name)),
+    },
+    {
+      method: 'DELETE',
+      path: one,
+      action: `${controlNamespace}snapshots/delete`,
+      run(_body, { name = '' }) {
+        states.remove(name)
+        return {}
+      },
+    },
+    {
+      method: 'POST',
+      path: `${one}/restore`,
+      action: `${controlNamespace}snapshots/restore/action`,
+      run: (_body, { name = '' }) => restore(name),
+    },
+    {
+      method: 'GET',
+      path: `${one}/content`,
+      action: `${controlNamespace}snapshots/export/action`,
+      run: (_body, { name = '' }) => ({
+        name,
+        content: Buffer.from(states.read(name)).toString('base64'),
+      }),
+    },
+    define({
+      method: 'PUT',
+      path: `${one}/content`,
+      action: `${controlNamespace}snapshots/import/action`,
+      body: StateContent,
+      run: ({ content }, { name = '' }) =>
+        shown(states.write(name, Buffer.from(content, 'base64'))),
+    }),
+    {
+      method: 'POST',
+      path: '/_armature/reset',
+      action: `${controlNamespace}reset/action`,
+      run: () => restore(initialState),
+    },
   ]
 }

@@ -10,6 +10,7 @@ import { rootId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { allowsWithoutAttributes } from '#plane/access.ts'
 import type { Config } from '../config.ts'
+import type { States } from '../control/states.ts'
 import type { Accounts } from './accounts.ts'
 import { consentPages, consentPrefix } from './consent-pages.ts'
 import type { ChosenEngine } from './container-engine.ts'
@@ -24,6 +25,7 @@ import { openReadiness } from './readiness.ts'
 interface Served extends InstallationPlane, Accounts {
   readonly ownerId: string
   readonly containers: ChosenEngine
+  readonly states: States
   readonly unhandledErrors: () => { readonly rejections: number; readonly exceptions: number }
 }
 
@@ -65,7 +67,12 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     directoryRoutes: directoryTable(
       {
         identity,
-        control: controlRoutes({ config, movedClock: base.movedClock, activity }),
+        control: controlRoutes({
+          config,
+          movedClock: base.movedClock,
+          states: served.states,
+          activity,
+        }),
         keys: keyRoutes({ config, home, keyring, rotation, sql: recordedSql(store.sql, clock) }),
       },
       words,

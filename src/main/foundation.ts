@@ -89,6 +89,9 @@ export async function openFoundation(
   }
 }
 
+/** The store that ends with the process. */
+export const inMemory = 'memory'
+
 /** The drivers are loaded only where they serve: PostgreSQL's is no part of an embedded start. */
 async function openStore(config: Config, home: ServerHome, clock: Clock): Promise<Store> {
   const options = {
@@ -96,9 +99,10 @@ async function openStore(config: Config, home: ServerHome, clock: Clock): Promis
     words: config.words,
     transactionRetriesMax: config.limits.transactionRetriesMax,
   }
-  if (config.store === undefined) {
+  if (config.store === undefined || config.store === inMemory) {
     const { openSqlite } = await import('#stores/sqlite/open.ts')
-    return openSqlite({ path: home.databasePath, ...options })
+    const path = config.store === inMemory ? ':memory:' : home.databasePath
+    return openSqlite({ path, ...options })
   }
   const { openPostgres } = await import('#stores/postgres/open.ts')
   return openPostgres({ url: config.store, poolSize: config.storeConnections, clock, ...options })

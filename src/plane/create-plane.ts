@@ -121,6 +121,8 @@ export interface RunningPlane extends Plane, AsyncDisposable {
   readonly reconciler: ReconcilerLoop
   /** Begins the work that needs no request: the reconciler's, and what providers do on their own. */
   start(): void
+  /** The store has another state: nothing that was remembered of it counts. */
+  forget(): Promise<void>
 }
 
 export function createPlane(options: PlaneOptions): RunningPlane {
@@ -199,6 +201,11 @@ export function createPlane(options: PlaneOptions): RunningPlane {
       for (const provider of declared) {
         if (provider.start !== undefined) ownWork.use(provider.start())
       }
+    },
+    async forget() {
+      for (const { reconcile } of registry.types) reconcile?.forget?.()
+      for (const provider of declared) await provider.forget?.()
+      reconciler.wake()
     },
     locate: (method, path, query) => locate(registry, method, path, query),
     authorize(route, principal, correlationId) {

@@ -150,6 +150,12 @@ export interface Store extends Reads, AsyncDisposable {
    */
   transact<T>(work: (tx: Tx) => Promise<T>): Promise<T>
 
+  /**
+   * As `sql.transact`, for work that replaces the store's own rows by statements: what is remembered of them is forgotten
+   * with the commit, and whoever waits for work is told to look.
+   */
+  replace<T>(work: (tx: SqlTx) => Promise<T>): Promise<T>
+
   feed(name: string): Feed
 
   /**

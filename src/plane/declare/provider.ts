@@ -33,6 +33,8 @@ export interface Provider {
    * by disposal, which waits for what is under way. Every replica begins it: what may run once only takes a lease.
    */
   start?(): AsyncDisposable
+  /** The store has another state: what is remembered of its rows is forgotten, and what nobody owns any more is removed. */
+  forget?(): unknown
 }
 
 /** The identity function: declarations of types and of providers begin in the same way. */

@@ -68,6 +68,8 @@ export interface Reconciler<M, O = unknown, S = unknown> {
   observe(subject: Subject<M, O>): Promise<O>
   next(subject: Subject<M, O>, observed: O): Next<S, O>
   perform(subject: Subject<M, O>, step: S): Promise<void>
+  /** The store has another state: what is remembered of resources is forgotten. */
+  forget?(): void
   /** Calls back with the id of each resource that an event of the engine is about. Events may be lost. */
   watchEvents?(wake: (key: string) => void, signal: AbortSignal): void
 }

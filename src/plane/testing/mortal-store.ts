@@ -55,6 +55,7 @@ export function mortalStore(inner: Store): MortalStore {
     store: {
       dialect: inner.dialect,
       sql: inner.sql,
+      replace: mortal((work) => inner.replace(work)) as Store['replace'],
       feed: (name) => inner.feed(name),
       onWork: (callback) => inner.onWork(callback),
       get: mortal((key) => inner.get(key)),

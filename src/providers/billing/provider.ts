@@ -135,6 +135,10 @@ export function billingProvider(deps: BillingDependencies): Provider {
       }),
       ...imports(ledger),
     ],
+    forget() {
+      ledger.dimensions.forget()
+      ledger.known.forget()
+    },
     start: () => startBackground({ ...rating, clock, timers: deps.timers, log: deps.log, seed }),
   }
 }

@@ -21,6 +21,7 @@ export function containerInstanceProvider(deps: ContainerInstanceDependencies): 
     domainSuffix: deps.domainSuffix ?? 'containers.local',
   }
   return {
+    forget: () => sweepOrphans(deps),
     start: () => hourly(deps.timers, () => sweepOrphans(deps)),
     namespace: 'ContainerInstance',
     compatibleVersions: publishedVersions,

@@ -24,6 +24,23 @@ export function feedContract(name: string, given: Given): void {
       assert.deepEqual(await store.feed('other').since(0, 9), { position: 1, keys: ['/x'] })
     })
 
+    given(
+      'rows that statements replaced are read anew, also by what is handed in meanwhile',
+      async (store) => {
+        await store.transact((tx) => tx.insert(contractRow('/a')))
+        const before = await store.get('/a')
+        const replaced = store.replace((tx) => tx.run("update resources set etag = 'other'"))
+        const locked = store.transact((tx) => tx.lock('/a', 'change'))
+        assert.equal(await replaced, 1)
+        assert.notEqual(before?.etag, 'other')
+        assert.equal((await locked)?.etag === before?.etag && store.dialect === 'sqlite', false)
+        assert.equal((await store.get('/a'))?.etag, 'other')
+        await store.transact(async (tx) => {
+          assert.equal((await tx.lock('/a', 'change'))?.etag, 'other')
+        })
+      },
+    )
+
     given('a reader that follows while others write misses nothing', async (store) => {
       const writers = Array.from({ length: 30 }, (_, n) =>
         store.transact(async (tx) => {

@@ -108,6 +108,14 @@ export class PostgresStore implements Store {
     return this.#enlist(work)
   }
 
+  replace<T>(work: (tx: SqlTx) => Promise<T>): Promise<T> {
+    return this.#enlist(async (tx) => {
+      const value = await work(tx)
+      tx.scheduled = true
+      return value
+    })
+  }
+
   feed(name: string): Feed {
     return {
       position: async () => toNumber((await this.#ask(queries.feedPosition, [name])).rows[0]) ?? 0,

@@ -46,6 +46,12 @@ export class RowCache {
   }
 
   /** The row was written or may have been: the next read asks the database. */
+  clear(): void {
+    this.#young.clear()
+    this.#old.clear()
+    this.#youngBytes = 0
+  }
+
   forget(key: string): void {
     const young = this.#young.get(key)
     if (young !== undefined) {

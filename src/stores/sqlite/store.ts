@@ -64,6 +64,8 @@ export class SqliteStore implements Store {
   readonly #batchPositions = new Map<string, number>()
   readonly #callbacks: (() => void)[] = []
   #scheduled = false
+  /** The batch under way replaces rows by statements: nothing that is remembered is true of it. */
+  #replacing = false
   #closing: Promise<void> | undefined
 
   constructor(connections: SqliteConnections, triesMax: number) {
@@ -80,8 +82,10 @@ export class SqliteStore implements Store {
       relational: new RelationalStatements(writer),
       position: (feed) => this.#batchPositions.get(feed) ?? this.#positions.get(feed) ?? 0,
       touched: this.#touched,
-      committed: (key) => this.#rows.get(key),
-      keep: (row) => this.#rows.put(row),
+      committed: (key) => (this.#replacing ? undefined : this.#rows.get(key)),
+      keep: (row) => {
+        if (!this.#replacing) this.#rows.put(row)
+      },
       emptyTypes: this.#emptyTypes,
       turns,
     }
@@ -153,6 +157,18 @@ export class SqliteStore implements Store {
 
   transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#enlist(work)
+  }
+
+  replace<T>(work: (tx: SqlTx) => Promise<T>): Promise<T> {
+    return this.#enlist(async (tx) => {
+      this.#replacing = true
+      this.#touched.clear()
+      this.#batchRows.clear()
+      this.#emptyTypes.clear()
+      const value = await work(tx)
+      tx.scheduled = true
+      return value
+    })
   }
 
   feed(name: string): Feed {
@@ -277,6 +293,10 @@ export class SqliteStore implements Store {
   }
 
   #committed(): void {
+    if (this.#replacing) {
+      this.#replacing = false
+      this.#rows.clear()
+    }
     for (const key of this.#touched) {
       this.#rows.forget(key)
       const row = this.#batchRows.get(key)
@@ -292,6 +312,7 @@ export class SqliteStore implements Store {
   }
 
   #undone(): void {
+    this.#replacing = false
     this.#touched.clear()
     this.#batchRows.clear()
     this.#emptyTypes.clear()

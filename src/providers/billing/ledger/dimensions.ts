@@ -32,6 +32,12 @@ export class Dimensions {
     this.#sql = sql
   }
 
+  forget(): void {
+    this.#idOf.clear()
+    this.#byId.clear()
+    this.#spelled.clear()
+  }
+
   /** The ids of dimensions, in their order; those that are new are added. */
   async identify(tx: SqlTx, dimensions: readonly Dimension[]): Promise<Identified> {
     const keys = dimensions.map((dimension) => this.#key(dimension))

@@ -39,6 +39,11 @@ export class KnownStatements {
     this.#known.set(id, { entries, dimensions })
   }
 
+  forget(): void {
+    this.#known.clear()
+    this.#size = 0
+  }
+
   /** `make` may depend on what `spelling` spells, and on nothing else. */
   derived(
     dimensions: readonly KnownDimension[],

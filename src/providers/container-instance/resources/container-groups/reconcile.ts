@@ -211,6 +211,10 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
         at,
       })
     },
+    forget() {
+      settled.clear()
+      troubles.clear()
+    },
     watchEvents(wake, signal) {
       wakeKey = wake
       signal.addEventListener('abort', () => probes.close(), { once: true })

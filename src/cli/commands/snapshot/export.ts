@@ -1,0 +1,26 @@
+/** `snapshot export`: writes a saved state to a file. */
+
+import { writeFileSync } from 'node:fs'
+import { textOf } from '#client/answer.ts'
+import { type Command, defineCommand } from '../../command.ts'
+import { apiOptions } from '../../options.ts'
+import { snapshotPath } from '../../snapshots.ts'
+
+export const command: Command = defineCommand({
+  name: 'snapshot export',
+  summary: 'Write a saved state to a file, which holds hashes of secrets',
+  arguments: [
+    { name: 'name', summary: 'What the state is called' },
+    { name: 'file', summary: 'Where to; it is written anew' },
+  ],
+  options: apiOptions,
+  examples: ['snapshot export before before.state'],
+  async run(context, values) {
+    const { client } = context.connect(values)
+    const { body } = await client.request('GET', `${snapshotPath(values.name)}/content`)
+    const content = Buffer.from(textOf(body, 'content') ?? '', 'base64')
+    writeFileSync(values.file, content, { mode: 0o600 })
+    context.terminal.error(`${content.length} bytes in ${values.file}\n`)
+    return 0
+  },
+})

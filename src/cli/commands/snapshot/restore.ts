@@ -1,0 +1,20 @@
+/** `snapshot restore`: brings a saved state back, while the server runs. */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { apiOptions } from '../../options.ts'
+import { printRecord } from '../../output/print.ts'
+import { snapshotPath } from '../../snapshots.ts'
+
+export const command: Command = defineCommand({
+  name: 'snapshot restore',
+  summary: 'Bring a saved state back; engines follow',
+  arguments: [{ name: 'name', summary: 'What the state is called' }],
+  options: apiOptions,
+  examples: ['snapshot restore before'],
+  async run(context, values) {
+    const { client } = context.connect(values)
+    const { body } = await client.request('POST', `${snapshotPath(values.name)}/restore`)
+    printRecord(context.terminal, values.json, body)
+    return 0
+  },
+})

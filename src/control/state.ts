@@ -1,0 +1,277 @@
+/**
+ * All that a store holds, as one text and back: a line that says whose state it is, then for each table a line with its
+ * columns and a line for each row. Read in one snapshot, brought back in one transaction, so that a crash leaves one
+ * state or the other. Leases end and feeds tell of every key, so that nobody goes on with what they knew.
+ */
+
+import { constants, gunzipSync, gzipSync } from 'node:zlib'
+import { refuse } from '#kernel/error.ts'
+import { isJsonObject } from '#kernel/patch.ts'
+import type { SqlTx, SqlValue, Store } from '#stores/store.ts'
+import type { ClockState } from './moved-clock.ts'
+import { emptyTables, numberOn, quoted, readTables, type Table, writeRows } from './tables.ts'
+
+/** Bytes of a state, unpacked: it is made and read in memory. */
+const stateBytesMax = 1024 * 1024 * 1024
+const rowsAtOnce = 2000
+const format = 'armature-state-1'
+
+/** What a state must have in common with the installation that it is brought back to. */
+interface StateOwner {
+  readonly tenantId: string
+  readonly subscriptionId: string
+  /** Secrets in it are sealed with this key. */
+  readonly keyProof: string
+}
+
+export interface Restored {
+  /** Milliseconds since 1970, when it was saved. */
+  readonly savedAt: number
+  readonly rows: number
+  /** Of the installation's clock, where it could be moved. */
+  readonly clock?: ClockState
+}
+
+interface Head extends StateOwner {
+  readonly format: string
+  readonly savedAt: number
+  readonly clock?: ClockState | undefined
+  /** The steps of the schema that it was saved under. */
+  readonly schema: readonly string[]
+}
+
+export interface StateOptions {
+  readonly store: Pick<Store, 'sql' | 'dialect' | 'replace'>
+  readonly owner: () => StateOwner
+  /** Work on resources of these types is due at once: what they stand for may have another state. */
+  readonly reconciledTypes: () => readonly string[]
+  /** Entries of feeds beyond those that were ever made. */
+  readonly follows: readonly (readonly [feed: string, key: string])[]
+  /** By the machine. */
+  now(): number
+  readonly clock: () => ClockState | undefined
+}
+
+const schemaQuery = 'select area, number from store_migrations order by area, number'
+const followedQuery = 'select distinct name, key from feed_entries order by name, key'
+
+export async function saveState(options: StateOptions): Promise<Buffer> {
+  const { store } = options
+  return store.sql.snapshot(async (reads) => {
+    const chunks: string[] = []
+    let bytes = 0
+    const add = (value: unknown): void => {
+      const line = `${JSON.stringify(value, packed)}\n`
+      bytes += line.length
+      if (bytes > stateBytesMax) {
+        throw refuse.ControlNotPossible({
+          reason: `the state is larger than ${stateBytesMax} bytes; use the database's own backup`,
+        })
+      }
+      chunks.push(line)
+    }
+    const head: Head = {
+      format,
+      savedAt: options.now(),
+      clock: options.clock(),
+      schema: schemaOf(await reads.all(schemaQuery)),
+      ...options.owner(),
+    }
+    add(head)
+    for (const table of await readTables(reads, store.dialect)) {
+      add({ table: table.name, columns: table.columns })
+      let after: readonly SqlValue[] | undefined
+      do {
+        const rows = await pageOf(reads, table, after)
+        for (const row of rows) add(row)
+        const last = rows.length < rowsAtOnce ? undefined : rows.at(-1)
+        after = last && table.key.map((name) => last[table.columns.indexOf(name)] ?? null)
+      } while (after !== undefined)
+    }
+    add({ table: 'feed_entries', columns: ['name', 'key'] })
+    for (const row of await reads.all(followedQuery)) add([row['name'], row['key']])
+    return gzipSync(chunks.join(''), { level: constants.Z_BEST_SPEED })
+  })
+}
+
+async function pageOf(
+  reads: Pick<SqlTx, 'all'>,
+  { name, columns, key }: Table,
+  after: readonly SqlValue[] | undefined,
+): Promise<readonly (readonly SqlValue[])[]> {
+  const order = key.map(quoted).join(', ')
+  const from = after === undefined ? '' : `where (${order}) > (${key.map(() => '?').join(', ')})`
+  const rows = await reads.all(
+    `select ${columns.map(quoted).join(', ')} from ${quoted(name)} ${from}
+      order by ${order} limit ${rowsAtOnce}`,
+    ...(after ?? []),
+  )
+  return rows.map((row) => columns.map((column) => row[column] ?? null))
+}
+
+/** Refuses what is no state, another installation's, or of another version; then the store is as it was. */
+export async function restoreState(options: StateOptions, content: Uint8Array): Promise<Restored> {
+  const { store } = options
+  const text = unpack(content)
+  const head = readHead(text)
+  return store.replace(async (tx) => {
+    assertFits(head, options.owner(), schemaOf(await tx.all(schemaQuery)))
+    const tables = await readTables(tx, store.dialect)
+    const fences = await highestFences(tx, tables)
+    const known = (await tx.all(followedQuery)).map((row) => [row['name'], row['key']])
+    await emptyTables(tx, store.dialect, tables)
+    let rows = 0
+    const follows: (readonly unknown[])[] = [...options.follows, ...known]
+    for (const { table: name, rows: part } of stretchesOf(text)) {
+      if (name === 'feed_entries') {
+        follows.push(...part)
+        continue
+      }
+      const table = tables.find((one) => one.name === name)
+      if (table === undefined) throw notReadable(`it has a table '${name}'`)
+      const released = part.map((row) => release(table, row, fences.get(name) ?? 0))
+      await writeRows(tx, store.dialect, table, released)
+      rows += part.length
+    }
+    await numberOn(tx, store.dialect, tables)
+    await scheduleAll(tx, options)
+    await followAll(tx, follows)
+    const { savedAt, clock } = head
+    return { savedAt, rows, ...(clock === undefined ? {} : { clock }) }
+  })
+}
+
+/** Nobody holds a piece of work any more, and who held one must not come upon its fence again. */
+function release(
+  { columns }: Table,
+  row: readonly SqlValue[],
+  fences: number,
+): readonly SqlValue[] {
+  if (!columns.includes('lease_owner')) return row
+  return row.map((value, at) => {
+    if (columns[at] === 'lease_owner') return null
+    // Some tables have 0 where others have nothing.
+    if (columns[at] === 'lease_until') return value === null ? null : 0
+    return columns[at] === 'fence' ? Number(value) + fences : value
+  })
+}
+
+async function highestFences(
+  tx: SqlTx,
+  tables: readonly Table[],
+): Promise<ReadonlyMap<string, number>> {
+  const highest = new Map<string, number>()
+  for (const { name, columns } of tables) {
+    if (!columns.includes('lease_owner') || !columns.includes('fence')) continue
+    const [row] = await tx.all(`select coalesce(max(fence), 0) as fence from ${quoted(name)}`)
+    highest.set(name, Number(row?.['fence'] ?? 0))
+  }
+  return highest
+}
+
+/** What resources stand for may have gone another way meanwhile: each is looked at. */
+async function scheduleAll(tx: SqlTx, { reconciledTypes }: StateOptions): Promise<void> {
+  for (const type of reconciledTypes()) {
+    await tx.run(
+      `insert into work (key, due_at, fence, attempt) select key, 0, 0, 0 from resources where type = ?
+        on conflict (key) do update set due_at = excluded.due_at`,
+      type,
+    )
+  }
+}
+
+/** One entry for each key there ever was, in the place of all before: whoever follows reads each of them again. */
+async function followAll(tx: SqlTx, follows: readonly (readonly unknown[])[]): Promise<void> {
+  await tx.run('delete from feed_entries')
+  const told = new Set<string>()
+  for (const [feed, key] of follows) {
+    const entry = JSON.stringify([feed, key])
+    if (told.has(entry)) continue
+    told.add(entry)
+    await tx.follow(String(feed), String(key))
+  }
+}
+
+function schemaOf(rows: readonly Readonly<Record<string, SqlValue>>[]): readonly string[] {
+  return rows.map((row) => `${row['area']} ${row['number']}`)
+}
+
+function notReadable(reason: string): Error {
+  return refuse.ControlNotPossible({
+    reason: `this is no state that can be brought back: ${reason}`,
+  })
+}
+
+function assertFits(head: Head, owner: StateOwner, schema: readonly string[]): void {
+  if (head.tenantId !== owner.tenantId || head.subscriptionId !== owner.subscriptionId) {
+    throw notReadable('it is of another installation')
+  }
+  if (head.keyProof !== owner.keyProof) {
+    throw notReadable('its secrets are sealed with another key; the key was rotated since')
+  }
+  if (JSON.stringify(head.schema) !== JSON.stringify(schema)) {
+    throw notReadable('it was saved by another version')
+  }
+}
+
+function unpack(content: Uint8Array): Buffer {
+  try {
+    return gunzipSync(content, { maxOutputLength: stateBytesMax })
+  } catch (error) {
+    throw notReadable(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function readHead(text: Buffer): Head {
+  const end = text.indexOf(newLine)
+  const head = end < 0 ? undefined : readLine(text.toString('utf8', 0, end))
+  if (!isJsonObject(head) || head['format'] !== format) throw notReadable('it begins like none')
+  // Written by `saveState` under this format.
+  return head as unknown as Head
+}
+
+const newLine = 0x0a
+
+interface Stretch {
+  readonly table: string
+  readonly rows: readonly (readonly SqlValue[])[]
+}
+
+/** The rows, some of one table at a time. */
+function* stretchesOf(text: Buffer): Generator<Stretch> {
+  let table: string | undefined
+  let rows: (readonly SqlValue[])[] = []
+  for (let at = text.indexOf(newLine) + 1; at < text.length; ) {
+    const end = text.indexOf(newLine, at)
+    if (end < 0) throw notReadable('it ends in the middle of a line')
+    const line = readLine(text.toString('utf8', at, end))
+    at = end + 1
+    if (Array.isArray(line)) {
+      rows.push(line.map(unpacked))
+      if (rows.length < rowsAtOnce) continue
+    }
+    if (table !== undefined && rows.length > 0) yield { table, rows }
+    rows = []
+    if (isJsonObject(line)) table = String(line['table'])
+  }
+  if (table !== undefined && rows.length > 0) yield { table, rows }
+}
+
+function readLine(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    throw notReadable('a line of it is not JSON')
+  }
+}
+
+/** Bytes have no form in JSON. */
+function packed(this: unknown, _name: string, value: unknown): unknown {
+  return value instanceof Uint8Array ? { bytes: Buffer.from(value).toString('base64') } : value
+}
+
+function unpacked(value: unknown): SqlValue {
+  if (isJsonObject(value)) return Buffer.from(String(value['bytes']), 'base64')
+  // Written by `saveState`: what else a cell can be.
+  return value as SqlValue
+}

@@ -1,0 +1,44 @@
+/** Named states of an installation: kept and brought back while it runs, with its clock where that can be moved. */
+
+import type { ClockState } from './moved-clock.ts'
+import type { SavedState, Snapshots } from './snapshots.ts'
+import { type Restored, restoreState, type StateOptions, saveState } from './state.ts'
+
+/** The state after the first start, which `reset` brings back. */
+export const initialState = 'initial'
+
+export interface States {
+  list(): readonly SavedState[]
+  save(name: string): Promise<SavedState>
+  /** All or nothing. Afterwards nobody goes on with what was known before, and engines follow. */
+  restore(name: string): Promise<Restored>
+  remove(name: string): void
+  /** The state itself, to be taken elsewhere. */
+  read(name: string): Uint8Array
+  write(name: string, content: Uint8Array): SavedState
+}
+
+export function openStates(
+  options: Omit<StateOptions, 'clock'> & {
+    readonly snapshots: Snapshots
+    readonly clock: { state(): ClockState; restore(state: ClockState): void } | undefined
+    /** Lets go of what is remembered of the store, and lets engines follow. */
+    forget(): Promise<void>
+  },
+): States {
+  const { snapshots, clock } = options
+  const stateOptions: StateOptions = { ...options, clock: () => clock?.state() }
+  return {
+    list: () => snapshots.list(),
+    save: async (name) => snapshots.write(name, await saveState(stateOptions)),
+    async restore(name) {
+      const restored = await restoreState(stateOptions, snapshots.read(name))
+      if (restored.clock !== undefined) clock?.restore(restored.clock)
+      await options.forget()
+      return restored
+    },
+    remove: (name) => snapshots.remove(name),
+    read: (name) => snapshots.read(name),
+    write: (name, content) => snapshots.write(name, content),
+  }
+}

@@ -1,0 +1,193 @@
+/** States of an installation are kept and brought back while it runs: on both stores, with engines, across kills. */
+
+import assert from 'node:assert/strict'
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  findPostgres,
+  howToGetPostgres,
+  type PostgresServer,
+  startPostgres,
+} from '../../src/stores/testing/postgres-server.ts'
+import { requireOrSkip } from '../require.ts'
+import { createApplication, createResourceGroup, grant, roles } from './access.ts'
+import { clientToken, freshHome, type Installation, startInstallation } from './installation.ts'
+
+const shared: { server?: Promise<PostgresServer> } = {}
+after(async () => (await shared.server)?.stop())
+
+const environment = { ARMATURE_CONTROL: 'local', ARMATURE_CONTAINERS: 'simulated' }
+
+function groupPath(server: Installation, name: string): string {
+  return `/subscriptions/${server.subscriptionId}/resourceGroups/${name}`
+}
+
+async function groups(server: Installation): Promise<readonly string[]> {
+  const path = `/subscriptions/${server.subscriptionId}/resourceGroups?api-version=2021-04-01`
+  const token = await clientToken(server.url, server.owner)
+  const list = await server.request('GET', path, { token })
+  return list.items().map(({ name }) => String(name))
+}
+
+async function control(server: Installation, method: string, path: string) {
+  const token = await clientToken(server.url, server.owner)
+  const answer = await server.request(method, `/_armature/${path}`, { token })
+  assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`)
+  return answer
+}
+
+function container(command: string) {
+  return {
+    location: 'local',
+    properties: {
+      osType: 'Linux',
+      restartPolicy: 'Always',
+      containers: [
+        {
+          name: 'web',
+          properties: {
+            image: 'web',
+            command: [command],
+            resources: { requests: { cpu: 0.1, memoryInGB: 0.1 } },
+          },
+        },
+      ],
+    },
+  }
+}
+
+const containerVersion = 'api-version=2023-05-01'
+
+async function untilRunning(server: Installation, path: string): Promise<void> {
+  for (;;) {
+    const { body, text } = await server.request('GET', `${path}?${containerVersion}`)
+    const state = Object(body)['properties']?.['instanceView']?.['state']
+    if (state === 'Running') return
+    assert.ok(state !== 'Failed', text)
+    await sleep(50)
+  }
+}
+
+for (const dialect of ['sqlite', 'postgres'] as const) {
+  test(`a state comes back whole, with rights, secrets and containers (${dialect})`, async (t) => {
+    if (dialect === 'postgres' && !requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres))
+      return
+    if (dialect === 'postgres') shared.server ??= startPostgres()
+    const store = await (await shared.server)?.createDatabase()
+    await using server = await startInstallation({
+      environment,
+      ...(store === undefined ? {} : { store }),
+    })
+    const kept = `${groupPath(server, 'kept')}/providers/Vendor.ContainerInstance/containerGroups/one`
+    const lost = `${groupPath(server, 'lost')}/providers/Vendor.ContainerInstance/containerGroups/two`
+    await createResourceGroup(server, groupPath(server, 'kept'))
+    const reader = await createApplication(server, 'reader')
+    const assignment = await grant(server, '', roles.reader, reader.principalId)
+    assert.equal(
+      (await server.request('PUT', `${kept}?${containerVersion}`, { body: container('a') })).status,
+      201,
+    )
+    await untilRunning(server, kept)
+    const saved = await control(server, 'PUT', 'snapshots/before')
+    assert.equal(saved.at('name'), 'before')
+
+    await server.request('DELETE', `${assignment}?api-version=2022-04-01`)
+    await server.request('DELETE', `${kept}?${containerVersion}`)
+    await createResourceGroup(server, groupPath(server, 'lost'))
+    await server.request('PUT', `${lost}?${containerVersion}`, { body: container('b') })
+    await untilRunning(server, lost)
+    const asReader = () =>
+      server.request('GET', `${groupPath(server, 'kept')}?api-version=2021-04-01`, {
+        token: reader.token,
+      })
+    assert.equal((await asReader()).status, 403)
+
+    const began = performance.now()
+    const restored = await control(server, 'POST', 'snapshots/before/restore')
+    t.diagnostic(
+      `restored ${restored.at('rows')} rows in ${Math.round(performance.now() - began)} ms`,
+    )
+    assert.deepEqual(await groups(server), ['kept'])
+    assert.equal((await asReader()).status, 200)
+    await untilRunning(server, kept)
+    assert.equal((await server.request('GET', `${lost}?${containerVersion}`)).status, 404)
+    const engine = join(server.home, 'simulated-containers')
+    const held = readdirSync(join(engine, 'groups'))
+    assert.equal(held.length, 1, held.join())
+
+    await control(server, 'POST', 'reset')
+    assert.deepEqual(await groups(server), [])
+    // Ids that were in memory are found anew.
+    await createResourceGroup(server, groupPath(server, 'fresh'))
+    assert.deepEqual(await groups(server), ['fresh'])
+  })
+}
+
+test('a kill in the middle of a restore leaves one state or the other', async () => {
+  const home = freshHome()
+  try {
+    let server = await startInstallation({ home, environment })
+    for (const name of ['a', 'b', 'c']) await createResourceGroup(server, groupPath(server, name))
+    await control(server, 'PUT', 'snapshots/three')
+    await control(server, 'POST', 'reset')
+    await control(server, 'PUT', 'snapshots/none')
+    for (let round = 0; round < 6; round++) {
+      const token = await clientToken(server.url, server.owner)
+      const name = round % 2 === 0 ? 'three' : 'none'
+      const asked = server
+        .request('POST', `/_armature/snapshots/${name}/restore`, { token })
+        .catch(() => undefined)
+      await sleep(round * 4)
+      await server.kill()
+      await asked
+      server = await startInstallation({ home, environment })
+      assert.match((await groups(server)).join(), /^(?:a,b,c)?$/)
+    }
+    await server.kill()
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
+})
+
+test('many resets and states leave nothing behind', async (t) => {
+  await using server = await startInstallation({ environment })
+  const files = () => readdirSync(server.home, { recursive: true }).map(String).sort()
+  await control(server, 'PUT', 'snapshots/same')
+  await control(server, 'POST', 'reset')
+  const before = files()
+  for (let round = 0; round < 40; round++) {
+    await createResourceGroup(server, groupPath(server, `group-${round}`))
+    await control(server, 'PUT', 'snapshots/same')
+    await control(server, 'POST', 'reset')
+  }
+  assert.deepEqual(files(), before)
+  assert.deepEqual(await groups(server), [])
+  t.diagnostic('40 rounds')
+})
+
+test('what is no state, another’s, or not there is refused, and nothing changes', async () => {
+  await using server = await startInstallation({ environment })
+  await using other = await startInstallation({ environment })
+  await createResourceGroup(server, groupPath(server, 'mine'))
+  const ask = async (method: string, path: string, body?: object) =>
+    server.request(method, `/_armature/${path}`, body === undefined ? {} : { body })
+  const missing = await ask('POST', 'snapshots/nowhere/restore')
+  assert.equal(missing.at('error.code'), 'ControlNotFound', missing.text)
+  assert.equal((await ask('PUT', 'snapshots/..%2f..%2fx')).status, 400)
+  const garbage = Buffer.from('hello').toString('base64')
+  assert.equal((await ask('PUT', 'snapshots/bad/content', { content: garbage })).status, 200)
+  assert.equal((await ask('POST', 'snapshots/bad/restore')).status, 409)
+  const foreign = await control(other, 'GET', 'snapshots/initial/content')
+  await ask('PUT', 'snapshots/foreign/content', { content: foreign.at('content') as string })
+  const refused = await ask('POST', 'snapshots/foreign/restore')
+  assert.match(refused.text, /another installation/)
+  assert.deepEqual(await groups(server), ['mine'])
+  const own = await server.cli(['snapshot', 'export', 'initial', join(server.home, 'x.state')])
+  assert.equal(own.code, 0, own.error)
+  const back = await server.cli(['snapshot', 'import', 'again', join(server.home, 'x.state')])
+  assert.equal(back.code, 0, back.error)
+  assert.equal((await server.cli(['snapshot', 'restore', 'again'])).code, 0)
+  assert.deepEqual(await groups(server), [])
+})
