@@ -8,18 +8,21 @@ import { startActivitySweep } from '#activity/sweep.ts'
 import { listenForMetrics } from '#http/metrics-listener.ts'
 import type { HttpServer } from '#http/server.ts'
 import type { Identity } from '#identity/identity.ts'
+import type { Ids } from '#kernel/ports.ts'
 import type { RunningPlane } from '#plane/create-plane.ts'
 import type { Config } from './config.ts'
-import { createMovedClock } from './control/moved-clock.ts'
+import type { Faults } from './control/faults.ts'
+import { createMovedClock, type MovedClock } from './control/moved-clock.ts'
 import { initialState, type States } from './control/states.ts'
 import { openAccounts } from './main/accounts.ts'
 import { type Addresses, addressesOf } from './main/addresses.ts'
 import { createEdge } from './main/edge.ts'
 import { openEngines } from './main/engines.ts'
+import { faulty } from './main/faults.ts'
 import { findOwner, seedInstallation } from './main/first-start.ts'
 import { type Foundation, inMemory, openFoundation, type Sources } from './main/foundation.ts'
 import { openInstallationPlane } from './main/installation-plane.ts'
-import { randomIds as ids } from './main/random-ids.ts'
+import { randomIds } from './main/random-ids.ts'
 import { openInstallationStates } from './main/states.ts'
 
 export interface Started extends AsyncDisposable {
@@ -41,6 +44,21 @@ export interface Started extends AsyncDisposable {
   close(): Promise<void>
 }
 
+/** For whoever has the installation inside its own process. */
+interface Opened extends Started {
+  readonly inside: {
+    readonly clock: MovedClock | undefined
+    readonly states: States
+    readonly faults: Faults | undefined
+    now(): number
+    /** As if the principal had signed in. */
+    issueToken(principalId: string): Promise<{ readonly token: string }>
+  }
+}
+
+/** Where ids come from, for each of those that make some. */
+type IdsFor = (maker: 'installation' | 'directory') => Ids
+
 const machine = {
   clock: { now: () => Date.now() },
   timers: {
@@ -51,32 +69,36 @@ const machine = {
   },
 }
 
-function sourcesOf({ clock }: Config): Sources {
+function sourcesOf({ clock }: Config, idsFor: IdsFor): Sources {
   const movedClock = clock === 'manual' ? createMovedClock(machine) : undefined
   return {
     clock: movedClock ?? machine.clock,
     timers: movedClock?.timers ?? machine.timers,
     machineClock: machine.clock,
+    machineTimers: machine.timers,
     movedClock,
-    ids,
+    ids: idsFor('installation'),
+    directoryIds: idsFor('directory'),
     ticks: () => performance.now(),
   }
 }
 
 /** Starts an installation. Throws `StoreUnavailable` and `Error`s whose messages are for the operator. */
-export async function start(config: Config): Promise<Started> {
+export async function start(config: Config, idsFor: IdsFor = () => randomIds): Promise<Opened> {
   // Closed from its end by a start that fails and by a stop: nothing is taken away from what still works with it.
   await using opened = new AsyncDisposableStack()
-  const base = await openFoundation(config, sourcesOf(config), opened)
+  const base = await openFoundation(config, sourcesOf(config, idsFor), opened)
   const accounts = openAccounts(base, opened)
   const { ownerId, firstStart } = await findOwner(base, accounts.identity)
   const engines = await openEngines(base, opened)
-  const served = openInstallationPlane(base, accounts.identity.directory, engines, opened)
+  // Who signs in is asked of the store itself: whoever lets it fail must be able to end that.
+  const serving = base.faults === undefined ? base : faulty(base, base.faults)
+  const served = openInstallationPlane(serving, accounts.identity.directory, engines, opened)
   const { home, record, log } = base
   const { plane } = served
   const states = openInstallationStates(base, plane)
   if (firstStart) {
-    await seedInstallation({ plane, record, ownerId, ids, store: base.store })
+    await seedInstallation({ plane, record, ownerId, ids: base.ids, store: base.store })
     if (config.control !== 'off') await keepInitialState(states, accounts.identity, ownerId)
   }
 
@@ -90,7 +112,7 @@ export async function start(config: Config): Promise<Started> {
     states,
     unhandledErrors: () => unhandled,
   }
-  const server = opened.use(createEdge(base, edge))
+  const server = opened.use(createEdge(serving, edge))
   const addresses = await listen(base, server, opened)
   const { url } = addresses
   startBackground(base, plane, opened)
@@ -120,6 +142,13 @@ export async function start(config: Config): Promise<Started> {
     noteUnhandled(kind, error) {
       unhandled[kind === 'rejection' ? 'rejections' : 'exceptions']++
       log.error({ err: error, kind }, 'an error that nobody handled')
+    },
+    inside: {
+      clock: base.movedClock,
+      states,
+      faults: base.faults,
+      now: () => base.clock.now(),
+      issueToken: (principalId) => accounts.identity.issueToken(principalId),
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -17,6 +17,7 @@ const entries = [
   'index.ts',
   'client/index.ts',
   'template/index.ts',
+  'embedded/index.ts',
   'cli/run.ts',
   ...filesIn('cli/commands').filter((path) => !isCommandPart(path)),
   'engines/copy/worker/main.ts',
@@ -38,7 +39,7 @@ function isCommandPart(path: string): boolean {
 }
 
 /** The declarations that `exports` names. */
-const declared = ['index.d.ts', 'client/index.d.ts', 'template/index.d.ts']
+const declared = ['index.d.ts', 'client/index.d.ts', 'template/index.d.ts', 'embedded/index.d.ts']
 
 const here = '__ARMATURE_ROOT__'
 

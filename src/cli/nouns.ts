@@ -9,6 +9,7 @@ export const nounSummaries: Readonly<Record<string, string>> = {
   consent: 'Consents of people, by which authorizations get their tokens',
   'container-group': 'Groups of containers that run together',
   deployment: 'Templates carried out: many resources in one go',
+  fault: 'What fails on purpose, and whom it met',
   group: 'Who is in which group',
   health: 'What is out of order, and whom it touches',
   key: 'The keys that sign access tokens, and the one that seals secrets',

@@ -122,7 +122,7 @@ export async function restoreState(options: StateOptions, content: Uint8Array): 
     await emptyTables(tx, store.dialect, tables)
     let rows = 0
     const follows: (readonly unknown[])[] = [...options.follows, ...known]
-    for (const { table: name, rows: part } of stretchesOf(text)) {
+    for (const { table: name, rows: part } of batchesOf(text)) {
       if (name === 'feed_entries') {
         follows.push(...part)
         continue
@@ -232,13 +232,13 @@ function readHead(text: Buffer): Head {
 
 const newLine = 0x0a
 
-interface Stretch {
+interface RowBatch {
   readonly table: string
   readonly rows: readonly (readonly SqlValue[])[]
 }
 
 /** The rows, some of one table at a time. */
-function* stretchesOf(text: Buffer): Generator<Stretch> {
+function* batchesOf(text: Buffer): Generator<RowBatch> {
   let table: string | undefined
   let rows: (readonly SqlValue[])[] = []
   for (let at = text.indexOf(newLine) + 1; at < text.length; ) {

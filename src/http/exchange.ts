@@ -119,6 +119,8 @@ export interface EdgeDependencies {
   readonly corsOrigins: readonly string[]
   /** Clients are told to come by https alone. */
   readonly strictTransport: boolean
+  /** Lets a request fail on purpose. Left out where nobody may ask for that. */
+  readonly meetFault?: (exchange: Exchange) => void | Promise<void>
 }
 
 /** What all requests share. Made by `createHttpServer`, never changed afterwards. */

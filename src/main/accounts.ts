@@ -38,7 +38,7 @@ export function openAccounts(base: Foundation, opened: AsyncDisposableStack): Ac
     feed: store.feed('directory'),
     clock,
     libraryClock: base.machineClock,
-    ids,
+    ids: base.directoryIds,
     log,
     seal: base.keyring.identitySeal(base.indexKey),
     tenantId: base.record.tenantId,

@@ -11,6 +11,7 @@ import { refuse } from '#kernel/error.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { Config } from '../config.ts'
 import { parseDuration } from '../control/duration.ts'
+import type { FaultRule, Faults } from '../control/faults.ts'
 import { type MovedClock, rateMax } from '../control/moved-clock.ts'
 import type { SavedState } from '../control/snapshots.ts'
 import { initialState, type States } from '../control/states.ts'
@@ -22,6 +23,7 @@ interface ControlOptions {
   readonly config: Pick<Config, 'control' | 'words'>
   readonly movedClock: MovedClock | undefined
   readonly states: States
+  readonly faults: Faults | undefined
   readonly activity: Pick<ActivityQueue, 'note'>
 }
 
@@ -33,9 +35,9 @@ interface ControlRoute extends Omit<DirectoryRoute, 'action' | 'status' | 'run'>
 
 /** Nothing where control is off: their paths are then like any other that leads nowhere. */
 export function controlRoutes(options: ControlOptions): readonly DirectoryRoute[] {
-  const { config, movedClock, states, activity } = options
-  if (config.control === 'off') return []
-  const routes = [...clockRoutes(movedClock), ...stateRoutes(states)]
+  const { config, movedClock, states, faults, activity } = options
+  if (faults === undefined) return []
+  const routes = [...clockRoutes(movedClock), ...stateRoutes(states), ...faultRoutes(faults)]
   return routes.map((route) => ({
     ...route,
     status: 200,
@@ -211,6 +213,73 @@ function stateRoutes(states: States): readonly ControlRoute[] {
       path: '/_armature/reset',
       action: `${controlNamespace}reset/action`,
       run: () => restore(initialState),
+    },
+  ]
+}
+
+const some = Type.String({ minLength: 1, maxLength: 2048 })
+const Rule = Type.Object(
+  {
+    method: Type.Optional(Type.String({ pattern: '^[A-Za-z]{3,7}$' })),
+    path: Type.Optional(some),
+    type: Type.Optional(some),
+    principal: Type.Optional(some),
+    rate: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    count: Type.Optional(Type.Integer({ minimum: 1 })),
+    after: Type.Optional(Type.Integer({ minimum: 0 })),
+    seconds: Type.Optional(Type.Number({ minimum: 0 })),
+    status: Type.Optional(Type.Integer({ minimum: 400, maximum: 599 })),
+    code: Type.Optional(some),
+    retryAfter: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
+    latency: Type.Optional(Type.Integer({ minimum: 0, maximum: 300_000 })),
+    cut: Type.Optional(Type.Boolean()),
+    token: Type.Optional(Type.Literal('refused')),
+    step: Type.Optional(Type.Union([Type.Literal('fail'), Type.Literal('hang')])),
+    store: Type.Optional(Type.Union([Type.Literal('away'), Type.Literal('slow')])),
+  },
+  { additionalProperties: false },
+)
+
+function faultRoutes(faults: Faults): readonly ControlRoute[] {
+  const all = () => ({ value: faults.list() })
+  return [
+    {
+      method: 'GET',
+      path: '/_armature/faults',
+      action: `${controlNamespace}faults/read`,
+      run: all,
+    },
+    define({
+      method: 'POST',
+      path: '/_armature/faults',
+      action: `${controlNamespace}faults/write`,
+      body: Rule,
+      // The schema is that of a rule.
+      run: (rule) => ({ id: faults.add(rule as FaultRule) }),
+    }),
+    {
+      method: 'POST',
+      path: '/_armature/faults/scenarios/{name}',
+      action: `${controlNamespace}faults/write`,
+      run: (_body, { name = '' }) => ({ ids: faults.play(name) }),
+    },
+    {
+      method: 'DELETE',
+      path: '/_armature/faults',
+      action: `${controlNamespace}faults/delete`,
+      run() {
+        faults.clear()
+        return {}
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/_armature/faults/{id}',
+      action: `${controlNamespace}faults/delete`,
+      run(_body, { id = '' }) {
+        faults.clear(id)
+        return {}
+      },
     },
   ]
 }

@@ -16,6 +16,7 @@ import { consentPages, consentPrefix } from './consent-pages.ts'
 import type { ChosenEngine } from './container-engine.ts'
 import { controlNamespace, controlRoutes } from './control-routes.ts'
 import { directoryTable } from './directory-table.ts'
+import { faultDoor } from './faults.ts'
 import type { Foundation } from './foundation.ts'
 import type { InstallationPlane } from './installation-plane.ts'
 import { keyRoutes } from './key-routes.ts'
@@ -71,6 +72,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
           config,
           movedClock: base.movedClock,
           states: served.states,
+          faults: base.faults,
           activity,
         }),
         keys: keyRoutes({ config, home, keyring, rotation, sql: recordedSql(store.sql, clock) }),
@@ -94,6 +96,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     },
     clock,
     ids,
+    ...(base.faults === undefined ? {} : { meetFault: faultDoor(base.faults, base.machineTimers) }),
     ticks,
     log,
     logRequests: config.logLevel === 'debug',

@@ -7,6 +7,7 @@ import { type Outbound, openOutbound } from '#outbound/outbound.ts'
 import type { Store } from '#stores/store.ts'
 import type { Certificates } from '#tls/certificates.ts'
 import type { Config } from '../config.ts'
+import type { Faults } from '../control/faults.ts'
 import type { MovedClock } from '../control/moved-clock.ts'
 import { guardStore } from '../installation/guarded-store.ts'
 import { openServerHome, type ServerHome } from '../installation/home.ts'
@@ -19,9 +20,12 @@ import { areaMigrations } from './migrations.ts'
 export interface Sources {
   readonly clock: Clock
   readonly ids: Ids
+  /** Of principals: apart, so that work in the background takes none of them. */
+  readonly directoryIds: Ids
   readonly timers: Timers
   /** The machine's clock, by which programs outside and the libraries inside go. */
   readonly machineClock: Clock
+  readonly machineTimers: Timers
   /** The installation's clock where it can be moved. */
   readonly movedClock: MovedClock | undefined
   /** Milliseconds that only ever grow. */
@@ -31,6 +35,8 @@ export interface Sources {
 export interface Foundation extends Sources, Omit<Keys, typeof Symbol.asyncDispose> {
   readonly config: Config
   readonly home: ServerHome
+  /** What fails on purpose; undefined where nobody may ask for that. */
+  readonly faults: Faults | undefined
   readonly log: Log
   readonly store: Store
   readonly outbound: Outbound
@@ -61,6 +67,13 @@ export async function openFoundation(
   const certificates = await openCertificates({ config, clock: sources.clock, log })
   if (certificates !== undefined) opened.use(certificates)
   let publicUrl = config.publicUrl ?? ''
+  const faults =
+    config.control === 'off'
+      ? undefined
+      : (await import('../control/faults.ts')).openFaults({
+          now: () => sources.machineClock.now(),
+          chance: Math.random,
+        })
   const isProxy = createProxyTest(config.trustedProxies)
   return {
     ...sources,
@@ -71,6 +84,7 @@ export async function openFoundation(
     config,
     home,
     log,
+    faults,
     store: guardStore(unguarded, rotation.guard),
     outbound: openOutbound({ settings: config.outbound, log }),
     addressOf: createAddressOf(config.trustedProxies, config.proxyHeader),

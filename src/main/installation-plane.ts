@@ -79,6 +79,7 @@ export function openInstallationPlane(
       scopes: config.scopes,
       apiVersions: config.apiVersions,
       timers,
+      ...(base.faults === undefined ? {} : { stepFault: base.faults.ofStep }),
       guards: [lockGuard],
       onDenied: (denied) => denials.note(denied),
     }),

@@ -61,6 +61,7 @@ export interface PlaneOptions {
   /** Default `known`. */
   readonly apiVersions?: VersionRule
   readonly timers: Timers
+  readonly stepFault?: PlaneDependencies['stepFault']
   /** What may refuse a change although the caller may make it. Given what providers are given. */
   readonly guards?: readonly Guard[]
   /** Called when a request was refused for want of a permission. Must not throw, and nobody waits for it. */
@@ -175,6 +176,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     scopes: options.scopes,
     wireCache: new WeakMap(),
     guards: options.guards ?? [],
+    ...(options.stepFault === undefined ? {} : { stepFault: options.stepFault }),
     wake: () => reconciler.wake(),
     settled: (key) => {
       for (const callback of settled) callback(key)

@@ -30,6 +30,8 @@ export interface PlaneDependencies {
   readonly guards: readonly Guard[]
   /** Answers made of rows that a store hands out again and again: reading one twice costs once. */
   readonly wireCache: WeakMap<ResourceRow, WireRow>
+  /** Lets a step fail or hang on purpose. */
+  readonly stepFault?: (key: string, type: string) => 'fail' | 'hang' | undefined
   /** Something was scheduled: look soon. */
   wake(): void
   /** The background work on this resource came to an end in this process. Calls may be lost. */

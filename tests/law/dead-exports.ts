@@ -15,7 +15,12 @@ const usedWithoutImport: readonly (readonly [path: RegExp, name: string])[] = [
   [/^src\/query\/table\.ts$/, 'Column'],
 ]
 /** What the package exports. */
-const entries = new Set(['src/index.ts', 'src/client/index.ts', 'src/template/index.ts'])
+const entries = new Set([
+  'src/index.ts',
+  'src/client/index.ts',
+  'src/template/index.ts',
+  'src/embedded/index.ts',
+])
 
 /** `resolve` tells the path that an import means. */
 export function deadExports(

@@ -90,6 +90,16 @@ describe('the package, installed from its tarball', () => {
     }).catch((error: { stdout: string }) => assert.fail(error.stdout))
   })
 
+  test('the guide for tests runs from it as it is pasted', async () => {
+    const guide = readFileSync(join(root, 'docs/guides/testing.md'), 'utf8')
+    const block = /^```js\n([\s\S]*?)^```$/m.exec(guide)?.[1] ?? ''
+    writeFileSync(join(folder, 'cloud.test.mjs'), block)
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env
+    const options = { cwd: folder, env }
+    const { stdout } = await run(process.execPath, ['--test', 'cloud.test.mjs'], options)
+    assert.match(stdout, /pass 4\n/)
+  })
+
   for (const [title, node] of [
     ['the pinned Node', process.execPath],
     ['Node 22', olderNode],
@@ -121,7 +131,7 @@ describe('the package, installed from its tarball', () => {
   }
 })
 
-/** Uses all three exports: starts an installation, makes a group through the client, reads a template. */
+/** Uses three of the exports: starts an installation, makes a group through the client, reads a template. */
 const program = `
 import { readFileSync } from 'node:fs'
 import { start } from 'armature-plane'

@@ -6,7 +6,7 @@
 import { subscriptionOf } from '#kernel/resource-id.ts'
 import { type Edge, type Exchange, principalOf } from '../exchange.ts'
 
-export function throttle(exchange: Exchange, edge: Edge): void {
+export function throttle(exchange: Exchange, edge: Edge): void | Promise<void> {
   const { id } = principalOf(exchange)
   const entered = edge.throttle.enter(id)
   if ('refusal' in entered) throw entered.refusal
@@ -19,4 +19,5 @@ export function throttle(exchange: Exchange, edge: Edge): void {
     edge.clock.now(),
   )
   if (exchange.allowance?.refusal !== undefined) throw exchange.allowance.refusal
+  return edge.meetFault?.(exchange)
 }

@@ -24,6 +24,7 @@ import {
 
 const backoffFirstSeconds = 1
 const childrenLookSeconds = 1
+const hangLookSeconds = 1
 
 /** False when the claim was given back, or is no longer ours. */
 export async function takeTurn(deps: PlaneDependencies, lease: Lease): Promise<boolean> {
@@ -65,8 +66,15 @@ async function follow(
       await recordLook(work, observed, next.state)
       // Whoever was held up for so long may not be alone with the resource any more.
       if (!isHeld(work.deps, work.lease)) return false
-      await work.reconcile.perform(work.subject, next.step)
-      return true
+      switch (work.deps.stepFault?.(work.resource.id.key, work.compiled.fullType)) {
+        case 'fail':
+          return failed(work, new StepFailure('never', 'StepFailed', 'a rule of this installation'))
+        case 'hang':
+          return rest(work, hangLookSeconds * 1000)
+        default:
+          await work.reconcile.perform(work.subject, next.step)
+          return true
+      }
     case 'wait':
       if (await isOverdue(work)) return failed(work, timedOut())
       await recordLook(work, next.observed ?? observed, next.state)

@@ -1,0 +1,26 @@
+/** `fault list`: the rules by which things fail, and whom they met. */
+
+import { textOf } from '#client/answer.ts'
+import { listOf } from '#client/resource.ts'
+import { type Command, defineCommand } from '../../command.ts'
+import { apiOptions } from '../../options.ts'
+import { printRows } from '../../output/print.ts'
+
+export const command: Command = defineCommand({
+  name: 'fault list',
+  summary: 'List the rules by which things fail, and how often they did',
+  notes: () => 'With --json also the last requests that each rule met.',
+  arguments: [],
+  options: apiOptions,
+  examples: ['fault list', 'fault list --json'],
+  async run(context, values) {
+    const { client } = context.connect(values)
+    const { body } = await client.request('GET', '/_armature/faults')
+    printRows(context.terminal, values.json, listOf(body, 'value'), [
+      { title: 'ID', of: (row) => textOf(row, 'id') ?? '' },
+      { title: 'MET', of: (row) => String(Object(row)['met']) },
+      { title: 'RULE', of: (row) => JSON.stringify(Object(row)['rule']) },
+    ])
+    return 0
+  },
+})

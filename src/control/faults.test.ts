@@ -1,0 +1,73 @@
+/** Rules by which things fail: whom they meet, how often and how long. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type FaultRule, openFaults, scenarios } from './faults.ts'
+
+const request = {
+  method: 'GET',
+  path: '/subscriptions/s/resourceGroups/g/providers/Vendor.Sample/widgets/w',
+  type: 'Vendor.Sample/widgets',
+  principalId: 'p',
+  principalName: 'Pat',
+  correlationId: 'c',
+}
+
+function open() {
+  const time = { now: 1_800_000_000_000, chance: 0.5 }
+  const faults = openFaults({ now: () => time.now, chance: () => time.chance })
+  return { faults, time }
+}
+
+test('a rule meets what it names and nothing else', () => {
+  for (const [rule, isMet] of [
+    [{}, true],
+    [{ method: 'get' }, true],
+    [{ method: 'PUT' }, false],
+    [{ path: '/SUBSCRIPTIONS/s/*' }, true],
+    [{ path: '/subscriptions/s' }, false],
+    [{ path: request.path.toLowerCase() }, true],
+    [{ type: 'Sample/widgets' }, true],
+    [{ type: 'vendor.sample/WIDGETS' }, true],
+    [{ type: 'widgets' }, false],
+    [{ principal: 'p' }, true],
+    [{ principal: 'Pat' }, true],
+    [{ principal: 'q' }, false],
+    [{ rate: 0.6 }, true],
+    [{ rate: 0.5 }, false],
+    [{ step: 'fail' }, false],
+    [{ store: 'away' }, false],
+  ] as const satisfies readonly (readonly [FaultRule, boolean])[]) {
+    const { faults } = open()
+    faults.add({ status: 500, ...rule })
+    assert.equal(faults.ofRequest(request) !== undefined, isMet, JSON.stringify(rule))
+  }
+})
+
+test('a rule ends by its count and its time, and says whom it met', () => {
+  const { faults, time } = open()
+  const id = faults.add({ status: 429, after: 1, count: 2 })
+  assert.deepEqual(
+    Array.from({ length: 4 }, () => faults.ofRequest(request)?.status),
+    [undefined, 429, 429, undefined],
+  )
+  assert.equal(faults.list()[0]?.met, 2)
+  assert.equal(faults.list()[0]?.latest[0]?.correlationId, 'c')
+  faults.clear(id)
+  assert.throws(() => faults.clear(id), { code: 'ControlNotFound' })
+  faults.add({ step: 'hang', seconds: 5 })
+  assert.equal(faults.ofStep('/r', 'Vendor.Sample/widgets'), 'hang')
+  time.now += 5000
+  assert.equal(faults.ofStep('/r', 'Vendor.Sample/widgets'), undefined)
+  faults.clear()
+  faults.add({ store: 'away' })
+  assert.equal(faults.ofStore()?.store, 'away')
+  time.now += 60_000
+  assert.equal(faults.ofStore(), undefined, 'a store comes back by itself')
+})
+
+test('scenarios are sets of rules', () => {
+  const { faults } = open()
+  for (const name of Object.keys(scenarios)) assert.ok(faults.play(name).length > 0)
+  assert.throws(() => faults.play('constructor'), { code: 'ControlNotFound' })
+})

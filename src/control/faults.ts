@@ -1,0 +1,213 @@
+/**
+ * Rules by which an installation fails on purpose: which requests, steps or reads of the store they meet, how often, until
+ * when, and what happens then. Pure bookkeeping; `main/faults.ts` lets things fail.
+ */
+
+import { refuse } from '#kernel/error.ts'
+
+/** Whom a rule meets. What is left out is not asked. */
+interface FaultMatch {
+  /** A method of HTTP. */
+  readonly method?: string
+  /** A path, or with `*` at its end all that begin so. Case does not matter. */
+  readonly path?: string
+  /** `Vendor.ContainerInstance/containerGroups`; the vendor word may be left out. */
+  readonly type?: string
+  /** The object id or the name of the caller. */
+  readonly principal?: string
+  /** Of those that match, so many are met: from 0 to 1. */
+  readonly rate?: number
+  /** So many are met, and no more. */
+  readonly count?: number
+  /** So many are let through before. */
+  readonly after?: number
+  /** The rule ends by itself after so many seconds of the machine. */
+  readonly seconds?: number
+}
+
+/** What a request meets. */
+export interface RequestFault {
+  readonly status?: number
+  readonly code?: string
+  readonly retryAfter?: number
+  /** Milliseconds before anything else happens. */
+  readonly latency?: number
+  /** The connection ends in the middle of the answer's body. */
+  readonly cut?: boolean
+  /** The token counts as expired. */
+  readonly token?: 'refused'
+}
+
+export interface FaultRule extends FaultMatch, RequestFault {
+  /** Steps of operations fail at once, or are not taken as long as the rule holds. */
+  readonly step?: 'fail' | 'hang'
+  /** The store does not answer, or takes `latency` milliseconds more. */
+  readonly store?: 'away' | 'slow'
+}
+
+interface Met {
+  readonly at: string
+  readonly what: string
+  readonly correlationId?: string
+}
+
+interface KeptRule {
+  readonly id: string
+  readonly rule: FaultRule
+  /** How many it met. */
+  readonly met: number
+  /** The last of them. */
+  readonly latest: readonly Met[]
+}
+
+interface MetRequest {
+  readonly method: string
+  readonly path: string
+  readonly type: string
+  readonly principalId: string
+  readonly principalName: string
+  readonly correlationId: string
+}
+
+export interface Faults {
+  add(rule: FaultRule): string
+  /** The rules of a scenario; refuses an unknown one. */
+  play(scenario: string): readonly string[]
+  list(): readonly KeptRule[]
+  /** One, or all. */
+  clear(id?: string): void
+  ofRequest(request: MetRequest): RequestFault | undefined
+  ofStep(key: string, type: string): 'fail' | 'hang' | undefined
+  ofStore(): Pick<FaultRule, 'store' | 'latency'> | undefined
+}
+
+const rulesMax = 100
+const latestMax = 50
+/** A store that is away can keep its owner from ending that. */
+const storeSecondsMax = 600
+const storeSecondsUsual = 60
+
+export const scenarios: Readonly<Record<string, readonly FaultRule[]>> = {
+  'region-outage': [{ status: 503, retryAfter: 30 }, { step: 'hang' }],
+  throttled: [{ status: 429, retryAfter: 5, rate: 0.5 }],
+  'flaky-network': [
+    { cut: true, rate: 0.1 },
+    { latency: 1500, rate: 0.2 },
+    { status: 500, rate: 0.05 },
+  ],
+  'slow-operations': [{ step: 'hang', rate: 0.8 }],
+}
+
+interface Kept {
+  readonly id: string
+  readonly rule: FaultRule
+  /** By the machine, in milliseconds since 1970. */
+  readonly until: number
+  seen: number
+  met: number
+  latest: Met[]
+}
+
+export function openFaults(options: {
+  now(): number
+  /** From 0 to below 1. */
+  chance(): number
+}): Faults {
+  const { now, chance } = options
+  let kept: Kept[] = []
+  let numbered = 0
+
+  const meet = (
+    isMet: (rule: FaultRule) => boolean,
+    what: string,
+    correlationId?: string,
+  ): FaultRule | undefined => {
+    if (kept.length === 0) return undefined
+    const at = now()
+    for (const one of kept) {
+      const { rule } = one
+      if (at >= one.until || one.met >= (rule.count ?? Number.POSITIVE_INFINITY)) continue
+      if (!isMet(rule)) continue
+      one.seen++
+      if (one.seen <= (rule.after ?? 0)) continue
+      if (rule.rate !== undefined && chance() >= rule.rate) continue
+      one.met++
+      const met = { at: new Date(at).toISOString(), what }
+      one.latest = [
+        ...one.latest,
+        correlationId === undefined ? met : { ...met, correlationId },
+      ].slice(-latestMax)
+      return rule
+    }
+    return undefined
+  }
+
+  const faults: Faults = {
+    add(rule) {
+      if (kept.length >= rulesMax) {
+        throw refuse.ControlNotPossible({ reason: `there are ${rulesMax} rules already` })
+      }
+      const id = `fault-${++numbered}`
+      const seconds =
+        rule.store === undefined
+          ? (rule.seconds ?? Number.POSITIVE_INFINITY)
+          : Math.min(rule.seconds ?? storeSecondsUsual, storeSecondsMax)
+      kept.push({ id, rule, until: now() + seconds * 1000, seen: 0, met: 0, latest: [] })
+      return id
+    },
+    play(scenario) {
+      const rules = Object.hasOwn(scenarios, scenario) ? scenarios[scenario] : undefined
+      if (rules === undefined) throw refuse.ControlNotFound({ kind: 'scenario', name: scenario })
+      return rules.map((rule) => faults.add(rule))
+    },
+    list: () => kept.map(({ id, rule, met, latest }) => ({ id, rule, met, latest })),
+    clear(id) {
+      if (id !== undefined && !kept.some((one) => one.id === id)) {
+        throw refuse.ControlNotFound({ kind: 'rule', name: id })
+      }
+      kept = id === undefined ? [] : kept.filter((one) => one.id !== id)
+    },
+    ofRequest: (request) =>
+      meet(
+        (rule) => rule.step === undefined && rule.store === undefined && meets(rule, request),
+        `${request.method} ${request.path}`,
+        request.correlationId,
+      ),
+    ofStep: (key, type) =>
+      meet(
+        (rule) => rule.step !== undefined && isPath(rule.path, key) && isType(rule.type, type),
+        `a step of ${key}`,
+      )?.step,
+    ofStore: () => meet(({ store }) => store !== undefined, 'a question to the store'),
+  }
+  return faults
+}
+
+function meets(rule: FaultRule, request: MetRequest): boolean {
+  const { method, principal } = rule
+  return (
+    (method === undefined || method.toUpperCase() === request.method) &&
+    isPath(rule.path, request.path) &&
+    isType(rule.type, request.type) &&
+    (principal === undefined ||
+      principal === request.principalId ||
+      principal === request.principalName)
+  )
+}
+
+function isPath(wanted: string | undefined, path: string): boolean {
+  if (wanted === undefined) return true
+  const [pattern, text] = [wanted.toLowerCase(), path.toLowerCase()]
+  return pattern.endsWith('*') ? text.startsWith(pattern.slice(0, -1)) : text === pattern
+}
+
+/** With or without the vendor word, and with or without the types between the namespace and the last word. */
+function isType(wanted: string | undefined, type: string): boolean {
+  if (wanted === undefined) return true
+  const [namespace = '', ...words] = type.toLowerCase().split('/')
+  const names = [words.join('/'), words.at(-1)].flatMap((name) => [
+    `${namespace}/${name}`,
+    `${namespace.slice(namespace.indexOf('.') + 1)}/${name}`,
+  ])
+  return names.includes(wanted.toLowerCase())
+}

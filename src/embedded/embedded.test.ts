@@ -1,0 +1,150 @@
+/** An installation inside a test: its beginning, its time, its state and its failures are the test's own. */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { ClientError } from '#client/client-error.ts'
+import { start, type TestInstallation } from './index.ts'
+
+const version = 'api-version=2021-04-01'
+const seed = {
+  principals: [{ name: 'Rita' }, { name: 'pipeline', type: 'application' }],
+  groups: [{ name: 'readers', members: ['Rita'] }],
+  resources: [
+    {
+      path: `/subscriptions/{subscription}/resourceGroups/web?${version}`,
+      body: { location: 'local' },
+    },
+  ],
+  roleAssignments: [{ principal: 'readers', role: 'Reader' }],
+} as const
+
+function groupsOf(a: TestInstallation): Promise<unknown[]> {
+  return a.client.list(`/subscriptions/${a.subscriptionId}/resourceGroups?${version}`)
+}
+
+function put(a: TestInstallation, name: string): Promise<unknown> {
+  const path = `/subscriptions/${a.subscriptionId}/resourceGroups/${name}?${version}`
+  return a.client.request('PUT', path, { body: { location: 'local' } })
+}
+
+test('state, time and failure are in the hand of the test', async () => {
+  await using a = await start({ seed, ids: 'fixed', clock: 'manual' })
+  assert.equal((await groupsOf(a)).length, 1)
+  const asRita = async (): Promise<number> => {
+    const headers = { authorization: `Bearer ${await a.tokenOf('Rita')}` }
+    const path = `${a.url}/subscriptions/${a.subscriptionId}/resourceGroups?${version}`
+    return (await fetch(path, { headers })).status
+  }
+  assert.equal(await asRita(), 200)
+
+  const before = await a.snapshot()
+  await put(a, 'more')
+  assert.equal((await groupsOf(a)).length, 2)
+  await a.restore(before)
+  assert.equal((await groupsOf(a)).length, 1)
+
+  const at = a.now()
+  const old = a.token
+  await a.advance('2h')
+  assert.ok(a.now() - at >= 7_200_000)
+  const withOld = await fetch(`${a.url}/subscriptions?api-version=2020-01-01`, {
+    headers: { authorization: `Bearer ${old}` },
+  })
+  assert.equal(withOld.status, 401)
+  const end = a.fail({ status: 500 })
+  await assert.rejects(groupsOf(a), ClientError)
+  end()
+  a.fail({ status: 429, count: 1, retryAfter: 0 })
+  assert.equal((await groupsOf(a)).length, 1, 'the client comes again')
+
+  await put(a, 'more')
+  a.fail({ status: 500 })
+  await a.reset()
+  assert.equal((await groupsOf(a)).length, 1)
+  assert.equal(await asRita(), 200)
+})
+
+test('fixed ids are the same in every installation, random ones are not', async () => {
+  const open = async (ids: 'fixed' | 'random') => {
+    await using a = await start({ seed, ids })
+    return [a.tenantId, a.subscriptionId, a.principalId, a.idOf('Rita'), a.idOf('readers')]
+  }
+  const [one, two, other] = [await open('fixed'), await open('fixed'), await open('random')]
+  assert.deepEqual(one, two)
+  assert.notDeepEqual(one, other)
+})
+
+test('ten run at once, apart from each other, and leave nothing behind', async () => {
+  const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('armature-test-'))
+  const before = folders()
+  const all = await Promise.all(Array.from({ length: 10 }, () => start()))
+  await Promise.all(all.map((a, at) => put(a, `group-${at}`)))
+  for (const [at, a] of all.entries()) {
+    const names = (await groupsOf(a)).map((one) => Object(one).name)
+    assert.deepEqual(names, [`group-${at}`])
+  }
+  await Promise.all(all.map((a) => a.close()))
+  assert.deepEqual(
+    folders().filter((name) => !before.includes(name)),
+    [],
+  )
+})
+
+test('two hundred resets and a hundred states leave neither rows nor much memory', async (t) => {
+  await using a = await start({ seed })
+  const round = async (times: number): Promise<void> => {
+    for (let at = 0; at < times; at++) {
+      await put(a, `group-${at}`)
+      if (at % 2 === 0) await a.restore(await a.snapshot())
+      await a.reset()
+    }
+  }
+  await round(200)
+  assert.equal((await groupsOf(a)).length, 1)
+  t.diagnostic(`${Math.round(process.memoryUsage().heapUsed / 1024 / 1024)} MB of heap`)
+})
+
+test('a seed may be a file, and what is wrong in it is said', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-seed-'))
+  const file = join(folder, 'seed.yaml')
+  try {
+    writeFileSync(file, 'principals:\n  - name: Rita\n')
+    await using a = await start({ seed: file })
+    assert.match(a.idOf('Rita'), /^[0-9a-f-]{36}$/)
+    writeFileSync(file, 'people: []\n')
+    await assert.rejects(start({ seed: file }), /'people' is none of/)
+    await assert.rejects(
+      start({ seed: { roleAssignments: [{ principal: 'Nobody', role: 'Reader' }] } }),
+      /no principal of it/,
+    )
+    await assert.rejects(a.advance('2h'), /clock: 'manual'/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+  assert.equal(existsSync(folder), false)
+})
+
+test('the guide runs as it is pasted', async () => {
+  const root = join(import.meta.dirname, '../..')
+  const guide = readFileSync(join(root, 'docs/guides/testing.md'), 'utf8')
+  const block = /^```js\n([\s\S]*?)^```$/m.exec(guide)?.[1] ?? ''
+  const folder = mkdtempSync(join(tmpdir(), 'armature-guide-'))
+  const file = join(folder, 'cloud.test.mjs')
+  try {
+    const own = pathToFileURL(join(import.meta.dirname, 'index.ts')).href
+    writeFileSync(file, block.replace("'armature-plane/testing'", `'${own}'`))
+    const { NODE_TEST_CONTEXT: _, ...environment } = process.env
+    const { stdout } = await promisify(execFile)(process.execPath, ['--test', file], {
+      env: environment,
+    })
+    assert.match(stdout, /pass 4\n/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})

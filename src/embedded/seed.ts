@@ -1,0 +1,114 @@
+/**
+ * What is there before a test or a demonstration begins: principals, groups, resources, rights and whatever else requests
+ * make, from plain data or a file. Everything is made by the public API, as its owner would make it.
+ */
+
+import { textOf } from '#client/answer.ts'
+import type { Client } from '#client/client.ts'
+import { qualify, type VendorWords } from '#kernel/vendor.ts'
+
+export interface Seed {
+  /** Users and applications by their names; `id` of each is given by `tokenOf`. */
+  readonly principals?: readonly SeedPrincipal[]
+  /** Groups by their names, with the names of their members. */
+  readonly groups?: readonly { readonly name: string; readonly members?: readonly string[] }[]
+  /** In their order. `{subscription}` and `{principal:name}` in texts are filled in. */
+  readonly resources?: readonly SeedResource[]
+  readonly roleAssignments?: readonly SeedAssignment[]
+  /** Charges that are imported. */
+  readonly transactions?: readonly SeedRequest[]
+  readonly healthEvents?: readonly SeedRequest[]
+  readonly companies?: readonly SeedRequest[]
+}
+
+interface SeedPrincipal {
+  readonly name: string
+  readonly type?: 'user' | 'application'
+  readonly password?: string
+}
+
+interface SeedResource {
+  /** With its api-version: `/subscriptions/{subscription}/resourceGroups/web?api-version=2021-04-01`. */
+  readonly path: string
+  readonly body: object
+}
+
+interface SeedAssignment {
+  /** The name of a principal or group of the seed. */
+  readonly principal: string
+  /** The name of a role: `Reader`. */
+  readonly role: string
+  /** Default: the first subscription. */
+  readonly scope?: string
+}
+
+interface SeedRequest {
+  readonly method?: 'PUT' | 'POST'
+  readonly path: string
+  readonly body: object
+}
+
+/** The object ids of the principals and groups, by name. Throws `ClientError` with the refusal of what is wrong. */
+export async function applySeed(
+  client: Client,
+  seed: Seed,
+  facts: { readonly subscriptionId: string; readonly words: VendorWords },
+): Promise<ReadonlyMap<string, string>> {
+  const ids = new Map<string, string>()
+  const idOf = (name: string): string => {
+    const id = ids.get(name)
+    if (id === undefined) throw new Error(`the seed names '${name}', which is no principal of it`)
+    return id
+  }
+  const filled = (text: string): string =>
+    text
+      .replaceAll('{subscription}', facts.subscriptionId)
+      .replaceAll(/\{principal:([^}]+)\}/g, (_, name: string) => idOf(name))
+  const send = async (method: string, path: string, body: object): Promise<unknown> => {
+    const text = filled(JSON.stringify(body))
+    const answer = await client.request(method, filled(path), { body: text })
+    await client.waitForOperation(answer)
+    return answer.body
+  }
+  for (const { name, type = 'user', password } of seed.principals ?? []) {
+    const made =
+      type === 'user'
+        ? await send('POST', '/directory/users', {
+            displayName: name,
+            signInName: name,
+            ...(password === undefined ? {} : { password }),
+          })
+        : await send('POST', '/directory/servicePrincipals', { displayName: name })
+    ids.set(name, textOf(made, 'principalId') ?? '')
+  }
+  for (const { name, members = [] } of seed.groups ?? []) {
+    const made = await send('POST', '/directory/groups', { displayName: name })
+    const id = textOf(made, 'principalId') ?? ''
+    ids.set(name, id)
+    for (const member of members) {
+      await client.request('PUT', `/directory/groups/${id}/members/${idOf(member)}`)
+    }
+  }
+  for (const { path, body } of seed.resources ?? []) await send('PUT', path, body)
+  const namespace = qualify(facts.words, 'Authorization')
+  const assignments = seed.roleAssignments ?? []
+  const roles =
+    assignments.length === 0
+      ? []
+      : await client.list(`/providers/${namespace}/roleDefinitions?api-version=2022-04-01`)
+  for (const [at, assignment] of assignments.entries()) {
+    const { principal, role, scope = '/subscriptions/{subscription}' } = assignment
+    const found = roles.find((one) => Object(one).properties?.roleName === role)
+    if (found === undefined)
+      throw new Error(`the seed names the role '${role}', which there is not`)
+    const name = `5eed0000-0000-4000-8000-${String(at + 1).padStart(12, '0')}`
+    await send(
+      'PUT',
+      `${scope}/providers/${namespace}/roleAssignments/${name}?api-version=2022-04-01`,
+      { properties: { principalId: idOf(principal), roleDefinitionId: textOf(found, 'id') } },
+    )
+  }
+  const rest = [seed.transactions, seed.healthEvents, seed.companies].flatMap((one) => one ?? [])
+  for (const { method = 'PUT', path, body } of rest) await send(method, path, body)
+  return ids
+}
