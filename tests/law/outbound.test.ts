@@ -62,6 +62,7 @@ const allowed: Readonly<Record<string, string>> = {
   'src/engines/databases/postgres/postgres-engine.ts':
     'starts its workers, which are given the policy',
   'src/engines/copy/tables/postgres-table.ts': routed,
+  'src/engines/copy/blobs/bounded-client.ts': routed,
   'src/engines/copy/blobs/blob-service.ts': routed,
   'src/engines/copy/blobs/blob-puller.ts': routed,
   'src/engines/copy/files/atomic-swap.ts': machine,

@@ -196,6 +196,9 @@ export type FailureCode =
   | 'Unreachable'
   | 'WorkerLost'
 
+/** A fault of ours, not of the world: for the log. */
+export class CopyFault extends Error {}
+
 export class CopyCancelled extends Error {
   constructor() {
     super('the copy was cancelled')

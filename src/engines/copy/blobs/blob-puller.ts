@@ -5,6 +5,7 @@
 
 import { type Agent, type RequestOptions, request } from 'node:http'
 import { request as secureRequest } from 'node:https'
+import { Readable } from 'node:stream'
 import {
   type BlockBlobClient,
   type ContainerClient,
@@ -17,6 +18,7 @@ import type { Outbound } from '#outbound/outbound.ts'
 import type { BlobLocation } from '../engine.ts'
 import { ItemChanged, type ListedItem } from '../objects.ts'
 import { asked, containerOf, isSecure, nameOf, statusOf } from './blob-service.ts'
+import { bodyOf } from './blob-source.ts'
 
 /** What services copy within one request. */
 const pullBytesMax = 256 * 1024 * 1024
@@ -29,6 +31,7 @@ const mark = 'service:'
 const protocolVersion = '2021-12-02'
 const accepted = 202
 const answerMilliseconds = 60_000
+const answerBytesMax = 64 * 1024
 
 export class BlobPuller {
   readonly #location: BlobLocation
@@ -87,10 +90,10 @@ export class BlobPuller {
     const source = this.#container.getBlobClient(nameOf(this.#location, item.key))
     try {
       const conditions = { ifMatch: `"${item.etag}"` }
-      const { readableStreamBody: body } = await source.download(0, undefined, { conditions })
-      if (body === undefined) throw new ItemChanged(item.key)
-      // A Node stream, as the client gives it under Node.
-      const stream = body as Parameters<BlockBlobClient['uploadStream']>[0]
+      const answer = await source.download(0, item.size === 0 ? undefined : item.size, {
+        conditions,
+      })
+      const stream = Readable.from(bodyOf(answer, item))
       await asked('TargetRefused', item.key, () =>
         target.uploadStream(stream, blockBytes, blocksAtOnce),
       )
@@ -107,7 +110,6 @@ export class BlobPuller {
     const options: RequestOptions = {
       method: 'PUT',
       agent: this.#agent,
-      timeout: answerMilliseconds,
       headers: {
         'x-ms-version': protocolVersion,
         'x-ms-copy-source': source,
@@ -118,17 +120,27 @@ export class BlobPuller {
     }
     return new Promise((done) => {
       const send = target.startsWith('https:') ? secureRequest : request
+      let bytes = 0
       const call = send(target, options, (answer) => {
         const md5 = answer.headers['content-md5']
-        answer.resume()
         answer.on('error', () => done(undefined))
+        answer.on('data', (chunk: Buffer) => {
+          bytes += chunk.length
+          if (bytes > answerBytesMax) call.destroy()
+        })
         answer.on('end', () => {
           const digest = typeof md5 === 'string' ? Buffer.from(md5, 'base64').toString('hex') : ''
           done(answer.statusCode === accepted ? mark + digest : undefined)
         })
       })
-      call.on('timeout', () => call.destroy())
+      // Of the whole call: a byte now and then would put off the end of one that is silent.
+      const timer = setTimeout(() => call.destroy(), answerMilliseconds)
       call.on('error', () => done(undefined))
+      // Also where it answered with another protocol, or was broken off behind its head.
+      call.on('close', () => {
+        clearTimeout(timer)
+        done(undefined)
+      })
       call.end()
     })
   }

@@ -7,19 +7,24 @@ import {
   RestError,
   StorageSharedKeyCredential,
 } from '@azure/storage-blob'
-import { agentOf } from '#outbound/agents.ts'
 import { noAnswer, type Outbound } from '#outbound/outbound.ts'
 import { type BlobLocation, CopyFailure } from '../engine.ts'
 import { checkedPath, checkLocation } from '../names.ts'
+import { ItemChanged } from '../objects.ts'
+import { boundedClient } from './bounded-client.ts'
 
 export const blobsAtOnce = 32
 const triesMax = 4
 const requestMilliseconds = 60_000
+/** What is told of a code that the service answered with. */
+const codeCharactersMax = 100
 
 export function containerOf(location: BlobLocation, outbound: Outbound): ContainerClient {
   checkLocation(location)
-  const agent = agentOf(outbound, isSecure(location))
+  // Redirected requests go by it too.
+  const httpClient = boundedClient(outbound, isSecure(location))
   const pipeline = newPipeline(new StorageSharedKeyCredential(location.account, location.key), {
+    httpClient,
     retryOptions: {
       maxTries: triesMax,
       tryTimeoutInMs: requestMilliseconds,
@@ -27,15 +32,6 @@ export function containerOf(location: BlobLocation, outbound: Outbound): Contain
       maxRetryDelayInMs: 5000,
     },
     keepAliveOptions: { enable: true },
-  })
-  // Every request of the client goes by the routed agent, redirected ones too.
-  pipeline.factories.push({
-    create: (next) => ({
-      sendRequest: (request) => {
-        request.agent = agent
-        return next.sendRequest(request)
-      },
-    }),
   })
   return new BlobServiceClient(location.endpoint, pipeline).getContainerClient(location.container)
 }
@@ -68,10 +64,19 @@ export async function asked<T>(
   try {
     return await work()
   } catch (error) {
-    // The adapter to the service: everything else is a fault of ours and goes on.
-    if (!(error instanceof RestError)) throw error
+    if (error instanceof CopyFailure || error instanceof ItemChanged) throw error
+    // What the client throws when an answer lacks what it expects, or was broken off.
+    if (!(error instanceof RestError)) {
+      throw new CopyFailure(
+        'Unreachable',
+        `the blob service answered for '${what}' what cannot be read`,
+        'later',
+        { cause: error },
+      )
+    }
     const { statusCode, code } = error
-    const reason = code ?? `status ${statusCode ?? 'none'}`
+    const reason =
+      code?.replace(/[^\w.-]+/g, '').slice(0, codeCharactersMax) ?? `status ${statusCode ?? 'none'}`
     if (!isOfBlobService(error)) {
       throw new CopyFailure(
         'Unreachable',

@@ -1,8 +1,10 @@
 /** Reads blobs, each only in the very state that was listed. */
 
 import { hash } from 'node:crypto'
-import type { BlobDownloadResponseParsed, ContainerClient } from '@azure/storage-blob'
+import type { Readable } from 'node:stream'
+import type { BlobDownloadResponseParsed, BlobItem, ContainerClient } from '@azure/storage-blob'
 import type { Outbound } from '#outbound/outbound.ts'
+import { elapsedMilliseconds } from '../elapsed.ts'
 import { type BlobLocation, batchItems, CopyFailure } from '../engine.ts'
 import { ItemChanged, type ListedItem, type ObjectSource } from '../objects.ts'
 import {
@@ -18,6 +20,16 @@ import {
 /** As many as services list at once. */
 const pageItems = 5000
 const blobWholeMax = 4 * 1024 * 1024
+/** What a data set may be of: each item is a row of the manifest. */
+const itemsMax = 10_000_000
+/** Pages in a row that bring nothing. */
+const emptyPagesMax = 1000
+/** As long as services let names be, and longer than their tags are. */
+const nameCharactersMax = 1024
+const etagCharactersMax = 200
+/** A body is waited for so long altogether, and longer as long as it brings so much. */
+const bodyMilliseconds = 60_000
+const bytesPerMillisecondMin = 16
 
 export class BlobSource implements ObjectSource {
   readonly width = blobsAtOnce
@@ -42,21 +54,24 @@ export class BlobSource implements ObjectSource {
     const pages = this.#container
       .listBlobsFlat(prefix === '' ? {} : { prefix })
       .byPage({ maxPageSize: pageItems })
+    let count = 0
+    let emptyPages = 0
+    let marker: string | undefined
     for (;;) {
       const page = await asked('SourceRefused', shown, () => pages.next())
       if (page.done === true) return
-      const items = page.value.segment.blobItems.flatMap((blob): ListedItem[] => {
-        const key = blob.name.slice(prefix.length)
-        if (key === '' || key.endsWith('/')) return []
-        return [
-          {
-            key,
-            size: blob.properties.contentLength ?? 0,
-            etag: bareEtag(blob.properties.etag),
-            modified: blob.properties.lastModified.getTime(),
-          },
-        ]
+      const { segment, continuationToken } = page.value
+      const items = segment.blobItems.flatMap((blob): ListedItem[] => {
+        const item = listedOf(blob, prefix)
+        return item.key === '' || item.key.endsWith('/') ? [] : [item]
       })
+      count += items.length
+      emptyPages = items.length === 0 ? emptyPages + 1 : 0
+      const isSame = marker !== undefined && continuationToken === marker
+      if (isSame || emptyPages > emptyPagesMax || count > itemsMax) {
+        throw new CopyFailure('Unsupported', `the list of '${shown}' has no end`)
+      }
+      marker = continuationToken
       for (let at = 0; at < items.length; at += batchItems) yield items.slice(at, at + batchItems)
     }
   }
@@ -82,13 +97,13 @@ export class BlobSource implements ObjectSource {
     const answer = await this.#download(item, 0)
     const chunks: Uint8Array[] = []
     let length = 0
-    for await (const chunk of bodyOf(answer)) {
+    for await (const chunk of bodyOf(answer, item)) {
       chunks.push(chunk)
       length += chunk.length
     }
     if (length !== item.size) throw new ItemChanged(item.key)
     const bytes = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
-    const told = answer.contentMD5
+    const told = answer.blobContentMD5 ?? answer.contentMD5
     if (told !== undefined && hash('md5', bytes, 'hex') !== Buffer.from(told).toString('hex')) {
       throw new CopyFailure('Damaged', `'${item.key}' arrived with another checksum`, 'later')
     }
@@ -99,7 +114,7 @@ export class BlobSource implements ObjectSource {
     if (offset >= item.size) return
     const answer = await this.#download(item, offset)
     let at = offset
-    for await (const chunk of bodyOf(answer)) {
+    for await (const chunk of bodyOf(answer, item)) {
       at += chunk.length
       yield chunk
     }
@@ -112,7 +127,9 @@ export class BlobSource implements ObjectSource {
     const blob = this.#container.getBlobClient(nameOf(this.#location, item.key))
     const conditions = { ifMatch: `"${item.etag}"` }
     try {
-      return await blob.download(offset, undefined, { conditions, maxRetryRequests: 3 })
+      // The range bounds the answer, whatever the service says; an empty blob has none.
+      const count = item.size === 0 ? undefined : item.size - offset
+      return await blob.download(offset, count, { conditions, maxRetryRequests: 3 })
     } catch (error) {
       // Gone or another one: the source moved on since it was listed.
       if (statusOf(error) === 412 || statusOf(error) === 404) throw new ItemChanged(item.key)
@@ -121,9 +138,54 @@ export class BlobSource implements ObjectSource {
   }
 }
 
-async function* bodyOf(answer: BlobDownloadResponseParsed): AsyncGenerator<Uint8Array> {
-  const body = answer.readableStreamBody
+/** Throws `CopyFailure` for what no blob is like: it would end in names of files, in rows, or nowhere. */
+function listedOf({ name, properties }: Partial<BlobItem>, prefix: string): ListedItem {
+  const { contentLength: size = 0, lastModified } = properties ?? {}
+  const etag = bareEtag(properties?.etag)
+  const modified = lastModified instanceof Date ? lastModified.getTime() : Number.NaN
+  const isSound =
+    typeof name === 'string' &&
+    name.startsWith(prefix) &&
+    name.length <= nameCharactersMax &&
+    name.isWellFormed() &&
+    !name.includes('\u0000') &&
+    etag.length <= etagCharactersMax &&
+    Number.isSafeInteger(size) &&
+    size >= 0 &&
+    Number.isFinite(modified)
+  if (isSound) return { key: name.slice(prefix.length), size, etag, modified }
+  throw new CopyFailure('Unsupported', 'the list of the blob service holds what is no blob')
+}
+
+/** A service that sends a byte now and then would hold a run for ever. */
+export async function* bodyOf(
+  answer: BlobDownloadResponseParsed,
+  { key }: Pick<ListedItem, 'key'>,
+): AsyncGenerator<Uint8Array> {
+  const body = answer.readableStreamBody as Readable | undefined
   if (body === undefined) return
-  // A Node stream gives buffers unless an encoding is set, and none is.
-  for await (const chunk of body) yield chunk as unknown as Buffer
+  const chunks = body.iterator({ destroyOnReturn: true })
+  let waited = 0
+  let bytes = 0
+  try {
+    for (;;) {
+      const began = elapsedMilliseconds()
+      const timer = setTimeout(() => body.destroy(new Error('it is silent')), bodyMilliseconds)
+      const next = await asked('SourceRefused', key, () => chunks.next()).finally(() =>
+        clearTimeout(timer),
+      )
+      if (next.done === true) return
+      // A Node stream gives buffers unless an encoding is set, and none is.
+      const chunk = next.value as Buffer
+      // Only what the service takes: whoever is given the chunk may take long as well.
+      waited += elapsedMilliseconds() - began
+      bytes += chunk.length
+      if (waited > bodyMilliseconds && bytes / waited < bytesPerMillisecondMin) {
+        throw new CopyFailure('Unreachable', `'${key}' comes too slowly`, 'later')
+      }
+      yield chunk
+    }
+  } finally {
+    body.destroy()
+  }
 }

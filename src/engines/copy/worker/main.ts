@@ -11,6 +11,10 @@ import { copyTask } from '../copy-task.ts'
 import { CopyCancelled, CopyFailure, type CopyJournal, type CopyTask } from '../engine.ts'
 import type { FromWorker, JournalCall, Outcome, ToWorker } from './messages.ts'
 
+/** Above what 32 blobs at once, or DuckDB, take. */
+const residentBytesMax = 1536 * 1024 * 1024
+const lookMilliseconds = 200
+
 class JournalRefused extends Error {}
 
 const cancels = new Map<string, AbortController>()
@@ -88,6 +92,10 @@ process.on('message', (message: ToWorker) => {
       return
   }
 })
+// What a server sends is held outside of the heap, which has a bound of its own. The session is told that its worker is lost.
+setInterval(() => {
+  if (process.memoryUsage.rss() > residentBytesMax) process.kill(process.pid, 'SIGKILL')
+}, lookMilliseconds)
 // Killed or gone, the parent takes the session with it. Not by `process.exit`: it waits for compiler threads that may
 // be waiting for this one (nodejs/node#54918), and a process that hangs so would keep its files and pipes for ever.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))

@@ -11,6 +11,7 @@ import {
   CopyCancelled,
   type CopyEngine,
   CopyFailure,
+  CopyFault,
   type CopyJournal,
   type CopySession,
   type CopyTask,
@@ -165,7 +166,7 @@ function settle(outcome: Outcome, running: Running, signal: AbortSignal): void {
       if (signal.aborted && outcome.code === 'WorkerLost') throw new CopyCancelled()
       throw new CopyFailure(outcome.code, outcome.message, outcome.retry)
     case 'fault':
-      throw new Error(`copying failed: ${outcome.message}`)
+      throw new CopyFault(`copying failed: ${outcome.message}`)
     default:
       outcome satisfies never
   }

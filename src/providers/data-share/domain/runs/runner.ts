@@ -3,7 +3,7 @@
  * and heeds cancellations. Every replica has one; what was begun by one that died is taken up by another.
  */
 
-import { CopyCancelled, CopyFailure, type CopySession } from '#engines/copy/engine.ts'
+import { CopyCancelled, CopyFailure, CopyFault, type CopySession } from '#engines/copy/engine.ts'
 import { ApiError } from '#kernel/error.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import type { Resource } from '#plane/declare/resource.ts'
@@ -17,7 +17,9 @@ import { begin } from '../synchronizations/actions.ts'
 import { takeDue } from '../trigger-store.ts'
 import { NotCopied, taskOf } from './task-of.ts'
 
-const runsAtOnceMax = 4
+const runsAtOnceMax = 6
+/** Of one resource group of consumers: sources that never end hold up nobody else's. */
+const runsOfGroupMax = 2
 const dataSetsAtOnce = 2
 const pollMilliseconds = 2000
 const renewMilliseconds = 500
@@ -25,6 +27,7 @@ const planRows = 200
 /** Tries of a data set whose failure may pass, before it is failed. */
 const triesMax = 3
 const retryMilliseconds = 1000
+const messageCharactersMax = 1000
 
 export interface Runner extends AsyncDisposable {
   look(): void
@@ -53,7 +56,7 @@ export function startRunner(deps: ShareDependencies): Runner {
     }
     const free = runsAtOnceMax - working.size
     if (free <= 0) return
-    for (const run of await runs.claim(owner, free)) {
+    for (const run of await runs.claim(owner, free, runsOfGroupMax)) {
       const work = workOn(deps, run, stop.signal)
         .catch((error: unknown) => {
           // Kept as it is: the lease runs out, and somebody takes it up again.
@@ -243,6 +246,7 @@ async function copyOne(
       if (error instanceof CopyCancelled) return
       const failure = failureOf(error)
       if (failure === undefined) throw error
+      if (error instanceof CopyFault) log.error({ run: run.id, error }, 'copying is at fault')
       if (failure.passing && tries < triesMax && !signal.aborted) {
         await new Promise<void>((resolve) => deps.timers.after(retryMilliseconds * tries, resolve))
         continue
@@ -260,7 +264,15 @@ function failureOf(
 ): { readonly message: string; readonly passing: boolean } | undefined {
   if (error instanceof NotCopied) return { message: error.message, passing: false }
   if (error instanceof CopyFailure) {
-    return { message: `${error.code}: ${error.message}`, passing: error.retry === 'later' }
+    // A server's own words are in some: they go into records, logs and terminals.
+    const message = error.message.replace(/\p{Cc}+/gu, ' ').slice(0, messageCharactersMax)
+    return { message: `${error.code}: ${message}`, passing: error.retry === 'later' }
+  }
+  if (error instanceof CopyFault) {
+    return {
+      message: 'The copy failed by a fault of this server, which its log tells.',
+      passing: true,
+    }
   }
   return undefined
 }

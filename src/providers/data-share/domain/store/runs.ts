@@ -31,6 +31,11 @@ export class LeaseLost extends Error {
 export const leaseSeconds = 30
 const active = "status in ('Accepted', 'InProgress')"
 
+/** The part of a key that names the resource group, with the slash behind it. */
+function groupOf(key: string): string {
+  return `${key.split('/', 5).join('/')}/`
+}
+
 export interface Runs {
   /** The id of the run under way when there is one already, and then nothing is written. */
   begin(run: Pick<Run, 'id' | 'subscriptionKey' | 'shareKey' | 'mode'>): Promise<string | undefined>
@@ -38,8 +43,8 @@ export interface Runs {
   activeOf(subscriptionKey: string): Promise<Run | undefined>
   /** Asks whoever works on it to stop; one that nobody works on is ended by whoever claims it. */
   cancel(id: string, message: string): Promise<void>
-  /** Takes runs whose lease is free. */
-  claim(owner: string, limit: number): Promise<readonly Run[]>
+  /** Takes runs whose lease is free, the oldest first, past those of resource groups of which the owner has `ofGroupMax`. */
+  claim(owner: string, limit: number, ofGroupMax: number): Promise<readonly Run[]>
   /** Prolongs the lease and tells whether to stop. Throws `LeaseLost`. */
   renew(run: Run): Promise<{ readonly cancelled: boolean }>
   /** Leases of a process that is gone; for a store that one process has at a time. */
@@ -114,15 +119,27 @@ export function openRuns(sql: Sql, clock: Clock): Runs {
         ),
       )
     },
-    claim: (owner, limit) =>
+    claim: (owner, limit, ofGroupMax) =>
       sql.transact(async (tx) => {
-        const rows = await tx.all(
-          `select id, fence from share_runs where ${active} and lease_until < ? order by started_at, id limit ?`,
+        const held = await tx.all(
+          `select subscription_key from share_runs where ${active} and lease_owner = ? and lease_until >= ?`,
+          owner,
           clock.now(),
-          limit,
         )
+        const groups = held.map((row) => groupOf(String(row['subscription_key'])))
         const claimed: Run[] = []
-        for (const row of rows) {
+        while (claimed.length < limit) {
+          const full = [...new Set(groups)].filter(
+            (group) => groups.filter((one) => one === group).length >= ofGroupMax,
+          )
+          const others = full.map(() => 'and substr(subscription_key, 1, ?) <> ?').join(' ')
+          const [row] = await tx.all(
+            `select id, fence from share_runs where ${active} and lease_until < ? ${others}
+              order by started_at, id limit 1`,
+            clock.now(),
+            ...full.flatMap((group) => [[...group].length, group]),
+          )
+          if (row === undefined) break
           const taken = await tx.run(
             `update share_runs set lease_owner = ?, lease_until = ?, fence = fence + 1, status = 'InProgress'
               where id = ? and fence = ? and ${active}`,
@@ -131,9 +148,13 @@ export function openRuns(sql: Sql, clock: Clock): Runs {
             String(row['id']),
             Number(row['fence']),
           )
-          if (taken === 0) continue
+          // Another took it just now: the rest is for the next look.
+          if (taken === 0) break
           const [now] = await tx.all('select * from share_runs where id = ?', String(row['id']))
-          if (now !== undefined) claimed.push(runsTable.row(now))
+          if (now === undefined) break
+          const run = runsTable.row(now)
+          claimed.push(run)
+          groups.push(groupOf(run.subscriptionKey))
         }
         return claimed
       }),

@@ -1,0 +1,122 @@
+/** Blob services that answer as none should: each ends its own data set, and takes no more memory than another. */
+
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, test } from 'node:test'
+import { openSettings } from '#outbound/policy.ts'
+import { failure, runTask, taskOf } from './contract.ts'
+import type { CopyFailure } from './engine.ts'
+import { folderPair } from './testing/folder-pair.ts'
+import { inlineEngine } from './testing/inline-engine.ts'
+import { MemoryManifest } from './testing/memory-journal.ts'
+import { workerEngine } from './worker/worker-engine.ts'
+
+const told = { 'x-ms-request-id': '1', 'content-type': 'application/xml' }
+const etag = { ...told, etag: '"0x1"', 'last-modified': 'Sun, 22 Nov 2026 10:00:00 GMT' }
+
+function blob(name: string, more = ''): string {
+  return `<Blob><Name>${name}</Name><Properties><Last-Modified>Sun, 22 Nov 2026 10:00:00 GMT</Last-Modified>
+    <Etag>0x1</Etag><Content-Length>3</Content-Length><BlobType>BlockBlob</BlobType>${more}</Properties></Blob>`
+}
+
+function page(blobs: string, marker = ''): string {
+  return `<?xml version="1.0"?><EnumerationResults ContainerName="c-0"><Blobs>${blobs}</Blobs><NextMarker>${marker}</NextMarker></EnumerationResults>`
+}
+
+function flood(answer: ServerResponse, bytes: Buffer): void {
+  while (!answer.destroyed) {
+    if (answer.write(bytes)) continue
+    answer.once('drain', () => flood(answer, bytes))
+    return
+  }
+}
+
+type Conduct = (answer: ServerResponse, isList: boolean) => void
+
+/** What the copy from it fails with, and how many bytes it could send. */
+async function failureWith(
+  conduct: Conduct,
+  engine = inlineEngine(),
+): Promise<{ readonly told: CopyFailure; readonly sent: number }> {
+  let sent = 0
+  const server = createServer((request: IncomingMessage, answer) => {
+    const before = request.socket.bytesWritten
+    request.socket.once('close', () => {
+      sent += request.socket.bytesWritten - before
+    })
+    conduct(answer, request.url?.includes('comp=list') === true)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  try {
+    // It listens on a port, so its address is one.
+    const { port } = server.address() as AddressInfo
+    await using pair = folderPair()
+    const source = {
+      kind: 'blobs',
+      shape: 'tree',
+      endpoint: `http://127.0.0.1:${port}/a`,
+      account: 'a',
+      key: 'a2V5',
+      container: 'c-0',
+      path: 'x',
+    } as const
+    const manifest = new MemoryManifest()
+    const task = taskOf({ source, target: pair.target }, 'full', manifest)
+    return { told: await failure(runTask(engine, task, manifest)), sent }
+  } finally {
+    server.closeAllConnections()
+    await new Promise((done) => server.close(done))
+  }
+}
+
+const megabyte = Buffer.alloc(1024 * 1024, '<Blob></Blob>')
+
+describe('what is not read to its end', () => {
+  for (const [what, conduct] of Object.entries<Conduct>({
+    'a list': (answer) => flood(answer.writeHead(200, told), megabyte),
+    'an error': (answer) => flood(answer.writeHead(403, told), megabyte),
+    'a blob': (answer, isList) => {
+      if (isList) answer.writeHead(200, told).end(page(blob('x/a')))
+      else flood(answer.writeHead(206, etag), megabyte)
+    },
+  })) {
+    test(`${what} without an end`, async () => {
+      const { told, sent } = await failureWith(conduct)
+      assert.equal(told.retry, 'later')
+      assert.ok(sent < 200 * 1024 * 1024, `${sent} bytes`)
+    })
+  }
+})
+
+describe('lists', () => {
+  for (const [what, text] of Object.entries({
+    'the same page again and again': page('', 'again'),
+    'names that are not below what was asked for': page(blob('y/a')),
+    'names as long as a page': page(blob(`x/${'a'.repeat(5000)}`)),
+    'blobs without properties': page('<Blob><Name>x/a</Name></Blob>'),
+    'a size that is none': page(blob('x/a').replace('>3<', '>-3<')),
+    'a tag as long as a page': page(blob('x/a').replace('0x1', 'a'.repeat(5000))),
+  })) {
+    test(`${what} fail for good`, async () => {
+      const { told: refused } = await failureWith((answer) => answer.writeHead(200, told).end(text))
+      assert.deepEqual([refused.code, refused.retry], ['Unsupported', 'never'])
+    })
+  }
+})
+
+test('what no blob client can read is a failure of the service, in a worker too', async () => {
+  const empty: Conduct = (answer) => answer.writeHead(200, told).end()
+  for (const engine of [inlineEngine(), workerEngine(openSettings)]) {
+    const { told: unread } = await failureWith(empty, engine)
+    assert.deepEqual([unread.code, unread.retry], ['Unreachable', 'later'])
+  }
+})
+
+test('the code of a service is cut, and holds nothing for a terminal', async () => {
+  const { told: refused } = await failureWith((answer) =>
+    answer.writeHead(403, told).end(`<Error><Code>a&#x1b;[31m${'b'.repeat(5000)}</Code></Error>`),
+  )
+  assert.equal(refused.code, 'SourceRefused')
+  assert.match(refused.message, /^[\w .'()/-]{1,200}$/)
+})
