@@ -108,7 +108,7 @@ describe('the way out', () => {
     for (const { path, text } of files) {
       const code = strip(text)
       if (allowed[path] !== routed) continue
-      assert.match(code, /socketOf\(|agentOf\(|routeTo\(/, path)
+      assert.match(code, /socketOf\(|agentOf\(|routeTo\(|boundedClient\(/, path)
     }
   })
 

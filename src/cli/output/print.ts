@@ -5,7 +5,9 @@ import type { Terminal } from '../terminal.ts'
 import { type Column, formatPairs, formatTable, printable } from './table.ts'
 
 export function printJson(terminal: Terminal, value: unknown): void {
-  terminal.out(`${JSON.stringify(value, undefined, 2)}\n`)
+  // JSON leaves these as they are, and some terminals obey them; written out they mean the same.
+  const text = JSON.stringify(value, undefined, 2).replace(/[\u007f-\u009f]/g, printable)
+  terminal.out(`${text}\n`)
 }
 
 /** A list: JSON is the array of what the server gave. */

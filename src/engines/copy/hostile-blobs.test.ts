@@ -12,8 +12,8 @@ import { inlineEngine } from './testing/inline-engine.ts'
 import { MemoryManifest } from './testing/memory-journal.ts'
 import { workerEngine } from './worker/worker-engine.ts'
 
-const told = { 'x-ms-request-id': '1', 'content-type': 'application/xml' }
-const etag = { ...told, etag: '"0x1"', 'last-modified': 'Sun, 22 Nov 2026 10:00:00 GMT' }
+const service = { 'x-ms-request-id': '1', 'content-type': 'application/xml' }
+const etag = { ...service, etag: '"0x1"', 'last-modified': 'Sun, 22 Nov 2026 10:00:00 GMT' }
 
 function blob(name: string, more = ''): string {
   return `<Blob><Name>${name}</Name><Properties><Last-Modified>Sun, 22 Nov 2026 10:00:00 GMT</Last-Modified>
@@ -38,7 +38,7 @@ type Conduct = (answer: ServerResponse, isList: boolean) => void
 async function failureWith(
   conduct: Conduct,
   engine = inlineEngine(),
-): Promise<{ readonly told: CopyFailure; readonly sent: number }> {
+): Promise<{ readonly error: CopyFailure; readonly sent: number }> {
   let sent = 0
   const server = createServer((request: IncomingMessage, answer) => {
     const before = request.socket.bytesWritten
@@ -63,7 +63,7 @@ async function failureWith(
     } as const
     const manifest = new MemoryManifest()
     const task = taskOf({ source, target: pair.target }, 'full', manifest)
-    return { told: await failure(runTask(engine, task, manifest)), sent }
+    return { error: await failure(runTask(engine, task, manifest)), sent }
   } finally {
     server.closeAllConnections()
     await new Promise((done) => server.close(done))
@@ -74,16 +74,16 @@ const megabyte = Buffer.alloc(1024 * 1024, '<Blob></Blob>')
 
 describe('what is not read to its end', () => {
   for (const [what, conduct] of Object.entries<Conduct>({
-    'a list': (answer) => flood(answer.writeHead(200, told), megabyte),
-    'an error': (answer) => flood(answer.writeHead(403, told), megabyte),
+    'a list': (answer) => flood(answer.writeHead(200, service), megabyte),
+    'an error': (answer) => flood(answer.writeHead(403, service), megabyte),
     'a blob': (answer, isList) => {
-      if (isList) answer.writeHead(200, told).end(page(blob('x/a')))
+      if (isList) answer.writeHead(200, service).end(page(blob('x/a')))
       else flood(answer.writeHead(206, etag), megabyte)
     },
   })) {
     test(`${what} without an end`, async () => {
-      const { told, sent } = await failureWith(conduct)
-      assert.equal(told.retry, 'later')
+      const { error, sent } = await failureWith(conduct)
+      assert.equal(error.retry, 'later')
       assert.ok(sent < 200 * 1024 * 1024, `${sent} bytes`)
     })
   }
@@ -99,23 +99,23 @@ describe('lists', () => {
     'a tag as long as a page': page(blob('x/a').replace('0x1', 'a'.repeat(5000))),
   })) {
     test(`${what} fail for good`, async () => {
-      const { told: refused } = await failureWith((answer) => answer.writeHead(200, told).end(text))
+      const { error: refused } = await failureWith((answer) => answer.writeHead(200, service).end(text))
       assert.deepEqual([refused.code, refused.retry], ['Unsupported', 'never'])
     })
   }
 })
 
 test('what no blob client can read is a failure of the service, in a worker too', async () => {
-  const empty: Conduct = (answer) => answer.writeHead(200, told).end()
+  const empty: Conduct = (answer) => answer.writeHead(200, service).end()
   for (const engine of [inlineEngine(), workerEngine(openSettings)]) {
-    const { told: unread } = await failureWith(empty, engine)
+    const { error: unread } = await failureWith(empty, engine)
     assert.deepEqual([unread.code, unread.retry], ['Unreachable', 'later'])
   }
 })
 
 test('the code of a service is cut, and holds nothing for a terminal', async () => {
-  const { told: refused } = await failureWith((answer) =>
-    answer.writeHead(403, told).end(`<Error><Code>a&#x1b;[31m${'b'.repeat(5000)}</Code></Error>`),
+  const { error: refused } = await failureWith((answer) =>
+    answer.writeHead(403, service).end(`<Error><Code>a&#x1b;[31m${'b'.repeat(5000)}</Code></Error>`),
   )
   assert.equal(refused.code, 'SourceRefused')
   assert.match(refused.message, /^[\w .'()/-]{1,200}$/)

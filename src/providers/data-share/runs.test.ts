@@ -34,12 +34,12 @@ test('a resource group has its number of runs at a time, and those of others pas
 })
 
 test('a run that our own fault ends is failed, and not taken up for ever', async () => {
-  let tries = 0
+  let attempts = 0
   await using started = await startSharing({
     engine: {
       open: () => ({
         async copy() {
-          tries++
+          attempts++
           throw new CopyFault('of ours')
         },
         async [Symbol.asyncDispose]() {},
@@ -52,5 +52,5 @@ test('a run that our own fault ends is failed, and not taken up for ever', async
   await started.map('all', 'Container', { dataSetId, containerName: 'got' })
   const run = await started.ended(await started.synchronize())
   assert.equal(run.status, 'Failed')
-  assert.equal(tries, 3)
+  assert.equal(attempts, 3)
 })

@@ -364,3 +364,14 @@ export function quoteText(text: string): string {
     ? ` E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
     : `'${text.replaceAll("'", "''")}'`
 }
+
+/**
+ * A list as a server keeps it, as SQL writes it: each item is quoted anew, since what stands there is whatever the owner of
+ * that server put there, and may not end the statement.
+ */
+export function quoteList(value: string): string {
+  const items = [...value.matchAll(/"((?:[^"]|"")*)"|[^\s",]+/g)].map(([bare, quoted]) =>
+    quoteText(quoted === undefined ? bare : quoted.replaceAll('""', '"')),
+  )
+  return items.length === 0 ? "''" : items.join(', ')
+}

@@ -15,7 +15,7 @@ import {
   startReplicating,
 } from '../testing/fixture.ts'
 import { findServer, howToGetServers } from '../testing/servers.ts'
-import { connect, quoteName } from './connect.ts'
+import { connect, quoteList, quoteName } from './connect.ts'
 
 const keyed = `CREATE TABLE note (id int PRIMARY KEY, t text);
   INSERT INTO note SELECT g, 'n' || g FROM generate_series(1, 200) g`
@@ -413,4 +413,27 @@ test('a setting that the target does not know is left out, and told', async (t) 
   const ended = only(await fixture.until(engine, 'set', isEnded))
   assert.equal(ended.phase, 'succeeded', ended.message)
   assert.match(ended.message, /operator_precedence_warning/)
+})
+
+test('what a source keeps as a setting runs nothing at the target', async (t) => {
+  const there = findServer(15) !== undefined && findServer(18) !== undefined
+  if (!requireOrSkip(t, there, howToGetServers)) return
+  assert.equal(quoteList(''), "''")
+  assert.equal(quoteList('"$user", public, "a""b, c"'), `'$user', 'public', 'a"b, c'`)
+  await using fixture = await openMigrationFixture(15, 18)
+  await using engine = fixture.open()
+  await fixture.make('held', [
+    `${keyed}; ALTER DATABASE held SET search_path TO public`,
+    // Whoever owns a server can have it keep anything.
+    `UPDATE pg_catalog.pg_db_role_setting SET setconfig = ARRAY['search_path=public; CREATE ROLE taken SUPERUSER']
+     WHERE setdatabase = (SELECT oid FROM pg_catalog.pg_database WHERE datname = 'held')`,
+  ])
+  await engine.run('held', fixture.spec(['held']), fixture.credentials)
+  const ended = only(await fixture.until(engine, 'held', isEnded))
+  assert.equal(ended.phase, 'succeeded', ended.message)
+  await using target = await fixture.session('target', 'postgres')
+  assert.equal(
+    await target.value("SELECT 1 FROM pg_catalog.pg_roles WHERE rolname = 'taken'"),
+    undefined,
+  )
 })

@@ -3,7 +3,7 @@
  * Leaves roles that are there already as they are.
  */
 
-import { quoteName, quoteText, runSecretly, type Session } from './connect.ts'
+import { quoteList, quoteName, quoteText, runSecretly, type Session } from './connect.ts'
 
 interface Role {
   readonly name: string
@@ -75,7 +75,7 @@ function attributesOf(role: Role, all: boolean): string {
     word('CREATEROLE', role.createrole),
     word('CREATEDB', role.createdb),
     word('LOGIN', role.login),
-    `CONNECTION LIMIT ${role.limit}`,
+    ...(Number.isInteger(role.limit) ? [`CONNECTION LIMIT ${role.limit}`] : []),
     ...(role.until === null ? [] : [`VALID UNTIL ${quoteText(role.until)}`]),
     ...(role.password === null ? [] : [`PASSWORD ${quoteText(role.password)}`]),
   ].join(' ')
@@ -116,7 +116,7 @@ async function copySettings(
   )
   for (const { role, name, value } of settings) {
     if (!made.has(role)) continue
-    const text = name.toLowerCase() === 'search_path' ? value : quoteText(value)
+    const text = name.toLowerCase() === 'search_path' ? quoteList(value) : quoteText(value)
     await target.run(`ALTER ROLE ${quoteName(role)} SET ${quoteName(name)} TO ${text}`)
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import { DatabaseEngineError } from '../engine.ts'
-import { isTransient, majorOf, quoteName, quoteText, type Session } from './connect.ts'
+import { isTransient, majorOf, quoteList, quoteName, quoteText, type Session } from './connect.ts'
 import { type DatabaseTask, nameOf } from './database-task.ts'
 import { ownershipComment } from './names.ts'
 import { requireOtherServer } from './same-server.ts'
@@ -114,7 +114,7 @@ interface Setting {
   readonly value: string
 }
 
-/** Values of these are lists that the server keeps quoted; they are handed on as they are. */
+/** Values of these are lists, whose items the server keeps quoted. */
 const listSettings: ReadonlySet<string> = new Set([
   'local_preload_libraries',
   'search_path',
@@ -160,11 +160,8 @@ export async function finishTargetDatabase(
   const settings = await source.rows<Setting>(settingsQuery, [task.name])
   for (const setting of settings.filter((one) => !isFence(one))) {
     if (setting.role !== null && !roles.has(setting.role)) continue
-    const value = listSettings.has(setting.name.toLowerCase())
-      ? setting.value === ''
-        ? "''"
-        : setting.value
-      : quoteText(setting.value)
+    const isList = listSettings.has(setting.name.toLowerCase())
+    const value = isList ? quoteList(setting.value) : quoteText(setting.value)
     const whom =
       setting.role === null
         ? `ALTER DATABASE ${database}`
@@ -185,7 +182,7 @@ export async function finishTargetDatabase(
     }
     statements.push(...(await grants(task, source, roles)))
   }
-  if (shape.limit >= 0)
+  if (Number.isInteger(shape.limit) && shape.limit >= 0)
     statements.push(`ALTER DATABASE ${database} CONNECTION LIMIT ${shape.limit}`)
   statements.push(
     `COMMENT ON DATABASE ${database} IS ${shape.comment === null ? 'NULL' : quoteText(shape.comment)}`,
@@ -220,6 +217,8 @@ async function grants(
     `REVOKE ALL ON DATABASE ${database} FROM PUBLIC`,
     ...rows
       .filter(({ role }) => role === null || roles.has(role))
+      // The source's word, and no name that could be quoted.
+      .filter(({ privilege }) => /^[A-Z]+$/.test(privilege))
       .map(
         ({ privilege, grantable, role }) =>
           `GRANT ${privilege} ON DATABASE ${database} TO ${role === null ? 'PUBLIC' : quoteName(role)}${grantable ? ' WITH GRANT OPTION' : ''}`,
