@@ -99,7 +99,9 @@ describe('lists', () => {
     'a tag as long as a page': page(blob('x/a').replace('0x1', 'a'.repeat(5000))),
   })) {
     test(`${what} fail for good`, async () => {
-      const { error: refused } = await failureWith((answer) => answer.writeHead(200, service).end(text))
+      const { error: refused } = await failureWith((answer) =>
+        answer.writeHead(200, service).end(text),
+      )
       assert.deepEqual([refused.code, refused.retry], ['Unsupported', 'never'])
     })
   }
@@ -115,7 +117,9 @@ test('what no blob client can read is a failure of the service, in a worker too'
 
 test('the code of a service is cut, and holds nothing for a terminal', async () => {
   const { error: refused } = await failureWith((answer) =>
-    answer.writeHead(403, service).end(`<Error><Code>a&#x1b;[31m${'b'.repeat(5000)}</Code></Error>`),
+    answer
+      .writeHead(403, service)
+      .end(`<Error><Code>a&#x1b;[31m${'b'.repeat(5000)}</Code></Error>`),
   )
   assert.equal(refused.code, 'SourceRefused')
   assert.match(refused.message, /^[\w .'()/-]{1,200}$/)
