@@ -4,10 +4,9 @@ import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import { type ComputedType, defineComputed } from '#plane/declare/computed.ts'
 import type { RouteDescription } from '#plane/plane.ts'
-import { publishedVersions } from '../../published-versions.ts'
 
 const type = 'Authorization/providerOperations'
-const versions = ['2022-04-01', ...publishedVersions.filter((date) => date !== '2022-04-01')]
+const versions = ['2022-04-01']
 
 /** `describe` is asked once: the table of routes never changes after the start. */
 export function providerOperations(describe: () => readonly RouteDescription[]): ComputedType {
