@@ -165,6 +165,9 @@ const apart = new Set([
   'ApiManagement/service/apis/policies',
   'ApiManagement/service/apis/operations/policies',
   'ApiManagement/service/workspaces/apis/operations/policies',
+  // Named after what they lead to.
+  'ApiManagement/service/products/apis',
+  'ApiManagement/service/products/groups',
   // Every PUT deploys, the same one too: a deployment is never unchanged (decision 15).
   'Resources/deployments',
   // Written only as the answer to somebody else.

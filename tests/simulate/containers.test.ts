@@ -269,7 +269,10 @@ async function lookAtPodman(target: DockerTarget): Promise<Held> {
     lines.push(`${label(one, 'group')} ${label(one, 'part')} ${mark}`)
   }
   const volumes = listAt(await get('/volumes'), 'Volumes').map((one) => label(one, 'group'))
-  const networks = listAt(await get('/networks')).map((one) => textAt(one, 'Name'))
+  // Networks are the machine's, so another test's may be among them.
+  const networks = listAt(await get('/networks'))
+    .filter((one) => textAt(one, 'Labels', 'of-a-test') !== 'yes')
+    .map((one) => textAt(one, 'Name'))
   return {
     containers: lines.sort(),
     volumes: volumes.sort(),

@@ -33,7 +33,7 @@ test('a group on an internal network reaches nothing outside of it', async (t) =
   await using _podman = podman
   const { target } = podman
   const name = `inside-${process.pid}`
-  await podman.podman('network', 'create', '--internal', name)
+  await podman.podman('network', 'create', '--internal', '--label', 'of-a-test=yes', name)
   await using usual = new DockerEngine({ target, installation: 'usual' })
   await using inside = new DockerEngine({ target, installation: 'inside', network: name })
   const lost = { target, installation: 'inside', network: `no-${name}` }
