@@ -93,18 +93,7 @@ export interface Business {
 export function createBusiness(deps: BusinessDependencies): Business {
   const { sql } = deps
   const activity = businessActivity(deps.namespace, deps.activity)
-  const rootOf = ({ publicUrl }: BusinessRequest): string => `${publicUrl ?? deps.publicUrl()}/api`
-  const readerAt = (publicUrl: string): Reader =>
-    createReader({ model, namespace: deps.namespace, publicUrl, dialect: sql.dialect })
-  /** With the installation's own address in it. Nothing that a caller named is kept. */
-  let kept: { readonly root: string; readonly reader: Reader } | undefined
-  const readerOf = (request: BusinessRequest): Reader => {
-    const root = rootOf(request)
-    if (root === kept?.root) return kept.reader
-    const reader = readerAt(root)
-    if (root === `${deps.publicUrl()}/api`) kept = { root, reader }
-    return reader
-  }
+  const readerOf = createReaders(deps)
 
   async function serve(
     request: BusinessRequest,
@@ -121,7 +110,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
         if (!isRead) throw onlyRead(request.method)
         return json(
           200,
-          serviceDocument(model, parsed.version, `${rootOf(request)}/${parsed.version}`),
+          serviceDocument(model, parsed.version, `${rootOf(deps, request)}/${parsed.version}`),
         )
       case 'metadata':
         if (!isRead) throw onlyRead(request.method)
@@ -162,21 +151,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
         }),
       snapshot: (work) => sql.snapshot(work),
     }
-    return await answerBatch(request, runner, rootOf(request))
-  }
-
-  async function read({
-    reader,
-    parsed,
-    caller,
-    reads,
-    budget,
-  }: RowsRead): Promise<BusinessAnswer> {
-    const companyId = await reader.companyId(reads, parsed)
-    const rights = await rightsOf(reads, caller)
-    authorize(rights, companyId, targetOf(parsed), false)
-    const visible = rights.isAdministrator ? undefined : [...rights.byCompany.keys()]
-    return await reader.read(reads, parsed, companyId, visible, budget)
+    return await answerBatch(request, runner, rootOf(deps, request))
   }
 
   async function told(
@@ -191,7 +166,8 @@ export function createBusiness(deps: BusinessDependencies): Business {
 
   async function written(requested: RequestedWrite, tx: SqlTx): Promise<BusinessAnswer> {
     const { parsed } = requested
-    const writing = await prepare(requested, tx)
+    const reader = readerOf(requested.request)
+    const writing = await prepare(deps, requested, { tx, reader, activity })
     const { entity } = writing
     if (writing.isCreate && (parsed.kind === 'rows' || entity.table === lines)) {
       return await created(writing)
@@ -207,126 +183,6 @@ export function createBusiness(deps: BusinessDependencies): Business {
     throw notAllowed(entity, parsed.method)
   }
 
-  /** What the caller may do is known from here on, and which rows the address names. */
-  async function prepare(
-    { request, parsed, caller, budget = Budget.ofTransaction() }: RequestedWrite,
-    tx: SqlTx,
-  ): Promise<PreparedWrite> {
-    const entity = targetOf(parsed)
-    const reader = readerOf(request)
-    const companyId = await reader.companyId(tx, parsed)
-    const isCreate = parsed.method === 'POST' && parsed.kind !== 'action'
-    const rights = await rightsOf(tx, caller)
-    const isOfCompany = entity.scope === 'company'
-    if (isOfCompany || isCreate) authorize(rights, companyId, entity, true)
-    const odd = isCreate && parsed.kind === 'row' ? 'last-key-ignored' : undefined
-    const resolved = toldPath(parsed) ?? (await reader.resolve(tx, parsed, companyId, odd))
-    if (!isOfCompany && !isCreate) authorize(rights, resolved.id, entity, true)
-    const context: WriteContext = {
-      tx,
-      dialect: sql.dialect,
-      companyId: companyId ?? resolved.id ?? '',
-      version: parsed.version,
-      now: deps.clock.now(),
-      principalId: caller.principal.id,
-      ids: deps.ids,
-      conflictStatus: deps.conflictStatus,
-      nested: budget.nested,
-    }
-    return {
-      request,
-      parsed,
-      entity,
-      resolved,
-      context,
-      isCreate,
-      mayRelease: isFull(rights, companyId),
-      show: ({ id, row }, own, of = entity) =>
-        reader.show({ reads: tx, request: parsed, companyId, entity: of, id, row, budget: own }),
-      record: (write) => activity.record(tx, context.now, request, write),
-      budget,
-    }
-  }
-
-  async function created(writing: PreparedWrite): Promise<BusinessAnswer> {
-    const { parsed, entity, context, budget } = writing
-    const place = placeOf(parsed, writing.resolved)
-    const row = await create(context, model, entity, parsed.body ?? {}, place)
-    const after = await writing.show(row, budget)
-    await writing.record({
-      operation: `${entity.set}/write`,
-      location: after.location,
-      httpStatus: 201,
-      after: after.text,
-    })
-    return shown(parsed, after, 201)
-  }
-
-  async function acted(writing: PreparedWrite, action: string): Promise<BusinessAnswer> {
-    const { parsed, entity, context } = writing
-    const result = await act(context, rowOf(writing), action, writing.mayRelease)
-    const led = model.find(result.set, parsed.version) ?? entity
-    const { location } = await writing.show(unread(result.id), undefined, led)
-    await writing.record({
-      operation: `${entity.set}/${action}/action`,
-      location,
-      httpStatus: 204,
-    })
-    return {
-      status: 204,
-      headers: { 'OData-Version': '4.0', Location: location },
-      body: undefined,
-    }
-  }
-
-  async function patched(writing: PreparedWrite): Promise<BusinessAnswer> {
-    const { parsed, entity, context, budget } = writing
-    const target = rowOf(writing)
-    const before = entity.allows.change ? await writing.show(unread(target.id)) : undefined
-    const row = await change(context, target, parsed.body ?? {})
-    const after = await writing.show(row, budget)
-    await writing.record({
-      operation: `${entity.set}/write`,
-      location: after.location,
-      httpStatus: 200,
-      ...(before === undefined ? {} : { before: before.text }),
-      after: after.text,
-    })
-    return shown(parsed, after, 200)
-  }
-
-  async function deleted(writing: PreparedWrite): Promise<BusinessAnswer> {
-    const { request, entity, context } = writing
-    const target = rowOf(writing)
-    const before = entity.allows.delete ? await writing.show(unread(target.id)) : undefined
-    await remove(context, model, target)
-    await writing.record({
-      operation: `${entity.set}/delete`,
-      location: before?.location ?? request.path,
-      httpStatus: 204,
-      ...(before === undefined ? {} : { before: before.text }),
-    })
-    return { status: 204, headers: { 'OData-Version': '4.0' }, body: undefined }
-  }
-
-  /** The row as it stands after the write, as the client wants it. */
-  function shown(
-    parsed: DataRequest,
-    { text, etag, location }: Awaited<ReturnType<Reader['show']>>,
-    status: 200 | 201,
-  ): BusinessAnswer {
-    const own = { ETag: etag, ...(status === 201 ? { Location: location } : {}) }
-    if (parsed.prefersMinimal) {
-      const headers = { 'OData-Version': '4.0', 'OData-EntityId': location, ...own }
-      return {
-        status: 204,
-        headers: { ...headers, 'Preference-Applied': 'return=minimal' },
-        body: undefined,
-      }
-    }
-    return json(status, text, own)
-  }
-
   return {
     handle: (request) =>
       told(
@@ -337,6 +193,160 @@ export function createBusiness(deps: BusinessDependencies): Business {
         }),
       ),
   }
+}
+
+interface WriteTools {
+  readonly tx: SqlTx
+  readonly reader: Reader
+  readonly activity: ReturnType<typeof businessActivity>
+}
+
+/** What the caller may do is known from here on, and which rows the address names. */
+async function prepare(
+  deps: BusinessDependencies,
+  { request, parsed, caller, budget = Budget.ofTransaction() }: RequestedWrite,
+  { tx, reader, activity }: WriteTools,
+): Promise<PreparedWrite> {
+  const entity = targetOf(parsed)
+  const companyId = await reader.companyId(tx, parsed)
+  const isCreate = parsed.method === 'POST' && parsed.kind !== 'action'
+  const rights = await rightsOf(tx, caller)
+  const isOfCompany = entity.scope === 'company'
+  if (isOfCompany || isCreate) authorize(rights, companyId, entity, true)
+  const odd = isCreate && parsed.kind === 'row' ? 'last-key-ignored' : undefined
+  const resolved = toldPath(parsed) ?? (await reader.resolve(tx, parsed, companyId, odd))
+  if (!isOfCompany && !isCreate) authorize(rights, resolved.id, entity, true)
+  const context: WriteContext = {
+    tx,
+    dialect: deps.sql.dialect,
+    companyId: companyId ?? resolved.id ?? '',
+    version: parsed.version,
+    now: deps.clock.now(),
+    principalId: caller.principal.id,
+    ids: deps.ids,
+    conflictStatus: deps.conflictStatus,
+    nested: budget.nested,
+  }
+  return {
+    request,
+    parsed,
+    entity,
+    resolved,
+    context,
+    isCreate,
+    mayRelease: isFull(rights, companyId),
+    show: ({ id, row }, own, of = entity) =>
+      reader.show({ reads: tx, request: parsed, companyId, entity: of, id, row, budget: own }),
+    record: (write) => activity.record(tx, context.now, request, write),
+    budget,
+  }
+}
+
+function rootOf(
+  deps: Pick<BusinessDependencies, 'publicUrl'>,
+  { publicUrl }: BusinessRequest,
+): string {
+  return `${publicUrl ?? deps.publicUrl()}/api`
+}
+
+/** The reader for the address that a caller used. Only that of the installation's own address is kept. */
+function createReaders(deps: BusinessDependencies): (request: BusinessRequest) => Reader {
+  let kept: { readonly root: string; readonly reader: Reader } | undefined
+  return (request) => {
+    const publicUrl = rootOf(deps, request)
+    if (publicUrl === kept?.root) return kept.reader
+    const { namespace, sql } = deps
+    const reader = createReader({ model, namespace, publicUrl, dialect: sql.dialect })
+    if (publicUrl === `${deps.publicUrl()}/api`) kept = { root: publicUrl, reader }
+    return reader
+  }
+}
+
+async function created(writing: PreparedWrite): Promise<BusinessAnswer> {
+  const { parsed, entity, context, budget } = writing
+  const place = placeOf(parsed, writing.resolved)
+  const row = await create(context, model, entity, parsed.body ?? {}, place)
+  const after = await writing.show(row, budget)
+  await writing.record({
+    operation: `${entity.set}/write`,
+    location: after.location,
+    httpStatus: 201,
+    after: after.text,
+  })
+  return shown(parsed, after, 201)
+}
+
+async function acted(writing: PreparedWrite, action: string): Promise<BusinessAnswer> {
+  const { parsed, entity, context } = writing
+  const result = await act(context, rowOf(writing), action, writing.mayRelease)
+  const led = model.find(result.set, parsed.version) ?? entity
+  const { location } = await writing.show(unread(result.id), undefined, led)
+  await writing.record({
+    operation: `${entity.set}/${action}/action`,
+    location,
+    httpStatus: 204,
+  })
+  return {
+    status: 204,
+    headers: { 'OData-Version': '4.0', Location: location },
+    body: undefined,
+  }
+}
+
+async function patched(writing: PreparedWrite): Promise<BusinessAnswer> {
+  const { parsed, entity, context, budget } = writing
+  const target = rowOf(writing)
+  const before = entity.allows.change ? await writing.show(unread(target.id)) : undefined
+  const row = await change(context, target, parsed.body ?? {})
+  const after = await writing.show(row, budget)
+  await writing.record({
+    operation: `${entity.set}/write`,
+    location: after.location,
+    httpStatus: 200,
+    ...(before === undefined ? {} : { before: before.text }),
+    after: after.text,
+  })
+  return shown(parsed, after, 200)
+}
+
+async function deleted(writing: PreparedWrite): Promise<BusinessAnswer> {
+  const { request, entity, context } = writing
+  const target = rowOf(writing)
+  const before = entity.allows.delete ? await writing.show(unread(target.id)) : undefined
+  await remove(context, model, target)
+  await writing.record({
+    operation: `${entity.set}/delete`,
+    location: before?.location ?? request.path,
+    httpStatus: 204,
+    ...(before === undefined ? {} : { before: before.text }),
+  })
+  return { status: 204, headers: { 'OData-Version': '4.0' }, body: undefined }
+}
+
+/** The row as it stands after the write, as the client wants it. */
+function shown(
+  parsed: DataRequest,
+  { text, etag, location }: Awaited<ReturnType<Reader['show']>>,
+  status: 200 | 201,
+): BusinessAnswer {
+  const own = { ETag: etag, ...(status === 201 ? { Location: location } : {}) }
+  if (parsed.prefersMinimal) {
+    const headers = { 'OData-Version': '4.0', 'OData-EntityId': location, ...own }
+    return {
+      status: 204,
+      headers: { ...headers, 'Preference-Applied': 'return=minimal' },
+      body: undefined,
+    }
+  }
+  return json(status, text, own)
+}
+
+async function read({ reader, parsed, caller, reads, budget }: RowsRead): Promise<BusinessAnswer> {
+  const companyId = await reader.companyId(reads, parsed)
+  const rights = await rightsOf(reads, caller)
+  authorize(rights, companyId, targetOf(parsed), false)
+  const visible = rights.isAdministrator ? undefined : [...rights.byCompany.keys()]
+  return await reader.read(reads, parsed, companyId, visible, budget)
 }
 
 function json(

@@ -15,7 +15,8 @@ import {
   markNamesKeys,
   openRecord,
 } from '../installation/record.ts'
-import { openRotation, type Rotation, type RotationWaits } from '../installation/rotation.ts'
+import { openRotation, type Rotation } from '../installation/rotation.ts'
+import type { RotationWaits } from '../installation/rotation-follower.ts'
 
 export interface Keys extends AsyncDisposable {
   readonly keyring: Keyring

@@ -93,10 +93,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
     async describe() {
       const client = await programs()
       return {
-        title:
-          client === undefined
-            ? 'PostgreSQL, without client programs: databases can be looked at and not migrated'
-            : `PostgreSQL, client ${client.version} in ${client.folder}`,
+        title: titleOf(client),
         clientMajor: client?.major,
       }
     },
@@ -174,19 +171,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
     traces: (migration, spec, credentials) =>
       findTraces(migration, spec, { ...credentials, ...look }),
 
-    async forget(migration) {
-      const folder = folderOf(migration)
-      if (folder.readSpec() === undefined) return folder.remove()
-      const isEnded = folder.readState()?.ended === true
-      // It has said that it is at its end, and is about to leave.
-      for (let look = 0; isEnded && workerRuns(folder) && look < leavingLooksMax; look++) {
-        await pause(leavingMilliseconds)
-      }
-      if (!isEnded || workerRuns(folder)) {
-        throw new DatabaseEngineError('busy', `The migration '${migration}' is not at its end.`)
-      }
-      folder.remove()
-    },
+    forget: (migration) => forget(folderOf(migration), migration),
 
     async list() {
       return recordedMigrations(options.folder).filter(isToken)
@@ -199,6 +184,25 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
 
 const leavingMilliseconds = 20
 const leavingLooksMax = 250
+
+function titleOf(client: ClientPrograms | undefined): string {
+  return client === undefined
+    ? 'PostgreSQL, without client programs: databases can be looked at and not migrated'
+    : `PostgreSQL, client ${client.version} in ${client.folder}`
+}
+
+async function forget(folder: RecordFolder, migration: string): Promise<void> {
+  if (folder.readSpec() === undefined) return folder.remove()
+  const isEnded = folder.readState()?.ended === true
+  // It has said that it is at its end, and is about to leave.
+  for (let look = 0; isEnded && workerRuns(folder) && look < leavingLooksMax; look++) {
+    await pause(leavingMilliseconds)
+  }
+  if (!isEnded || workerRuns(folder)) {
+    throw new DatabaseEngineError('busy', `The migration '${migration}' is not at its end.`)
+  }
+  folder.remove()
+}
 
 const unknown: ObservedMigration = {
   worker: 'none',

@@ -5,8 +5,8 @@
  */
 
 import type { Directory, Principal, PrincipalAttributes } from '#kernel/principal.ts'
-import { parseResourceId, type ResourceId, scopeKeys } from '#kernel/resource-id.ts'
-import { qualify, type VendorWords } from '#kernel/vendor.ts'
+import { type ResourceId, scopeKeys } from '#kernel/resource-id.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
 import {
   type Access,
   type AccessRequest,
@@ -15,30 +15,16 @@ import {
   type RequestFacts,
   type Verdict,
 } from '#plane/access.ts'
-import type { Reader, Resource } from '#plane/declare/resource.ts'
-import type { RoleAssignment } from '../resources/role-assignments/model.ts'
-import type { Permission, RoleDefinition } from '../resources/role-definitions/model.ts'
-import { builtInRoles } from './built-in-roles.ts'
+import type { Reader } from '#plane/declare/resource.ts'
+import type { Permission } from '../resources/role-definitions/model.ts'
 import type { Condition, ConditionFacts } from './conditions/condition.ts'
-import { createConditionReader } from './conditions/read.ts'
 import { decide, type Question } from './decide.ts'
 import { type Explanation, explain } from './explain.ts'
-import { createFreshness, type Position } from './freshness.ts'
-import { createGrantIndex, type GrantIndex } from './grant-index.ts'
-import { defaultAuthorizationLimits } from './limits.ts'
+import { createFreshness } from './freshness.ts'
+import type { GrantIndex } from './grant-index.ts'
+import { type ChangeFeed, createGrantLoader } from './grant-loader.ts'
 import { createSelfGrants } from './self-grant.ts'
 import { createVerdictMemory } from './verdict-memory.ts'
-
-/** An ordered log of changed keys, as the store gives it (its `Feed`). */
-interface ChangeFeed {
-  /** Fresh: a change acknowledged anywhere is seen by the next call. Synchronous where that is free. */
-  position(): Position
-  /** Keys changed after `position`, oldest first, with the position of the last. */
-  since(
-    position: number,
-    limit: number,
-  ): Promise<{ readonly position: number; readonly keys: readonly string[] }>
-}
 
 export interface AuthorizerDependencies {
   readonly words: VendorWords
@@ -71,23 +57,16 @@ interface ExplainedQuestion {
   readonly facts: RequestFacts
 }
 
-const rowsAtOnce = 1000
 /** What the directory says of a caller, as far as decisions need it. */
 interface Standing {
   readonly groupIds: readonly string[]
   readonly attributes: Attributes
 }
 
-const types = ['Authorization/roleDefinitions', 'Authorization/roleAssignments'] as const
-
 export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
-  const { words, feed, directoryFeed, directory, reader, rememberedMax = 20_000 } = deps
-  const builtIns = builtInRoles(words)
-  const roleType = `${qualify(words, 'Authorization').toLowerCase()}/roledefinitions`
-
-  let index: GrantIndex | undefined
+  const { words, feed, directoryFeed, directory, rememberedMax = 20_000 } = deps
+  const loader = createGrantLoader(deps, () => decisions.clear())
   const selfGrants = createSelfGrants(words)
-  const readCondition = createConditionReader(words, defaultAuthorizationLimits)
   /**
    * A pending verdict is remembered as pending: which conditions are open follows from the question alone,
    * whether they hold is asked anew for every request.
@@ -95,7 +74,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   const decisions = createVerdictMemory(rememberedMax)
   const standings = new Map<string, Standing>()
 
-  const assignments = createFreshness(() => feed.position(), catchUp)
+  const assignments = createFreshness(() => feed.position(), loader.catchUp)
   const groups = createFreshness(
     () => directoryFeed.position(),
     // Memberships and attributes are asked for again one by one; a change of one group may move anyone below it.
@@ -105,58 +84,6 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
       return Promise.resolve(to)
     },
   )
-
-  /** Brings the index from one position of the feed to another, or a later one. */
-  async function catchUp(from: number | undefined, to: number): Promise<number> {
-    if (from === undefined || index === undefined) {
-      index = await load()
-      decisions.clear()
-      return to
-    }
-    let at = from
-    while (at < to) {
-      const { position, keys } = await feed.since(at, rowsAtOnce)
-      if (position <= at) throw new Error('the authorization feed moved, but lists no change')
-      for (const key of new Set(keys)) put(index, key, await reader.get(key))
-      at = position
-      decisions.clear()
-    }
-    return at
-  }
-
-  /** Rows may change while this reads; what changed after the position is read again by `catchUp`. */
-  async function load(): Promise<GrantIndex> {
-    const fresh = createGrantIndex(builtIns, readCondition)
-    for (const type of types) {
-      let after: string | undefined
-      for (;;) {
-        const rows = await reader.list({
-          type,
-          under: '/',
-          ...(after === undefined ? {} : { after }),
-          limit: rowsAtOnce,
-        })
-        for (const row of rows) put(fresh, row.id.key, row)
-        after = rows.at(-1)?.id.key
-        if (rows.length < rowsAtOnce || after === undefined) break
-      }
-    }
-    return fresh
-  }
-
-  function put(into: GrantIndex, key: string, row: Resource | undefined): void {
-    if (row === undefined) {
-      into.remove(key)
-      return
-    }
-    const last = parseResourceId(key)?.segments.at(-1)
-    // The feed carries these two types alone, and their models were made by their own `toModel`.
-    if (`${last?.namespace}/${last?.types.join('/')}`.toLowerCase() === roleType) {
-      into.putRole(row as Resource<RoleDefinition>)
-    } else {
-      into.putAssignment(row as Resource<RoleAssignment>)
-    }
-  }
 
   /** `undefined` when what is in memory is fresh already. */
   function fresh(): Promise<unknown> | undefined {
@@ -190,7 +117,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     standing: Standing,
     mayRemember: boolean,
   ): Verdict {
-    const grants = loaded()
+    const grants = loader.loaded()
     const lower = action.toLowerCase()
     const principalIds = idsOf(principal, standing)
     const narrowly = selfGrants.concerns(lower)
@@ -214,22 +141,10 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     return verdict
   }
 
-  function loaded(): GrantIndex {
-    if (index === undefined) throw new Error('the index of assignments is not loaded')
-    return index
-  }
-
   /** Reads what the directory says; remembers it unless the directory changed meanwhile. */
   async function ask(principal: Pick<Principal, 'id'>): Promise<Standing> {
     const before = groups.position
-    const [groupIds, attributes] = await Promise.all([
-      directory.groupsOf(principal.id),
-      directory.attributesOf?.(principal.id),
-    ])
-    const standing: Standing = {
-      groupIds,
-      attributes: attributes === undefined ? noAttributes : inLowerCase(attributes),
-    }
+    const standing = await standingIn(directory, principal.id)
     await groups.ensure()
     if (groups.position === before) {
       if (standings.size >= rememberedMax) standings.clear()
@@ -239,25 +154,9 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   }
 
   async function explainOne(asked: ExplainedQuestion): Promise<Explanation> {
-    const { principalId, groups: vouchedFor, scope, facts } = asked
     await fresh()
-    const standing = await ask({ id: principalId })
-    const grants = loaded()
-    const action = asked.action.toLowerCase()
-    const principalIds = idsOf({ id: principalId, groups: vouchedFor }, standing)
-    const known = facts.request !== 'unknown' && facts.resource !== 'unknown'
-    return explain(
-      {
-        scopeKeys: scopeKeys(scope),
-        facts: { ...facts, action, principal: standing.attributes },
-        touchesOwn:
-          known &&
-          selfGrants.concerns(action) &&
-          selfGrants.isOne(action, facts, principalIds, grants),
-      },
-      grants.of(principalIds),
-      grants,
-    )
+    const standing = await ask({ id: asked.principalId })
+    return explainWith(asked, standing, { grants: loader.loaded(), selfGrants })
   }
 
   async function permissionsAt(
@@ -266,13 +165,11 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   ): Promise<readonly Permission[]> {
     await fresh()
     const standing = await ask(principal)
-    const grants = loaded()
-    const roleIds = new Set<string>()
-    for (const id of idsOf(principal, standing)) {
-      for (const scopeKey of scopeKeys(scope)) {
-        for (const { roleId } of grants.madeAt(scopeKey)?.get(id) ?? []) roleIds.add(roleId)
-      }
-    }
+    const grants = loader.loaded()
+    const made = idsOf(principal, standing).flatMap((id) =>
+      scopeKeys(scope).flatMap((scopeKey) => grants.madeAt(scopeKey)?.get(id) ?? []),
+    )
+    const roleIds = new Set(made.map(({ roleId }) => roleId))
     return [...roleIds].flatMap((roleId) => grants.permissionsIn(roleId))
   }
 
@@ -280,10 +177,49 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     allows,
     explain: explainOne,
     permissionsAt,
-    isRoleInUse: (roleId) => index?.isRoleInUse(roleId),
+    isRoleInUse: loader.isRoleInUse,
     async [Symbol.asyncDispose]() {
       await Promise.allSettled([assignments.settled(), groups.settled()])
     },
+  }
+}
+
+function explainWith(
+  { principalId, groups, scope, facts, action: asked }: ExplainedQuestion,
+  standing: Standing,
+  {
+    grants,
+    selfGrants,
+  }: { readonly grants: GrantIndex; readonly selfGrants: ReturnType<typeof createSelfGrants> },
+): Explanation {
+  const action = asked.toLowerCase()
+  const principalIds = idsOf({ id: principalId, groups }, standing)
+  const known = facts.request !== 'unknown' && facts.resource !== 'unknown'
+  return explain(
+    {
+      scopeKeys: scopeKeys(scope),
+      facts: { ...facts, action, principal: standing.attributes },
+      touchesOwn:
+        known &&
+        selfGrants.concerns(action) &&
+        selfGrants.isOne(action, facts, principalIds, grants),
+    },
+    grants.of(principalIds),
+    grants,
+  )
+}
+
+async function standingIn(
+  directory: AuthorizerDependencies['directory'],
+  principalId: string,
+): Promise<Standing> {
+  const [groupIds, attributes] = await Promise.all([
+    directory.groupsOf(principalId),
+    directory.attributesOf?.(principalId),
+  ])
+  return {
+    groupIds,
+    attributes: attributes === undefined ? noAttributes : inLowerCase(attributes),
   }
 }
 

@@ -45,64 +45,7 @@ export interface LedgerFields {
 
 export function ledgerFields(words: VendorWords): LedgerFields {
   const list: LedgerField[] = []
-  const add = (
-    path: string,
-    type: ValueType,
-    place: FieldPlace,
-    read: Read,
-    extra: Partial<Field<Entry>> = {},
-  ): void => {
-    list.push({ path, type, place, read, ...extra })
-  }
-  const shared = (
-    path: string,
-    read: (dimension: Dimension) => unknown,
-    type: ValueType = 'string',
-    values?: readonly string[],
-  ): void =>
-    add(
-      `properties/${path}`,
-      type,
-      { kind: 'dimension' },
-      ({ dimension }) => read(dimension),
-      values === undefined ? {} : { values },
-    )
-  const money = (
-    path: string,
-    column: string,
-    read: (row: Entry['row']) => number | null,
-  ): void => {
-    const place: FieldPlace = { kind: 'column', column, scale: minorScale }
-    add(`properties/${path}/value`, 'number', place, ({ row }) => {
-      const minor = read(row)
-      return minor === null ? null : showMinor(minor)
-    })
-    // Of an amount that is not there, there is no currency.
-    const always = ['sub_total', 'tax', 'amount'].includes(column)
-    add(
-      `properties/${path}/currency`,
-      'string',
-      always ? { kind: 'dimension' } : { kind: 'made' },
-      ({ row, dimension }) => (always || read(row) !== null ? dimension.billingCurrency : null),
-    )
-  }
-  const price = (
-    path: string,
-    column: string,
-    read: (row: Entry['row']) => number | null,
-  ): void => {
-    add(`properties/${path}/value`, 'number', { kind: 'column', column }, ({ row }) => read(row))
-    add(`properties/${path}/currency`, 'string', { kind: 'made' }, ({ row, dimension }) =>
-      read(row) === null ? null : (dimension.pricingCurrency ?? dimension.billingCurrency),
-    )
-  }
-  const measure = (
-    path: string,
-    column: string,
-    type: ValueType,
-    read: (row: Entry['row']) => unknown,
-    extra: Partial<Field<Entry>> = {},
-  ): void => add(path, type, { kind: 'column', column }, ({ row }) => read(row), extra)
+  const { add, shared, money, price, measure } = fieldWriters(list)
 
   add('id', 'string', { kind: 'made' }, (entry) => transactionIdOf(words, entry), {
     ignoreCase: true,
@@ -181,4 +124,67 @@ export function ledgerFields(words: VendorWords): LedgerFields {
       optionalPrefix: 'properties',
     },
   }
+}
+
+/** What adds a field of one sort to the list. */
+function fieldWriters(list: LedgerField[]) {
+  const add = (
+    path: string,
+    type: ValueType,
+    place: FieldPlace,
+    read: Read,
+    extra: Partial<Field<Entry>> = {},
+  ): void => {
+    list.push({ path, type, place, read, ...extra })
+  }
+  const shared = (
+    path: string,
+    read: (dimension: Dimension) => unknown,
+    type: ValueType = 'string',
+    values?: readonly string[],
+  ): void =>
+    add(
+      `properties/${path}`,
+      type,
+      { kind: 'dimension' },
+      ({ dimension }) => read(dimension),
+      values === undefined ? {} : { values },
+    )
+  const money = (
+    path: string,
+    column: string,
+    read: (row: Entry['row']) => number | null,
+  ): void => {
+    const place: FieldPlace = { kind: 'column', column, scale: minorScale }
+    add(`properties/${path}/value`, 'number', place, ({ row }) => {
+      const minor = read(row)
+      return minor === null ? null : showMinor(minor)
+    })
+    // Of an amount that is not there, there is no currency.
+    const always = ['sub_total', 'tax', 'amount'].includes(column)
+    add(
+      `properties/${path}/currency`,
+      'string',
+      always ? { kind: 'dimension' } : { kind: 'made' },
+      ({ row, dimension }) => (always || read(row) !== null ? dimension.billingCurrency : null),
+    )
+  }
+  const price = (
+    path: string,
+    column: string,
+    read: (row: Entry['row']) => number | null,
+  ): void => {
+    add(`properties/${path}/value`, 'number', { kind: 'column', column }, ({ row }) => read(row))
+    add(`properties/${path}/currency`, 'string', { kind: 'made' }, ({ row, dimension }) =>
+      read(row) === null ? null : (dimension.pricingCurrency ?? dimension.billingCurrency),
+    )
+  }
+  const measure = (
+    path: string,
+    column: string,
+    type: ValueType,
+    read: (row: Entry['row']) => unknown,
+    extra: Partial<Field<Entry>> = {},
+  ): void => add(path, type, { kind: 'column', column }, ({ row }) => read(row), extra)
+  return { add, shared, money, price, measure }
 }

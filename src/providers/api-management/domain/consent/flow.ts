@@ -87,14 +87,11 @@ export function openConsentFlow(deps: ConsentDependencies): ConsentFlow {
     if (login === undefined || login.expiresAt <= clock.now()) return undefined
     return { ref, resource, authorization, login }
   }
-  const providerOf = async (key: string): Promise<Resource | undefined> =>
-    services.reader.get(parentKey(key))
-
   const proceed = async (link: string): Promise<Step> => {
     const found = await find(sealedFor.link, link)
     if (found === undefined || found.login.returned !== undefined) return gone
     const { ref, resource } = found
-    const above = await providerOf(resource.id.key)
+    const above = await providerOf(deps, resource.id.key)
     if (above === undefined) return gone
     const provider = above.model as AuthorizationProvider
     const [nonce, browser, verifier] = [ids.secret(32), ids.secret(32), ids.secret(48)]
@@ -130,7 +127,7 @@ export function openConsentFlow(deps: ConsentDependencies): ConsentFlow {
       const found = await find(sealedFor.link, link)
       if (found === undefined || found.login.returned !== undefined) return gone
       if (found.authorization.confirmedAt !== undefined) return proceed(link)
-      const above = await providerOf(found.resource.id.key)
+      const above = await providerOf(deps, found.resource.id.key)
       if (above === undefined) return gone
       const provider = above.model as AuthorizationProvider
       return {
@@ -173,50 +170,71 @@ export function openConsentFlow(deps: ConsentDependencies): ConsentFlow {
       if (error !== undefined || code === undefined) {
         return { kind: 'go', to: returned(login, { error: known(error) }) }
       }
-      const above = await providerOf(ref.key)
-      const verifier = seal.open(sent.sealedVerifier, sealedFor.verifier(ref.key))
-      if (above === undefined || verifier === undefined) return gone
-      const provider = above.model as AuthorizationProvider
-      if (sent.provider !== hashOf(receiverOf(provider))) {
-        deps.log.warn(
-          { authorization: ref.key },
-          'a code was not exchanged: its authorization provider leads elsewhere now',
-        )
-        return {
-          kind: 'stop',
-          reason: 'The authorization provider leads elsewhere now. Begin this sign-in again.',
-        }
-      }
-      const obtained = await obtain(deps, {
-        key: ref.key,
-        provider,
-        form: {
-          grant_type: 'authorization_code',
-          code,
-          redirect_uri: callbackOf(provider, deps),
-          code_verifier: verifier,
-        },
-      })
-      if (!obtained.ok) {
-        deps.log.warn(
-          { authorization: ref.key, error: obtained.code },
-          'a code was not exchanged for a token',
-        )
-        return { kind: 'go', to: returned(login, { error: known(obtained.code) }) }
-      }
-      // A letter first: it stands on command lines, where a dash would begin an option.
-      const consentCode = `c${ids.secret(32)}`
-      const written = await amendLogin(deps, ref, (now) => ({
-        ...now,
-        returned: {
-          codeHash: hashOf(consentCode),
-          codeExpiresAt: clock.now() + codeMilliseconds,
-          tokens: obtained.tokens,
-        },
-      }))
-      return written ? { kind: 'go', to: returned(login, { consentCode }) } : gone
+      return exchange(deps, { ...found, sent, code })
     },
   }
+}
+
+/** The code for tokens, and those for a code of ours that the service is called with. */
+async function exchange(
+  deps: ConsentDependencies,
+  {
+    ref,
+    login,
+    sent,
+    code,
+  }: Found & { readonly sent: NonNullable<Login['sent']>; readonly code: string },
+): Promise<Step> {
+  const { seal, clock, ids } = deps
+  const above = await providerOf(deps, ref.key)
+  const verifier = seal.open(sent.sealedVerifier, sealedFor.verifier(ref.key))
+  if (above === undefined || verifier === undefined) return gone
+  const provider = above.model as AuthorizationProvider
+  if (sent.provider !== hashOf(receiverOf(provider))) {
+    deps.log.warn(
+      { authorization: ref.key },
+      'a code was not exchanged: its authorization provider leads elsewhere now',
+    )
+    return {
+      kind: 'stop',
+      reason: 'The authorization provider leads elsewhere now. Begin this sign-in again.',
+    }
+  }
+  const obtained = await obtain(deps, {
+    key: ref.key,
+    provider,
+    form: {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: callbackOf(provider, deps),
+      code_verifier: verifier,
+    },
+  })
+  if (!obtained.ok) {
+    deps.log.warn(
+      { authorization: ref.key, error: obtained.code },
+      'a code was not exchanged for a token',
+    )
+    return { kind: 'go', to: returned(login, { error: known(obtained.code) }) }
+  }
+  // A letter first: it stands on command lines, where a dash would begin an option.
+  const consentCode = `c${ids.secret(32)}`
+  const written = await amendLogin(deps, ref, (now) => ({
+    ...now,
+    returned: {
+      codeHash: hashOf(consentCode),
+      codeExpiresAt: clock.now() + codeMilliseconds,
+      tokens: obtained.tokens,
+    },
+  }))
+  return written ? { kind: 'go', to: returned(login, { consentCode }) } : gone
+}
+
+async function providerOf(
+  { services }: ConsentDependencies,
+  key: string,
+): Promise<Resource | undefined> {
+  return services.reader.get(parentKey(key))
 }
 
 /** Errors of RFC 6749 pass; whatever else an identity provider says does not reach the address. */

@@ -94,54 +94,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
     },
   })
   let described: EngineDescription | undefined
-
-  async function see(subject: GroupSubject): Promise<Seen> {
-    described ??= await engine.describe()
-    const { desired, token } = subject
-    const found = await engine.observe(token)
-    const images =
-      desired === undefined
-        ? []
-        : allContainers(desired).map((one) =>
-            engineImage(one.properties.image ?? '', around.allowedRegistries),
-          )
-    const complete =
-      found.sandbox === 'up' &&
-      images.length <= found.parts.length &&
-      found.parts.every(({ state }) => state.kind !== 'created')
-    const wanted = [...new Set(images)].filter((image) => image !== '')
-    const present =
-      desired?.intent !== 'running' || complete || described.pullsByItself
-        ? new Set(wanted)
-        : (await engine.observe(token, wanted)).imagesPresent
-    const { imagesPresent: _, hash, address, ...rest } = found
-    return {
-      ...rest,
-      ...(hash === undefined ? {} : { hash }),
-      ...(address === undefined ? {} : { address }),
-      imagesMissing: wanted.filter((image) => !present.has(image)).sort(),
-    }
-  }
-
-  /** By token, the principal that the directory has as far as this process knows; null for none. */
-  const settled = new Map<string, string | null>()
-
-  /**
-   * The group's own identity is in the directory as long as the group is there. No step of an engine, so it is
-   * no step here: it is seen to before the engine is looked at, and costs nothing once it is as it should be.
-   */
-  async function settleIdentity({ id, token, desired }: GroupSubject): Promise<void> {
-    const wanted = desired?.identity?.principalId ?? null
-    if (settled.get(token) === wanted) return
-    if (wanted !== null) {
-      const clientId = uuidOf(`client|${wanted}`)
-      await deps.workloads.give(id.key, { principalId: wanted, clientId, displayName: nameOf(id) })
-    } else if ((await deps.workloads.of(id.key)) !== undefined) {
-      await deps.workloads.take(id.key)
-    }
-    if (desired === undefined) settled.delete(token)
-    else settled.set(token, wanted)
-  }
+  const settleIdentity = identityKeeper(deps.workloads)
 
   return defineReconciler<ContainerGroup, Observed, GroupStep>({
     deadlineSeconds: provisioningSeconds,
@@ -152,7 +105,10 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
       const { token, desired, model } = subject
       index.learn(token, subject.id.key)
       await settleIdentity(subject)
-      const tried = await attempt(() => see(subject))
+      const tried = await attempt(async () => {
+        described ??= await engine.describe()
+        return see(engine, subject, { ...around, pullsByItself: described.pullsByItself })
+      })
       if (!tried.ok) {
         throw new StepFailure(tried.failure.retry, tried.failure.code, tried.failure.message)
       }
@@ -222,6 +178,58 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
       void followHints({ engine, index, ends, clock, timers, log }, wake, signal)
     },
   })
+}
+
+/** What the engine shows of a group, and which of its images are missing. */
+async function see(
+  engine: ContainerEngine,
+  { desired, token }: GroupSubject,
+  around: Pick<Surroundings, 'allowedRegistries'> & Pick<EngineDescription, 'pullsByItself'>,
+): Promise<Seen> {
+  const found = await engine.observe(token)
+  const images =
+    desired === undefined
+      ? []
+      : allContainers(desired).map((one) =>
+          engineImage(one.properties.image ?? '', around.allowedRegistries),
+        )
+  const complete =
+    found.sandbox === 'up' &&
+    images.length <= found.parts.length &&
+    found.parts.every(({ state }) => state.kind !== 'created')
+  const wanted = [...new Set(images)].filter((image) => image !== '')
+  const present =
+    desired?.intent !== 'running' || complete || around.pullsByItself
+      ? new Set(wanted)
+      : (await engine.observe(token, wanted)).imagesPresent
+  const { imagesPresent: _, hash, address, ...rest } = found
+  return {
+    ...rest,
+    ...(hash === undefined ? {} : { hash }),
+    ...(address === undefined ? {} : { address }),
+    imagesMissing: wanted.filter((image) => !present.has(image)).sort(),
+  }
+}
+
+/**
+ * The group's own identity is in the directory as long as the group is there. No step of an engine, so it is
+ * no step here: it is seen to before the engine is looked at, and costs nothing once it is as it should be.
+ */
+function identityKeeper(workloads: WorkloadIdentities): (subject: GroupSubject) => Promise<void> {
+  /** By token, the principal that the directory has as far as this process knows; null for none. */
+  const settled = new Map<string, string | null>()
+  return async ({ id, token, desired }) => {
+    const wanted = desired?.identity?.principalId ?? null
+    if (settled.get(token) === wanted) return
+    if (wanted !== null) {
+      const clientId = uuidOf(`client|${wanted}`)
+      await workloads.give(id.key, { principalId: wanted, clientId, displayName: nameOf(id) })
+    } else if ((await workloads.of(id.key)) !== undefined) {
+      await workloads.take(id.key)
+    }
+    if (desired === undefined) settled.delete(token)
+    else settled.set(token, wanted)
+  }
 }
 
 async function performOn(

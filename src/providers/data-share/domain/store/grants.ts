@@ -12,15 +12,7 @@ import {
 
 const pageRows = 500
 
-export interface Grants {
-  invitation(id: string): Promise<InvitationRow | undefined>
-  invitationAt(resourceKey: string): Promise<InvitationRow | undefined>
-  /** Pending ones after an id, in order of ids. */
-  pending(after: string, limit: number): Promise<readonly InvitationRow[]>
-  writeInvitation(row: InvitationRow): Promise<void>
-  withdraw(resourceKey: string): Promise<void>
-  /** False when it was no longer pending. */
-  reject(id: string): Promise<boolean>
+export interface Grants extends Invitations {
   /** False when the invitation went to another, or is closed. */
   accept(row: GrantRow): Promise<boolean>
   grant(id: string): Promise<GrantRow | undefined>
@@ -30,59 +22,20 @@ export interface Grants {
   removeGrant(subscriptionKey: string): Promise<void>
 }
 
+interface Invitations {
+  invitation(id: string): Promise<InvitationRow | undefined>
+  invitationAt(resourceKey: string): Promise<InvitationRow | undefined>
+  /** Pending ones after an id, in order of ids. */
+  pending(after: string, limit: number): Promise<readonly InvitationRow[]>
+  writeInvitation(row: InvitationRow): Promise<void>
+  withdraw(resourceKey: string): Promise<void>
+  /** False when it was no longer pending. */
+  reject(id: string): Promise<boolean>
+}
+
 export function openGrants(sql: Sql, clock: Clock): Grants {
-  const one = async <T>(rows: Promise<readonly SqlRow[]>, read: (row: SqlRow) => T) => {
-    const [row] = await rows
-    return row === undefined ? undefined : read(row)
-  }
-  const change = (work: (tx: SqlTx) => Promise<unknown>): Promise<number> =>
-    sql.transact(async (tx) => Number(await work(tx)))
   return {
-    invitation: (id) =>
-      one(sql.all('select * from share_invitations where id = ?', id), invitations.row),
-    invitationAt: (key) =>
-      one(sql.all('select * from share_invitations where resource_key = ?', key), invitations.row),
-    async pending(after, limit) {
-      const rows = await sql.all(
-        "select * from share_invitations where status = 'Pending' and id > ? order by id limit ?",
-        after,
-        Math.min(limit, pageRows),
-      )
-      return rows.map(invitations.row)
-    },
-    async writeInvitation(row) {
-      await change((tx) =>
-        tx.run(
-          `insert into share_invitations (id, resource_key, share_key, tenant_id, object_id, email, expires_at,
-              status, sent_at, responded_at, card) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            on conflict (id) do update set expires_at = excluded.expires_at, card = excluded.card`,
-          row.id,
-          row.resourceKey,
-          row.shareKey,
-          row.tenantId,
-          row.objectId,
-          row.email,
-          row.expiresAt,
-          row.status,
-          row.sentAt,
-          row.respondedAt,
-          JSON.stringify(row.card),
-        ),
-      )
-    },
-    async withdraw(resourceKey) {
-      await change((tx) =>
-        tx.run('delete from share_invitations where resource_key = ?', resourceKey),
-      )
-    },
-    reject: async (id) =>
-      (await change((tx) =>
-        tx.run(
-          "update share_invitations set status = 'Rejected', responded_at = ? where id = ? and status = 'Pending'",
-          clock.now(),
-          id,
-        ),
-      )) > 0,
+    ...openInvitations(sql, clock),
     accept: (row) =>
       sql.transact(async (tx) => {
         const taken = await tx.run(
@@ -130,7 +83,7 @@ export function openGrants(sql: Sql, clock: Clock): Grants {
       return rows.map(grants.row)
     },
     async setStatus(id, status, expiresAt) {
-      await change((tx) =>
+      await change(sql, (tx) =>
         tx.run(
           'update share_grants set status = ?, expires_at = ? where id = ?',
           status,
@@ -140,9 +93,71 @@ export function openGrants(sql: Sql, clock: Clock): Grants {
       )
     },
     async removeGrant(subscriptionKey) {
-      await change((tx) =>
+      await change(sql, (tx) =>
         tx.run('delete from share_grants where subscription_key = ?', subscriptionKey),
       )
     },
   }
+}
+
+function openInvitations(sql: Sql, clock: Clock): Invitations {
+  return {
+    invitation: (id) =>
+      one(sql.all('select * from share_invitations where id = ?', id), invitations.row),
+    invitationAt: (key) =>
+      one(sql.all('select * from share_invitations where resource_key = ?', key), invitations.row),
+    async pending(after, limit) {
+      const rows = await sql.all(
+        "select * from share_invitations where status = 'Pending' and id > ? order by id limit ?",
+        after,
+        Math.min(limit, pageRows),
+      )
+      return rows.map(invitations.row)
+    },
+    async writeInvitation(row) {
+      await change(sql, (tx) =>
+        tx.run(
+          `insert into share_invitations (id, resource_key, share_key, tenant_id, object_id, email, expires_at,
+              status, sent_at, responded_at, card) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            on conflict (id) do update set expires_at = excluded.expires_at, card = excluded.card`,
+          row.id,
+          row.resourceKey,
+          row.shareKey,
+          row.tenantId,
+          row.objectId,
+          row.email,
+          row.expiresAt,
+          row.status,
+          row.sentAt,
+          row.respondedAt,
+          JSON.stringify(row.card),
+        ),
+      )
+    },
+    async withdraw(resourceKey) {
+      await change(sql, (tx) =>
+        tx.run('delete from share_invitations where resource_key = ?', resourceKey),
+      )
+    },
+    reject: async (id) =>
+      (await change(sql, (tx) =>
+        tx.run(
+          "update share_invitations set status = 'Rejected', responded_at = ? where id = ? and status = 'Pending'",
+          clock.now(),
+          id,
+        ),
+      )) > 0,
+  }
+}
+
+async function one<T>(
+  rows: Promise<readonly SqlRow[]>,
+  read: (row: SqlRow) => T,
+): Promise<T | undefined> {
+  const [row] = await rows
+  return row === undefined ? undefined : read(row)
+}
+
+async function change(sql: Sql, work: (tx: SqlTx) => Promise<number>): Promise<number> {
+  return sql.transact(work)
 }

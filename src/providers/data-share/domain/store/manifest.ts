@@ -3,8 +3,8 @@
  * transaction with the numbers. A full copy has rows of its own until it is published; then one pointer moves.
  */
 
-import type { CopyJournal, CopyTask, Counted, Item, Todo } from '#engines/copy/engine.ts'
-import type { Sql, SqlTx } from '#stores/store.ts'
+import type { CopyJournal, CopyTask, Counted, DoneItem, Item, Todo } from '#engines/copy/engine.ts'
+import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import type { Runs } from './runs.ts'
 import type { Detail, Run } from './tables.ts'
 
@@ -45,26 +45,6 @@ export function openManifest(deps: ManifestDependencies): CopyJournal {
   const isFull = task.mode === 'full' || known.stage === ''
   const stage = isFull ? task.run : known.stage
 
-  const count = (tx: SqlTx, counted: Counted, underway: Counted): Promise<number> =>
-    tx.run(
-      `update share_details set files_read = files_read + ?, files_written = files_written + ?,
-          rows_read = rows_read + ?, rows_copied = rows_copied + ?, size_read = size_read + ?,
-          size_written = size_written + ?, live_rows_read = ?, live_rows_copied = ?, live_size_read = ?,
-          live_size_written = ? where run_id = ? and place = ?`,
-      counted.filesRead ?? 0,
-      counted.filesWritten ?? 0,
-      counted.rowsRead ?? 0,
-      counted.rowsCopied ?? 0,
-      counted.sizeRead ?? 0,
-      counted.sizeWritten ?? 0,
-      underway.rowsRead ?? 0,
-      underway.rowsCopied ?? 0,
-      underway.sizeRead ?? 0,
-      underway.sizeWritten ?? 0,
-      run.id,
-      detail.place,
-    )
-
   return {
     async todo(items) {
       const [from, to] = rangeOf(items.map(({ key }) => key))
@@ -94,24 +74,7 @@ export function openManifest(deps: ManifestDependencies): CopyJournal {
     async commit({ done, counted, underway, part }) {
       await sql.transact(async (tx) => {
         await runs.assert(tx, run)
-        for (let at = 0; at < done.length; at += rowsAtOnce) {
-          const some = done.slice(at, at + rowsAtOnce)
-          const places = some.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')
-          await tx.run(
-            `insert into share_items (token, stage, item, etag, size, digest, run_id) values ${places}
-              on conflict (token, stage, item) do update set etag = excluded.etag, size = excluded.size,
-                digest = excluded.digest, run_id = excluded.run_id`,
-            ...some.flatMap(({ key, etag, size, digest }) => [
-              token,
-              stage,
-              key,
-              etag,
-              size,
-              digest,
-              task.run,
-            ]),
-          )
-        }
+        await insertItems(tx, { token, stage, run: task.run }, done)
         if (part !== undefined) {
           await tx.run(
             `insert into share_parts (token, stage, item, etag, position) values (?, ?, ?, ?, ?)
@@ -123,7 +86,7 @@ export function openManifest(deps: ManifestDependencies): CopyJournal {
             part.offset,
           )
         }
-        await count(tx, counted, underway)
+        await count(tx, deps, counted, underway)
       })
     },
     async holds(keys) {
@@ -165,12 +128,7 @@ export function openManifest(deps: ManifestDependencies): CopyJournal {
         after ?? '',
         limit,
       )
-      return rows.map((row) => ({
-        key: String(row['item']),
-        etag: String(row['etag']),
-        size: Number(row['size']),
-        digest: String(row['digest']),
-      }))
+      return rows.map(toDoneItem)
     },
     async published({ replaces, watermark, counted, note }) {
       await sql.transact(async (tx) => {
@@ -190,12 +148,73 @@ export function openManifest(deps: ManifestDependencies): CopyJournal {
           run.id,
           detail.place,
         )
-        if (counted !== undefined && isNews > 0) await count(tx, counted, {})
+        if (counted !== undefined && isNews > 0) await count(tx, deps, counted, {})
       })
       if (note !== undefined) deps.onNote(note)
       if (replaces) await purge(sql, token, stage)
     },
   }
+}
+
+function toDoneItem(row: SqlRow): DoneItem {
+  return {
+    key: String(row['item']),
+    etag: String(row['etag']),
+    size: Number(row['size']),
+    digest: String(row['digest']),
+  }
+}
+
+async function insertItems(
+  tx: SqlTx,
+  { token, stage, run }: { readonly token: string; readonly stage: string; readonly run: string },
+  done: readonly DoneItem[],
+): Promise<void> {
+  for (let at = 0; at < done.length; at += rowsAtOnce) {
+    const some = done.slice(at, at + rowsAtOnce)
+    const places = some.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')
+    await tx.run(
+      `insert into share_items (token, stage, item, etag, size, digest, run_id) values ${places}
+        on conflict (token, stage, item) do update set etag = excluded.etag, size = excluded.size,
+          digest = excluded.digest, run_id = excluded.run_id`,
+      ...some.flatMap(({ key, etag, size, digest }) => [
+        token,
+        stage,
+        key,
+        etag,
+        size,
+        digest,
+        run,
+      ]),
+    )
+  }
+}
+
+/** Adds to the numbers of the data set; those under way stand in the place of the ones before. */
+function count(
+  tx: SqlTx,
+  { run, detail }: Pick<ManifestDependencies, 'run' | 'detail'>,
+  counted: Counted,
+  underway: Counted,
+): Promise<number> {
+  return tx.run(
+    `update share_details set files_read = files_read + ?, files_written = files_written + ?,
+        rows_read = rows_read + ?, rows_copied = rows_copied + ?, size_read = size_read + ?,
+        size_written = size_written + ?, live_rows_read = ?, live_rows_copied = ?, live_size_read = ?,
+        live_size_written = ? where run_id = ? and place = ?`,
+    counted.filesRead ?? 0,
+    counted.filesWritten ?? 0,
+    counted.rowsRead ?? 0,
+    counted.rowsCopied ?? 0,
+    counted.sizeRead ?? 0,
+    counted.sizeWritten ?? 0,
+    underway.rowsRead ?? 0,
+    underway.rowsCopied ?? 0,
+    underway.sizeRead ?? 0,
+    underway.sizeWritten ?? 0,
+    run.id,
+    detail.place,
+  )
 }
 
 /** What earlier full copies and broken-off ones left, in bounded steps. */

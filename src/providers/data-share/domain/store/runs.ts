@@ -36,7 +36,17 @@ function groupOf(key: string): string {
   return `${key.split('/', 5).join('/')}/`
 }
 
-export interface Runs {
+/** The rows of a run's data sets. */
+interface RunDetails {
+  plan(run: Run, details: readonly PlannedDetail[], isLast: boolean): Promise<void>
+  /** Those not ended yet, in order. */
+  open(runId: string, after: number, limit: number): Promise<readonly Detail[]>
+  beginDetail(run: Run, place: number): Promise<void>
+  endDetail(run: Run, place: number, status: DetailStatus, message: string | null): Promise<void>
+  tally(runId: string): Promise<Readonly<Record<string, number>>>
+}
+
+export interface Runs extends RunDetails {
   /** The id of the run under way when there is one already, and then nothing is written. */
   begin(run: Pick<Run, 'id' | 'subscriptionKey' | 'shareKey' | 'mode'>): Promise<string | undefined>
   find(id: string): Promise<Run | undefined>
@@ -49,13 +59,7 @@ export interface Runs {
   renew(run: Run): Promise<{ readonly cancelled: boolean }>
   /** Leases of a process that is gone; for a store that one process has at a time. */
   freeAll(): Promise<void>
-  plan(run: Run, details: readonly PlannedDetail[], isLast: boolean): Promise<void>
-  /** Those not ended yet, in order. */
-  open(runId: string, after: number, limit: number): Promise<readonly Detail[]>
-  beginDetail(run: Run, place: number): Promise<void>
-  endDetail(run: Run, place: number, status: DetailStatus, message: string | null): Promise<void>
   end(run: Run, status: RunStatus, message: string | null): Promise<void>
-  tally(runId: string): Promise<Readonly<Record<string, number>>>
   removeOf(subscriptionKey: string): Promise<void>
   /** In the transaction of a write of the run's worker. Throws `LeaseLost`. */
   assert(tx: SqlTx, run: Run): Promise<void>
@@ -63,19 +67,12 @@ export interface Runs {
 
 export function openRuns(sql: Sql, clock: Clock): Runs {
   const leaseEnd = (): number => clock.now() + leaseSeconds * 1000
-  const assert = async (tx: SqlTx, run: Run): Promise<void> => {
-    const held = await tx.run(
-      `update share_runs set lease_until = ? where id = ? and fence = ? and ${active}`,
-      leaseEnd(),
-      run.id,
-      run.fence,
-    )
-    if (held === 0) throw new LeaseLost()
-  }
+  const assert = (tx: SqlTx, run: Run): Promise<void> => prolong(tx, run, leaseEnd())
   const runs = async (text: string, ...values: readonly SqlValue[]): Promise<readonly Run[]> =>
     (await sql.all(text, ...values)).map(runsTable.row)
   return {
     assert,
+    ...openDetails(sql, clock, assert),
     begin: (run) =>
       sql.transact(async (tx) => {
         const taken = await tx.run(
@@ -167,6 +164,52 @@ export function openRuns(sql: Sql, clock: Clock): Runs {
     async freeAll() {
       await sql.transact((tx) => tx.run(`update share_runs set lease_until = 0 where ${active}`))
     },
+    async end(run, status, message) {
+      await sql.transact(async (tx) => {
+        await assert(tx, run)
+        if (status === 'Cancelled') {
+          await tx.run(
+            `update share_details set status = 'Cancelled', ended_at = ?
+              where run_id = ? and status in ('Queued', 'InProgress')`,
+            clock.now(),
+            run.id,
+          )
+        }
+        await tx.run(
+          'update share_runs set status = ?, message = coalesce(message, ?), ended_at = ? where id = ?',
+          status,
+          message,
+          clock.now(),
+          run.id,
+        )
+        await tx.run('delete from share_active where run_id = ?', run.id)
+      })
+    },
+    async removeOf(subscriptionKey) {
+      await sql.transact(async (tx) => {
+        await tx.run(
+          'delete from share_details where run_id in (select id from share_runs where subscription_key = ?)',
+          subscriptionKey,
+        )
+        await tx.run('delete from share_runs where subscription_key = ?', subscriptionKey)
+        await tx.run('delete from share_active where subscription_key = ?', subscriptionKey)
+      })
+    },
+  }
+}
+
+async function prolong(tx: SqlTx, run: Run, until: number): Promise<void> {
+  const held = await tx.run(
+    `update share_runs set lease_until = ? where id = ? and fence = ? and ${active}`,
+    until,
+    run.id,
+    run.fence,
+  )
+  if (held === 0) throw new LeaseLost()
+}
+
+function openDetails(sql: Sql, clock: Clock, assert: Runs['assert']): RunDetails {
+  return {
     async plan(run, details, isLast) {
       await sql.transact(async (tx) => {
         await assert(tx, run)
@@ -224,43 +267,12 @@ export function openRuns(sql: Sql, clock: Clock): Runs {
         )
       })
     },
-    async end(run, status, message) {
-      await sql.transact(async (tx) => {
-        await assert(tx, run)
-        if (status === 'Cancelled') {
-          await tx.run(
-            `update share_details set status = 'Cancelled', ended_at = ?
-              where run_id = ? and status in ('Queued', 'InProgress')`,
-            clock.now(),
-            run.id,
-          )
-        }
-        await tx.run(
-          'update share_runs set status = ?, message = coalesce(message, ?), ended_at = ? where id = ?',
-          status,
-          message,
-          clock.now(),
-          run.id,
-        )
-        await tx.run('delete from share_active where run_id = ?', run.id)
-      })
-    },
     async tally(runId) {
       const rows = await sql.all(
         'select status, count(*) as n from share_details where run_id = ? group by status',
         runId,
       )
       return Object.fromEntries(rows.map((row) => [String(row['status']), Number(row['n'])]))
-    },
-    async removeOf(subscriptionKey) {
-      await sql.transact(async (tx) => {
-        await tx.run(
-          'delete from share_details where run_id in (select id from share_runs where subscription_key = ?)',
-          subscriptionKey,
-        )
-        await tx.run('delete from share_runs where subscription_key = ?', subscriptionKey)
-        await tx.run('delete from share_active where subscription_key = ?', subscriptionKey)
-      })
     },
   }
 }

@@ -1,0 +1,180 @@
+/**
+ * What a process knows of the installation's key: reads from the store which key seals and whether a rotation is under
+ * way, holds the keys that follow from it, and joins a rotation that begins.
+ */
+
+import type { Clock, Ids, Log } from '#kernel/ports.ts'
+import type { Keyring } from '#sealing/keyring.ts'
+import type { SealingKey } from '#sealing/sealing-key.ts'
+import { type Store, StoreUnavailable } from '#stores/store.ts'
+import { join, type RotationRow, readKeyState } from './rotation-record.ts'
+
+/** How often a key that is missing is looked for. */
+const askMilliseconds = 10_000
+
+/** For one process on one file nothing has to be waited for. */
+const defaultWaits: Readonly<Record<Store['dialect'], RotationWaits>> = {
+  sqlite: { pollMilliseconds: 0, knownMilliseconds: 0, waitMilliseconds: 0, silentMilliseconds: 0 },
+  postgres: {
+    pollMilliseconds: 1000,
+    knownMilliseconds: 3000,
+    waitMilliseconds: 5000,
+    silentMilliseconds: 8000,
+  },
+}
+
+export interface RotationWaits {
+  /** How often the state is read. */
+  readonly pollMilliseconds: number
+  /** How old it may be where a transaction begins. */
+  readonly knownMilliseconds: number
+  /** After a change, until every process that begins a transaction knows of it. */
+  readonly waitMilliseconds: number
+  /** After which another process takes the work over. */
+  readonly silentMilliseconds: number
+}
+
+export interface RotationOptions {
+  /** Not the guarded one. */
+  readonly store: Store
+  readonly keyring: Keyring
+  /** The keys this process was started with. */
+  readonly keys: readonly SealingKey[]
+  /** The next key, where it is given now: asked when a rotation begins or is heard of. */
+  readonly nextKey: () => SealingKey | undefined
+  /** The rotation to that key has ended: the next start must find it. */
+  readonly onRotated: (to: SealingKey) => void
+  /** For the operator: which process this is. */
+  readonly place: string
+  readonly clock: Clock
+  /** Milliseconds that nobody moves. */
+  readonly ticks: () => number
+  readonly ids: Ids
+  readonly log: Log
+  /** Those of the store’s dialect when left out. */
+  readonly waits?: RotationWaits
+}
+
+export interface RotationFollower {
+  /** Of this process. */
+  readonly processId: string
+  readonly wait: RotationWaits
+  /** The rotation as last seen, and since when its row looks like that. */
+  readonly seen: { readonly row: RotationRow; readonly at: number } | undefined
+  /** Throws `StoreUnavailable` where this process lacks a key. */
+  refresh(): Promise<void>
+  /** Was the state read just now? By both clocks: one stands still while a machine sleeps, the other may be set back. */
+  isKnown(): boolean
+  hold(key: SealingKey): void
+}
+
+export function followRotation(options: RotationOptions): RotationFollower {
+  const { store, keyring, clock, ticks, log } = options
+  const wait = options.waits ?? defaultWaits[store.dialect]
+  const processId = options.ids.uuid()
+  const held = new Map(options.keys.map((key) => [key.proof, key]))
+  /** The key of the next start. */
+  let lasting = options.keys[0]?.proof
+  let replaced: SealingKey | undefined
+  let asked: number | undefined
+  let known: { at: number; clock: number } | undefined
+  let refreshing: Promise<void> | undefined
+  /** What was joined, by the proof of its new key and whether it was held. */
+  let joined: string | undefined
+  let seen: { row: RotationRow; at: number } | undefined
+
+  function find(proof: string): SealingKey | undefined {
+    const mayAsk = asked === undefined || ticks() - asked >= askMilliseconds
+    if (!held.has(proof) && mayAsk) {
+      asked = ticks()
+      const next = nextKey()
+      if (next !== undefined) held.set(next.proof, next)
+    }
+    return held.get(proof)
+  }
+
+  function nextKey(): SealingKey | undefined {
+    try {
+      return options.nextKey()
+    } catch (error) {
+      log.error({ err: error }, 'the next key of the installation cannot be read')
+      return undefined
+    }
+  }
+
+  function need(proof: string): SealingKey {
+    const key = find(proof)
+    if (key !== undefined) return key
+    throw new StoreUnavailable(
+      `this store belongs to an installation with another key: it needs ${proof.slice(0, 12)}, and this process has ${[...held.values()].map(({ id }) => id).join(', ')}. Give this process that key (ARMATURE_KEY, ARMATURE_KEY_FILE, ARMATURE_KEY_COMMAND, or installation.key of the first home); while a rotation is under way it needs the old key and the new one (ARMATURE_KEY_NEXT and the like, or installation.key.next).`,
+      'never',
+    )
+  }
+
+  async function read(): Promise<void> {
+    const at = { at: ticks(), clock: clock.now() }
+    const { proof, rotation } = await readKeyState(store.sql)
+    if (proof === undefined) return
+    if (rotation === undefined) settle(proof)
+    else await follow(rotation)
+    known = at
+  }
+
+  /** No rotation is under way. */
+  function settle(proof: string): void {
+    seen = undefined
+    joined = undefined
+    const old = keyring.current.proof === proof ? replaced : keyring.current
+    const key = need(proof)
+    // What this process has in memory may be sealed with the old key, and may still be written.
+    keyring.hold(key, old === undefined ? {} : { replaces: [old] })
+    replaced = old
+    if (key.proof === lasting) return
+    lasting = key.proof
+    options.onRotated(key)
+    log.info({ keyId: key.id }, "the installation's key was rotated")
+  }
+
+  async function follow(rotation: RotationRow): Promise<void> {
+    const isSilent = seen?.row.beat === rotation.beat && seen.row.owner === rotation.owner
+    seen = { row: rotation, at: isSilent && seen !== undefined ? seen.at : ticks() }
+    const from = need(rotation.from)
+    if (rotation.phase === 'gathering') {
+      const to = find(rotation.to)
+      keyring.hold(from, { opens: to === undefined ? [] : [to] })
+      const joining = `${rotation.to} ${to !== undefined}`
+      if (joined !== joining) {
+        await join(store.sql, { process: processId, place: options.place, holds: to !== undefined })
+        joined = joining
+      }
+      return
+    }
+    const to = need(rotation.to)
+    replaced = from
+    keyring.hold(to, { opens: [from], replaces: [from] })
+  }
+
+  function refresh(): Promise<void> {
+    refreshing ??= read().finally(() => {
+      refreshing = undefined
+    })
+    return refreshing
+  }
+
+  function isKnown(): boolean {
+    if (known === undefined) return false
+    const since = Math.max(ticks() - known.at, Math.abs(clock.now() - known.clock))
+    return since <= wait.knownMilliseconds
+  }
+
+  return {
+    processId,
+    wait,
+    get seen() {
+      return seen
+    },
+    refresh,
+    isKnown,
+    hold: (key) => void held.set(key.proof, key),
+  }
+}

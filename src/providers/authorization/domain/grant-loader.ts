@@ -1,0 +1,113 @@
+/** Fills the index of grants from the store, and keeps it at the position of the feed. */
+
+import { parseResourceId } from '#kernel/resource-id.ts'
+import { qualify, type VendorWords } from '#kernel/vendor.ts'
+import type { Reader, Resource } from '#plane/declare/resource.ts'
+import type { RoleAssignment } from '../resources/role-assignments/model.ts'
+import type { RoleDefinition } from '../resources/role-definitions/model.ts'
+import { builtInRoles } from './built-in-roles.ts'
+import { createConditionReader } from './conditions/read.ts'
+import type { Position } from './freshness.ts'
+import { createGrantIndex, type GrantIndex } from './grant-index.ts'
+import { defaultAuthorizationLimits } from './limits.ts'
+
+/** An ordered log of changed keys, as the store gives it (its `Feed`). */
+export interface ChangeFeed {
+  /** Fresh: a change acknowledged anywhere is seen by the next call. Synchronous where that is free. */
+  position(): Position
+  /** Keys changed after `position`, oldest first, with the position of the last. */
+  since(
+    position: number,
+    limit: number,
+  ): Promise<{ readonly position: number; readonly keys: readonly string[] }>
+}
+
+interface GrantLoader {
+  /** Brings the index from one position of the feed to another, or a later one. */
+  catchUp(from: number | undefined, to: number): Promise<number>
+  loaded(): GrantIndex
+  /** `undefined` before the first load. */
+  isRoleInUse(roleId: string): boolean | undefined
+}
+
+const rowsAtOnce = 1000
+const types = ['Authorization/roleDefinitions', 'Authorization/roleAssignments'] as const
+
+/** `onChange`: what was decided by the index until now is void. */
+export function createGrantLoader(
+  {
+    words,
+    feed,
+    reader,
+  }: {
+    readonly words: VendorWords
+    readonly feed: ChangeFeed
+    readonly reader: Pick<Reader, 'get' | 'list'>
+  },
+  onChange: () => void,
+): GrantLoader {
+  const builtIns = builtInRoles(words)
+  const roleType = `${qualify(words, 'Authorization').toLowerCase()}/roledefinitions`
+  const readCondition = createConditionReader(words, defaultAuthorizationLimits)
+  let index: GrantIndex | undefined
+
+  async function catchUp(from: number | undefined, to: number): Promise<number> {
+    if (from === undefined || index === undefined) {
+      index = await load()
+      onChange()
+      return to
+    }
+    let at = from
+    while (at < to) {
+      const { position, keys } = await feed.since(at, rowsAtOnce)
+      if (position <= at) throw new Error('the authorization feed moved, but lists no change')
+      for (const key of new Set(keys)) put(index, key, await reader.get(key))
+      at = position
+      onChange()
+    }
+    return at
+  }
+
+  /** Rows may change while this reads; what changed after the position is read again by `catchUp`. */
+  async function load(): Promise<GrantIndex> {
+    const fresh = createGrantIndex(builtIns, readCondition)
+    for (const type of types) {
+      let after: string | undefined
+      for (;;) {
+        const rows = await reader.list({
+          type,
+          under: '/',
+          ...(after === undefined ? {} : { after }),
+          limit: rowsAtOnce,
+        })
+        for (const row of rows) put(fresh, row.id.key, row)
+        after = rows.at(-1)?.id.key
+        if (rows.length < rowsAtOnce || after === undefined) break
+      }
+    }
+    return fresh
+  }
+
+  function put(into: GrantIndex, key: string, row: Resource | undefined): void {
+    if (row === undefined) {
+      into.remove(key)
+      return
+    }
+    const last = parseResourceId(key)?.segments.at(-1)
+    // The feed carries these two types alone, and their models were made by their own `toModel`.
+    if (`${last?.namespace}/${last?.types.join('/')}`.toLowerCase() === roleType) {
+      into.putRole(row as Resource<RoleDefinition>)
+    } else {
+      into.putAssignment(row as Resource<RoleAssignment>)
+    }
+  }
+
+  return {
+    catchUp,
+    loaded() {
+      if (index === undefined) throw new Error('the index of assignments is not loaded')
+      return index
+    },
+    isRoleInUse: (roleId) => index?.isRoleInUse(roleId),
+  }
+}
