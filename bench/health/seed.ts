@@ -42,8 +42,7 @@ export async function seedEvents(seed: Seed): Promise<void> {
         )
         const touched = at % 50 === 0 ? [...named, seed.asked] : named
         const made = published(
-          id,
-          '/',
+          { trackingId: id, owner: '/' },
           {
             properties: {
               eventType: types[at % 4],

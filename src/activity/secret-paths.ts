@@ -60,13 +60,12 @@ const givenMax = 60
 /** The places of the body where a secret stands, as text. */
 export function secretsInBody(secrets: readonly SecretPath[], body: unknown): readonly string[] {
   const found: string[] = []
-  for (const secret of secrets) collectSecrets(secret, 0, body, '', found)
+  for (const secret of secrets) collectSecrets({ secret, at: 0 }, body, '', found)
   return found
 }
 
 function collectSecrets(
-  secret: SecretPath,
-  at: number,
+  { secret, at }: { readonly secret: SecretPath; readonly at: number },
   value: unknown,
   path: string,
   found: string[],
@@ -82,6 +81,6 @@ function collectSecrets(
   for (const [key, member] of Object.entries(value)) {
     if (name !== '*' && name !== key) continue
     const next = isList ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`
-    collectSecrets(secret, at + 1, member, next, found)
+    collectSecrets({ secret, at: at + 1 }, member, next, found)
   }
 }

@@ -265,7 +265,7 @@ function createReaders(deps: BusinessDependencies): (request: BusinessRequest) =
 async function created(writing: PreparedWrite): Promise<BusinessAnswer> {
   const { parsed, entity, context, budget } = writing
   const place = placeOf(parsed, writing.resolved)
-  const row = await create(context, model, entity, parsed.body ?? {}, place)
+  const row = await create(context, model, { entity, body: parsed.body ?? {}, place })
   const after = await writing.show(row, budget)
   await writing.record({
     operation: `${entity.set}/write`,

@@ -54,8 +54,7 @@ export interface Watched {
 export async function watchDeployment(
   terminal: Terminal,
   connection: Connection,
-  place: DeploymentPlace,
-  name: string,
+  { place, name }: { readonly place: DeploymentPlace; readonly name: string },
   draws: boolean,
 ): Promise<Watched> {
   const path = await deploymentPath(connection, place, name)

@@ -94,8 +94,7 @@ export function stepBody({ region, summary, tag }: StepValues): object {
 export async function takeStep(
   connection: Connection,
   place: HealthPlace,
-  id: string,
-  step: string,
+  { id, step }: { readonly id: string; readonly step: string },
   body: object,
 ): Promise<unknown> {
   const path = eventsPath(connection, place, id, step)

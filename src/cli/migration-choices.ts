@@ -87,7 +87,7 @@ function answersTo(status: MigrationStatus): readonly Choice[] {
       return status.mayBeSetUp ? [] : [{ key: 'l', text, leads: { kind: 'patch', properties } }]
     }
     case 'WaitingForDBsToMigrateSpecification':
-      return [names('d', 'name the databases', undefined, 'dbsToMigrate', {})]
+      return [names('d', 'name the databases', { property: 'dbsToMigrate' }, {})]
     case 'WaitingForDataMigrationScheduling':
     case 'WaitingForDataMigrationWindow':
       return [
@@ -119,7 +119,12 @@ function cutovers(ready: readonly string[], areAll: boolean): readonly Choice[] 
     leads: { kind: 'patch', properties },
   }
   const flag = { triggerCutover: 'True' }
-  const some = names('s', 'cut over some', ready, 'dbsToTriggerCutoverOn', flag)
+  const some = names(
+    's',
+    'cut over some',
+    { known: ready, property: 'dbsToTriggerCutoverOn' },
+    flag,
+  )
   return ready.length === 1 ? [all] : [all, some]
 }
 
@@ -127,8 +132,7 @@ function cutovers(ready: readonly string[], areAll: boolean): readonly Choice[] 
 function names(
   key: string,
   text: string,
-  known: readonly string[] | undefined,
-  property: string,
+  { known, property }: { readonly known?: readonly string[]; readonly property: string },
   more: object,
 ): Choice {
   const which = known === undefined ? '' : ` of ${known.join(', ')}`

@@ -27,10 +27,18 @@ export function describe({
   return types.flatMap((type) => [
     ...verbs.filter(({ verb }) => type.verbs.has(verb)).flatMap((one) => ofVerb(type, one)),
     ...Object.entries(type.actions).map(([name, action]) =>
-      ofAction(type, name, action, `${itemPath(type)}/${name}`, `${type.permission}/${name}`),
+      ofAction(
+        type,
+        { name, action },
+        { path: `${itemPath(type)}/${name}`, permission: `${type.permission}/${name}` },
+      ),
     ),
     ...Object.values(type.collectionActions).map((action) =>
-      ofAction(type, type.words.at(-1) ?? '', action, collectionPath(type), type.permission),
+      ofAction(
+        type,
+        { name: type.words.at(-1) ?? '', action },
+        { path: collectionPath(type), permission: type.permission },
+      ),
     ),
   ])
 }
@@ -92,10 +100,8 @@ function bodyOf(
 
 function ofAction(
   type: CompiledType,
-  name: string,
-  action: Action<unknown>,
-  path: string,
-  permission: string,
+  { name, action }: { readonly name: string; readonly action: Action<unknown> },
+  { path, permission }: { readonly path: string; readonly permission: string },
 ): RouteDescription {
   const needs =
     action.permission === undefined

@@ -42,11 +42,10 @@ export async function readRange(
   composer: Composer,
   reader: Reader,
   range: KeysetRange,
-  after: Cursor | undefined,
-  limit: number,
+  { after, limit }: PageBounds,
 ): Promise<Stretch> {
   const where = behindCursor(composer.sql, range, after)
-  const rows = await readRows(composer, reader, { ...range, where }, limit)
+  const rows = await readRows(composer, reader, { ...range, where }, { limit })
   return { rows, end: rows.length < limit ? undefined : lastCursor(range.order, rows) }
 }
 
@@ -67,11 +66,16 @@ export async function readWindow(
   if (range.isNarrow === true) {
     const rows = await readAll(composer, reader, narrowWindow(sql, { ...range, where }, options))
     if (rows.length === limit) return { rows, end: lastCursor(range.order, rows) }
-    return { rows, end: await edgeOf(composer, reader, { ...range, where }, after, window) }
+    return { rows, end: await edgeOf(composer, reader, { ...range, where }, { after, window }) }
   }
-  const edge = await edgeOf(composer, reader, { ...range, where }, after, window)
+  const edge = await edgeOf(composer, reader, { ...range, where }, { after, window })
   const within = edge === undefined ? where : [...where, upTo(sql, range.order, edge)]
-  const rows = await readRows(composer, reader, { ...range, where: [...within, condition] }, limit)
+  const rows = await readRows(
+    composer,
+    reader,
+    { ...range, where: [...within, condition] },
+    { limit },
+  )
   // As many as were asked for: there may be more in the window.
   return { rows, end: rows.length === limit ? lastCursor(range.order, rows) : edge }
 }
@@ -87,6 +91,12 @@ function narrowWindow(
     where ${condition} order by ${sorted} limit ${limit}`
 }
 
+/** Rows after a cursor, so many at the most. */
+export interface PageBounds {
+  readonly after?: Cursor | undefined
+  readonly limit: number
+}
+
 interface Window {
   readonly condition: Condition
   readonly window: number
@@ -98,8 +108,7 @@ async function edgeOf(
   composer: Composer,
   reader: Reader,
   { table, where, order, isDense = false }: KeysetRange,
-  after: Cursor | undefined,
-  window: number,
+  { after, window }: { readonly after: Cursor | undefined; readonly window: number },
 ): Promise<Cursor | undefined> {
   const { sql } = composer
   const [first] = order
@@ -117,8 +126,7 @@ export async function readRows(
   composer: Composer,
   reader: Reader,
   { table, where, order, columns }: KeysetRange,
-  limit: number,
-  sortedBy = order,
+  { limit, sortedBy = order }: { readonly limit: number; readonly sortedBy?: readonly OrderKey[] },
 ): Promise<readonly SqlRow[]> {
   const { sql } = composer
   const isWhole = columns === undefined

@@ -13,6 +13,7 @@ import {
   type KeysetRange,
   lastCursor,
   type OrderKey,
+  type PageBounds,
   readRows,
   type Stretch,
 } from './keyset-page.ts'
@@ -27,8 +28,7 @@ export async function readPartialOrder(
   composer: Composer,
   reader: Reader,
   range: KeysetRange,
-  after: Cursor | undefined,
-  limit: number,
+  { after, limit }: PageBounds,
 ): Promise<Stretch> {
   const { sql } = composer
   const found = await page(range.order, after, limit, [])
@@ -49,7 +49,7 @@ export async function readPartialOrder(
     const past: Condition[] = [...fixed]
     const value = from?.[0]
     if (from !== undefined && value !== undefined) {
-      found.push(...(await group(first, value, rest, from.slice(1), most, fixed)))
+      found.push(...(await group({ first, value, rest }, { from: from.slice(1), most }, fixed)))
       past.push(comparedKey(sql, first.text, first.direction === 'asc' ? '>' : '<', value))
     }
     const left = most - found.length
@@ -62,17 +62,24 @@ export async function readPartialOrder(
     }
     const whole = comparedKey(sql, first.text, first.direction === 'asc' ? '<' : '>', ending)
     found.push(...(await rows(order.map(withoutIndex), [...past, whole], left)))
-    found.push(...(await group(first, ending, rest, undefined, most - found.length, fixed)))
+    found.push(
+      ...(await group({ first, value: ending, rest }, { most: most - found.length }, fixed)),
+    )
     return found
   }
 
   /** Rows of one value of the first key, by the others. */
   async function group(
-    first: OrderKey,
-    value: string | number,
-    rest: readonly OrderKey[],
-    from: Cursor | undefined,
-    most: number,
+    {
+      first,
+      value,
+      rest,
+    }: {
+      readonly first: OrderKey
+      readonly value: string | number
+      readonly rest: readonly OrderKey[]
+    },
+    { from, most }: { readonly from?: Cursor | undefined; readonly most: number },
     fixed: readonly Condition[],
   ): Promise<readonly SqlRow[]> {
     const own = [...fixed, comparedKey(sql, first.text, '=', value)]
@@ -106,8 +113,7 @@ export async function readPartialOrder(
       composer,
       reader,
       { ...range, where: [...range.where, ...past], order: [first], columns: [] },
-      count,
-      alongIndex,
+      { limit: count, sortedBy: alongIndex },
     )
     return heads.length < count ? undefined : lastCursor([first], heads)?.[0]
   }
@@ -117,7 +123,12 @@ export async function readPartialOrder(
     bounds: readonly Condition[],
     most: number,
   ): Promise<readonly SqlRow[]> {
-    return readRows(composer, reader, { ...range, where: [...range.where, ...bounds] }, most, order)
+    return readRows(
+      composer,
+      reader,
+      { ...range, where: [...range.where, ...bounds] },
+      { limit: most, sortedBy: order },
+    )
   }
 }
 

@@ -170,7 +170,11 @@ test('totals do not depend on the order of lines, and the running way gives the 
         const running = new Map(given.map(({ taxKey }) => [taxKey, emptyGroup]))
         for (const line of shuffled) {
           const group = running.get(line.taxKey) ?? emptyGroup
-          const share = shareOf(group, line.lineAmount, 0, line.taxPercent, how)
+          const share = shareOf(
+            group,
+            { lineAmount: line.lineAmount, invoiceDiscount: 0, taxPercent: line.taxPercent },
+            how,
+          )
           running.set(line.taxKey, plus(group, share))
         }
         assert.deepEqual(totalsOf(running.values()), left)

@@ -43,9 +43,11 @@ export function minus(group: TaxGroup, share: Share): TaxGroup {
 /** The net amounts of a line that joins `others`, the group without it. */
 export function shareOf(
   others: TaxGroup,
-  lineAmount: number,
-  invoiceDiscount: number,
-  taxPercent: number,
+  {
+    lineAmount,
+    invoiceDiscount,
+    taxPercent,
+  }: { readonly lineAmount: number; readonly invoiceDiscount: number; readonly taxPercent: number },
   terms: Terms,
 ): Share {
   const left = lineAmount - invoiceDiscount

@@ -101,7 +101,7 @@ export class LevelReader {
     const rows: WrittenRow[] = []
     let token: string | undefined
     const look = this.#lookFor(asked, looksThrough(options), reading)
-    for await (const { raws, isMore } of pieces(statement, conditions, wanted, reading, look)) {
+    for await (const { raws, isMore } of pieces(statement, { conditions, wanted }, reading, look)) {
       for (let at = 0; at < raws.length; ) {
         const some = raws.slice(at, at + budget.atOnce(expands))
         const read = some.map((raw) => statement.row(raw))
@@ -136,12 +136,17 @@ export class LevelReader {
     for (const [at, one] of asked.options.expand.entries()) {
       const hangsOn = (row: ReadRow): string => String(row.cells[`x${at}`])
       const values = rows.map(hangsOn)
-      const { statement, lists } = await this.#expandOne(asked, one, values, behind, reading)
+      const { statement, lists } = await this.#expandOne(
+        asked,
+        one,
+        { hangsOn: values, behind },
+        reading,
+      )
       const told = new Set<string>()
       for (const [index, row] of rows.entries()) {
         const value = hangsOn(row)
         const list = lists.get(value) ?? new WrittenList()
-        const text = this.#listText(asked, one, row, statement, list)
+        const text = this.#listText(asked, one, row, { statement, list })
         hung[index]?.push(text)
         // Told below several rows it takes its characters several times.
         if (told.has(value)) reading.budget.spend(0, text.length)
@@ -155,8 +160,7 @@ export class LevelReader {
   async #expandOne(
     { entity: above, version, companyId }: Asked,
     one: ExpandOption,
-    hangsOn: readonly string[],
-    behind: number,
+    { hangsOn, behind }: { readonly hangsOn: readonly string[]; readonly behind: number },
     reading: Reading,
   ): Promise<{ statement: LevelStatement; lists: ReadonlyMap<string, WrittenList> }> {
     const { navigation, options, entity } = one
@@ -175,7 +179,7 @@ export class LevelReader {
     const isOfMany = looksThrough(options) || above.table === companies
     const isScan = isList && (isOfMany || reading.reads.scan !== undefined)
     const look = this.#lookFor(level, isScan, reading)
-    const found = await hanging(statement, conditions, column, page, look)
+    const found = await hanging(statement, { conditions, column, page }, look)
     const lists = new Map<string, WrittenList>()
     for (const { value, place, total } of found) {
       const list = lists.get(value) ?? new WrittenList()
@@ -222,8 +226,7 @@ export class LevelReader {
     { entity, version, companyId }: Asked,
     { navigation, options, text }: ExpandOption,
     row: ReadRow,
-    statement: LevelStatement,
-    list: WrittenList,
+    { statement, list }: { readonly statement: LevelStatement; readonly list: WrittenList },
   ): string {
     const name = navigation.name
     const { texts, last, known, done } = list
@@ -249,8 +252,7 @@ type Look = (fragment: Fragment) => Promise<readonly SqlRow[]>
 /** The rows of a page in order, and whether there are more behind each piece of it. */
 async function* pieces(
   statement: LevelStatement,
-  conditions: Conditions,
-  wanted: number,
+  { conditions, wanted }: { readonly conditions: Conditions; readonly wanted: number },
   reading: Reading,
   look: Look,
 ): AsyncGenerator<{ readonly raws: readonly SqlRow[]; readonly isMore: boolean }> {
@@ -280,9 +282,11 @@ async function* pieces(
 /** The rows below others in the order of their places: whole where they are few, else their ids alone. */
 async function hanging(
   statement: LevelStatement,
-  conditions: Conditions,
-  column: string,
-  page: number,
+  {
+    conditions,
+    column,
+    page,
+  }: { readonly conditions: Conditions; readonly column: string; readonly page: number },
   look: Look,
 ): Promise<readonly HangingRow[]> {
   const toHanging = (raw: SqlRow, isWhole: boolean): HangingRow => ({

@@ -80,7 +80,12 @@ export class LevelStatement {
     // A token says where it goes on by itself; what was to be skipped lies before it.
     const skip = after === undefined ? this.#options.skip : 0
     const options = after === undefined ? this.#options : { ...this.#options, skipToken: after }
-    const where = whereOf(this.#writer, this.#source, options, conditions, this.#order)
+    const where = whereOf(
+      { writer: this.#writer, source: this.#source },
+      options,
+      conditions,
+      this.#order,
+    )
     const order = this.#writer.order(this.#order)
     const from = this.#writer.from(this.#source)
     const range = ` limit ${limit}${skip > 0 ? ` offset ${skip}` : ''}`
@@ -99,7 +104,7 @@ export class LevelStatement {
     what: { readonly rowsMax: number } | 'ids',
   ): Fragment {
     const { skip, count } = this.#options
-    const where = whereOf(this.#writer, this.#source, this.#options, conditions)
+    const where = whereOf({ writer: this.#writer, source: this.#source }, this.#options, conditions)
     const columns = what === 'ids' ? joined('t0.id as id') : this.#columns()
     const order = this.#writer.order(this.#order)
     const from = this.#writer.from(this.#source)
@@ -147,8 +152,7 @@ export class LevelStatement {
 }
 
 export function whereOf(
-  writer: SqlWriter,
-  source: Source,
+  { writer, source }: { readonly writer: SqlWriter; readonly source: Source },
   options: QueryOptions,
   conditions: Conditions,
   order?: ReturnType<typeof totalOrder>,

@@ -77,7 +77,7 @@ export class PathRows {
     }
     const companies = this.#model.find('companies', version)
     if (companies === undefined) throw new Error('The model has no companies.')
-    const row = await this.#one(reads, companies, version, keyConditions(company), [])
+    const row = await this.#one(reads, { entity: companies, version }, keyConditions(company), [])
     if (row === undefined) throw refuse.Internal_CompanyNotFound({ key: describeKey(company) })
     return String(row['id'])
   }
@@ -114,15 +114,17 @@ export class PathRows {
   /** The key of a row as addresses of the version have it: a GUID bare, text in quotes. */
   async wireKey(
     reads: Reads,
-    entity: Entity,
-    version: Version,
-    id: string,
+    {
+      entity,
+      version,
+      id,
+    }: { readonly entity: Entity; readonly version: Version; readonly id: string },
     known: SqlRow | undefined,
   ): Promise<string> {
     const field = fieldNamed(entity, version, entity.key)
     if (field === undefined || field.type.kind !== 'string') return id
     const own: Conditions = (writer) => [joined('t0.id = ', writer.parameter('text', id))]
-    const row = known ?? (await this.#one(reads, entity, version, own, [field.column]))
+    const row = known ?? (await this.#one(reads, { entity, version }, own, [field.column]))
     return `'${encodeURIComponent(String(row?.[field.column] ?? id))}'`
   }
 
@@ -139,7 +141,7 @@ export class PathRows {
       const next = path[at + 1]?.navigation?.on.local
       const conditions = this.#ofStep(step, rows.at(-1), bounds)
       const columns = next === undefined ? [] : [next]
-      const row = await this.#one(reads, step.entity, version, conditions, columns)
+      const row = await this.#one(reads, { entity: step.entity, version }, conditions, columns)
       const isLast = at === path.length - 1
       if (row === undefined && (step.key !== undefined || !isLast)) throw absent(step)
       rows.push(row)
@@ -164,8 +166,7 @@ export class PathRows {
   /** One row: its id, and the columns asked for. */
   async #one(
     reads: Reads,
-    entity: Entity,
-    version: Version,
+    { entity, version }: { readonly entity: Entity; readonly version: Version },
     conditions: Conditions,
     columns: readonly string[],
   ): Promise<SqlRow | undefined> {

@@ -206,7 +206,7 @@ class SqlReader implements Reader {
       throw refuse.BadRequest_ResourceNotFound({ type: entity.type, key: `id ${id}` })
     const own = `${this.#root(version)}/$metadata#${below(companyId)}${entity.set}/$entity`
     const context = isLast ? this.#contextOf(request, companyId) : own
-    const key = await this.#paths.wireKey(reads, entity, version, id, toShow.row)
+    const key = await this.#paths.wireKey(reads, { entity, version, id }, toShow.row)
     return {
       text: withContext(context, row.text),
       etag: row.etag,
@@ -368,7 +368,7 @@ class SqlReader implements Reader {
   ): Promise<number> {
     const writer = new SqlWriter(this.#dialect)
     const source = rootSource(entity, version)
-    const where = whereOf(writer, source, options, conditions)
+    const where = whereOf({ writer, source }, options, conditions)
     const count = joined(`select count(*) as n from ${writer.from(source)}`, where)
     const isScan = reading.reads.scan !== undefined || options.filter !== undefined
     const rows = isScan

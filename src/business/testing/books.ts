@@ -109,7 +109,7 @@ export async function openBooks(
       return sql.transact(async (tx) => {
         const at = { documentId, key, owner: undefined }
         const entity = entityOf(set, version)
-        return (await create(context(tx, version), businessModel, entity, body, at)).id
+        return (await create(context(tx, version), businessModel, { entity, body, place: at })).id
       })
     },
     change: (set: string, id: string, body: Body, ifMatch?: string, version: Version = 'v2.0') =>

@@ -256,7 +256,11 @@ export class Ledger {
         ...running,
       }))
     }
-    const share = shareOf(group.sums, line.line_amount, 0, line.tax_percent, this.terms)
+    const share = shareOf(
+      group.sums,
+      { lineAmount: line.line_amount, invoiceDiscount: 0, taxPercent: line.tax_percent },
+      this.terms,
+    )
     group.sums = plus(group.sums, share)
     this.#add(share, 1)
     // Beyond this a sum would no longer be exact, whatever is taken off it later.

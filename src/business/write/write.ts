@@ -33,9 +33,7 @@ export type Written = WrittenLine
 export async function create(
   context: WriteContext,
   model: Model,
-  entity: Entity,
-  body: Body,
-  place: Place,
+  { entity, body, place }: { readonly entity: Entity; readonly body: Body; readonly place: Place },
 ): Promise<Written> {
   if (!entity.allows.create) throw notAllowed(entity, 'POST', 'set')
   switch (kindOf(entity)) {

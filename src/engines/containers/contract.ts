@@ -150,7 +150,10 @@ export async function drive(
   for (let pass = 0; pass < passesMax; pass++) {
     const observed = await engine.observe(group, images)
     const desired = options.desired ?? 'running'
-    const step = nextStep(desired, wanted, observed, description, fixture.backend().now())
+    const step = nextStep(desired, wanted, observed, {
+      engine: description,
+      now: fixture.backend().now(),
+    })
     if (step.kind === 'settled' || step.kind === 'stuck') return [...steps, step]
     const material = {
       graceSeconds,

@@ -145,13 +145,13 @@ const rows: readonly [string, Desired, GroupSpec | undefined, ObservedGroup, obj
 
 for (const [name, desired, wanted, observed, step] of rows) {
   test(`next step: ${name}`, () => {
-    assert.deepEqual(nextStep(desired, wanted, observed, docker, now), step)
+    assert.deepEqual(nextStep(desired, wanted, observed, { engine: docker, now }), step)
   })
 }
 
 test('next step: an engine that pulls and starts by itself is neither asked to', () => {
-  assert.equal(nextStep('running', spec(), nothing, kubelet, now).kind, 'create')
-  assert.equal(nextStep('running', spec(), seen(allCreated), kubelet, now).kind, 'wait')
+  assert.equal(nextStep('running', spec(), nothing, { engine: kubelet, now }).kind, 'create')
+  assert.equal(nextStep('running', spec(), seen(allCreated), { engine: kubelet, now }).kind, 'wait')
 })
 
 test('an image that is not to be had is nothing to wait for', () => {
@@ -160,7 +160,7 @@ test('an image that is not to be had is nothing to wait for', () => {
     web: { kind: 'waiting', reason: 'ImagePullBackOff', imageMissing: true } as const,
     side: created,
   }
-  assert.deepEqual(nextStep('running', spec(), seen(states), kubelet, now), {
+  assert.deepEqual(nextStep('running', spec(), seen(states), { engine: kubelet, now }), {
     kind: 'stuck',
     part: 'web',
     reason: 'ImagePullBackOff',

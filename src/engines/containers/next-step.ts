@@ -44,8 +44,13 @@ export function nextStep(
   desired: Desired,
   spec: GroupSpec | undefined,
   observed: ObservedGroup,
-  engine: Pick<EngineDescription, 'pullsByItself' | 'startsByItself'>,
-  now: number,
+  {
+    engine,
+    now,
+  }: {
+    readonly engine: Pick<EngineDescription, 'pullsByItself' | 'startsByItself'>
+    readonly now: number
+  },
 ): Step {
   if (desired === 'absent') return observed.empty ? { kind: 'settled' } : { kind: 'remove' }
   if (desired === 'stopped') {

@@ -9,6 +9,7 @@ import { elapsedMilliseconds } from './elapsed.ts'
 import {
   batchItems,
   CopyCancelled,
+  type CopyControl,
   CopyFailure,
   type CopyJournal,
   type CopyTask,
@@ -31,8 +32,7 @@ export async function copyObjects(
   task: CopyTask,
   source: ObjectSource,
   sink: ObjectSink,
-  journal: CopyJournal,
-  signal: AbortSignal,
+  { journal, signal }: CopyControl,
 ): Promise<void> {
   const replaces = task.mode === 'full' || !task.owned
   if ((await sink.prepare()) === 'published') {

@@ -27,15 +27,15 @@ export async function copyTask(
   if (task.published) return cleanUp(task)
   if (source.kind === 'postgres' && target.kind === 'postgres') {
     const { copyPostgresToPostgres } = await import('./tables/copy-tables.ts')
-    return copyPostgresToPostgres(task, source, target, journal, signal)
+    return copyPostgresToPostgres(task, source, target, { journal, signal })
   }
   if (target.kind === 'duckdb' && !isObjects(source)) {
     const { copyToDuckdb } = await import('./tables/copy-duckdb-tables.ts')
-    return copyToDuckdb(task, source, target, journal, signal)
+    return copyToDuckdb(task, source, target, { journal, signal })
   }
   if (source.kind === 'duckdb' && target.kind === 'postgres') {
     const { copyDuckdbToPostgres } = await import('./tables/copy-duckdb-tables.ts')
-    return copyDuckdbToPostgres(task, source, target, journal, signal)
+    return copyDuckdbToPostgres(task, source, target, { journal, signal })
   }
   if (isObjects(target)) {
     refuseOverlap(source, target)
@@ -43,11 +43,11 @@ export async function copyTask(
     try {
       if (!isObjects(source) && target.shape === 'file') {
         const { copyTableToFile } = await import('./tables/table-to-file.ts')
-        return await copyTableToFile(task, source, sink, journal, signal)
+        return await copyTableToFile(task, source, sink, { journal, signal })
       }
       if (isObjects(source) && source.shape === target.shape) {
         await using opened = await sourceOf(source, task)
-        return await copyObjects(task, opened, sink, journal, signal)
+        return await copyObjects(task, opened, sink, { journal, signal })
       }
     } catch (error) {
       // What was staged is of use only to the same run taken up again, which these two are not.

@@ -126,6 +126,12 @@ export interface Progress {
   readonly part?: { readonly key: string; readonly etag: string; readonly offset: number }
 }
 
+/** Where a copy reports what it has done, and what stops it. */
+export interface CopyControl {
+  readonly journal: CopyJournal
+  readonly signal: AbortSignal
+}
+
 /** The manifest of a task. Whatever resolves is durable. Throws what its keeper throws; the task then ends. */
 export interface CopyJournal {
   /** One answer for each item, in their order. At most `batchItems` of them. */

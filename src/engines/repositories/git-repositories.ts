@@ -97,9 +97,11 @@ export function gitRepositories(options: GitOptions): GitRepositories {
             : { [`http.${url}.extraHeader`]: `Authorization: ${authorization}` }),
         },
       }
-      const commit = await fetchCommit(git, run, url, wanted, bytesMax).catch((error: unknown) => {
-        throw notFetched(outbound, url, error)
-      })
+      const commit = await fetchCommit(git, run, { url, wanted, bytesMax }).catch(
+        (error: unknown) => {
+          throw notFetched(outbound, url, error)
+        },
+      )
       if ((await sizeOf(folder)) > bytesMax) {
         throw new RepositoryError('never', `the repository has more than ${bytesMax} bytes`)
       }
@@ -161,9 +163,11 @@ function notFetched(outbound: Outbound, url: string, error: unknown): unknown {
 async function fetchCommit(
   git: GitProgram,
   run: Run,
-  url: string,
-  wanted: string,
-  bytesMax: number,
+  {
+    url,
+    wanted,
+    bytesMax,
+  }: { readonly url: string; readonly wanted: string; readonly bytesMax: number },
 ): Promise<string> {
   await runGit(git, { ...run, arguments: ['init', '--quiet', '--bare'] }, bytesMax)
   const fetch = ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules']

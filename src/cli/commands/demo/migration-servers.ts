@@ -57,7 +57,7 @@ export async function findPair(
   if (source === undefined || target === undefined) return undefined
   if (!existsSync(record.folder) || !existsSync(passwordFileIn(home))) return undefined
   try {
-    return await startPair(home, record, source, target, kept)
+    return await startPair(home, record, { sourcePrograms: source, targetPrograms: target }, kept)
   } catch (error) {
     // A port that somebody else has by now, as a rule: then a new pair is made.
     if (error instanceof LocalProblem) return undefined
@@ -93,14 +93,16 @@ export async function makePair(
   writeFileSync(passwordFileIn(home), `${randomBytes(12).toString('hex')}\n`, { mode: 0o600 })
   writeFileSync(`${file}.new`, JSON.stringify(record), { mode: 0o600 })
   renameSync(`${file}.new`, file)
-  return await startPair(home, record, source, target, kept)
+  return await startPair(home, record, { sourcePrograms: source, targetPrograms: target }, kept)
 }
 
 async function startPair(
   home: string,
   record: PairRecord,
-  sourcePrograms: ServerPrograms,
-  targetPrograms: ServerPrograms,
+  {
+    sourcePrograms,
+    targetPrograms,
+  }: { readonly sourcePrograms: ServerPrograms; readonly targetPrograms: ServerPrograms },
   kept: AsyncDisposableStack,
 ): Promise<ServerPair> {
   await using starting = new AsyncDisposableStack()

@@ -44,7 +44,7 @@ export async function startServer(
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (owner !== undefined) chownSync(folder, owner.uid, owner.gid)
   const binaries = usable(programs.folder, folder)
-  if (!existsSync(join(data, 'PG_VERSION'))) initialise(binaries, folder, data, password, owner)
+  if (!existsSync(join(data, 'PG_VERSION'))) initialise({ binaries, folder, data }, password, owner)
   const settings = Object.entries({
     listen_addresses: '127.0.0.1',
     port: String(port),
@@ -143,9 +143,11 @@ function usable(binaries: string, folder: string): string {
 }
 
 function initialise(
-  binaries: string,
-  folder: string,
-  data: string,
+  {
+    binaries,
+    folder,
+    data,
+  }: { readonly binaries: string; readonly folder: string; readonly data: string },
   password: string,
   owner: Owner | undefined,
 ): void {

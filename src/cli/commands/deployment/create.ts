@@ -36,7 +36,12 @@ resource is then checked by the server before the first one is written.`,
       return 0
     }
     const draws = terminal.interactive && !values.json
-    const watched = await watchDeployment(terminal, connection, values, values.name, draws)
+    const watched = await watchDeployment(
+      terminal,
+      connection,
+      { place: values, name: values.name },
+      draws,
+    )
     return printOutcome(terminal, values.json, watched)
   },
 })

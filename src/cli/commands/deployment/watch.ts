@@ -16,7 +16,12 @@ export const command: Command = defineCommand({
     const { terminal } = context
     const connection = context.connect(values)
     const draws = terminal.interactive && !values.json
-    const watched = await watchDeployment(terminal, connection, values, values.name, draws)
+    const watched = await watchDeployment(
+      terminal,
+      connection,
+      { place: values, name: values.name },
+      draws,
+    )
     return printOutcome(terminal, values.json, watched)
   },
 })

@@ -13,7 +13,12 @@ export const command: Command = defineCommand({
   examples: ["health annotate AB12CD34 --summary 'We look into it.'"],
   async run(context, values) {
     const connection = context.connect(values)
-    const event = await takeStep(connection, values, values.id, 'annotate', stepBody(values))
+    const event = await takeStep(
+      connection,
+      values,
+      { id: values.id, step: 'annotate' },
+      stepBody(values),
+    )
     printRecord(context.terminal, values.json, values.json ? event : summaryOf(event))
     return 0
   },

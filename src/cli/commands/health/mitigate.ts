@@ -13,7 +13,12 @@ export const command: Command = defineCommand({
   examples: ["health mitigate AB12CD34 --region 'West US' --summary 'Traffic was moved.'"],
   async run(context, values) {
     const connection = context.connect(values)
-    const event = await takeStep(connection, values, values.id, 'mitigate', stepBody(values))
+    const event = await takeStep(
+      connection,
+      values,
+      { id: values.id, step: 'mitigate' },
+      stepBody(values),
+    )
     printRecord(context.terminal, values.json, values.json ? event : summaryOf(event))
     return 0
   },

@@ -32,7 +32,7 @@ the steps, so they are played whether or not this command still runs, also after
     const id = values.id ?? textOf(given, 'id') ?? newTrackingId()
     const steps = list.map((entry, at) => stepOf(entry, at, speed))
     const connection = context.connect(values)
-    const kept = await takeStep(connection, values, id, 'play', { steps })
+    const kept = await takeStep(connection, values, { id, step: 'play' }, { steps })
     if (!values.json) context.terminal.error(`${id}\n`)
     printRows(context.terminal, values.json, listOf(kept, 'steps'), [
       { title: 'DUE', of: (row) => textOf(row, 'dueTime') ?? '' },

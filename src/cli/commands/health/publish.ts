@@ -59,7 +59,7 @@ before what the file says.`,
     }
     const connection = context.connect(values)
     const id = values.id ?? newTrackingId()
-    const event = await takeStep(connection, values, id, 'publish', { properties })
+    const event = await takeStep(connection, values, { id, step: 'publish' }, { properties })
     printRecord(context.terminal, values.json, values.json ? event : summaryOf(event))
     return 0
   },

@@ -13,7 +13,12 @@ export const command: Command = defineCommand({
   examples: ["health resolve AB12CD34 --summary 'It was a full disk.'"],
   async run(context, values) {
     const connection = context.connect(values)
-    const event = await takeStep(connection, values, values.id, 'resolve', stepBody(values))
+    const event = await takeStep(
+      connection,
+      values,
+      { id: values.id, step: 'resolve' },
+      stepBody(values),
+    )
     printRecord(context.terminal, values.json, values.json ? event : summaryOf(event))
     return 0
   },

@@ -19,7 +19,12 @@ export const command: Command = defineCommand({
   async run(context, values) {
     const properties = eventProperties(values, [])
     const connection = context.connect(values)
-    const event = await takeStep(connection, values, values.id, 'update', { properties })
+    const event = await takeStep(
+      connection,
+      values,
+      { id: values.id, step: 'update' },
+      { properties },
+    )
     printRecord(context.terminal, values.json, values.json ? event : summaryOf(event))
     return 0
   },

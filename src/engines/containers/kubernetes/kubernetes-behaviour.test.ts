@@ -107,10 +107,10 @@ test('another hash is in the way until it is stopped, then it is replaced', asyn
   await engine.create('g', spec([part('web'), part('old')]))
   const seen = await until('g', isRunning)
   await assert.rejects(engine.create('g', fresh), { kind: 'busy' })
-  assert.equal(nextStep('running', fresh, seen, description, 0).kind, 'stop')
+  assert.equal(nextStep('running', fresh, seen, { engine: description, now: 0 }).kind, 'stop')
   await engine.stop('g', 1)
   const stopped = await engine.observe('g')
-  assert.equal(nextStep('running', fresh, stopped, description, 0).kind, 'create')
+  assert.equal(nextStep('running', fresh, stopped, { engine: description, now: 0 }).kind, 'create')
   await engine.create('g', fresh)
   const { parts } = await until('g', isRunning)
   assert.deepEqual(

@@ -33,7 +33,7 @@ export function podBody(
   const containers = (init: boolean) =>
     spec.parts
       .filter((part) => part.init === init)
-      .map((part) => containerBody(names, spec, part, contents, cluster))
+      .map((part) => containerBody(names, spec, part, { contents, cluster }))
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -89,8 +89,7 @@ function containerBody(
   names: Names,
   spec: GroupSpec,
   part: PartSpec,
-  contents: GroupContents,
-  cluster: ClusterContext,
+  { contents, cluster }: { readonly contents: GroupContents; readonly cluster: ClusterContext },
 ): Json {
   const secrets = contents.environment?.get(part.name) ?? new Map<string, string>()
   const fileVolumes = new Set(

@@ -7,8 +7,8 @@ import { createReadStream, createWriteStream, statSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import {
   CopyCancelled,
+  type CopyControl,
   CopyFailure,
-  type CopyJournal,
   type CopyTask,
   type DuckdbTable,
   type PostgresTable,
@@ -40,14 +40,19 @@ interface Taken {
 type Column = Parameters<typeof asDuckdb>[0][number]
 type Merges = (columns: readonly Column[], key: readonly string[]) => boolean
 
+/** Where what is taken waits to be loaded, and whether the target can take changes alone. */
+interface Staging {
+  readonly stage: TableStage
+  readonly merges: Merges
+}
+
 const csvFile = 'rows.csv'
 
 export async function copyToDuckdb(
   task: RoutedTask,
   from: PostgresTable | DuckdbTable,
   to: DuckdbTable,
-  journal: CopyJournal,
-  signal: AbortSignal,
+  { journal, signal }: CopyControl,
 ): Promise<void> {
   if (from.kind === 'duckdb') refuseOverlap(from, to)
   await using files = await openDuckdbFiles(to.root, 'TargetRefused', signal)
@@ -58,7 +63,12 @@ export async function copyToDuckdb(
     let taken: Taken
     let loaded: number
     if (from.kind === 'postgres') {
-      taken = await takeFromPostgres(task, from, stage, target.merges, journal, signal)
+      taken = await takeFromPostgres(
+        task,
+        from,
+        { stage, merges: target.merges },
+        { journal, signal },
+      )
       loaded = await target.loadCsv(stage.at(csvFile), taken.columns)
       taken = { ...taken, columns: asDuckdb(taken.columns) }
     } else {
@@ -91,8 +101,7 @@ export async function copyDuckdbToPostgres(
   task: RoutedTask,
   from: DuckdbTable,
   to: PostgresTable,
-  journal: CopyJournal,
-  signal: AbortSignal,
+  { journal, signal }: CopyControl,
 ): Promise<void> {
   await using target = await openPostgresTarget(to, task)
   if (target.marker !== undefined) return conclude(journal, target.marker, undefined)
@@ -100,7 +109,7 @@ export async function copyDuckdbToPostgres(
   const stage = openTableStage(files.root, task)
   let isPublishing = false
   try {
-    const taken = await takeFromDuckdb(task, from, files, stage, target.merges)
+    const taken = await takeFromDuckdb(task, from, files, { stage, merges: target.merges })
     const columns = asPostgres(taken.columns)
     const load = await target.load(taken.kind, columns, 'csv')
     const meter = new Meter(journal)
@@ -126,10 +135,8 @@ export async function copyDuckdbToPostgres(
 async function takeFromPostgres(
   task: RoutedTask,
   from: PostgresTable,
-  stage: TableStage,
-  merges: Merges,
-  journal: CopyJournal,
-  signal: AbortSignal,
+  { stage, merges }: Staging,
+  { journal, signal }: CopyControl,
 ): Promise<Taken> {
   try {
     await using source = await openPostgresSource(from, task)
@@ -152,8 +159,7 @@ async function takeFromDuckdb(
   task: CopyTask,
   from: DuckdbTable,
   files: DuckdbFiles,
-  stage: TableStage,
-  merges: Merges,
+  { stage, merges }: Staging,
 ): Promise<Taken> {
   await using source = await openDuckdbSource(files, from, task)
   const { columns, key } = source.shape

@@ -1,7 +1,13 @@
 /** PostgreSQL to PostgreSQL: COPY out of one snapshot, piped into COPY, without a row being looked at on the way. */
 
 import { pipeline } from 'node:stream/promises'
-import { CopyCancelled, CopyFailure, type CopyJournal, type PostgresTable } from '../engine.ts'
+import {
+  CopyCancelled,
+  type CopyControl,
+  CopyFailure,
+  type CopyJournal,
+  type PostgresTable,
+} from '../engine.ts'
 import type { RoutedTask } from '../routed-task.ts'
 import type { CompletionMarker } from './completion-marker.ts'
 import { Meter } from './meter.ts'
@@ -13,8 +19,7 @@ export async function copyPostgresToPostgres(
   task: RoutedTask,
   from: PostgresTable,
   to: PostgresTable,
-  journal: CopyJournal,
-  signal: AbortSignal,
+  { journal, signal }: CopyControl,
 ): Promise<void> {
   await using target = await openPostgresTarget(to, task)
   if (target.marker !== undefined) return conclude(journal, target.marker, undefined)

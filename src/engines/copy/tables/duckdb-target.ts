@@ -50,7 +50,7 @@ export async function openDuckdbTarget(
   const staged = `stage_${task.token}`
   const target = pathOf(catalog, location.schema, location.table)
   const rows = pathOf(staged, 'main', 'rows')
-  const shape = isThere(path) ? await look(files, path, catalog, location, task) : undefined
+  const shape = isThere(path) ? await look(files, { path, catalog }, location, task) : undefined
   const marker = shape === undefined ? undefined : parseMarker(shape.comment, task)
 
   const inStage = async (make: string): Promise<number> => {
@@ -129,8 +129,7 @@ export async function openDuckdbTarget(
 
 async function look(
   files: DuckdbFiles,
-  path: string,
-  catalog: string,
+  { path, catalog }: { readonly path: string; readonly catalog: string },
   location: DuckdbTable,
   task: CopyTask,
 ): Promise<DuckdbShape | undefined> {

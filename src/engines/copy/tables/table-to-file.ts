@@ -11,6 +11,7 @@ import { pipeline } from 'node:stream/promises'
 import { copyObjects } from '../copy-objects.ts'
 import {
   CopyCancelled,
+  type CopyControl,
   type CopyJournal,
   type CopyTask,
   type Counted,
@@ -32,8 +33,7 @@ export async function copyTableToFile(
   task: RoutedTask,
   from: PostgresTable | DuckdbTable,
   sink: ObjectSink,
-  journal: CopyJournal,
-  signal: AbortSignal,
+  { journal, signal }: CopyControl,
 ): Promise<void> {
   try {
     if (from.kind === 'duckdb') {
@@ -42,7 +42,7 @@ export async function copyTableToFile(
       const stage = openTableStage(files.root, task)
       try {
         const counted = await exportDuckdb(task, from, files, stage.at('export'))
-        await send(task, stage.folder, counted, sink, journal, signal)
+        await send(task, { root: stage.folder, counted }, sink, { journal, signal })
       } finally {
         stage.remove()
       }
@@ -50,8 +50,8 @@ export async function copyTableToFile(
     }
     const folder = await mkdtemp(join(tmpdir(), 'armature-table-'))
     try {
-      const counted = await exportPostgres(task, from, join(folder, 'export'), journal, signal)
-      await send(task, folder, counted, sink, journal, signal)
+      const counted = await exportPostgres(task, from, join(folder, 'export'), { journal, signal })
+      await send(task, { root: folder, counted }, sink, { journal, signal })
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
@@ -69,8 +69,7 @@ async function exportPostgres(
   task: RoutedTask,
   from: PostgresTable,
   folder: string,
-  journal: CopyJournal,
-  signal: AbortSignal,
+  { journal, signal }: CopyControl,
 ): Promise<Exported> {
   await using source = await openPostgresSource(from, { ...task, mode: 'full' })
   const isParquet = task.format === 'Parquet'
@@ -105,15 +104,13 @@ async function exportDuckdb(
 /** The file goes the way of any object. */
 async function send(
   task: CopyTask,
-  root: string,
-  counted: Exported,
+  { root, counted }: { readonly root: string; readonly counted: Exported },
   sink: ObjectSink,
-  journal: CopyJournal,
-  signal: AbortSignal,
+  { journal, signal }: CopyControl,
 ): Promise<void> {
   const location = { kind: 'folder', shape: 'file', root, container: 'export', path: file } as const
   await using made = new FolderSource(location)
-  await copyObjects(task, made, sink, countingRows(journal, counted), signal)
+  await copyObjects(task, made, sink, { journal: countingRows(journal, counted), signal })
 }
 
 /** What was read is rows, not a file; it counts with the end. The file is known by this run alone. */

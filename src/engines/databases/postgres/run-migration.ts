@@ -75,15 +75,13 @@ export async function runMigration(run: MigrationRun): Promise<void> {
     }, lockMilliseconds)
     timers.push(watch)
     await makeRoles(run, state, stop)
-    await runAll(
-      run,
-      state,
+    await runAll(run, state, {
       stop,
       cancels,
-      () => intents,
+      intents: () => intents,
       save,
-      () => stopping.abort(),
-    )
+      leave: () => stopping.abort(),
+    })
     state.ended = state.databases.every(
       ({ observed, pending }) => isEnd(observed.phase) && pending.length === 0,
     )
@@ -183,11 +181,19 @@ async function makeRoles(
 async function runAll(
   run: MigrationRun,
   state: MigrationState,
-  stop: AbortSignal,
-  cancels: readonly AbortController[],
-  intents: () => Intents,
-  save: (durable: boolean) => void,
-  leave: () => void,
+  {
+    stop,
+    cancels,
+    intents,
+    save,
+    leave,
+  }: {
+    readonly stop: AbortSignal
+    readonly cancels: readonly AbortController[]
+    readonly intents: () => Intents
+    readonly save: (durable: boolean) => void
+    readonly leave: () => void
+  },
 ): Promise<void> {
   const waiting = state.databases.map((_, index) => index)
   const active = new Map<number, Promise<void>>()

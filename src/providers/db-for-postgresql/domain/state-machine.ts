@@ -110,7 +110,7 @@ function beforeWorker(model: Migration, last: Progress, seen: Seen, now: number)
   if (model.asked.cancel === 'all') return settled(last, 'Canceled', canceled(databases))
   if (databases.length === 0) {
     const what = 'name the databases to migrate'
-    return waiting(model, last, 'WaitingForDBsToMigrateSpecification', [], what)
+    return waiting(model, last, 'WaitingForDBsToMigrateSpecification', { about: [], message: what })
   }
   if (remaining(model).length === 0) return settled(last, 'Canceled', canceled(databases))
   const shown = unstarted(databases, model.asked)
@@ -177,16 +177,22 @@ function prepare(
         ? `the settings are written: restart the source server (${reasons})`
         : `allow setupLogicalReplicationOnSourceDbIfNeeded, or change it yourself: ${reasons}`
     const subState = 'WaitingForLogicalReplicationSetupRequestOnSourceDB'
-    return waiting(model, last, subState, spec.databases, what)
+    return waiting(model, last, subState, { about: spec.databases, message: what })
   }
   const taken = targetDatabases.filter(({ made }) => !made).map(({ name }) => name)
   if (taken.length > 0 && model.overwrite !== 'True') {
     const what = 'the target has a database of this name: allow overwriteDbsInTarget, or remove it'
-    return waiting(model, last, 'WaitingForTargetDBOverwriteConfirmation', taken, what)
+    return waiting(model, last, 'WaitingForTargetDBOverwriteConfirmation', {
+      about: taken,
+      message: what,
+    })
   }
   const later = timeToWait(model, now)
   if (later !== undefined) {
-    const wait = waiting(model, last, later.subState, spec.databases, later.what)
+    const wait = waiting(model, last, later.subState, {
+      about: spec.databases,
+      message: later.what,
+    })
     return { ...wait, lookInSeconds: later.seconds }
   }
   return { ...goOn(last, 'MigratingData', 0), plan: spec }
@@ -312,8 +318,7 @@ function waiting(
   model: Migration,
   last: Progress,
   subState: SubState,
-  about: readonly string[],
-  message: string,
+  { about, message }: { readonly about: readonly string[]; readonly message: string },
 ): Progress {
   return {
     ...last,

@@ -94,7 +94,7 @@ export function openEventStore(sql: Sql): EventStore {
       const asked = condition(composing.sql)
       const { rows, end } =
         asked === undefined
-          ? await readRange(composing, sql, range, after, limit)
+          ? await readRange(composing, sql, range, { after, limit })
           : await readWindow(composing, sql, range, after, {
               condition: asked,
               window: windowMax,

@@ -25,11 +25,13 @@ export type Changed =
 const updatesMax = 200
 
 export function published(
-  trackingId: string,
-  owner: string,
+  {
+    trackingId,
+    owner,
+    by = 'system',
+  }: { readonly trackingId: string; readonly owner: string; readonly by?: string },
   { properties, impactedResources = [] }: WrittenEvent,
   now: number,
-  by = 'system',
 ): Changed {
   const problems: Problem[] = []
   if (properties['eventType'] === undefined) {
@@ -82,26 +84,25 @@ export function updated(event: HealthEvent, given: WrittenEvent, now: number): C
 
 /** The impact ended in the regions named. Once it has in all of them, the event has its mitigation time. */
 export function mitigated(event: HealthEvent, step: WrittenStep, now: number): Changed {
-  return ofRegions(event, step, now, 'Resolved', false)
+  return ofRegions(event, step, now, { status: 'Resolved', over: false })
 }
 
 /** The event is over: every region with it. */
 export function resolved(event: HealthEvent, step: WrittenStep, now: number): Changed {
   const { regions: _all, ...rest } = step
-  return ofRegions(event, rest, now, 'Resolved', true)
+  return ofRegions(event, rest, now, { status: 'Resolved', over: true })
 }
 
 /** A text for those who follow the event; its state stays. */
 export function annotated(event: HealthEvent, step: WrittenStep, now: number): Changed {
-  return ofRegions(event, step, now, undefined, false)
+  return ofRegions(event, step, now, { over: false })
 }
 
 function ofRegions(
   event: HealthEvent,
   step: WrittenStep,
   now: number,
-  status: EventStatus | undefined,
-  over: boolean,
+  { status, over }: { readonly status?: EventStatus; readonly over: boolean },
 ): Changed {
   const { properties } = event
   const unknown = (step.regions ?? []).filter(

@@ -40,7 +40,7 @@ export function takeStep(
     (event) => {
       if (step.name === 'publish') {
         if (event !== undefined) throw refuseHealth.EventExists({ name: trackingId })
-        return accepted(published(trackingId, owner, step.body as WrittenEvent, now, by))
+        return accepted(published({ trackingId, owner, by }, step.body as WrittenEvent, now))
       }
       // The installation's operator may change every event; a subscription's, its own.
       if (event === undefined || (owner !== '/' && event.owner !== owner)) {

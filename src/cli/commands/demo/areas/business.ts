@@ -17,13 +17,18 @@ export const area: DemoArea = {
     const path = `companies(${company})`
     const at = `${root}/${path}`
     await masterData(fixture, at)
-    const itemId = await need(fixture, `${at}/items`, 'number', '1996-S', {
-      number: '1996-S',
-      displayName: 'ATLANTA Whiteboard, base',
-      unitPrice: 54.9,
-      baseUnitOfMeasureCode: 'PCS',
-      taxGroupCode: 'FURNITURE',
-    })
+    const itemId = await need(
+      fixture,
+      `${at}/items`,
+      { property: 'number', value: '1996-S' },
+      {
+        number: '1996-S',
+        displayName: 'ATLANTA Whiteboard, base',
+        unitPrice: 54.9,
+        baseUnitOfMeasureCode: 'PCS',
+        taxGroupCode: 'FURNITURE',
+      },
+    )
     const invoice = await draft(fixture, at, 'salesInvoices')
     const quote = await draft(fixture, at, 'salesQuotes')
     const memo = await draft(fixture, at, 'salesCreditMemos')
@@ -46,9 +51,9 @@ export const area: DemoArea = {
       path: where,
       ...more,
     })
-    const first = await lineOf(fixture, at, 'salesInvoice', invoice, line)
-    const quoted = await lineOf(fixture, at, 'salesQuote', quote, line)
-    const returned = await lineOf(fixture, at, 'salesCreditMemo', memo, line)
+    const first = await lineOf(fixture, at, { type: 'salesInvoice', documentId: invoice }, line)
+    const quoted = await lineOf(fixture, at, { type: 'salesQuote', documentId: quote }, line)
+    const returned = await lineOf(fixture, at, { type: 'salesCreditMemo', documentId: memo }, line)
     const v1 = `/api/v1.0/${path}/salesInvoices(${invoice})/salesInvoiceLines(${first})`
     const body = { body: line }
     return [
@@ -101,36 +106,60 @@ export const area: DemoArea = {
 }
 
 async function companyOf(fixture: DemoSetup): Promise<string> {
-  return await need(fixture, `${root}/companies`, 'name', companyName, { name: companyName })
+  return await need(
+    fixture,
+    `${root}/companies`,
+    { property: 'name', value: companyName },
+    { name: companyName },
+  )
 }
 
 async function masterData(fixture: DemoSetup, at: string): Promise<void> {
-  const areaId = await need(fixture, `${at}/taxAreas`, 'code', 'HOME', {
-    code: 'HOME',
-    displayName: 'Home',
-  })
-  const groupId = await need(fixture, `${at}/taxGroups`, 'code', 'FURNITURE', {
-    code: 'FURNITURE',
-    displayName: 'Taxable furniture',
-  })
+  const areaId = await need(
+    fixture,
+    `${at}/taxAreas`,
+    { property: 'code', value: 'HOME' },
+    {
+      code: 'HOME',
+      displayName: 'Home',
+    },
+  )
+  const groupId = await need(
+    fixture,
+    `${at}/taxGroups`,
+    { property: 'code', value: 'FURNITURE' },
+    {
+      code: 'FURNITURE',
+      displayName: 'Taxable furniture',
+    },
+  )
   const rate = { taxAreaId: areaId, taxGroupId: groupId, taxPercent: 5 }
-  await need(fixture, `${at}/taxRates`, 'taxGroupCode', 'FURNITURE', rate)
-  await need(fixture, `${at}/unitsOfMeasure`, 'code', 'PCS', { code: 'PCS', displayName: 'Piece' })
-  await need(fixture, `${at}/customers`, 'number', '10000', {
-    number: '10000',
-    displayName: 'Adatum Corporation',
-    email: 'sales@example.com',
-    taxLiable: true,
-    taxAreaId: areaId,
-  })
+  await need(fixture, `${at}/taxRates`, { property: 'taxGroupCode', value: 'FURNITURE' }, rate)
+  await need(
+    fixture,
+    `${at}/unitsOfMeasure`,
+    { property: 'code', value: 'PCS' },
+    { code: 'PCS', displayName: 'Piece' },
+  )
+  await need(
+    fixture,
+    `${at}/customers`,
+    { property: 'number', value: '10000' },
+    {
+      number: '10000',
+      displayName: 'Adatum Corporation',
+      email: 'sales@example.com',
+      taxLiable: true,
+      taxAreaId: areaId,
+    },
+  )
 }
 
 /** The row with that value, made when there is none; its id. */
 async function need(
   fixture: DemoSetup,
   path: string,
-  property: string,
-  value: string,
+  { property, value }: { readonly property: string; readonly value: string },
   body: object,
 ): Promise<string> {
   const filter = { $filter: `${property} eq '${value}'` }
@@ -156,8 +185,7 @@ async function draft(fixture: DemoSetup, at: string, set: string): Promise<strin
 async function lineOf(
   fixture: DemoSetup,
   at: string,
-  type: string,
-  documentId: string,
+  { type, documentId }: { readonly type: string; readonly documentId: string },
   line: object,
 ): Promise<string> {
   const path = `${at}/${type}s(${documentId})/${type}Lines`

@@ -165,7 +165,7 @@ async function show(
   // The index holds keys of this type alone, whose models were made by its `toModel`.
   const model = row?.model as RoleAssignment | undefined
   const id = row?.id ?? parseResourceId(grant.key)
-  const detail = detailOf(deps, context, { grant, reason }, model, facts)
+  const detail = detailOf(deps, context, { grant, reason }, { model, facts })
   return {
     roleAssignmentId: id?.text ?? grant.key,
     roleDefinitionId: `/providers/${qualify(context.words, 'Authorization')}/roleDefinitions/${grant.roleId}`,
@@ -180,8 +180,7 @@ function detailOf(
   deps: CheckAccessDependencies,
   { words, id: scope }: ActionContext<unknown>,
   { grant, reason }: Finding,
-  model: RoleAssignment | undefined,
-  facts: ConditionFacts,
+  { model, facts }: { readonly model: RoleAssignment | undefined; readonly facts: ConditionFacts },
 ): string | undefined {
   switch (reason) {
     case 'Granted':

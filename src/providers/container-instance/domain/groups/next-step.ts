@@ -44,12 +44,12 @@ export function nextOf(
   const { desired, state, now } = subject
   const seen = groupOf(observed)
   if (desired === undefined) {
-    return follow(nextStep('absent', undefined, seen, engine, now), observed, state, now)
+    return follow(nextStep('absent', undefined, seen, { engine, now }), observed, { state, now })
   }
   // A later PUT tries anew; until then what is left stays as it is, to be looked at.
   if (state === 'Failed') return { kind: 'wait', seconds: resyncSeconds }
   if (desired.intent === 'stopped') {
-    return follow(nextStep('stopped', undefined, seen, engine, now), observed, state, now)
+    return follow(nextStep('stopped', undefined, seen, { engine, now }), observed, { state, now })
   }
   const failure = impossible(desired, around, engine)
   if (failure !== undefined) {
@@ -62,8 +62,8 @@ export function nextOf(
   }
   const spec = specOf(desired, around)
   const ill = spec.restart === 'never' ? undefined : illPart(observed, engine)
-  const step = ill ?? nextStep('running', spec, seen, engine, now)
-  return follow(step, observed, state, now, spec.restart)
+  const step = ill ?? nextStep('running', spec, seen, { engine, now })
+  return follow(step, observed, { state, now, restart: spec.restart })
 }
 
 /** So that the user reads in the group's events why nothing was tried. */
@@ -91,9 +91,11 @@ function illPart(observed: Observed, engine: EngineDescription): Step | undefine
 function follow(
   step: Step,
   observed: Observed,
-  state: string,
-  now: number,
-  restart: GroupSpec['restart'] = 'never',
+  {
+    state,
+    now,
+    restart = 'never',
+  }: { readonly state: string; readonly now: number; readonly restart?: GroupSpec['restart'] },
 ): GroupNext {
   switch (step.kind) {
     case 'settled':

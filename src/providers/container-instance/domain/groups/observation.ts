@@ -96,7 +96,10 @@ export function fold(last: Observed | undefined, look: Look): Observed {
     }
   }
   const parts = Object.fromEntries(
-    look.parts.map((part) => [part.name, foldPart(last?.parts[part.name], part, last, look, hash)]),
+    look.parts.map((part) => [
+      part.name,
+      foldPart(last?.parts[part.name], part, { last, look, hash }),
+    ]),
   )
   const trouble = withTrouble(last, look)
   const started = Object.values(last?.parts ?? {}).some(
@@ -161,9 +164,11 @@ function withTrouble(
 function foldPart(
   old: PartRecord | undefined,
   part: { readonly name: string; readonly image: string },
-  last: Observed | undefined,
-  look: Look,
-  hash: string,
+  {
+    last,
+    look,
+    hash,
+  }: { readonly last: Observed | undefined; readonly look: Look; readonly hash: string },
 ): PartRecord {
   const before: PartRecord =
     old?.hash === hash ? old : { hash, state: { kind: 'absent' }, restartCount: 0, events: [] }
@@ -233,7 +238,7 @@ function runOf(before: PartRecord, found: ObservedPart, look: Look): PartRecord 
   const ended =
     found.previous ?? (again && before.state.kind === 'terminated' ? before.state : undefined)
   const { previous: _, ...rest } = before
-  const previous = previousOf(before, found.name, ended, again, look)
+  const previous = previousOf(before, { part: found.name, ended, again }, look)
   return {
     ...rest,
     ...(startedAt === undefined ? {} : { startedAt }),
@@ -244,9 +249,15 @@ function runOf(before: PartRecord, found: ObservedPart, look: Look): PartRecord 
 
 function previousOf(
   before: PartRecord,
-  part: string,
-  ended: { readonly finishedAt: number; readonly exitCode?: number } | undefined,
-  again: boolean,
+  {
+    part,
+    ended,
+    again,
+  }: {
+    readonly part: string
+    readonly ended: { readonly finishedAt: number; readonly exitCode?: number } | undefined
+    readonly again: boolean
+  },
   look: Look,
 ): PartRecord['previous'] {
   if (ended === undefined) return before.previous

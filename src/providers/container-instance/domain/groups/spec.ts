@@ -60,7 +60,7 @@ export function specOf(model: ContainerGroup, around: Surroundings): GroupSpec {
     hostname: hostnameOf(model.place),
     restart: restartOf(restartPolicy),
     parts: all.map(({ init, name, properties: one }) =>
-      partOf(model, name, init, one, around, configMapIndex(configMaps, name)),
+      partOf(model, { name, init, one, configMap: configMapIndex(configMaps, name) }, around),
     ),
     volumes: [
       ...volumes.map((volume, at) => volumeOf(model, volume, at, around)),
@@ -127,11 +127,18 @@ function configMapIndex(maps: readonly { readonly name: string }[], name: string
 
 function partOf(
   model: ContainerGroup,
-  name: string,
-  init: boolean,
-  one: ContainerProperties,
+  {
+    name,
+    init,
+    one,
+    configMap,
+  }: {
+    readonly name: string
+    readonly init: boolean
+    readonly one: ContainerProperties
+    readonly configMap: number
+  },
   around: Surroundings,
-  configMap: number,
 ): PartSpec {
   const gpu = Math.max(
     one.resources?.requests?.gpu?.count ?? 0,

@@ -142,7 +142,9 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
     },
     async perform(subject, { step, fresh }) {
       const pulls = described?.pullsByItself ?? false
-      const tried = await attempt(() => performOn(deps, around, subject, step, pulls))
+      const tried = await attempt(() =>
+        performOn(deps, around, subject, { step, pullsByItself: pulls }),
+      )
       if (tried.ok) return
       if (tried.heard !== undefined) {
         const told = { group: subject.id.key, step: stepKey(step), reason: tried.heard }
@@ -236,8 +238,7 @@ async function performOn(
   deps: ReconcileDependencies,
   around: Surroundings,
   { token, desired }: GroupSubject,
-  step: Step,
-  pullsByItself: boolean,
+  { step, pullsByItself }: { readonly step: Step; readonly pullsByItself: boolean },
 ): Promise<void> {
   await using held = new AsyncDisposableStack()
   await performStep(deps.engine, token, step, {

@@ -141,8 +141,9 @@ async function workOn(deps: ShareDependencies, run: Run, stop: AbortSignal): Pro
     await using session = deps.engine.open()
     if (!end.signal.aborted && !run.planned) await plan(deps, run)
     // Cancelled while nobody had it: what had begun to change its target is seen to its end first.
-    if (run.cancelled) await copyAll(deps, run, session, stop, ({ publishing }) => publishing)
-    else if (!end.signal.aborted) await copyAll(deps, run, session, end.signal)
+    if (run.cancelled)
+      await copyAll(deps, run, { session, signal: stop }, ({ publishing }) => publishing)
+    else if (!end.signal.aborted) await copyAll(deps, run, { session, signal: end.signal })
     if (ends[0] === 'released' || (run.cancelled && stop.aborted)) return
     if (ends[0] === 'cancelled') await runs.end(run, 'Cancelled', 'Cancelled.')
     else await conclude(deps, run)
@@ -194,8 +195,7 @@ async function plan(deps: ShareDependencies, run: Run): Promise<void> {
 async function copyAll(
   deps: ShareDependencies,
   run: Run,
-  session: CopySession,
-  signal: AbortSignal,
+  { session, signal }: { readonly session: CopySession; readonly signal: AbortSignal },
   chosen: (detail: Detail) => boolean = () => true,
 ): Promise<void> {
   let after = 0
@@ -206,7 +206,7 @@ async function copyAll(
       while (next < details.length && !signal.aborted) {
         const detail = details[next++]
         if (detail !== undefined && chosen(detail))
-          await copyOne(deps, run, detail, session, signal)
+          await copyOne(deps, run, detail, { session, signal })
       }
     }
     await Promise.all(Array.from({ length: dataSetsAtOnce }, lane))
@@ -219,8 +219,7 @@ async function copyOne(
   deps: ShareDependencies,
   run: Run,
   detail: Detail,
-  session: CopySession,
-  signal: AbortSignal,
+  { session, signal }: { readonly session: CopySession; readonly signal: AbortSignal },
 ): Promise<void> {
   const { runs, sql, log } = deps
   await runs.beginDetail(run, detail.place)

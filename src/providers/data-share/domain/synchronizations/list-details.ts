@@ -96,8 +96,8 @@ export async function listDetails(
   }
 
   function read(reader: Reader, after: Cursor | undefined, limit: number) {
-    if (isPartial) return readPartialOrder(composing, reader, range, after, limit)
-    if (condition === undefined) return readRange(composing, reader, range, after, limit)
+    if (isPartial) return readPartialOrder(composing, reader, range, { after, limit })
+    if (condition === undefined) return readRange(composing, reader, range, { after, limit })
     const window = order === undefined ? windowRows : windowRowsOrdered
     return readWindow(composing, reader, range, after, { condition, window, limit })
   }

@@ -43,7 +43,7 @@ export async function listRuns(
   if (terms.length > 0) {
     const compiled = compileOrderBy(terms, fields)
     if (!compiled.ok) throw refused('$orderby', compiled.message)
-    const { rows } = await readRange(composing, sql, range, undefined, rowsReadMax)
+    const { rows } = await readRange(composing, sql, range, { limit: rowsReadMax })
     const all = rows.flatMap((row) => matching(runs.row(row)) ?? [])
     all.sort(compiled.compare)
     const from = Number(parseCursor(cursor)?.[0] ?? 0)
@@ -55,7 +55,7 @@ export async function listRuns(
     pageSize,
     rowsMax: predicate === undefined ? pageSize + 1 : rowsReadMax,
     rowsAtOnce: (missing) => (predicate === undefined ? missing : rowsAtOnce),
-    read: (after, limit) => readRange(composing, sql, range, after, limit),
+    read: (after, limit) => readRange(composing, sql, range, { after, limit }),
     cursorOf: (row) => cursorOf(range.order, row),
     show: (rows) => rows.map((row) => matching(runs.row(row))),
   })

@@ -51,7 +51,7 @@ export function availabilityStatuses(
         }
         const current = await currentEvents(deps, subscriptionOf(target))
         const past = await deps.history.past(target.key, everAfter, 2)
-        return show(deps, resource, current, now, query.get('$expand'), past)
+        return show(deps, resource, { current, past }, { now, expand: query.get('$expand') })
       },
       async list({ parent, now, query, cursor, limit }) {
         const expand = query.get('$expand')
@@ -72,7 +72,7 @@ export function availabilityStatuses(
           })
           for (const { resource } of page.items) {
             if (resource.id.segments.at(-1)?.namespace === undefined) continue
-            items.push(show(deps, resource, current, now, expand))
+            items.push(show(deps, resource, { current }, { now, expand }))
             if (items.length === limit) return { items, next: resource.id.key }
           }
           if (page.next === undefined) return { items }
@@ -106,7 +106,8 @@ async function historyOf(
   const past = await deps.history.past(resource.id.key, before, limit + 1)
   const isNow = cursor === undefined && isSame(past[0], observed(resource, deps.observers))
   const rest = isNow ? past.slice(1) : past
-  const first = cursor === undefined ? [show(deps, resource, events, now, expand, past)] : []
+  const first =
+    cursor === undefined ? [show(deps, resource, { current: events, past }, { now, expand })] : []
   const shown = rest.slice(0, limit - first.length)
   const last = shown.at(-1)
   const items = [...first, ...shown.map((one) => showPast(deps, resource, one))]
@@ -181,10 +182,11 @@ async function currentEvents(
 function show(
   { words, observers }: AvailabilityDependencies,
   resource: Resource,
-  current: readonly HealthEvent[],
-  now: number,
-  expand: string | null,
-  past: readonly Past[] = [],
+  {
+    current,
+    past = [],
+  }: { readonly current: readonly HealthEvent[]; readonly past?: readonly Past[] },
+  { now, expand }: { readonly now: number; readonly expand: string | null },
 ): object {
   const { id, location } = resource
   const touching = current.filter(
