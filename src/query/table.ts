@@ -56,6 +56,14 @@ export const text = <T extends string = string>(options: ColumnOptions = {}): Co
 export const whole = (options: ColumnOptions = {}): Column<number> =>
   column('bigint', undefined, options)
 
+/** A number that may have a fraction. */
+export const real = (options: ColumnOptions = {}): Column<number> =>
+  column('double precision', undefined, options)
+
+/** A sum that may be past what a number holds; selected as text. */
+export const wide = (options: ColumnOptions = {}): Column<bigint> =>
+  column('bigint', (cell) => BigInt(String(cell)), options)
+
 /** 0 or 1 at rest. */
 export const flag = (options: ColumnOptions = {}): Column<boolean> =>
   column('bigint', (cell) => cell === 1, options)
@@ -136,9 +144,9 @@ export function selecting<C extends Columns, K extends keyof C & string>(
 /** What a new row holds where nothing else is said. */
 export function emptyCells<C extends Columns>({ columns }: Pick<Table<C>, 'columns'>): Cells<C> {
   const entries = Object.entries(columns)
-  const cells = entries.map(([name, { type, default: initial = type === 'text' ? '' : 0 }]) => [
+  const cells = entries.map(([name, { type, isNullable, default: initial }]) => [
     name,
-    initial,
+    initial ?? (isNullable ? null : type === 'text' ? '' : 0),
   ])
   // Every column has a cell, of its own type.
   return Object.fromEntries(cells) as Cells<C>
@@ -156,7 +164,7 @@ function decoder<C extends Columns>(name: string, columns: C): (cells: SqlRow) =
   const members = entries.map(([column, { isNullable, read }]) => {
     // What becomes code is a name out of a declaration, and nothing else.
     if (!/^[a-z][a-z0-9_]*$/.test(column)) throw new Error(`${column} is no name of a column`)
-    const member = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    const member = memberName(column)
     const cell = `cells.${column}`
     const filled = `${cell} ?? missing('${column}')`
     const present = read === undefined ? filled : `columns.${column}.read(${filled})`
@@ -165,6 +173,11 @@ function decoder<C extends Columns>(name: string, columns: C): (cells: SqlRow) =
   const make = new Function('columns', 'missing', `return (cells) => ({ ${members.join(', ')} })`)
   // Each column is read into the member that `Row` gives it.
   return make(columns, missing) as (cells: SqlRow) => Row<C>
+}
+
+/** What a row calls a column: `started_at` is `startedAt`. */
+export function memberName(column: string): string {
+  return column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 type Declared = Pick<Table, 'name' | 'columns' | 'primaryKey'>

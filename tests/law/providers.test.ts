@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { sourceFiles } from './source.ts'
 
 /** Not in this shape yet. The list only shrinks: one that has the shape must leave it. */
-const exceptions = ['billing']
+const exceptions: readonly string[] = []
 
 const notProviders = ['testing']
 const inProvider =

@@ -131,9 +131,10 @@ const catchers: Readonly<Record<string, string>> = {
   'src/business/odata/batch.ts': 'a change set that is taken back is an answer',
   'src/business/odata/paging.ts': 'a token that cannot be read is refused',
   'src/business/odata/request.ts': 'the decoders of the platform have no other way to say no',
-  'src/providers/billing/imports/formats.ts':
+  'src/providers/billing/domain/imports/formats.ts':
     'JSON.parse and the CSV parser have no other way to say no',
-  'src/providers/billing/metering/background.ts': 'the world fails; background work tries again',
+  'src/providers/billing/domain/metering/background.ts':
+    'the world fails; background work tries again',
   'src/providers/api-management/domain/consent/refresh-tokens.ts':
     'the world fails; background work tries again',
   'src/providers/resource-health/domain/background.ts':

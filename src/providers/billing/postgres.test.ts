@@ -6,7 +6,7 @@ import { contractWords } from '#kernel/vendor.ts'
 import { openPostgres } from '#stores/postgres/open.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
-import { billingMigrations } from './migrations.ts'
+import { billingMigrations } from './domain/migrations.ts'
 import { account, profile, startBilling } from './testing/start.ts'
 
 test('from usage to an invoice to a refund', async (t: TestContext) => {

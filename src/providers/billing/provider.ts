@@ -6,20 +6,26 @@ import type { UsageMeter } from '#kernel/usage.ts'
 import type { Action } from '#plane/declare/action.ts'
 import type { Provider } from '#plane/declare/provider.ts'
 import type { ProviderContext } from '#plane/provider-context.ts'
-import { billingVersion, entities } from './entities/resources.ts'
+import { billingVersion } from './domain/entity.ts'
+import { accountIdOf } from './domain/ids.ts'
+import { importTransactions } from './domain/imports/import.ts'
+import { closeStatements } from './domain/invoices/close.ts'
+import { openLedger } from './domain/ledger/ledger.ts'
+import { monthOf } from './domain/ledger/statements.ts'
+import { type BillingLimits, defaultBillingLimits } from './domain/limits.ts'
+import { startBackground } from './domain/metering/background.ts'
+import { openMeter } from './domain/metering/meter.ts'
+import { rateUsage } from './domain/metering/rate.ts'
+import { profileFacts, recordCredit, recordPurchase, refund } from './domain/transactions/charge.ts'
 import { billingErrors, refuseBilling } from './errors.ts'
-import { accountIdOf } from './ids.ts'
-import { imports, importTransactions } from './imports/import.ts'
-import { closeStatements } from './invoices/close.ts'
-import { invoices } from './invoices/resource.ts'
-import { openLedger } from './ledger/ledger.ts'
-import { monthOf } from './ledger/statements.ts'
-import { type BillingLimits, defaultBillingLimits } from './limits.ts'
-import { startBackground } from './metering/background.ts'
-import { openMeter } from './metering/meter.ts'
-import { rateUsage } from './metering/rate.ts'
-import { profileFacts, recordCredit, recordPurchase, refund } from './transactions/charge.ts'
-import { transactions } from './transactions/resources.ts'
+import { billingAccounts } from './resources/billing-accounts/resource.ts'
+import { billingProfiles } from './resources/billing-profiles/resource.ts'
+import { customers } from './resources/customers/resource.ts'
+import { imports } from './resources/imports/resource.ts'
+import { invoiceSections } from './resources/invoice-sections/resource.ts'
+import { invoices } from './resources/invoices/resource.ts'
+import { products } from './resources/products/resource.ts'
+import { transactions } from './resources/transactions/resource.ts'
 
 export type BillingDependencies = Pick<
   ProviderContext,
@@ -116,16 +122,17 @@ export function billingProvider(deps: BillingDependencies): Provider {
     description: 'What things cost: transactions, invoices, prices, usage.',
     errors: billingErrors.entries,
     types: [
-      ...entities({
-        account: {},
-        profile: {
-          recordPurchase: recordPurchase({ ledger, ids }),
-          recordCredit: recordCredit({ ledger, ids }),
-          importTransactions: importTransactions(ledger),
-          closeInvoices,
-          chargeUsage,
-        },
+      billingAccounts,
+      billingProfiles({
+        recordPurchase: recordPurchase({ ledger, ids }),
+        recordCredit: recordCredit({ ledger, ids }),
+        importTransactions: importTransactions(ledger),
+        closeInvoices,
+        chargeUsage,
       }),
+      invoiceSections,
+      customers,
+      products,
       ...transactions(ledger, { refund: refund({ ledger, ids }) }),
       ...invoices({
         ledger,

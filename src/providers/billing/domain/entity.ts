@@ -1,0 +1,120 @@
+/**
+ * What the resources have in common that say who is billed and for what. They are changed by PUT and PATCH, and none is
+ * ever deleted; what the ledger holds keeps the names they had when it was recorded.
+ */
+
+import Type, { type TObject } from 'typebox'
+import type { Action } from '#plane/declare/action.ts'
+import { added } from '#plane/declare/added.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import type { Resource } from '#plane/declare/resource.ts'
+import { defineStored, type StoredMembers } from '#plane/declare/stored.ts'
+import type { NameRule } from '#plane/declare/wire.ts'
+import { pageAfter } from '#plane/page-after.ts'
+import { type Below, expanded, showEntity, wantedOf } from './expand.ts'
+import type { Standing } from './standing.ts'
+
+export const billingVersion = '2024-04-01'
+
+export const title = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }))
+export const currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217' })
+export const percent = Type.Optional(Type.Number({ minimum: 0, maximum: 100 }))
+
+export const address = added(
+  Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 500 }), {
+    maxProperties: 30,
+  }),
+)
+
+interface EntityOptions {
+  readonly type: string
+  readonly description: string
+  readonly name: NameRule
+  readonly properties: TObject
+  /** Answered besides, ahead of what was written. */
+  readonly standing?: Standing
+  /** Shown inside it where `$expand` asks so. */
+  readonly below?: Below
+  /** Of the samples; `part-1` where left out. */
+  nameOf?(seed: number): string
+  readonly sample: object
+  readonly changed: object
+  readonly actions?: Readonly<Record<string, Action<object>>>
+  problems?(properties: object): readonly { readonly path: string; readonly message: string }[]
+}
+
+export function billingEntity(options: EntityOptions): ResourceType {
+  const body = Type.Object({ properties: options.properties })
+  const answer = Type.Object({
+    properties: Type.Object({ ...options.properties.properties, ...options.standing?.answer }),
+  })
+  return defineStored<object>({
+    type: options.type,
+    description: options.description,
+    scope: 'tenant',
+    name: options.name,
+    verbs: ['get', 'list', 'put', 'patch'],
+    versions: [
+      {
+        date: billingVersion,
+        body,
+        answer,
+        unknownProperties: 'ignore',
+        problems: ({ properties }: { readonly properties: object }) =>
+          options.problems?.(properties) ?? [],
+        toModel: ({ properties }: { readonly properties: object }) =>
+          writtenOf(properties, options),
+        fromModel: (model, view) => ({
+          properties: { ...options.standing?.show(model, view), ...model },
+        }),
+      },
+    ],
+    ...(options.actions === undefined ? {} : { actions: options.actions }),
+    ...(options.below === undefined ? {} : expansion(options, options.below)),
+    sample: {
+      name: options.nameOf ?? ((seed) => `part-${seed}`),
+      body: () => ({ properties: options.sample }),
+      changed: () => ({ properties: options.changed }),
+    },
+  })
+}
+
+/** Reading with `$expand`: one by a source of its own, many by their models, which then hold what is inside. */
+function expansion(
+  { type, standing }: EntityOptions,
+  below: Below,
+): Pick<StoredMembers<object>, 'source' | 'list'> {
+  return {
+    source: {
+      async get(context) {
+        const wanted = wantedOf(context.query)
+        const found = wanted && (await context.reader.get(context.id))
+        if (wanted === undefined || found === undefined) return undefined
+        const inner = await expanded(context, found.id, below, wanted)
+        // Rows of this type were made by its `toModel`.
+        return showEntity(context, found as Resource<object>, { type, standing }, inner)
+      },
+    },
+    list: {
+      async page(context) {
+        const { items, ...rest } = await pageAfter(context, type)
+        const rows = items as readonly Resource<object>[]
+        const wanted = wantedOf(context.query)
+        if (wanted === undefined) return { items: rows, ...rest }
+        const shown: Resource<object>[] = []
+        for (const row of rows) {
+          const inner = await expanded(context, row.id, below, wanted)
+          shown.push({ ...row, model: { ...row.model, ...inner } })
+        }
+        return { items: shown, ...rest }
+      },
+    },
+  }
+}
+
+/** Without what is only answered: clients send back what they read. */
+function writtenOf(properties: object, { standing }: EntityOptions): object {
+  const isWritten = ([name]: readonly [string, unknown]): boolean =>
+    standing === undefined || !Object.hasOwn(standing.answer, name)
+  return Object.fromEntries(Object.entries(properties).filter(isWritten))
+}

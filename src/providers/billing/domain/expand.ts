@@ -1,0 +1,78 @@
+/**
+ * What is below an account or a profile, shown inside it where a client asks so: `$expand=billingProfiles/invoiceSections`.
+ * Older clients walk their accounts by one such question. Of each level a bounded number is shown, and only to callers
+ * who may read it.
+ */
+
+import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
+import type { Context, Resource } from '#plane/declare/resource.ts'
+import { profileStanding, type Standing, sectionStanding } from './standing.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** What can be shown inside one of a type. */
+export interface Below {
+  /** The word of `$expand`, which is also the property. */
+  readonly property: string
+  readonly type: string
+  readonly standing: Standing | undefined
+  readonly below?: Below
+}
+
+export const sectionsBelow: Below = {
+  property: 'invoiceSections',
+  type: 'Billing/billingAccounts/billingProfiles/invoiceSections',
+  standing: sectionStanding,
+}
+export const profilesBelow: Below = {
+  property: 'billingProfiles',
+  type: 'Billing/billingAccounts/billingProfiles',
+  standing: profileStanding,
+  below: sectionsBelow,
+}
+
+const shownMax = 50
+
+/** The wanted words, `billingProfiles/invoiceSections` as two of them; undefined where nothing is wanted. */
+export function wantedOf(query: URLSearchParams): ReadonlySet<string> | undefined {
+  const expand = query.get('$expand')
+  if (expand === null || expand.trim() === '') return undefined
+  return new Set(expand.split(/[,/]/).map((word) => word.trim().toLowerCase()))
+}
+
+/** The properties that stand for what is below; none where it is not wanted, or not to be read. */
+export async function expanded(
+  context: Pick<Context, 'reader' | 'may' | 'words'>,
+  id: ResourceId,
+  below: Below | undefined,
+  wanted: ReadonlySet<string>,
+): Promise<Json> {
+  if (below === undefined || !wanted.has(below.property.toLowerCase())) return {}
+  if (!(await context.may(`${below.type}/read`, id))) return {}
+  const query = { type: below.type, under: id, limit: shownMax + 1 }
+  const rows = await context.reader.list(query)
+  const value: object[] = []
+  for (const row of rows.slice(0, shownMax)) {
+    const inner = await expanded(context, row.id, below.below, wanted)
+    value.push(showEntity(context, row as Resource<object>, below, inner))
+  }
+  return { [below.property]: { hasMoreResults: rows.length > shownMax, value } }
+}
+
+/** As the plane shows one. */
+export function showEntity(
+  { words }: Pick<Context, 'words'>,
+  resource: Resource<object>,
+  { type, standing }: Pick<Below, 'type' | 'standing'>,
+  inner: Json,
+): object {
+  const { id, model, systemData } = resource
+  return {
+    id: id.text,
+    name: nameOf(id),
+    type: qualify(words, type),
+    properties: { ...standing?.show(model, { ...resource, words }), ...model, ...inner },
+    systemData,
+  }
+}

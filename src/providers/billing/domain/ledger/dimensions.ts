@@ -1,0 +1,175 @@
+/**
+ * The dictionary of dimensions: what many entries share, stored once, found by content. Dimensions are never
+ * changed, so what was read once may be kept for good; only what is committed is kept.
+ */
+
+import { createHash } from 'node:crypto'
+import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
+import { number, placeholders, text } from '../cells.ts'
+import { dimensions as dimensionRows } from '../tables.ts'
+import type { Dimension } from './entry.ts'
+import { searchedText } from './search.ts'
+
+const rememberedMax = 100_000
+const spelledMax = 20_000
+const askedAtOnce = 500
+const insertedAtOnce = 50
+
+interface Identified {
+  readonly ids: readonly number[]
+  /** To be given to `remember` once the transaction is committed. */
+  readonly fresh: ReadonlyMap<string, number>
+}
+
+export class Dimensions {
+  readonly #sql: Sql
+  readonly #idOf = new Map<string, number>()
+  readonly #byId = new Map<number, Dimension>()
+  readonly #spelled = new Map<string, Dimension>()
+  readonly #keys = new WeakMap<Dimension, Key>()
+  readonly #texts = new WeakMap<Dimension, string>()
+
+  constructor(sql: Sql) {
+    this.#sql = sql
+  }
+
+  forget(): void {
+    this.#idOf.clear()
+    this.#byId.clear()
+    this.#spelled.clear()
+  }
+
+  /** The ids of dimensions, in their order; those that are new are added. */
+  async identify(tx: SqlTx, dimensions: readonly Dimension[]): Promise<Identified> {
+    const keys = dimensions.map((dimension) => this.#key(dimension))
+    const fresh = new Map<string, number>()
+    const wanted = new Map<string, string>()
+    for (const { digest, document } of keys) {
+      if (!this.#idOf.has(digest)) wanted.set(digest, document)
+    }
+    const digests = [...wanted.keys()].sort()
+    for (let at = 0; at < digests.length; at += askedAtOnce) {
+      await this.#find(tx, digests.slice(at, at + askedAtOnce), fresh)
+    }
+    const missing = digests.filter((digest) => !fresh.has(digest))
+    for (let at = 0; at < missing.length; at += insertedAtOnce) {
+      await this.#add(tx, missing.slice(at, at + insertedAtOnce), wanted, fresh)
+    }
+    const ids = keys.map(({ digest }) => {
+      const id = this.#idOf.get(digest) ?? fresh.get(digest)
+      if (id === undefined) throw new Error('a dimension has no id')
+      return id
+    })
+    return { ids, fresh }
+  }
+
+  /** In the order of their digests: whoever adds the same elsewhere waits, and finds them. */
+  async #add(
+    tx: SqlTx,
+    digests: readonly string[],
+    documents: ReadonlyMap<string, string>,
+    found: Map<string, number>,
+  ): Promise<void> {
+    const added = await tx.all(
+      `insert into billing_dimensions (digest, document)
+       values ${digests.map(() => '(?, ?)').join(', ')} on conflict do nothing returning id, digest`,
+      ...digests.flatMap((digest) => [digest, documents.get(digest) ?? '']),
+    )
+    for (const row of added) {
+      const [id, digest] = [number(row, 'id'), text(row, 'digest')]
+      found.set(digest, id)
+      // Documents are written here alone.
+      const dimension = JSON.parse(documents.get(digest) ?? '') as Dimension
+      await tx.run(
+        'insert into billing_dimension_texts (rowid, text) values (?, ?)',
+        id,
+        searchedText(dimension),
+      )
+    }
+    const others = digests.filter((digest) => !found.has(digest))
+    if (others.length > 0) await this.#find(tx, others, found)
+  }
+
+  async #find(tx: SqlTx, digests: readonly string[], found: Map<string, number>): Promise<void> {
+    const rows = await tx.all(
+      `select id, digest from billing_dimensions where digest in (${placeholders(digests.length)})`,
+      ...digests,
+    )
+    for (const row of rows) found.set(text(row, 'digest'), number(row, 'id'))
+  }
+
+  /** One object for all that are spelled alike: most rows of a file share theirs with others before. */
+  shared(spelling: string, make: () => Dimension): Dimension {
+    const known = this.#spelled.get(spelling)
+    if (known !== undefined) return known
+    if (this.#spelled.size >= spelledMax) this.#spelled.clear()
+    const made = make()
+    this.#spelled.set(spelling, made)
+    return made
+  }
+
+  #key(dimension: Dimension): Key {
+    const known = this.#keys.get(dimension)
+    if (known !== undefined) return known
+    const key = keyOf(dimension)
+    this.#keys.set(dimension, key)
+    return key
+  }
+
+  /** The text a search looks into. */
+  textOf(dimension: Dimension): string {
+    let known = this.#texts.get(dimension)
+    if (known === undefined) {
+      known = searchedText(dimension)
+      this.#texts.set(dimension, known)
+    }
+    return known
+  }
+
+  /** What a committed transaction added. */
+  remember(fresh: ReadonlyMap<string, number>): void {
+    if (this.#idOf.size + fresh.size > rememberedMax) this.#idOf.clear()
+    for (const [digest, id] of fresh) this.#idOf.set(digest, id)
+  }
+
+  /** The dimensions of these ids. Committed ones alone are asked for: ids come from committed rows. */
+  async read(ids: Iterable<number>): Promise<ReadonlyMap<number, Dimension>> {
+    const found = new Map<number, Dimension>()
+    const missing: number[] = []
+    for (const id of new Set(ids)) {
+      const known = this.#byId.get(id)
+      if (known === undefined) missing.push(id)
+      else found.set(id, known)
+    }
+    for (let at = 0; at < missing.length; at += askedAtOnce) {
+      const some = missing.slice(at, at + askedAtOnce)
+      const rows = await this.#sql.all(
+        `select id, document from billing_dimensions where id in (${placeholders(some.length)})`,
+        ...some,
+      )
+      for (const row of rows) this.#keep(row, found)
+    }
+    return found
+  }
+
+  #keep(row: SqlRow, found: Map<number, Dimension>): void {
+    const { id, document } = dimensionRows.row(row)
+    if (this.#byId.size >= rememberedMax) this.#byId.clear()
+    this.#byId.set(id, document)
+    found.set(id, document)
+  }
+}
+
+interface Key {
+  readonly digest: string
+  readonly document: string
+}
+
+/** The same content, the same key, in whatever order its members were given. */
+function keyOf(dimension: Dimension): Key {
+  const members = Object.entries(dimension)
+    .filter(([, value]) => value !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  const document = JSON.stringify(Object.fromEntries(members))
+  return { digest: createHash('sha256').update(document).digest('base64url'), document }
+}

@@ -1,0 +1,400 @@
+/**
+ * One stretch of a statement in the order of one index, from an entry on, over a bounded number of rows. Knows how
+ * to ask; which stretches a question needs is decided in `pages.ts`.
+ */
+
+import { memberName } from '#query/table.ts'
+import type { Sql, SqlRow, SqlValue } from '#stores/store.ts'
+import { number } from '../cells.ts'
+import { indexOf, isByParts, orderedColumns } from '../migrations.ts'
+import { columnsOf, entries } from '../tables.ts'
+import type { Row } from './entry.ts'
+import { type Condition, noRow } from './question.ts'
+
+export const entryColumns = columnsOf(entries)
+export const rowOf = entries.row
+
+/** The order of an index: one column, ties by id, both in one direction. */
+export interface IndexOrder {
+  readonly column: string
+  readonly descending: boolean
+  /** The entries that have a value, or those that have none. */
+  readonly part: 'values' | 'nulls'
+}
+
+export interface Stretch {
+  readonly statementId: number
+  /** Of the statement's indexes; undefined where the index has none. */
+  readonly part: number | undefined
+  /** Only entries of these dimensions, by the index of dimensions; the order is then by date. */
+  readonly byDimension?: readonly number[]
+  /** Only entries of these dimensions, by whatever index. */
+  readonly dimensionIds?: readonly number[]
+  readonly conditions: readonly Condition[]
+  readonly order: IndexOrder
+  /** What is read of the entries, `id` among it; all of it where left out. */
+  readonly columns?: readonly string[]
+}
+
+/** Of several dimensions: its index has each of them in order, and not all of them together. */
+export function isPicked({ byDimension }: Stretch): boolean {
+  return byDimension !== undefined && byDimension.length > 1
+}
+
+/** The parts of an index that has this order for a statement of so many entries. */
+export function partsOf(
+  order: IndexOrder,
+  entries: number,
+  partRows: number,
+): readonly (number | undefined)[] {
+  if (isInOrderOfIds(order) || !isByParts(order.column)) return [undefined]
+  return Array.from({ length: Math.ceil(entries / partRows) }, (_, part) => part)
+}
+
+/** Those without a value are in no index of a column that hardly has any. */
+function isInOrderOfIds({ column, part }: IndexOrder): boolean {
+  return part === 'nulls' && orderedColumns[column] === 'rare'
+}
+
+/** Where an entry stands in an order. */
+export interface Position {
+  readonly value: SqlValue
+  readonly id: number
+}
+
+interface ScanBounds {
+  /** Rows answered at the most. */
+  readonly limit: number
+  /** Rows looked through at the most. */
+  readonly scanRowsMax: number
+}
+
+interface Scanned {
+  readonly rows: readonly Row[]
+  /** Up to here everything was seen; undefined at the end of the stretch. */
+  readonly horizon: Position | undefined
+}
+
+/** In the order of the stretch, after a position: the first `limit` that meet its conditions. */
+export async function scan(
+  sql: Sql,
+  stretch: Stretch,
+  after: Position | undefined,
+  { limit, scanRowsMax }: ScanBounds,
+): Promise<Scanned> {
+  const { order } = stretch
+  if (after === undefined) return scanRange(sql, stretch, none, { limit, scanRowsMax })
+  // Two ranges: `(column, id) > (?, ?)` as one is no range to an index.
+  const ties = await scanAlike(sql, stretch, after, { limit, scanRowsMax })
+  if (ties.horizon !== undefined || order.part === 'nulls') return ties
+  const rest = await scanRange(
+    sql,
+    stretch,
+    { text: `${order.column} ${order.descending ? '<' : '>'} ?`, values: [after.value] },
+    { limit: limit - ties.rows.length, scanRowsMax },
+  )
+  return { rows: [...ties.rows, ...rest.rows], horizon: rest.horizon }
+}
+
+/** As `scan`, of those alone that have the value of the position, or as it have none. */
+export async function scanAlike(
+  sql: Sql,
+  stretch: Stretch,
+  { value, id }: Position,
+  { limit, scanRowsMax }: ScanBounds,
+): Promise<Scanned> {
+  const { order } = stretch
+  const bound =
+    order.part === 'nulls'
+      ? { text: idBound(order), values: [id] }
+      : { text: `${order.column} = ? and ${idBound(order)}`, values: [value, id] }
+  return scanRange(sql, stretch, bound, { limit, scanRowsMax })
+}
+
+interface Bound {
+  readonly text: string
+  readonly values: readonly SqlValue[]
+}
+const none: Bound = { text: '', values: [] }
+
+function idBound({ descending }: IndexOrder): string {
+  return `id ${descending ? '<' : '>'} ?`
+}
+
+async function scanRange(
+  sql: Sql,
+  stretch: Stretch,
+  bound: Bound,
+  { limit, scanRowsMax }: ScanBounds,
+): Promise<Scanned> {
+  const { order, dimensionIds, conditions } = stretch
+  const filters: string[] = conditions.map((condition) => condition.text)
+  const values: SqlValue[] = conditions.flatMap((condition) => condition.values)
+  if (dimensionIds !== undefined) {
+    filters.push(`dimension_id in (${listed(sql.dialect)})`)
+    values.push(JSON.stringify(dimensionIds))
+  }
+  const range = rangeOf(sql, stretch, bound)
+  const { columns: some } = stretch
+  const columns = some?.join(', ') ?? entryColumns
+  const read = some === undefined ? rowOf : (row: SqlRow): Row => partOfRow(row, some)
+  const ask = (what: string, rows: number) =>
+    `select ${what} from billing_entries ${range.text} limit ${rows}`
+  if (filters.length === 0) {
+    const rows = (await sql.all(ask(columns, limit), ...range.values)).map(read)
+    return { rows, horizon: rows.length < limit ? undefined : positionOf(order, rows.at(-1)) }
+  }
+  // What is picked out is looked up to the last of it, wanted or not.
+  const looked = isPicked(stretch) ? Math.min(scanRowsMax, 16 * limit) : scanRowsMax
+  const keys = ask(`${order.column} as value, id`, looked)
+  const test = filters.join(' and ')
+  const found = await sql.all(
+    isPicked(stretch)
+      ? // Only what comes first is looked up, once the index alone has told which that is.
+        `select ${columns} from billing_entries
+         where id in (select id from (${keys}) keys) and ${test} ${orderText(order)} limit ${limit}`
+      : `select * from (${ask(columns, scanRowsMax)}) scanned where ${test} limit ${limit}`,
+    ...range.values,
+    ...values,
+  )
+  const rows = found.map(read)
+  if (rows.length === limit) return { rows, horizon: positionOf(order, rows.at(-1)) }
+  const [last] = await sql.all(
+    `select value, id from (${keys}) scanned limit 1 offset ${looked - 1}`,
+    ...range.values,
+  )
+  if (last === undefined) return { rows, horizon: undefined }
+  return { rows, horizon: { value: last['value'] ?? null, id: number(last, 'id') } }
+}
+
+/** The entry `rows` entries on, by the index alone; undefined where the stretch ends before. */
+export async function positionAfter(
+  sql: Sql,
+  stretch: Stretch,
+  after: Position | undefined,
+  rows: number,
+): Promise<Position | undefined> {
+  if (after === undefined) return positionIn(sql, stretch, none, rows)
+  const { column } = stretch.order
+  const ties = {
+    text: `${column} = ? and ${idBound(stretch.order)}`,
+    values: [after.value, after.id],
+  }
+  const within = await positionIn(sql, stretch, ties, rows)
+  if (within !== undefined) return within
+  const range = rangeOf(sql, stretch, ties)
+  const [counted] = await sql.all(
+    `select count(*) as n from (select id from billing_entries ${range.text} limit ${rows}) ties`,
+    ...range.values,
+  )
+  const left = rows - (counted === undefined ? 0 : number(counted, 'n'))
+  const sign = stretch.order.descending ? '<' : '>'
+  return positionIn(sql, stretch, { text: `${column} ${sign} ?`, values: [after.value] }, left)
+}
+
+async function positionIn(
+  sql: Sql,
+  stretch: Stretch,
+  bound: Bound,
+  rows: number,
+): Promise<Position | undefined> {
+  const range = rangeOf(sql, stretch, bound)
+  const [row] = await sql.all(
+    `select ${stretch.order.column} as value, id from billing_entries ${range.text} limit 1 offset ${rows - 1}`,
+    ...range.values,
+  )
+  return row && { value: row['value'] ?? null, id: number(row, 'id') }
+}
+
+/** How many entries of a stretch stand after a position and not after another, by the index alone. */
+export async function countUpTo(
+  sql: Sql,
+  stretch: Stretch,
+  after: Position | undefined,
+  to: Position,
+): Promise<number> {
+  const { column, descending } = stretch.order
+  const [before, behind] = descending ? ['>', '<'] : ['<', '>']
+  const ties = `${column} = ? and id ${before}= ?`
+  const bounds: Bound[] = []
+  if (after !== undefined && after.value === to.value) {
+    const text = `${ties} and id ${behind} ?`
+    bounds.push({ text, values: [to.value, to.id, after.id] })
+  } else {
+    bounds.push({ text: ties, values: [to.value, to.id] })
+    if (after === undefined) {
+      bounds.push({ text: `${column} ${before} ?`, values: [to.value] })
+    } else {
+      const between = `${column} ${behind} ? and ${column} ${before} ?`
+      bounds.push({ text: between, values: [after.value, to.value] })
+      const rest = `${column} = ? and ${idBound(stretch.order)}`
+      bounds.push({ text: rest, values: [after.value, after.id] })
+    }
+  }
+  let count = 0
+  for (const bound of bounds) {
+    const range = rangeOf(sql, stretch, bound)
+    const [counted] = await sql.all(
+      `select count(*) as n from (select id from billing_entries ${range.text}) passed`,
+      ...range.values,
+    )
+    count += counted === undefined ? 0 : number(counted, 'n')
+  }
+  return count
+}
+
+/** Where the first entries of a stretch stand, by the index alone. */
+export async function scanPositions(
+  sql: Sql,
+  stretch: Stretch,
+  after: Position | undefined,
+  limit: number,
+): Promise<readonly Position[]> {
+  const { column, descending, part } = stretch.order
+  const read = async (bound: Bound, rows: number): Promise<readonly Position[]> => {
+    const range = rangeOf(sql, stretch, bound)
+    const found = await sql.all(
+      `select ${column} as value, id from billing_entries ${range.text} limit ${rows}`,
+      ...range.values,
+    )
+    return found.map((row) => ({ value: row['value'] ?? null, id: number(row, 'id') }))
+  }
+  if (after === undefined) return read(none, limit)
+  if (part === 'nulls') return read({ text: idBound(stretch.order), values: [after.id] }, limit)
+  const text = `${column} = ? and ${idBound(stretch.order)}`
+  const ties = await read({ text, values: [after.value, after.id] }, limit)
+  if (ties.length >= limit) return ties
+  const rest = { text: `${column} ${descending ? '<' : '>'} ?`, values: [after.value] }
+  return [...ties, ...(await read(rest, limit - ties.length))]
+}
+
+/** `columns`: as of a stretch. */
+export async function rowsOf(
+  sql: Sql,
+  ids: readonly number[],
+  columns?: readonly string[],
+): Promise<ReadonlyMap<number, Row>> {
+  const rows = await sql.all(
+    `select ${columns?.join(', ') ?? entryColumns} from billing_entries where id in (${listed(sql.dialect)})`,
+    JSON.stringify(ids),
+  )
+  const read = columns === undefined ? rowOf : (row: SqlRow): Row => partOfRow(row, columns)
+  return new Map(rows.map(read).map((row) => [row.id, row]))
+}
+
+/** A list of numbers as one parameter. */
+export function listed(dialect: Sql['dialect']): string {
+  return dialect === 'sqlite'
+    ? 'select value from json_each(?)'
+    : 'select value::bigint from json_array_elements_text(?::json)'
+}
+
+/** SQLite has no statistics here, so the index is named. */
+function using(sql: Sql, index: string): string {
+  return sql.dialect === 'sqlite' ? `indexed by ${index}` : ''
+}
+
+function rangeOf(sql: Sql, stretch: Stretch, bound: Bound): Bound {
+  const { statementId, part, byDimension, order } = stretch
+  const { column } = order
+  const values: SqlValue[] = [statementId]
+  const tests = ['statement_id = ?']
+  if (part !== undefined) {
+    tests.push('part = ?')
+    values.push(part)
+  }
+  if (byDimension?.length === 1) {
+    // As an equation the index has the order by itself.
+    tests.push('dimension_id = ?')
+    values.push(...byDimension)
+  } else if (byDimension !== undefined) {
+    tests.push(`dimension_id in (${listed(sql.dialect)})`)
+    values.push(JSON.stringify(byDimension))
+  }
+  const kind = orderedColumns[column]
+  if (order.part === 'nulls') tests.push(`${column} is null`)
+  else if (kind !== 'always') tests.push(`${column} is not null`)
+  if (bound.text !== '') tests.push(bound.text)
+  values.push(...bound.values)
+  const index =
+    byDimension !== undefined
+      ? 'billing_entries_by_dimension'
+      : isInOrderOfIds(order)
+        ? 'billing_entries_by_id'
+        : indexOf(column)
+  return {
+    text: `${using(sql, index)} where ${tests.join(' and ')} ${orderText(order)}`,
+    values,
+  }
+}
+
+function orderText({ column, descending, part }: IndexOrder): string {
+  const direction = descending ? 'desc' : 'asc'
+  const id = `id ${direction}`
+  return `order by ${part === 'nulls' ? id : `${column} ${direction}, ${id}`}`
+}
+
+/** The rest of it is as of no row. */
+function partOfRow(row: SqlRow, columns: readonly string[]): Row {
+  const part: Record<string, SqlValue> = {}
+  for (const column of columns) part[memberOf[column] ?? column] = row[column] ?? null
+  // The cells are those that `rowOf` would read.
+  return { ...noRow, ...part } as Row
+}
+
+// Each column has the member that a row calls it by.
+const memberOf = Object.fromEntries(
+  Object.keys(entries.columns).map((column) => [column, memberName(column)]),
+) as Readonly<Record<string, keyof Row>>
+
+export function positionOf(order: IndexOrder, row: Row | undefined): Position | undefined {
+  const member = memberOf[order.column]
+  if (row === undefined || member === undefined) return undefined
+  return { value: row[member], id: row.id }
+}
+
+/** Negative when `a` comes first. Both are of one part of the order. */
+export function comparePositions(order: IndexOrder, a: Position, b: Position): number {
+  const sign = order.descending ? -1 : 1
+  if (order.part === 'values' && a.value !== b.value) {
+    // Values of one column are of one type, and it holds no null here.
+    return (a.value as number) < (b.value as number) ? -sign : sign
+  }
+  return a.id < b.id ? -sign : a.id > b.id ? sign : 0
+}
+
+/** Candidates by dimensions or by one column's bounds, unordered: for what is few. Undefined when they are not. */
+export async function few(
+  sql: Sql,
+  { statementId, parts }: { readonly statementId: number; readonly parts: number },
+  {
+    condition,
+    dimensionIds,
+  }: {
+    readonly condition?: Condition
+    readonly dimensionIds?: readonly number[]
+  },
+  limit: number,
+): Promise<readonly Row[] | undefined> {
+  const index = condition === undefined ? 'billing_entries_by_dimension' : indexOf(condition.column)
+  const test = condition?.text ?? `dimension_id in (${listed(sql.dialect)})`
+  const byParts = condition === undefined || isByParts(condition.column)
+  const ofParts = byParts ? `part in (${listed(sql.dialect)}) and ` : ''
+  const values = [
+    ...(byParts ? [JSON.stringify(Array.from({ length: parts }, (_, part) => part))] : []),
+    ...(condition?.values ?? [JSON.stringify(dimensionIds ?? [])]),
+  ]
+  const where = `from billing_entries ${using(sql, index)} where statement_id = ? and ${ofParts}${test}`
+  const [counted] = await sql.all(
+    `select count(*) as n from (select 1 ${where} limit ${limit + 1}) counted`,
+    statementId,
+    ...values,
+  )
+  if (counted === undefined || number(counted, 'n') > limit) return undefined
+  const rows = await sql.all(
+    `select ${entryColumns} ${where} limit ${limit}`,
+    statementId,
+    ...values,
+  )
+  return rows.map(rowOf)
+}

@@ -1,0 +1,219 @@
+/**
+ * Which dimensions a question is about, and how many entries that is, told from the statements' own counts without
+ * looking at an entry. Where the dimensions are too many to keep in mind, the text index and the entries decide.
+ */
+
+import { number } from '../cells.ts'
+import { statementDimensions, sumsAsText, totalsOf } from '../tables.ts'
+import type { Dimension, Entry, Row, Statement } from './entry.ts'
+import type { KnownDimension } from './known-statements.ts'
+import { entriesOfWords } from './own-words.ts'
+import type { LedgerDependencies } from './page.ts'
+import { noRow, type Question } from './question.ts'
+import { listed } from './scan.ts'
+import { indexedWords, isOfEntry, isOfStatement } from './search.ts'
+
+export interface Selection {
+  /** Nothing can match. */
+  readonly isEmpty: boolean
+  /** Fewer than all dimensions. */
+  readonly narrows: boolean
+  /** What dimensions say has to be looked at entry by entry. */
+  readonly isPartial: boolean
+  readonly noRow: Row
+  /** The dimensions of a statement that match; undefined where all do, or they are not known. */
+  of(statementId: number): { readonly ids: readonly number[]; readonly entries: number } | undefined
+  /** As `of`, with what they say, also where all match; undefined where they are not known. */
+  known(statementId: number): readonly KnownDimension[] | undefined
+  /** All of a statement, matching or not. */
+  all(statementId: number): readonly KnownDimension[] | undefined
+  /** Does what the entry shares match? */
+  allows(entry: Entry): boolean
+  /** Those that match by what is their own, and not by what they share alone. */
+  readonly named: readonly Entry[]
+  /** Nothing decided ahead: every entry is looked at, its own included. For where the others are too many. */
+  readonly whole: Selection | undefined
+}
+
+export async function selectDimensions(
+  deps: LedgerDependencies,
+  statements: readonly Statement[],
+  question: Question,
+  words: readonly string[],
+): Promise<Selection> {
+  const shares = ({ dimension, statement }: Shared, word: string): boolean =>
+    deps.dimensions.textOf(dimension).includes(word) || isOfStatement(deps.words, statement, word)
+  const matches = (dimension: Dimension, statement: Statement): boolean =>
+    question.ofDimension(dimension, statement) &&
+    words.every((word) => shares({ dimension, statement }, word))
+  const allows = ({ dimension, statement }: Entry): boolean => matches(dimension, statement)
+  const allowsOwn = (entry: Entry): boolean =>
+    question.ofDimension(entry.dimension, entry.statement) &&
+    words.every(
+      (word) => shares(entry, word) || isOfEntry(deps.words, entry.row, entry.statement, word),
+    )
+  const isAsked = question.asksDimensions || words.length > 0
+  const isSorted = question.order.some(({ field }) => field.place.kind !== 'column')
+  if (!isAsked && !isSorted) {
+    return {
+      isEmpty: statements.length === 0,
+      narrows: false,
+      isPartial: false,
+      noRow,
+      of: () => undefined,
+      known: () => undefined,
+      all: () => undefined,
+      allows,
+      named: [],
+      whole: undefined,
+    }
+  }
+  const own = words.length === 0 ? [] : await entriesOfWords(deps, statements, words)
+  const named = own?.filter((entry) => allowsOwn(entry) && !allows(entry)) ?? []
+  const all = await knownDimensions(deps, statements)
+  const whole: Selection = {
+    isEmpty: false,
+    narrows: true,
+    isPartial: true,
+    noRow,
+    of: () => undefined,
+    known: (statementId) => all?.get(statementId),
+    all: (statementId) => all?.get(statementId),
+    allows: allowsOwn,
+    named: [],
+    whole: undefined,
+  }
+  if (own === undefined) return whole
+  if (all === undefined) {
+    const found = await byIndex(deps, words, statements, { allows, isAsked })
+    return { ...found, isEmpty: found.isEmpty && named.length === 0, named, whole }
+  }
+  const chosen = new Map<number, readonly KnownDimension[]>()
+  for (const statement of statements) {
+    const known = all.get(statement.id) ?? []
+    if (!isAsked) {
+      chosen.set(statement.id, known)
+      continue
+    }
+    // Of the statement all is known by what it consists of, but for its invoice, which it gets when it is closed.
+    const asked = JSON.stringify([statement.invoice ?? '', question.filterText, ...words])
+    chosen.set(
+      statement.id,
+      deps.known.derived(known, asked, () =>
+        known.filter(({ dimension }) => matches(dimension, statement)),
+      ),
+    )
+  }
+  return {
+    isEmpty: named.length === 0 && [...chosen.values()].every((some) => some.length === 0),
+    narrows: isAsked,
+    isPartial: false,
+    noRow,
+    of(statementId) {
+      const some = chosen.get(statementId) ?? []
+      if (!isAsked) return undefined
+      return {
+        ids: some.map(({ id }) => id),
+        entries: some.reduce((sum, { entries }) => sum + entries, 0),
+      }
+    },
+    known: (statementId) => chosen.get(statementId),
+    all: (statementId) => all.get(statementId) ?? [],
+    allows,
+    named,
+    whole,
+  }
+}
+
+type Shared = Pick<Entry, 'dimension' | 'statement'>
+
+/** Every dimension of the statements; undefined when they are too many. */
+export async function knownDimensions(
+  deps: LedgerDependencies,
+  statements: readonly Statement[],
+): Promise<ReadonlyMap<number, readonly KnownDimension[]> | undefined> {
+  const known = new Map<number, readonly KnownDimension[]>()
+  let left = deps.limits.dimensionsMax
+  for (const statement of statements) {
+    const found = deps.known.get(statement) ?? (await readKnown(deps, statement))
+    left -= found?.length ?? left + 1
+    if (found === undefined || left < 0) return undefined
+    known.set(statement.id, found)
+  }
+  return known
+}
+
+async function readKnown(
+  { sql, dimensions, limits, known }: LedgerDependencies,
+  statement: Statement,
+): Promise<readonly KnownDimension[] | undefined> {
+  const rows = await sql.all(
+    `select dimension_id, entries, ${sumsAsText()} from billing_statement_dimensions where statement_id = ? limit ?`,
+    statement.id,
+    limits.dimensionsMax + 1,
+  )
+  if (rows.length > limits.dimensionsMax) return undefined
+  const counts = rows.map(statementDimensions.row)
+  const found = await dimensions.read(counts.map(({ dimensionId }) => dimensionId))
+  const list = counts.map((row): KnownDimension => {
+    const id = row.dimensionId
+    const dimension = found.get(id)
+    if (dimension === undefined) throw new Error(`the dimension ${id} is not there`)
+    return { id, dimension, entries: row.entries, totals: totalsOf(row) }
+  })
+  known.put(statement, list)
+  return list
+}
+
+/** Too many dimensions to know: words are found by the text index, the rest is left to the entries. */
+async function byIndex(
+  { sql, limits, words: vendorWords }: LedgerDependencies,
+  words: readonly string[],
+  statements: readonly Statement[],
+  { allows, isAsked }: { readonly allows: (entry: Entry) => boolean; readonly isAsked: boolean },
+): Promise<Omit<Selection, 'named' | 'whole'>> {
+  // What may be of a statement need not be in any text.
+  const indexed = indexedWords(words).filter(
+    (word) => !statements.some((one) => isOfStatement(vendorWords, one, word)),
+  )
+  let ids: readonly number[] | undefined
+  if (indexed.length > 0) {
+    const rows =
+      sql.dialect === 'sqlite'
+        ? await sql.all(
+            'select rowid as id from billing_dimension_texts where billing_dimension_texts match ? limit ?',
+            indexed.map((word) => `"${word.replaceAll('"', '""')}"`).join(' AND '),
+            limits.dimensionsMax + 1,
+          )
+        : await sql.all(
+            `select rowid as id from billing_dimension_texts
+             where ${indexed.map(() => 'text like ?').join(' and ')} limit ?`,
+            ...indexed.map((word) => `%${word.replace(/[\\%_]/g, (mark) => `\\${mark}`)}%`),
+            limits.dimensionsMax + 1,
+          )
+    if (rows.length <= limits.dimensionsMax) ids = rows.map((row) => number(row, 'id'))
+  }
+  const counts = new Map<number, { readonly ids: readonly number[]; readonly entries: number }>()
+  for (const statement of ids === undefined ? [] : statements) {
+    const rows = await sql.all(
+      `select dimension_id, entries from billing_statement_dimensions
+       where statement_id = ? and dimension_id in (${listed(sql.dialect)})`,
+      statement.id,
+      JSON.stringify(ids),
+    )
+    counts.set(statement.id, {
+      ids: rows.map((row) => number(row, 'dimension_id')),
+      entries: rows.reduce((sum, row) => sum + number(row, 'entries'), 0),
+    })
+  }
+  return {
+    isEmpty: ids !== undefined && [...counts.values()].every(({ entries }) => entries === 0),
+    narrows: isAsked,
+    isPartial: isAsked,
+    noRow,
+    of: (statementId) => counts.get(statementId),
+    known: () => undefined,
+    all: () => undefined,
+    allows,
+  }
+}

@@ -1,0 +1,155 @@
+/** Statements at rest: found, made when the first entry needs them, and closed by getting a name. */
+
+import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
+import { statements, sumsAsText, totalsOf } from '../tables.ts'
+import type { Statement } from './entry.ts'
+
+const columns = `id, account, profile, invoice, currency, month, entries, closed_at, status, ${sumsAsText()}`
+
+/** Statements looked at for one question at the most. */
+export const statementsMax = 400
+
+export interface ProfilePlace {
+  /** As shown. */
+  readonly account: string
+  readonly profile: string
+}
+
+export function keysOf(place: ProfilePlace): readonly [account: string, profile: string] {
+  return [place.account.toLowerCase(), place.profile.toLowerCase()]
+}
+
+function statementOf(cells: SqlRow): Statement {
+  const { invoice, closedAt, ...row } = statements.row(cells)
+  return {
+    ...row,
+    invoice: invoice ?? undefined,
+    closedAt: closedAt ?? undefined,
+    totals: totalsOf(row),
+  }
+}
+
+type Reads = Pick<Sql, 'all'> | SqlTx
+
+/** Invoice names are kept in upper case: the contract's pattern has no lower case in it. */
+export async function statementOfInvoice(
+  reads: Reads,
+  account: string,
+  invoice: string,
+): Promise<Statement | undefined> {
+  const [row] = await reads.all(
+    `select ${columns} from billing_statements where account_key = ? and invoice = ?`,
+    account.toLowerCase(),
+    invoice.toUpperCase(),
+  )
+  return row === undefined ? undefined : statementOf(row)
+}
+
+interface StatementQuery {
+  readonly account: string
+  readonly profile?: string
+  readonly billed?: boolean
+  /** Ids below this one. */
+  readonly before?: number
+  readonly limit: number
+}
+
+/** Newest first. */
+export async function listStatements(
+  reads: Reads,
+  query: StatementQuery,
+): Promise<readonly Statement[]> {
+  const { account, profile, billed, before, limit } = query
+  const rows = await reads.all(
+    `select ${columns} from billing_statements where account_key = ?
+      ${profile === undefined ? '' : 'and profile_key = ?'}
+      ${billed === undefined ? '' : `and invoice is ${billed ? 'not null' : 'null'}`}
+      ${before === undefined ? '' : 'and id < ?'}
+      order by id desc limit ?`,
+    account.toLowerCase(),
+    ...(profile === undefined ? [] : [profile.toLowerCase()]),
+    ...(before === undefined ? [] : [before]),
+    limit,
+  )
+  return rows.map(statementOf)
+}
+
+/** Held until the transaction ends: one writer at a time in an account, so names in it are unique. */
+export async function lockAccount(tx: SqlTx, account: string): Promise<void> {
+  await tx.run(
+    `insert into billing_accounts (account_key, invoices_numbered, changes) values (?, 0, 1)
+     on conflict (account_key) do update set changes = billing_accounts.changes + 1`,
+    account.toLowerCase(),
+  )
+}
+
+interface Wanted extends ProfilePlace {
+  readonly currency: string
+  readonly month: string
+  readonly invoice: string | undefined
+}
+
+/** The statement that an entry belongs to, made if it is not there. */
+export async function ensureStatement(tx: SqlTx, wanted: Wanted, now: number): Promise<Statement> {
+  const { account, profile, currency, month } = wanted
+  const invoice = wanted.invoice?.toUpperCase()
+  const keys = keysOf(wanted)
+  const find = async (): Promise<Statement | undefined> => {
+    if (invoice !== undefined) return statementOfInvoice(tx, account, invoice)
+    const [row] = await tx.all(
+      `select ${columns} from billing_statements where account_key = ? and profile_key = ?
+        and currency = ? and month = ? and invoice is null`,
+      ...keys,
+      currency,
+      month,
+    )
+    return row === undefined ? undefined : statementOf(row)
+  }
+  const found = await find()
+  if (found !== undefined) return found
+  await tx.run(
+    `insert into billing_statements (account_key, profile_key, account, profile, invoice, currency,
+       month, entries, sub_total, tax, amount, credit, commitment, closed_at, status)
+     values (?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, ?, ?)`,
+    ...keys,
+    account,
+    profile,
+    invoice ?? null,
+    currency,
+    month,
+    invoice === undefined ? null : now,
+    'Due',
+  )
+  const made = await find()
+  if (made === undefined) throw new Error('a statement was inserted and is not there')
+  return made
+}
+
+/** `2026-11` of a moment. */
+export function monthOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 7)
+}
+
+/** Its first moment, and the first one after it. */
+export function spanOfMonth(month: string): { readonly start: number; readonly end: number } {
+  const [year, number] = month.split('-').map(Number)
+  return {
+    start: Date.UTC(year ?? 0, (number ?? 1) - 1, 1),
+    end: Date.UTC(year ?? 0, number ?? 1, 1),
+  }
+}
+
+/** Was a statement of that month, profile and currency closed here? Later entries go to the present month. */
+export async function isMonthClosed(
+  tx: SqlTx,
+  { account, profile, currency, month }: Omit<Wanted, 'invoice'>,
+): Promise<boolean> {
+  const rows = await tx.all(
+    `select 1 from billing_closed_months
+      where account_key = ? and profile_key = ? and currency = ? and month = ?`,
+    ...keysOf({ account, profile }),
+    currency,
+    month,
+  )
+  return rows.length > 0
+}

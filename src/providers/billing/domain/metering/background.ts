@@ -1,0 +1,81 @@
+/**
+ * What goes on by itself: every so often the days that are over are charged, and months that are over get their
+ * invoices. Every replica does it; the account's lock sees to it that each thing happens once.
+ */
+
+import type { Clock, Log, Timers } from '#kernel/ports.ts'
+import { nameOf, parentOf, rootId } from '#kernel/resource-id.ts'
+import type { BillingProfile } from '../../resources/billing-profiles/resource.ts'
+import { number } from '../cells.ts'
+import { closeStatements } from '../invoices/close.ts'
+import { monthOf, spanOfMonth } from '../ledger/statements.ts'
+import { type RateDependencies, rateUsage } from './rate.ts'
+
+interface BackgroundDependencies extends RateDependencies {
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Log
+  /** Makes what has to be there: the first account with its profile and prices. */
+  seed(): Promise<void>
+}
+
+const everyMilliseconds = 60_000
+const day = 86_400_000
+/** Time for the last charges of a month to come in. */
+const graceMilliseconds = 3_600_000
+const profilesMax = 500
+
+export function startBackground(deps: BackgroundDependencies): AsyncDisposable {
+  let stopped = false
+  let timer: { cancel(): void } | undefined
+  let underway: Promise<void> = Promise.resolve()
+  const next = (): Promise<void> => {
+    underway = attempt(deps).then(() => {
+      if (!stopped) timer = deps.timers.after(everyMilliseconds, next)
+    })
+    return underway
+  }
+  void next()
+  return {
+    async [Symbol.asyncDispose]() {
+      stopped = true
+      timer?.cancel()
+      await underway
+    },
+  }
+}
+
+/** The world fails; the next time comes soon. */
+async function attempt(deps: BackgroundDependencies): Promise<void> {
+  try {
+    await deps.seed()
+    await runOnce(deps)
+  } catch (error) {
+    deps.log.warn({ error: String(error) }, 'billing waits')
+  }
+}
+
+/** Charges what is due and closes what is over, by the present moment. */
+async function runOnce(deps: BackgroundDependencies): Promise<void> {
+  const now = deps.clock.now()
+  const midnight = Math.floor(now / day) * day
+  await rateUsage(deps, midnight, now)
+  const [waiting] = await deps.ledger.sql.all(
+    'select count(*) as n from (select 1 from billing_usage where unrated = 1 and rated_until < ? and ended_at is not null limit 1) waiting',
+    midnight,
+  )
+  if (waiting !== undefined && number(waiting, 'n') > 0) return
+  // A month is closed once its grace is over, be it today or after a long time off.
+  const month = monthOf(spanOfMonth(monthOf(now - graceMilliseconds)).start - 1)
+  const profiles = await deps.reader.list({
+    type: 'Billing/billingAccounts/billingProfiles',
+    under: rootId,
+    limit: profilesMax,
+  })
+  for (const { id, model } of profiles) {
+    // Rows of this type were made by its `toModel`.
+    if ((model as BillingProfile).monthlyInvoices === false) continue
+    const place = { account: nameOf(parentOf(id)), profile: nameOf(id) }
+    await closeStatements(deps.ledger.sql, place, month, now)
+  }
+}

@@ -1,0 +1,91 @@
+/** Whatever is told when, and rated when: every second of every run is charged once, and the sums add up. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Decimal } from 'decimal.js'
+import type { UsageRun } from '#kernel/usage.ts'
+import { fc } from '../../../../../tests/property.ts'
+import { account, profile, startBilling, type Wire } from '../../testing/start.ts'
+
+const start = Date.UTC(2026, 9, 14, 22)
+const hour = 3_600_000
+const group =
+  '/subscriptions/11111111-2222-4333-8444-555555555555/resourceGroups/rg/providers/Vendor.ContainerInstance/containerGroups/web'
+
+const run = fc.record({
+  at: fc.integer({ min: 0, max: 10 * hour }),
+  length: fc.integer({ min: 0, max: 30 * hour }),
+  cpu: fc.constantFrom(0.1, 0.5, 1, 2),
+})
+const moments = fc
+  .array(fc.integer({ min: 0, max: 60 * hour }), { minLength: 1, maxLength: 6 })
+  .map((list) => list.toSorted((a, b) => a - b))
+
+test('every second is charged once, however often it is looked at and rated', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(run, { minLength: 1, maxLength: 5 }),
+      moments,
+      async (runs, looks) => {
+        await using started = await startBilling()
+        const tell = (now: number): readonly UsageRun[] =>
+          runs.flatMap(({ at, length, cpu }, index): readonly UsageRun[] => {
+            const startedAt = start + at
+            if (now < startedAt) return []
+            const ended = now >= startedAt + length
+            const told: UsageRun = {
+              key: `run-${index}`,
+              resourceId: group,
+              startedAt,
+              seenAt: ended ? startedAt + length : now,
+              ...(ended ? { endedAt: startedAt + length } : {}),
+              held: { 'containerGroups/cpu': cpu },
+            }
+            return [told]
+          })
+        for (const look of [...looks, 60 * hour]) {
+          const now = start + look
+          started.clock.set(now)
+          await started.meter.note(tell(now))
+          await started.meter.note(tell(now))
+          await started.post(`${profile}/chargeUsage`)
+          await started.post(`${profile}/chargeUsage`)
+        }
+        const expected = runs.reduce(
+          (sum, { length, cpu }) => sum.plus(new Decimal(Math.floor(length / 1000)).times(cpu)),
+          new Decimal(0),
+        )
+        const period = 'periodStartDate=10-01-2026&periodEndDate=12-31-2026&type=Unbilled'
+        const { value, count } = await started.get(`${profile}/transactions?${period}&count=true`)
+        assert.equal(value.length, count)
+        let units = new Decimal(0)
+        for (const { properties: p } of value as Wire[]) {
+          units = units.plus(p.units)
+          assert.equal(p.transactionType, 'Usage Charge')
+          const exact = new Decimal(p.units).times(p.effectivePrice.value)
+          assert.ok(
+            exact
+              .minus(p.subTotal.value)
+              .abs()
+              .lessThanOrEqualTo(0.005 + 1e-9),
+          )
+          assert.equal(Date.parse(p.date) % (24 * hour), 0)
+        }
+        assert.ok(units.times(3600).minus(expected).abs().lessThan(1e-6), `${units} ${expected}`)
+        if (count === 0) return
+        const closed = await started.post(`${profile}/closeInvoices`, {})
+        let total = new Decimal(0)
+        for (const { invoice } of closed.value) {
+          const { properties } = await started.get(`${account}/invoices/${invoice}`)
+          total = total.plus(properties.totalAmount.value)
+        }
+        const sum = (value as Wire[]).reduce(
+          (all: Decimal, one) => all.plus(one.properties.transactionAmount.value),
+          new Decimal(0),
+        )
+        assert.ok(total.equals(sum))
+      },
+    ),
+    { numRuns: process.env['ARMATURE_TEST_LONG'] === '1' ? 300 : 25 },
+  )
+})

@@ -1,0 +1,252 @@
+/**
+ * Rating: metered runs become usage charges, day by day, to the second. What is charged and how far it is charged
+ * are one transaction, so no second is charged twice or lost, wherever the process dies.
+ */
+
+import { Decimal } from 'decimal.js'
+import type { Ids } from '#kernel/ports.ts'
+import {
+  nameOf,
+  parentOf,
+  parseResourceId,
+  type ResourceId,
+  subscriptionOf,
+} from '#kernel/resource-id.ts'
+import type { Reader, Resource } from '#plane/declare/resource.ts'
+import type { SqlTx } from '#stores/store.ts'
+import type { InvoiceSection } from '../../resources/invoice-sections/resource.ts'
+import type { Product } from '../../resources/products/resource.ts'
+import type { NewEntry } from '../ledger/entry.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { record } from '../ledger/record.ts'
+import { recordedByTheService } from '../ledger/show.ts'
+import { lockAccount, monthOf, spanOfMonth } from '../ledger/statements.ts'
+import { chargeOf, discounted } from '../money/money.ts'
+import { columnsOf, usage } from '../tables.ts'
+import {
+  exchangeRateOf,
+  type ProfileFacts,
+  productFacts,
+  profileFacts,
+} from '../transactions/charge.ts'
+
+export interface RateDependencies {
+  readonly ledger: Ledger
+  readonly ids: Ids
+  readonly reader: Reader
+  /** The billing profile that usage is charged to. */
+  readonly profile: ResourceId
+}
+
+const runsAtOnce = 200
+const sectionsMax = 500
+const productsMax = 500
+const hourSeconds = 3600
+const day = 86_400_000
+
+/** Seconds between two moments, counted from a third: whole ones, so that parts add up to the whole. */
+function secondsBetween(startedAt: number, from: number, until: number): number {
+  return Math.floor((until - startedAt) / 1000) - Math.floor((from - startedAt) / 1000)
+}
+
+interface Prices {
+  readonly profile: ProfileFacts
+  readonly products: readonly { readonly name: string; readonly product: Product }[]
+  readonly sections: readonly { readonly id: string; readonly model: InvoiceSection }[]
+}
+
+/** Charges what ran up to a moment; how many charges that made. A bounded number of runs in each transaction. */
+export async function rateUsage(
+  deps: RateDependencies,
+  until: number,
+  now: number,
+): Promise<number> {
+  const prices = await pricesOf(deps)
+  if (prices === undefined) return 0
+  let charged = 0
+  let after = ''
+  for (;;) {
+    const done = await rateSome(deps, prices, { until, now, after })
+    charged += done.charges
+    if (done.last === undefined) return charged
+    after = done.last
+  }
+}
+
+async function pricesOf({ reader, profile }: RateDependencies): Promise<Prices | undefined> {
+  const found = await reader.get(profile)
+  if (found === undefined) return undefined
+  const account = parentOf(found.id)
+  const list = (type: string, under: ResourceId, limit: number): Promise<readonly Resource[]> =>
+    reader.list({ type: `Billing/billingAccounts/${type}`, under, limit })
+  const products = await list('products', account, productsMax)
+  const sections = await list('billingProfiles/invoiceSections', found.id, sectionsMax)
+  return {
+    profile: await profileFacts(reader, found.id),
+    // Rows of these types were made by their `toModel`.
+    products: products.map(({ id, model }) => ({ name: nameOf(id), product: model as Product })),
+    sections: sections.map(({ id, model }) => ({ id: id.text, model: model as InvoiceSection })),
+  }
+}
+
+interface Usage {
+  readonly key: string
+  readonly resourceId: string
+  readonly startedAt: number
+  readonly from: number
+  readonly until: number
+  readonly isOver: boolean
+  readonly held: Readonly<Record<string, number>>
+}
+
+async function rateSome(
+  deps: RateDependencies,
+  prices: Prices,
+  { until, now, after }: { readonly until: number; readonly now: number; readonly after: string },
+): Promise<{ readonly charges: number; readonly last: string | undefined }> {
+  const { ledger, ids } = deps
+  const outcome = await ledger.sql.transact(async (tx) => {
+    // One at a time: whoever waited here sees what the other has charged.
+    await lockAccount(tx, prices.profile.place.account)
+    const usages = await nextUsages(tx, until, after)
+    const entries = entriesOfUsages(usages, prices, ids)
+    for (const usage of usages) {
+      await tx.run(
+        'update billing_usage set rated_until = ?, unrated = ? where run_key = ?',
+        usage.until,
+        usage.isOver ? 0 : 1,
+        usage.key,
+      )
+    }
+    const options = { place: prices.profile.place, now, mayBePresent: false }
+    const recording = await record(tx, ledger.dimensions, entries, options)
+    return { recording, usages }
+  })
+  outcome.recording.committed()
+  const isAll = outcome.usages.length < runsAtOnce
+  return {
+    charges: outcome.recording.recorded,
+    last: isAll ? undefined : outcome.usages.at(-1)?.key,
+  }
+}
+
+/** Runs with something to charge: up to their end, or up to where they were last seen running. */
+async function nextUsages(tx: SqlTx, until: number, after: string): Promise<readonly Usage[]> {
+  const rows = await tx.all(
+    `select ${columnsOf(usage)} from billing_usage
+     where unrated = 1 and rated_until < ? and run_key > ? order by run_key limit ?`,
+    until,
+    after,
+    runsAtOnce,
+  )
+  return rows.map(usage.row).map(({ endedAt, seenAt, ratedUntil: from, ...row }) => {
+    const known = endedAt ?? seenAt
+    const to = Math.max(from, Math.min(until, known))
+    return {
+      key: row.runKey,
+      resourceId: row.resourceId,
+      startedAt: row.startedAt,
+      from,
+      until: to,
+      isOver: endedAt !== null && to >= endedAt,
+      held: row.held,
+    }
+  })
+}
+
+interface Line {
+  readonly resourceId: string
+  readonly day: number
+  readonly product: Prices['products'][number]
+  heldSeconds: Decimal
+}
+
+/** One charge for each resource, product and day. */
+function entriesOfUsages(usages: readonly Usage[], prices: Prices, ids: Ids): readonly NewEntry[] {
+  const lines = new Map<string, Line>()
+  for (const usage of usages) {
+    for (let from = usage.from; from < usage.until; ) {
+      const midnight = (Math.floor(from / day) + 1) * day
+      const until = Math.min(usage.until, midnight)
+      const seconds = secondsBetween(usage.startedAt, from, until)
+      for (const [meter, amount] of Object.entries(usage.held)) {
+        const product = prices.products.find((one) => one.product.meter === meter)
+        if (product === undefined || amount <= 0 || seconds <= 0) continue
+        const at = Math.floor(from / day) * day
+        const key = `${usage.resourceId.toLowerCase()} ${at} ${product.name}`
+        const line = lines.get(key) ?? {
+          resourceId: usage.resourceId,
+          day: at,
+          product,
+          heldSeconds: new Decimal(0),
+        }
+        lines.set(key, line)
+        line.heldSeconds = line.heldSeconds.plus(new Decimal(amount).times(seconds))
+      }
+      from = until
+    }
+  }
+  return [...lines.values()].map((line) => entryOf(line, prices, ids))
+}
+
+function entryOf(line: Line, { profile, sections }: Prices, ids: Ids): NewEntry {
+  const { name, product } = line.product
+  const units = line.heldSeconds.dividedBy(hourSeconds)
+  const rate = exchangeRateOf(profile, product.price.currency)
+  const market = new Decimal(product.price.value)
+  const effectivePrice = discounted(market, new Decimal(product.discount ?? 0))
+  const charge = chargeOf({
+    units,
+    effectivePrice,
+    exchangeRate: rate,
+    taxPercent: profile.taxPercent,
+    currency: profile.currency,
+  })
+  if (charge === undefined)
+    throw new Error(`the usage of ${line.resourceId} costs too much to write`)
+  const id = parseResourceId(line.resourceId)
+  const subscription = id === undefined ? undefined : subscriptionOf(id)?.toLowerCase()
+  const section =
+    sections.find(({ model }) =>
+      model.subscriptionIds?.some((one) => one.toLowerCase() === subscription),
+    ) ?? sections.find((one) => one.id.toLowerCase().endsWith('/invoicesections/default'))
+  const month = spanOfMonth(monthOf(line.day))
+  return {
+    dimension: {
+      billingCurrency: profile.currency,
+      billingProfileDisplayName: profile.displayName,
+      transactionType: 'Usage Charge',
+      kind: 'All',
+      isThirdParty: false,
+      ...productFacts(name, product),
+      ...(section === undefined
+        ? {}
+        : {
+            invoiceSectionId: section.id,
+            invoiceSectionDisplayName: section.model.displayName ?? 'default',
+          }),
+      recordedBy: recordedByTheService,
+    },
+    measures: {
+      name: ids.uuid(),
+      date: line.day,
+      // Whole units; `units` has the exact ones, which are what is charged.
+      quantity: units.toDecimalPlaces(0, Decimal.ROUND_UP).toNumber(),
+      units: units.toNumber(),
+      effectivePrice: effectivePrice.toNumber(),
+      marketPrice: market.toNumber(),
+      exchangeRate: rate.toNumber(),
+      subTotal: charge.subTotal,
+      tax: charge.tax,
+      amount: charge.total,
+      credit: null,
+      commitment: null,
+      refunded: null,
+      requested: null,
+      refundOperation: null,
+      periodStart: month.start,
+      periodEnd: month.end - 1,
+    },
+    tags: { resourceId: line.resourceId.slice(0, 256) },
+  }
+}

@@ -1,0 +1,17 @@
+/** Customers: for whom something was bought. */
+
+import Type, { type Static } from 'typebox'
+import { billingEntity, title } from '../../domain/entity.ts'
+import { partName } from '../../domain/names.ts'
+
+const customerProperties = Type.Object({ displayName: title })
+export type Customer = Static<typeof customerProperties>
+
+export const customers = billingEntity({
+  type: 'Billing/billingAccounts/billingProfiles/customers',
+  description: 'For whom something was bought.',
+  name: partName,
+  properties: customerProperties,
+  sample: { displayName: 'Sample' },
+  changed: { displayName: 'Sample, changed' },
+})

@@ -1,0 +1,327 @@
+/** Invoices: closed statements, shown with their sums; their summary, and their transactions as one file. */
+
+import Type from 'typebox'
+import { refuse } from '#kernel/error.ts'
+import { compileFilter } from '#kernel/filter/evaluate.ts'
+import type { FieldMap } from '#kernel/filter/field-map.ts'
+import { parseDate, parseUsDate } from '#kernel/filter/moments.ts'
+import { compileOrderBy, parseOrderBy } from '#kernel/filter/order-by.ts'
+import { parseFilter } from '#kernel/filter/parse.ts'
+import { lenientProfile } from '#kernel/filter/profile.ts'
+import type { Seal } from '#kernel/ports.ts'
+import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
+import { brandField, qualify, type VendorWords } from '#kernel/vendor.ts'
+import type { ActionOutcome } from '#plane/declare/action.ts'
+import { defineComputed } from '#plane/declare/computed.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import type { ListContext, ListPage } from '#plane/declare/wire.ts'
+import { billingVersion } from '../../domain/entity.ts'
+import { invoiceIdOf, profileIdOf } from '../../domain/ids.ts'
+import { csvOf } from '../../domain/invoices/csv.ts'
+import type { Statement } from '../../domain/ledger/entry.ts'
+import type { Ledger } from '../../domain/ledger/ledger.ts'
+import { parseQuestion } from '../../domain/ledger/question.ts'
+import { parseSearch } from '../../domain/ledger/search.ts'
+import { moment, present } from '../../domain/ledger/show.ts'
+import { listStatements, spanOfMonth, statementOfInvoice } from '../../domain/ledger/statements.ts'
+import { countMatching } from '../../domain/ledger/totals.ts'
+import { amountOf, showMinor } from '../../domain/money/money.ts'
+import { flag, requireInvoice, wholeNumber } from '../../domain/transactions/list.ts'
+import { refuseBilling } from '../../errors.ts'
+
+const dueDays = 30
+const day = 86_400_000
+/** Invoices of one account or profile that a list goes over. */
+const invoicesMax = 5000
+
+export function showInvoice(words: VendorWords, statement: Statement): object {
+  const { currency, totals, month, closedAt = 0 } = statement
+  const period = spanOfMonth(month)
+  const amount = (minor: bigint) => amountOf(currency, minor)
+  return {
+    id: invoiceIdOf(words, statement),
+    name: statement.invoice,
+    type: qualify(words, 'Billing/billingAccounts/invoices'),
+    properties: present({
+      amountDue: amount(totals.amount),
+      billedAmount: amount(totals.amount),
+      creditAmount: amount(totals.credit),
+      subTotal: amount(totals.subTotal),
+      taxAmount: amount(totals.tax),
+      totalAmount: amount(totals.amount),
+      billingProfileId: profileIdOf(words, statement),
+      documentType: totals.amount < 0n ? 'CreditNote' : 'Invoice',
+      invoiceType: `${words.brand}Services`,
+      invoiceDate: moment(closedAt),
+      dueDate: moment(closedAt + dueDays * day),
+      invoicePeriodStartDate: moment(period.start),
+      invoicePeriodEndDate: moment(period.end - 1),
+      isMonthlyInvoice: true,
+      status: statement.status,
+    }),
+    tags: {},
+  }
+}
+
+const fields: FieldMap<Statement> = {
+  lenient: true,
+  optionalPrefix: 'properties',
+  fields: {
+    name: { type: 'string', ignoreCase: true, read: (s) => s.invoice },
+    'properties/invoiceDate': { type: 'dateTime', read: (s) => s.closedAt },
+    'properties/dueDate': {
+      type: 'dateTime',
+      read: (s) => (s.closedAt === undefined ? null : s.closedAt + dueDays * day),
+    },
+    'properties/invoicePeriodStartDate': {
+      type: 'dateTime',
+      read: (s) => spanOfMonth(s.month).start,
+    },
+    'properties/invoicePeriodEndDate': {
+      type: 'dateTime',
+      read: (s) => spanOfMonth(s.month).end - 1,
+    },
+    'properties/status': { type: 'string', ignoreCase: true, read: (s) => s.status },
+    ...Object.fromEntries(
+      (
+        [
+          ['amountDue', 'amount'],
+          ['billedAmount', 'amount'],
+          ['totalAmount', 'amount'],
+          ['subTotal', 'subTotal'],
+          ['taxAmount', 'tax'],
+          ['creditAmount', 'credit'],
+        ] as const
+      ).map(([path, total]) => [
+        `properties/${path}/value`,
+        { type: 'number' as const, read: (s: Statement) => showMinor(s.totals[total]) },
+      ]),
+    ),
+  },
+}
+
+async function listInvoices(ledger: Ledger, context: ListContext): Promise<ListPage<object>> {
+  const { query, parent, cursor } = context
+  const isProfile = parent.segments.at(-1)?.types.length === 2
+  const account = isProfile ? nameOf(parentOf(parent)) : nameOf(parent)
+  const search = parseSearch(query.get('search') ?? '')
+  if (!search.ok) throw refuse.InvalidQueryParameter({ name: 'search', reason: search.reason })
+  const top = wholeNumber(query, 'top', 1, ledger.limits.topMax) ?? ledger.limits.topMax
+  const skip = wholeNumber(query, 'skip', 0, ledger.limits.skipMax) ?? 0
+  const holds = filterOf(query.get('filter'))
+  const compare = orderOf(query.get('orderBy'))
+  const from = dateOf(query, 'periodStartDate') ?? Number.NEGATIVE_INFINITY
+  const until = (dateOf(query, 'periodEndDate') ?? Number.POSITIVE_INFINITY) + day
+  const all = await listStatements(ledger.sql, {
+    account,
+    ...(isProfile ? { profile: nameOf(parent) } : {}),
+    billed: true,
+    limit: invoicesMax,
+  })
+  const matching = all
+    .filter(({ closedAt = 0 }) => closedAt >= from && closedAt < until)
+    .filter(({ invoice = '' }) => search.words.every((w) => invoice.toLowerCase().includes(w)))
+    .filter(holds)
+    .toSorted((a, b) => compare(a, b) || b.id - a.id)
+  const last = cursor === undefined ? undefined : all.find(({ id }) => id === Number(cursor))
+  const rest =
+    last === undefined
+      ? matching.slice(skip)
+      : matching.filter((one) => (compare(one, last) || last.id - one.id) > 0)
+  const shown = rest.slice(0, top)
+  const next = rest.length > top ? shown.at(-1) : undefined
+  return {
+    items: shown.map((statement) => showInvoice(ledger.words, statement)),
+    ...(next === undefined ? {} : { next: String(next.id) }),
+    ...(flag(query, 'count') ? { count: matching.length } : {}),
+  }
+}
+
+function dateOf(query: URLSearchParams, name: string): number | undefined {
+  const given = query.get(name)
+  if (given === null) return undefined
+  const found = parseUsDate(given.trim()) ?? parseDate(given.trim())
+  if (found !== undefined) return found
+  throw refuse.InvalidQueryParameter({ name, reason: 'expected a date as MM-DD-YYYY' })
+}
+
+function filterOf(filter: string | null): (statement: Statement) => boolean {
+  if (filter === null || filter.trim() === '') return () => true
+  const parsed = parseFilter(filter, lenientProfile)
+  if (!parsed.ok) throw refuseBilling.InvalidFilter({ reason: parsed.message })
+  const compiled = compileFilter(parsed.node, fields)
+  if (!compiled.ok) throw refuseBilling.InvalidFilter({ reason: compiled.message })
+  return compiled.matches
+}
+
+function orderOf(orderBy: string | null): (a: Statement, b: Statement) => number {
+  const text = orderBy === null || orderBy.trim() === '' ? 'properties/invoiceDate desc' : orderBy
+  const parsed = parseOrderBy(text, lenientProfile)
+  if (!parsed.ok) throw refuseBilling.InvalidOrderBy({ reason: parsed.message })
+  const compiled = compileOrderBy(parsed.terms, fields)
+  if (!compiled.ok) throw refuseBilling.InvalidOrderBy({ reason: compiled.message })
+  return compiled.compare
+}
+
+/** The vendor's name for the alias of an account: the installation's own. */
+export function accountOf(defaultAccount: string, name: string): string {
+  return name.toLowerCase() === 'default' ? defaultAccount : name
+}
+
+export interface InvoiceDependencies {
+  readonly ledger: Ledger
+  readonly seal: Seal
+  readonly defaultAccount: string
+  publicUrl(): string
+}
+
+export function invoices(deps: InvoiceDependencies): readonly ResourceType[] {
+  const { ledger, defaultAccount } = deps
+  const answer = Type.Object({})
+  return [
+    defineComputed({
+      type: 'Billing/billingAccounts/invoices',
+      description: 'What was billed.',
+      scope: 'tenant',
+      apiVersions: [billingVersion],
+      source: {
+        async get({ id }) {
+          const account = accountOf(defaultAccount, nameOf(parentOf(id)))
+          const statement = await statementOfInvoice(ledger.sql, account, nameOf(id))
+          return statement && showInvoice(ledger.words, statement)
+        },
+        list: (context) => listInvoices(ledger, context),
+      },
+      actions: {
+        transactionSummary: {
+          method: 'GET',
+          description: 'The sums of an invoice’s transactions',
+          answer,
+          run: async ({ id, query }) => ({ status: 200, body: await summary(ledger, id, query) }),
+        },
+        transactionsDownload: {
+          method: 'POST',
+          description: 'Make one file (CSV) of an invoice’s transactions',
+          answer,
+          run: async ({ id, now }) => beginDownload(deps, id, now),
+        },
+        transactionsDownloadResult: {
+          method: 'GET',
+          description: 'Where the file is',
+          permission: 'transactionsDownload/action',
+          answer,
+          run: async ({ id, query, now, publicUrl }) => ({
+            status: 200,
+            body: downloadResult(deps, { id, query, now, publicUrl }),
+          }),
+        },
+        transactionsFile: {
+          method: 'GET',
+          description: 'The file itself',
+          permission: 'transactionsDownload/action',
+          run: async ({ id, query, now }) => ({
+            status: 200,
+            body: csvOf(ledger, await opened(deps, id, query, now)),
+            headers: {
+              'Content-Type': 'text/csv; charset=utf-8',
+              'Content-Disposition': `attachment; filename="${nameOf(id)}.csv"`,
+            },
+          }),
+        },
+      },
+    }),
+    defineComputed({
+      type: 'Billing/billingAccounts/billingProfiles/invoices',
+      description: 'The invoices of a billing profile.',
+      scope: 'tenant',
+      apiVersions: [billingVersion],
+      source: { list: (context) => listInvoices(ledger, context) },
+    }),
+  ]
+}
+
+async function summary(ledger: Ledger, id: ResourceId, query: URLSearchParams): Promise<object> {
+  const search = parseSearch(query.get('search') ?? '')
+  if (!search.ok) throw refuse.InvalidQueryParameter({ name: 'search', reason: search.reason })
+  const question = parseQuestion(ledger.fields, query.get('filter'), null)
+  const statement = await requireInvoice(ledger, id)
+  const { totals } = await countMatching(ledger, question, search.words, [statement])
+  return {
+    [brandField(ledger.words, 'CreditApplied')]: showMinor(totals.credit),
+    billingCurrency: statement.currency,
+    consumptionCommitmentDecremented: showMinor(totals.commitment),
+    subTotal: showMinor(totals.subTotal),
+    tax: showMinor(totals.tax),
+    total: showMinor(totals.amount),
+  }
+}
+
+interface Download {
+  readonly statementId: number
+  readonly expiresAt: number
+}
+
+async function beginDownload(
+  { ledger, seal }: InvoiceDependencies,
+  id: ResourceId,
+  now: number,
+): Promise<ActionOutcome<object>> {
+  const statement = await requireInvoice(ledger, id)
+  const expiresAt = now + ledger.limits.downloadSeconds * 1000
+  const sealed = seal.seal(JSON.stringify({ statementId: statement.id, expiresAt }), 'download')
+  const query = `api-version=${billingVersion}&download=${encodeURIComponent(sealed)}`
+  return {
+    status: 202,
+    headers: {
+      Location: `${id.text}/transactionsDownloadResult?${query}`,
+      'Retry-After': '1',
+    },
+  }
+}
+
+function readDownload(
+  { seal }: InvoiceDependencies,
+  query: URLSearchParams,
+  now: number,
+): Download {
+  const opened = seal.open(query.get('download') ?? '', 'download')
+  if (opened === undefined) throw refuseBilling.DownloadExpired()
+  // Sealed by `beginDownload` alone.
+  const download = JSON.parse(opened) as Download
+  if (download.expiresAt < now) throw refuseBilling.DownloadExpired()
+  return download
+}
+
+function downloadResult(
+  deps: InvoiceDependencies,
+  {
+    id,
+    query,
+    now,
+    publicUrl = deps.publicUrl(),
+  }: {
+    readonly id: ResourceId
+    readonly query: URLSearchParams
+    readonly now: number
+    readonly publicUrl: string | undefined
+  },
+): object {
+  const { expiresAt } = readDownload(deps, query, now)
+  const file = `api-version=${billingVersion}&download=${encodeURIComponent(query.get('download') ?? '')}`
+  return {
+    expiryTime: moment(expiresAt),
+    url: `${publicUrl}${id.text}/transactionsFile?${file}`,
+  }
+}
+
+async function opened(
+  deps: InvoiceDependencies,
+  id: ResourceId,
+  query: URLSearchParams,
+  now: number,
+): Promise<Statement> {
+  const { statementId } = readDownload(deps, query, now)
+  const statement = await requireInvoice(deps.ledger, id)
+  if (statement.id !== statementId) throw refuseBilling.DownloadExpired()
+  return statement
+}

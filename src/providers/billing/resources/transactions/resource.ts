@@ -1,0 +1,61 @@
+/** Transactions as resources: one by its id below a profile, and the lists that show them from five sides. */
+
+import Type from 'typebox'
+import type { Action } from '#plane/declare/action.ts'
+import { defineComputed, type Source } from '#plane/declare/computed.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import { billingVersion } from '../../domain/entity.ts'
+import type { Ledger } from '../../domain/ledger/ledger.ts'
+import { findEntry, patchTags, showTransaction } from '../../domain/transactions/find.ts'
+import { listOfInvoice, listOfProfile } from '../../domain/transactions/list.ts'
+
+const tagsBody = Type.Object({
+  tags: Type.Record(Type.String(), Type.String(), {
+    description: 'All of them: what is left out goes.',
+  }),
+})
+
+export function transactions(
+  ledger: Ledger,
+  actions: Readonly<Record<string, Action<object>>>,
+): readonly ResourceType[] {
+  const lists = (type: string, description: string, source: Source): ResourceType =>
+    defineComputed({
+      type,
+      description,
+      scope: 'tenant',
+      apiVersions: [billingVersion],
+      source,
+    })
+  const profile = 'Billing/billingAccounts/billingProfiles'
+  return [
+    defineComputed({
+      type: `${profile}/transactions`,
+      description: 'Purchases, refunds, credits and usage charges of a billing profile.',
+      scope: 'tenant',
+      apiVersions: [billingVersion],
+      source: {
+        async get({ id }) {
+          const entry = await findEntry(ledger, id)
+          return entry === undefined ? undefined : showTransaction(ledger, entry)
+        },
+        list: (context) => listOfProfile(ledger, context),
+        patch: {
+          body: tagsBody,
+          apply: (context, { tags }: { readonly tags: unknown }) =>
+            patchTags(ledger, context, tags),
+        },
+      },
+      actions,
+    }),
+    lists('Billing/billingAccounts/invoices/transactions', 'The transactions of an invoice.', {
+      list: (context) => listOfInvoice(ledger, context),
+    }),
+    lists(`${profile}/customers/transactions`, 'The transactions for a customer.', {
+      list: (context) => listOfProfile(ledger, context, 'customerId'),
+    }),
+    lists(`${profile}/invoiceSections/transactions`, 'The transactions of an invoice section.', {
+      list: (context) => listOfProfile(ledger, context, 'invoiceSectionId'),
+    }),
+  ]
+}
