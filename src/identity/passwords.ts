@@ -4,6 +4,7 @@
  */
 
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { createRoom, inRoom } from '#kernel/room.ts'
 import { refuseIdentity } from './errors.ts'
 import type { IdentityLimits } from './limits.ts'
 
@@ -30,26 +31,15 @@ export function createPasswords(
   limits: IdentityLimits,
   cost: PasswordCost = defaultPasswordCost,
 ): Passwords {
-  const waiting: (() => void)[] = []
-  let running = 0
+  const { passwordsAtOnceMax: sumMax, passwordsWaitingMax } = limits
+  const room = createRoom({ perOwnerMax: sumMax, sumMax })
 
   async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (running >= limits.passwordsAtOnceMax) {
-      if (waiting.length >= limits.passwordsWaitingMax) {
-        throw refuseIdentity.PasswordsBusy({ seconds: 2 }, { headers: { 'Retry-After': '2' } })
-      }
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    } else {
-      running += 1
+    const { taken, waiting } = room.state()
+    if (taken >= sumMax && waiting >= passwordsWaitingMax) {
+      throw refuseIdentity.PasswordsBusy({ seconds: 2 }, { headers: { 'Retry-After': '2' } })
     }
-    try {
-      return await work()
-    } finally {
-      // The place is handed over, so `running` only falls when nobody waits.
-      const next = waiting.shift()
-      if (next === undefined) running -= 1
-      else next()
-    }
+    return inRoom(room, 'passwords', work)
   }
 
   return {

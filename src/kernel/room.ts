@@ -21,6 +21,20 @@ interface Waiting {
   admit(leave: () => void): void
 }
 
+/** The work once there is room for one; the room is given back at its end. */
+export async function inRoom<T>(
+  room: Room,
+  ownerId: string,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  const leave = await room.enter(ownerId, 1)
+  try {
+    return await work()
+  } finally {
+    leave()
+  }
+}
+
 export function createRoom({ perOwnerMax, sumMax }: RoomSizes): Room {
   const byOwner = new Map<string, number>()
   const queue = new Set<Waiting>()

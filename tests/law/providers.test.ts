@@ -4,9 +4,6 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sourceFiles } from './source.ts'
 
-/** Not in this shape yet. The list only shrinks: one that has the shape must leave it. */
-const exceptions: readonly string[] = []
-
 const notProviders = ['testing']
 const inProvider =
   /^(?:provider|errors|dependencies|published-versions|[\w.-]+\.test)\.ts$|^README\.md$|^(?:resources|domain|testing)\//
@@ -71,15 +68,9 @@ describe('providers', () => {
       path: path.slice(`src/providers/${name}/`.length),
       text,
     }))
-    if (exceptions.includes(name)) {
-      test(`${name} is an exception for a reason`, () => {
-        assert.notDeepEqual(problemsOf(own), [], `${name} has the shape: take it off the list`)
-      })
-    } else {
-      test(`${name} has the shape of a provider`, () => {
-        assert.deepEqual(problemsOf(own), [])
-      })
-    }
+    test(`${name} has the shape of a provider`, () => {
+      assert.deepEqual(problemsOf(own), [])
+    })
   }
 
   test('a wrong shape is told', () => {

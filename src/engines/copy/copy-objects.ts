@@ -5,6 +5,7 @@
 
 import { createHash, type Hash, hash } from 'node:crypto'
 import { setImmediate as breathe } from 'node:timers/promises'
+import { createRoom, inRoom } from '#kernel/room.ts'
 import { elapsedMilliseconds } from './elapsed.ts'
 import {
   batchItems,
@@ -69,7 +70,7 @@ class ObjectsRun {
   readonly #sink: ObjectSink
   readonly #journal: CopyJournal
   readonly #width: number
-  readonly #heavy = new Gate(heavyAtOnce)
+  readonly #heavy = createRoom({ perOwnerMax: heavyAtOnce, sumMax: heavyAtOnce })
   #signal = new AbortController().signal
   #pulling: Pulling = 'now'
   /** Left for the end; undefined when they are too many to remember, and are listed again. */
@@ -205,7 +206,7 @@ class ObjectsRun {
     const work = (): void | Promise<void> =>
       size > this.#source.wholeMax ? this.#large(item, offset) : this.#small(item)
     if (size <= heavyBytes || this.#width <= heavyAtOnce) return work()
-    return this.#heavy.through(work)
+    return inRoom(this.#heavy, 'heavy', work)
   }
 
   /** Nothing comes between reading and putting where both are synchronous: the source uses its buffer again. */
@@ -313,29 +314,6 @@ class ObjectsRun {
     this.#committing.catch(() => undefined)
     // At most one commit is ahead: what is not written down must not pile up.
     await before
-  }
-}
-
-/** Lets so many in at once; the others wait in their order. */
-class Gate {
-  readonly #most: number
-  #inside = 0
-  readonly #waiting: (() => void)[] = []
-
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  async through<T>(work: () => T | Promise<T>): Promise<T> {
-    if (this.#inside >= this.#most) await new Promise<void>((next) => this.#waiting.push(next))
-    else this.#inside++
-    try {
-      return await work()
-    } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#inside--
-      else next()
-    }
   }
 }
 
