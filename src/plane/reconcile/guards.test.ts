@@ -138,10 +138,10 @@ test('a parent whose child is still being removed rests, instead of looking with
   engine.gate = (step) => (step === 'unmake z' ? release.promise : Promise.resolve())
   await t.call('DELETE', widget)
   let transactions = 0
-  const { transact } = t.store
+  const transact = t.store.transact.bind(t.store)
   t.store.transact = (work) => {
     transactions++
-    return transact.call(t.store, work)
+    return transact(work)
   }
   for (let turns = 0; turns < 200; turns++) await turn()
   assert.ok(transactions < 20, `there were ${transactions} transactions`)
