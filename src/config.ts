@@ -325,11 +325,7 @@ export function readConfig(sources: ConfigSources = {}): Config {
       : { directory, values: knownSettings(sources.settings, 'settings', problems) }
   const values = new Map<string, unknown>()
   for (const [name, setting] of table) {
-    const [source, raw] = pick(name, setting, {
-      overrides: sources.overrides ?? {},
-      environment,
-      file: file.values,
-    })
+    const [source, raw] = pick(name, setting, sources.overrides ?? {}, environment, file.values)
     const value = setting.parse(raw)
     if (!(value instanceof Wrong)) {
       values.set(name, value)
@@ -427,15 +423,9 @@ function arrange(
 function pick(
   name: string,
   setting: Setting<unknown>,
-  {
-    overrides,
-    environment,
-    file,
-  }: {
-    readonly overrides: Readonly<Record<string, string | undefined>>
-    readonly environment: Environment
-    readonly file: ReadonlyMap<string, unknown>
-  },
+  overrides: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
+  file: ReadonlyMap<string, unknown>,
 ): readonly [source: string, raw: unknown] {
   const variable = environmentName(name)
   if (overrides[name] !== undefined)

@@ -64,7 +64,7 @@ async function candidatesOf(
     if (chosen !== undefined && chosen.entries <= left) {
       found = await few(
         deps.sql,
-        { statementId: statement.id, parts: count },
+        { statementId: statement.id, count },
         { dimensionIds: chosen.ids },
         left,
       )
@@ -72,12 +72,12 @@ async function candidatesOf(
     for (const condition of question.conditions) {
       // Those without a value are no range of an index that holds values alone.
       if (found !== undefined || condition.values.length === 0) continue
-      found = await few(deps.sql, { statementId: statement.id, parts: count }, { condition }, left)
+      found = await few(deps.sql, { statementId: statement.id, count }, { condition }, left)
     }
     if (found === undefined && statement.entries <= left) {
       found = await few(
         deps.sql,
-        { statementId: statement.id, parts: count },
+        { statementId: statement.id, count },
         { condition: everything },
         left,
       )

@@ -366,7 +366,7 @@ export function comparePositions(order: IndexOrder, a: Position, b: Position): n
 /** Candidates by dimensions or by one column's bounds, unordered: for what is few. Undefined when they are not. */
 export async function few(
   sql: Sql,
-  { statementId, parts }: { readonly statementId: number; readonly parts: number },
+  { statementId, count }: { readonly statementId: number; readonly count: number },
   {
     condition,
     dimensionIds,
@@ -381,7 +381,7 @@ export async function few(
   const byParts = condition === undefined || isByParts(condition.column)
   const ofParts = byParts ? `part in (${listed(sql.dialect)}) and ` : ''
   const values = [
-    ...(byParts ? [JSON.stringify(Array.from({ length: parts }, (_, part) => part))] : []),
+    ...(byParts ? [JSON.stringify(Array.from({ length: count }, (_, part) => part))] : []),
     ...(condition?.values ?? [JSON.stringify(dimensionIds ?? [])]),
   ]
   const where = `from billing_entries ${using(sql, index)} where statement_id = ? and ${ofParts}${test}`

@@ -94,7 +94,9 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
     },
   })
   let described: EngineDescription | undefined
-  const settleIdentity = identityKeeper(deps.workloads)
+  /** By token, the principal that the directory has as far as this process knows; null for none. */
+  const settled = new Map<string, string | null>()
+  const settleIdentity = identityKeeper(deps.workloads, settled)
 
   return defineReconciler<ContainerGroup, Observed, GroupStep>({
     deadlineSeconds: provisioningSeconds,
@@ -217,9 +219,10 @@ async function see(
  * The group's own identity is in the directory as long as the group is there. No step of an engine, so it is
  * no step here: it is seen to before the engine is looked at, and costs nothing once it is as it should be.
  */
-function identityKeeper(workloads: WorkloadIdentities): (subject: GroupSubject) => Promise<void> {
-  /** By token, the principal that the directory has as far as this process knows; null for none. */
-  const settled = new Map<string, string | null>()
+function identityKeeper(
+  workloads: WorkloadIdentities,
+  settled: Map<string, string | null>,
+): (subject: GroupSubject) => Promise<void> {
   return async ({ id, token, desired }) => {
     const wanted = desired?.identity?.principalId ?? null
     if (settled.get(token) === wanted) return
