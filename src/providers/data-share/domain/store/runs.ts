@@ -185,16 +185,7 @@ export function openRuns(sql: Sql, clock: Clock): Runs {
         await tx.run('delete from share_active where run_id = ?', run.id)
       })
     },
-    async removeOf(subscriptionKey) {
-      await sql.transact(async (tx) => {
-        await tx.run(
-          'delete from share_details where run_id in (select id from share_runs where subscription_key = ?)',
-          subscriptionKey,
-        )
-        await tx.run('delete from share_runs where subscription_key = ?', subscriptionKey)
-        await tx.run('delete from share_active where subscription_key = ?', subscriptionKey)
-      })
-    },
+    removeOf: (subscriptionKey) => sql.transact((tx) => removeRuns(tx, subscriptionKey)),
   }
 }
 
@@ -275,4 +266,13 @@ function openDetails(sql: Sql, clock: Clock, assert: Runs['assert']): RunDetails
       return Object.fromEntries(rows.map((row) => [String(row['status']), Number(row['n'])]))
     },
   }
+}
+
+async function removeRuns(tx: SqlTx, subscriptionKey: string): Promise<void> {
+  await tx.run(
+    'delete from share_details where run_id in (select id from share_runs where subscription_key = ?)',
+    subscriptionKey,
+  )
+  await tx.run('delete from share_runs where subscription_key = ?', subscriptionKey)
+  await tx.run('delete from share_active where subscription_key = ?', subscriptionKey)
 }
