@@ -81,7 +81,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
   }
   const index = new GroupIndex(deps.reader)
   const ends = new ToldEnds()
-  const troubles = new Map<string, Trouble>()
+  const failedSteps = new Map<string, Trouble>()
   const tellUsage = usageTeller(deps.meter)
   let wakeKey: (key: string) => void = () => {}
   const probes = new ProbeBoard({
@@ -125,7 +125,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
           image: engineImage(properties.image ?? '', around.allowedRegistries),
         })),
         seen: tried.value,
-        trouble: troubles.get(token),
+        trouble: failedSteps.get(token),
         runsPrograms: described?.runsPrograms ?? true,
         exitCodeAt: (part, finishedAt) => ends.exitCodeAt(token, part, finishedAt),
         verdict: (part) => probes.verdict(token, part),
@@ -134,7 +134,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
       }
       const observed = fold(subject.last, look)
       await tellUsage(subject, observed, subject.now)
-      troubles.delete(token)
+      failedSteps.delete(token)
       if (described?.probesByItself !== true) probes.watch(token, plansOf(subject, observed))
       return observed
     },
@@ -162,7 +162,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
           : undefined
       const at = clock.now()
       const failure = failureOf(step, tried, again?.count ?? 0)
-      troubles.set(subject.token, {
+      failedSteps.set(subject.token, {
         ...failure,
         step: stepKey(step),
         generation: subject.generation,
@@ -173,7 +173,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
     },
     forget() {
       settled.clear()
-      troubles.clear()
+      failedSteps.clear()
     },
     watchEvents(wake, signal) {
       wakeKey = wake

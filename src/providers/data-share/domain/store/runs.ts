@@ -73,32 +73,7 @@ export function openRuns(sql: Sql, clock: Clock): Runs {
   return {
     assert,
     ...openDetails(sql, clock, assert),
-    begin: (run) =>
-      sql.transact(async (tx) => {
-        const taken = await tx.run(
-          'insert into share_active (subscription_key, run_id) values (?, ?) on conflict do nothing',
-          run.subscriptionKey,
-          run.id,
-        )
-        if (taken === 0) {
-          const [row] = await tx.all(
-            'select run_id from share_active where subscription_key = ?',
-            run.subscriptionKey,
-          )
-          return String(row?.['run_id'] ?? run.id)
-        }
-        await tx.run(
-          `insert into share_runs (id, subscription_key, share_key, mode, status, message, started_at, ended_at,
-              cancelled, planned, lease_owner, lease_until, fence)
-            values (?, ?, ?, ?, 'Accepted', null, ?, null, 0, 0, null, 0, 0)`,
-          run.id,
-          run.subscriptionKey,
-          run.shareKey,
-          run.mode,
-          clock.now(),
-        )
-        return undefined
-      }),
+    begin: (run) => sql.transact((tx) => beginRun(tx, run, clock.now())),
     find: async (id) => (await runs('select * from share_runs where id = ?', id))[0],
     activeOf: async (key) =>
       (
@@ -275,4 +250,34 @@ async function removeRuns(tx: SqlTx, subscriptionKey: string): Promise<void> {
   )
   await tx.run('delete from share_runs where subscription_key = ?', subscriptionKey)
   await tx.run('delete from share_active where subscription_key = ?', subscriptionKey)
+}
+
+async function beginRun(
+  tx: SqlTx,
+  run: Parameters<Runs['begin']>[0],
+  now: number,
+): Promise<string | undefined> {
+  const taken = await tx.run(
+    'insert into share_active (subscription_key, run_id) values (?, ?) on conflict do nothing',
+    run.subscriptionKey,
+    run.id,
+  )
+  if (taken === 0) {
+    const [row] = await tx.all(
+      'select run_id from share_active where subscription_key = ?',
+      run.subscriptionKey,
+    )
+    return String(row?.['run_id'] ?? run.id)
+  }
+  await tx.run(
+    `insert into share_runs (id, subscription_key, share_key, mode, status, message, started_at, ended_at,
+        cancelled, planned, lease_owner, lease_until, fence)
+      values (?, ?, ?, ?, 'Accepted', null, ?, null, 0, 0, null, 0, 0)`,
+    run.id,
+    run.subscriptionKey,
+    run.shareKey,
+    run.mode,
+    now,
+  )
+  return undefined
 }
