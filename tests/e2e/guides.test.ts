@@ -113,7 +113,13 @@ function isThere(program: string): boolean {
 }
 
 /** What is tested where its servers are: `demo-migrations.e2e.test.ts`; what starts servers itself; what is only read. */
-const elsewhere = ['migrations.md', 'postgres-replicas.md', 'hardening.md', 'testing.md']
+const elsewhere = [
+  'deploy.md',
+  'migrations.md',
+  'postgres-replicas.md',
+  'hardening.md',
+  'testing.md',
+]
 
 const guides: Readonly<Record<string, Pasted>> = {
   'start.md': { tells: [/team-a/] },
