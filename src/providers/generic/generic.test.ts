@@ -201,6 +201,24 @@ test('children that stand in the body of their parent are read by their ids', as
   assert.equal((await call('PUT', container, { properties: {} }, options)).status, 201)
 })
 
+test('what is computed for a body has a bound, however long its lists and its id are', async () => {
+  await using started = await startDeployments({ generic: true })
+  const { call } = started
+  const long = `${networks}/${'n'.repeat(200)}`
+  const subnets = Array.from({ length: 2000 }, (_, at) => ({ name: `s${at}`, properties: {} }))
+  const shown = json(await call('PUT', long, { properties: { subnets } }, options))
+  assert.equal(shown.properties.subnets[0].id, `${long}/subnets/s0`)
+  assert.ok(JSON.stringify(shown).length < 3 * JSON.stringify({ subnets }).length)
+  const again = await call('PUT', long, { properties: { subnets } }, options)
+  assert.deepEqual(json(again), shown)
+  const named = Object.fromEntries(subnets.map(({ name }) => [`/ids/${name}`, {}]))
+  const identity = { type: 'UserAssigned', userAssignedIdentities: named }
+  const many = json(await call('PUT', network, { identity, properties: {} }, options))
+  const found = Object.values<object>(many.identity.userAssignedIdentities)
+  assert.equal(found.length, 2000)
+  assert.equal(found.filter((one) => 'principalId' in one).length, 1000)
+})
+
 test('complete mode deletes them, and a second deployment changes nothing', async () => {
   await using started = await startDeployments({ generic: true })
   const { call } = started

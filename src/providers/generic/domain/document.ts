@@ -135,6 +135,9 @@ interface ComputedValue {
   readonly place: string
 }
 
+/** Of one list or object, so many get what is computed for each of them. */
+const itemsMax = 1000
+
 /** With the value at the path, where nothing stands there. */
 function withValue(
   target: unknown,
@@ -145,16 +148,16 @@ function withValue(
   if (first === '[*]') {
     if (!Array.isArray(target)) return target
     return target.map((one, at) =>
-      withValue(one, rest, { value, filling, place: `${place}[${at}]` }),
+      at < itemsMax ? withValue(one, rest, { value, filling, place: `${place}[${at}]` }) : one,
     )
   }
   if (target !== undefined && !isJsonObject(target)) return target
   const own = target ?? {}
   if (first === '*') {
     return Object.fromEntries(
-      Object.entries(own).map(([name, one]) => [
+      Object.entries(own).map(([name, one], at) => [
         name,
-        withValue(one, rest, { value, filling, place: `${place}.${name}` }),
+        at < itemsMax ? withValue(one, rest, { value, filling, place: `${place}.${name}` }) : one,
       ]),
     )
   }
@@ -212,15 +215,25 @@ function withoutValue(
   return Object.fromEntries(members)
 }
 
-/** Elements of lists that are resources of their own by their shape (`name` and `properties`) have ids below this one. */
+/** Characters of ids that an answer adds. Long ids of many items would make it fifty times what is stored. */
+const idCharactersMax = 16_384
+
+/**
+ * Elements of lists that are resources of their own by their shape (`name` and `properties`) have ids below this one: the
+ * first of them, as far as there is room.
+ */
 function withItemIds(properties: JsonObject, id: string): JsonObject {
+  let left = idCharactersMax
   return Object.fromEntries(
     Object.entries(properties).map(([list, items]) => {
       if (!Array.isArray(items)) return [list, items]
-      return [
-        list,
-        items.map((item: unknown) => (isItem(item) ? withItemId(item, `${id}/${list}`) : item)),
-      ]
+      const shown = items.map((item: unknown) => {
+        if (!isItem(item)) return item
+        const itemId = `${id}/${list}/${item.name}`
+        left -= itemId.length
+        return withItemId(item, left < 0 ? undefined : itemId)
+      })
+      return [list, shown]
     }),
   )
 }
@@ -229,10 +242,10 @@ function isItem(item: unknown): item is JsonObject & { readonly name: string } {
   return isJsonObject(item) && typeof item['name'] === 'string' && isJsonObject(item['properties'])
 }
 
-function withItemId(item: JsonObject & { readonly name: string }, below: string): JsonObject {
+function withItemId(item: JsonObject, id: string | undefined): JsonObject {
   const { properties } = item
   const provisioned = { provisioningState: 'Succeeded', ...(properties as JsonObject) }
-  return { id: `${below}/${item.name}`, ...item, properties: provisioned }
+  return { ...(id === undefined ? {} : { id }), ...item, properties: provisioned }
 }
 
 /** The element of its parent's list that a child is, where the parent was given its children in its body. */

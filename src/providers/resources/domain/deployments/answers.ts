@@ -2,11 +2,15 @@
 
 import type { Principal } from '#kernel/principal.ts'
 import type { Caller } from '#plane/caller.ts'
-import type { Json, Need, Tainted } from '#template/plan.ts'
+import { nextTurn } from '#plane/next-turn.ts'
+import { type Json, type Need, type Tainted, TemplateRefusal } from '#template/plan.ts'
 import type { Late, Planned, PlannedNode } from '../evaluation/remote-plan.ts'
 
 /** Answers may raise new needs; a template that keeps asking is stopped here. */
 const roundsMax = 20
+
+/** Characters of the answers that one evaluation holds: as many as two of the largest bodies. */
+const charactersMax = 8 * 1024 * 1024
 
 /** Answers of these are secrets by their very name. */
 const secretAction = /^list(.*keys?|.*secrets?|.*credentials?|.*tokens?)$/i
@@ -25,16 +29,25 @@ export async function evaluateLate<T>(
   known: (need: Need) => Tainted | undefined = () => undefined,
 ): Promise<T> {
   const answers = new Map<string, Tainted>()
+  let left = charactersMax
   for (let round = 0; round < roundsMax; round++) {
     const result = await late.late(answers)
     if ('value' in result) return result.value
-    await Promise.all(
-      result.needs.map(async (need) => {
-        answers.set(need.key, known(need) ?? (await fetchNeed(asking, need)))
-      }),
-    )
+    // One after the other, each in a turn of its own: answers come without one, and together they would hold the server.
+    for (const need of result.needs) {
+      await nextTurn()
+      const answer = known(need) ?? (await fetchNeed(asking, need))
+      left -= JSON.stringify(answer.value).length
+      if (left < 0) throw tooLarge()
+      answers.set(need.key, answer)
+    }
   }
   throw new Error('an expression asks for ever more')
+}
+
+function tooLarge(): TemplateRefusal {
+  const message = `its expressions ask for resources of more than ${charactersMax} characters`
+  return new TemplateRefusal([{ line: 0, column: 0, path: '', message }])
 }
 
 async function fetchNeed(asking: Asking, need: Need): Promise<Tainted> {

@@ -1,0 +1,91 @@
+/** What expressions ask of the world: each answer in a turn of its own, and no more of them than an evaluation holds. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Need } from '#template/plan.ts'
+import { group, startDeployments, templateFor } from '../../testing/start.ts'
+import { type Asking, evaluateLate } from './answers.ts'
+
+const needs = Array.from(
+  { length: 40 },
+  (_, at): Need => ({
+    key: `need ${at}`,
+    kind: 'reference',
+    id: `${group}/providers/Vendor.Any/types/one`,
+    apiVersion: '2021-01-01',
+  }),
+)
+
+/** Asks for all of them in one round. */
+const late = {
+  late: async (answers: ReadonlyMap<string, unknown>) =>
+    answers.size === needs.length ? { value: answers.size } : { needs },
+}
+
+/** Everything asked is answered by this, without a turn of the event loop. */
+function answering(body: object, call: () => void = () => undefined): Asking {
+  const caller = {
+    async call() {
+      call()
+      return { status: 200, body }
+    },
+  }
+  // Only what is asked here is there.
+  return { caller, plan: { nodes: [] } } as unknown as Asking
+}
+
+test('between two answers the server does other work', async () => {
+  const seen: number[] = []
+  let turns = 0
+  let isOver = false
+  const count = (): void => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  const answered = await evaluateLate(
+    answering({ a: 1 }, () => seen.push(turns)),
+    late,
+  )
+  isOver = true
+  assert.equal(answered, needs.length)
+  assert.equal(new Set(seen).size, needs.length, seen.join())
+})
+
+test('answers that are too large together are refused, after a few of them', async () => {
+  let asked = 0
+  const large = { text: 'x'.repeat(3_000_000) }
+  await assert.rejects(
+    evaluateLate(
+      answering(large, () => {
+        asked++
+      }),
+      late,
+    ),
+    /ask for resources of more than 8388608 characters/,
+  )
+  assert.equal(asked, 3)
+})
+
+test('a template that refers to large resources again and again is refused', async () => {
+  await using started = await startDeployments({ generic: true })
+  const account = `${group}/providers/Vendor.Any/accounts/a`
+  const body = { location: 'x', properties: { text: 'x'.repeat(3_000_000) } }
+  await started.call('PUT', account, body, { version: '2021-01-01' })
+  const reference = (at: number): string =>
+    `string(reference('${account}', '2021-01-${String(at).padStart(2, '0')}'))`
+  const value = `[length(concat(${[1, 2, 3, 4, 5].map(reference).join(', ')}))]`
+  const resource = {
+    type: 'Vendor.Any/others',
+    apiVersion: '2021-01-01',
+    name: 'o',
+    location: 'x',
+    properties: { value },
+  }
+  await assert.rejects(
+    started.call('POST', `${group}/providers/Vendor.Resources/deployments/d/validate`, {
+      properties: { mode: 'Incremental', template: templateFor([resource]) },
+    }),
+    /more than 8388608 characters/,
+  )
+})
