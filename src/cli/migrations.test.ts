@@ -6,7 +6,7 @@ import { findServer, howToGetServers } from '#engines/databases/testing/servers.
 import { servePlane } from '#http/testing/serve-plane.ts'
 import {
   type MigrationFixture,
-  openMigrationWorld,
+  openMigrationFixture,
 } from '#providers/db-for-postgresql/testing/fixture.ts'
 import { requireOrSkip } from '../../tests/require.ts'
 import { type Ran, type RunOptions, runCli } from './testing/run-cli.ts'
@@ -19,7 +19,7 @@ interface Fixture extends AsyncDisposable {
 const subscription = '11111111-2222-4333-8444-555555555555'
 
 async function open(): Promise<Fixture> {
-  const migrations = await openMigrationWorld()
+  const migrations = await openMigrationFixture()
   const server = await servePlane(migrations.plane)
   const { url } = server
   const environment = { SOURCE: migrations.source.password, TARGET: migrations.target.password }

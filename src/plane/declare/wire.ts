@@ -41,6 +41,11 @@ export interface Version<M> {
 
 interface PatchRule<M> {
   readonly body: TSchema
+  /**
+   * A merge patch of what `body` declares and of nothing else: null takes away and comes to `apply` as it is; another
+   * member is refused, unless it is as GET shows it.
+   */
+  readonly isExact?: true
   apply(body: never, previous: M, context: Context): M
 }
 

@@ -5,13 +5,14 @@ import { isJsonObject, mergePatch } from '#kernel/patch.ts'
 import { tagProblems } from '#kernel/tags.ts'
 import type { Tx } from '#stores/store.ts'
 import { noAttributes } from '../access.ts'
-import { canonicalWords } from '../canonical-body.ts'
+import { canonicalBody, canonicalWords } from '../canonical-body.ts'
 import type { PlaneDependencies } from '../dependencies.ts'
 import { type StoredResource, toWire } from '../document.ts'
 import { requireGrant } from '../grant.ts'
 import type { WriteRoute } from '../locate.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { notFound } from './not-found.ts'
+import { undeclaredMembers } from './patch-members.ts'
 import { type Desired, withLocation } from './placement.ts'
 import {
   askWriteGuards,
@@ -56,7 +57,8 @@ function checkedPatch(deps: PlaneDependencies, route: WriteRoute, given: unknown
     if (problems.length > 0) throw refuseProblems(problems)
   }
   if (typeof shape.patch === 'object') {
-    deps.checker.check(shape.patch.body, shape.unknownProperties, body, refuseProblems)
+    const given = shape.patch.isExact === true ? canonicalBody(shape.patch.body, body) : body
+    deps.checker.check(shape.patch.body, shape.unknownProperties, given, refuseProblems)
   }
   return body
 }
@@ -77,6 +79,7 @@ async function patchInside(request: WriteRequest, tx: Tx): Promise<Outcome> {
   }
   await askWriteGuards(write)
   requireWritePreconditions(write, 'PATCH')
+  requireDeclared(write, current)
   const desired = withLocation(write, requested ?? patched(write, current))
   const { patch, body } = route.shape
   const unchanged = await unchangedOutcome(
@@ -88,6 +91,15 @@ async function patchInside(request: WriteRequest, tx: Tx): Promise<Outcome> {
   requireNotBusy(compiled, current)
   await requireRules(write, desired)
   return storeDesired(write, desired)
+}
+
+/** Asked of the resource as it stands, since what is so already may be said. */
+function requireDeclared({ deps, compiled, route, body }: Write, current: StoredResource): void {
+  const { patch } = route.shape
+  if (typeof patch !== 'object' || patch.isExact !== true) return
+  const shown = toWire(compiled, route.shape, current, deps.registry.words)
+  const problems = undeclaredMembers(patch.body, body, shown)
+  if (problems.length > 0) throw compiled.refuseProblems(problems)
 }
 
 /** What is stored, with the patch applied. */

@@ -21,16 +21,18 @@ export const nothingAsked: Asked = { cutover: [], cancel: [] }
  */
 export function askedAfter(asked: Asked, given: Orders): Asked {
   const { cutoverOn = [], cancelOn = [] } = effectiveOrders(given)
-  const cancelsAll = given.cancel === 'True' && cancelOn.length === 0
-  const cutsAll =
-    given.triggerCutover === 'True' &&
-    given.cancel !== 'True' &&
-    cutoverOn.length === 0 &&
-    cancelOn.length === 0
   return {
-    cutover: join(asked.cutover, cutsAll ? 'all' : cutoverOn),
-    cancel: join(asked.cancel, cancelsAll ? 'all' : cancelOn),
+    cutover: join(asked.cutover, isOfAll(given, 'triggerCutover') ? 'all' : cutoverOn),
+    cancel: join(asked.cancel, isOfAll(given, 'cancel') ? 'all' : cancelOn),
   }
+}
+
+/** Is the flag set, and about every database? An empty list names nobody, and counts as none. */
+export function isOfAll(given: Orders, flag: 'triggerCutover' | 'cancel'): boolean {
+  const { triggerCutover, cancel, cutoverOn = [], cancelOn = [] } = given
+  if (flag === 'cancel') return cancel === 'True' && cancelOn.length === 0
+  const isAlone = cancel !== 'True' && cutoverOn.length === 0 && cancelOn.length === 0
+  return triggerCutover === 'True' && isAlone
 }
 
 /** Of `given` what has an effect and is kept to be shown: a list counts only with its flag in the same body. */

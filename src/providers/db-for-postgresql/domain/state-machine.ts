@@ -65,8 +65,9 @@ export function lookFor(model: Migration, last: Progress | undefined): Look {
   if (last?.isSettled === true || last?.plan !== undefined) return 'worker'
   if (remaining(model).length === 0) return 'nothing'
   if (!needsValidation(model, last)) return 'survey'
-  // Shown before it begins, since it may take a while.
-  return last?.subState === 'ValidationInProgress' ? 'validation' : 'nothing'
+  // Shown before it begins, since it may take a while; one that is tried again goes on as it is shown.
+  const isTriedAgain = last?.waitedIn !== undefined && last.error !== undefined
+  return last?.subState === 'ValidationInProgress' || isTriedAgain ? 'validation' : 'nothing'
 }
 
 export function advance(
@@ -114,7 +115,10 @@ function beforeWorker(model: Migration, last: Progress, seen: Seen, now: number)
   }
   if (remaining(model).length === 0) return settled(last, 'Canceled', canceled(databases))
   const shown = unstarted(databases, model.asked)
-  if (seen.kind === 'failure') return inTrouble({ ...last, databases: shown }, seen, now)
+  const failure = last.waitedIn === undefined ? seen : (unreached(seen) ?? seen)
+  if (failure.kind === 'failure') {
+    return inTrouble(heldInWait(model, { ...last, databases: shown }), failure, now)
+  }
   const { troubleSince: _over, error: _old, ...well } = last
   if (seen.kind === 'validation') return judge(model, { ...well, databases: shown }, seen.report)
   if (needsValidation(model, last)) {
@@ -125,6 +129,25 @@ function beforeWorker(model: Migration, last: Progress, seen: Seen, now: number)
   }
   const { source, target } = seen
   return prepare(model, { ...well, databases: shown, source, target }, seen, now)
+}
+
+/** A validation that did not get in at a server has judged nothing. */
+function unreached(seen: Seen): Failure | undefined {
+  if (seen.kind !== 'validation') return undefined
+  const messages = seen.report.server
+    .filter(({ type, state }) => type.endsWith('Connection') && state === 'Failed')
+    .flatMap((one) => one.messages)
+    .filter(({ state }) => state === 'Failed')
+    .map(({ message }) => message)
+  if (messages.length === 0) return undefined
+  return { kind: 'failure', message: messages.join(' '), number: undefined, passes: true }
+}
+
+/** The user has been asked for more before, and may answer otherwise: it stands where it waited. */
+function heldInWait(model: Migration, last: Progress): Progress {
+  if (last.waitedIn === undefined) return last
+  const state = 'WaitingForUserAction'
+  return { ...last, state, subState: last.waitedIn, answers: answersOf(model) }
 }
 
 function judge(model: Migration, last: Progress, report: ValidationReport): Progress {
@@ -329,6 +352,7 @@ function waiting(
     ),
     lookInSeconds: surveyLookSeconds,
     answers: answersOf(model),
+    waitedIn: subState,
   }
 }
 
@@ -350,7 +374,8 @@ function unbegun({ databases }: Progress): Progress['databases'] {
 
 function inTrouble(last: Progress, failure: Failure, now: number): Progress {
   const error = failureText(failure)
-  if (failure.waitsForUser === true) {
+  const isHeld = last.plan === undefined && last.waitedIn !== undefined
+  if (failure.waitsForUser === true || isHeld) {
     const { todo: _given, troubleSince: _over, ...again } = last
     return { ...again, error, lookInSeconds: troubleLookSeconds }
   }

@@ -25,6 +25,7 @@ import type { Store } from '#stores/store.ts'
 import { healthMigrations } from '../../resource-health/domain/migrations.ts'
 import { healthSignals } from '../../resource-health/provider.ts'
 import { resourcesProvider } from '../../resources/provider.ts'
+import type { MigrationSettings } from '../dependencies.ts'
 import { postgresProvider } from '../provider.ts'
 
 export const group = '/subscriptions/11111111-2222-4333-8444-555555555555/resourceGroups/rg'
@@ -80,7 +81,7 @@ export interface Status {
   readonly validation: any
 }
 
-export interface WorldOptions {
+interface FixtureOptions {
   readonly source?: Major
   readonly target?: Major
   /** Of the source server. */
@@ -92,66 +93,76 @@ export interface WorldOptions {
   readonly engine?: (folder: string) => DatabaseEngine
 }
 
+/** The types on a plane that has not been started. */
+export function createMigrationPlane(given: {
+  readonly store: Store
+  readonly engine: DatabaseEngine
+  readonly settings: MigrationSettings
+  readonly allows: (question: AccessRequest) => boolean
+}): RunningPlane {
+  const { store, engine, settings, allows } = given
+  return createPlane({
+    providers: (services) => {
+      const context = testProviderContext(store, services)
+      return [
+        resourcesProvider({ tenantId: owner.tenantId, ...services }),
+        postgresProvider({ ...context, engine, settings, signals: healthSignals(context) }),
+      ]
+    },
+    store,
+    access: { allows },
+    words: contractWords,
+    clock: realClock,
+    ids: realIds,
+    log: silentLog,
+    limits: defaultLimits,
+    tokenKeys: () => [new Uint8Array(32)],
+    scopes: 'implicit',
+    timers: realTimers,
+  })
+}
+
+export async function openMigrationStore(): Promise<Store> {
+  return await openSqlite({
+    path: ':memory:',
+    migrations: healthMigrations,
+    words: contractWords,
+    transactionRetriesMax: defaultLimits.transactionRetriesMax,
+  })
+}
+
 const looksMax = 2_400
 const lookMilliseconds = 50
 
-export async function openMigrationWorld(options: WorldOptions = {}): Promise<MigrationFixture> {
+export async function openMigrationFixture(
+  options: FixtureOptions = {},
+): Promise<MigrationFixture> {
   await using starting = new AsyncDisposableStack()
   const source = starting.use(await startServer(options.source ?? 15, options.settings))
   const targetServer = starting.use(await startServer(options.target ?? 15))
   const folder = mkdtempSync(join(tmpdir(), 'armature-migrations-'))
   starting.defer(() => rmSync(folder, { recursive: true, force: true }))
-  const store =
-    options.store ??
-    starting.use(
-      await openSqlite({
-        path: ':memory:',
-        migrations: healthMigrations,
-        words: contractWords,
-        transactionRetriesMax: defaultLimits.transactionRetriesMax,
-      }),
-    )
+  const store = options.store ?? starting.use(await openMigrationStore())
   const engine = starting.use(
     options.engine?.(folder) ??
       createPostgresEngine({ clock: realClock, folder, outbound: openWay }),
   )
   const plane = starting.use(
-    createPlane({
-      providers: (services) => {
-        const context = testProviderContext(store, services)
-        return [
-          resourcesProvider({ tenantId: owner.tenantId, ...services }),
-          postgresProvider({
-            ...context,
-            engine,
-            settings: {
-              fence: options.fence ?? 'cutover',
-              verify: 'counts',
-              tablesAtOnce: 2,
-              databasesAtOnce: 2,
-              serverAddresses: new Map([['mapped', targetServer.address]]),
-              // As if they were in containers: targets know the source by another name.
-              sourcesFromTargets: new Map([
-                [
-                  `127.0.0.1:${source.address.port}`,
-                  { host: 'localhost', port: source.address.port },
-                ],
-              ]),
-            },
-            signals: healthSignals(context),
-          }),
-        ]
-      },
+    createMigrationPlane({
       store,
-      access: { allows: options.allows ?? (() => true) },
-      words: contractWords,
-      clock: realClock,
-      ids: realIds,
-      log: silentLog,
-      limits: defaultLimits,
-      tokenKeys: () => [new Uint8Array(32)],
-      scopes: 'implicit',
-      timers: realTimers,
+      engine,
+      settings: {
+        fence: options.fence ?? 'cutover',
+        verify: 'counts',
+        tablesAtOnce: 2,
+        databasesAtOnce: 2,
+        serverAddresses: new Map([['mapped', targetServer.address]]),
+        // As if they were in containers: targets know the source by another name.
+        sourcesFromTargets: new Map([
+          [`127.0.0.1:${source.address.port}`, { host: 'localhost', port: source.address.port }],
+        ]),
+      },
+      allows: options.allows ?? (() => true),
     }),
   )
   plane.start()

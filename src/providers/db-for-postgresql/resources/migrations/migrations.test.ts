@@ -8,7 +8,7 @@ import { requireOrSkip } from '../../../../../tests/require.ts'
 import {
   isSettled,
   type MigrationFixture,
-  openMigrationWorld,
+  openMigrationFixture,
   refused,
   servers,
   statusOf,
@@ -23,7 +23,7 @@ describe('migrations', () => {
   let opened: MigrationFixture | undefined
   before(async () => {
     if (!isThere) return
-    opened = await openMigrationWorld()
+    opened = await openMigrationFixture()
     await opened.register()
   })
   after(async () => {

@@ -185,6 +185,8 @@ export interface Progress {
   readonly plan?: MigrationSpec
   /** Of a wait before the worker: what had been answered when it began. */
   readonly answers?: string
+  /** Where it waited for its user last, before the worker: another answer may mend what fails since. */
+  readonly waitedIn?: SubState
   /** Since when looks fail, before the worker has begun. */
   readonly troubleSince?: number
   readonly todo?: Todo

@@ -165,6 +165,10 @@ function requireState(
       isCutover ? '603113' : '',
     )
   }
+  const asksCancel = cancel.length > before.cancel.length || asksAll(previous, desired)
+  if (asksCancel && progress?.state === 'CleaningUp') {
+    refuse('its databases have ended, and cancel is not possible any more')
+  }
   // Whoever calls it off may say other things besides: cancel wins.
   if (cancel.length > before.cancel.length || desired.asked.cancel === 'all') return
   if ((asksCutover || newCutover.length > 0) && desired.mode === 'Offline') {
@@ -191,6 +195,10 @@ function requireState(
   if (desired.startDataMigration === 'False' && previous.startDataMigration !== 'False') {
     refuse('the data migration has started already')
   }
+}
+
+function asksAll(previous: Migration, desired: Migration): boolean {
+  return desired.asked.cancel === 'all' && previous.asked.cancel !== 'all'
 }
 
 function withoutPasswords({

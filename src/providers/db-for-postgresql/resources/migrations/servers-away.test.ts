@@ -12,7 +12,7 @@ import { healthMigrations } from '../../../resource-health/domain/migrations.ts'
 import {
   isSettled,
   type MigrationFixture,
-  openMigrationWorld,
+  openMigrationFixture,
   refused,
   type Status,
   target,
@@ -26,7 +26,7 @@ test('a source without logical replication is set up when that is allowed, and w
   timeout: 240_000,
 }, async (t) => {
   if (!requireOrSkip(t, isThere, howToGetServers)) return
-  await using w = await openMigrationWorld({ settings: { wal_level: '' } })
+  await using w = await openMigrationFixture({ settings: { wal_level: '' } })
   await w.register()
   await w.make('plain')
   await w.put('setup', ['plain'], {
@@ -49,7 +49,7 @@ describe('servers that go away', () => {
   const row = (title: string, body: (w: MigrationFixture) => Promise<void>): void => {
     test(title, { timeout: 240_000 }, async (t) => {
       if (!requireOrSkip(t, isThere, howToGetServers)) return
-      await using w = await openMigrationWorld()
+      await using w = await openMigrationFixture()
       await w.register()
       await body(w)
     })
@@ -139,7 +139,7 @@ describe('servers that go away', () => {
       words: contractWords,
       transactionRetriesMax: defaultLimits.transactionRetriesMax,
     })
-    await using w = await openMigrationWorld({ store })
+    await using w = await openMigrationFixture({ store })
     await w.register()
     await isLedElsewhere(w)
   })

@@ -2,11 +2,18 @@
 
 import Type from 'typebox'
 import type { Problem } from '#kernel/error.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import type { Seal } from '#kernel/ports.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import { isoTime, version } from '../../../dependencies.ts'
-import { askedAfter, effectiveOrders, nothingAsked } from '../../../domain/requested-actions.ts'
+import {
+  askedAfter,
+  effectiveOrders,
+  isOfAll,
+  nothingAsked,
+  type Orders,
+} from '../../../domain/requested-actions.ts'
 import type { SslModeWord } from '../../flexible-servers/model.ts'
 import { sslModes } from '../../flexible-servers/model.ts'
 import {
@@ -135,9 +142,36 @@ interface Body {
   readonly properties: Creation
 }
 
+/** Of a merge patch: null takes away. */
 interface PatchBody {
-  readonly properties?: Changes
+  readonly properties?: PatchedChanges | null
 }
+
+type PatchedChanges = {
+  readonly [K in Exclude<keyof Changes, 'secretParameters'>]?: Changes[K] | null
+} & {
+  readonly secretParameters?: {
+    readonly adminCredentials?: Readonly<Record<string, string | null>> | null
+    readonly sourceServerUsername?: string | null
+    readonly targetServerUsername?: string | null
+  } | null
+}
+
+/** What null takes away of the stored migration, by the name on the wire. Others become what they are by default. */
+const removable: readonly (readonly [keyof Changes, ...(keyof Migration)[]])[] = [
+  ['cancel', 'cancel'],
+  ['dbsToCancelMigrationOn', 'cancelOn'],
+  ['dbsToMigrate', 'databases'],
+  ['dbsToTriggerCutoverOn', 'cutoverOn'],
+  ['migrationWindowStartTimeInUtc', 'windowStart'],
+  ['overwriteDbsInTarget', 'overwrite'],
+  // The rules ask for passwords again.
+  ['secretParameters', 'sealedPasswords', 'sourceUser', 'targetUser'],
+  ['sourceDbServerFullyQualifiedDomainName', 'sourceHost'],
+  ['startDataMigration', 'startDataMigration'],
+  ['targetDbServerFullyQualifiedDomainName', 'targetHost'],
+  ['triggerCutover', 'triggerCutover'],
+]
 
 export function migrationVersion(seal: Seal, newId: () => string): Version<Migration> {
   return {
@@ -184,11 +218,11 @@ export function migrationVersion(seal: Seal, newId: () => string): Version<Migra
     }),
     patch: {
       body: Type.Object({ properties: Type.Optional(Type.Object(changeable)) }),
-      apply({ properties = {} }: PatchBody, previous, { now }: Context) {
-        return {
-          ...changed(seal, previous, properties, previous),
-          ...passwordsGiven(previous, properties, now),
-        }
+      isExact: true,
+      apply({ properties }: PatchBody, previous, { now }: Context) {
+        const rest = withoutRemoved(previous, properties ?? {})
+        const given = withoutNulls(properties ?? {}) as Changes
+        return { ...changed(seal, rest, given, rest), ...passwordsGiven(previous, given, now) }
       },
     },
   }
@@ -211,6 +245,40 @@ function asGiven(properties: Creation, acceptedAt: string | undefined): Creation
   }
 }
 
+/** What is stored without what null takes away. */
+function withoutRemoved(previous: Migration, given: PatchedChanges): Migration {
+  const secrets = given.secretParameters
+  const credentials = secrets?.adminCredentials
+  const removed = new Set<keyof Migration>([
+    ...removable.flatMap(([name, ...members]) => (given[name] === null ? members : [])),
+    ...(secrets?.sourceServerUsername === null ? (['sourceUser'] as const) : []),
+    ...(secrets?.targetServerUsername === null ? (['targetUser'] as const) : []),
+    ...(credentials === null || Object.values(credentials ?? {}).includes(null)
+      ? (['sealedPasswords'] as const)
+      : []),
+  ])
+  const rest = Object.entries(previous).filter(([name]) => !removed.has(name as keyof Migration))
+  return {
+    // What a migration must have is not among the removable members.
+    ...(Object.fromEntries(rest) as unknown as Migration),
+    ...(given.migrationMode === null ? { mode: 'Offline' } : {}),
+    ...(given.migrateRoles === null ? { migrateRoles: 'False' } : {}),
+    ...(given.setupLogicalReplicationOnSourceDbIfNeeded === null
+      ? { setUpReplication: 'False' }
+      : {}),
+    // No source is none that the rules take.
+    ...(given.sourceDbServerResourceId === null ? { sourceId: '' } : {}),
+  }
+}
+
+function withoutNulls(given: object): object {
+  return Object.fromEntries(
+    Object.entries(given)
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => [name, isJsonObject(value) ? withoutNulls(value) : value]),
+  )
+}
+
 function modeOf(given: string | undefined): Migration['mode'] | undefined {
   return modes.find((mode) => mode.toLowerCase() === given?.toLowerCase())
 }
@@ -230,8 +298,7 @@ function changed(
     ...optional('cancelOn', given.dbsToCancelMigrationOn),
   }
   return {
-    ...base,
-    ...effectiveOrders(orders),
+    ...shownOrders(base, orders),
     ...optional('mode', modeOf(given.migrationMode)),
     ...optional('windowStart', given.migrationWindowStartTimeInUtc),
     ...optional('sourceId', given.sourceDbServerResourceId),
@@ -249,6 +316,17 @@ function changed(
       passwordsAfter(seal, base.place, previous, secrets?.adminCredentials),
     ),
     asked: askedAfter(base.asked, orders),
+  }
+}
+
+/** With the orders of this body as they are shown. The flag alone is about all: names of an earlier body go. */
+function shownOrders(base: Migration, orders: Orders): Migration {
+  const { cutoverOn, cancelOn, ...rest } = base
+  return {
+    ...rest,
+    ...(isOfAll(orders, 'triggerCutover') ? {} : optional('cutoverOn', cutoverOn)),
+    ...(isOfAll(orders, 'cancel') ? {} : optional('cancelOn', cancelOn)),
+    ...effectiveOrders(orders),
   }
 }
 
