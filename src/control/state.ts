@@ -4,8 +4,9 @@
  * state or the other. Leases end and feeds tell of every key, so that nobody goes on with what they knew.
  */
 
-import { constants, gunzipSync, gzipSync } from 'node:zlib'
-import { refuse } from '#kernel/error.ts'
+import { Readable } from 'node:stream'
+import { constants, createGunzip, createGzip } from 'node:zlib'
+import { ApiError, refuse } from '#kernel/error.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import type { SqlTx, SqlValue, Store } from '#stores/store.ts'
 import type { ClockState } from './moved-clock.ts'
@@ -14,6 +15,8 @@ import { emptyTables, numberOn, quoted, readTables, type Table, writeRows } from
 /** Bytes of a state, unpacked: it is made and read in memory. */
 const stateBytesMax = 1024 * 1024 * 1024
 const rowsAtOnce = 2000
+/** The first piece holds the whole first line. */
+const pieceBytes = 1024 * 1024
 const format = 'armature-state-1'
 
 /** What a state must have in common with the installation that it is brought back to. */
@@ -90,8 +93,27 @@ export async function saveState(options: StateOptions): Promise<Buffer> {
     }
     add({ table: 'feed_entries', columns: ['name', 'key'] })
     for (const row of await reads.all(followedQuery)) add([row['name'], row['key']])
-    return gzipSync(chunks.join(''), { level: constants.Z_BEST_SPEED })
+    return pack(chunks)
   })
+}
+
+/** In pieces beside the loop: the server answers others meanwhile. */
+async function pack(lines: readonly string[]): Promise<Buffer> {
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: pieceBytes })
+  const received: Buffer[] = []
+  for await (const part of Readable.from(pieces(lines)).pipe(gzip)) received.push(part)
+  return Buffer.concat(received)
+}
+
+function* pieces(lines: readonly string[]): Generator<string> {
+  let piece = ''
+  for (const line of lines) {
+    piece += line
+    if (piece.length < pieceBytes) continue
+    yield piece
+    piece = ''
+  }
+  yield piece
 }
 
 async function pageOf(
@@ -112,10 +134,9 @@ async function pageOf(
 /** Refuses what is no state, another installation's, or of another version; then the store is as it was. */
 export async function restoreState(options: StateOptions, content: Uint8Array): Promise<Restored> {
   const { store } = options
-  const text = unpack(content)
-  const head = readHead(text)
+  const { head, text } = await unpack(content, options.owner())
   return store.replace(async (tx) => {
-    assertFits(head, options.owner(), schemaOf(await tx.all(schemaQuery)))
+    assertSchema(head, schemaOf(await tx.all(schemaQuery)))
     const tables = await readTables(tx, store.dialect)
     const fences = await highestFences(tx, tables)
     const known = (await tx.all(followedQuery)).map((row) => [row['name'], row['key']])
@@ -202,24 +223,47 @@ function notReadable(reason: string): Error {
   })
 }
 
-function assertFits(head: Head, owner: StateOwner, schema: readonly string[]): void {
+function assertOwner(head: Head, owner: StateOwner): void {
   if (head.tenantId !== owner.tenantId || head.subscriptionId !== owner.subscriptionId) {
     throw notReadable('it is of another installation')
   }
   if (head.keyProof !== owner.keyProof) {
     throw notReadable('its secrets are sealed with another key; the key was rotated since')
   }
+}
+
+function assertSchema(head: Head, schema: readonly string[]): void {
   if (JSON.stringify(head.schema) !== JSON.stringify(schema)) {
     throw notReadable('it was saved by another version')
   }
 }
 
-function unpack(content: Uint8Array): Buffer {
+/** In pieces beside the loop, and of another's state no more than the first: a megabyte may unpack to a thousand. */
+async function unpack(
+  content: Uint8Array,
+  owner: StateOwner,
+): Promise<{ readonly head: Head; readonly text: Buffer }> {
+  const gunzip = createGunzip({ chunkSize: pieceBytes })
+  gunzip.end(content)
+  const received: Buffer[] = []
+  let head: Head | undefined
+  let bytes = 0
   try {
-    return gunzipSync(content, { maxOutputLength: stateBytesMax })
+    for await (const part of gunzip as AsyncIterable<Buffer>) {
+      if (head === undefined) {
+        head = readHead(part)
+        assertOwner(head, owner)
+      }
+      bytes += part.length
+      if (bytes > stateBytesMax) throw notReadable(`it is larger than ${stateBytesMax} bytes`)
+      received.push(part)
+    }
   } catch (error) {
+    if (error instanceof ApiError) throw error
     throw notReadable(error instanceof Error ? error.message : String(error))
   }
+  if (head === undefined) throw notReadable('it is empty')
+  return { head, text: Buffer.concat(received) }
 }
 
 function readHead(text: Buffer): Head {

@@ -1,0 +1,51 @@
+/** A state is packed and unpacked in pieces, and what is another's is refused by its first line. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { restoreState, type StateOptions } from './state.ts'
+
+const owner = { tenantId: 'tenant', subscriptionId: 'subscription', keyProof: 'proof' }
+const first = { format: 'armature-state-1', savedAt: 1, schema: [], ...owner }
+const padding = Buffer.alloc(96 * 1024 * 1024, 'x')
+
+function packed(head: object): Buffer {
+  return gzipSync(Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), padding]), { level: 1 })
+}
+
+/** Says when a state is whole in memory, and takes none. */
+const options = {
+  owner: () => owner,
+  store: {
+    async replace() {
+      throw new Error('unpacked')
+    },
+  },
+} as unknown as StateOptions
+
+test('a state of another installation is refused before it is unpacked', async () => {
+  await assert.rejects(restoreState(options, packed({ ...first, tenantId: 'other' })), {
+    message: /it is of another installation/,
+  })
+  await assert.rejects(restoreState(options, gzipSync(padding)), { message: /begins like none/ })
+})
+
+test('while a large state is unpacked the server does other work', async () => {
+  let turns = 0
+  let isOver = false
+  const count = (): void => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  const content = packed(first)
+  setImmediate(count)
+  await assert.rejects(restoreState(options, content), /unpacked/)
+  isOver = true
+  assert.ok(turns > 10, `${turns} turns`)
+})
+
+test('what is no state is refused', async () => {
+  for (const content of [new Uint8Array(), Buffer.from('none'), gzipSync('')]) {
+    await assert.rejects(restoreState(options, content), { code: 'ControlNotPossible' })
+  }
+})
