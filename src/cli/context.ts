@@ -43,6 +43,21 @@ export interface ProgramFacts {
   readonly sources?: ConfigSources
 }
 
+/** To the installation of a home, or the one that the values name. */
+export function connectHome(
+  home: Home,
+  values: Partial<ConnectionValues>,
+  words: VendorWords,
+): Connection {
+  const authority = home.running()?.authorityFile
+  if (authority !== undefined) trustAuthority(authority)
+  const chosen = chooseCredential(home, { url: values.url, token: values.token })
+  const { url, reach, running, token } = chosen
+  const alsoAt = [url, ...(running === undefined ? [] : addressesOf(running))]
+  const client = createClient({ url: reach, token, alsoAt })
+  return { client, url, words: running?.words ?? words, running, token }
+}
+
 export function createContext(terminal: Terminal, program: ProgramFacts): Context {
   let known: Config | undefined
   const settings = (): Config => {
@@ -56,18 +71,7 @@ export function createContext(terminal: Terminal, program: ProgramFacts): Contex
       overrides === undefined ? settings() : readConfig({ ...program.sources, overrides }),
     home: () => openHome(settings().home),
     connect(values) {
-      const home = openHome(settings().home)
-      const authority = home.running()?.authorityFile
-      if (authority !== undefined) trustAuthority(authority)
-      const { url, reach, running, token } = chooseCredential(home, values)
-      const alsoAt = [url, ...(running === undefined ? [] : addressesOf(running))]
-      return {
-        client: createClient({ url: reach, token, alsoAt }),
-        url,
-        words: running?.words ?? settings().words,
-        running,
-        token,
-      }
+      return connectHome(openHome(settings().home), values, settings().words)
     },
     async readText(argument) {
       if (argument === '-' || argument === '@-') return terminal.readInput()

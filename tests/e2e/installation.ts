@@ -24,6 +24,8 @@ export interface InstallationOptions {
   readonly home?: string
   /** For replicas that share a store: the content of `installation.key` of the first home. */
   readonly key?: string
+  /** Further words of `serve`. */
+  readonly words?: readonly string[]
   /** Further settings. */
   readonly environment?: Readonly<Record<string, string>>
 }
@@ -112,11 +114,15 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     ...(options.key === undefined ? {} : { ARMATURE_KEY: options.key }),
     ...options.environment,
   }
-  const child = spawn(process.execPath, [launcher, 'serve', '--port', '0'], {
-    cwd: home,
-    env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    [launcher, 'serve', '--port', '0', ...(options.words ?? [])],
+    {
+      cwd: home,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   children.add(child)
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
   let output = ''

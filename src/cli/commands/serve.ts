@@ -1,17 +1,22 @@
 /** `serve`: runs the server until it is told to stop. The only command that loads server code. */
 
 import { resolve } from 'node:path'
+import { applySeed, type Seed } from '#client/seed.ts'
 import { type Config, describeSettings } from '../../config.ts'
 import { type Command, defineCommand, LocalProblem } from '../command.ts'
-import type { Context } from '../context.ts'
+import { type Context, connectHome } from '../context.ts'
 import { exitFailed } from '../failure.ts'
+import { openHome } from '../home.ts'
 import { bold } from '../output/print.ts'
 import { formatPairs } from '../output/table.ts'
+import { readSeedFile } from '../seed-file.ts'
 import type { Terminal } from '../terminal.ts'
 import { quote } from './demo/format-call.ts'
 
 /** What `start` of the composition root gives back, as far as this command needs it. */
 interface Started {
+  /** For whoever started it. */
+  readonly inside: { readonly states: { save(name: string): Promise<unknown> } }
   readonly url: string
   readonly tenantId: string
   readonly subscriptionId: string
@@ -68,6 +73,11 @@ export const command: Command = defineCommand({
       value: 'level',
       summary: 'How much is logged [env: ARMATURE_LOG_LEVEL]',
     },
+    seed: {
+      type: 'string',
+      value: 'file',
+      summary: 'What the first start makes, as YAML or JSON: principals, groups, resources, roles',
+    },
   },
   examples: [
     'serve',
@@ -84,8 +94,13 @@ export const command: Command = defineCommand({
       logLevel: values['log-level'],
     })
     for (const warning of config.warnings) context.terminal.error(`Warning: ${warning}\n`)
+    const seed = values.seed === undefined ? undefined : readSeedFile(values.seed)
     const { start } = await import('../../main.ts')
-    return runUntilStopped(context, config, start)
+    return runUntilStopped(context, config, async (settings) => {
+      const server = await start(settings)
+      if (seed !== undefined && server.firstStart) await sow(server, seed, config)
+      return server
+    })
   },
 })
 
@@ -93,6 +108,9 @@ export const command: Command = defineCommand({
  * Two signals closer than this are one: a service manager or a terminal signals the launcher and the server at
  * once, and the launcher passes its own on. A person who asks twice takes longer.
  */
+/** The name of the state after the first start (`control/states.ts`). */
+const firstState = 'initial'
+
 const sameSignalMilliseconds = 500
 
 async function runUntilStopped(
@@ -142,6 +160,24 @@ function watchUnhandled(terminal: Terminal, server: Started): Promise<void> {
       resolve()
     })
   })
+}
+
+/** Left half made it would be taken for whole at the next start, so the server ends and says what to do. */
+async function sow(server: Started, seed: Seed, { words }: Config): Promise<void> {
+  try {
+    const { client } = connectHome(openHome(server.home), {}, words)
+    await applySeed(client, seed, { subscriptionId: server.subscriptionId, words })
+    // What `reset` goes back to.
+    await server.inside.states.save(firstState)
+  } catch (error) {
+    await server.close()
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new LocalProblem(
+      'SeedRefused',
+      `The seed was not taken: ${reason} What it made before stays: begin with an empty home or database.`,
+      { cause: error },
+    )
+  }
 }
 
 /** What the start says to the operator, without a stack; faults of ours keep theirs. */

@@ -14,6 +14,9 @@ const open = new Set([
   'GET /providers/{providerName}',
   'GET /{scope}/providers/Vendor.Authorization/permissions',
   'POST /{scope}/providers/Vendor.Authorization/checkAccess',
+  // What everybody knows, and the hash of what the caller sends.
+  'GET /providers/Vendor.Authorization/providerOperations',
+  'POST /providers/Vendor.Resources/calculateTemplateHash',
   // Either of two permissions will do (facts 7.4): the action itself refuses who has neither.
   'POST /{scope}/providers/Vendor.ResourceHealth/events/{eventName}/fetchEventDetails',
   // Access policies decide, and no role.

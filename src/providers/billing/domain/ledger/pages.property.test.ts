@@ -173,7 +173,7 @@ async function check(store: Store, runs: number): Promise<void> {
   }
   const rows = await store.sql.all(`select ${entryColumns} from billing_entries order by id`)
   const all = await entriesOf(full, rows.map(rowOf), ids)
-  const seen = { some: 0, short: 0, refused: 0, tied: 0 }
+  const seen = { questions: 0, some: 0, short: 0, refused: 0, tied: 0 }
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...filters),
@@ -191,6 +191,7 @@ async function check(store: Store, runs: number): Promise<void> {
         one: fc.boolean(),
       }),
       async (filter, order, search, settings) => {
+        seen.questions++
         const { limit, skip, one, ...limits } = settings
         const chosen = one ? statements.slice(0, 1) : statements
         const question = parseQuestion(fields, filter, order)
@@ -240,7 +241,8 @@ async function check(store: Store, runs: number): Promise<void> {
     ),
     { numRuns: runs },
   )
-  assert.ok(seen.some > runs / 8, JSON.stringify(seen))
+  // A slow machine asks fewer than it was told to (`tests/property.ts`).
+  assert.ok(seen.some > seen.questions / 8, JSON.stringify(seen))
   // One question in forty is of the rare kinds: of a few runs, now and then none is.
   if (runs >= 300) assert.ok(seen.short > 0 && seen.tied > 0, JSON.stringify(seen))
 }
@@ -358,5 +360,5 @@ test('on PostgreSQL', async (t: TestContext) => {
   const url = await server.createDatabase()
   const clock = { now: () => Date.now() }
   await using store = await openPostgres({ url, poolSize: 4, clock, ...options })
-  await check(store, long ? 1000 : 80)
+  await check(store, long ? 1000 : 20)
 })

@@ -3,9 +3,9 @@
  * make, from plain data or a file. Everything is made by the public API, as its owner would make it.
  */
 
-import { textOf } from '#client/answer.ts'
-import type { Client } from '#client/client.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
+import { textOf } from './answer.ts'
+import type { Client } from './client.ts'
 
 export interface Seed {
   /** Users and applications by their names; `id` of each is given by `tokenOf`. */
@@ -46,6 +46,25 @@ interface SeedRequest {
   readonly method?: 'PUT' | 'POST'
   readonly path: string
   readonly body: object
+}
+
+const lists: readonly (keyof Seed)[] = [
+  'principals',
+  'groups',
+  'resources',
+  'roleAssignments',
+  'transactions',
+  'healthEvents',
+  'companies',
+]
+
+/** Plain data as a seed; throws for a list that is none. What stands in the lists is judged by the requests it becomes. */
+export function readSeed(data: unknown, place: string): Seed {
+  const unknown = Object.keys(Object(data)).find((name) => !lists.some((list) => list === name))
+  if (unknown !== undefined) {
+    throw new Error(`${place}: '${unknown}' is none of ${lists.join(', ')}`)
+  }
+  return Object(data) as Seed
 }
 
 /** The object ids of the principals and groups, by name. Throws `ClientError` with the refusal of what is wrong. */
