@@ -169,6 +169,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     access: options.access,
     checker: createChecker(),
     clock: options.clock,
+    timers: options.timers,
     ids: options.ids,
     log: options.log,
     limits: options.limits,

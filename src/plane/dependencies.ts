@@ -1,7 +1,7 @@
 /** What the verbs work with: the parts of a plane, given once by `create-plane.ts`, and small things made of them. */
 
 import type { Limits } from '#kernel/limits.ts'
-import type { Clock, Ids, Log } from '#kernel/ports.ts'
+import type { Clock, Ids, Log, Timers } from '#kernel/ports.ts'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { isCut } from '#stores/list-budget.ts'
@@ -20,6 +20,7 @@ export interface PlaneDependencies {
   readonly access: Access
   readonly checker: Checker
   readonly clock: Clock
+  readonly timers: Timers
   readonly ids: Ids
   readonly log: Log
   readonly limits: Limits

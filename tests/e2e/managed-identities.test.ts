@@ -143,7 +143,9 @@ test('a user-assigned identity is a principal, and is lent by those who may', as
   })
   assert.equal(allowed.status, 201, allowed.text)
 
-  await installation.request('DELETE', path)
-  await gone(path)
+  const deleted = await installation.request('DELETE', path)
+  assert.equal(deleted.status, 200, 'published clients know no 202 here')
+  assert.equal(deleted.at('properties.principalId'), principalId)
+  assert.equal((await installation.request('GET', path)).status, 404)
   assert.equal((await principal(principalId)).status, 404)
 })

@@ -61,6 +61,11 @@ export interface Reconciler<M, O = unknown, S = unknown> {
     readonly deleting: string
   }
   /**
+   * Clients of the type know no 202 to a DELETE, and its work is over at once: the request waits for it a while and
+   * answers 200. Where it takes longer, or no worker is there, it is 202 after all.
+   */
+  readonly deleteIsAwaited?: true
+  /**
    * Its work is no operation: PUT, PATCH and DELETE answer at once, the state stays `Succeeded`, and what is recorded
    * of it changes no tag. There is no deadline then, and `next` does not fail: it shows in what is observed.
    */

@@ -25,6 +25,9 @@ import { checkName, impliedScopes, missingScope } from '../scopes.ts'
 
 /** Rows removed in one transaction at the most. */
 const removalsMax = 200
+/** How often, and after how long each, a DELETE that is awaited looks whether the resource is gone. */
+const looksMax = 300
+const lookMilliseconds = 10
 
 export async function runDelete(
   deps: PlaneDependencies,
@@ -38,8 +41,31 @@ export async function runDelete(
   do {
     outcome = await deps.store.transact((tx) => deleteInside(request, tx))
   } while (outcome === undefined)
-  if (route.compiled.reconcile !== undefined) deps.wake()
-  return outcome
+  const { reconcile } = route.compiled
+  const isAwaited = reconcile?.deleteIsAwaited === true && outcome.status === 202
+  const marked = isAwaited ? await deps.store.get(route.id.key) : undefined
+  if (reconcile !== undefined) deps.wake()
+  return isAwaited ? awaitGone(request, outcome, marked) : outcome
+}
+
+/** A bound by looks, not by the clock, which may stand still. Another process may do the work, so the store is asked. */
+async function awaitGone(
+  { deps, route }: DeleteRequest,
+  accepted: Outcome,
+  marked: ResourceRow | undefined,
+): Promise<Outcome> {
+  if (marked === undefined) return { status: 204 }
+  for (let looks = 0; looks < looksMax; looks++) {
+    const row = await deps.store.get(route.id.key)
+    if (row === undefined) {
+      const body = toWire(route.compiled, route.shape, readRow(marked), deps.registry.words)
+      return { status: 200, body }
+    }
+    // It failed, or there is another one by now: what came of it, the operation tells.
+    if (!readRow(row).deleting) return accepted
+    await new Promise<void>((resolve) => deps.timers.after(lookMilliseconds, resolve))
+  }
+  return accepted
 }
 
 interface DeleteRequest {

@@ -29,6 +29,7 @@ export function userAssignedIdentities(context: ProviderContext): ResourceType {
     reconcile: defineReconciler<UserAssignedIdentity, string | undefined, 'give' | 'take'>({
       deadlineSeconds,
       retryAfterSeconds: 1,
+      deleteIsAwaited: true,
       states: { creating: 'Creating', updating: 'Updating', deleting: 'Deleting' },
       observe: ({ id }) => workloads.of(id.key),
       next({ desired }, known) {
