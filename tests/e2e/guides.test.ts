@@ -1,6 +1,7 @@
 /**
  * The guides, pasted as they stand: the `sh` blocks of each go into one shell, one after the other, against a server of
- * their own. Every line of a `sh refused` block has to end with another code than 0. Blocks without a word are to be read, not to be pasted.
+ * their own. Every line of a `sh refused` block has to end with another code than 0; a `sh az` block is for the published
+ * command line. Blocks without a word are to be read, not to be pasted.
  */
 
 import assert from 'node:assert/strict'
@@ -31,22 +32,21 @@ const hasPostgres = findPostgres() !== undefined
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 interface Block {
-  readonly isRefused: boolean
+  readonly word: string | undefined
   readonly text: string
 }
 
 function blocksOf(guide: string): readonly Block[] {
   const text = readFileSync(join(root, 'docs', guide), 'utf8')
-  return [...text.matchAll(/^```sh( refused)?\n([\s\S]*?)^```$/gm)].map(([, word, block = '']) => ({
-    isRefused: word !== undefined,
-    text: block,
-  }))
+  return [...text.matchAll(/^```sh(?: (refused|az))?\n([\s\S]*?)^```$/gm)].map(
+    ([, word, block = '']) => ({ word, text: block }),
+  )
 }
 
 /** With every line of a refused block turned around. */
 function scriptOf(blocks: readonly Block[]): string {
-  const texts = blocks.map(({ isRefused, text }) => {
-    if (!isRefused) return text
+  const texts = blocks.map(({ word, text }) => {
+    if (word !== 'refused') return text
     const lines = text.replaceAll('\\\n', ' ').split('\n')
     const commands = lines.filter((line) => line !== '' && !line.startsWith('#'))
     return commands
@@ -172,15 +172,46 @@ for (const [where, start] of Object.entries(starts)) {
   })
 }
 
+const tls = { ARMATURE_TLS: 'auto', ARMATURE_TLS_PORT: '0' }
+const startWith =
+  (settings: Readonly<Record<string, string>>): Start =>
+  (environment) =>
+    startInstallation({ environment: { ...environment, ...settings } })
+
+test('pasted with the published command line: guides/clients.md', {
+  timeout: 300_000,
+}, async (t) => {
+  if (!requireOrSkip(t, isThere('az'), 'no az: `apt-get install azure-cli`')) return
+  const blocks = blocksOf('guides/clients.md')
+  const prepare = blocks.find(({ text }) => text.includes('armature env'))
+  assert.ok(prepare !== undefined)
+  await paste(
+    startWith({ ...tls, ARMATURE_VENDOR_NAMESPACE: 'Microsoft', ARMATURE_VENDOR_BRAND: 'Azure' }),
+    [prepare, ...blocks.filter(({ word }) => word === 'az')],
+    {
+      // It would tell its makers of every command.
+      environment: { AZURE_CONFIG_DIR: 'az', AZURE_CORE_COLLECT_TELEMETRY: 'no' },
+      tells: [
+        /"type": "servicePrincipal"/,
+        /\+ Microsoft\.ManagedIdentity\/userAssignedIdentities\/worker/,
+        /"provisioningState": "Succeeded"/,
+        /simulated: 'web' started/,
+        /"displayName": "Owner"/,
+        /"principalType": "User"/,
+        /"assignedIdentityInfo": "MSI"/,
+      ],
+    },
+  )
+})
+
 test('pasted with https: guides/clients.md', { timeout: 300_000 }, async (t) => {
   const packages = join(root, 'tests/conformance/node_modules')
   const areThere = existsSync(join(packages, '@azure/identity')) && isThere('curl')
   const howToGet = 'run `npm --prefix tests/conformance ci`, and have curl'
   if (!requireOrSkip(t, areThere, howToGet)) return
-  const tls = { ARMATURE_TLS: 'auto', ARMATURE_TLS_PORT: '0' }
   await paste(
-    (environment) => startInstallation({ environment: { ...environment, ...tls } }),
-    blocksOf('guides/clients.md'),
+    startWith(tls),
+    blocksOf('guides/clients.md').filter(({ word }) => word !== 'az'),
     {
       tells: [
         /EnvironmentCredential 200/,

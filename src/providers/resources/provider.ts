@@ -14,6 +14,7 @@ import { groupActions } from './resources/resource-groups/actions.ts'
 import { resourceGroups } from './resources/resource-groups/resource.ts'
 import { resourceLists } from './resources/resource-lists/resource.ts'
 import { subscriptions } from './resources/subscriptions/resource.ts'
+import { tagNames } from './resources/tag-names/resource.ts'
 import { tagsOfScopes } from './resources/tags/resource.ts'
 import { calculateTemplateHash } from './resources/template-hash/resource.ts'
 import { tenants } from './resources/tenants/resource.ts'
@@ -40,6 +41,7 @@ export function resourcesProvider(deps: ResourcesProviderDependencies): Provider
       }),
       calculateTemplateHash(),
       tagsOfScopes(deps),
+      tagNames({ listTracked, scanRowsMax }),
       ...resourceLists({ listTracked, scanRowsMax }),
       ...providerLists({ describe, locations: all }),
       ...(deps.deployments === undefined

@@ -95,3 +95,32 @@ test('a right to tags is enough, and is no right to the group; a lock holds both
     code: 'ScopeLocked',
   })
 })
+
+test('the tag names of a subscription are those in use on its groups and resources, with how often', async () => {
+  await using started = await start()
+  const { call } = started
+  const vault = `${group}/providers/Vendor.Secrets/vaults/one`
+  const body = { location: 'local', properties: {}, tags: { A: '2', owner: 'me' } }
+  await call('PUT', vault, body, { version: '2026-01-01' })
+  const { body: listed } = await call('GET', `${subscription}/tagNames`, undefined, { version })
+  const id = `${subscription}/tagNames`
+  const one = (value: number) => ({ type: 'Total', value })
+  assert.deepEqual(JSON.parse(JSON.stringify(listed)).value, [
+    {
+      id: `${id}/a`,
+      tagName: 'a',
+      count: one(2),
+      values: [
+        { id: `${id}/a/tagValues/1`, tagValue: '1', count: one(1) },
+        { id: `${id}/a/tagValues/2`, tagValue: '2', count: one(1) },
+      ],
+    },
+    {
+      id: `${id}/owner`,
+      tagName: 'owner',
+      count: one(1),
+      values: [{ id: `${id}/owner/tagValues/me`, tagValue: 'me', count: one(1) }],
+    },
+  ])
+  await assert.rejects(call('GET', id, undefined, { version, as: tagger }), { status: 403 })
+})

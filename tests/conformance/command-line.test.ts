@@ -1,0 +1,173 @@
+/**
+ * The published command line, unmodified, over TLS against a started installation: what the guide does not paste. A person
+ * by device code, roles by name, tags, resources by type, and errors as its users see them.
+ */
+
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { test } from 'node:test'
+import { createBrowser } from '../../src/identity/testing/browser.ts'
+import { type Installation, startInstallation } from '../e2e/installation.ts'
+import { requireOrSkip } from '../require.ts'
+
+const isThere = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .some((folder) => existsSync(join(folder, 'az')))
+
+interface Item {
+  readonly id: string
+}
+
+/** What a person does in a browser meanwhile, over http. */
+async function enterDeviceCode(installation: Installation, page: string, code: string) {
+  const { signInName: name, password } = installation.owner
+  const browser = createBrowser(installation.url)
+  const entry = await browser.open(installation.url + new URL(page).pathname)
+  const confirm = await browser.submit(entry, { user_code: code })
+  const signIn = await browser.submit(confirm, { confirm: 'yes' })
+  const consent = await browser.submit(signIn, { name, password, do: 'sign-in' })
+  assert.match(consent.body, /Published command line/)
+  await browser.submit(consent, { do: 'allow' })
+}
+
+test('the published command line does its work', { timeout: 300_000 }, async (t) => {
+  if (!requireOrSkip(t, isThere, 'no az: `apt-get install azure-cli`')) return
+  const installation = await startInstallation({
+    environment: {
+      ARMATURE_TLS: 'auto',
+      ARMATURE_TLS_PORT: '0',
+      ARMATURE_CONTAINERS: 'simulated',
+      ARMATURE_VENDOR_NAMESPACE: 'Microsoft',
+      ARMATURE_VENDOR_BRAND: 'Azure',
+    },
+  })
+  t.after(() => installation[Symbol.asyncDispose]())
+  const settings = mkdtempSync(join(tmpdir(), 'armature-az-'))
+  t.after(() => rmSync(settings, { recursive: true, force: true }))
+  const { subscriptionId, home } = installation
+  // The server's own note.
+  const { httpsUrl: url, authorityFile } = JSON.parse(
+    readFileSync(join(home, 'running.json'), 'utf8'),
+  ) as { httpsUrl: string; authorityFile: string }
+  const env = {
+    ...process.env,
+    AZURE_CONFIG_DIR: settings,
+    // It would tell its makers of every command.
+    AZURE_CORE_COLLECT_TELEMETRY: 'no',
+    REQUESTS_CA_BUNDLE: authorityFile,
+    PYTHONPATH: join(import.meta.dirname, 'programs/mends'),
+  }
+  const run = (
+    words: readonly string[],
+  ): Promise<{ failed: boolean; out: string; error: string }> =>
+    new Promise((done) => {
+      execFile('az', words, { env }, (problem, out, error) =>
+        done({ failed: problem !== null, out, error }),
+      )
+    })
+  /** What it prints, read as JSON where it is. */
+  const az = async <T>(line: string, ...more: readonly string[]): Promise<T> => {
+    const { failed, out, error } = await run([...line.split(' '), ...more])
+    assert.equal(failed, false, `az ${line}: ${error}`)
+    // Of a shape that each caller says, and then checks.
+    return (out.trim() === '' ? undefined : JSON.parse(out)) as T
+  }
+  const refused = async (line: string): Promise<string> => {
+    const { failed, error } = await run(line.split(' '))
+    assert.ok(failed, `az ${line} has to fail`)
+    return error
+  }
+
+  await t.test('a cloud is registered, and a person signs in by device code', async () => {
+    const words = ['application', 'create', '--public', '--name', 'Published command line']
+    const published = '04b07795-8ddb-461a-bbee-02f9e1bf7b46'
+    await installation.cli([...words, '--client-id', published])
+    const endpoints = { resourceManager: url, microsoftGraphResourceId: url }
+    await az('cloud register --name armature --cloud-config', JSON.stringify({ endpoints }))
+    await az('cloud set --name armature')
+    const child = spawn('az', ['login', '--use-device-code'], { env })
+    t.after(() => child.kill('SIGKILL'))
+    let error = ''
+    let entered: Promise<void> | undefined
+    child.stderr.on('data', (chunk: Buffer) => {
+      error += chunk
+      const told = /the page (\S+) in .* enter the code ([A-Z]{4}-[A-Z]{4})/.exec(error)
+      if (told !== null) entered ??= enterDeviceCode(installation, String(told[1]), String(told[2]))
+    })
+    const code = await new Promise((resolve) => child.on('close', resolve))
+    await entered
+    assert.equal(code, 0, error)
+    const account = await az<{ id: string; user: object }>('account show')
+    assert.deepEqual(account.user, { name: 'owner', type: 'user' })
+    assert.equal(account.id, subscriptionId)
+    const me = await az<{ displayName: string }>('ad signed-in-user show')
+    assert.equal(me.displayName, 'Owner')
+  })
+
+  await t.test('groups are made, found, and missed as its users know it', async () => {
+    const made = await az<{ tags: object }>('group create -n one -l local --tags a=b')
+    assert.deepEqual(made.tags, { a: 'b' })
+    assert.equal((await az<object[]>('group list --tag a=b')).length, 1)
+    assert.equal(await az('group exists -n nowhere'), false)
+    assert.match(await refused('group show -n nowhere'), /\(ResourceGroupNotFound\)/)
+  })
+
+  await t.test('roles are given by the names of people, applications and roles', async () => {
+    const ada = ['principal', 'create', '--type', 'User', '--name', 'Ada', '--json']
+    const made = await installation.cli([...ada, '--sign-in-name', 'ada@example.test'])
+    const { principalId } = JSON.parse(made.out) as { principalId: string }
+    assert.equal((await az<Item>('ad user show --id ada@example.test')).id, principalId)
+    const role = 'role assignment'
+    const given = await az<{ principalId: string }>(
+      `${role} create --assignee ada@example.test --role Reader -g one`,
+    )
+    assert.equal(given.principalId, principalId)
+    const identity = await az<{ clientId: string }>('identity create -n robot -g one')
+    await az(`${role} create --assignee ${identity.clientId} --role Contributor -g one`)
+    const shown = await az<{ principalName: string; roleDefinitionName: string }[]>(
+      `${role} list -g one`,
+    )
+    assert.deepEqual(shown.map((one) => one.roleDefinitionName).sort(), ['Contributor', 'Reader'])
+    assert.ok(shown.some((one) => one.principalName === 'ada@example.test'))
+    await az(`${role} delete --assignee ada@example.test --role Reader -g one`)
+    assert.deepEqual(await az(`${role} list --all --assignee ada@example.test`), [])
+    assert.match(
+      await refused(`${role} create --assignee nobody --role Reader -g one`),
+      /Cannot find user or service principal/,
+    )
+  })
+
+  await t.test('resources of any type: by id, by type, with tags', async () => {
+    const type = 'Microsoft.ManagedIdentity/userAssignedIdentities'
+    const { id } = await az<Item>(`resource show -g one -n robot --resource-type ${type}`)
+    const written = await az<{ properties: { tags: object } }>(
+      `tag create --resource-id ${id} --tags x=y`,
+    )
+    assert.deepEqual(written.properties.tags, { x: 'y' })
+    assert.equal((await az<Item[]>('resource list --tag x=y')).length, 1)
+    const names = await az<{ tagName: string }[]>('tag list')
+    assert.deepEqual(
+      names.map((one) => one.tagName),
+      ['a', 'x'],
+    )
+    await az('identity delete -g one -n robot')
+    assert.match(await refused(`resource show --ids ${id}`), /ResourceNotFound/)
+  })
+
+  await t.test('a template with an error is refused with the place of it', async () => {
+    const template = {
+      $schema: 'https://schema.example/2019-04-01/deploymentTemplate.json#',
+      contentVersion: '1.0.0.0',
+      resources: [],
+      outputs: { wrong: { type: 'string', value: "[parameters('missing')]" } },
+    }
+    const file = join(settings, 'template.json')
+    writeFileSync(file, JSON.stringify(template))
+    const error = await refused(`deployment group create -g one --template-file ${file}`)
+    assert.match(error, /InvalidTemplate/)
+    assert.match(error, /missing/)
+  })
+})
