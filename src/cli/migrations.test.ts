@@ -82,6 +82,9 @@ describe('the commands about migrations', () => {
     const ran = await w.run(`${wrong} ${port} --password -`, { input: 'guessed\n' })
     assert.equal(ran.code, 1)
     assert.match(ran.error, /password authentication failed/)
+    const joined = await w.run(`${wrong.replace('127.0.0.1', 'db.example:5433')} --password -`)
+    assert.equal(joined.code, 2)
+    assert.match(joined.error, /--host db\.example --port 5433/)
     const away = wrong.replace('127.0.0.1', '127.0.0.1 --port 1')
     const registered = await succeeds(w, `${away} --password env:SOURCE`)
     assert.match(

@@ -14,6 +14,8 @@ export interface SourceTable {
   readonly unlogged: boolean
   /** Quoted, without generated columns. */
   readonly columns: readonly string[]
+  /** Quoted, with generated columns: their places in a table may differ from server to server. */
+  readonly columnsByName: readonly string[]
   /** All types have a binary form that means the same on another server. */
   readonly binarySafe: boolean
   /** Rows of an extension's own table that are the user's: the condition the extension declares. */
@@ -35,6 +37,7 @@ interface TableRow {
   readonly identity: string
   readonly has_key: boolean
   readonly columns: readonly string[] | null
+  readonly by_name: readonly string[] | null
   readonly safe: boolean | null
   readonly condition: string | null
 }
@@ -63,7 +66,7 @@ SELECT c.oid, n.nspname AS schema, c.relname AS table,
   c.relpersistence AS persistence, c.relreplident AS identity,
   EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisvalid AND i.indimmediate
     AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END) AS has_key,
-  a.columns, a.safe,
+  a.columns, a.by_name, a.safe,
   x.condition
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -73,10 +76,12 @@ LEFT JOIN LATERAL (
   SELECT e.extcondition[pg_catalog.array_position(e.extconfig, c.oid)] AS condition
   FROM pg_catalog.pg_extension e WHERE e.oid = d.refobjid AND c.oid = ANY (e.extconfig)) x ON true
 LEFT JOIN LATERAL (
-  SELECT pg_catalog.array_agg(pg_catalog.quote_ident(a.attname) ORDER BY a.attnum)::text[] AS columns,
-    pg_catalog.bool_and(s.ok) AS safe
+  SELECT pg_catalog.array_agg(a.attname::text ORDER BY a.attnum)
+      FILTER (WHERE a.attgenerated = '') AS columns,
+    pg_catalog.array_agg(a.attname::text ORDER BY a.attname::text COLLATE "C") AS by_name,
+    pg_catalog.bool_and(s.ok) FILTER (WHERE a.attgenerated = '') AS safe
   FROM pg_catalog.pg_attribute a JOIN safe s ON s.type = a.atttypid
-  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '') a ON true
+  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) a ON true
 WHERE c.relkind = 'r' AND c.relpersistence IN ('p', 'u')
   AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'
   AND (d.objid IS NULL OR x.condition IS NOT NULL)
@@ -93,7 +98,8 @@ export async function readTables(session: Session): Promise<readonly SourceTable
     bytes: Number(row.bytes),
     pages: Number(row.pages),
     unlogged: row.persistence === 'u',
-    columns: row.columns ?? [],
+    columns: (row.columns ?? []).map(quoteName),
+    columnsByName: (row.by_name ?? []).map(quoteName),
     binarySafe: row.safe === true,
     condition: row.condition === null || row.condition === '' ? undefined : row.condition,
     identityMissing: row.identity === 'n' || (row.identity !== 'f' && !row.has_key),

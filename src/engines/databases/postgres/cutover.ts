@@ -116,7 +116,7 @@ async function bringOver(task: DatabaseTask, source: Session, target: Session): 
   })
   const unlogged = (await readTables(source)).filter((table) => table.unlogged)
   for (const table of unlogged) {
-    const query = `SELECT ${fingerprintOf('checksums')} FROM ONLY ${table.name} t`
+    const query = `SELECT ${fingerprintOf(table, 'checksums')}`
     const [here, there] = await Promise.all([source.rows(query), target.rows(query)])
     if (JSON.stringify(here) === JSON.stringify(there)) continue
     const columns = columnList(table)

@@ -437,3 +437,23 @@ test('what a source keeps as a setting runs nothing at the target', async (t) =>
     undefined,
   )
 })
+
+test('columns stand elsewhere at the target, or are named as a newer version reserves it', async (t) => {
+  const there = findServer(15) !== undefined && findServer(18) !== undefined
+  if (!requireOrSkip(t, there, howToGetServers)) return
+  await using fixture = await openMigrationFixture(15, 18)
+  await using engine = fixture.open()
+  await fixture.make('placed', [
+    // The parent's later column is the last one here, and comes ahead of the child's own in a copy.
+    `CREATE TABLE parent (id int PRIMARY KEY, "system_user" text);
+     CREATE TABLE child (own text, length int GENERATED ALWAYS AS (1 + 1) STORED) INHERITS (parent);
+     ALTER TABLE parent ADD COLUMN late text;
+     CREATE VIEW seen AS SELECT "system_user" FROM parent;
+     INSERT INTO child (id, "system_user", own, late) SELECT g, 's', 'o' || g, 'l' FROM generate_series(1, 20) g`,
+    'CREATE TABLE bare (); INSERT INTO bare DEFAULT VALUES',
+  ])
+  await engine.run('placed', fixture.spec(['placed']), fixture.credentials)
+  const ended = only(await fixture.until(engine, 'placed', isEnded))
+  assert.equal(ended.phase, 'succeeded', ended.message)
+  assert.deepEqual(ended.verified, { how: 'checksums', tables: 3, rows: 21 })
+})

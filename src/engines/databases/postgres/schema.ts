@@ -40,6 +40,8 @@ export async function dumpSchema(task: DatabaseTask, snapshot: string): Promise<
       '--no-publications',
       '--no-subscriptions',
       '--no-tablespaces',
+      // A newer version may know more keywords: system_user, from 16.
+      '--quote-all-identifiers',
       '--lock-wait-timeout=20s',
       `--snapshot=${snapshot}`,
     ],

@@ -137,6 +137,29 @@ describe('a source in use', () => {
     },
   )
 
+  hazard('a sequence and a partition made meanwhile are told', async (fixture, engine) => {
+    await fixture.make('made', [
+      `CREATE TABLE part (id int PRIMARY KEY) PARTITION BY RANGE (id);
+       CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (10); INSERT INTO part VALUES (1)`,
+    ])
+    await startReplicating(fixture, engine, 'made', fixture.spec(['made'], { mode: 'online' }))
+    await using source = await fixture.session('source', 'made')
+    await source.run(`CREATE SEQUENCE public.late; SELECT setval('public.late', 7);
+      CREATE TABLE public.part_2 PARTITION OF public.part FOR VALUES FROM (10) TO (20);
+      INSERT INTO public.part VALUES (2), (11)`)
+    const told = await fixture.until(engine, 'made', (one) => /would wait/.test(only(one).message))
+    assert.match(only(told).message, /public\.late/)
+    assert.match(only(told).message, /public\.part_2/)
+    await engine.cutover('made', ['made'])
+    await heldMessage(fixture, engine, 'made', [/public\.late/])
+    await source.run('DROP TABLE public.part_2')
+    await using target = await fixture.session('target', 'made')
+    await target.run('CREATE SEQUENCE public.late')
+    const ended = only(await fixture.until(engine, 'made', isEnded))
+    assert.equal(ended.phase, 'succeeded', ended.message)
+    assert.equal(await target.value('SELECT last_value FROM public.late'), '7')
+  })
+
   hazard('structure altered at the target holds the cutover too', async (fixture, engine) => {
     await fixture.make('lessened', [keyed, 'CREATE INDEX by_t ON note (t)'])
     const spec = fixture.spec(['lessened'], { mode: 'online' })

@@ -1,7 +1,7 @@
 /** Compares a database on both sides, table by table. Says the first differences; changes nothing. */
 
 import { DatabaseEngineError, type Verification } from '../engine.ts'
-import { readTables } from './catalog.ts'
+import { readTables, type SourceTable } from './catalog.ts'
 import { type DatabaseTask, openSource, openTarget } from './database-task.ts'
 
 interface Fingerprint {
@@ -32,15 +32,14 @@ export async function verifyDatabase(
   }
   await begin(first)
   const tables = (await readTables(first)).filter(({ condition }) => condition === undefined)
-  const queue: { names: string[]; columns: (readonly string[])[] }[] = []
-  let open: { names: string[]; columns: (readonly string[])[] } | undefined
+  const queue: SourceTable[][] = []
+  let open: SourceTable[] | undefined
   for (const table of tables) {
-    if (open === undefined || open.names.length === tablesAtOnce || table.bytes > smallBytes) {
-      open = { names: [], columns: [] }
+    if (open === undefined || open.length === tablesAtOnce || table.bytes > smallBytes) {
+      open = []
       queue.push(open)
     }
-    open.names.push(table.name)
-    open.columns.push(table.columns)
+    open.push(table)
     if (table.bytes > smallBytes) open = undefined
   }
   const differences: string[] = []
@@ -51,15 +50,15 @@ export async function verifyDatabase(
     await begin(source)
     for (let some = queue.shift(); some !== undefined; some = queue.shift()) {
       task.signal.throwIfAborted()
-      const text = some.names
-        .map((name, index) => `SELECT ${index} AS i, ${fingerprintOf(how)} FROM ONLY ${name} t`)
+      const text = some
+        .map((table, index) => `SELECT ${index} AS i, ${fingerprintOf(table, how)}`)
         .join(' UNION ALL ')
       const query = `${text} ORDER BY 1`
       const [left, right] = await Promise.all([
         source.rows<Fingerprint>(query),
         target.rows<Fingerprint>(query),
       ])
-      for (const [index, name] of some.names.entries()) {
+      for (const [index, { name }] of some.entries()) {
         const [one, other] = [left[index], right[index]]
         rows += Number(one?.rows ?? 0)
         if (one?.rows === other?.rows && one?.checksum === other?.checksum) continue
@@ -84,13 +83,14 @@ export async function verifyDatabase(
 }
 
 /**
- * Order does not matter, so neither side sorts: a sum of 64-bit hashes of the text of the rows of `t`. Its star says
- * that the row is meant, and not a column of that name.
+ * Order does not matter, so neither side sorts: a sum of 64-bit hashes of the text of the rows. Columns stand in the order
+ * of their names: their places differ where a parent of the table got a column after it was made.
  */
-export function fingerprintOf(how: Exclude<Verification, 'none'>): string {
+export function fingerprintOf(table: SourceTable, how: Exclude<Verification, 'none'>): string {
+  const row = `ROW(${table.columnsByName.map((column) => `t.${column}`).join(', ')})`
   const checksum =
     how === 'checksums'
-      ? 'coalesce(pg_catalog.sum(pg_catalog.hashtextextended((t.*)::text, 0)::numeric), 0)::text'
+      ? `coalesce(pg_catalog.sum(pg_catalog.hashtextextended((${row})::text, 0)::numeric), 0)::text`
       : 'NULL::text'
-  return `pg_catalog.count(*)::text AS rows, ${checksum} AS checksum`
+  return `pg_catalog.count(*)::text AS rows, ${checksum} AS checksum FROM ONLY ${table.name} t`
 }

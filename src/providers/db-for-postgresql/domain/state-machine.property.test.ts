@@ -204,6 +204,9 @@ test('whatever is seen: states go with their substates, a plan stays, an end is 
           assert.deepEqual([next.state, next.databases], [last.state, last.databases])
         }
         if (last?.plan !== undefined) assert.deepEqual(next.plan, last.plan)
+        if (last?.subState === 'CompletingMigration') {
+          assert.notEqual(next.subState, 'MigratingData')
+        }
         if (last?.plan === undefined && next.plan !== undefined) {
           // Nothing begins without the consents that the survey asked for.
           assert.ok(seen.kind === 'survey')

@@ -289,13 +289,22 @@ function withWorker(
   const hasOrders = cutover.length > 0 || cancel.length > 0
   const next: Progress = {
     ...well,
-    ...whole(model, observed, orders.cutover),
+    ...neverBack(last, whole(model, observed, orders.cutover)),
     ...(observed.message === '' ? {} : { error: observed.message }),
     databases,
     lookInSeconds: workerLookSeconds,
   }
   if (observed.worker === 'lost') return { ...next, todo: { kind: 'run' } }
   return hasOrders ? { ...next, todo: { kind: 'order', cutover, cancel } } : next
+}
+
+/** What fails or is tried again while it completes has copied before: nobody is shown that data begins to move anew. */
+function neverBack(
+  last: Progress,
+  now: Pick<Progress, 'state' | 'subState' | 'error'>,
+): Pick<Progress, 'state' | 'subState' | 'error'> {
+  const isBack = last.subState === 'CompletingMigration' && now.subState === 'MigratingData'
+  return isBack ? { ...now, subState: 'CompletingMigration' } : now
 }
 
 /** State and substate while a worker is at it. */

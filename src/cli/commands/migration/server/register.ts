@@ -45,6 +45,12 @@ what it found. The password is kept encrypted and never shown.`,
   async run(context, values) {
     const { port = '5432', location = 'local' } = values
     if (!/^\d{1,5}$/.test(port)) throw new UsageError(`\`--port ${port}\` is not a number`)
+    const [, host, ownPort] = /^([^:]+):(\d+)$/.exec(values.host) ?? []
+    if (host !== undefined) {
+      throw new UsageError(
+        `\`--host ${values.host}\` holds a port: \`--host ${host} --port ${ownPort}\``,
+      )
+    }
     const administratorLoginPassword = await readPassword(context, 'password', values.password)
     const certificates = values['root-certificates']
     const mode = values['ssl-mode']

@@ -55,6 +55,13 @@ describe('migrations', () => {
     assert.match(wrong.body.properties.stateReason, /password|authentic/)
     await refused(w.call('GET', `${servers}/wrong/databases`), 'ServerNotReachable', 409)
     await w.call('DELETE', `${servers}/wrong`)
+    const properties = { fullyQualifiedDomainName: 'db.example:5433', administratorLogin: 'u' }
+    await refused(
+      w.call('PUT', `${servers}/joined`, { location: 'here', properties }),
+      'InvalidParameterValue',
+      400,
+      /without a port/,
+    )
   })
 
   row(

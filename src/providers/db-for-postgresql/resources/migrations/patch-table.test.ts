@@ -267,6 +267,10 @@ describe('PATCH of a migration', () => {
       cancel: ['b'],
     })
     assert.deepEqual(await asked(cut, { triggerCutover: 'True' }), { cutover: 'all', cancel: [] })
+    await asked(cancel)
+    const again = { triggerCutover: 'True', dbsToTriggerCutoverOn: ['b'] }
+    assert.equal(await statusOf(call('PATCH', migration, { properties: again })), 409)
+    await asked(cut, { triggerCutover: 'True' })
     // By the flag alone: the names of before are not shown with it.
     await call('PATCH', migration, { properties: { triggerCutover: null } })
     const { model } = JSON.parse((await stored()).document)

@@ -174,6 +174,12 @@ function requireState(
   if ((asksCutover || newCutover.length > 0) && desired.mode === 'Offline') {
     refuse('an offline migration has no cutover', '603114')
   }
+  const canceled = cutoverNames(desired).find(
+    (one) => before.cancel.includes(one) && !cutoverNames(previous).includes(one),
+  )
+  if (canceled !== undefined) {
+    refuse(`cutover of '${canceled}' is not possible, it was canceled`, '603113')
+  }
   // Of all means of those that are not at an end; by name means just those.
   const isOfAll = desired.asked.cutover === 'all'
   const meant = isOfAll ? newCutover.filter((one) => !hasEnded(one, progress)) : newCutover
@@ -195,6 +201,11 @@ function requireState(
   if (desired.startDataMigration === 'False' && previous.startDataMigration !== 'False') {
     refuse('the data migration has started already')
   }
+}
+
+/** Those named for cutover so far. */
+function cutoverNames({ asked }: Migration): readonly string[] {
+  return asked.cutover === 'all' ? [] : asked.cutover
 }
 
 function asksAll(previous: Migration, desired: Migration): boolean {

@@ -1,6 +1,7 @@
 /** Servers on the wire. What the contract's service would make is registered here: where it is, and the sign-in. */
 
 import Type from 'typebox'
+import type { Problem } from '#kernel/error.ts'
 import { sameJson } from '#kernel/patch.ts'
 import { added, relaxed } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
@@ -86,6 +87,13 @@ const storage = Type.Optional(
   }),
 )
 
+/** One colon is no address of version 6: what stands behind it would be taken for a part of the name. */
+function addressProblems(host: string | undefined): readonly Problem[] {
+  if (host === undefined || !/^[^:]+:\d+$/.test(host)) return []
+  const path = 'properties.fullyQualifiedDomainName'
+  return [{ path, message: 'expected a name or an address without a port: that is `port`' }]
+}
+
 export function serverVersion({ seal, settings }: ServerDependencies): Version<FlexibleServer> {
   return {
     date: version,
@@ -106,6 +114,7 @@ export function serverVersion({ seal, settings }: ServerDependencies): Version<F
         ),
       }),
     }),
+    problems: ({ properties }: Body) => addressProblems(properties.fullyQualifiedDomainName),
     answer: Type.Object({
       sku: skuShape,
       properties: Type.Object({
