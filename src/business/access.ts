@@ -57,6 +57,12 @@ export async function rightsOf(reads: Reads, caller: Caller): Promise<Rights> {
   return { isAdministrator, byCompany }
 }
 
+/** Where the caller may write anything: who only reads holds up nobody. Undefined means everywhere. */
+export function writableCompanies(rights: Rights): readonly string[] | undefined {
+  if (rights.isAdministrator) return undefined
+  return [...rights.byCompany].flatMap(([id, role]) => (role === 'read' ? [] : [id]))
+}
+
 /** May the caller do in the company what `full` is for? */
 export function isFull(rights: Rights, companyId: string | undefined): boolean {
   return rights.isAdministrator || rights.byCompany.get(companyId ?? '') === 'full'

@@ -13,6 +13,7 @@ import {
   callerOf,
   isFull,
   rightsOf,
+  writableCompanies,
 } from './access.ts'
 import { type BusinessWrite, businessActivity } from './activity.ts'
 import { act } from './documents/actions.ts'
@@ -144,8 +145,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
         sql.transact(async (tx) => {
           // The embedded store has one writer at a time.
           if (sql.dialect === 'postgres' && parts.length > 1) {
-            const { isAdministrator, byCompany } = await rightsOf(tx, caller)
-            await lockInOrder(tx, parts, isAdministrator ? undefined : [...byCompany.keys()])
+            await lockInOrder(tx, parts, writableCompanies(await rightsOf(tx, caller)))
           }
           return await work(tx)
         }),

@@ -1,4 +1,4 @@
-/** Requests to the business application over the books of a test, as an administrator. Test support only. */
+/** Requests to the business application over the books of a test, as an administrator, or as one that has rights. Test support only. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -8,7 +8,7 @@ import type { Books } from './books.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
-export function caller(books: Books) {
+export function caller(books: Books, as?: string) {
   const business = createBusiness({
     sql: books.sql,
     clock: { now: () => Date.UTC(2026, 10, 21) },
@@ -17,7 +17,7 @@ export function caller(books: Books) {
     publicUrl: () => 'http://host',
     conflictStatus: 412,
     groupsOf: async () => [],
-    administers: async () => true,
+    administers: async () => as === undefined,
   })
   return async (
     status: number,
@@ -36,7 +36,7 @@ export function caller(books: Books) {
       headers: { 'content-type': 'application/json', 'if-match': ifMatch },
       body: body === undefined ? undefined : new TextEncoder().encode(JSON.stringify(body)),
       principal: {
-        id: randomUUID(),
+        id: as ?? randomUUID(),
         type: 'User',
         tenantId: 't',
         displayName: 'x',

@@ -1,6 +1,7 @@
 /** Change sets that write the same rows in opposite order, on PostgreSQL, where each row has a lock of its own. */
 
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { openBooks } from '../testing/books.ts'
 import { caller } from '../testing/caller.ts'
@@ -44,4 +45,28 @@ test('change sets in opposite order never stop each other, so that none has to r
     const [line] = (await company?.lines(String(id))) ?? []
     return String(line?.['id'])
   }
+})
+
+test('who may only read holds up nobody by naming rows in a change set', async (t) => {
+  await using company = await openBooks(t, 'postgres')
+  if (company === undefined) return
+  const reader = randomUUID()
+  const mayWrite = caller(company)
+  await mayWrite(201, 'v2.0', 'POST', 'accessRights', { principalId: reader, role: 'read' })
+  const { customerId } = company
+  const requests = ['0', '1'].map((id) => ({
+    id,
+    atomicityGroup: 'all',
+    method: 'PATCH',
+    url: `companies(${company.companyId})/customers(${customerId})`,
+    headers: { 'Content-Type': 'application/json', 'If-Match': '*' },
+    body: { city: 'Bern' },
+  }))
+  const mayRead = caller(company, reader)
+  await company.sql.transact(async (tx) => {
+    await tx.all('select id from business_customers where id = ? for update', customerId)
+    // It would wait here for the row, and hold it afterwards.
+    const { responses } = await mayRead(200, 'v2.0', 'POST', '$batch', { requests })
+    assert.equal((responses as { status: number }[])[0]?.status, 403)
+  })
 })
