@@ -56,3 +56,9 @@ test('a comment is bounded, and says how many are left out', () => {
   assert.ok(text.length < 61_000)
   assert.match(text, /\n\d+ more are left out here\.\n$/)
 })
+
+test('a backslash before a pipe stays one, and ends no cell', () => {
+  const delta = [{ path: 'tags.a\\|b', propertyChangeType: 'Create', after: 1 }]
+  const told = markdownOf('d', [{ resourceId: `${group}/b/one`, changeType: 'Modify', delta }])
+  assert.match(told, /\| `tags\.a\\\\\\\|b` \|/)
+})

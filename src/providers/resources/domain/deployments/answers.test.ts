@@ -67,6 +67,13 @@ test('answers that are too large together are refused, after a few of them', asy
   assert.equal(asked, 3)
 })
 
+test('evaluations that share a room hold no more together', async () => {
+  const room = { left: 2000 }
+  const asking = { ...answering({ text: 'x'.repeat(20) }), room }
+  assert.equal(await evaluateLate(asking, late), needs.length)
+  await assert.rejects(evaluateLate(asking, late), /ask for resources/)
+})
+
 test('a template that refers to large resources again and again is refused', async () => {
   await using started = await startDeployments({ generic: true })
   const account = `${group}/providers/Vendor.Any/accounts/a`

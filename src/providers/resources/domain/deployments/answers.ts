@@ -20,6 +20,17 @@ export interface Asking {
   readonly principal: Principal
   readonly correlationId: string
   readonly plan: Planned
+  /** What several evaluations may hold together; else each has a room of its own. */
+  readonly room?: AnswerRoom
+}
+
+/** Characters that answers may still have. */
+interface AnswerRoom {
+  left: number
+}
+
+export function newAnswerRoom(): AnswerRoom {
+  return { left: charactersMax }
 }
 
 /** Throws what the requests and the expressions throw. `known` answers ahead of any request. */
@@ -29,7 +40,7 @@ export async function evaluateLate<T>(
   known: (need: Need) => Tainted | undefined = () => undefined,
 ): Promise<T> {
   const answers = new Map<string, Tainted>()
-  let left = charactersMax
+  const room = asking.room ?? newAnswerRoom()
   for (let round = 0; round < roundsMax; round++) {
     const result = await late.late(answers)
     if ('value' in result) return result.value
@@ -37,8 +48,8 @@ export async function evaluateLate<T>(
     for (const need of result.needs) {
       await nextTurn()
       const answer = known(need) ?? (await fetchNeed(asking, need))
-      left -= JSON.stringify(answer.value).length
-      if (left < 0) throw tooLarge()
+      room.left -= JSON.stringify(answer.value).length
+      if (room.left < 0) throw tooLarge()
       answers.set(need.key, answer)
     }
   }

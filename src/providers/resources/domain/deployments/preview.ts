@@ -11,7 +11,7 @@ import type { Caller, DryRunResult } from '#plane/caller.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import type { Json } from '#template/plan.ts'
 import type { Planned, PlannedNode } from '../evaluation/remote-plan.ts'
-import { evaluateLate, jsonOf } from './answers.ts'
+import { type Asking, evaluateLate, jsonOf, newAnswerRoom } from './answers.ts'
 import { attempt, errorOf } from './attempt.ts'
 import type { Expanded } from './expand.ts'
 import { redact, secretsIn } from './redact.ts'
@@ -240,8 +240,11 @@ export async function missingInOutputs(
   const planned = new Set(plan.nodes.map(({ id }) => id.toLowerCase()))
   const makers = previews.filter((one) => !makesNothing(one)).map(({ node }) => node)
   const found: ErrorDetail[] = []
+  // Whether it is there is all that is asked. Past the room nothing is looked at, and nothing is certain.
+  const room = newAnswerRoom()
   for (const output of plan.outputs) {
-    const made = await attempt(() => askAround(deps, plan, planned, output))
+    if (room.left < 0) break
+    const made = await attempt(() => askAround({ ...deps, plan, room }, planned, output))
     if (made.kind === 'refused' && isMissingForGood(makers, made)) {
       found.push({ ...made.error, target: `outputs.${output.name}` })
     }
@@ -271,20 +274,16 @@ function makesNothing(preview: Preview): boolean {
 
 /** Asks for what an output needs first, but for what the plan itself makes. Throws what the answers refuse. */
 async function askAround(
-  deps: PreviewDependencies,
-  plan: Planned,
+  asking: Asking,
   planned: ReadonlySet<string>,
   output: Planned['outputs'][number],
 ): Promise<void> {
   const result = await output.late(new Map())
   for (const need of 'needs' in result ? result.needs : []) {
     if (need.kind !== 'reference' || planned.has(need.id.toLowerCase())) continue
-    await evaluateLate<void>(
-      { ...deps, plan },
-      {
-        late: async (answers) => (answers.has(need.key) ? { value: undefined } : { needs: [need] }),
-      },
-    )
+    await evaluateLate<void>(asking, {
+      late: async (answers) => (answers.has(need.key) ? { value: undefined } : { needs: [need] }),
+    })
   }
 }
 
