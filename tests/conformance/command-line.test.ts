@@ -1,6 +1,7 @@
 /**
- * The published command line, unmodified, over TLS against a started installation: what the guide does not paste. A person
- * by device code, roles by name, tags, resources by type, and errors as its users see them.
+ * The published command line over TLS against a started installation: what the guide does not paste. A person by device
+ * code, roles by name, tags, resources by type, and errors as its users see them. Debian pairs it with a newer library,
+ * with which its role commands end before they send anything: `programs/mends` corrects that, and nothing else.
  */
 
 import assert from 'node:assert/strict'
