@@ -60,7 +60,7 @@ const followedQuery = 'select distinct name, key from feed_entries order by name
 
 export async function saveState(options: StateOptions): Promise<Buffer> {
   const { store } = options
-  return store.sql.snapshot(async (reads) => {
+  const lines = await store.sql.snapshot(async (reads) => {
     const chunks: string[] = []
     let bytes = 0
     const add = (value: unknown): void => {
@@ -93,8 +93,9 @@ export async function saveState(options: StateOptions): Promise<Buffer> {
     }
     add({ table: 'feed_entries', columns: ['name', 'key'] })
     for (const row of await reads.all(followedQuery)) add([row['name'], row['key']])
-    return pack(chunks)
+    return chunks
   })
+  return pack(lines)
 }
 
 /** In pieces beside the loop: the server answers others meanwhile. */
