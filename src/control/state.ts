@@ -8,9 +8,10 @@ import { Readable } from 'node:stream'
 import { constants, createGunzip, createGzip } from 'node:zlib'
 import { ApiError, refuse } from '#kernel/error.ts'
 import { isJsonObject } from '#kernel/patch.ts'
+import { quoted, rowsAfter } from '#stores/catalog.ts'
 import type { SqlTx, SqlValue, Store } from '#stores/store.ts'
 import type { ClockState } from './moved-clock.ts'
-import { emptyTables, numberOn, quoted, readTables, type Table, writeRows } from './tables.ts'
+import { emptyTables, numberOn, readTables, type Table, writeRows } from './tables.ts'
 
 /** Bytes of a state, unpacked: it is made and read in memory. */
 const stateBytesMax = 1024 * 1024 * 1024
@@ -119,17 +120,11 @@ function* pieces(lines: readonly string[]): Generator<string> {
 
 async function pageOf(
   reads: Pick<SqlTx, 'all'>,
-  { name, columns, key }: Table,
+  table: Table,
   after: readonly SqlValue[] | undefined,
 ): Promise<readonly (readonly SqlValue[])[]> {
-  const order = key.map(quoted).join(', ')
-  const from = after === undefined ? '' : `where (${order}) > (${key.map(() => '?').join(', ')})`
-  const rows = await reads.all(
-    `select ${columns.map(quoted).join(', ')} from ${quoted(name)} ${from}
-      order by ${order} limit ${rowsAtOnce}`,
-    ...(after ?? []),
-  )
-  return rows.map((row) => columns.map((column) => row[column] ?? null))
+  const rows = await rowsAfter(reads, table, after, rowsAtOnce)
+  return rows.map((row) => table.columns.map((column) => row[column] ?? null))
 }
 
 /** Refuses what is no state, another installation's, or of another version; then the store is as it was. */

@@ -4,7 +4,8 @@
  * the process and its history, and not to what is stored, is left out.
  */
 
-import type { SqlTx, SqlValue } from '#stores/store.ts'
+import { quoted, readCatalog } from '#stores/catalog.ts'
+import type { Sql, SqlTx, SqlValue } from '#stores/store.ts'
 
 export interface Table {
   readonly name: string
@@ -18,52 +19,22 @@ export interface Table {
 /** Keys, schema, feeds and fences go on: whoever follows them must never see them go back. */
 const left = /^(?:sqlite_|store_|installation$|installation_rotation|feeds$|feed_entries$|fences$)/
 
-const columns = {
-  // Without generated columns, which nobody can write, and without what a search index is kept in: it follows its table,
-  // whose rows are told apart by a column that is not in the list.
-  sqlite: `select l.name as place, p.name as name, p.pk as part, 0 as numbered,
-      case when l.type = 'virtual' then 1 else 0 end as virtual
-    from pragma_table_list l, pragma_table_info(l.name) p
-    where l.schema = 'main' and l.type in ('table', 'virtual') order by l.name, p.cid`,
-  postgres: `select c.table_name as place, c.column_name as name,
-      coalesce(k.ordinal_position, 0) as part,
-      case when c.is_identity = 'YES' then 1 else 0 end as numbered
-    from information_schema.columns c
-    join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name
-    left join (
-      select u.table_schema, u.table_name, u.column_name, u.ordinal_position
-      from information_schema.key_column_usage u
-      join information_schema.table_constraints n on n.constraint_schema = u.constraint_schema
-        and n.constraint_name = u.constraint_name and n.table_name = u.table_name
-      where n.constraint_type = 'PRIMARY KEY'
-    ) k on k.table_schema = c.table_schema and k.table_name = c.table_name and k.column_name = c.column_name
-    where c.table_schema = current_schema() and t.table_type = 'BASE TABLE' and c.is_generated = 'NEVER'
-    order by c.table_name, c.ordinal_position`,
-} as const
-
-type Dialect = keyof typeof columns
-
 export async function readTables(
   sql: Pick<SqlTx, 'all'>,
-  dialect: Dialect,
+  dialect: Sql['dialect'],
 ): Promise<readonly Table[]> {
-  const rows = await sql.all(columns[dialect])
-  return [...Map.groupBy(rows, (row) => String(row['place']))]
-    .filter(([name]) => !left.test(name))
-    .map(([name, of]) => {
-      const virtual = Number(of[0]?.['virtual'] ?? 0) === 1
-      const names = [...(virtual ? ['rowid'] : []), ...of.map((row) => String(row['name']))]
-      const found = of
-        .filter((row) => Number(row['part']) > 0)
-        .sort((one, other) => Number(one['part']) - Number(other['part']))
-        .map((row) => String(row['name']))
+  return (await readCatalog(sql, dialect))
+    .filter(({ name, kind }) => kind !== 'shadow' && !left.test(name))
+    .map(({ name, kind, columns, key }) => {
+      // What a search index is kept in follows its table, whose rows are told apart by a column that is not in the list.
+      const isVirtual = kind === 'virtual'
+      const written = columns.filter(({ isGenerated }) => !isGenerated)
+      const names = [...(isVirtual ? ['rowid'] : []), ...written.map((column) => column.name)]
       return {
         name,
         columns: names,
-        key: virtual ? ['rowid'] : found.length > 0 ? found : names,
-        numbered: of
-          .filter((row) => Number(row['numbered']) === 1)
-          .map((row) => String(row['name'])),
+        key: isVirtual ? ['rowid'] : key.length > 0 ? key : names,
+        numbered: written.filter(({ isNumbered }) => isNumbered).map((column) => column.name),
       }
     })
 }
@@ -74,7 +45,7 @@ const valuesMax = 2000
 /** Writes rows, many in a statement. */
 export async function writeRows(
   tx: SqlTx,
-  dialect: Dialect,
+  dialect: Sql['dialect'],
   table: Pick<Table, 'name' | 'columns' | 'numbered'>,
   rows: readonly (readonly SqlValue[])[],
 ): Promise<void> {
@@ -94,7 +65,7 @@ export async function writeRows(
 
 export async function emptyTables(
   tx: SqlTx,
-  dialect: Dialect,
+  dialect: Sql['dialect'],
   tables: readonly Table[],
 ): Promise<void> {
   if (dialect === 'postgres') {
@@ -109,7 +80,7 @@ export async function emptyTables(
 /** The database numbers on behind what is there now. */
 export async function numberOn(
   tx: SqlTx,
-  dialect: Dialect,
+  dialect: Sql['dialect'],
   tables: readonly Table[],
 ): Promise<void> {
   if (dialect === 'sqlite') return
@@ -122,8 +93,4 @@ export async function numberOn(
       )
     }
   }
-}
-
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }

@@ -4,7 +4,7 @@
  */
 
 import type { SqlRow, SqlTx, SqlValue, Store } from '#stores/store.ts'
-import { keyOf, replaceText, rowsAfter, type TextPlace } from './text-places.ts'
+import { keyOf, placeRowsAfter, replaceText, type TextPlace } from './text-places.ts'
 
 /** After the row of that key in that table; at the beginning where undefined. */
 export interface Position {
@@ -41,7 +41,7 @@ export async function walkStep(options: WalkOptions, from: Position | undefined)
     return end
   }
   const after = from?.table === place.table ? from.after : undefined
-  const rows = await rowsAfter(store.sql, place, after, rowsAtOnce)
+  const rows = await placeRowsAfter(store.sql, place, after, rowsAtOnce)
   const last = rows.at(-1)
   const following = places[at + 1]
   const next: Position | undefined =
