@@ -3,15 +3,15 @@
  * another. Each is whole or not at all, since it runs in one transaction.
  */
 
-import { allRows, findRow, insertRow } from '#query/rows.ts'
+import { allRows, insertRow } from '#query/rows.ts'
 import { shown } from '../amounts/decimals.ts'
 import { one, ratio } from '../amounts/units.ts'
 import { noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
 import type { DocumentRow, LineRow } from '../tables.ts'
 import * as tables from '../tables.ts'
-import { dropDocument, lockDocument } from '../write/documents.ts'
-import { inLocal, noRate, type Rate, rateOn } from '../write/exchange-rates.ts'
+import { dropDocument, localCurrency, lockDocument } from '../write/documents.ts'
+import { inLocal, noRate, type Rate, rateOn, takenOff } from '../write/exchange-rates.ts'
 import { openLineRows } from '../write/line-rows.ts'
 import { kindOf } from '../write/lines.ts'
 import { createLookups } from '../write/lookups.ts'
@@ -134,9 +134,8 @@ async function post(context: WriteContext, row: DocumentRow): Promise<void> {
 
 /** The rate of the document, or of the day it is posted on; refused where what is owed could not be told. */
 async function rateToPost(context: WriteContext, row: DocumentRow): Promise<Rate> {
-  const company = await findRow(context.tx, tables.companies, { id: context.companyId })
-  const isLocal = row.currency_id === noGuid || row.currency_code === company?.local_currency_code
-  if (isLocal) return noRate
+  if (row.currency_id === noGuid || row.currency_code === (await localCurrency(context)))
+    return noRate
   if (row.exchange_rate_amount !== 0) return row
   const day = row.posting_date === noDate ? today(context) : row.posting_date
   const rate = await rateOn(context, row.currency_id, day)
@@ -220,8 +219,7 @@ async function applyTo(
     last_modified_date_time: context.now,
     ...(open === applied ? { status: 'Paid' } : {}),
   })
-  const local = inLocal(open, invoice) - inLocal(open - applied, invoice)
-  return { amount: applied, local, rate: invoice }
+  return { amount: applied, local: takenOff(invoice, applied), rate: invoice }
 }
 
 /** The memos of an invoice never come to more than it does; they are its customer's, in its currency. */

@@ -353,7 +353,7 @@ async function setPrecision(draft: DocumentDraft, lookups: Lookups): Promise<voi
   draft.amount_precision = precision
 }
 
-async function localCurrency(context: WriteContext): Promise<string> {
+export async function localCurrency(context: WriteContext): Promise<string> {
   const company = await findRow(context.tx, tables.companies, { id: context.companyId })
   return company === undefined ? '' : company.local_currency_code
 }

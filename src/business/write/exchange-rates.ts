@@ -6,6 +6,7 @@
 import { firstRow } from '#query/rows.ts'
 import { selecting } from '#query/table.ts'
 import { ratio } from '../amounts/units.ts'
+import { noGuid } from '../entity.ts'
 import type { DocumentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
 import type { WriteContext } from './rows.ts'
@@ -28,6 +29,7 @@ export async function rateOn(
   currencyId: string,
   day: string,
 ): Promise<Rate> {
+  if (currencyId === noGuid) return noRate
   const where =
     'where company_id = ? and currency_id = ? and starting_date <= ? order by starting_date desc limit 1'
   return (await firstRow(tx, rates, where, companyId, currencyId, day)) ?? noRate
@@ -36,6 +38,15 @@ export async function rateOn(
 /** Rounded to a cent. Without a rate the amount is of the company's own currency, or of a time before rates. */
 export function inLocal(amount: number, rate: Rate): number {
   return rate.exchange_rate_amount === 0 ? amount : toLocal(amount, rate, cent)
+}
+
+/** What an amount is worth that is taken off what is open of an invoice: the parts add up to the whole, to the cent. */
+export function takenOff(
+  invoice: Rate & Pick<DocumentRow, 'remaining_amount'>,
+  amount: number,
+): number {
+  const { remaining_amount: open } = invoice
+  return inLocal(open, invoice) - inLocal(open - amount, invoice)
 }
 
 /** A price or a whole discount in another currency; as it stands where a rate is missing. */

@@ -132,11 +132,8 @@ export function createLookups(context: WriteContext): Lookups {
       })
     },
     async requireTaxGroup(code) {
-      if (
-        (await rowOf(tables.taxGroups, { property: 'taxCode', column: 'code', value: code })) !==
-        undefined
-      )
-        return
+      const by = { property: 'taxCode', column: 'code', value: code }
+      if ((await rowOf(tables.taxGroups, by)) !== undefined) return
       const where = 'where company_id = ? order by code limit 20'
       const known = await allRows(tx, tables.taxGroups, where, companyId)
       if (known.length === 0) return

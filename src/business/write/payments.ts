@@ -13,7 +13,7 @@ import { type Entity, noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
 import type { DocumentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
-import { inLocal } from './exchange-rates.ts'
+import { takenOff } from './exchange-rates.ts'
 import { createLookups, reference } from './lookups.ts'
 import { lockRow, newId, today, updateRow, type WriteContext } from './rows.ts'
 import { type Body, type GivenFields, readBody } from './values.ts'
@@ -64,11 +64,7 @@ export async function createPayment(
   }
   const invoice = named === undefined ? undefined : await apply(context, named, amount)
   const number = await nextNumber(context, 'payment')
-  const paid =
-    invoice === undefined
-      ? amount
-      : inLocal(invoice.remaining_amount, invoice) -
-        inLocal(invoice.remaining_amount - amount, invoice)
+  const paid = invoice === undefined ? amount : takenOff(invoice, amount)
   await moveBalance(context, customerId, -paid)
   await insertRow(context.tx, tables.customerPayments, {
     id,
