@@ -3,16 +3,17 @@
  * nothing, skips no check, and refuses with the same refusals; only the bytes of the edge are missing.
  */
 
-import { ApiError } from '#kernel/error.ts'
+import { ApiError, refuse } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { StoreConflict } from '#stores/store.ts'
 import type { ConditionalGrant } from './access.ts'
 import type { PlaneDependencies } from './dependencies.ts'
 import { DryRun } from './dry-run.ts'
-import { type LocatedRoute, locate, type WriteRoute } from './locate.ts'
+import { type LocatedRoute, locate } from './locate.ts'
 import { nextTurn } from './next-turn.ts'
 import type { Method, Outcome, RunInput } from './plane.ts'
 import { type DryRunPut, prepareDryRun } from './verbs/put.ts'
+import { previewComputed } from './verbs/write-computed.ts'
 
 interface CallerRequest {
   readonly method: Method
@@ -101,7 +102,7 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
             principal,
             correlationId,
           )
-          return prepareDryRun(deps, asPut(route), input)
+          return tried(deps, route, input)
         })
         results.push(checked.kind === 'done' ? await tryPut(rows, checked.value) : checked)
       }
@@ -110,10 +111,18 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
   }
 }
 
-/** The path of a PUT leads to a stored type, or `locate` refuses the method. */
-function asPut(route: LocatedRoute): WriteRoute {
-  if (route.kind !== 'put') throw new Error(`${route.id.text} is not the path of a PUT`)
-  return route
+/** The path of a PUT leads to a type that is stored or computed, or `locate` refuses the method. */
+async function tried(
+  deps: PlaneDependencies,
+  route: LocatedRoute,
+  input: RunInput,
+): Promise<DryRunPut> {
+  if (route.kind === 'put') return prepareDryRun(deps, route, input)
+  if (route.kind !== 'write-computed') throw new Error(`${route.id.text} is not the path of a PUT`)
+  return {
+    run: (rows) => previewComputed(deps, route, input, rows),
+    uniqueRefusal: async (key) => refuse.Conflict({ id: key }),
+  }
 }
 
 /** What is refused leaves nothing behind for those after it. */

@@ -74,3 +74,32 @@ test('names of members are data, whatever they are called', () => {
   const settled = canonicalBody(schema, given) as object
   assert.deepEqual(Object.keys(settled), ['kind', '__proto__'])
 })
+
+describe('scalars written as another type', () => {
+  const schema = Type.Object({
+    port: Type.Integer(),
+    cpu: Type.Optional(Type.Number()),
+    on: Type.Optional(Type.Boolean()),
+    variables: Type.Optional(Type.Array(Type.Object({ value: Type.String() }))),
+    kind: Type.Optional(Type.Enum(['One'])),
+    any: Type.Optional(Type.Unknown()),
+  })
+  const written = { port: '80', cpu: '1.5', on: 'True', variables: [{ value: 3 }, { value: true }] }
+
+  test('are taken where the version is lenient', () => {
+    assert.deepEqual(canonicalBody(schema, { ...written, kind: 'one', any: '5' }, 'lenient'), {
+      port: 80,
+      cpu: 1.5,
+      on: true,
+      variables: [{ value: '3' }, { value: 'true' }],
+      kind: 'One',
+      any: '5',
+    })
+  })
+
+  test('stay elsewhere, and where they are no scalar of that type', () => {
+    assert.equal(canonicalBody(schema, written), written)
+    const wrong = { port: 'http', cpu: '1e999', on: 'yes', variables: [{ value: {} }] }
+    assert.equal(canonicalBody(schema, wrong, 'lenient'), wrong)
+  })
+})

@@ -1,29 +1,50 @@
 /**
  * A body as the type declares it, where published clients write it otherwise: words of an enumeration in another case
  * take their declared case, and an optional property that is null counts as left out, since clients send back what they
- * read. Refuses nothing: what is not declared, of another type or an unknown word stays as it is, for the check of the
- * schema.
+ * read. Where the version says so, numbers and truth values may be written as text, and text as one of them. Refuses
+ * nothing: what is not declared, of another type or an unknown word stays as it is, for the check of the schema.
  */
 
 import { isJsonObject } from '#kernel/patch.ts'
 
+/** What is mended besides the case of words. */
+interface Mending {
+  readonly dropsNull: boolean
+  readonly convertsScalars: boolean
+}
+
 /** Of a PUT or an action: the whole body. */
-export function canonicalBody(schema: unknown, body: unknown): unknown {
-  return settled(schema, body, true)
+export function canonicalBody(schema: unknown, body: unknown, scalars?: 'lenient'): unknown {
+  return settled(schema, body, { dropsNull: true, convertsScalars: scalars === 'lenient' })
 }
 
 /** Of a PATCH, where null is no absence: it takes away. */
 export function canonicalWords(schema: unknown, body: unknown): unknown {
-  return settled(schema, body, false)
+  return settled(schema, body, { dropsNull: false, convertsScalars: false })
 }
 
 /** The same value where nothing had to change. */
-function settled(schema: unknown, value: unknown, dropsNull: boolean): unknown {
+function settled(schema: unknown, value: unknown, mending: Mending): unknown {
   if (!isJsonObject(schema)) return value
   const one = alternativeOf(schema, value)
-  if (typeof value === 'string') return wordOf(one, value)
-  if (Array.isArray(value)) return settledList(one, value, dropsNull)
-  return isJsonObject(value) ? settledObject(one, value, dropsNull) : value
+  if (Array.isArray(value)) return settledList(one, value, mending)
+  if (isJsonObject(value)) return settledObject(one, value, mending)
+  const scalar = mending.convertsScalars ? converted(one['type'], value) : value
+  return typeof scalar === 'string' ? wordOf(one, scalar) : scalar
+}
+
+const numberText = /^-?\d{1,15}(\.\d{1,15})?$/
+
+/** What the declared type makes of a scalar of another type; the value itself where that is not plain. */
+function converted(type: unknown, value: unknown): unknown {
+  if (typeof value === 'string') {
+    if (type === 'integer' || type === 'number')
+      return numberText.test(value) ? Number(value) : value
+    const lower = value.toLowerCase()
+    return type === 'boolean' && /^(true|false)$/.test(lower) ? lower === 'true' : value
+  }
+  const isPlain = typeof value === 'number' || typeof value === 'boolean'
+  return type === 'string' && isPlain ? String(value) : value
 }
 
 type Schema = Readonly<Record<string, unknown>>
@@ -61,23 +82,23 @@ function wordsOf(schema: Schema): readonly string[] {
   return [...words, ...alternativesOf(schema).flatMap(wordsOf)]
 }
 
-function settledList(schema: Schema, value: readonly unknown[], dropsNull: boolean): unknown {
-  const next = value.map((item) => settled(schema['items'], item, dropsNull))
+function settledList(schema: Schema, value: readonly unknown[], mending: Mending): unknown {
+  const next = value.map((item) => settled(schema['items'], item, mending))
   return next.every((item, at) => item === value[at]) ? value : next
 }
 
-function settledObject(schema: Schema, value: Schema, dropsNull: boolean): unknown {
+function settledObject(schema: Schema, value: Schema, mending: Mending): unknown {
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
   const required = Array.isArray(schema['required']) ? schema['required'] : []
   let changed = false
   const next: [string, unknown][] = []
   for (const [name, member] of Object.entries(value)) {
     const declared = Object.hasOwn(properties, name) ? properties[name] : restOf(schema)
-    if (dropsNull && member === null && !required.includes(name) && !takesNull(declared)) {
+    if (mending.dropsNull && member === null && !required.includes(name) && !takesNull(declared)) {
       changed = true
       continue
     }
-    const own = settled(declared, member, dropsNull)
+    const own = settled(declared, member, mending)
     if (own !== member) changed = true
     next.push([name, own])
   }

@@ -32,6 +32,8 @@ export interface Source {
 export interface ComputedWrite {
   readonly body: TSchema
   apply(context: GetContext, body: never): Promise<object | undefined>
+  /** What `apply` would answer, as of the reader it is given. Writes nothing. Without it a dry run answers the item as it is. */
+  preview?(context: GetContext, body: never): Promise<object | undefined>
 }
 
 export interface ComputedType extends EveryType {

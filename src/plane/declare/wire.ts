@@ -25,6 +25,8 @@ export interface Version<M> {
   readonly answer: TSchema
   /** What a property that the schema does not know does to a request. */
   readonly unknownProperties: 'ignore' | 'refuse'
+  /** Numbers and truth values may be written as text, and text as one of them, as the published service takes them. */
+  readonly scalars?: 'lenient'
   /**
    * After the schema: the body (valid; unknown properties still in it) to the stored model, defaults
    * filled. `previous` for what a body may leave out and must not lose (secrets). Cannot fail.

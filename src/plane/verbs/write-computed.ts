@@ -5,8 +5,10 @@ import { changesBetween } from '#activity/changes.ts'
 import { newRequestActivity, withRequestActivity } from '#activity/request-activity.ts'
 import { refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
+import type { Reads } from '#stores/store.ts'
 import { initiatorOf, recordActivity } from '../audit.ts'
 import { canonicalWords } from '../canonical-body.ts'
+import type { GetContext } from '../declare/computed.ts'
 import { contextOf, type PlaneDependencies } from '../dependencies.ts'
 import { requireGrant } from '../grant.ts'
 import { askGuards } from '../guard.ts'
@@ -14,13 +16,21 @@ import type { ComputedWriteRoute } from '../locate.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { notFound } from './not-found.ts'
 
-/** Its source writes; guards and the audit trail are as for any other. */
-export async function writeComputed(
+interface Opened {
+  readonly now: number
+  readonly given: unknown
+  readonly requested: GetContext
+  readonly current: object
+}
+
+/** What comes before the source writes: the grant, the schema, the guards, and that there is such an item. */
+async function openComputed(
   deps: PlaneDependencies,
   route: ComputedWriteRoute,
   input: RunInput,
-): Promise<Outcome> {
-  const { compiled, write, method, source } = route
+  reads: Reads,
+): Promise<Opened> {
+  const { compiled, write, source } = route
   // What a computed item is, only its type knows: conditions on it cannot hold.
   const now = deps.clock.now()
   requireGrant(route, input, () => ({ now, request: 'unknown', resource: 'unknown' }))
@@ -28,7 +38,7 @@ export async function writeComputed(
   if (write.body !== undefined) {
     deps.checker.check(write.body, 'ignore', given, compiled.refuseProblems)
   }
-  const context = contextOf(deps, input, now, deps.store)
+  const context = contextOf(deps, input, now, reads)
   const { words, reader } = context
   const { type } = compiled.declaration
   await askGuards(deps.guards, { id: route.id, type, effect: 'write', words, reader })
@@ -41,6 +51,29 @@ export async function writeComputed(
   }
   const current = await source.get?.(requested)
   if (current === undefined) throw notFound(compiled, route.id)
+  return { now, given, requested, current }
+}
+
+/** What the write would come to, on top of what a dry run has written. */
+export async function previewComputed(
+  deps: PlaneDependencies,
+  route: ComputedWriteRoute,
+  input: RunInput,
+  reads: Reads,
+): Promise<Outcome> {
+  const { given, requested, current } = await openComputed(deps, route, input, reads)
+  const body = (await route.write.preview?.(requested, given as never)) ?? current
+  return { status: 200, body, etag: computedEtag(body) }
+}
+
+/** Its source writes; guards and the audit trail are as for any other. */
+export async function writeComputed(
+  deps: PlaneDependencies,
+  route: ComputedWriteRoute,
+  input: RunInput,
+): Promise<Outcome> {
+  const { compiled, write, method } = route
+  const { now, given, requested, current } = await openComputed(deps, route, input, deps.store)
   const verdict = checkPreconditions(method, input.preconditions, computedEtag(current))
   if (verdict.kind === 'failed') {
     throw refuse.PreconditionFailed({ header: verdict.header, id: route.id.text })

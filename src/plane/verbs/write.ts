@@ -317,7 +317,7 @@ export function checkBody(
 ): JsonBody {
   const { refuseProblems } = compiled
   const isLeftOut = given === undefined && compiled.stored.protocol?.bodyOptional === true
-  const body = canonicalBody(shape.body, isLeftOut ? {} : given)
+  const body = canonicalBody(shape.body, isLeftOut ? {} : given, shape.scalars)
   deps.checker.check(shape.body, shape.unknownProperties, body, refuseProblems)
   // Checked against the version's schema; `problems` is typed by that schema in its own file.
   const problems = shape.problems?.(body as never) ?? []

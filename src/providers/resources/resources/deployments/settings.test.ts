@@ -104,3 +104,37 @@ test('a canceled deployment says so in its error', async () => {
   const changes = json(await started.call('POST', `${at('d')}/whatIf`, body([]))).properties
   assert.match(changes.correlationId, /^[\w-]+$/)
 })
+
+test('the tags of a scope are deployed, and change nothing the second time', async () => {
+  await using started = await startDeployments()
+  const tags = { type: 'Vendor.Resources/tags', apiVersion: '2021-04-01', name: 'default' }
+  const resources = [
+    { ...tags, properties: { tags: { team: 'blue' } } },
+    { ...vault, name: 'v' },
+    {
+      ...tags,
+      scope: 'Vendor.Secrets/vaults/v',
+      dependsOn: ["[resourceId('Vendor.Secrets/vaults', 'v')]"],
+      properties: { tags: { team: 'red' } },
+    },
+  ]
+  await started.call('PUT', group, { location: 'local' }, { version: '2021-04-01' })
+  const given = body(resources)
+  const before = json(await started.call('POST', `${at('d')}/whatIf`, given)).properties.changes
+  assert.deepEqual(
+    before.map(({ changeType }: { changeType: string }) => changeType),
+    ['Modify', 'Create', 'Modify'],
+  )
+  await started.call('PUT', at('d'), given)
+  await started.settle()
+  const read = json(await started.call('GET', at('d'))).properties
+  assert.equal(read.provisioningState, 'Succeeded')
+  const seen = await started.call('GET', `${group}/providers/Vendor.Secrets/vaults/v`, undefined, {
+    version: '2026-01-01',
+  })
+  assert.deepEqual(json(seen).tags, { team: 'red' })
+  const again = body(resources.slice(0, 1))
+  const after = json(await started.call('POST', `${at('d')}/whatIf`, again)).properties.changes
+  const ofGroup = after.find((one: { resourceId: string }) => /tags\/default$/.test(one.resourceId))
+  assert.equal(ofGroup.changeType, 'NoChange')
+})

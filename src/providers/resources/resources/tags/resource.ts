@@ -48,6 +48,8 @@ export function tagsOfScopes({ replaceTags }: Pick<PlaneServices, 'replaceTags'>
       put: {
         body,
         apply: (context, given: Static<typeof body>) => write(context, given.properties.tags ?? {}),
+        preview: async (context, given: Static<typeof body>) =>
+          show(context, given.properties.tags ?? {}),
       },
       patch: {
         body: patchBody,

@@ -42,6 +42,7 @@ export function profileVersion(
     body,
     answer,
     unknownProperties: 'ignore',
+    scalars: 'lenient',
     patch: 'tags',
     problems: (given: PreparedProfile) => sizeProblems(given, limits),
     toModel(given: PreparedProfile, previous: ContainerGroupProfile | undefined) {

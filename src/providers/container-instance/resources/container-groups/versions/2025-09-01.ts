@@ -105,6 +105,7 @@ export function v2025_09_01(deps: VersionDependencies): Version<ContainerGroup> 
     body,
     answer,
     unknownProperties: 'ignore',
+    scalars: 'lenient',
     patch: 'tags',
     problems: (given: PreparedBody) => sizeProblems(given, deps.limits),
     toModel: (given: PreparedBody, previous: ContainerGroup | undefined) =>
