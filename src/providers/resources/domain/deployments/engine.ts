@@ -1,7 +1,6 @@
 /** What the parts of the deployment type share: from bodies and rows to expanded plans and previews. */
 
 import { refuse } from '#kernel/error.ts'
-import type { Principal } from '#kernel/principal.ts'
 import { type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import type { JsonObject } from '#template/plan.ts'
@@ -14,18 +13,22 @@ import {
 } from '../../resources/deployments/model.ts'
 import type { Planned } from '../evaluation/remote-plan.ts'
 import { deploysTo, type Expanded, expandRequest, type Occasion } from './expand.ts'
-
 import { readRequest } from './request.ts'
 import { templateHash } from './template-hash.ts'
 import { withVaultValues } from './vault-values.ts'
 
+interface RequestPlace {
+  /** Of the deployment, which may be nested in the one that the context is of. */
+  readonly id: ResourceId
+  readonly context: Context
+  readonly isAccepted?: boolean
+}
+
 /** Throws the refusals of the place and of the body. */
 export async function requestAt(
   deps: DeploymentDependencies,
-  id: ResourceId,
+  { id, context, isAccepted = false }: RequestPlace,
   body: unknown,
-  context: Context,
-  isAccepted = false,
 ): Promise<DeploymentRequest> {
   const payer = { principalId: context.principal.id, accepted: isAccepted }
   const place = deploysTo(id)
@@ -75,22 +78,24 @@ export function expandStored(
   return expandAt(deps, request, { id, deployer, run, startedAt, isAccepted: true, isNested })
 }
 
+interface ModelSource extends Pick<Deployment, 'deployer' | 'correlationId' | 'run' | 'startedAt'> {
+  readonly request: DeploymentRequest
+  readonly expanded: Expanded
+}
+
 export function modelOf(
   deps: DeploymentDependencies,
   id: ResourceId,
-  request: DeploymentRequest,
-  { plan, texts }: Expanded,
-  by: { readonly deployer: Principal; readonly correlationId: string },
-  at: { readonly run: string; readonly startedAt: number },
+  { request, expanded, ...origin }: ModelSource,
 ): Deployment {
+  const { plan, texts } = expanded
   const { parameters: _sealed, ...kept } = request
   return {
-    ...at,
-    ...by,
+    ...origin,
     ...kept,
     templateHash: templateHash(texts.template),
     dependencies: dependenciesOf(plan),
-    sealedParameters: deps.seal.seal(texts.parameters, sealContext(id.key, at.run)),
+    sealedParameters: deps.seal.seal(texts.parameters, sealContext(id.key, origin.run)),
     parameters: plan.parameters,
     providers: providersOf(plan),
   }

@@ -4,7 +4,7 @@ import { nextTurn } from '#plane/next-turn.ts'
 
 const largeCharacters = 64 * 1024
 
-/** Waits for a turn of the event loop after work on a large text; not at all after a small one. */
-export async function pauseAfter(text: string): Promise<void> {
-  if (text.length > largeCharacters) await nextTurn()
+/** Waits for a turn of the event loop after work on a large text; after a small one, at once. */
+export async function pauseAfter({ length }: { readonly length: number }): Promise<void> {
+  if (length > largeCharacters) await nextTurn()
 }

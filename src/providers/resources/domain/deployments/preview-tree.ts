@@ -117,7 +117,7 @@ async function insideOf(
     return { kind: 'unknown', node, reason: tooMuch }
   }
   const made = await attempt(async () => {
-    const request = await requestAt(deps, id, body, context)
+    const request = await requestAt(deps, { id, context }, body)
     return expandAt(deps, request, {
       id,
       deployer: context.principal,

@@ -1,5 +1,5 @@
 /**
- * What a plan would come to, told by the plane itself: every PUT is rehearsed with those before it, so rules, rights,
+ * What a plan would come to, as the plane itself says: every PUT is run dry with those before it, so rules, rights,
  * locks and unique keys answer as they would. Writes nothing. What only a running resource can tell stays unknown.
  */
 
@@ -14,8 +14,8 @@ import type { Planned, PlannedNode } from '../evaluation/remote-plan.ts'
 import { type Asking, evaluateLate, jsonOf, newAnswerRoom } from './answers.ts'
 import { attempt, errorOf } from './attempt.ts'
 import type { Expanded } from './expand.ts'
-import { redact, secretsIn } from './redact.ts'
-import { requireIncremental, valueAt } from './run.ts'
+import { redact, secretsAt } from './redact.ts'
+import { requireIncremental } from './request.ts'
 
 export type Preview =
   | { readonly kind: 'existing'; readonly node: PlannedNode }
@@ -81,7 +81,7 @@ export async function previewPlan(
   const prepared = new Map<string, Prepared>()
   const settled = new Map<string, Preview>()
   const planned = new Map(plan.nodes.map((one) => [one.id.toLowerCase(), one]))
-  let rehearsed = new Map<string, DryRunResult>()
+  let answers = new Map<string, DryRunResult>()
   for (let wave = 0; wave < wavesMax; wave++) {
     const before = prepared.size + settled.size
     for (const node of plan.nodes) {
@@ -90,15 +90,13 @@ export async function previewPlan(
         settled.set(node.key, { kind: 'existing', node })
         continue
       }
-      const made = await prepareNode(deps, plan, planned, node, rehearsed, settled)
+      const made = await prepareNode(deps, node, { plan, planned, answers, settled })
       if (made === undefined) continue
       if ('kind' in made) {
         settled.set(node.key, made)
         continue
       }
-      for (const path of made.securePaths) {
-        for (const secret of secretsIn(valueAt(made.body, path))) secrets.add(secret)
-      }
+      for (const secret of secretsAt(made.body, made.securePaths)) secrets.add(secret)
       if (node.nested) settled.set(node.key, await nestedPreview(node, made.body))
       else prepared.set(node.key, made)
     }
@@ -113,10 +111,10 @@ export async function previewPlan(
       deps.principal,
       deps.correlationId,
     )
-    rehearsed = new Map()
+    answers = new Map()
     for (const [at, node] of nodes.entries()) {
       const result = results[at]
-      if (result !== undefined) rehearsed.set(node.key, result)
+      if (result !== undefined) answers.set(node.key, result)
     }
     if (prepared.size + settled.size === plan.nodes.length) break
   }
@@ -126,7 +124,7 @@ export async function previewPlan(
     plan.nodes.filter((node) => !node.existing && !prepared.has(node.key)),
   )
   const created = new Set(
-    [...rehearsed].flatMap(([key, one]) => (one.kind === 'ok' && one.status === 201 ? [key] : [])),
+    [...answers].flatMap(([key, one]) => (one.kind === 'ok' && one.status === 201 ? [key] : [])),
   )
   /** What is not certain to be there: it is refused, or not known, or made by a nested deployment, or waits for such. */
   const open = new Set<string>()
@@ -135,7 +133,7 @@ export async function previewPlan(
     if (refused !== undefined) return { kind: 'refused', node, error: refused }
     const known = settled.get(node.key)
     if (known !== undefined) return known
-    const result = rehearsed.get(node.key)
+    const result = answers.get(node.key)
     if (result === undefined) {
       return { kind: 'unknown', node, reason: 'it refers to what is not there yet' }
     }
@@ -146,7 +144,7 @@ export async function previewPlan(
       return { kind: 'ok', node, status, after, etag, securePaths }
     }
     const error = { ...redact(errorOf(result.error), texts), target: node.id }
-    const mayMend = node.dependsOn.some((key) => created.has(key) || !rehearsed.has(key))
+    const mayMend = node.dependsOn.some((key) => created.has(key) || !answers.has(key))
     const isConsequence = result.error.status === 404 && node.dependsOn.some((key) => open.has(key))
     if (isConsequence || (result.early && mayMend && !certain.has(error.code))) {
       return { kind: 'unknown', node, reason: error.message }
@@ -186,21 +184,28 @@ async function nestedPreview(node: PlannedNode, body: Json): Promise<Preview> {
   return { kind: 'refused', node, error: { ...checked.error, target: node.id } }
 }
 
+/** What is known when the bodies of one wave are made. */
+interface Wave {
+  readonly plan: Planned
+  /** By their ids in lower case. */
+  readonly planned: ReadonlyMap<string, PlannedNode>
+  /** Of the dry run of the wave before, by the keys of their nodes. */
+  readonly answers: ReadonlyMap<string, DryRunResult>
+  readonly settled: ReadonlyMap<string, Preview>
+}
+
 /** Undefined: not in this wave. */
 async function prepareNode(
   deps: PreviewDependencies,
-  plan: Planned,
-  planned: ReadonlyMap<string, PlannedNode>,
   node: PlannedNode,
-  rehearsed: ReadonlyMap<string, DryRunResult>,
-  settled: ReadonlyMap<string, Preview>,
+  { plan, planned, answers, settled }: Wave,
 ): Promise<Prepared | Preview | undefined> {
   let isEarly = false
   const made = await attempt(() =>
     evaluateLate({ ...deps, plan }, node, (need) => {
       const other = planned.get(need.id.toLowerCase())
       if (other === undefined || other.existing || need.kind === 'list') return undefined
-      const result = settled.has(other.key) ? undefined : rehearsed.get(other.key)
+      const result = settled.has(other.key) ? undefined : answers.get(other.key)
       isEarly ||= result === undefined || result.kind === 'refused'
       return { value: result?.kind === 'ok' ? jsonOf(result.body) : null, secure: false }
     }),

@@ -46,3 +46,18 @@ function redacted(value: unknown, secrets: readonly string[]): unknown {
   if (!isJsonObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, redacted(v, secrets)]))
 }
+
+/** The secrets in the values at these paths, such as `properties.items[0].secret`. */
+export function secretsAt(body: unknown, paths: readonly string[]): readonly string[] {
+  return paths.flatMap((path) => secretsIn(valueAt(body, path)))
+}
+
+function valueAt(body: unknown, path: string): unknown {
+  let at: unknown = body
+  for (const name of path.split(/[.[\]]+/)) {
+    if (name === '') continue
+    if (Array.isArray(at)) at = at[Number(name)]
+    else at = isJsonObject(at) && Object.hasOwn(at, name) ? at[name] : undefined
+  }
+  return at
+}

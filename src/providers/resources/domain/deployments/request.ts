@@ -119,3 +119,10 @@ function parsed(given: unknown, path: string): JsonObject {
   const message = 'expected an object'
   throw refuseTemplate([{ line: 0, column: 0, path: `properties.${path}`, message }])
 }
+
+/** Throws for a nested deployment in complete mode: only a deployment that a client sends may delete. */
+export function requireIncremental(body: unknown): void {
+  const { properties } = isJsonObject(body) ? body : {}
+  const mode = isJsonObject(properties) ? properties['mode'] : undefined
+  if (modeOf(mode) === 'Complete') throw refuseDeployment.NestedDeploymentMode()
+}

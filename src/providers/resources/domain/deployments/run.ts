@@ -19,15 +19,16 @@ import type {
   StepError,
   StepRecord,
 } from '../../resources/deployments/model.ts'
-import type { PlannedNode } from '../evaluation/remote-plan.ts'
+import type { Planned, PlannedNode } from '../evaluation/remote-plan.ts'
 import { type Asking, evaluateLate, jsonOf } from './answers.ts'
 import { attempt, errorOf } from './attempt.ts'
 import type { Expanded } from './expand.ts'
+import { membersOf } from './group-members.ts'
 import { namesIn, nestedRunOf, type RunRecord, recordOfRun } from './kept-resources.ts'
 import { nestResourcesMax, shareOfNested } from './nested-share.ts'
-import { assignNestedRun } from './nesting.ts'
-import { redact, secretsIn } from './redact.ts'
-import { modeOf } from './request.ts'
+import { assignNestedRun, type Nesting } from './nesting.ts'
+import { requireIncremental } from './request.ts'
+import { RunSteps } from './run-steps.ts'
 
 /**
  * Requests under way at once. Their writes are flushed together: bench `deployments`, 128 against 32, gave a
@@ -38,10 +39,7 @@ const requestsAtOnceMax = 128
 const outputsLengthMax = 512 * 1024
 /** One step records what it has done after this long. */
 const stepSeconds = 1
-const sweepPageSize = 500
 const activeCode = 'DeploymentActive'
-/** Of types that take every version. */
-const anyDate = '2025-01-01'
 
 export interface RunDependencies {
   readonly caller: Caller
@@ -61,148 +59,195 @@ export interface Run {
   advance(): Promise<void>
 }
 
-export function openRun(
-  deps: RunDependencies,
-  id: ResourceId,
-  model: Deployment,
-  expanded: Expanded,
-  last: Progress | undefined,
-): Run {
-  const { plan } = expanded
-  const { caller, clock } = deps
-  const principal = model.deployer
-  const asking: Asking = { caller, principal, correlationId: model.correlationId, plan }
-  const nested = new Map(
-    plan.nodes.flatMap((node) =>
-      node.nested ? [[node.key, nestedRunOf(model.run, node)] as const] : [],
-    ),
-  )
-  const share = shareOfNested(
-    model.nesting?.share ?? nestResourcesMax,
-    plan.nodes.length,
-    nested.size,
-  )
-  const steps = new Map<string, StepRecord>()
-  if (last?.run === model.run) for (const step of last.steps) steps.set(step.key, step)
-  const secrets = new Set(expanded.secrets)
-  /** Sent in this process, and not answered yet. */
-  const underway = new Set<string>()
-  let outputs = last?.run === model.run ? last.outputs : undefined
-  let endedAt = last?.run === model.run ? last.endedAt : undefined
-  let endError: StepError | undefined
-  let swept = model.mode !== 'Complete'
+interface RunOrigin {
+  readonly id: ResourceId
+  readonly model: Deployment
+  readonly expanded: Expanded
+  /** What was recorded last, perhaps of an earlier run. */
+  readonly last: Progress | undefined
+}
 
-  const isDone = (key: string): boolean => steps.get(key)?.state === 'Succeeded'
-  const ready = (): readonly PlannedNode[] =>
-    plan.nodes.filter(
-      (node) => !steps.has(node.key) && !underway.has(node.key) && node.dependsOn.every(isDone),
+export function openRun(deps: RunDependencies, origin: RunOrigin): Run {
+  return new DeploymentRun(deps, origin)
+}
+
+class DeploymentRun implements Run {
+  readonly id: string
+  readonly #deps: RunDependencies
+  readonly #model: Deployment
+  readonly #deploymentId: ResourceId
+  readonly #plan: Planned
+  readonly #steps: RunSteps
+  /** The runs of the nested deployments, by the keys of their nodes. */
+  readonly #nested: ReadonlyMap<string, string>
+  #outputs: Progress['outputs']
+  #endedAt: number | undefined
+  #endError: StepError | undefined
+  #isSwept: boolean
+
+  constructor(deps: RunDependencies, { id, model, expanded, last }: RunOrigin) {
+    const recorded = last?.run === model.run ? last : undefined
+    this.id = model.run
+    this.#deps = deps
+    this.#model = model
+    this.#deploymentId = id
+    this.#plan = expanded.plan
+    this.#steps = new RunSteps(expanded, recorded?.steps ?? [], deps.clock)
+    this.#nested = new Map(
+      expanded.plan.nodes.flatMap((node) =>
+        node.nested ? [[node.key, nestedRunOf(model.run, node)] as const] : [],
+      ),
     )
-  const waiting = (): readonly StepRecord[] =>
-    [...steps.values()].filter((step) => step.state === 'Running')
-  const failures = (): readonly StepRecord[] =>
-    [...steps.values()].filter((step) => step.state === 'Failed')
-
-  function settle(step: StepRecord, outcome: Partial<StepRecord>): void {
-    const { error } = outcome
-    const shown = error === undefined ? {} : { error: redact(error, [...secrets]) }
-    steps.set(step.key, { ...step, ...outcome, ...shown })
+    this.#outputs = recorded?.outputs
+    this.#endedAt = recorded?.endedAt
+    this.#isSwept = model.mode !== 'Complete'
   }
 
-  function fail(step: StepRecord, error: StepError, status: number): void {
-    settle(step, { state: 'Failed', error, status, endedAt: clock.now() })
-  }
-
-  function answered(step: StepRecord, { status, operation }: Outcome): void {
-    if (operation === undefined) settle(step, { state: 'Succeeded', status, endedAt: clock.now() })
-    else settle(step, { status, operation: operation.statusPath })
-  }
-
-  async function send(step: StepRecord, work: () => Promise<Outcome>): Promise<void> {
-    underway.add(step.key)
-    try {
-      const done = await attempt(work)
-      if (done.kind === 'ok') answered(step, done.value)
-      else if (done.error.code === activeCode && (await recordOf(step)) !== undefined) {
-        // It was sent before a restart and runs: it is followed by its record.
-        settle(step, { status: 202 })
-      } else fail(step, done.error, done.status)
-    } finally {
-      underway.delete(step.key)
+  progress(): Progress {
+    const failed = this.#steps.failed()
+    const error = this.#endError ?? (failed.length === 0 ? undefined : failedError(failed))
+    const phase = this.#phase()
+    return {
+      run: this.id,
+      phase,
+      steps: this.#steps.all(),
+      ...(this.#outputs === undefined ? {} : { outputs: this.#outputs }),
+      ...(this.#endedAt === undefined ? {} : { endedAt: this.#endedAt }),
+      ...(phase === 'failed' && error !== undefined ? { error } : {}),
     }
   }
 
-  function begin(key: string, resourceId: string, verb: StepRecord['verb']): StepRecord {
-    return { key, id: resourceId, verb, state: 'Running', startedAt: clock.now() }
+  async look(): Promise<void> {
+    for (const step of this.#steps.waiting()) {
+      await (step.operation === undefined ? this.#watch(step) : this.#follow(step, step.operation))
+    }
   }
 
-  function sendNode(node: PlannedNode): Promise<void> {
-    if (node.existing) {
-      const step = begin(node.key, node.id, 'Read')
-      return send(step, () => Promise.resolve({ status: 200 }))
-    }
-    return send(begin(node.key, node.id, 'Create'), async () => {
-      const made = await evaluateLate(asking, node)
-      const body = jsonOf(made.body)
-      for (const path of made.securePaths) {
-        for (const secret of secretsIn(valueAt(body, path))) secrets.add(secret)
+  async advance(): Promise<void> {
+    const { clock } = this.#deps
+    const steps = this.#steps
+    const until = clock.now() + stepSeconds * 1000
+    const going = new Set<Promise<void>>()
+    const queue: PlannedNode[] = []
+    do {
+      if (queue.length === 0) queue.push(...steps.ready())
+      while (going.size < requestsAtOnceMax && queue.length > 0 && clock.now() < until) {
+        const node = queue.shift()
+        if (node === undefined) break
+        if (steps.wasSent(node.key)) continue
+        const work: Promise<void> = this.#sendNode(node).finally(() => going.delete(work))
+        going.add(work)
       }
-      const run = nested.get(node.key)
+      if (going.size > 0) await Promise.race(going)
+    } while (going.size > 0 || (clock.now() < until && steps.ready().length > 0))
+    const isOpen = (): boolean => steps.waiting().length > 0 || steps.failed().length > 0
+    if (steps.ready().length > 0 || isOpen()) return
+    if (!this.#isSwept) await this.#sweep()
+    if (this.#endedAt === undefined && !isOpen()) await this.#finish()
+  }
+
+  #phase(): Progress['phase'] {
+    if (this.#endedAt !== undefined) return this.#endError === undefined ? 'done' : 'failed'
+    if (this.#steps.ready().length > 0) return 'ready'
+    if (this.#steps.waiting().length > 0) return 'waiting'
+    return this.#steps.failed().length > 0 ? 'failed' : 'ready'
+  }
+
+  /** As the one who deploys. */
+  get #sender(): Pick<Asking, 'principal' | 'correlationId'> {
+    return { principal: this.#model.deployer, correlationId: this.#model.correlationId }
+  }
+
+  get #asking(): Asking {
+    return { ...this.#sender, caller: this.#deps.caller, plan: this.#plan }
+  }
+
+  #send(step: StepRecord, work: () => Promise<Outcome>): Promise<void> {
+    return this.#steps.during(step, async () => {
+      const done = await attempt(work)
+      if (done.kind === 'ok') this.#steps.answered(step, done.value)
+      else if (done.error.code === activeCode && (await this.#recordOf(step)) !== undefined) {
+        // It was sent before a restart and runs: it is followed by its record.
+        this.#steps.settle(step, { status: 202 })
+      } else this.#steps.fail(step, done.error, done.status)
+    })
+  }
+
+  #sendNode(node: PlannedNode): Promise<void> {
+    const { key, id } = node
+    if (node.existing) {
+      const step = this.#steps.begin({ key, id, verb: 'Read' })
+      return this.#send(step, () => Promise.resolve({ status: 200 }))
+    }
+    return this.#send(this.#steps.begin({ key, id, verb: 'Create' }), async () => {
+      const made = await evaluateLate(this.#asking, node)
+      const body = jsonOf(made.body)
+      this.#steps.hide(body, made.securePaths)
+      const run = this.#nested.get(key)
       if (run !== undefined && isJsonObject(body)) {
         requireIncremental(body)
-        const { root, depth } = model.nesting ?? { root: model.run, depth: 0 }
-        const parent = { id: id.text, run: model.run }
-        assignNestedRun(body, { run, nesting: { root, depth: depth + 1, parent, share } })
+        assignNestedRun(body, { run, nesting: this.#nestingBelow() })
       }
-      deps.awaiting(node.id.toLowerCase(), id.key)
+      this.#deps.awaiting(id.toLowerCase(), this.#deploymentId.key)
+      const { caller } = this.#deps
       return caller.call({
         method: 'PUT',
-        path: node.id,
+        path: id,
         version: node.apiVersion,
         body,
-        principal,
-        correlationId: model.correlationId,
+        ...this.#sender,
       })
     })
   }
 
+  #nestingBelow(): Nesting {
+    const { run, nesting } = this.#model
+    const { root, depth } = nesting ?? { root: run, depth: 0 }
+    const share = shareOfNested(
+      nesting?.share ?? nestResourcesMax,
+      this.#plan.nodes.length,
+      this.#nested.size,
+    )
+    return { root, depth: depth + 1, parent: { id: this.#deploymentId.text, run }, share }
+  }
+
   /** Complete: what the group holds and the template, with all that is nested in it, lacks. */
-  async function sweep(): Promise<void> {
-    const names = namesIn([...steps.values()])
+  async #sweep(): Promise<void> {
+    const { caller, clock, listTracked } = this.#deps
+    const id = this.#deploymentId
+    const names = namesIn(this.#steps.all())
     if (names === undefined) {
-      endError = errorOf(refuseDeployment.NestedResourcesUnknown({ name: nameOf(id) }))
-      endedAt = clock.now()
+      this.#endError = errorOf(refuseDeployment.NestedResourcesUnknown({ name: nameOf(id) }))
+      this.#endedAt = clock.now()
       return
     }
     const kept = new Set(names)
-    for await (const found of membersOf(deps.listTracked, scopeOf(id))) {
-      if (kept.has(found.key)) continue
-      const { version } = found
-      const step = begin(found.key, found.text, 'Delete')
-      if (steps.has(found.key)) continue
-      await send(step, () => {
-        deps.awaiting(found.key, id.key)
-        const { correlationId } = model
-        return caller.call({
-          method: 'DELETE',
-          path: found.text,
-          version,
-          principal,
-          correlationId,
-        })
+    for await (const { key, text: path, version } of membersOf(listTracked, scopeOf(id))) {
+      if (kept.has(key) || this.#steps.wasSent(key)) continue
+      await this.#send(this.#steps.begin({ key, id: path, verb: 'Delete' }), () => {
+        this.#deps.awaiting(key, id.key)
+        return caller.call({ method: 'DELETE', path, version, ...this.#sender })
       })
     }
-    swept = true
+    this.#isSwept = true
   }
 
-  async function outputsNow(): Promise<NonNullable<Progress['outputs']>> {
+  async #finish(): Promise<void> {
+    const done = await attempt(() => this.#evaluateOutputs())
+    if (done.kind === 'ok') this.#outputs = done.value
+    else this.#endError = this.#steps.redact(done.error)
+    this.#endedAt = this.#deps.clock.now()
+  }
+
+  async #evaluateOutputs(): Promise<NonNullable<Progress['outputs']>> {
     const made: [string, { type: string; value?: unknown }][] = []
     let length = 0
-    for (const output of plan.outputs) {
-      const value = await evaluateLate(asking, output)
+    for (const output of this.#plan.outputs) {
+      const value = await evaluateLate(this.#asking, output)
       if (value === undefined) continue
       const { name, type } = output
       const isHidden = output.secure || value.secure
-      const shown = isHidden ? {} : { value: redact(value.value, [...secrets]) }
+      const shown = isHidden ? {} : { value: this.#steps.redact(value.value) }
       length += name.length + JSON.stringify(shown).length
       if (length > outputsLengthMax) {
         throw refuseDeployment.DeploymentOutputsTooLarge({ name, limit: outputsLengthMax })
@@ -213,94 +258,37 @@ export function openRun(
     return Object.fromEntries(made)
   }
 
-  async function finish(): Promise<void> {
-    const done = await attempt(outputsNow)
-    if (done.kind === 'ok') outputs = done.value
-    else endError = redact(done.error, [...secrets])
-    endedAt = clock.now()
-  }
-
-  function phase(): Progress['phase'] {
-    if (endedAt !== undefined) return endError === undefined ? 'done' : 'failed'
-    if (ready().length > 0) return 'ready'
-    if (waiting().length > 0) return 'waiting'
-    if (failures().length > 0) return 'failed'
-    return 'ready'
-  }
-
-  return {
-    id: model.run,
-    progress() {
-      const failed = failures()
-      const error = endError ?? (failed.length === 0 ? undefined : failedError(failed))
-      const now = phase()
-      return {
-        run: model.run,
-        phase: now,
-        steps: [...steps.values()],
-        ...(outputs === undefined ? {} : { outputs }),
-        ...(endedAt === undefined ? {} : { endedAt }),
-        ...(now === 'failed' && error !== undefined ? { error } : {}),
-      }
-    },
-    async look() {
-      for (const step of waiting()) {
-        await (step.operation === undefined ? watch(step) : follow(step, step.operation))
-      }
-    },
-    async advance() {
-      const until = clock.now() + stepSeconds * 1000
-      const going = new Set<Promise<void>>()
-      const queue: PlannedNode[] = []
-      do {
-        if (queue.length === 0) queue.push(...ready())
-        while (going.size < requestsAtOnceMax && queue.length > 0 && clock.now() < until) {
-          const node = queue.shift()
-          if (node === undefined) break
-          if (steps.has(node.key) || underway.has(node.key)) continue
-          const work: Promise<void> = sendNode(node).finally(() => going.delete(work))
-          going.add(work)
-        }
-        if (going.size > 0) await Promise.race(going)
-      } while (going.size > 0 || (clock.now() < until && ready().length > 0))
-      if (ready().length > 0 || waiting().length > 0 || failures().length > 0) return
-      if (!swept) await sweep()
-      if (endedAt !== undefined) return
-      if (waiting().length === 0 && failures().length === 0) await finish()
-    },
-  }
-
   /** What a nested deployment made or named. */
-  async function namedBy(step: StepRecord): Promise<Pick<StepRecord, 'names'>> {
-    const record = await recordOf(step)
+  async #namedBy(step: StepRecord): Promise<Pick<StepRecord, 'names'>> {
+    const record = await this.#recordOf(step)
     const names = record?.progress === undefined ? undefined : namesIn(record.progress.steps)
     return names === undefined ? {} : { names }
   }
 
   /** The record of a nested deployment, while it is of the run that was begun here. */
-  async function recordOf({ key, id }: StepRecord): Promise<RunRecord | undefined> {
-    const run = nested.get(key)
-    return run === undefined ? undefined : recordOfRun(deps.reader, id, run)
+  async #recordOf({ key, id }: StepRecord): Promise<RunRecord | undefined> {
+    const run = this.#nested.get(key)
+    return run === undefined ? undefined : recordOfRun(this.#deps.reader, id, run)
   }
 
-  async function watch(step: StepRecord): Promise<void> {
-    const record = await recordOf(step)
+  async #watch(step: StepRecord): Promise<void> {
+    const record = await this.#recordOf(step)
     if (record === undefined) {
-      fail(step, errorOf(refuseDeployment.DeploymentReplaced({ id: step.id })), 409)
+      const error = errorOf(refuseDeployment.DeploymentReplaced({ id: step.id }))
+      this.#steps.fail(step, error, 409)
     } else if (record.state === 'Succeeded') {
-      settle(step, { state: 'Succeeded', endedAt: clock.now(), ...(await namedBy(step)) })
+      this.#steps.succeed(step, await this.#namedBy(step))
     } else if (isTerminalState(record.state)) {
-      fail(step, record.progress?.error ?? endedAs(record.state), 409)
+      this.#steps.fail(step, record.progress?.error ?? endedAs(record.state), 409)
     }
   }
 
-  async function follow(step: StepRecord, path: string): Promise<void> {
-    const at = new URL(path, 'http://plane').searchParams.get('api-version') ?? ''
-    const { correlationId } = model
-    const asked = { method: 'GET', path, version: at, principal, correlationId } as const
-    const seen = await attempt(() => caller.call(asked))
+  async #follow(step: StepRecord, path: string): Promise<void> {
+    const version = new URL(path, 'http://plane').searchParams.get('api-version') ?? ''
+    const request = { method: 'GET', path, version, ...this.#sender } as const
+    const seen = await attempt(() => this.#deps.caller.call(request))
     if (seen.kind === 'refused') {
-      fail(step, seen.error, seen.status)
+      this.#steps.fail(step, seen.error, seen.status)
       return
     }
     const operation = jsonOf(seen.value.body)
@@ -309,51 +297,16 @@ export function openRun(
     const status = operation['status'] as OperationStatus
     if (!isTerminalStatus(status)) return
     if (status === 'Succeeded') {
-      settle(step, { state: 'Succeeded', endedAt: clock.now(), ...(await namedBy(step)) })
+      this.#steps.succeed(step, await this.#namedBy(step))
       return
     }
     const error = operation['error'] as unknown as StepError | undefined
-    fail(step, error ?? endedAs(status), 409)
+    this.#steps.fail(step, error ?? endedAs(status), 409)
   }
-}
-
-/** Throws for a nested deployment in complete mode: only a deployment that a client sends may delete. */
-export function requireIncremental(body: unknown): void {
-  const { properties } = isJsonObject(body) ? body : {}
-  const mode = isJsonObject(properties) ? properties['mode'] : undefined
-  if (modeOf(mode) === 'Complete') throw refuseDeployment.NestedDeploymentMode()
 }
 
 function endedAs(status: string): StepError {
   return { code: status, message: `the operation ended: ${status}` }
-}
-
-export interface Member {
-  readonly key: string
-  readonly text: string
-  readonly version: string
-}
-
-/** The resources of a group that are nobody's children, with the newest version of their types. */
-export async function* membersOf(
-  listTracked: PlaneServices['listTracked'],
-  scope: ResourceId,
-): AsyncGenerator<Member> {
-  let after: string | undefined
-  do {
-    const page = await listTracked({
-      under: scope,
-      limit: sweepPageSize,
-      ...(after === undefined ? {} : { after }),
-    })
-    for (const { resource, compiled } of page.items) {
-      const { id } = resource
-      if (id.segments.length !== 2 || id.segments[1]?.types.length !== 1) continue
-      const version = compiled.dates === 'any' ? anyDate : (compiled.dates[0] ?? '')
-      yield { key: id.key, text: id.text, version }
-    }
-    after = page.next
-  } while (after !== undefined)
 }
 
 function failedError(failed: readonly StepRecord[]): StepError {
@@ -365,15 +318,4 @@ function failedError(failed: readonly StepRecord[]): StepError {
   const first = details[0]
   const message = `At least one resource deployment operation failed. ${first?.target}: ${first?.message}`
   return { code: 'DeploymentFailed', message, details }
-}
-
-/** `properties.items[0].secret` in a body. */
-export function valueAt(body: unknown, path: string): unknown {
-  let at: unknown = body
-  for (const name of path.split(/[.[\]]+/)) {
-    if (name === '') continue
-    if (Array.isArray(at)) at = at[Number(name)]
-    else at = isJsonObject(at) && Object.hasOwn(at, name) ? at[name] : undefined
-  }
-  return at
 }

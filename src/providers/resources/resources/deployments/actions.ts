@@ -6,21 +6,23 @@ import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf, scopeOf } from '#kernel/resource-id.ts'
 import type { Action, ActionContext } from '#plane/declare/action.ts'
 import { nextTurn } from '#plane/next-turn.ts'
+import { sizeOf } from '#template/expansion.ts'
+import type { Json } from '#template/plan.ts'
 import type { DeploymentDependencies } from '../../dependencies.ts'
 import { jsonOf } from '../../domain/deployments/answers.ts'
 import { attempt } from '../../domain/deployments/attempt.ts'
 import { comparable, deltaOf } from '../../domain/deployments/delta.ts'
 import { expandAt, modelOf, requestAt, requireLocation } from '../../domain/deployments/engine.ts'
 import { deploysTo } from '../../domain/deployments/expand.ts'
+import { type Member, membersOf } from '../../domain/deployments/group-members.ts'
 import { outermost } from '../../domain/deployments/kept-resources.ts'
 import { pauseAfter } from '../../domain/deployments/pause.ts'
 import type { Preview } from '../../domain/deployments/preview.ts'
 import { previewTree } from '../../domain/deployments/preview-tree.ts'
 import { redact } from '../../domain/deployments/redact.ts'
-import { type Member, membersOf } from '../../domain/deployments/run.ts'
 import { showDeployment } from '../../domain/deployments/show.ts'
 import { refuseDeployment } from '../../errors.ts'
-import type { Deployment, DeploymentMode, DeploymentRequest } from './model.ts'
+import type { Deployment, DeploymentRequest } from './model.ts'
 import { deploymentBody } from './versions/2025-03-01.ts'
 
 interface Change {
@@ -57,12 +59,12 @@ export function deploymentActions(
       unstored: true,
       async run(context, body: unknown) {
         const { id, principal, correlationId, now } = context
-        const request = await requestAt(deps, id, body, context)
+        const request = await requestAt(deps, { id, context }, body)
         requireLocation(id, request)
         const at = { run: deps.ids.uuid(), startedAt: now }
         const expanded = await expandAt(deps, request, occasionOf(context, at.run))
         const by = { deployer: principal, correlationId }
-        const model = modelOf(deps, id, request, expanded, by, at)
+        const model = modelOf(deps, id, { request, expanded, ...by, ...at })
         const validatedResources: { readonly id: string }[] = []
         const validation = request.validationLevel
         await previewTree(deps, context, { id, expanded, validation }, ({ node }) => {
@@ -95,7 +97,7 @@ export function deploymentActions(
       async run(context, body: unknown) {
         const { correlationId } = context
         const short = resultFormat(body) === 'ResourceIdOnly'
-        const request = await requestAt(deps, context.id, body, context)
+        const request = await requestAt(deps, { id: context.id, context }, body)
         requireLocation(context.id, request)
         const changes = await whatIf(deps, context, request)
         const shown = short
@@ -130,7 +132,7 @@ function occasionOf(
   return { id, deployer: principal, run, startedAt: now, isAccepted: false, isNested: false }
 }
 
-/** Characters of JSON that the changes of one answer have together. Those beyond it are told without what they hold. */
+/** Characters of JSON, about, that the changes of one answer have together. Those beyond it are shown without what they hold. */
 const shownCharactersMax = 4 * 1024 * 1024
 /** Members of the group that are read before others get a turn. */
 const membersAtOnce = 20
@@ -155,13 +157,13 @@ async function whatIf(
   const found: Found = { changes: [], room: shownCharactersMax, kept: new Set(), unknown: [] }
   const expanded = await expandAt(deps, request, occasionOf(context, deps.ids.uuid()))
   await previewTree(deps, context, { id, expanded }, (preview, secrets) =>
-    noteChange(deps, context, preview, secrets, found),
+    noteChange({ deps, context, found }, preview, secrets),
   )
   if (deploysTo(id) === 'group') {
     let read = 0
     for await (const member of membersOf(deps.services.listTracked, scopeOf(id))) {
       if (found.kept.has(member.key)) continue
-      const change = await leftOver(deps, context, member, request.mode, found.unknown)
+      const change = await leftOver(deps, context, member, { ...request, ...found })
       if (change !== undefined) await show(change, found)
       read++
       if (read % membersAtOnce === 0) await nextTurn()
@@ -171,13 +173,14 @@ async function whatIf(
 }
 
 async function show(change: Change, found: Found): Promise<void> {
-  const text = JSON.stringify(change)
-  const fits = text.length <= found.room
+  // Made of answers, so it is JSON.
+  const length = sizeOf(change as unknown as Json, found.room)
+  const fits = length <= found.room
   const { resourceId, changeType } = change
   const unsupportedReason = 'what it holds is not shown: the answer would be too large'
   found.changes.push(fits ? change : { resourceId, changeType, unsupportedReason })
-  if (fits) found.room -= text.length
-  await pauseAfter(text)
+  if (fits) found.room -= length
+  await pauseAfter({ length })
 }
 
 /** What becomes of a resource that the templates do not name. */
@@ -185,8 +188,7 @@ async function leftOver(
   deps: DeploymentDependencies,
   context: ActionContext<Deployment>,
   { text, version }: Member,
-  mode: DeploymentMode,
-  unknown: readonly string[],
+  { mode, unknown }: Pick<DeploymentRequest, 'mode'> & Pick<Found, 'unknown'>,
 ): Promise<Change | undefined> {
   const before = (await readAs(deps, context, text, version)).body
   if (before === undefined) return undefined
@@ -197,12 +199,16 @@ async function leftOver(
   return { resourceId, changeType: 'Unsupported', before, unsupportedReason }
 }
 
+interface WhatIf {
+  readonly deps: DeploymentDependencies
+  readonly context: ActionContext<Deployment>
+  readonly found: Found
+}
+
 async function noteChange(
-  deps: DeploymentDependencies,
-  context: ActionContext<Deployment>,
+  { deps, context, found }: WhatIf,
   preview: Preview,
   secrets: readonly string[],
-  found: Found,
 ): Promise<void> {
   const { kept, unknown } = found
   const { node } = preview

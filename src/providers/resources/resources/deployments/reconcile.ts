@@ -47,7 +47,8 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
     const { id, model, last } = subject
     const known = runs.get(id.key)
     if (known?.id === model.run) return known
-    const run = openRun(runParts, id, model, await deps.expand(id, model), last)
+    const expanded = await deps.expand(id, model)
+    const run = openRun(runParts, { id, model, expanded, last })
     runs.set(id.key, run)
     return run
   }

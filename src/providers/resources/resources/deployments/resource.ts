@@ -62,7 +62,7 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
         if (nested !== undefined) trees.admit(nested)
         // A nested deployment is sent by one that was accepted.
         const isAccepted = nested !== undefined
-        const request = await requestAt(deps, id, body, context, isAccepted)
+        const request = await requestAt(deps, { id, context, isAccepted }, body)
         if (nested === undefined) requireLocation(id, request)
         const at = { run: nested?.run ?? deps.ids.uuid(), startedAt: now }
         const occasion = { id, deployer: principal, ...at, isAccepted, isNested: isAccepted }
@@ -79,7 +79,7 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
         })
         fresh.keep(at.run, expanded)
         const by = { deployer: principal, correlationId }
-        const deployment = modelOf(deps, id, request, expanded, by, at)
+        const deployment = modelOf(deps, id, { request, expanded, ...by, ...at })
         return {
           deployment:
             nested === undefined ? deployment : { ...deployment, nesting: nested.nesting },

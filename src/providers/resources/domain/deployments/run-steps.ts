@@ -1,0 +1,90 @@
+/**
+ * The steps of one run: what was sent, what came of it, and what can be sent next. Everything is in memory; what a
+ * restart needs is in the records that `all` gives.
+ */
+
+import type { Clock } from '#kernel/ports.ts'
+import type { Outcome } from '#plane/plane.ts'
+import type { StepError, StepRecord } from '../../resources/deployments/model.ts'
+import type { PlannedNode } from '../evaluation/remote-plan.ts'
+import type { Expanded } from './expand.ts'
+import { redact, secretsAt } from './redact.ts'
+
+export class RunSteps {
+  readonly #nodes: readonly PlannedNode[]
+  readonly #clock: Clock
+  readonly #steps: Map<string, StepRecord>
+  readonly #secrets: Set<string>
+  /** Sent in this process, and not answered yet. */
+  readonly #underway = new Set<string>()
+
+  constructor({ plan, secrets }: Expanded, recorded: readonly StepRecord[], clock: Clock) {
+    this.#nodes = plan.nodes
+    this.#clock = clock
+    this.#steps = new Map(recorded.map((step) => [step.key, step]))
+    this.#secrets = new Set(secrets)
+  }
+
+  all(): readonly StepRecord[] {
+    return [...this.#steps.values()]
+  }
+
+  waiting(): readonly StepRecord[] {
+    return this.all().filter(({ state }) => state === 'Running')
+  }
+
+  failed(): readonly StepRecord[] {
+    return this.all().filter(({ state }) => state === 'Failed')
+  }
+
+  ready(): readonly PlannedNode[] {
+    const isDone = (key: string): boolean => this.#steps.get(key)?.state === 'Succeeded'
+    return this.#nodes.filter((node) => !this.wasSent(node.key) && node.dependsOn.every(isDone))
+  }
+
+  wasSent(key: string): boolean {
+    return this.#steps.has(key) || this.#underway.has(key)
+  }
+
+  begin({ key, id, verb }: Pick<StepRecord, 'key' | 'id' | 'verb'>): StepRecord {
+    return { key, id, verb, state: 'Running', startedAt: this.#clock.now() }
+  }
+
+  /** The step counts as sent while the work goes on. */
+  async during(step: StepRecord, work: () => Promise<void>): Promise<void> {
+    this.#underway.add(step.key)
+    try {
+      await work()
+    } finally {
+      this.#underway.delete(step.key)
+    }
+  }
+
+  settle(step: StepRecord, outcome: Partial<StepRecord>): void {
+    const { error } = outcome
+    const shown = error === undefined ? {} : { error: this.redact(error) }
+    this.#steps.set(step.key, { ...step, ...outcome, ...shown })
+  }
+
+  answered(step: StepRecord, { status, operation }: Outcome): void {
+    if (operation === undefined) this.succeed(step, { status })
+    else this.settle(step, { status, operation: operation.statusPath })
+  }
+
+  succeed(step: StepRecord, outcome: Pick<StepRecord, 'status' | 'names'>): void {
+    this.settle(step, { ...outcome, state: 'Succeeded', endedAt: this.#clock.now() })
+  }
+
+  fail(step: StepRecord, error: StepError, status: number): void {
+    this.settle(step, { state: 'Failed', error, status, endedAt: this.#clock.now() })
+  }
+
+  /** What is at these paths is masked in everything that is recorded from now on. */
+  hide(body: unknown, paths: readonly string[]): void {
+    for (const secret of secretsAt(body, paths)) this.#secrets.add(secret)
+  }
+
+  redact<T>(value: T): T {
+    return redact(value, [...this.#secrets])
+  }
+}
