@@ -107,7 +107,7 @@ async function linkedParameters(
   )
 }
 
-export function modeOf(given: unknown): DeploymentMode {
+function modeOf(given: unknown): DeploymentMode {
   return typeof given === 'string' && given.toLowerCase() === 'complete'
     ? 'Complete'
     : 'Incremental'
