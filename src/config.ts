@@ -9,6 +9,12 @@ import { type Limits, limitNotes } from '#kernel/limits.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { isVendorWord, type VendorWords } from '#kernel/vendor.ts'
 import { type AccountsConfig, accountsSettings } from './config/accounts.ts'
+import {
+  arrangeContainers,
+  type ContainersConfig,
+  type ContainerVariables,
+  containersSettings,
+} from './config/containers.ts'
 import { type ControlConfig, controlSettings } from './config/control.ts'
 import { arrangeEdge, type EdgeConfig, edgeSettings } from './config/edge.ts'
 import { arrangeKey, type KeyConfig, keySettings } from './config/key.ts'
@@ -26,7 +32,6 @@ import {
 } from './config/outbound.ts'
 import {
   choice,
-  flag,
   isPublicUrl,
   isUrl,
   reasonOf,
@@ -46,6 +51,7 @@ export interface Config
   extends KeyConfig,
     ControlConfig,
     AccountsConfig,
+    ContainersConfig,
     EdgeConfig,
     TlsConfig,
     OutboundConfig,
@@ -64,22 +70,6 @@ export interface Config
   readonly publicUrl: string | undefined
   readonly words: VendorWords
   readonly scopes: 'implicit' | 'declared'
-  readonly containers: 'auto' | 'docker' | 'kubernetes' | 'simulated'
-  /** A kubeconfig as JSON; inside a cluster none is needed. */
-  readonly kubeconfig: string | undefined
-  readonly kubernetesNamespace: string | undefined
-  /** Asked alone when given; the usual sockets otherwise. */
-  readonly dockerHost: string | undefined
-  /** Where a user's own services have their sockets, by the system's own variable. */
-  readonly runtimeFolder: string | undefined
-  /** May groups ask for privileged containers? */
-  readonly containersPrivileged: boolean
-  /** A network of the engine that groups join; undefined: its usual one. */
-  readonly containersNetwork: string | undefined
-  /** Registries whose images groups may run, or folders of them; empty: any. */
-  readonly containersRegistries: readonly string[]
-  /** The folder of file shares that groups may mount, absolute. */
-  readonly containersShares: string | undefined
   /** The folders of storage accounts that are folders, and of SQL servers that are DuckDB files, absolute. */
   readonly shareRoot: string
   readonly shareDatabases: string
@@ -126,7 +116,6 @@ export interface SettingDescription {
 
 const hostPattern = /^[A-Za-z0-9:._-]{1,255}$/
 
-const registryPattern = /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)*\/?$/
 const none = '' // what an unset variable of a shell script looks like; the setting is then off
 
 const settings = {
@@ -187,57 +176,7 @@ const settings = {
   }),
   ...typesSettings,
   ...accountsSettings,
-  containers: choice(['auto', 'docker', 'kubernetes', 'simulated'], {
-    default: 'auto',
-    description:
-      'What runs container groups: a Docker Engine API (Docker, Podman), a Kubernetes cluster, or a simulation that says so. `auto` takes the first Docker Engine API that answers, else the simulation.',
-  }),
-  dockerHost: text(
-    'empty, `unix:///path` or `tcp://host:port`',
-    (v) => v === none || /^(unix|tcp|http):\/\//.test(v),
-    {
-      default: none,
-      description:
-        'Where the Docker Engine API is. Empty is DOCKER_HOST if that is set, else the usual sockets.',
-    },
-  ),
-  kubeconfig: text('empty, or a file', (v) => !v.includes('\0'), {
-    default: none,
-    description:
-      'For `kubernetes`: a kubeconfig as JSON (`kubectl config view --raw --flatten -o json`). Empty is the service account of the pod this runs in.',
-  }),
-  kubernetesNamespace: text('empty, or a namespace', (v) => /^[a-z0-9-]{0,63}$/.test(v), {
-    default: none,
-    description:
-      'For `kubernetes`: where pods are made. Empty is what the kubeconfig or the pod says.',
-  }),
-  containersPrivileged: flag({
-    default: 'false',
-    description: 'Let groups be privileged or choose a seccomp profile: they own the machine then.',
-  }),
-  containersRegistries: text(
-    'empty, or registries separated by commas, each a host with a port or a folder if need be',
-    (v) => v === none || v.split(',').every((one) => registryPattern.test(one.trim())),
-    {
-      default: none,
-      description:
-        'Registries whose images container groups may run, separated by commas: `registry.example:5000`, or a folder of one, `docker.io/library`. Empty is any image.',
-    },
-  ),
-  containersNetwork: text(
-    'empty, or the name of a network',
-    (v) => v === none || /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/.test(v),
-    {
-      default: none,
-      description:
-        'A network of the Docker Engine API that container groups join in place of its usual one. Make it first; it decides what groups reach: each other, the outside, this machine. Empty is the engine’s usual one.',
-    },
-  ),
-  containersShares: text('empty, or a folder', (v) => !v.includes('\0'), {
-    default: none,
-    description:
-      'The folder of file shares on the engine’s machine: `{subscription}/{resource group}/{account}/{share}` below it, the group being the account’s. Empty is none: groups that mount a share fail.',
-  }),
+  ...containersSettings,
   shareRoot: text('empty, or a folder', (v) => !v.includes('\0'), {
     default: none,
     description:
@@ -325,7 +264,11 @@ export function readConfig(sources: ConfigSources = {}): Config {
       : { directory, values: knownSettings(sources.settings, 'settings', problems) }
   const values = new Map<string, unknown>()
   for (const [name, setting] of table) {
-    const [source, raw] = pick(name, setting, sources.overrides ?? {}, environment, file.values)
+    const [source, raw] = pick(name, setting, {
+      overrides: sources.overrides ?? {},
+      environment,
+      file: file.values,
+    })
     const value = setting.parse(raw)
     if (!(value instanceof Wrong)) {
       values.set(name, value)
@@ -354,17 +297,11 @@ export function readConfig(sources: ConfigSources = {}): Config {
   })
 }
 
-/** What other programs' variables say. */
-interface Surroundings {
-  readonly dockerHost: string | undefined
-  readonly runtimeFolder: string | undefined
-}
-
 function arrange(
   named: Named & Record<string, number>,
   directory: string,
   warnings: string[],
-  surroundings: Surroundings,
+  otherPrograms: ContainerVariables,
 ): Config {
   const limits = Object.fromEntries(
     Object.keys(limitNotes).map((key) => [
@@ -386,19 +323,7 @@ function arrange(
     sessionHours: named.sessionHours,
     sessionIdleHours: named.sessionIdleHours,
     passwordLength: named.passwordLength,
-    containers: named.containers,
-    kubeconfig: named.kubeconfig === none ? undefined : resolve(directory, named.kubeconfig),
-    kubernetesNamespace: named.kubernetesNamespace === none ? undefined : named.kubernetesNamespace,
-    dockerHost: named.dockerHost === none ? surroundings.dockerHost : named.dockerHost,
-    runtimeFolder: surroundings.runtimeFolder,
-    containersPrivileged: named.containersPrivileged,
-    containersNetwork: named.containersNetwork === none ? undefined : named.containersNetwork,
-    containersRegistries: named.containersRegistries
-      .split(',')
-      .map((one) => one.trim())
-      .filter((one) => one !== ''),
-    containersShares:
-      named.containersShares === none ? undefined : resolve(directory, named.containersShares),
+    ...arrangeContainers(named, directory, otherPrograms),
     shareRoot: resolve(directory, named.shareRoot || join(named.home, 'storage')),
     shareDatabases: resolve(directory, named.shareDatabases || join(named.home, 'databases')),
     businessConflictStatus: named.businessConflictStatus === '409' ? 409 : 412,
@@ -420,12 +345,17 @@ function arrange(
   }
 }
 
+/** The places a value may come from, the first one first. */
+interface Given {
+  readonly overrides: Readonly<Record<string, string | undefined>>
+  readonly environment: Environment
+  readonly file: ReadonlyMap<string, unknown>
+}
+
 function pick(
   name: string,
   setting: Setting<unknown>,
-  overrides: Readonly<Record<string, string | undefined>>,
-  environment: Environment,
-  file: ReadonlyMap<string, unknown>,
+  { overrides, environment, file }: Given,
 ): readonly [source: string, raw: unknown] {
   const variable = environmentName(name)
   if (overrides[name] !== undefined)

@@ -346,7 +346,7 @@ async function read({ reader, parsed, caller, reads, budget }: RowsRead): Promis
   const rights = await rightsOf(reads, caller)
   authorize(rights, companyId, targetOf(parsed), false)
   const visible = rights.isAdministrator ? undefined : [...rights.byCompany.keys()]
-  return await reader.read(reads, parsed, companyId, visible, budget)
+  return await reader.read({ reads, budget }, parsed, { companyId, visible })
 }
 
 function json(

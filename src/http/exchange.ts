@@ -148,12 +148,16 @@ export interface Edge extends EdgeDependencies {
 
 const noParams: Readonly<Record<string, string>> = Object.freeze({})
 
+interface ExchangeStart {
+  readonly endpoint: Endpoint
+  readonly startedAt: number
+  readonly params?: Readonly<Record<string, string>> | undefined
+}
+
 export function createExchange(
   request: IncomingMessage,
   response: ServerResponse,
-  endpoint: Endpoint,
-  startedAt: number,
-  params: Readonly<Record<string, string>> = noParams,
+  { endpoint, startedAt, params = noParams }: ExchangeStart,
 ): Exchange {
   const url = request.url ?? '/'
   const mark = url.indexOf('?')

@@ -28,13 +28,13 @@ export function respond(exchange: Exchange, edge: Edge, outcome: Outcome): void 
     return
   }
   const { body } = outcome
-  const headers = outcomeHeaders(exchange, edge, outcome)
-  if (body === undefined) return writeText(exchange, edge, outcome.status, headers, undefined)
+  const head = { status: outcome.status, headers: outcomeHeaders(exchange, edge, outcome) }
+  if (body === undefined) return writeText(exchange, edge, head, undefined)
   if (typeof body === 'string' || !(Symbol.asyncIterator in body)) {
     const text = withNextLink(exchange, edge, body, outcome.nextToken)
-    return writeText(exchange, edge, outcome.status, headers, text)
+    return writeText(exchange, edge, head, text)
   }
-  return writeStream(exchange, edge, outcome.status, headers, body)
+  return writeStream(exchange, edge, head, body)
 }
 
 interface FailureAnswer {
@@ -50,7 +50,7 @@ export function respondFailure(exchange: Exchange, edge: Edge, failure: FailureA
     return
   }
   const headers = commonHeaders(exchange, edge, failure.headers)
-  writeText(exchange, edge, failure.status, headers, JSON.stringify(failure.body))
+  writeText(exchange, edge, { status: failure.status, headers }, JSON.stringify(failure.body))
 }
 
 /** What stands on every answer (facts 9.1), but for what `own` says otherwise. */
@@ -162,11 +162,15 @@ function has(headers: FlatHeaders, lower: string): boolean {
   return indexOfHeader(headers, lower) >= 0
 }
 
+interface Head {
+  readonly status: number
+  readonly headers: FlatHeaders
+}
+
 function writeText(
   exchange: Exchange,
   edge: Edge,
-  status: number,
-  headers: FlatHeaders,
+  { status, headers }: Head,
   text: string | undefined,
 ): void {
   const { response } = exchange
@@ -197,8 +201,7 @@ function writeWhole(response: ServerResponse, text: string, encoding: 'latin1' |
 async function writeStream(
   exchange: Exchange,
   edge: Edge,
-  status: number,
-  headers: FlatHeaders,
+  { status, headers }: Head,
   body: AsyncIterable<Uint8Array>,
 ): Promise<void> {
   const { response } = exchange

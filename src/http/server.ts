@@ -97,7 +97,11 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
       socket.destroy()
       return
     }
-    const exchange = createExchange(request, response, endpoint, edge.ticks(), params)
+    const exchange = createExchange(request, response, {
+      endpoint,
+      startedAt: edge.ticks(),
+      params,
+    })
     edge.running.add(exchange)
     // `guard` catches whatever the walk throws; what it could throw itself would be a fault of the log.
     void guard(exchange, edge, runPipeline)

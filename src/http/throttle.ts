@@ -170,13 +170,13 @@ export function createThrottle(settings: ThrottleSettings): Throttle {
       const own = bucket(`${principalId} ${subscription ?? ''} ${kind}`, rule, now)
       const exempt = isExempt(principalId)
       if (own.tokens < 1 && !exempt) {
-        return exhausted(headers[scope][kind], subscription, kind, own, rule)
+        return exhausted(headers[scope][kind], { subscription, kind }, own, rule)
       }
       // What the owner does, unrefused, must not eat what the others have.
       if (subscription !== undefined && !exempt) {
         const everyone = bucket(`* ${subscription} ${kind}`, all[kind], now)
         if (everyone.tokens < 1) {
-          return exhausted(headers.all[kind], subscription, kind, everyone, all[kind])
+          return exhausted(headers.all[kind], { subscription, kind }, everyone, all[kind])
         }
         everyone.tokens -= 1
       }
@@ -192,8 +192,7 @@ function scaled(rule: BucketRule, factor: number): BucketRule {
 
 function exhausted(
   header: string,
-  subscription: string | undefined,
-  kind: Counted,
+  { subscription, kind }: { readonly subscription: string | undefined; readonly kind: Counted },
   empty: Bucket,
   rule: BucketRule,
 ): Allowance {

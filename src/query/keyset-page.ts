@@ -57,11 +57,10 @@ export async function readWindow(
   composer: Composer,
   reader: Reader,
   range: KeysetRange,
-  after: Cursor | undefined,
   options: Window,
 ): Promise<Stretch> {
   const { sql } = composer
-  const { condition, window, limit } = options
+  const { after, condition, window, limit } = options
   const where = behindCursor(sql, range, after)
   if (range.isNarrow === true) {
     const rows = await readAll(composer, reader, narrowWindow(sql, { ...range, where }, options))
@@ -97,10 +96,9 @@ export interface PageBounds {
   readonly limit: number
 }
 
-interface Window {
+interface Window extends PageBounds {
   readonly condition: Condition
   readonly window: number
-  readonly limit: number
 }
 
 /** The last row of the window; undefined when fewer are left. */

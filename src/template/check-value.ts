@@ -1,4 +1,4 @@
-/** Whether a value fits its type. Every way in which it does not is told; no message ever holds a value. */
+/** Whether a value fits its type. Every way in which it does not is reported; no message ever holds a value. */
 import { isArray, isObject, kindOf } from './fields.ts'
 import type { Json } from './plan.ts'
 import { appendPath } from './template-path.ts'
@@ -11,16 +11,25 @@ import {
   type TypeName,
 } from './types.ts'
 
-/** Does the value fit? Every way in which it does not is told, with the path inside the value. */
+/** Takes one way in which a value does not fit, with the path inside the value. */
 type ReportMismatch = (path: string, message: string) => void
+
+interface Check {
+  readonly definitions: Definitions
+  readonly misfit: ReportMismatch
+}
 
 export function checkValue(
   given: Schema,
   value: Json,
   definitions: Definitions,
   misfit: ReportMismatch,
-  path = '',
 ): void {
+  checkAt(given, value, { definitions, misfit }, '')
+}
+
+function checkAt(given: Schema, value: Json, check: Check, path: string): void {
+  const { definitions, misfit } = check
   const schema = resolved(given, definitions)
   if (schema === undefined) return
   if (value === null) {
@@ -36,8 +45,8 @@ export function checkValue(
     misfit(path, `the value is not one of the allowed ones: ${schema.allowed.shown}`)
   }
   checkBounds(schema, value, misfit, path)
-  if (isArray(value)) checkItems(schema, value, definitions, misfit, path)
-  if (isObject(value)) checkMembers(schema, value, definitions, misfit, path)
+  if (isArray(value)) checkItems(schema, value, check, path)
+  if (isObject(value)) checkMembers(schema, value, check, path)
 }
 
 function named({ type = 'any' }: Schema): string {
@@ -81,15 +90,14 @@ function checkBounds(schema: Schema, value: Json, misfit: ReportMismatch, path: 
 function checkItems(
   { items, prefixItems = [] }: Schema,
   value: readonly Json[],
-  definitions: Definitions,
-  misfit: ReportMismatch,
+  check: Check,
   path: string,
 ): void {
+  const { misfit } = check
   for (const [at, one] of value.entries()) {
     const schema = prefixItems[at] ?? items
     if (schema === false) misfit(appendPath(path, at), 'is one element too many')
-    else if (schema !== undefined)
-      checkValue(schema, one, definitions, misfit, appendPath(path, at))
+    else if (schema !== undefined) checkAt(schema, one, check, appendPath(path, at))
   }
   for (let at = value.length; at < prefixItems.length; at += 1) {
     if (prefixItems[at]?.nullable !== true) misfit(appendPath(path, at), 'is required')
@@ -99,10 +107,10 @@ function checkItems(
 function checkMembers(
   schema: Schema,
   value: { readonly [name: string]: Json },
-  definitions: Definitions,
-  misfit: ReportMismatch,
+  check: Check,
   path: string,
 ): void {
+  const { definitions, misfit } = check
   const { properties, additionalProperties, discriminator } = schema
   const given = new Map(Object.entries(value).map(([name, one]) => [name.toLowerCase(), one]))
   if (discriminator !== undefined) {
@@ -113,7 +121,7 @@ function checkMembers(
     if (variant !== undefined) {
       // A variant that chooses once more could choose itself for ever.
       const { discriminator: _again, ...rest } = variant
-      checkValue(rest, value, definitions, misfit, path)
+      checkAt(rest, value, check, path)
       return
     }
     misfit(appendPath(path, propertyName), `expected one of ${shown([...mapping.keys()])}`)
@@ -124,7 +132,7 @@ function checkMembers(
     declared.add(name.toLowerCase())
     const one = given.get(name.toLowerCase())
     const at = appendPath(path, name)
-    if (one !== undefined) checkValue(inner, one, definitions, misfit, at)
+    if (one !== undefined) checkAt(inner, one, check, at)
     else if (resolved(inner, definitions)?.nullable !== true) misfit(at, 'is required')
   }
   if (additionalProperties === undefined) return
@@ -132,6 +140,6 @@ function checkMembers(
     if (declared.has(name.toLowerCase())) continue
     const at = appendPath(path, name)
     if (additionalProperties === false) misfit(at, 'is not a property of this type')
-    else checkValue(additionalProperties, one, definitions, misfit, at)
+    else checkAt(additionalProperties, one, check, at)
   }
 }

@@ -22,18 +22,17 @@ export interface Instance extends Known {
 /** Only what could be named; the rest is among the problems. */
 export function nameInstances(expansion: Expansion): readonly Instance[] {
   const made = new Map<ResourceSection, readonly Instance[]>()
-  const loopNames: string[] = []
-  const broken: string[] = []
+  const names: FoundNames = { loopNames: [], broken: [] }
   let count = 0
   for (const section of expansion.document.resources) {
     const instances: Instance[] = []
     if (section.isBroken) {
-      noteBroken(expansion, section, broken)
+      noteBroken(expansion, section, names)
       continue
     }
     const parents = section.parent === undefined ? [undefined] : (made.get(section.parent) ?? [])
     for (const parent of parents) {
-      for (const turn of turnsOf(expansion, section, parent, loopNames, broken)) {
+      for (const turn of turnsOf(expansion, section, parent, names)) {
         count += 1
         if (count > templateLimits.resources) {
           const message = `a template has at most ${templateLimits.resources} resources`
@@ -42,7 +41,7 @@ export function nameInstances(expansion: Expansion): readonly Instance[] {
           return [...made.values()].flat()
         }
         const instance = nameOne(expansion, section, parent, turn)
-        if (instance === undefined) noteBroken(expansion, section, broken)
+        if (instance === undefined) noteBroken(expansion, section, names)
         else instances.push(instance)
       }
     }
@@ -60,17 +59,23 @@ export function nameInstances(expansion: Expansion): readonly Instance[] {
         : { loop: known.loop }),
       otherIds: otherIdsOf(known),
     })),
-    loopNames,
-    broken,
+    names.loopNames,
+    names.broken,
   )
   return all
 }
 
-/** Others may name it all the same. When its name is not known either, they may be right in any name. */
+interface FoundNames {
+  readonly loopNames: string[]
+  /** Of resources that could not be read. */
+  readonly broken: string[]
+}
+
+/** Others may refer to a resource that cannot be read. Where its name is unknown too, no reference is called wrong. */
 function noteBroken(
   expansion: Expansion,
   { name, symbolicName }: ResourceSection,
-  broken: string[],
+  { broken }: FoundNames,
 ): void {
   if (symbolicName !== undefined) broken.push(symbolicName)
   if (name.kind === 'static' && typeof name.value === 'string') broken.push(name.value)
@@ -86,8 +91,7 @@ function turnsOf(
   expansion: Expansion,
   section: ResourceSection,
   parent: Instance | undefined,
-  loopNames: string[],
-  broken: string[],
+  names: FoundNames,
 ): readonly Turn[] {
   if (parent !== undefined) return [{ scope: parent.scope, loop: parent.loop }]
   const { context, problems, valuesBudget: budget } = expansion
@@ -95,12 +99,12 @@ function turnsOf(
   const scope = new TemplateScope({ expansion, context, loops: [], late })
   const { copy, symbolicName } = section
   if (copy === undefined) return [{ scope, loop: undefined }]
-  const name = textOf(copy.name, scope, copy.path, problems, 'the name of the loop')
+  const name = textOf(copy.name, 'the name of the loop', { scope, path: copy.path, problems })
   const run = new ValueEvaluation({ problems, budget, needs: 'none' })
   const count = run.count(copy.count, scope, copy.path)
-  if (run.isFailed || name === undefined) noteBroken(expansion, section, broken)
+  if (run.isFailed || name === undefined) noteBroken(expansion, section, names)
   if (name === undefined) return []
-  loopNames.push(name, ...(symbolicName === undefined ? [] : [symbolicName]))
+  names.loopNames.push(name, ...(symbolicName === undefined ? [] : [symbolicName]))
   if (copy.isSerial && copy.batchSize > count && count > 0) {
     problems.add(copy.path, `'batchSize' is larger than the ${count} turns of the loop`)
   }
@@ -121,9 +125,10 @@ function nameOne(
   if (isPresent === undefined) return undefined
   // What is not deployed may have a name that makes no sense.
   const problems = isPresent ? expansion.problems : new Problems(pathsOnly)
-  const own = textOf(section.name, scope, path, problems, "'name'")
-  const apiVersion = textOf(section.apiVersion, scope, path, problems, "'apiVersion'")
-  const base = baseOf(expansion, section, parent, scope, problems)
+  const place = { scope, path, problems }
+  const own = textOf(section.name, "'name'", place)
+  const apiVersion = textOf(section.apiVersion, "'apiVersion'", place)
+  const base = baseOf(expansion, section, parent, place)
   if (own === undefined || apiVersion === undefined || base === undefined) return undefined
   const name = parent === undefined ? own : nameInside(section, parent, own)
   const id = idOf(base, type, name)
@@ -163,12 +168,17 @@ export function conditionOf(
   return undefined
 }
 
+/** Where an expression stands, and who hears what is wrong with it. */
+interface Place {
+  readonly scope: TemplateScope
+  readonly path: TemplatePath
+  readonly problems: Problems
+}
+
 function textOf(
   compiled: Compiled,
-  scope: TemplateScope,
-  path: TemplatePath,
-  problems: Problems,
   what: string,
+  { scope, path, problems }: Place,
 ): string | undefined {
   const run = new ValueEvaluation({ problems, budget: new Budget(), needs: 'none' })
   const value = run.of(compiled, scope)
@@ -183,25 +193,22 @@ function baseOf(
   expansion: Expansion,
   section: ResourceSection,
   parent: Instance | undefined,
-  scope: TemplateScope,
-  problems: Problems,
+  place: Place,
 ): string | undefined {
-  const { path } = section
   const here = placeOfContext(expansion)
   if (section.scope !== undefined) {
-    const text = textOf(section.scope, scope, path, problems, "'scope'")
+    const text = textOf(section.scope, "'scope'", place)
     return text === undefined ? undefined : absolute(text, here)
   }
   if (parent !== undefined) return parent.base
-  return elsewhere(expansion, section, scope, problems, here)
+  return elsewhere(expansion, section, place, here)
 }
 
 /** Where a nested deployment goes. An empty text is as if it were not given: templates write it for "here". */
 function elsewhere(
   expansion: Expansion,
-  { path, elsewhere: { subscriptionId, resourceGroup } }: ResourceSection,
-  scope: TemplateScope,
-  problems: Problems,
+  { elsewhere: { subscriptionId, resourceGroup } }: ResourceSection,
+  { scope, path, problems }: Place,
   here: string,
 ): string | undefined {
   const optional = (compiled: Compiled | undefined, what: string): string | undefined | false => {

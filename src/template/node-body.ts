@@ -1,10 +1,11 @@
 /** Makes what is sent for one resource: its members evaluated, and a nested deployment's template with them. */
+import type { ResourceSection } from './document.ts'
 import { type NeedsWanted, ValueEvaluation, type Wanted } from './evaluate-value.ts'
 import { EvaluationQuota } from './evaluation-quota.ts'
 import { Budget } from './expansion.ts'
 import { isArray, isObject, objectOf } from './fields.ts'
 import type { Instance } from './instances.ts'
-import { outerTemplate } from './outer-template.ts'
+import { type OuterEvaluation, outerTemplate } from './outer-template.ts'
 import type { Json, JsonObject, Runtime } from './plan.ts'
 import { Problems } from './problems.ts'
 import { childPath } from './template-path.ts'
@@ -49,34 +50,31 @@ export function makeBody(
   }
   const body = objectOf(entries.filter(([, value]) => value !== null))
   if (section.nested === undefined) return { body, run, problems }
-  return { body: withTemplate({ ...instance, scope }, body, runtime, wanted, run), run, problems }
+  return { body: withTemplate(section, body, { scope: late, wanted, whole: run }), run, problems }
 }
 
 function withTemplate(
-  { section, scope }: Instance,
+  { nested, path }: ResourceSection,
   body: JsonObject,
-  runtime: Runtime,
-  wanted: Wanted,
-  run: ValueEvaluation,
+  evaluation: OuterEvaluation,
 ): JsonObject {
-  const { nested, path } = section
+  const { scope, whole: run } = evaluation
   const before = withLink(body['properties'], scope.context.templateLink?.['uri'])
   const entries: (readonly [string, Json])[] = isObject(before) ? Object.entries(before) : []
-  const late = scope.with({ late: runtime })
   const { template, parameters, isInner = true } = nested ?? {}
   if (template !== undefined && isObject(template.raw) && !isInner) {
     const at = childPath(childPath(path, 'properties'), 'template')
-    const made = outerTemplate(template.raw, at, late, wanted, run)
+    const made = outerTemplate(template.raw, at, evaluation)
     entries.push(['template', made.template], ['parameters', made.parameters])
     for (const name of Object.keys(made.parameters)) {
       run.securePaths.add(`properties.parameters.${name}.value`)
     }
   } else {
     if (template !== undefined) {
-      entries.push(['template', run.of(template.compiled, late, 'properties.template')])
+      entries.push(['template', run.of(template.compiled, scope, 'properties.template')])
     }
     if (parameters !== undefined) {
-      entries.push(['parameters', run.of(parameters, late, 'properties.parameters')])
+      entries.push(['parameters', run.of(parameters, scope, 'properties.parameters')])
     }
   }
   return objectOf([...Object.entries(body), ['properties', objectOf(entries)]])

@@ -18,15 +18,19 @@ interface OuterTemplate {
   readonly parameters: JsonObject
 }
 
-/** What it finds wrong, or must wait for, is noticed by `whole`. */
+export interface OuterEvaluation {
+  readonly scope: TemplateScope
+  readonly wanted: Wanted
+  /** What is found wrong, or must be waited for, is noted here. */
+  readonly whole: ValueEvaluation
+}
+
 export function outerTemplate(
   raw: JsonObject,
   path: TemplatePath | undefined,
-  scope: TemplateScope,
-  wanted: Wanted,
-  whole: ValueEvaluation,
+  evaluation: OuterEvaluation,
 ): OuterTemplate {
-  const outer = new Outer(scope, wanted, whole)
+  const outer = new Outer(evaluation)
   const dropped = new Set(['parameters', 'variables', 'functions'])
   const kept = Object.entries(raw).filter(([name]) => !dropped.has(name.toLowerCase()))
   const made = outer.value(objectOf(kept), path, false)
@@ -48,7 +52,7 @@ class Outer {
   readonly #wanted: Wanted
   readonly #whole: ValueEvaluation
 
-  constructor(scope: TemplateScope, wanted: Wanted, whole: ValueEvaluation) {
+  constructor({ scope, wanted, whole }: OuterEvaluation) {
     this.#scope = scope
     this.#wanted = wanted
     this.#whole = whole

@@ -41,7 +41,7 @@ export function readResources(
   deps: ResourceDependencies,
 ): readonly ResourceSection[] {
   const made: ResourceSection[] = []
-  if (section !== undefined) readLevel(section, undefined, deps, made, 0)
+  if (section !== undefined) readLevel(section, { parent: undefined, depth: 0 }, { ...deps, made })
   const names = made.flatMap(({ symbolicName, path }) =>
     symbolicName === undefined ? [] : [[symbolicName, { value: null, path }] as const],
   )
@@ -49,13 +49,18 @@ export function readResources(
   return made
 }
 
-function readLevel(
-  section: Field,
-  parent: ResourceSection | undefined,
-  deps: ResourceDependencies,
-  made: ResourceSection[],
-  depth: number,
-): void {
+/** What a resource stands in. */
+interface Place {
+  readonly parent: ResourceSection | undefined
+  readonly depth: number
+}
+
+interface MadeSections {
+  readonly made: ResourceSection[]
+}
+
+function readLevel(section: Field, place: Place, deps: ResourceDependencies & MadeSections): void {
+  const { depth } = place
   const { problems, languageVersion } = deps
   const { value, path } = section
   if (depth > childrenMax) {
@@ -69,11 +74,11 @@ function readLevel(
   } else if (isArray(value)) {
     for (const [at, one] of value.entries()) {
       const field = { value: one, path: childPath(path, at) }
-      readResource(field, undefined, parent, deps, made, depth)
+      readResource(field, undefined, place, deps)
     }
   } else {
     for (const [name, field] of membersOf(section, "'resources'", problems)) {
-      readResource(field, name, parent, deps, made, depth)
+      readResource(field, name, place, deps)
     }
   }
 }
@@ -81,10 +86,8 @@ function readLevel(
 function readResource(
   field: Field,
   symbolicName: string | undefined,
-  parent: ResourceSection | undefined,
-  deps: ResourceDependencies,
-  made: ResourceSection[],
-  depth: number,
+  { parent, depth }: Place,
+  deps: ResourceDependencies & MadeSections,
 ): void {
   const { value, path } = field
   const { problems } = deps
@@ -149,9 +152,9 @@ function readResource(
       : { subscriptionId: undefined, resourceGroup: undefined },
     ...readBody(value, field, nested !== undefined, deps),
   }
-  made.push(section)
+  deps.made.push(section)
   const inner = at('resources')
-  if (inner !== undefined) readLevel(inner, section, deps, made, depth + 1)
+  if (inner !== undefined) readLevel(inner, { parent: section, depth: depth + 1 }, deps)
 }
 
 /**

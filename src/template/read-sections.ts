@@ -139,11 +139,15 @@ export function functionFields(
   return fields
 }
 
+interface FunctionDependencies {
+  readonly definitions: Definitions
+  readonly definitionsSize: number
+  readonly declared: DeclaredNames
+}
+
 export function readFunctions(
   fields: readonly FunctionField[],
-  definitions: Definitions,
-  definitionsSize: number,
-  declared: DeclaredNames,
+  { definitions, definitionsSize, declared }: FunctionDependencies,
   problems: Problems,
 ): ReadonlyMap<string, FunctionSection> {
   const sections = fields.flatMap(({ name, field }): readonly FunctionSection[] => {
@@ -192,23 +196,20 @@ export function readOutputs(
 ): readonly OutputSection[] {
   const { problems } = deps
   refuseTwice(members, 'the output', problems)
-  return members.flatMap(([name, field]) => {
-    if (!isObject(field.value)) {
-      problems.add(field.path, `expected an object, not ${kindOf(field.value)}`)
-      return []
-    }
-    return readOutput(name, field.value, field, definitions, deps)
+  return members.flatMap(([name, { value, path }]) => {
+    if (isObject(value)) return readOutput(name, { value, path }, definitions, deps)
+    problems.add(path, `expected an object, not ${kindOf(value)}`)
+    return []
   })
 }
 
 function readOutput(
   name: string,
-  output: JsonObject,
-  field: Field,
+  field: Field & { readonly value: JsonObject },
   definitions: Definitions,
   deps: CompileDependencies,
 ): readonly OutputSection[] {
-  const { path } = field
+  const { value: output, path } = field
   const { problems } = deps
   const at = (member: string): Field | undefined => fieldOf(output, path, member)
   const schema = typed(readSchema(field, problems), field, definitions, problems)

@@ -152,18 +152,13 @@ function readDocument(
   const resources = at('resources')
   if (resources === undefined) problems.add(path, "needs 'resources'")
   const scope = readScope(at('$schema'), path, problems)
+  const definitionsSize = sizeOf(at('definitions')?.value ?? null, jsonLimits.characters)
   const document: TemplateDocument = {
     locate: problems.locate,
     definitions,
     parameters: readParameters(parameters, definitions, parts),
     variables: readVariables(variables, parts),
-    functions: readFunctions(
-      functions,
-      definitions,
-      sizeOf(at('definitions')?.value ?? null, jsonLimits.characters),
-      declared,
-      problems,
-    ),
+    functions: readFunctions(functions, { definitions, definitionsSize, declared }, problems),
     resources: readResources(resources, {
       ...parts,
       languageVersion,

@@ -148,7 +148,10 @@ for (const dialect of dialects) {
     async function pages(first: DataRequest, size: number): Promise<Record<string, unknown>[]> {
       const rows: Record<string, unknown>[] = []
       for (let request: DataRequest | undefined = first; request !== undefined; ) {
-        const answer = await reader.read(sql, request, companies[0], undefined)
+        const answer = await reader.read({ reads: sql }, request, {
+          companyId: companies[0],
+          visible: undefined,
+        })
         const json = JSON.parse(answer.body ?? '')
         rows.push(...json.value)
         const next: string | undefined = json['@odata.nextLink']
@@ -194,7 +197,10 @@ for (const dialect of dialects) {
         about,
       )
       if (request.options.count) {
-        const answer = await reader.read(sql, request, companies[0], undefined)
+        const answer = await reader.read({ reads: sql }, request, {
+          companyId: companies[0],
+          visible: undefined,
+        })
         assert.equal(JSON.parse(answer.body ?? '')['@odata.count'], wanted.count, about)
       }
       const whole = rowsOf(entity, tables).filter(belongs).length

@@ -95,7 +95,7 @@ function setUp(store: Store, pageSize?: number) {
       throw new Error('not data')
     }
     const companyId = await reader.companyId(sql, parsed)
-    const answer = await reader.read(sql, parsed, companyId, undefined)
+    const answer = await reader.read({ reads: sql }, parsed, { companyId, visible: undefined })
     const isJson = answer.headers['Content-Type']?.startsWith('application/json')
     return { ...answer, json: isJson ? JSON.parse(answer.body ?? 'null') : undefined }
   }

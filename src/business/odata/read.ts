@@ -65,11 +65,9 @@ export interface Reader {
    * does, which is that of one answer if none is given.
    */
   read(
-    reads: Reads,
+    reading: { readonly reads: Reads; readonly budget?: Budget | undefined },
     request: DataRequest,
-    companyId: string | undefined,
-    visible: readonly string[] | undefined,
-    budget?: Budget,
+    bounds: Bounds,
   ): Promise<BusinessAnswer>
   /**
    * For writing: the ids of the rows on the way and of the last one. 404 when one of them is not there. For a set
@@ -140,13 +138,11 @@ class SqlReader implements Reader {
   }
 
   async read(
-    reads: Reads,
+    { reads, budget = Budget.ofAnswer() }: Parameters<Reader['read']>[0],
     request: DataRequest,
-    companyId: string | undefined,
-    visible: readonly string[] | undefined,
-    budget = Budget.ofAnswer(),
+    bounds: Bounds,
   ): Promise<BusinessAnswer> {
-    const bounds = { companyId, visible }
+    const { companyId } = bounds
     const reading = { reads, budget }
     switch (request.kind) {
       case 'rows':

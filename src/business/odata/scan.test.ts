@@ -11,6 +11,7 @@ import { createReader } from './read.ts'
 import { type DataRequest, parseRequest } from './request.ts'
 
 const company = '11111111-2222-4333-8444-555555555555'
+const bounds = { companyId: company, visible: undefined }
 
 /** Answers every count with so many, and every other statement with nothing. */
 class CountingReads {
@@ -58,7 +59,7 @@ const reader = createReader({
 
 async function waysOf(address: string): Promise<readonly string[]> {
   const counting = new CountingReads(0)
-  await reader.read(counting.reads(), parsed(address), company, undefined)
+  await reader.read({ reads: counting.reads() }, parsed(address), bounds)
   return counting.asked
 }
 
@@ -77,14 +78,16 @@ test('the requests of one transaction look through so many rows together', async
   const budget = Budget.ofAnswer().inTransaction()
   const read = (): Promise<unknown> =>
     reader.read(
-      counting.reads(true),
+      { reads: counting.reads(true), budget: budget.share(0) },
       parsed("customers?$filter=city eq 'x'"),
-      company,
-      undefined,
-      budget.share(0),
+      bounds,
     )
   await read()
   await read()
   await assert.rejects(read, { status: 400, message: /look through at most 10000 rows/ })
-  await reader.read(counting.reads(true), parsed('customers'), company, undefined, budget.share(0))
+  await reader.read(
+    { reads: counting.reads(true), budget: budget.share(0) },
+    parsed('customers'),
+    bounds,
+  )
 })

@@ -95,7 +95,8 @@ export function openEventStore(sql: Sql): EventStore {
       const { rows, end } =
         asked === undefined
           ? await readRange(composing, sql, range, { after, limit })
-          : await readWindow(composing, sql, range, after, {
+          : await readWindow(composing, sql, range, {
+              after,
               condition: asked,
               window: windowMax,
               limit,

@@ -99,7 +99,7 @@ export async function listDetails(
     if (isPartial) return readPartialOrder(composing, reader, range, { after, limit })
     if (condition === undefined) return readRange(composing, reader, range, { after, limit })
     const window = order === undefined ? windowRows : windowRowsOrdered
-    return readWindow(composing, reader, range, after, { condition, window, limit })
+    return readWindow(composing, reader, range, { after, condition, window, limit })
   }
 
   return order === undefined && predicate === undefined ? page(sql) : alongIndexes(sql, page)

@@ -1,0 +1,113 @@
+/** What runs container groups, and what a group may ask for. */
+
+import { resolve } from 'node:path'
+import { choice, flag, text, type Wrong } from './setting.ts'
+
+const none = ''
+
+const registryPattern = /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)*\/?$/
+
+export interface ContainersConfig {
+  readonly containers: 'auto' | 'docker' | 'kubernetes' | 'simulated'
+  /** A kubeconfig as JSON; inside a cluster none is needed. */
+  readonly kubeconfig: string | undefined
+  readonly kubernetesNamespace: string | undefined
+  /** Asked alone when given; the usual sockets otherwise. */
+  readonly dockerHost: string | undefined
+  /** Where a user's own services have their sockets, by the system's own variable. */
+  readonly runtimeFolder: string | undefined
+  /** May groups ask for privileged containers? */
+  readonly containersPrivileged: boolean
+  /** A network of the engine that groups join; undefined: its usual one. */
+  readonly containersNetwork: string | undefined
+  /** Registries whose images groups may run, or folders of them; empty: any. */
+  readonly containersRegistries: readonly string[]
+  /** The folder of file shares that groups may mount, absolute. */
+  readonly containersShares: string | undefined
+}
+
+export const containersSettings = {
+  containers: choice(['auto', 'docker', 'kubernetes', 'simulated'], {
+    default: 'auto',
+    description:
+      'What runs container groups: a Docker Engine API (Docker, Podman), a Kubernetes cluster, or a simulation that says so. `auto` takes the first Docker Engine API that answers, else the simulation.',
+  }),
+  dockerHost: text(
+    'empty, `unix:///path` or `tcp://host:port`',
+    (v) => v === none || /^(unix|tcp|http):\/\//.test(v),
+    {
+      default: none,
+      description:
+        'Where the Docker Engine API is. Empty is DOCKER_HOST if that is set, else the usual sockets.',
+    },
+  ),
+  kubeconfig: text('empty, or a file', (v) => !v.includes('\0'), {
+    default: none,
+    description:
+      'For `kubernetes`: a kubeconfig as JSON (`kubectl config view --raw --flatten -o json`). Empty is the service account of the pod this runs in.',
+  }),
+  kubernetesNamespace: text('empty, or a namespace', (v) => /^[a-z0-9-]{0,63}$/.test(v), {
+    default: none,
+    description:
+      'For `kubernetes`: where pods are made. Empty is what the kubeconfig or the pod says.',
+  }),
+  containersPrivileged: flag({
+    default: 'false',
+    description: 'Let groups be privileged or choose a seccomp profile: they own the machine then.',
+  }),
+  containersRegistries: text(
+    'empty, or registries separated by commas, each a host with a port or a folder if need be',
+    (v) => v === none || v.split(',').every((one) => registryPattern.test(one.trim())),
+    {
+      default: none,
+      description:
+        'Registries whose images container groups may run, separated by commas: `registry.example:5000`, or a folder of one, `docker.io/library`. Empty is any image.',
+    },
+  ),
+  containersNetwork: text(
+    'empty, or the name of a network',
+    (v) => v === none || /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/.test(v),
+    {
+      default: none,
+      description:
+        'A network of the Docker Engine API that container groups join in place of its usual one. Make it first; it decides what groups reach: each other, the outside, this machine. Empty is the engine’s usual one.',
+    },
+  ),
+  containersShares: text('empty, or a folder', (v) => !v.includes('\0'), {
+    default: none,
+    description:
+      'The folder of file shares on the engine’s machine: `{subscription}/{resource group}/{account}/{share}` below it, the group being the account’s. Empty is none: groups that mount a share fail.',
+  }),
+} as const
+
+/** The variables of other programs that say where an engine is. */
+export type ContainerVariables = Pick<ContainersConfig, 'dockerHost' | 'runtimeFolder'>
+
+type Named = {
+  readonly [K in keyof typeof containersSettings]: Exclude<
+    ReturnType<(typeof containersSettings)[K]['parse']>,
+    Wrong
+  >
+}
+
+export function arrangeContainers(
+  named: Named,
+  directory: string,
+  variables: ContainerVariables,
+): ContainersConfig {
+  return {
+    containers: named.containers,
+    kubeconfig: named.kubeconfig === none ? undefined : resolve(directory, named.kubeconfig),
+    kubernetesNamespace: named.kubernetesNamespace === none ? undefined : named.kubernetesNamespace,
+    dockerHost: named.dockerHost === none ? variables.dockerHost : named.dockerHost,
+    runtimeFolder: variables.runtimeFolder,
+    containersPrivileged: named.containersPrivileged,
+    containersNetwork: named.containersNetwork === none ? undefined : named.containersNetwork,
+    containersRegistries: named.containersRegistries
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== ''),
+    containersShares:
+      named.containersShares === none ? undefined : resolve(directory, named.containersShares),
+  }
+}
