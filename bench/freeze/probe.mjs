@@ -1,13 +1,16 @@
 /**
  * Loaded into the server before anything else (`--import`): looks at the event loop and the memory of the process and
- * answers on a socket what the worst of both was since it was asked last.
+ * answers on a socket what the worst of both was since it was asked last. Asked to `collect`, it has garbage collected
+ * until it is asked the next time, in every thread, whenever it has grown by some megabytes: what is left is in use.
  */
 
 import { createServer } from 'node:net'
-import { isMainThread } from 'node:worker_threads'
+import { BroadcastChannel, isMainThread } from 'node:worker_threads'
 
 const address = process.env['ARMATURE_BENCH_PROBE']
 const everyMilliseconds = 2
+const garbageMax = 8 * 1024 * 1024
+const channelName = 'armature-bench-collect'
 
 /** Processor time of the main thread, which neighbours on the machine do not lengthen. */
 function mainThreadMilliseconds() {
@@ -15,9 +18,43 @@ function mainThreadMilliseconds() {
   return (user + system) / 1000
 }
 
+/** Bytes of this thread's own heap and of the buffers that belong to it. */
+function held() {
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+/** Collects the garbage of this thread while it is wanted. */
+class Collector {
+  #timer
+  #left = 0
+
+  want(isWanted) {
+    clearInterval(this.#timer)
+    if (isWanted) this.#timer = setInterval(() => this.look(), everyMilliseconds).unref()
+    if (isWanted) this.#left = held()
+  }
+
+  look() {
+    if (held() <= this.#left + garbageMax) return
+    globalThis.gc()
+    this.#left = held()
+  }
+}
+
 function begin() {
-  const nothing = { stop: 0, processor: 0, at: performance.now(), cpu: mainThreadMilliseconds() }
-  let worst = { ...nothing, first: process.memoryUsage.rss(), most: 0 }
+  const threads = new BroadcastChannel(channelName)
+  threads.unref()
+  const collector = new Collector()
+  const fresh = () => ({
+    stop: 0,
+    processor: 0,
+    at: performance.now(),
+    cpu: mainThreadMilliseconds(),
+    first: process.memoryUsage.rss(),
+    most: 0,
+  })
+  let worst = fresh()
   const look = () => {
     const at = performance.now()
     const cpu = mainThreadMilliseconds()
@@ -37,22 +74,31 @@ function begin() {
   const server = createServer((socket) => {
     // Gone before it was answered: the bench has ended.
     socket.on('error', () => {})
-    look()
-    const { stop, processor, first, most } = worst
-    socket.end(JSON.stringify({ stop, processor, growth: Math.max(0, most - first) }))
-    globalThis.gc?.()
-    worst = {
-      stop: 0,
-      processor: 0,
-      at: performance.now(),
-      cpu: mainThreadMilliseconds(),
-      first: process.memoryUsage.rss(),
-      most: 0,
-    }
+    socket.once('data', (asked) => {
+      look()
+      const { stop, processor, first, most } = worst
+      socket.end(JSON.stringify({ stop, processor, first, most }))
+      globalThis.gc()
+      const isWanted = String(asked) === 'collect'
+      collector.want(isWanted)
+      threads.postMessage(isWanted)
+      worst = fresh()
+    })
   })
   // A launcher that starts another process has no loop worth watching.
   server.on('error', () => {})
   server.listen(address).unref()
 }
 
-if (isMainThread && address !== undefined && process.threadCpuUsage !== undefined) begin()
+/** Another thread of the server does as the main one says; one that begins later, from the next time on. */
+function follow() {
+  const collector = new Collector()
+  const told = new BroadcastChannel(channelName)
+  told.onmessage = ({ data }) => collector.want(data)
+  told.unref()
+}
+
+if (address !== undefined && globalThis.gc !== undefined && process.threadCpuUsage !== undefined) {
+  if (isMainThread) begin()
+  else follow()
+}

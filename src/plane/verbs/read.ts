@@ -72,6 +72,9 @@ export async function runGet(
   return { status: 200, body: show(deps, compiled, version, row), etag: row.etag }
 }
 
+/** Characters of a document above which its answer is made anew each time: kept, it would be in memory two or three times. */
+const keptWireMax = 64 * 1024
+
 /** Rows and answers are never changed, so an answer made of a row is good as long as the row is at hand. */
 function rowToWire(
   deps: PlaneDependencies,
@@ -82,7 +85,7 @@ function rowToWire(
   const known = knownWire(deps, version, row)
   if (known?.body !== undefined) return known.body
   const body = toWire(compiled, version, readRow(row), deps.registry.words)
-  deps.wireCache.set(row, { ...known, version: version.date, body })
+  keepWire(deps, row, { ...known, version: version.date, body })
   return body
 }
 
@@ -97,8 +100,12 @@ function rowToText(
   if (known?.text !== undefined) return known.text
   const body = known?.body ?? toWire(compiled, version, readRow(row), deps.registry.words)
   const text = JSON.stringify(body)
-  deps.wireCache.set(row, { ...known, version: version.date, text })
+  keepWire(deps, row, { ...known, version: version.date, text })
   return text
+}
+
+function keepWire({ wireCache }: PlaneDependencies, row: ResourceRow, wire: WireRow): void {
+  if (row.document.length <= keptWireMax) wireCache.set(row, wire)
 }
 
 function knownWire(

@@ -1,0 +1,46 @@
+/** What the threat model leads to is there: files by their links, and tests by the words quoted behind a link. */
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const folder = join(import.meta.dirname, '../../docs/internals')
+const page = readFileSync(join(folder, 'threat-model.md'), 'utf8')
+
+/** What is wrong with the links of a page that stands in `folder`. */
+function faultsOf(text: string): readonly string[] {
+  // A link to a test, and a title or a part of one, in quotes, right behind it or in parentheses.
+  const links = /\[[^\]]*\]\(([^)#\s]+)[^)]*\)(?: ?\(?[“"]([^”"]+)[”"])?/g
+  return [...text.matchAll(links)].flatMap(([, path = '', title]) => {
+    if (/^https?:/.test(path)) return []
+    const file = join(folder, path)
+    if (!existsSync(file)) return [`${path} is not there`]
+    if (title === undefined || !path.endsWith('.ts')) return []
+    return titleFault(readFileSync(file, 'utf8'), path, title)
+  })
+}
+
+/** Dots stand for what is left out of a title. */
+function titleFault(source: string, path: string, title: string): readonly string[] {
+  const parts = plain(title).split(/ ?(?:…|\.\.\.) ?/)
+  const isThere = parts.every((part) => plain(source).includes(part))
+  return isThere ? [] : [`${path} has no test "${title}"`]
+}
+
+/** Quotes and line breaks differ between prose and code. */
+function plain(text: string): string {
+  return text.replace(/\\?[’'`]/g, "'").replace(/\s+/g, ' ')
+}
+
+test('every file and every test that the threat model names is there', () => {
+  assert.deepEqual(faultsOf(page), [])
+})
+
+test('a file that is not there and a title that no test has are told', () => {
+  const file = '../../tests/law/threat-model.test.ts'
+  assert.deepEqual(faultsOf(`[a](${file}) "every file and every test", [b](${file})`), [])
+  assert.deepEqual(faultsOf('[a](../nowhere.md)'), ['../nowhere.md is not there'])
+  const absent = ['of a', 'long ago'].join(' time ')
+  assert.deepEqual(faultsOf(`[a](${file}) ("${absent}")`), [`${file} has no test "${absent}"`])
+})
