@@ -79,6 +79,14 @@ export async function accessLines(
         assignment: lastPart(textOf(one, 'roleAssignmentId') ?? ''),
       }
     })
+    const denial = answer['denyAssignment']
+    if (denial !== undefined) {
+      const name = textOf(denial, 'denyAssignmentName') ?? ''
+      const at = textOf(denial, 'scope') ?? ''
+      const assignment = lastPart(textOf(denial, 'denyAssignmentId') ?? '')
+      const reason = `denied by the deny assignment '${name}'`
+      return [{ action, decision, reason, role: '', scope: at, assignment }]
+    }
     if (rows.length > 0) return rows
     const reason = 'no role assignment comes near'
     return [{ action, decision, reason, role: '', scope: '', assignment: '' }]

@@ -185,6 +185,12 @@ export const commonErrors = defineErrors({
       "The client '{client}' with object id '{principalId}' does not have authorization to perform action '{action}' over scope '{scope}', or the scope is invalid. If access was recently granted, get a new token.",
     advice: 'User: have an owner assign a role that grants the action at the scope or above.',
   },
+  DenyAssignmentAuthorizationFailed: {
+    status: 403,
+    message:
+      "The client '{client}' with object id '{principalId}' has permission to perform action '{action}' on scope '{scope}'; however, the access is denied because of the deny assignment with name '{name}' and id '{denyAssignment}' at scope '{denyScope}'.",
+    advice: 'User: ask whoever manages what made the deny assignment, such as a deployment stack.',
+  },
   ControlNotFound: {
     status: 404,
     message: "There is no {kind} '{name}'.",

@@ -53,6 +53,24 @@ export interface Access {
    * where the store can tell without asking, since every request pays for this.
    */
   allows(question: AccessRequest): Verdict | Promise<Verdict>
+  /**
+   * What the principal may not do whatever roles grant; undefined where there is nothing of the kind. Asked of what goes
+   * along with something above it, which nobody asks for by itself. As fresh as `allows`, which heeds the same.
+   */
+  prohibitionsFor?(principal: Principal): Promise<Prohibitions | undefined>
+}
+
+export interface Prohibitions {
+  find(question: Pick<AccessRequest, 'action' | 'scope'>): Prohibition | undefined
+  /** Would roles have granted it? Whoever has no right at all is told of none. */
+  wouldBeGranted(question: Pick<AccessRequest, 'action' | 'scope'>): boolean
+}
+
+export interface Prohibition {
+  readonly name: string
+  /** Of the resource that says so. */
+  readonly id: string
+  readonly scope: string
 }
 
 /** A verdict where nothing of the request or the resource will ever be known: a list, a look elsewhere. */

@@ -7,6 +7,7 @@ import { type Changes, changesBetween, withSecretPaths } from '#activity/changes
 import { type ActivityRecord, type Initiator, toEvent } from '#activity/record.ts'
 import { installationActor } from '#activity/recorded-sql.ts'
 import { type SecretPath, secretPathsOf, secretsInBody } from '#activity/secret-paths.ts'
+import type { Principal } from '#kernel/principal.ts'
 import type { Tx } from '#stores/store.ts'
 import type { CompiledStoredType, CompiledType } from './compiled-type.ts'
 import type { Resource } from './declare/resource.ts'
@@ -25,6 +26,16 @@ export function initiatorOf(
 
 /** What the installation does of its own. */
 export const systemInitiator: Initiator = { principal: installationActor, correlationId: '' }
+
+/** Nobody's request: what the installation brings into being by itself. */
+export const installationPrincipal: Principal = {
+  id: 'system',
+  type: 'ServicePrincipal',
+  tenantId: '',
+  displayName: 'the installation',
+  clientId: '',
+  groups: [],
+}
 
 export function recordActivity(tx: Pick<Tx, 'record'>, record: ActivityRecord): Promise<void> {
   return tx.record(toEvent(record))

@@ -18,14 +18,14 @@ import {
   type Verdict,
 } from './access.ts'
 import { attributesOf, describedRow } from './attributes.ts'
-import { systemInitiator } from './audit.ts'
+import { installationPrincipal, systemInitiator } from './audit.ts'
 import { type Caller, createCaller } from './caller.ts'
 import { createChecker } from './check.ts'
 import type { Provider } from './declare/provider.ts'
 import type { Reader, Resource } from './declare/resource.ts'
 import { createReader, type PlaneDependencies } from './dependencies.ts'
 import { describe } from './describe.ts'
-import { authorizationFailed, GrantDenied } from './grant.ts'
+import { authorizationFailed, GrantDenied, refusalOf } from './grant.ts'
 import type { Guard } from './guard.ts'
 import { familyOfPath, type LocatedRoute, locate } from './locate.ts'
 import { runOperation } from './operations.ts'
@@ -38,6 +38,7 @@ import { runPatch } from './verbs/patch.ts'
 import { runPut } from './verbs/put.ts'
 import { listTracked, runGet, runList, type TrackedPage } from './verbs/read.ts'
 import { replaceTags } from './verbs/replace-tags.ts'
+import { storeAsSystem } from './verbs/store-as-system.ts'
 import { updateAsSystem } from './verbs/update-as-system.ts'
 import { writeComputed } from './verbs/write-computed.ts'
 
@@ -95,6 +96,11 @@ export interface PlaneServices {
   /** Changes what is stored in the installation's own name; what `change` answers is the new model. Was it written? */
   updateAsSystem(id: ResourceId | string, change: (resource: Resource) => unknown): Promise<boolean>
   /**
+   * Writes, in the installation's own name, a resource that requests may not write (a deny assignment): the whole body in
+   * that version, checked as any. Undefined removes it, where it is there.
+   */
+  storeAsSystem(id: ResourceId | string, version: string, body: object | undefined): Promise<void>
+  /**
    * Replaces the tags of a stored resource in a caller's name. That they may was asked before, as a right to tags alone;
    * locks and all else stand in the way as of any PATCH.
    */
@@ -141,6 +147,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     attributesOf: (id) => storedAttributes(deps, id),
     seed: (path, version, body) => seed(deps, path, version, body),
     updateAsSystem: (id, change) => updateAsSystem(deps, id, change),
+    storeAsSystem: (id, version, body) => storeAsSystem(deps, id, version, body),
     replaceTags: (id, tags, by) => replaceTags(deps, id, tags, by),
     isAllowed: async (principal, action, scope) =>
       (await isActive(principal)) &&
@@ -232,6 +239,8 @@ export function createPlane(options: PlaneOptions): RunningPlane {
   }
 }
 
+const deniedCodes = new Set(['AuthorizationFailed', 'DenyAssignmentAuthorizationFailed'])
+
 /** Tells of a refusal for want of a permission, and lets it go on its way. */
 function noteDenied(
   { onDenied }: Pick<PlaneOptions, 'onDenied'>,
@@ -240,7 +249,7 @@ function noteDenied(
   correlationId: string,
 ): (error: unknown) => never {
   return (error) => {
-    if (error instanceof ApiError && error.code === 'AuthorizationFailed') {
+    if (error instanceof ApiError && deniedCodes.has(error.code)) {
       const { action, scope } = route
       const request = error instanceof GrantDenied ? error.request : 'unknown'
       onDenied?.({
@@ -307,7 +316,7 @@ async function denied(
       throw refuse.SubscriptionNotFound({ id: subscription })
     }
   }
-  throw authorizationFailed(route, principal)
+  throw await refusalOf(deps.access, route, principal)
 }
 
 async function storedAttributes(deps: PlaneDependencies, id: ResourceId): Promise<Attributes> {
@@ -315,16 +324,6 @@ async function storedAttributes(deps: PlaneDependencies, id: ResourceId): Promis
   const compiled = row === undefined ? undefined : deps.registry.byKey(row.type)
   if (row === undefined || compiled === undefined) return noAttributes
   return attributesOf(deps, compiled, describedRow(row))
-}
-
-/** Nobody's request: what the installation brings into being by itself. */
-const installation: Principal = {
-  id: 'system',
-  type: 'ServicePrincipal',
-  tenantId: '',
-  displayName: 'the installation',
-  clientId: '',
-  groups: [],
 }
 
 async function seed(
@@ -338,7 +337,7 @@ async function seed(
   if (route.kind !== 'put') throw new Error(`${path} is not the path of a PUT`)
   if ((await deps.store.get(route.id.key)) !== undefined) return
   await runPut(deps, route, {
-    principal: installation,
+    principal: installationPrincipal,
     query,
     body,
     preconditions: {},

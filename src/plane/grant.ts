@@ -5,15 +5,47 @@
 
 import { ApiError, refuse } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
-import type { Attributes, RequestFacts } from './access.ts'
+import type { Access, Attributes, Prohibition, RequestFacts } from './access.ts'
 import type { Route, RunInput } from './plane.ts'
 
-export function authorizationFailed(route: Route, principal: Principal): ApiError {
+export function authorizationFailed(
+  route: Pick<Route, 'action' | 'scope'>,
+  principal: Principal,
+): ApiError {
   return refuse.AuthorizationFailed({
     client: principal.displayName,
     principalId: principal.id,
     action: route.action,
     scope: route.scope.text,
+  })
+}
+
+/** The refusal of an action that was not allowed; one that names the deny assignment where that alone stands in the way. */
+export async function refusalOf(
+  access: Access,
+  route: Pick<Route, 'action' | 'scope'>,
+  principal: Principal,
+): Promise<ApiError> {
+  const prohibitions = await access.prohibitionsFor?.(principal)
+  const found = prohibitions?.find(route)
+  return found !== undefined && prohibitions?.wouldBeGranted(route) === true
+    ? prohibited(route, principal, found)
+    : authorizationFailed(route, principal)
+}
+
+export function prohibited(
+  { action, scope }: Pick<Route, 'action' | 'scope'>,
+  principal: Principal,
+  found: Prohibition,
+): ApiError {
+  return refuse.DenyAssignmentAuthorizationFailed({
+    client: principal.displayName,
+    principalId: principal.id,
+    action,
+    scope: scope.text,
+    name: found.name,
+    denyAssignment: found.id,
+    denyScope: found.scope,
   })
 }
 

@@ -14,9 +14,9 @@ import { noAttributes } from '../access.ts'
 import { attributesOf, describedRow } from '../attributes.ts'
 import { changesOf, initiatorOf, recordActivity } from '../audit.ts'
 import { appendToFeed, type CompiledStoredType, isLongRunning } from '../compiled-type.ts'
-import { contextOf, type PlaneDependencies } from '../dependencies.ts'
+import { contextOf, idOfKey, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, type StoredResource, toWire, writeRow } from '../document.ts'
-import { requireGrant } from '../grant.ts'
+import { prohibited, requireGrant } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import type { WriteRoute } from '../locate.ts'
 import { linkOf, openOperation, readOperation, supersede } from '../operations.ts'
@@ -112,6 +112,7 @@ async function deleteInside(request: DeleteRequest, tx: Tx): Promise<Outcome | u
   const { reader, words } = context
   await askGuards(deps.guards, { id, type: stored.type, effect: 'delete', words, reader })
   await stored.deleteRules?.({ ...context, resource: current })
+  await requireNothingForbidden(request, tx)
   const ordered = reconcile?.background?.endInstead?.(current)
   if (ordered !== undefined) return endInstead(request, tx, current, ordered)
   if (!isLongRunning(compiled)) {
@@ -164,6 +165,32 @@ async function deleteInside(request: DeleteRequest, tx: Tx): Promise<Outcome | u
     operationId: operation.id,
   })
   return { status: 202, operation: linkOf(operation, compiled) }
+}
+
+/** What goes along with it must not be forbidden to the caller. Costs nothing where nothing is. */
+async function requireNothingForbidden(
+  { deps, route, input }: DeleteRequest,
+  tx: Tx,
+): Promise<void> {
+  const prohibitions = await deps.access.prohibitionsFor?.(input.principal)
+  if (prohibitions === undefined) return
+  for (let after: string | undefined; ; ) {
+    const rows = await tx.list({
+      under: route.id.key,
+      ...(after === undefined ? {} : { after }),
+      limit: removalsMax,
+    })
+    for (const row of rows) {
+      const action = deps.registry.byKey(row.type)?.permissions.delete
+      const scope = idOfKey(row.id)
+      const found = action === undefined ? undefined : prohibitions.find({ action, scope })
+      if (action !== undefined && found !== undefined) {
+        throw prohibited({ action, scope }, input.principal, found)
+      }
+    }
+    after = rows.at(-1)?.key
+    if (rows.length < removalsMax) return
+  }
 }
 
 /** Work in the background is told to end; the resource stays, to show how that goes. */

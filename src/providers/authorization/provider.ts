@@ -8,6 +8,7 @@ import { authorizationErrors } from './errors.ts'
 import { publishedVersions } from './published-versions.ts'
 import { checkAccess } from './resources/check-access/resource.ts'
 import { deniedRequests } from './resources/denied-requests/resource.ts'
+import { denyAssignments } from './resources/deny-assignments/resource.ts'
 import { locks } from './resources/locks/resource.ts'
 import { permissions } from './resources/permissions/resource.ts'
 import { providerOperations } from './resources/provider-operations/resource.ts'
@@ -26,6 +27,7 @@ export function authorizationProvider(deps: AuthorizationProviderDependencies): 
     types: [
       roleDefinitions({ words, builtIns, limits, isRoleInUse }),
       roleAssignments({ words, builtIns, limits, directory }),
+      denyAssignments(directory, limits),
       locks(),
       ...(deps.describe === undefined ? [] : [providerOperations(deps.describe)]),
       ...(inspection === undefined

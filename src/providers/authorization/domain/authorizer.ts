@@ -12,13 +12,14 @@ import {
   type AccessRequest,
   type Attributes,
   noAttributes,
+  type Prohibitions,
   type RequestFacts,
   type Verdict,
 } from '#plane/access.ts'
 import type { Reader } from '#plane/declare/resource.ts'
 import type { Permission } from '../resources/role-definitions/model.ts'
 import type { Condition, ConditionFacts } from './conditions/condition.ts'
-import { decide, type Question } from './decide.ts'
+import { decide, denialOf, type Question } from './decide.ts'
 import { type Explanation, explain } from './explain.ts'
 import { createFreshness } from './freshness.ts'
 import type { GrantIndex } from './grant-index.ts'
@@ -128,15 +129,9 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
       principal: standing.attributes,
       narrowly,
     }
-    const decision = decide(question, grants, grants)
-    const verdict: Verdict =
-      typeof decision === 'boolean'
-        ? decision
-        : {
-            holds: (facts) =>
-              !(narrowly && selfGrants.isOne(lower, facts, principalIds, grants)) &&
-              anyHolds(decision, { ...facts, action: lower, principal: standing.attributes }),
-          }
+    const touchesOwn = (facts: RequestFacts): boolean =>
+      narrowly && selfGrants.isOne(lower, facts, principalIds, grants)
+    const verdict = verdictOn(question, grants, touchesOwn)
     if (mayRemember) decisions.set(principal.id, action, scope.key, verdict)
     return verdict
   }
@@ -165,16 +160,20 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   ): Promise<readonly Permission[]> {
     await fresh()
     const standing = await ask(principal)
+    return permissionsOf(loader.loaded(), idsOf(principal, standing), scope)
+  }
+
+  async function prohibitionsFor(principal: Principal): Promise<Prohibitions | undefined> {
+    await fresh()
     const grants = loader.loaded()
-    const made = idsOf(principal, standing).flatMap((id) =>
-      scopeKeys(scope).flatMap((scopeKey) => grants.madeAt(scopeKey)?.get(id) ?? []),
-    )
-    const roleIds = new Set(made.map(({ roleId }) => roleId))
-    return [...roleIds].flatMap((roleId) => grants.permissionsIn(roleId))
+    if (!grants.hasDenials) return undefined
+    const standing = await ask(principal)
+    return prohibitionsIn(grants, idsOf(principal, standing), standing.attributes)
   }
 
   return {
     allows,
+    prohibitionsFor,
     explain: explainOne,
     permissionsAt,
     isRoleInUse: loader.isRoleInUse,
@@ -195,9 +194,11 @@ function explainWith(
   const action = asked.toLowerCase()
   const principalIds = idsOf({ id: principalId, groups }, standing)
   const known = facts.request !== 'unknown' && facts.resource !== 'unknown'
+  const keys = scopeKeys(scope)
   return explain(
     {
-      scopeKeys: scopeKeys(scope),
+      scopeKeys: keys,
+      denial: denialOf({ action, scopeKeys: keys, principalIds }, grants),
       facts: { ...facts, action, principal: standing.attributes },
       touchesOwn:
         known &&
@@ -207,6 +208,52 @@ function explainWith(
     grants.of(principalIds),
     grants,
   )
+}
+
+function verdictOn(
+  question: Question,
+  grants: GrantIndex,
+  touchesOwn: (facts: RequestFacts) => boolean,
+): Verdict {
+  if (denialOf(question, grants) !== undefined) return false
+  const decision = decide(question, grants, grants)
+  if (typeof decision === 'boolean') return decision
+  const { action, principal } = question
+  return {
+    holds: (facts) => !touchesOwn(facts) && anyHolds(decision, { ...facts, action, principal }),
+  }
+}
+
+function permissionsOf(
+  grants: GrantIndex,
+  principalIds: readonly string[],
+  scope: ResourceId,
+): readonly Permission[] {
+  const made = principalIds.flatMap((id) =>
+    scopeKeys(scope).flatMap((scopeKey) => grants.madeAt(scopeKey)?.get(id) ?? []),
+  )
+  const roleIds = new Set(made.map(({ roleId }) => roleId))
+  return [...roleIds].flatMap((roleId) => grants.permissionsIn(roleId))
+}
+
+function prohibitionsIn(
+  grants: GrantIndex,
+  principalIds: readonly string[],
+  attributes: Attributes,
+): Prohibitions {
+  const asked = ({ action, scope }: Pick<AccessRequest, 'action' | 'scope'>): Question => ({
+    action: action.toLowerCase(),
+    scopeKeys: scopeKeys(scope),
+    principalIds,
+    principal: attributes,
+  })
+  return {
+    find(question) {
+      const denial = denialOf(asked(question), grants)
+      return denial && { name: denial.name, id: denial.key, scope: denial.scopeKey }
+    },
+    wouldBeGranted: (question) => decide(asked(question), grants, grants) !== false,
+  }
 }
 
 async function standingIn(

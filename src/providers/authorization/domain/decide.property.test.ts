@@ -10,6 +10,7 @@ import {
   type MemoryReader,
   sampleContext,
 } from '../../testing/memory-reader.ts'
+import { type DenyAssignment, everybody } from '../resources/deny-assignments/model.ts'
 import type { RoleAssignment } from '../resources/role-assignments/model.ts'
 import type { Permission, RoleDefinition } from '../resources/role-definitions/model.ts'
 import { createAuthorizer } from './authorizer.ts'
@@ -62,8 +63,16 @@ interface Fixture {
     readonly scope: number
     readonly condition: ConditionNode | undefined
   }[]
+  readonly denials: readonly {
+    readonly principals: readonly number[]
+    readonly excluded: readonly number[]
+    readonly scope: number
+    readonly onlyHere: boolean
+    readonly permission: Permission
+  }[]
 }
 
+/** One beyond the last stands for everybody. */
 const principals = [...people, ...groups]
 const fixture: fc.Arbitrary<Fixture> = fc.record({
   facts: wholeFacts,
@@ -80,6 +89,16 @@ const fixture: fc.Arbitrary<Fixture> = fc.record({
       condition: fc.option(condition, { nil: undefined }),
     }),
     { maxLength: 6 },
+  ),
+  denials: fc.array(
+    fc.record({
+      principals: fc.uniqueArray(fc.nat(6), { minLength: 1, maxLength: 2 }),
+      excluded: fc.uniqueArray(fc.nat(5), { maxLength: 2 }),
+      scope: fc.nat(scopes.length - 1),
+      onlyHere: fc.boolean(),
+      permission,
+    }),
+    { maxLength: 2 },
   ),
 })
 
@@ -112,6 +131,19 @@ function matches(pattern: string, action: string): boolean {
 /** The decision by brute force, straight from the sentences of facts 2.6. */
 function oracle(given: Fixture, person: string, action: string, scope: string): boolean {
   const who = [person, ...groupsOf(given, person)]
+  const among = (numbers: readonly number[]): boolean =>
+    numbers.some((n) => n === principals.length || who.includes(principals[n] ?? ''))
+  const isDenied = given.denials.some(
+    (denial) =>
+      among(denial.principals) &&
+      !among(denial.excluded) &&
+      (denial.onlyHere
+        ? keyOf(scope) === keyOf(scopes[denial.scope] ?? '')
+        : isWithin(keyOf(scope), keyOf(scopes[denial.scope] ?? ''))) &&
+      denial.permission.actions.some((pattern) => matches(pattern, action)) &&
+      !denial.permission.notActions.some((pattern) => matches(pattern, action)),
+  )
+  if (isDenied) return false
   return given.assignments.some(
     (assignment) =>
       (assignment.condition === undefined ||
@@ -134,6 +166,22 @@ function assignmentPath(scope: number, at: number): string {
   return `${scopes[scope]}/providers/Vendor.Authorization/roleAssignments/${guid(100 + at)}`
 }
 
+function denialPath(scope: number, at: number): string {
+  return `${scopes[scope]}/providers/Vendor.Authorization/denyAssignments/${guid(200 + at)}`
+}
+
+function denialOf({ denials }: Fixture, at: number): DenyAssignment {
+  const { principals: numbers = [], excluded = [], onlyHere = false } = denials[at] ?? {}
+  const one = (n: number) => ({ id: principals[n] ?? everybody, type: 'User' }) as const
+  return {
+    denyAssignmentName: `denial ${at}`,
+    permissions: denials.slice(at, at + 1).map((denial) => denial.permission),
+    doNotApplyToChildScopes: onlyHere,
+    principals: numbers.map(one),
+    excludePrincipals: excluded.map(one),
+  }
+}
+
 function store(reader: MemoryReader, given: Fixture): void {
   given.roles.forEach((permissions, at) => {
     if (permissions === undefined) return
@@ -154,6 +202,9 @@ function store(reader: MemoryReader, given: Fixture): void {
       ...(only === undefined ? {} : { condition: printCondition(only), conditionVersion: '2.0' }),
     }
     reader.put(assignmentPath(scope, at), model)
+  })
+  given.denials.forEach(({ scope }, at) => {
+    reader.put(denialPath(scope, at), denialOf(given, at))
   })
 }
 
@@ -245,6 +296,9 @@ test('after any change of assignments, roles and memberships the next answer is 
         }
         current.assignments.forEach(({ scope }, at) => {
           reader.remove(assignmentPath(scope, at))
+        })
+        current.denials.forEach(({ scope }, at) => {
+          reader.remove(denialPath(scope, at))
         })
         current = next
         directory.changes += 1

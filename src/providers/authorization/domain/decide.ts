@@ -1,7 +1,7 @@
 /**
  * The decision: may one of these principals take this action at a scope? Pure, and deny by default: only an
  * assignment at the scope or above it, of a role that allows the action, makes it true. A condition narrows
- * the assignment it stands on, and nothing here can take away what another assignment gives.
+ * the assignment it stands on. A deny assignment takes away what any assignment gives; nothing else does.
  */
 
 import type { ActionMatcher } from '#kernel/action.ts'
@@ -18,6 +18,24 @@ export interface Grant {
   readonly scopeKey: string
   /** What else must be true for it to count. One that cannot be read is never true. */
   readonly condition: Condition | undefined
+}
+
+/** A deny assignment as far as decisions care. Ids and keys in lower case. */
+export interface Denial {
+  readonly key: string
+  readonly name: string
+  readonly scopeKey: string
+  /** It does not reach what is below its scope. */
+  readonly onlyHere: boolean
+  /** Everybody, where it is undefined. */
+  readonly principalIds: ReadonlySet<string> | undefined
+  readonly excludedIds: ReadonlySet<string>
+  readonly denies: ActionMatcher
+}
+
+export interface Denials {
+  /** Those made at this very scope. */
+  deniedAt(scopeKey: string): readonly Denial[] | undefined
 }
 
 export interface Question {
@@ -44,6 +62,28 @@ export interface Roles {
 }
 
 const none: readonly Grant[] = Object.freeze([])
+
+/** The first that stands in the way, from the root down. */
+export function denialOf(
+  { action, scopeKeys, principalIds }: Pick<Question, 'action' | 'scopeKeys' | 'principalIds'>,
+  denials: Denials,
+): Denial | undefined {
+  const target = scopeKeys.at(-1)
+  for (const scopeKey of scopeKeys) {
+    const found = denials
+      .deniedAt(scopeKey)
+      ?.find(
+        (denial) =>
+          (!denial.onlyHere || scopeKey === target) &&
+          (denial.principalIds === undefined ||
+            principalIds.some((id) => denial.principalIds?.has(id))) &&
+          !principalIds.some((id) => denial.excludedIds.has(id)) &&
+          denial.denies(action),
+      )
+    if (found !== undefined) return found
+  }
+  return undefined
+}
 
 /** Yes, no, or: if any of these conditions turns out to hold. */
 type Decision = boolean | readonly Condition[]

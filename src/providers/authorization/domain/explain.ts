@@ -7,7 +7,7 @@ import { compilePermission } from '#kernel/action.ts'
 import { isWithin } from '#kernel/resource-id.ts'
 import type { Permission } from '../resources/role-definitions/model.ts'
 import type { ConditionFacts } from './conditions/condition.ts'
-import { counts, type Grant, type Roles } from './decide.ts'
+import { counts, type Denial, type Grant, type Roles } from './decide.ts'
 
 type Reason =
   | 'Granted'
@@ -29,13 +29,16 @@ export interface Finding {
 
 export interface Explanation {
   readonly decision: 'Allowed' | 'NotAllowed' | 'Conditional'
-  /** The one that allows it, or those that came nearest, nearest first. */
+  /** What stands in the way whatever is granted. */
+  readonly denial?: Denial
+  /** The one that allows it (or would, but for the denial), or those that came nearest, nearest first. */
   readonly findings: readonly Finding[]
   /** What the conditions were asked about. */
   readonly facts: ConditionFacts
 }
 
 interface Asked {
+  readonly denial: Denial | undefined
   readonly scopeKeys: readonly string[]
   readonly facts: ConditionFacts
   /** Does the request touch what binds the caller? Only said where it is known. */
@@ -57,10 +60,13 @@ const rank: readonly Reason[] = [
 ]
 
 export function explain(asked: Asked, grants: Iterable<Grant>, roles: RolesInFull): Explanation {
-  const { facts } = asked
+  const { facts, denial } = asked
   const findings: Finding[] = []
   for (const grant of grants) findings.push({ grant, reason: reasonOf(asked, grant, roles) })
   const granted = findings.filter(({ reason }) => reason === 'Granted')
+  if (denial !== undefined) {
+    return { decision: 'NotAllowed', denial, findings: granted.slice(0, 1), facts }
+  }
   if (granted.length > 0) return { decision: 'Allowed', findings: granted.slice(0, 1), facts }
   const scopeKey = asked.scopeKeys.at(-1) ?? '/'
   const near = findings

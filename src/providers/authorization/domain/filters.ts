@@ -24,6 +24,16 @@ export interface RoleFilter {
   readonly roleName: string | undefined
 }
 
+interface DenyFilter {
+  readonly atScope: boolean
+  /** In lower case. */
+  readonly name: string | undefined
+  /** `inherited` counts its groups and everybody in, `excludedToo` those it does not hold for. */
+  readonly principal:
+    | { readonly id: string; readonly inherited: boolean; readonly excludedToo: boolean }
+    | undefined
+}
+
 const profile: FilterProfile = withFunctions(lenientProfile, {
   atScope: { parameters: [], result: 'boolean' },
   atScopeAndBelow: { parameters: [], result: 'boolean' },
@@ -32,6 +42,8 @@ const profile: FilterProfile = withFunctions(lenientProfile, {
 
 const assignmentForms =
   "atScope(), principalId eq '{id}', assignedTo('{id}'), and atScope() with one of the others"
+const denyForms =
+  "atScope(), denyAssignmentName eq '{name}', principalId eq '{id}', gdprExportPrincipalId eq '{id}', assignedTo('{id}'), joined by and"
 const roleForms = "atScopeAndBelow(), type eq 'CustomRole', roleName eq '{name}', joined by and"
 
 export function parseAssignmentFilter(text: string): AssignmentFilter {
@@ -53,6 +65,32 @@ export function parseAssignmentFilter(text: string): AssignmentFilter {
   }
   return { atScope, principal }
 }
+
+export function parseDenyFilter(text: string): DenyFilter {
+  let atScope = false
+  let name: string | undefined
+  let principal: DenyFilter['principal']
+  for (const { key, value } of termsOf(text, denyForms)) {
+    if (key === 'atscope()' && !atScope) atScope = true
+    else if (key === 'denyassignmentname' && value !== undefined && name === undefined)
+      name = value.toLowerCase()
+    else if (principalKeys.has(key) && value !== undefined && principal === undefined) {
+      if (!isUuid(value)) throw unsupported(`'${clip(value)}' is not a GUID`)
+      principal = {
+        id: value.toLowerCase(),
+        inherited: key === 'assignedto()',
+        excludedToo: key === 'gdprexportprincipalid',
+      }
+    } else throw unsupported(`expected ${denyForms}`)
+  }
+  return { atScope, name, principal }
+}
+
+const principalKeys: ReadonlySet<string> = new Set([
+  'principalid',
+  'gdprexportprincipalid',
+  'assignedto()',
+])
 
 export function parseRoleFilter(text: string): RoleFilter {
   let below = false

@@ -6,6 +6,11 @@
 import type { ActionMatcher } from '#kernel/action.ts'
 import { nameOf, scopeOf } from '#kernel/resource-id.ts'
 import type { Resource } from '#plane/declare/resource.ts'
+import {
+  compileDenied,
+  type DenyAssignment,
+  everybody,
+} from '../resources/deny-assignments/model.ts'
 import type { RoleAssignment } from '../resources/role-assignments/model.ts'
 import {
   compileRole,
@@ -14,13 +19,16 @@ import {
 } from '../resources/role-definitions/model.ts'
 import type { BuiltInRoles } from './built-in-roles.ts'
 import type { ReadCondition } from './conditions/read.ts'
-import type { Grant, Grants, Roles } from './decide.ts'
+import type { Denial, Denials, Grant, Grants, Roles } from './decide.ts'
 
-export interface GrantIndex extends Grants, Roles {
+export interface GrantIndex extends Grants, Roles, Denials {
+  /** Is anything denied to anybody? */
+  readonly hasDenials: boolean
   permissionsIn(roleId: string): readonly Permission[]
   /** Adds or replaces what a row says. */
   putAssignment(row: Resource<RoleAssignment>): void
   putRole(row: Resource<RoleDefinition>): void
+  putDenial(row: Resource<DenyAssignment>): void
   /** Forgets whatever the key stood for; unknown keys are fine. */
   remove(key: string): void
   isRoleInUse(roleId: string): boolean
@@ -38,6 +46,19 @@ function indexed(role: RoleDefinition): IndexedRole {
   return { allows: compileRole(role), permissions: role.permissions }
 }
 
+function denialIn({ id, model }: Resource<DenyAssignment>): Denial {
+  const principalIds = new Set(model.principals.map((one) => one.id))
+  return {
+    key: id.key,
+    name: model.denyAssignmentName,
+    scopeKey: scopeOf(id).key,
+    onlyHere: model.doNotApplyToChildScopes,
+    principalIds: principalIds.has(everybody) ? undefined : principalIds,
+    excludedIds: new Set(model.excludePrincipals.map((one) => one.id)),
+    denies: compileDenied(model),
+  }
+}
+
 export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCondition): GrantIndex {
   const byKey = new Map<string, Grant>()
   const byScope = new Map<string, Map<string, Grant[]>>()
@@ -45,6 +66,8 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
   const roles = new Map<string, IndexedRole>()
   /** Keys of the rows of custom roles. */
   const roleKeys = new Map<string, string>()
+  const denials = new Map<string, Denial>()
+  const denialsByScope = new Map<string, readonly Denial[]>()
   for (const [roleId, role] of builtIns) roles.set(roleId, indexed(role))
 
   function removeGrant(key: string, grant: Grant): void {
@@ -59,7 +82,16 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
     if (made?.size === 0) byScope.delete(grant.scopeKey)
   }
 
+  function removeDenial({ key, scopeKey }: Denial): void {
+    denials.delete(key)
+    const left = denialsByScope.get(scopeKey)?.filter((one) => one.key !== key) ?? []
+    if (left.length > 0) denialsByScope.set(scopeKey, left)
+    else denialsByScope.delete(scopeKey)
+  }
+
   function remove(key: string): void {
+    const denial = denials.get(key)
+    if (denial !== undefined) removeDenial(denial)
     const grant = byKey.get(key)
     if (grant !== undefined) removeGrant(key, grant)
     const roleId = roleKeys.get(key)
@@ -97,6 +129,17 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
       remove(id.key)
       roleKeys.set(id.key, roleId)
       roles.set(roleId, indexed(model))
+    },
+    putDenial(row) {
+      remove(row.id.key)
+      const denial = denialIn(row)
+      denials.set(denial.key, denial)
+      const here = denialsByScope.get(denial.scopeKey) ?? []
+      denialsByScope.set(denial.scopeKey, [...here, denial])
+    },
+    deniedAt: (scopeKey) => denialsByScope.get(scopeKey),
+    get hasDenials() {
+      return denials.size > 0
     },
     remove,
     madeAt: (scopeKey) => byScope.get(scopeKey),

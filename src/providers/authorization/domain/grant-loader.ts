@@ -3,6 +3,7 @@
 import { parseResourceId } from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { Reader, Resource } from '#plane/declare/resource.ts'
+import { type DenyAssignment, denyAssignmentType } from '../resources/deny-assignments/model.ts'
 import type { RoleAssignment } from '../resources/role-assignments/model.ts'
 import type { RoleDefinition } from '../resources/role-definitions/model.ts'
 import { builtInRoles } from './built-in-roles.ts'
@@ -31,7 +32,11 @@ interface GrantLoader {
 }
 
 const rowsAtOnce = 1000
-const types = ['Authorization/roleDefinitions', 'Authorization/roleAssignments'] as const
+const types = [
+  'Authorization/roleDefinitions',
+  'Authorization/roleAssignments',
+  denyAssignmentType,
+] as const
 
 /** `onChange`: what was decided by the index until now is void. */
 export function createGrantLoader(
@@ -48,6 +53,7 @@ export function createGrantLoader(
 ): GrantLoader {
   const builtIns = builtInRoles(words)
   const roleType = `${qualify(words, 'Authorization').toLowerCase()}/roledefinitions`
+  const denyType = qualify(words, denyAssignmentType).toLowerCase()
   const readCondition = createConditionReader(words, defaultAuthorizationLimits)
   let index: GrantIndex | undefined
 
@@ -94,9 +100,12 @@ export function createGrantLoader(
       return
     }
     const last = parseResourceId(key)?.segments.at(-1)
-    // The feed carries these two types alone, and their models were made by their own `toModel`.
-    if (`${last?.namespace}/${last?.types.join('/')}`.toLowerCase() === roleType) {
+    const type = `${last?.namespace}/${last?.types.join('/')}`.toLowerCase()
+    // The feed carries these three types alone, and their models were made by their own `toModel`.
+    if (type === roleType) {
       into.putRole(row as Resource<RoleDefinition>)
+    } else if (type === denyType) {
+      into.putDenial(row as Resource<DenyAssignment>)
     } else {
       into.putAssignment(row as Resource<RoleAssignment>)
     }

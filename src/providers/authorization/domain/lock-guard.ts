@@ -6,10 +6,10 @@
 
 import { refuse } from '#kernel/error.ts'
 import { isWithin, scopeKeys, scopeOf } from '#kernel/resource-id.ts'
-import { qualify } from '#kernel/vendor.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import type { Guard, GuardRequest } from '#plane/guard.ts'
 import type { Lock } from '../resources/locks/model.ts'
+import { extensionsAt } from './list-around-scope.ts'
 
 export const lockType = 'Authorization/locks'
 
@@ -51,7 +51,7 @@ async function locksAt(
   { reader, words }: GuardRequest,
   scopeKey: string,
 ): Promise<readonly Resource<Lock>[]> {
-  const under = `${scopeKey}/providers/${qualify(words, lockType).toLowerCase()}`
+  const under = extensionsAt(words, lockType, scopeKey)
   const rows = await reader.list({ type: lockType, under, limit: locksAtOnce })
   // Rows of this type were made by its `toModel`. What hangs on a lock lies in the same range.
   return (rows as readonly Resource<Lock>[]).filter((row) => scopeOf(row.id).key === scopeKey)

@@ -11,6 +11,7 @@ import { uuidPattern } from '#kernel/uuid.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { type Attributes, type AttributeValue, noAttributes } from '#plane/access.ts'
 import { type ActionContext, defineActions } from '#plane/declare/action.ts'
+import { added } from '#plane/declare/added.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import { nextTurn } from '#plane/next-turn.ts'
@@ -18,6 +19,7 @@ import type { Authorizer } from '../../domain/authorizer.ts'
 import type { ConditionFacts } from '../../domain/conditions/condition.ts'
 import { partsNotTrue } from '../../domain/conditions/explain.ts'
 import { parseCondition } from '../../domain/conditions/parse.ts'
+import type { Denial } from '../../domain/decide.ts'
 import type { Finding } from '../../domain/explain.ts'
 import type { AuthorizationLimits } from '../../domain/limits.ts'
 import type { RoleAssignment } from '../role-assignments/model.ts'
@@ -72,6 +74,13 @@ const answer = Type.Object({
       accessDecision: Type.Enum(['Allowed', 'NotAllowed', 'Conditional']),
       roleAssignment: Type.Optional(assignment),
       nearest: Type.Optional(Type.Array(assignment)),
+      denyAssignment: added(
+        Type.Object({
+          denyAssignmentId: Type.String(),
+          denyAssignmentName: Type.String(),
+          scope: Type.String(),
+        }),
+      ),
     }),
   ),
 })
@@ -132,10 +141,15 @@ async function check(
     value.push({
       action,
       accessDecision: found.decision,
+      ...(found.denial === undefined ? {} : { denyAssignment: denied(found.denial) }),
       ...(found.decision === 'Allowed' ? { roleAssignment: shown[0] } : { nearest: shown }),
     })
   }
   return { value }
+}
+
+function denied({ key, name, scopeKey }: Denial): object {
+  return { denyAssignmentId: key, denyAssignmentName: name, scope: scopeKey }
 }
 
 async function requireRight(context: Context, scope: ResourceId): Promise<void> {

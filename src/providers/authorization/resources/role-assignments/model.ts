@@ -38,9 +38,3 @@ export function roleIdIn(text: string, words: VendorWords): string | undefined {
 export function assignmentUniqueKey(id: ResourceId, assignment: RoleAssignment): string {
   return `authorization/assignment/${assignment.principalId}/${assignment.roleId}${scopeOf(id).key}`
 }
-
-/** The prefix of the keys of all assignments made exactly at a scope. */
-export function assignmentsAt(words: VendorWords, scopeKey: string): string {
-  const namespace = qualify(words, 'Authorization').toLowerCase()
-  return `${scopeKey === '/' ? '' : scopeKey}/providers/${namespace}/roleassignments`
-}

@@ -11,9 +11,10 @@ import type { ConditionProblem } from '../../domain/conditions/problem.ts'
 import { conditionVersion as languageVersion } from '../../domain/conditions/read.ts'
 import { findRole } from '../../domain/find-role.ts'
 import type { AuthorizationLimits } from '../../domain/limits.ts'
+import { extensionsAt } from '../../domain/list-around-scope.ts'
 import { authorizationProblem, refuseAuthorization } from '../../errors.ts'
 import { isAssignableAt } from '../role-definitions/model.ts'
-import { assignmentsAt, type RoleAssignment } from './model.ts'
+import type { RoleAssignment } from './model.ts'
 
 export async function roleAssignmentRules(
   context: RuleContext<RoleAssignment>,
@@ -172,7 +173,7 @@ async function limitProblems(
     under = subscriptionIdOf(subscription)
     limit = limits.assignmentsPerSubscriptionMax
   } else if (isManagementGroup(scope, qualify(words, 'Management'))) {
-    under = assignmentsAt(words, scope.key)
+    under = extensionsAt(words, 'Authorization/roleAssignments', scope.key)
     limit = limits.assignmentsPerManagementGroupMax
   } else {
     return []

@@ -1,0 +1,98 @@
+/**
+ * Lists of extensions that are inherited (assignments): those above a scope from the root down, then those at and below
+ * it in order of id. Each part is a range of keys, so a page costs the page; with a filter it looks at a bounded number
+ * of rows.
+ */
+
+import { refuse } from '#kernel/error.ts'
+import { scopeKeys, scopeOf } from '#kernel/resource-id.ts'
+import { qualify, type VendorWords } from '#kernel/vendor.ts'
+import type { Resource } from '#plane/declare/resource.ts'
+import type { ListContext, ListPage } from '#plane/declare/wire.ts'
+import type { AuthorizationLimits } from './limits.ts'
+
+interface Listed<M> {
+  /** `Authorization/roleAssignments`. Rows of it were made by its own `toModel`. */
+  readonly type: string
+  /** Leaves out what is below the scope. */
+  readonly atScope: boolean
+  isWanted?(resource: Resource<M>): boolean
+}
+
+const rowsAtOnce = 500
+
+export async function listAroundScope<M>(
+  context: ListContext,
+  limits: AuthorizationLimits,
+  { type, atScope, isWanted }: Listed<M>,
+): Promise<ListPage<Resource<M>>> {
+  const ranges = rangesOf(context, type, atScope)
+  const items: Resource<M>[] = []
+  let { range, after } = parseCursor(context.cursor, ranges.length)
+  let budget = Math.max(limits.scanRowsMax, context.limit + 1)
+  while (range < ranges.length) {
+    const size = Math.min(budget, isWanted === undefined ? context.limit + 1 : rowsAtOnce)
+    if (size <= 0) return { items, next: cursorOf(range, after) }
+    const { under, exactly } = ranges[range] ?? { under: '/', exactly: undefined }
+    const rows = await context.reader.list({
+      type,
+      under,
+      ...(after === '' ? {} : { after }),
+      limit: size,
+    })
+    budget -= rows.length
+    for (const row of rows as readonly Resource<M>[]) {
+      // An assignment may hang on another assignment, whose key then lies in the same range.
+      const inRange = exactly === undefined || scopeOf(row.id).key === exactly
+      if (inRange && (isWanted?.(row) ?? true)) {
+        // The first one that no longer fits proves that there is a next page.
+        if (items.length === context.limit) return { items, next: cursorOf(range, after) }
+        items.push(row)
+      }
+      after = row.id.key
+    }
+    if (rows.length < size) {
+      range += 1
+      after = ''
+    }
+  }
+  return { items }
+}
+
+/** The prefix of the keys of all of a type that hang exactly on a scope. */
+export function extensionsAt(words: VendorWords, type: string, scopeKey: string): string {
+  return `${scopeKey === '/' ? '' : scopeKey}/providers/${qualify(words, type).toLowerCase()}`
+}
+
+/** The keys below `under`; with `exactly`, only those that hang on that very scope. */
+interface Range {
+  readonly under: string
+  readonly exactly: string | undefined
+}
+
+/** In the order of the list: each scope above, then the scope itself with or without what is below. */
+function rangesOf(
+  { words, parent }: Pick<ListContext, 'words' | 'parent'>,
+  type: string,
+  atScope: boolean,
+): readonly Range[] {
+  const scopes = scopeKeys(parent)
+  return scopes.map((scopeKey, at) =>
+    at === scopes.length - 1 && !atScope
+      ? { under: scopeKey, exactly: undefined }
+      : { under: extensionsAt(words, type, scopeKey), exactly: scopeKey },
+  )
+}
+
+/** `{range}|{last key}`: signed by the plane, so a malformed one was made for another list. */
+function cursorOf(range: number, after: string): string {
+  return `${range}|${after}`
+}
+
+function parseCursor(cursor: string | undefined, ranges: number): { range: number; after: string } {
+  if (cursor === undefined) return { range: 0, after: '' }
+  const [, number, after] = /^(\d{1,3})\|(.*)$/s.exec(cursor) ?? []
+  const range = Number(number)
+  if (after === undefined || !(range < ranges)) throw refuse.InvalidContinuationToken()
+  return { range, after }
+}

@@ -1,0 +1,41 @@
+/** A deny assignment: actions that principals may not take at a scope, whatever their roles grant. */
+
+import { type ActionMatcher, compilePermission } from '#kernel/action.ts'
+import type { Permission } from '../role-definitions/model.ts'
+
+export const denyAssignmentType = 'Authorization/denyAssignments'
+
+/** The principal that stands for everybody, those who do not exist yet included. */
+export const everybody = '00000000-0000-0000-0000-000000000000'
+
+export const denyPrincipalTypes = [
+  'SystemDefined',
+  'User',
+  'Group',
+  'ServicePrincipal',
+  'ForeignGroup',
+  'Device',
+] as const
+
+export interface DenyPrincipal {
+  /** A GUID in lower case. */
+  readonly id: string
+  readonly type: (typeof denyPrincipalTypes)[number]
+  readonly displayName?: string
+}
+
+export interface DenyAssignment {
+  readonly denyAssignmentName: string
+  readonly description?: string
+  readonly permissions: readonly Permission[]
+  /** It holds at its very scope alone. */
+  readonly doNotApplyToChildScopes: boolean
+  readonly principals: readonly DenyPrincipal[]
+  readonly excludePrincipals: readonly DenyPrincipal[]
+}
+
+/** Which actions (lower case) it takes: the union over its permissions. */
+export function compileDenied({ permissions }: Pick<DenyAssignment, 'permissions'>): ActionMatcher {
+  const matchers = permissions.map((one) => compilePermission(one.actions, one.notActions))
+  return (action) => matchers.some((matches) => matches(action))
+}
