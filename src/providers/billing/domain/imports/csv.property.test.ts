@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { fc } from '../../../../../tests/property.ts'
-import { readCsvRecords } from './csv.ts'
+import { readCsvRecords, recordLengthMax } from './csv.ts'
 
 const cell = fc.oneof(
   fc.string({ maxLength: 8 }),
@@ -33,7 +33,10 @@ test('what is written as CSV is read as it was, with the line each record begins
           line += shown.split('\n').length
           return shown === '' ? [] : [{ line: here, cells }]
         })
-        assert.deepEqual(readCsvRecords(text, 10), expected)
+        assert.deepEqual(
+          [...readCsvRecords(text, 10)].map(({ length: _, ...one }) => one),
+          expected,
+        )
       },
     ),
     { numRuns: 2000 },
@@ -53,7 +56,7 @@ test('where another reader reads a text, ours reads the same', () => {
         return
       }
       read++
-      const records = readCsvRecords(given, 1)
+      const records = [...readCsvRecords(given, 1)]
       assert.deepEqual(
         records.map((one) => ('cells' in one ? one.cells : one.reason)),
         expected,
@@ -66,7 +69,7 @@ test('where another reader reads a text, ours reads the same', () => {
 
 test('a quote out of place costs its line, and nothing else', () => {
   const shown = (text: string): readonly unknown[] =>
-    readCsvRecords(text, 1).map((one) => ('cells' in one ? one.cells : one.line))
+    [...readCsvRecords(text, 1)].map((one) => ('cells' in one ? one.cells : one.line))
   assert.deepEqual(shown('a,b\n5" wide,1\nc,d'), [['a', 'b'], 2, ['c', 'd']])
   assert.deepEqual(shown('a,b\n"open,1\nc,d\n'), [['a', 'b'], 2, ['c', 'd']])
   assert.deepEqual(shown('"a"x,b\n"c",d'), [1, ['c', 'd']])
@@ -77,7 +80,14 @@ test('a text of quotes out of place is read in a time that grows with it, not wi
   const lines = 50_000
   // A million times ten characters read in vain would take minutes; the runner's own limit would tell.
   for (const line of ['"a""', '",",', '"",""x', '"""', ',"""', '"']) {
-    const records = readCsvRecords(`${line}\n`.repeat(lines), 1)
+    const records = [...readCsvRecords(`${line}\n`.repeat(lines), 1)]
     assert.ok(records.length >= lines / 2 - 1 && records.length <= lines, line)
+  }
+})
+
+test('a record is bounded, quoted or not, and costs its line alone', () => {
+  for (const long of [`a${','.repeat(recordLengthMax)}`, `"${'x,'.repeat(recordLengthMax)}",1`]) {
+    const reasons = [...readCsvRecords(`${long}\na,b\n`, 1)].map((one) => 'reason' in one)
+    assert.deepEqual(reasons, [true, false])
   }
 })

@@ -3,17 +3,21 @@
  * other record; knows no columns.
  */
 
+/** Characters of one record: some hundred times what a transaction has. */
+export const recordLengthMax = 128 * 1024
+export const recordTooLong = `it is longer than ${recordLengthMax} characters`
+
+/** `length`: characters it has in the text. */
 type CsvRecord =
-  | { readonly line: number; readonly cells: readonly string[] }
-  | { readonly line: number; readonly reason: string }
+  | { readonly line: number; readonly length: number; readonly cells: readonly string[] }
+  | { readonly line: number; readonly length: number; readonly reason: string }
 
 /**
- * Of whole records: the text begins and ends between two. Lines without a character are no records. A line with an
- * odd number of quotes may be read on in vain, but no further than to the next such line: the text is read twice at
- * the most, whatever is in it.
+ * Of whole records, read as they are asked for: the text begins and ends between two. Lines without a character are no
+ * records. A line with an odd number of quotes may be read on in vain, but no further than to the next such line: the
+ * text is read twice at the most, whatever is in it.
  */
-export function readCsvRecords(text: string, firstLine: number): readonly CsvRecord[] {
-  const records: CsvRecord[] = []
+export function* readCsvRecords(text: string, firstLine: number): Generator<CsvRecord, void> {
   let quote = text.indexOf('"')
   for (let at = 0, line = firstLine; at < text.length; ) {
     const newline = text.indexOf('\n', at)
@@ -21,23 +25,24 @@ export function readCsvRecords(text: string, firstLine: number): readonly CsvRec
     if (quote >= 0 && quote < at) quote = text.indexOf('"', at)
     if (quote < 0 || quote > end) {
       const content = text.slice(at, end > at && text[end - 1] === '\r' ? end - 1 : end)
-      if (content !== '') records.push({ line, cells: content.split(',') })
+      const { length } = content
+      if (length > recordLengthMax) yield { line, length, reason: recordTooLong }
+      else if (length > 0) yield { line, length, cells: content.split(',') }
       at = end + 1
       line++
       continue
     }
     const read = readQuoted(text, at)
     if ('cells' in read) {
-      records.push({ line, cells: read.cells })
+      yield { line, length: read.next - at, cells: read.cells }
       at = read.next
       line += read.lines
       continue
     }
-    records.push({ line, reason: read.reason })
+    yield { line, length: end - at, reason: read.reason }
     at = end + 1
     line++
   }
-  return records
 }
 
 type Quoted =
@@ -51,6 +56,7 @@ function readQuoted(text: string, from: number): Quoted {
   for (let at = from; ; at++) {
     const cell = text[at] === '"' ? quotedCell(text, at) : bareCell(text, at)
     if ('reason' in cell) return cell
+    if (cell.next - from > recordLengthMax) return { reason: recordTooLong }
     cells.push(cell.text)
     lines += cell.lines
     at = cell.next

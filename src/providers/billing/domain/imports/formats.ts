@@ -3,40 +3,49 @@
  * FOCUS specification. Each record becomes an object in the contract's shape; what is wrong with one is told of it.
  */
 
+import { jsonExcess } from '#kernel/json-size.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { invoicePattern } from '../names.ts'
-import { readCsvRecords } from './csv.ts'
+import { readCsvRecords, recordLengthMax, recordTooLong } from './csv.ts'
 
 export const importFormats = ['ndjson', 'csv', 'focus'] as const
 export type ImportFormat = (typeof importFormats)[number]
 
-type ImportedRecord =
-  | { readonly line: number; readonly transaction: object }
-  | { readonly line: number; readonly column: string; readonly reason: string }
+/** `length`: characters it has in the file, roughly what it costs to read. */
+type ImportedRecord = { readonly line: number; readonly length: number } & (
+  | { readonly transaction: object }
+  | { readonly column: string; readonly reason: string }
+)
 
-/** The records of a piece of a file that begins and ends between records. `firstLine` counts from 1. */
+/**
+ * The records of a piece of a file that begins and ends between records, each read when it is asked for. `firstLine`
+ * counts from 1.
+ */
 export function readRecords(
   format: ImportFormat,
   header: string,
   text: string,
   firstLine: number,
-): readonly ImportedRecord[] {
+): Generator<ImportedRecord, void> {
   return format === 'ndjson' ? readLines(text, firstLine) : readCsv(format, header, text, firstLine)
 }
 
-function readLines(text: string, firstLine: number): readonly ImportedRecord[] {
-  const records: ImportedRecord[] = []
+/** Of one record, whose text the limits of a body do not look into. */
+const recordSize = { depthMax: 8, membersMax: 5_000, propertiesMax: 1_000 }
+
+function* readLines(text: string, firstLine: number): Generator<ImportedRecord, void> {
   for (const [at, one] of text.split('\n').entries()) {
-    const line = firstLine + at
     if (one.trim() === '') continue
-    const transaction = parseJson(one)
-    records.push(
-      isJsonObject(transaction)
-        ? { line, transaction }
-        : { line, column: '', reason: 'expected an object of JSON' },
-    )
+    const here = { line: firstLine + at, length: one.length, column: '' }
+    if (one.length > recordLengthMax) yield { ...here, reason: recordTooLong }
+    else if (jsonExcess(Buffer.from(one), recordSize) !== undefined) {
+      yield { ...here, reason: 'it is deeper than a transaction, or has more in it' }
+    } else {
+      const transaction = parseJson(one)
+      if (isJsonObject(transaction)) yield { ...here, transaction }
+      else yield { ...here, reason: 'expected an object of JSON' }
+    }
   }
-  return records
 }
 
 function parseJson(text: string): unknown {
@@ -48,32 +57,36 @@ function parseJson(text: string): unknown {
   }
 }
 
-function readCsv(
+function* readCsv(
   format: 'csv' | 'focus',
   header: string,
   text: string,
   firstLine: number,
-): readonly ImportedRecord[] {
+): Generator<ImportedRecord, void> {
   const columns = readHeader(header)
   const places = placesOf(columns)
   const positions = new Map(columns.map((column, at) => [column, at]))
-  return readCsvRecords(text, firstLine).map((record) => {
-    const { line } = record
-    if ('reason' in record) return { line, column: '', reason: `not CSV: ${record.reason}` }
+  for (const record of readCsvRecords(text, firstLine)) {
+    const { line, length } = record
+    const here = { line, length, column: '' }
+    if ('reason' in record) {
+      yield { ...here, reason: `not CSV: ${record.reason}` }
+      continue
+    }
     const { cells } = record
     if (cells.length !== columns.length) {
-      const reason = `expected ${columns.length} cells, found ${cells.length}`
-      return { line, column: '', reason }
+      yield { ...here, reason: `expected ${columns.length} cells, found ${cells.length}` }
+    } else if (format === 'csv') yield { ...here, transaction: nested(places, cells) }
+    else {
+      const cell = (name: string): string | undefined => cells[positions.get(name) ?? -1]
+      yield { ...here, transaction: ofFocus(cell) }
     }
-    if (format === 'csv') return { line, transaction: nested(places, cells) }
-    const cell = (name: string): string | undefined => cells[positions.get(name) ?? -1]
-    return { line, transaction: ofFocus(cell) }
-  })
+  }
 }
 
 /** None where it is no CSV: nothing fits it then. */
 function readHeader(header: string): readonly string[] {
-  const [first] = readCsvRecords(header.replace(/^\uFEFF/, ''), 1)
+  const { value: first } = readCsvRecords(header.replace(/^\uFEFF/, ''), 1).next()
   return first !== undefined && 'cells' in first ? first.cells.map((name) => name.trim()) : []
 }
 
@@ -84,7 +97,13 @@ interface Place {
   readonly name: string
 }
 
-/** `properties/subTotal/value` and the like, with slashes or dots; of two columns of one name the last counts. */
+/** No property of a transaction is deeper. */
+const levelsMax = 2
+
+/**
+ * `properties/subTotal/value` and the like, with slashes or dots; of two columns of one name the last counts. A deeper
+ * one is in no contract, as others that are unknown.
+ */
 function placesOf(columns: readonly string[]): readonly Place[] {
   return [...new Map(columns.map((column, at) => [column, at]))].flatMap(([column, at]) => {
     // A dot may be part of a tag's name.
@@ -92,7 +111,7 @@ function placesOf(columns: readonly string[]): readonly Place[] {
     if (path[0] === 'properties') path.shift()
     const name = path.at(-1)
     // Such a name would be no data to the language, and is none to the contract.
-    if (name === undefined || path.includes('__proto__')) return []
+    if (name === undefined || path.length > levelsMax || path.includes('__proto__')) return []
     return [{ at, parents: path.slice(0, -1), name }]
   })
 }

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { fc } from '../../../../../tests/property.ts'
 import { account, profile, type Started, startBilling, type Wire } from '../../testing/start.ts'
+import { readRecords } from './formats.ts'
 
 const send = (started: Started, more: object): Promise<Wire> =>
   started.post(`${profile}/importTransactions`, {
@@ -158,6 +159,42 @@ test('more records than one transaction may record are refused before any is', a
   const at = { format: 'csv', header: 'date,transactionAmount', text }
   await assert.rejects(send(started, at), refused)
   await assert.rejects(send(started, { ...at, text: '\n'.repeat(20_000) }), refused)
+})
+
+test('records deeper or wider than a transaction are refused, and others have their turns meanwhile', async () => {
+  await using started = await startBilling()
+  const reasonsOf = async (more: object): Promise<readonly string[]> => {
+    const { refused } = await send(started, { name: `f${seed++}`, ...more })
+    assert.ok(JSON.stringify(refused).length < 500_000, 'the answer is bounded')
+    return refused.map(({ reason }: Wire) => reason)
+  }
+  let seed = 0
+  // One column of ten thousand levels made as many objects of each record.
+  const deep = Array.from({ length: 9_000 }, () => 'a').join('/')
+  const [first] = readRecords('csv', `${deep},date`, 'x,1\n', 2)
+  assert.deepEqual(first, { line: 2, length: 3, column: '', transaction: { date: '1' } })
+  const json = [
+    `{"tags":${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}}`,
+    `{"date":[${'[],'.repeat(20_000)}1]}`,
+    `{"tags":{${Array.from({ length: 2_000 }, (_, at) => `"k${at}":"x"`).join()}}}`,
+    `{"date":"${'x'.repeat(200_000)}"}`,
+  ]
+  for (const reason of await reasonsOf({ text: json.join('\n') })) {
+    assert.match(reason, /deeper than a transaction|longer than 131072/)
+  }
+  const columns = Array.from({ length: 1_800 }, (_, at) => `tags/t${at}`)
+  const running = { isOver: false }
+  const wide = reasonsOf({
+    format: 'csv',
+    header: columns.join(),
+    text: `${columns.map(() => 'x').join()}\n`.repeat(100),
+  }).finally(() => {
+    running.isOver = true
+  })
+  let turns = 0
+  for (; !running.isOver; turns++) await new Promise((resolve) => setImmediate(resolve))
+  assert.equal((await wide).length, 100)
+  assert.ok(turns >= 20, `${turns} turns`)
 })
 
 test('no text of a file and no query makes it fail but by a refusal', async () => {

@@ -172,8 +172,9 @@ interface ReadPiece {
   readonly refused: readonly Refused[]
 }
 
-/** Between so many records others have their turn. */
-const recordsPerTurn = 1000
+/** Characters of records between which others have their turn; a record counts for some more than it has. */
+const charactersPerTurn = 16 * 1024
+const ownCharacters = 128
 
 async function readPiece(piece: Piece): Promise<ReadPiece> {
   const { ledger, place, given, currency, profileName, recordedBy } = piece
@@ -192,12 +193,17 @@ async function readPiece(piece: Piece): Promise<ReadPiece> {
   const max = ledger.limits.importRecordsMax
   // A record may have line ends in its texts; where most of them are texts, it is no file of transactions.
   if (linesIn(given.text, 10 * max) >= 10 * max) throw tooMany(max)
-  const records = readRecords(format, given.header ?? '', given.text, given.firstLine)
-  if (records.length > max) throw tooMany(max)
-  for (const [at, one] of records.entries()) {
-    if (at % recordsPerTurn === recordsPerTurn - 1) await nextTurn()
+  let count = 0
+  let sinceTurn = 0
+  for (const one of readRecords(format, given.header ?? '', given.text, given.firstLine)) {
+    if (++count > max) throw tooMany(max)
+    sinceTurn += one.length + ownCharacters
+    if (sinceTurn >= charactersPerTurn) {
+      sinceTurn = 0
+      await nextTurn()
+    }
     if ('reason' in one) {
-      refused.push(one)
+      refused.push({ line: one.line, column: one.column, reason: one.reason })
       continue
     }
     const read = readTransaction(one.transaction, one.line)
