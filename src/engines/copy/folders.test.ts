@@ -21,6 +21,7 @@ import { failure, large, objectsContract, runTask, taskOf } from './contract.ts'
 import type { FolderLocation } from './engine.ts'
 import { swapFolders, swapPrograms } from './files/atomic-swap.ts'
 import { FolderSink } from './files/folder-sink.ts'
+import { FolderSource } from './files/folder-source.ts'
 import { folderPair } from './testing/folder-pair.ts'
 import { inlineEngine } from './testing/inline-engine.ts'
 import { MemoryManifest } from './testing/memory-journal.ts'
@@ -132,6 +133,46 @@ test('paths do not leave their root, links are not followed', async () => {
   const linked = await failure(runTask(inlineEngine(), taskOf(pair, 'full', manifest), manifest))
   assert.equal(linked.code, 'PathRefused')
   assert.deepEqual(readdirSync(join(pair.folder, 'elsewhere')), [])
+})
+
+test('a folder that is exchanged for a link while it is copied leads nowhere else', async () => {
+  await using pair = folderPair()
+  const outside = join(pair.folder, 'outside')
+  mkdirSync(outside)
+  writeFileSync(join(outside, 'key'), 'secret')
+  await pair.write('d/one', Buffer.from('1'))
+  await pair.write('d/key', Buffer.from('mine'))
+  const manifest = new MemoryManifest()
+  await runTask(inlineEngine(), taskOf(pair, 'full', manifest), manifest)
+  const { source: from, target: to } = pair
+  assert.ok(from.kind === 'folder' && to.kind === 'folder')
+  const exchange = (side: string): void => {
+    const folder = join(pair.folder, side, 'data/x/d')
+    renameSync(folder, `${folder}-away`)
+    symlinkSync(outside, folder)
+  }
+  await using source = new FolderSource(from)
+  const items = [...source.list()].flat()
+  exchange('from')
+  assert.equal(await source.look('d/key').catch(() => undefined), undefined)
+  await using other = new FolderSource(from)
+  const { ino, size, mtimeNs } = statSync(join(outside, 'key'), { bigint: true })
+  const etag = [mtimeNs, size, ino].map((one) => one.toString(36)).join('-')
+  const led = { key: 'd/key', size: Number(size), etag, modified: 0 }
+  assert.throws(() => other.whole(led))
+  await assert.rejects(other.open(led, 0).next())
+  assert.deepEqual(items.map(({ key }) => key).sort(), ['d/key', 'd/one'])
+  const task = { ...taskOf(pair, 'incremental', manifest), owned: true }
+  await using sink = new FolderSink(to, task)
+  await sink.prepare()
+  const item = (key: string) => ({ key, size: 3, etag: 'e', modified: 1 })
+  sink.putWhole(item('d/before'), Buffer.from('new'))
+  exchange('to')
+  sink.putWhole(item('d/after'), Buffer.from('new'))
+  await using later = new FolderSink(to, task)
+  await later.prepare()
+  assert.throws(() => later.putWhole(item('d/later'), Buffer.from('new')), /goes through a link/)
+  assert.deepEqual(readdirSync(outside), ['key'])
 })
 
 test('an item that changes is read again once; twice, and its data set fails alone', async () => {

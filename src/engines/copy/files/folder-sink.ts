@@ -19,14 +19,15 @@ import {
   writeSync,
 } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CopyFailure, type CopyTask, type FolderLocation } from '../engine.ts'
 import { checkedPath, stageFolder } from '../names.ts'
 import type { ListedItem, ObjectSink, Upload } from '../objects.ts'
 import { swapFolders } from './atomic-swap.ts'
 import { filesAtOnce } from './folder-source.ts'
-import { refuseLinks, type SafePath, safePath } from './safe-path.ts'
+import { HeldFolders } from './held-folders.ts'
+import { placeOf, safePath } from './safe-path.ts'
 
 const readBytes = 4 * 1024 * 1024
 const { O_CREAT, O_NOFOLLOW, O_RDWR, O_TRUNC, O_WRONLY } = constants
@@ -47,34 +48,38 @@ export class FolderSink implements ObjectSink {
   readonly width = filesAtOnce
   readonly #location: FolderLocation
   readonly #task: CopyTask
-  readonly #at: SafePath
+  readonly #folders: HeldFolders
+  /** What stays held until the end: the stages, and the one of this run. */
+  readonly #stages: HeldFolders
+  /** Below the root. */
+  readonly #place: readonly string[]
   /** All that is unfinished of this run. */
-  readonly #stage: string
+  readonly #run: string
   readonly #staged: boolean
-  readonly #made = new Set<string>()
   #resumed = false
 
   constructor(location: FolderLocation, task: CopyTask) {
     this.#location = location
     this.#task = task
-    this.#at = safePath(location)
-    this.#stage = join(this.#at.root, stageFolder, `${task.token}-${task.run}`)
+    const { root } = safePath(location)
+    this.#folders = new HeldFolders(root)
+    this.#stages = new HeldFolders(root)
+    this.#place = placeOf(location)
+    this.#run = `${task.token}-${task.run}`
     this.#staged = task.mode === 'full' || !task.owned
   }
 
   async prepare(): Promise<'ready' | 'published'> {
-    const stages = join(this.#at.root, stageFolder)
-    refuseLinks(this.#at.root, stages, stageFolder)
-    mkdirSync(stages, { recursive: true })
+    const stages = this.#stages.folder([stageFolder], true)
     for (const name of readdirSync(stages)) {
-      if (name.startsWith(`${this.#task.token}-`) && join(stages, name) !== this.#stage) {
+      if (name.startsWith(`${this.#task.token}-`) && name !== this.#run) {
         this.#putBack(join(stages, name, 'old'))
         rmSync(join(stages, name), { recursive: true, force: true })
       }
     }
-    if (existsSync(this.#stage)) {
+    if (existsSync(this.#stage())) {
       this.#resumed = true
-      const next = this.#nextOf(this.#stage)
+      const next = this.#nextOf(this.#stage())
       if (next !== undefined) {
         // It had begun to take its place: whether it has, its number tells.
         this.#takePlace(next)
@@ -85,18 +90,27 @@ export class FolderSink implements ObjectSink {
       if (isMoved && this.#location.shape === 'tree') return 'published'
     } else {
       if (!this.#task.owned) this.#requireEmpty()
-      const fresh = `${this.#stage}.new`
+      const fresh = `${this.#stage()}.new`
       mkdirSync(join(fresh, 'data'), { recursive: true })
-      renameSync(fresh, this.#stage)
+      renameSync(fresh, this.#stage())
     }
     return 'ready'
   }
 
+  /** Of this run, in the folder of all stages, which is held. */
+  #stage(): string {
+    return this.#stages.at([stageFolder, this.#run])
+  }
+
+  /** Where the target stands; the folders above it are made. */
+  #target(): string {
+    return this.#folders.at(this.#place, true)
+  }
+
   /** A run that was cut off between the two renames of its publishing, and never taken up, left the target away. */
   #putBack(old: string): void {
-    if (existsSync(this.#at.path) || !existsSync(old)) return
-    mkdirSync(dirname(this.#at.path), { recursive: true })
-    renameSync(old, this.#at.path)
+    if (existsSync(this.#target()) || !existsSync(old)) return
+    renameSync(old, this.#target())
   }
 
   has(item: ListedItem): boolean {
@@ -107,10 +121,8 @@ export class FolderSink implements ObjectSink {
   }
 
   putWhole(item: ListedItem, bytes: Uint8Array): void {
-    const goal = this.#goal(item.key)
-    this.#folderOf(goal, item.key)
-    const path = this.#staged ? goal : join(this.#stage, 'next')
     this.#translated(item.key, () => {
+      const path = this.#staged ? this.#goal(item.key) : join(this.#stage(), 'next')
       const file = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o666)
       try {
         let at = 0
@@ -119,15 +131,13 @@ export class FolderSink implements ObjectSink {
       } finally {
         closeSync(file)
       }
-      if (path !== goal) renameSync(path, goal)
+      if (!this.#staged) renameSync(path, this.#goal(item.key))
     })
   }
 
   async begin(item: ListedItem, offset: number): Promise<Upload> {
-    const goal = this.#goal(item.key)
-    this.#folderOf(goal, item.key)
     const name = createHash('sha256').update(`${item.key}\n${item.etag}`).digest('hex')
-    const part = join(this.#stage, `${name.slice(0, 32)}.part`)
+    const part = join(this.#stages.folder([stageFolder, this.#run]), `${name.slice(0, 32)}.part`)
     const file = await open(part, O_RDWR | O_CREAT | O_NOFOLLOW, 0o666)
     const { size } = await file.stat()
     const kept = size >= offset ? offset : 0
@@ -166,7 +176,7 @@ export class FolderSink implements ObjectSink {
       finish: async () => {
         await file.utimes(item.modified / 1000, item.modified / 1000)
         await close()
-        this.#translated(item.key, () => renameSync(part, goal))
+        this.#translated(item.key, () => renameSync(part, this.#goal(item.key)))
       },
       close,
     }
@@ -174,23 +184,17 @@ export class FolderSink implements ObjectSink {
 
   /** Its place is taken in one step where the system can, and in two renames where not (decision 0025). */
   async publish(): Promise<void> {
-    if (this.#staged) {
-      mkdirSync(dirname(this.#at.path), { recursive: true })
-      refuseLinks(this.#at.root, this.#at.path, this.#location.path)
-      const data = this.#data()
-      if (this.#location.shape === 'file') {
-        if (existsSync(data))
-          this.#translated(this.#location.path, () => renameSync(data, this.#at.path))
-      } else if (existsSync(data)) {
-        this.#translated(this.#location.path, () => {
-          if (!existsSync(this.#at.path)) return renameSync(data, this.#at.path)
-          const { ino } = statSync(data, { bigint: true })
-          const path = join(this.#stage, `${nextPrefix}${ino}`)
-          renameSync(data, path)
-          this.#takePlace({ path, ino })
-        })
-      }
-    }
+    if (!this.#staged) return
+    const data = this.#data()
+    if (!existsSync(data)) return
+    this.#translated(this.#location.path, () => {
+      const target = this.#target()
+      if (this.#location.shape === 'file' || !existsSync(target)) return renameSync(data, target)
+      const { ino } = statSync(data, { bigint: true })
+      const path = join(this.#stage(), `${nextPrefix}${ino}`)
+      renameSync(data, path)
+      this.#takePlace({ path, ino })
+    })
   }
 
   /** The folder that is about to be, or has been, exchanged for the target; by the number that it has itself. */
@@ -201,52 +205,47 @@ export class FolderSink implements ObjectSink {
   }
 
   #takePlace({ path, ino }: Next): void {
-    const there = statSync(this.#at.path, { bigint: true, throwIfNoEntry: false })
+    const target = this.#target()
+    const there = statSync(target, { bigint: true, throwIfNoEntry: false })
     if (there?.ino === ino) return
-    if (there !== undefined && swapFolders(path, this.#at.path)) return
-    if (there !== undefined) renameSync(this.#at.path, join(this.#stage, 'old'))
-    renameSync(path, this.#at.path)
+    if (there !== undefined && swapFolders(path, target)) return
+    if (there !== undefined) renameSync(target, join(this.#stage(), 'old'))
+    renameSync(path, target)
   }
 
   async discard(): Promise<void> {
-    const left = existsSync(this.#stage) ? readdirSync(this.#stage) : []
+    const left = existsSync(this.#stage()) ? readdirSync(this.#stage()) : []
     // Who opened the folder just before it was exchanged reads on in the old one.
     if (left.some((one) => one === 'old' || one.startsWith(nextPrefix))) {
       await sleep(graceMilliseconds)
     }
-    await rm(this.#stage, { recursive: true, force: true })
+    await rm(this.#stage(), { recursive: true, force: true })
   }
 
   /** What a cut leaves behind is for the run that takes it up. */
-  async [Symbol.asyncDispose](): Promise<void> {}
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#folders[Symbol.dispose]()
+    this.#stages[Symbol.dispose]()
+  }
 
   #data(): string {
-    return this.#location.shape === 'file'
-      ? join(this.#stage, 'data', 'file')
-      : join(this.#stage, 'data')
+    const data = join(this.#stage(), 'data')
+    return this.#location.shape === 'file' ? join(data, 'file') : data
   }
 
-  /** Where an item is put: in the stage, or in its place. */
+  /** Where an item is put, in the stage or in its place; the folders above it are made. */
   #goal(key: string): string {
-    const single = this.#location.shape === 'file'
-    if (this.#staged) return single ? this.#data() : join(this.#data(), ...checkedPath(key))
-    return single ? this.#at.path : join(this.#at.path, ...checkedPath(key))
-  }
-
-  #folderOf(goal: string, key: string): void {
-    const folder = dirname(goal)
-    if (this.#made.has(folder)) return
-    if (!this.#staged) refuseLinks(this.#at.root, folder, key)
-    this.#translated(key, () => mkdirSync(folder, { recursive: true }))
-    this.#made.add(folder)
+    const stage = [stageFolder, this.#run, 'data']
+    if (this.#location.shape === 'file') return this.#staged ? this.#data() : this.#target()
+    return this.#folders.at([...(this.#staged ? stage : this.#place), ...checkedPath(key)], true)
   }
 
   #requireEmpty(): void {
-    const found = lstatSync(this.#at.path, { bigint: true, throwIfNoEntry: false })
+    const found = lstatSync(this.#target(), { bigint: true, throwIfNoEntry: false })
     if (found === undefined) return
     const shown = `${this.#location.container}/${this.#location.path}`
     if (this.#location.shape === 'tree' && found.isDirectory()) {
-      if (readdirSync(this.#at.path).length === 0) return
+      if (readdirSync(this.#folders.folder(this.#place)).length === 0) return
       throw new CopyFailure(
         'TargetNotEmpty',
         `the folder '${shown}' holds files that this mapping did not write: empty it, or map elsewhere`,
@@ -263,6 +262,7 @@ export class FolderSink implements ObjectSink {
     try {
       work()
     } catch (error) {
+      if (error instanceof CopyFailure) throw error
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
       if (code === '') throw error
       const full = code === 'ENOSPC' || code === 'EDQUOT'

@@ -10,15 +10,20 @@ import {
   fstatSync,
   lstatSync,
   openSync,
+  read,
   readdirSync,
   readSync,
 } from 'node:fs'
-import { open } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
 import { batchItems, CopyFailure, type FolderLocation } from '../engine.ts'
 import { stageFolder } from '../names.ts'
 import { ItemChanged, type ListedItem, type ObjectSource } from '../objects.ts'
-import { safePath } from './safe-path.ts'
+import { HeldFolders } from './held-folders.ts'
+import { placeOf, safePath } from './safe-path.ts'
+
+const readInto = promisify(read)
+/** A pipe that took the place of a file would be waited for. */
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 
 const chunkBytes = 4 * 1024 * 1024
 const folderWholeMax = 1024 * 1024
@@ -30,30 +35,33 @@ export class FolderSource implements ObjectSource {
   readonly width = filesAtOnce
   readonly wholeMax = folderWholeMax
   readonly #location: FolderLocation
-  readonly #path: string
+  readonly #folders: HeldFolders
+  /** Of the folder, or of the file, below the root. */
+  readonly #place: readonly string[]
   /** One buffer for all small files: what `whole` gives is good until it is called again. */
   readonly #buffer = Buffer.allocUnsafeSlow(folderWholeMax)
 
   constructor(location: FolderLocation) {
     this.#location = location
-    this.#path = safePath(location).path
+    this.#folders = new HeldFolders(safePath(location).root)
+    this.#place = placeOf(location)
   }
 
   *list(): Generator<readonly ListedItem[]> {
     const shown = `${this.#location.container}/${this.#location.path}`
-    const found = lstatSync(this.#path, { bigint: true, throwIfNoEntry: false })
+    const found = this.#found(this.#place)
     if (this.#location.shape === 'file') {
       if (found?.isFile() !== true) {
         throw new CopyFailure('SourceMissing', `there is no file '${shown}'`)
       }
-      yield [listed(basename(this.#path), found)]
+      yield [listed(this.#place.at(-1) ?? '', found)]
       return
     }
     if (found?.isDirectory() !== true) {
       throw new CopyFailure('SourceMissing', `there is no folder '${shown}'`)
     }
     let batch: ListedItem[] = []
-    for (const item of walk(this.#path, '', 0)) {
+    for (const item of this.#walk('', 0)) {
       batch.push(item)
       if (batch.length < batchItems) continue
       yield batch
@@ -63,7 +71,8 @@ export class FolderSource implements ObjectSource {
   }
 
   async look(key: string): Promise<ListedItem | undefined> {
-    const found = lstatSync(this.#at(key), { bigint: true, throwIfNoEntry: false })
+    this.#folders.forget()
+    const found = this.#found(this.#at(key))
     return found?.isFile() === true ? listed(key, found) : undefined
   }
 
@@ -87,21 +96,17 @@ export class FolderSource implements ObjectSource {
   }
 
   async *open(item: ListedItem, offset: number): AsyncGenerator<Uint8Array> {
-    let file: Awaited<ReturnType<typeof open>>
-    try {
-      file = await open(this.#at(item.key), constants.O_RDONLY | constants.O_NOFOLLOW)
-    } catch (error) {
-      throw translated(error, item.key)
-    }
+    const file = this.#opened(item.key)
+    let reading: Promise<{ bytesRead: number }> = Promise.resolve({ bytesRead: 0 })
     try {
       const buffers = [Buffer.allocUnsafeSlow(chunkBytes), Buffer.allocUnsafeSlow(chunkBytes)]
       let at = offset
       let turn = 0
-      const read = (): Promise<{ bytesRead: number }> => {
+      const next = (): Promise<{ bytesRead: number }> => {
         const buffer = buffers[turn] ?? Buffer.alloc(0)
-        return file.read(buffer, 0, Math.min(chunkBytes, Math.max(0, item.size - at)), at)
+        return readInto(file, buffer, 0, Math.min(chunkBytes, Math.max(0, item.size - at)), at)
       }
-      let reading = read()
+      reading = next()
       for (;;) {
         const { bytesRead } = await reading
         if (bytesRead === 0) break
@@ -109,62 +114,75 @@ export class FolderSource implements ObjectSource {
         at += bytesRead
         turn = 1 - turn
         // The next one is read into the other buffer while this one is worked on.
-        reading = read()
+        reading = next()
         reading.catch(() => undefined)
         if (chunk !== undefined) yield chunk
       }
-      if (etagOf(await file.stat({ bigint: true })) !== item.etag || at !== item.size) {
+      if (etagOf(fstatSync(file, { bigint: true })) !== item.etag || at !== item.size) {
         throw new ItemChanged(item.key)
       }
     } finally {
-      await file.close()
+      // A read under way would read from whatever gets the number next.
+      await reading.catch(() => undefined)
+      closeSync(file)
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {}
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#folders[Symbol.dispose]()
+  }
 
-  #at(key: string): string {
-    return this.#location.shape === 'file' ? this.#path : join(this.#path, key)
+  #at(key: string): readonly string[] {
+    return this.#location.shape === 'file' ? this.#place : [...this.#place, ...key.split('/')]
+  }
+
+  #found(place: readonly string[]): BigIntStats | undefined {
+    try {
+      return lstatSync(this.#folders.at(place), { bigint: true, throwIfNoEntry: false })
+    } catch (error) {
+      const known = translated(error, place.join('/'))
+      if (known instanceof ItemChanged) return undefined
+      throw known
+    }
   }
 
   #opened(key: string): number {
     try {
-      return openSync(this.#at(key), constants.O_RDONLY | constants.O_NOFOLLOW)
+      return openSync(this.#folders.at(this.#at(key)), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     } catch (error) {
       throw translated(error, key)
     }
   }
-}
 
-/** Depth first; the files of a folder come before its folders, so that large ones above many small ones begin early. */
-function* walk(folder: string, prefix: string, depth: number): Generator<ListedItem> {
-  if (depth > foldersDeepMax) {
-    throw new CopyFailure(
-      'SourceRefused',
-      `folders are deeper than ${foldersDeepMax} at '${prefix}'`,
-    )
+  /** Depth first; the files of a folder come before its folders, so that large ones above many small ones begin early. */
+  *#walk(prefix: string, depth: number): Generator<ListedItem> {
+    if (depth > foldersDeepMax) {
+      throw new CopyFailure(
+        'SourceRefused',
+        `folders are deeper than ${foldersDeepMax} at '${prefix}'`,
+      )
+    }
+    const files: string[] = []
+    const folders: string[] = []
+    for (const entry of this.#entries(prefix)) {
+      if (prefix === '' && entry.name === stageFolder) continue
+      if (entry.isDirectory()) folders.push(entry.name)
+      else if (entry.isFile()) files.push(entry.name)
+    }
+    for (const name of files.sort()) {
+      const found = this.#found(this.#at(prefix + name))
+      if (found?.isFile() === true) yield listed(prefix + name, found)
+    }
+    for (const name of folders.sort()) yield* this.#walk(`${prefix}${name}/`, depth + 1)
   }
-  const files: string[] = []
-  const folders: string[] = []
-  for (const entry of entriesOf(folder, prefix)) {
-    if (prefix === '' && entry.name === stageFolder) continue
-    if (entry.isDirectory()) folders.push(entry.name)
-    else if (entry.isFile()) files.push(entry.name)
-  }
-  for (const name of files.sort()) {
-    const found = lstatSync(join(folder, name), { bigint: true, throwIfNoEntry: false })
-    if (found?.isFile() === true) yield listed(prefix + name, found)
-  }
-  for (const name of folders.sort()) {
-    yield* walk(join(folder, name), `${prefix}${name}/`, depth + 1)
-  }
-}
 
-function entriesOf(folder: string, prefix: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-  } catch (error) {
-    throw translated(error, prefix)
+  #entries(prefix: string) {
+    try {
+      const place = prefix === '' ? this.#place : this.#at(prefix.slice(0, -1))
+      return readdirSync(this.#folders.folder(place), { withFileTypes: true })
+    } catch (error) {
+      throw translated(error, prefix)
+    }
   }
 }
 
@@ -183,6 +201,7 @@ function etagOf(found: BigIntStats): string {
 
 /** What the file system says, in the port's words. */
 function translated(error: unknown, key: string): Error {
+  if (error instanceof CopyFailure) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'ENOENT' || code === 'ELOOP' || code === 'ENOTDIR') return new ItemChanged(key)
   return new CopyFailure(

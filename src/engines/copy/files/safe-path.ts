@@ -16,9 +16,14 @@ export interface SafePath {
 export function safePath(location: FolderLocation): SafePath {
   checkLocation(location)
   const root = realRoot(location.root)
-  const path = join(root, location.container, ...checkedPath(location.path))
+  const path = join(root, ...placeOf(location))
   refuseLinks(root, path, `${location.container}/${location.path}`)
   return { root, path }
+}
+
+/** The steps that lead from the root to what the place names. */
+export function placeOf(location: FolderLocation): readonly string[] {
+  return [location.container, ...checkedPath(location.path)]
 }
 
 /** The folder as it really is; made when it is missing and its parent is there. */
