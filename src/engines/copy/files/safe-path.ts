@@ -5,7 +5,7 @@ import { dirname, join, sep } from 'node:path'
 import { CopyFailure, type FolderLocation } from '../engine.ts'
 import { checkedPath, checkLocation } from '../names.ts'
 
-export interface SafePath {
+interface SafePath {
   /** Of the account: absolute, without links. */
   readonly root: string
   /** What the place names, absolute. May not exist. */

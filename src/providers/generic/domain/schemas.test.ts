@@ -102,3 +102,55 @@ test('a file that says nothing, or refers to what is not there, is named', () =>
   const undated = { ...(openApi.content as object), info: {} }
   assert.throws(() => readSchemas([{ name: 'u.json', content: undated }, common]), /info\.version/)
 })
+
+test('patterns, alternatives and lists that take long end, and a body that fits two alternatives is told so', () => {
+  const definitions = {
+    Node: {
+      properties: {
+        name: { pattern: '^([a-zA-Z0-9]+-?)*$' },
+        all: { type: 'array', uniqueItems: true },
+        child: { oneOf: [{ $ref: '#/definitions/A' }, { $ref: '#/definitions/B' }] },
+      },
+    },
+    A: { allOf: [{ $ref: '#/definitions/Node' }], properties: { type: { enum: ['A'] } } },
+    B: { allOf: [{ $ref: '#/definitions/Node' }], properties: { type: { enum: ['B'] } } },
+  }
+  const document = {
+    info: { version: '2021-02-01' },
+    paths: {
+      '/subscriptions/{s}/providers/Vendor.Slow/nodes/{n}': {
+        put: { parameters: [{ in: 'body', schema: { $ref: '#/definitions/Node' } }] },
+      },
+    },
+    definitions,
+  }
+  const schema = readSchemas([{ name: 'slow.json', content: document }]).bodyOf(
+    'Vendor.Slow/nodes',
+    '2021-02-01',
+  )
+  assert.ok(schema)
+  const checker = createChecker()
+  const refusal = (body: unknown): string => {
+    let message = 'nothing'
+    assert.throws(
+      () => checker.check(schema, 'ignore', body),
+      (error) => {
+        assert.ok(error instanceof ApiError && error.status === 400, String(error))
+        message = error.message
+        return true
+      },
+    )
+    return message
+  }
+  // Without an end each of them would run until the test's own limit, and the second for minutes.
+  const deep = Array.from({ length: 40 }).reduce<object>((child) => ({ child }), {})
+  for (const body of [
+    { name: `${'a'.repeat(60)}!` },
+    { all: Array.from({ length: 60_000 }, (_, at) => [at]) },
+    deep,
+  ]) {
+    assert.match(refusal(body), /takes too long to check/)
+  }
+  assert.match(refusal({ child: {} }), /fits more than one alternative/)
+  checker.check(schema, 'ignore', { name: 'a-b', all: [1, 2], child: { type: 'A' } })
+})

@@ -6,6 +6,7 @@
 import type { TSchema } from 'typebox'
 import { compareApiVersions, isApiVersion, nearestApiVersion } from '#kernel/api-version.ts'
 import { isJsonObject, type JsonObject } from '#kernel/patch.ts'
+import { foreignMark } from '#plane/check.ts'
 
 export interface SchemaFile {
   readonly name: string
@@ -52,7 +53,11 @@ export function readSchemas(files: readonly SchemaFile[]): GivenSchemas {
     const at = files.findIndex(({ name }) => name === one.file)
     const own = rebased({ name: one.file, content: one.schema }, at, files)
     // A schema is an object; `files` is where its references lead.
-    versions.set(one.version, { ...(own as object), files: reachedFrom(own, whole) } as TSchema)
+    versions.set(one.version, {
+      ...(own as object),
+      files: reachedFrom(own, whole),
+      [foreignMark]: true,
+    } as TSchema)
     byType.set(one.type.toLowerCase(), versions)
   }
   const spelled = new Map(found.map(({ type }) => [type.toLowerCase(), type]))
