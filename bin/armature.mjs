@@ -30,6 +30,9 @@ const program = join(
 /** The oldest Node that runs it: `node:sqlite` without a flag, or sources with types in them. */
 const needed = installed ? { major: 22, minor: 13 } : { major: 24, minor: 0 }
 
+// What goes on by itself outlives npm.
+if (process.argv.includes('--detach')) delete process.env.npm_lifecycle_event
+
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major > needed.major || (major === needed.major && minor >= needed.minor)) await runHere()
 else if (installed) refuse('Install a newer Node, or run `npx --package=node@24 armature`.')

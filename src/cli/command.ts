@@ -26,6 +26,12 @@ export interface OptionSpec {
   readonly choices?: readonly string[]
 }
 
+export interface Question {
+  readonly text: string
+  /** Where nobody can be asked: the refusal. Without one it goes on, since a script means what it says. */
+  readonly unattended?: string
+}
+
 type OptionSpecs = Readonly<Record<string, OptionSpec>>
 
 type ValueOf<O extends OptionSpec> = O['type'] extends 'boolean'
@@ -60,6 +66,8 @@ export interface Command<
   readonly options: O
   /** Whole command lines without the program's name. */
   readonly examples: readonly string[]
+  /** What is asked before it runs, where somebody is at a terminal; undefined asks nothing. Gives the command `--yes`. */
+  confirm?(context: Context, values: Values<A, O>): Promise<Question | undefined>
   /** The exit code. Throws `UsageError`, `LocalProblem`, and what the client throws. */
   run(context: Context, values: Values<A, O>): Promise<number>
 }

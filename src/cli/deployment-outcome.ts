@@ -6,15 +6,15 @@ import { isJsonObject } from '#kernel/patch.ts'
 import type { Watched } from './deployment-progress.ts'
 import { stepColumns } from './deployment-progress.ts'
 import { exitFailed } from './failure.ts'
-import { printJson, printRecord, printRows, red } from './output/print.ts'
+import { printData, printRecord, printRows, red } from './output/print.ts'
 import { printable } from './output/table.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The exit code says whether it succeeded. */
-export function printOutcome(terminal: Terminal, json: boolean, watched: Watched): number {
+export function printOutcome(terminal: Terminal, watched: Watched): number {
   const { deployment, state, steps } = watched
-  if (!json && steps.length > 0) printRows(terminal, false, steps, stepColumns)
-  printDeployment(terminal, json, deployment)
+  if (!terminal.output.isData && steps.length > 0) printRows(terminal, steps, stepColumns)
+  printDeployment(terminal, deployment)
   if (state === 'Succeeded') return 0
   const error = propertiesOf(deployment)['error']
   const code = textOf(error, 'code') ?? state
@@ -24,9 +24,9 @@ export function printOutcome(terminal: Terminal, json: boolean, watched: Watched
 }
 
 /** At first sight: name, state, how long it took, and the outputs. */
-export function printDeployment(terminal: Terminal, json: boolean, deployment: unknown): void {
-  if (json) {
-    printJson(terminal, deployment)
+export function printDeployment(terminal: Terminal, deployment: unknown): void {
+  if (terminal.output.isData) {
+    printData(terminal, deployment)
     return
   }
   const properties = propertiesOf(deployment)
@@ -35,7 +35,7 @@ export function printDeployment(terminal: Terminal, json: boolean, deployment: u
     `output ${name}`,
     isJsonObject(output) && 'value' in output ? output['value'] : '(secure)',
   ])
-  printRecord(terminal, false, {
+  printRecord(terminal, {
     name: textOf(deployment, 'name'),
     provisioningState: textOf(properties, 'provisioningState'),
     mode: textOf(properties, 'mode'),

@@ -1,8 +1,9 @@
 /** A place in a resource group, as commands are told it: the options, and paths below it. */
 
-import type { Connection } from './context.ts'
+import type { Question } from './command.ts'
+import type { Connection, Context } from './context.ts'
 import { subscriptionOption } from './options.ts'
-import { extensionPath, resourceGroupPath, subscriptionOf } from './resource-path.ts'
+import { apiVersions, extensionPath, resourceGroupPath, subscriptionOf } from './resource-path.ts'
 
 export const groupOptions = {
   'resource-group': {
@@ -20,16 +21,41 @@ export interface GroupPlace {
   readonly subscription: string | undefined
 }
 
-/** `…/resourceGroups/{g}/providers/{type}/{name}`, the type without the vendor word. */
+/**
+ * What is asked before something is made in a group that is not there: the installation would make the group, and a name
+ * that is mistyped is not meant. Whoever may not see the group is not asked.
+ */
+export async function missingGroup(
+  context: Context,
+  values: Parameters<Context['connect']>[0] & {
+    readonly 'resource-group': string | undefined
+    readonly subscription: string | undefined
+  },
+): Promise<Question | undefined> {
+  const name = values['resource-group']
+  if (name === undefined) return undefined
+  const connection = context.connect(values)
+  const path = resourceGroupPath(await subscriptionOf(connection, values.subscription), name)
+  const query = { 'api-version': apiVersions.resourceGroups }
+  const { status } = await connection.client.send('GET', path, { query })
+  if (status !== 404) return undefined
+  return {
+    text: `There is no resource group ${name}. Make it?`,
+    unattended: `There is no resource group ${name}. Make it with \`resource-group create ${name}\`, or by --yes.`,
+  }
+}
+
+/** `…/resourceGroups/{g}/providers/{type}[/{name}]`, the type without the vendor word. */
 export async function inGroup(
   connection: Connection,
   place: GroupPlace,
   type: string,
-  name: string,
+  name?: string,
 ): Promise<string> {
   const scope = resourceGroupPath(
     await subscriptionOf(connection, place.subscription),
     place['resource-group'],
   )
-  return `${extensionPath(connection.words, scope, type)}/${encodeURIComponent(name)}`
+  const list = extensionPath(connection.words, scope, type)
+  return name === undefined ? list : `${list}/${encodeURIComponent(name)}`
 }

@@ -4,7 +4,7 @@ import { type Branch, leavesOf } from './catalogue.ts'
 import type { Command, OptionSpec } from './command.ts'
 import { nounSummaries } from './nouns.ts'
 import { formatPairs } from './output/table.ts'
-import { helpOption } from './parse.ts'
+import { allOptions } from './parse.ts'
 
 const program = 'armature'
 
@@ -45,7 +45,7 @@ export async function branchHelp(branch: Branch, path: readonly string[]): Promi
 }
 
 export function commandHelp(command: Command): string {
-  const options = Object.entries({ ...command.options, ...helpOption })
+  const options = Object.entries(allOptions(command))
   return joinSections([
     command.summary,
     `Usage: ${usageLine(command)}`,

@@ -50,12 +50,24 @@ export interface Home {
   session(): SessionFile | undefined
   /** Lets whoever has it act as the owner. */
   localTokenSecret(): string | undefined
+  /** What `config set` keeps: values of options that are not given. */
+  defaults(): Readonly<Record<string, string>>
+  writeDefaults(values: Readonly<Record<string, string>>): void
   writeSession(session: SessionFile): void
   removeSession(): boolean
 }
 
 export function openHome(folder: string): Home {
   const session = join(folder, 'session.json')
+  const defaults = join(folder, 'defaults.json')
+  const write = (file: string, value: object): void => {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    // Beside and then over: a reader sees the old one or the new one, never half of one.
+    const beside = `${file}.new`
+    rmSync(beside, { force: true })
+    writeFileSync(beside, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600 })
+    renameSync(beside, file)
+  }
   return {
     folder,
     running: () =>
@@ -68,14 +80,9 @@ export function openHome(folder: string): Home {
     owner: () => readTexts<OwnerFile>(join(folder, 'owner.json'), ['clientId', 'clientSecret']),
     localTokenSecret: () => readText(join(folder, 'local-token.secret'))?.trim(),
     session: () => readTexts<SessionFile>(session, ['url', 'clientId', 'accessToken']),
-    writeSession(value) {
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
-      // Beside and then over: a reader sees the old one or the new one, never half of one.
-      const beside = `${session}.new`
-      rmSync(beside, { force: true })
-      writeFileSync(beside, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600 })
-      renameSync(beside, session)
-    },
+    defaults: () => readTexts<Record<string, string>>(defaults, []) ?? {},
+    writeDefaults: (values) => write(defaults, values),
+    writeSession: (value) => write(session, value),
     removeSession() {
       const existed = readText(session) !== undefined
       rmSync(session, { force: true })

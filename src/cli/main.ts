@@ -2,10 +2,11 @@
 
 import { didYouMean } from '../config/nearest-name.ts'
 import { type Branch, type Found, findNode, readCatalogue } from './catalogue.ts'
-import { UsageError } from './command.ts'
-import { createContext, type ProgramFacts } from './context.ts'
+import { type Command, LocalProblem, UsageError } from './command.ts'
+import { type Context, createContext, type ProgramFacts } from './context.ts'
 import { reportFailure } from './failure.ts'
 import { branchHelp, commandHelp, usageLine } from './help.ts'
+import { chooseOutput } from './output/choose-output.ts'
 import { parse } from './parse.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -27,18 +28,38 @@ export async function main(
   if (found.node.kind === 'branch') return atBranch(found.node, found, terminal)
   const command = await found.node.load()
   try {
-    const parsed = parse(command, found.rest)
+    const home = () => createContext(terminal, program).home()
+    const parsed = parse(command, found.rest, () => home().defaults())
     if (parsed.kind === 'help') {
       terminal.out(commandHelp(command))
       return 0
     }
     // `parse` made the values by this very command's declaration; see `defineCommand`.
-    return await command.run(createContext(terminal, program), parsed.values as never)
+    const values = parsed.values as never
+    const output = await chooseOutput(values)
+    const context = createContext({ ...terminal, output }, program)
+    await confirm(command, context, values)
+    return await command.run(context, values)
   } catch (error) {
     // The program's edge: what a command throws is told here and nowhere else.
     const usage = `Usage: ${usageLine(command)}\nHelp:  armature ${command.name} --help`
     return reportFailure(terminal, error, usage)
   }
+}
+
+/** Asks what the command wants to have asked. Throws `LocalProblem` where the answer is no. */
+async function confirm(
+  command: Command,
+  context: Context,
+  values: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  if (command.confirm === undefined || values['yes'] === true) return
+  const question = await command.confirm(context, values as never)
+  if (question === undefined) return
+  const answer = await context.terminal.ask(`${question.text} [y/N] `)
+  if (answer === undefined && question.unattended === undefined) return
+  if (answer === undefined) throw new LocalProblem('NotConfirmed', `${question.unattended}`)
+  if (!/^y(?:es)?$/i.test(answer.trim())) throw new LocalProblem('NotConfirmed', 'Nothing is done.')
 }
 
 async function showHelp(

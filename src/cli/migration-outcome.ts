@@ -1,7 +1,7 @@
 /** A migration as it is told on standard output: for people its state, findings and databases, else the answer. */
 
 import { databaseColumns, type Finding, findingColumns, statusOf } from './migrations.ts'
-import { printJson, printRecord, printRows } from './output/print.ts'
+import { printData, printRecord, printRows } from './output/print.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Migration ended, and not well. */
@@ -12,26 +12,25 @@ export const exitWaits = 3
 /** Findings are told to those who ask for them, and to those whose migration ended by them. */
 export function printMigration(
   terminal: Terminal,
-  json: boolean,
   migration: unknown,
   { withFindings = false }: { readonly withFindings?: boolean } = {},
 ): void {
-  if (json) {
-    printJson(terminal, migration)
+  if (terminal.output.isData) {
+    printData(terminal, migration)
     return
   }
   const { name, mode, state, subState, error, databases, findings } = statusOf(migration)
   const failure = error === '' ? {} : { error }
-  printRecord(terminal, false, { name, mode, state, subState, ...failure })
+  printRecord(terminal, { name, mode, state, subState, ...failure })
   if (databases.length > 0) {
     terminal.out('\n')
-    printRows(terminal, false, databases, databaseColumns)
+    printRows(terminal, databases, databaseColumns)
   }
   const isWanted = withFindings || state === 'ValidationFailed'
   if (!isWanted || findings.length === 0) return
   const worth = findings.filter((one) => one.state !== 'Succeeded')
   terminal.out(`\n${findingsLine(findings)}\n`)
-  if (worth.length > 0) printRows(terminal, false, worth, findingColumns)
+  if (worth.length > 0) printRows(terminal, worth, findingColumns)
 }
 
 function findingsLine(findings: readonly Finding[]): string {

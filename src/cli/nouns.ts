@@ -3,9 +3,13 @@
 export const nounSummaries: Readonly<Record<string, string>> = {
   access: 'Who may do what, and why',
   activity: 'The audit trail: who did what, from where, and what came of it',
+  api: 'APIs of API management, and what can be called of them',
+  'api-service': 'API management services',
   application: 'What people and pipelines sign in with',
   clock: 'The installation’s time: stopped, set, advanced, made faster',
   billing: 'What things cost: transactions, invoices, refunds, imports',
+  business: 'The business application: customers, items, documents, payments',
+  config: 'What options mean when they are not given',
   consent: 'Consents of people, by which authorizations get their tokens',
   'container-group': 'Groups of containers that run together',
   deployment: 'Templates carried out: many resources in one go',
@@ -13,6 +17,7 @@ export const nounSummaries: Readonly<Record<string, string>> = {
   group: 'Who is in which group',
   health: 'What is out of order, and whom it touches',
   key: 'The keys that sign access tokens, and the one that seals secrets',
+  lock: 'What may not be deleted or changed',
   migration: 'Databases brought from one PostgreSQL server to another',
   'migration server': 'The PostgreSQL servers that databases are brought to',
   principal: 'Users, groups and service principals of the directory',
@@ -27,5 +32,6 @@ export const nounSummaries: Readonly<Record<string, string>> = {
   snapshot: 'States of the whole installation: kept, and brought back',
   subscription: 'Subscriptions: the topmost scopes',
   synchronization: 'Copies of what was shared, and what each data set came to',
+  tag: 'Names and values that resources carry',
   template: 'The language of templates: expressions tried out',
 }

@@ -1,9 +1,5 @@
 /** Options that several commands share, with one wording. */
 
-export const jsonOption = {
-  json: { type: 'boolean', summary: 'Print JSON instead of a table' },
-} as const
-
 export const connectionOptions = {
   url: {
     type: 'string',
@@ -16,8 +12,6 @@ export const connectionOptions = {
     summary: 'The access token to ask with; one of the session or of the local owner when left out',
   },
 } as const
-
-export const apiOptions = { ...jsonOption, ...connectionOptions } as const
 
 export const subscriptionOption = {
   subscription: {

@@ -3,14 +3,22 @@
 import { parseArgs } from 'node:util'
 import { didYouMean } from '../config/nearest-name.ts'
 import { type Command, type OptionSpec, UsageError } from './command.ts'
+import { outputOptions } from './output/choose-output.ts'
+
+/** Of options that were not given, by their names. */
+export type Defaults = Readonly<Record<string, string>>
 
 type Parsed =
   | { readonly kind: 'help' }
   | { readonly kind: 'run'; readonly values: Readonly<Record<string, unknown>> }
 
-/** Throws `UsageError`. */
-export function parse(command: Command, words: readonly string[]): Parsed {
-  const specs: Readonly<Record<string, OptionSpec>> = { ...command.options, ...helpOption }
+/** Throws `UsageError`. Defaults are asked for once the words are sound, and only by commands that ask a server. */
+export function parse(
+  command: Command,
+  words: readonly string[],
+  defaults: () => Defaults = () => ({}),
+): Parsed {
+  const specs = allOptions(command)
   const { tokens } = parseArgs({
     args: [...words],
     // Not strict: the faults are told in our own words below.
@@ -38,15 +46,40 @@ export function parse(command: Command, words: readonly string[]): Parsed {
     given.set(token.name, [...(given.get(token.name) ?? []), value])
   }
   if (given.has('help')) return { kind: 'help' }
-  return {
-    kind: 'run',
-    values: { ...optionValues(command, given), ...argumentValues(command, positionals) },
-  }
+  const values = argumentValues(command, positionals)
+  if (Object.hasOwn(command.options, 'url')) fillIn(specs, given, defaults())
+  return { kind: 'run', values: { ...optionValues(specs, given), ...values } }
 }
 
-export const helpOption = {
+const helpOption = {
   help: { type: 'boolean', short: 'h', summary: 'Show this help' },
 } as const satisfies Record<string, OptionSpec>
+
+const yesOption = {
+  yes: { type: 'boolean', short: 'y', summary: 'Do it without asking' },
+} as const satisfies Record<string, OptionSpec>
+
+/** Its own, and those that every command has. */
+export function allOptions(command: Command): Readonly<Record<string, OptionSpec>> {
+  const asks = command.confirm === undefined ? {} : yesOption
+  return { ...command.options, ...asks, ...outputOptions, ...helpOption }
+}
+
+/** A default stands for what has to be given, and for what has no meaning of its own when left out. */
+function fillIn(
+  specs: Readonly<Record<string, OptionSpec>>,
+  given: Map<string, string[]>,
+  defaults: Defaults,
+): void {
+  for (const [name, value] of Object.entries(defaults)) {
+    const spec = Object.hasOwn(specs, name) ? specs[name] : undefined
+    if (spec === undefined || given.has(name)) continue
+    if (name === 'resource-group' && spec.required !== true) continue
+    // `--json` says the form of the answer, too.
+    if (name === 'output' && given.has('json')) continue
+    given.set(name, [value])
+  }
+}
 
 function checkValue(
   rawName: string,
@@ -73,12 +106,12 @@ function checkValue(
 }
 
 function optionValues(
-  command: Command,
+  specs: Readonly<Record<string, OptionSpec>>,
   given: ReadonlyMap<string, readonly string[]>,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {}
   const missing: string[] = []
-  for (const [name, spec] of Object.entries(command.options)) {
+  for (const [name, spec] of Object.entries(specs)) {
     const list = given.get(name) ?? []
     if (spec.required && list.length === 0) missing.push(`--${name}`)
     if (list.length > 1 && !spec.multiple && spec.type === 'string') {

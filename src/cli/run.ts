@@ -1,18 +1,26 @@
 /** The process: its arguments, streams and signals, handed to the dispatcher. The launcher starts this file. */
 
 import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline/promises'
 import { readColourWish } from '../config.ts'
 import { main } from './main.ts'
+import { plainOutput } from './output/choose-output.ts'
 import type { Terminal } from './terminal.ts'
 
 /** A server runs in this process; what it prints is not what it is for. */
 let serving = false
 
 const terminal: Terminal = {
+  output: plainOutput,
   out: (text) => process.stdout.write(text),
   error: (text) => process.stderr.write(text),
   interactive: process.stdout.isTTY === true,
   coloured: readColourWish() ?? (process.stdout.isTTY === true && process.stderr.isTTY === true),
+  async ask(question) {
+    if (process.stdin.isTTY !== true || process.stdout.isTTY !== true) return undefined
+    const lines = createInterface({ input: process.stdin, output: process.stderr })
+    return lines.question(question).finally(() => lines.close())
+  },
   async readInput() {
     let text = ''
     process.stdin.setEncoding('utf8')

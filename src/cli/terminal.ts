@@ -1,6 +1,10 @@
 /** What a command may do to the outside besides asking the server: text out, text in, a signal to stop. */
 
+import type { Output } from './output/choose-output.ts'
+
 export interface Terminal {
+  /** The form of answers. */
+  readonly output: Output
   /** Standard output: what was asked for, and nothing else. */
   out(text: string | Uint8Array): void
   /** Standard error: what went wrong, and what is worth knowing meanwhile. */
@@ -8,6 +12,8 @@ export interface Terminal {
   /** Somebody reads along at a terminal: answers are laid out for people. */
   readonly interactive: boolean
   readonly coloured: boolean
+  /** What is typed in answer to a question; undefined where nobody is there to be asked. */
+  ask(question: string): Promise<string | undefined>
   /** All of standard input. */
   readInput(): Promise<string>
   /**

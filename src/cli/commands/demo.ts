@@ -6,8 +6,8 @@ import { didYouMean } from '../../config/nearest-name.ts'
 import { type Command, defineCommand, UsageError } from '../command.ts'
 import type { Connection, Context } from '../context.ts'
 import { exitFailed } from '../failure.ts'
-import { connectionOptions, jsonOption, subscriptionOption } from '../options.ts'
-import { bold, dim, printJson } from '../output/print.ts'
+import { connectionOptions, subscriptionOption } from '../options.ts'
+import { bold, dim, printData } from '../output/print.ts'
 import { subscriptionOf } from '../resource-path.ts'
 import type { Terminal } from '../terminal.ts'
 import { areaNames, type DemoArea, type DemoCall, loadArea } from './demo/area.ts'
@@ -25,7 +25,6 @@ Delete it with \`armature resource-group delete demo\`.`,
   options: {
     run: { type: 'boolean', summary: 'Run the printed calls too, and show their answers' },
     ...subscriptionOption,
-    ...jsonOption,
     ...connectionOptions,
   },
   examples: ['demo', 'demo access', 'demo access --run'],
@@ -52,15 +51,18 @@ Delete it with \`armature resource-group delete demo\`.`,
     const shown: Shown[] = []
     for (const area of areas) {
       const calls = await area.prepare(fixture)
-      if (!values.json) context.terminal.out(areaLines(context, area, fixture.takeNotes()))
+      if (!context.terminal.output.isData)
+        context.terminal.out(areaLines(context, area, fixture.takeNotes()))
       for (const call of calls) {
-        if (!values.json) context.terminal.out(callLines(context, connection, call))
+        if (!context.terminal.output.isData)
+          context.terminal.out(callLines(context, connection, call))
         const answer = values.run ? await runCall(context, connection, call) : undefined
-        if (!values.json && answer !== undefined) context.terminal.out(answerLines(context, answer))
+        if (!context.terminal.output.isData && answer !== undefined)
+          context.terminal.out(answerLines(context, answer))
         shown.push({ area: area.name, ...call, url: `${connection.url}${call.path}`, ...answer })
       }
     }
-    if (values.json) printJson(context.terminal, shown)
+    if (context.terminal.output.isData) printData(context.terminal, shown)
     await ended
     const failed = shown.some(({ status, expect }) =>
       expect === undefined ? status !== undefined && status >= 300 : (status ?? expect) !== expect,

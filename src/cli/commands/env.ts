@@ -7,7 +7,7 @@ import { findAuthority } from '../authority.ts'
 import { type Command, defineCommand } from '../command.ts'
 import { notRunning } from '../credential.ts'
 import type { Home } from '../home.ts'
-import { printJson } from '../output/print.ts'
+import { printData } from '../output/print.ts'
 import { quote } from './demo/format-call.ts'
 
 export const command: Command = defineCommand({
@@ -42,7 +42,7 @@ export const command: Command = defineCommand({
       ...(credentials ? credentialVariables(home, url) : {}),
     }
     if (shell === 'json') {
-      printJson(context.terminal, variables)
+      printData(context.terminal, variables)
       return 0
     }
     const lines = Object.entries(variables).map(([name, value]) =>

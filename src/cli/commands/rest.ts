@@ -4,7 +4,7 @@ import type { Answer } from '#client/answer.ts'
 import { type Command, defineCommand, UsageError } from '../command.ts'
 import { exitFailed } from '../failure.ts'
 import { connectionOptions } from '../options.ts'
-import { dim } from '../output/print.ts'
+import { dim, printData } from '../output/print.ts'
 import type { Terminal } from '../terminal.ts'
 
 export const command: Command = defineCommand({
@@ -31,17 +31,17 @@ export const command: Command = defineCommand({
       multiple: true,
       summary: 'A header to send',
     },
-    query: {
+    'url-parameter': {
       type: 'string',
-      short: 'q',
+      short: 'u',
       value: 'name=value',
       multiple: true,
-      summary: 'A query parameter, which is encoded as needed',
+      summary: 'A parameter behind the path, which is encoded as needed',
     },
     'api-version': {
       type: 'string',
       value: 'date',
-      summary: 'The same as `--query api-version=…`',
+      summary: 'The same as `--url-parameter api-version=…`',
     },
     include: { type: 'boolean', short: 'i', summary: 'Print status and headers before the body' },
     wait: { type: 'boolean', summary: 'Follow a long-running operation, print what it ended with' },
@@ -59,7 +59,7 @@ export const command: Command = defineCommand({
       throw new UsageError(`a ${method} has no body`)
     }
     const headers = Object.fromEntries(values.header.map(parseHeader))
-    const query = Object.fromEntries(values.query.map(parseQuery))
+    const query = Object.fromEntries(values['url-parameter'].map(parseQuery))
     const version = values['api-version']
     const body = values.body === undefined ? undefined : await context.readText(values.body)
     const { client } = context.connect(values)
@@ -94,7 +94,8 @@ function parseHeader(text: string): readonly [string, string] {
 
 function parseQuery(text: string): readonly [string, string] {
   const equals = text.indexOf('=')
-  if (equals < 1) throw new UsageError(`\`--query ${text}\` is not of the form \`name=value\``)
+  if (equals < 1)
+    throw new UsageError(`\`--url-parameter ${text}\` is not of the form \`name=value\``)
   return [text.slice(0, equals), text.slice(equals + 1)]
 }
 
@@ -107,6 +108,10 @@ function printAnswer(terminal: Terminal, answer: Answer, include: boolean): void
     terminal.error(`HTTP ${answer.status}\n`)
   }
   if (answer.text === '') return
+  if (terminal.output.isChosen && typeof answer.body === 'object') {
+    printData(terminal, answer.body)
+    return
+  }
   const indented = terminal.interactive && typeof answer.body === 'object'
   const text = indented ? JSON.stringify(answer.body, undefined, 2) : answer.text
   terminal.out(text.endsWith('\n') ? text : `${text}\n`)

@@ -5,6 +5,7 @@ import { applySeed, type Seed } from '#client/seed.ts'
 import { type Config, describeSettings } from '../../config.ts'
 import { type Command, defineCommand, LocalProblem } from '../command.ts'
 import { type Context, connectHome } from '../context.ts'
+import { serveDetached } from '../detached-server.ts'
 import { exitFailed } from '../failure.ts'
 import { openHome } from '../home.ts'
 import { bold } from '../output/print.ts'
@@ -39,7 +40,7 @@ interface Started {
 
 export const command: Command = defineCommand({
   name: 'serve',
-  summary: 'Run the server in the foreground',
+  summary: 'Run the server, in the foreground unless told otherwise',
   notes: settingsTable,
   arguments: [],
   options: {
@@ -73,6 +74,10 @@ export const command: Command = defineCommand({
       value: 'level',
       summary: 'How much is logged [env: ARMATURE_LOG_LEVEL]',
     },
+    detach: {
+      type: 'boolean',
+      summary: 'Return when it is ready; `stop` ends it, `logs` shows what it wrote',
+    },
     seed: {
       type: 'string',
       value: 'file',
@@ -95,6 +100,7 @@ export const command: Command = defineCommand({
     })
     for (const warning of config.warnings) context.terminal.error(`Warning: ${warning}\n`)
     const seed = values.seed === undefined ? undefined : readSeedFile(values.seed)
+    if (values.detach) return serveDetached(context.terminal, openHome(config.home))
     const { start } = await import('../../main.ts')
     return runUntilStopped(context, config, async (settings) => {
       const server = await start(settings)

@@ -4,16 +4,15 @@ import { createClient } from '#client/client.ts'
 import { ConnectionFailure } from '#client/client-error.ts'
 import { type Command, defineCommand, LocalProblem } from '../command.ts'
 import { notRunning } from '../credential.ts'
-import { jsonOption } from '../options.ts'
 import { printRecord } from '../output/print.ts'
 
 export const command: Command = defineCommand({
   name: 'status',
   summary: 'Where the installation of this home runs, and its first subscription',
   arguments: [],
-  options: jsonOption,
+  options: {},
   examples: ['status', 'status --json'],
-  async run(context, { json }) {
+  async run(context) {
     const home = context.home()
     const running = home.running()
     if (running === undefined) throw notRunning(home)
@@ -32,7 +31,7 @@ export const command: Command = defineCommand({
     }
     const { url, httpUrl, httpsUrl, authorityFile } = running
     const { tenantId, subscriptionId, principalId } = running
-    printRecord(context.terminal, json, {
+    printRecord(context.terminal, {
       url,
       ...(httpUrl === undefined ? {} : { httpUrl }),
       ...(httpsUrl === undefined ? {} : { httpsUrl }),

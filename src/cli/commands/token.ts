@@ -4,6 +4,7 @@ import { clientCredentialsToken } from '#client/oauth.ts'
 import { type Command, defineCommand, LocalProblem, UsageError } from '../command.ts'
 import { notRunning } from '../credential.ts'
 import type { Home } from '../home.ts'
+import { printText } from '../output/print.ts'
 
 export const command: Command = defineCommand({
   name: 'token',
@@ -46,7 +47,7 @@ export const command: Command = defineCommand({
     } else {
       token = await context.connect({ url, token: undefined }).token()
     }
-    context.terminal.out(`${token}\n`)
+    printText(context.terminal, token)
     return 0
   },
 })

@@ -4,8 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { findAuthority, fingerprintOf, storeNameOf } from '../authority.ts'
 import { type Command, defineCommand, LocalProblem } from '../command.ts'
-import { jsonOption } from '../options.ts'
-import { printJson } from '../output/print.ts'
+import { printData } from '../output/print.ts'
 import { quote } from './demo/format-call.ts'
 
 type CommandLine = readonly [program: string, ...words: string[]]
@@ -67,10 +66,9 @@ export const command: Command = defineCommand({
       type: 'boolean',
       summary: 'Add the authority to the store of this system; needs the right to',
     },
-    ...jsonOption,
   },
   examples: ['trust', 'trust --install'],
-  async run(context, { install, json }) {
+  async run(context, { install }) {
     const file = findAuthority(context.home())
     const name = storeNameOf(file)
     if (install) {
@@ -82,8 +80,8 @@ export const command: Command = defineCommand({
       system,
       commands: commands(file, name).map((line) => line.map(quote).join(' ')),
     }))
-    if (json) {
-      printJson(context.terminal, {
+    if (context.terminal.output.isData) {
+      printData(context.terminal, {
         authorityFile: file,
         fingerprint: fingerprintOf(file),
         systems,

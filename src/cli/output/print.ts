@@ -1,24 +1,34 @@
-/** How results leave the program: a table for people, JSON for programs. The only place that decides it. */
+/** How results leave the program, in the form that `choose-output.ts` decided. */
 
 import { isJsonObject } from '#kernel/patch.ts'
 import type { Terminal } from '../terminal.ts'
-import { type Column, formatPairs, formatTable, printable } from './table.ts'
+import { recordText, tabLine } from './choose-output.ts'
+import { type Column, formatTable, printable } from './table.ts'
 
-export function printJson(terminal: Terminal, value: unknown): void {
-  // JSON leaves these as they are, and some terminals obey them; written out they mean the same.
-  const text = JSON.stringify(value, undefined, 2).replace(/[\u007f-\u009f]/g, printable)
-  terminal.out(`${text}\n`)
+/** Any value: JSON where nothing else was asked for. */
+export function printData(terminal: Terminal, value: unknown): void {
+  terminal.out(terminal.output.render(value))
 }
 
-/** A list: JSON is the array of what the server gave. */
+/** One word or address: bare, so that it can stand in `$(…)`. */
+export function printText(terminal: Terminal, text: string): void {
+  if (terminal.output.isData) printData(terminal, text)
+  else terminal.out(`${text}\n`)
+}
+
+/** A list: for programs the array of what the server gave. */
 export function printRows<T>(
   terminal: Terminal,
-  json: boolean,
   rows: readonly T[],
   columns: readonly Column<T>[],
 ): void {
-  if (json) {
-    printJson(terminal, rows)
+  if (terminal.output.isData) {
+    printData(terminal, rows)
+    return
+  }
+  if (terminal.output.format === 'tsv') {
+    const lines = rows.map((row) => columns.map(({ of }) => printable(of(row))).join('\t'))
+    terminal.out(lines.map((line) => `${line}\n`).join(''))
     return
   }
   const [head = '', ...lines] = formatTable(columns, rows)
@@ -30,18 +40,14 @@ export function printRows<T>(
   terminal.out(`${[bold(terminal, head), ...lines].join('\n')}\n`)
 }
 
-/** One thing: its plain members, one a line; nested ones as JSON. */
-export function printRecord(terminal: Terminal, json: boolean, record: unknown): void {
-  if (json || !isJsonObject(record)) {
-    if (record !== undefined) printJson(terminal, record)
+/** One thing: for people the members of its summary, one a line; for programs all of it. */
+export function printRecord(terminal: Terminal, record: unknown, summary = record): void {
+  if (terminal.output.isData || !isJsonObject(summary)) {
+    if (record !== undefined) printData(terminal, record)
     return
   }
-  const pairs = Object.entries(record).flatMap(([name, value]) => {
-    if (value === undefined || value === null) return []
-    const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
-    return [[name, printable(text)] as const]
-  })
-  terminal.out(`${formatPairs(pairs)}\n`)
+  const text = terminal.output.format === 'tsv' ? tabLine(summary) : recordText(summary)
+  terminal.out(`${text}\n`)
 }
 
 export function bold(terminal: Terminal, text: string): string {

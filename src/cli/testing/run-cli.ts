@@ -1,6 +1,7 @@
 /** Runs command lines in this process, with everything they print kept. For tests only. */
 
 import { main } from '../main.ts'
+import { plainOutput } from '../output/choose-output.ts'
 import type { Terminal } from '../terminal.ts'
 
 export interface Ran {
@@ -13,6 +14,8 @@ export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>
   readonly input?: string
   readonly interactive?: boolean
+  /** To a question; nobody is there without one. */
+  readonly answer?: string
   readonly size?: { readonly rows: number; readonly columns: number }
   /** Sees what goes to standard error while the command still runs. */
   readonly onError?: (text: string) => void
@@ -22,6 +25,11 @@ export async function runCli(words: readonly string[], options: RunOptions = {})
   let out = ''
   let error = ''
   const terminal: Terminal = {
+    output: plainOutput,
+    ask: async (question) => {
+      error += question
+      return options.answer
+    },
     out: (text) => {
       out += Buffer.from(text).toString('utf8')
     },

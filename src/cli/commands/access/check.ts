@@ -2,8 +2,8 @@
 
 import { accessColumns, accessLines, askAccess } from '../../access.ts'
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
-import { printJson, printRows } from '../../output/print.ts'
+import { connectionOptions } from '../../options.ts'
+import { printData, printRows } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
   name: 'access check',
@@ -14,7 +14,7 @@ Exit code 0 when allowed, 1 when not, or only on a condition that depends on the
   options: {
     scope: { type: 'string', value: 'path', summary: 'Where; `/` when left out' },
     principal: { type: 'string', value: 'id', summary: 'Whose access, by object id' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'access check Vendor.Resources/subscriptions/resourceGroups/write --scope /subscriptions/$S --principal $ID',
@@ -25,8 +25,8 @@ Exit code 0 when allowed, 1 when not, or only on a condition that depends on the
     const question = { scope, actions: [values.action], principalId: values.principal }
     const answers = await askAccess(client, words, question)
     const lines = await accessLines(client, words, scope, answers)
-    if (values.json) printJson(context.terminal, answers)
-    else printRows(context.terminal, false, lines, accessColumns)
+    if (context.terminal.output.isData) printData(context.terminal, answers)
+    else printRows(context.terminal, lines, accessColumns)
     return lines.every(({ decision }) => decision === 'Allowed') ? 0 : 1
   },
 })

@@ -4,8 +4,8 @@ import { textOf } from '#client/answer.ts'
 import { propertiesOf } from '#client/resource.ts'
 import { accessColumns, accessLines, askAccess } from '../../access.ts'
 import { type Command, defineCommand, LocalProblem } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
-import { printJson, printRecord, printRows } from '../../output/print.ts'
+import { connectionOptions } from '../../options.ts'
+import { printData, printRecord, printRows } from '../../output/print.ts'
 import { apiVersions, extensionPath } from '../../resource-path.ts'
 
 export const command: Command = defineCommand({
@@ -15,7 +15,7 @@ export const command: Command = defineCommand({
     () => `The id stands in the header x-ms-correlation-request-id of every answer, and in what commands
 print when they are refused. The latest few thousand refusals are kept. Access is judged as it is now.`,
   arguments: [{ name: 'correlation-id', summary: 'Of the refused request' }],
-  options: apiOptions,
+  options: connectionOptions,
   examples: ['access explain 1b4e28ba-2fa1-41d2-883f-0016d3cca427'],
   async run(context, values) {
     const { client, words } = context.connect(values)
@@ -40,13 +40,13 @@ print when they are refused. The latest few thousand refusals are kept. Access i
     const request = refused['request']
     const question = { scope, actions: [action], principalId, request }
     const answers = await askAccess(client, words, question)
-    if (values.json) {
-      printJson(context.terminal, { refused, now: answers })
+    if (context.terminal.output.isData) {
+      printData(context.terminal, { refused, now: answers })
       return 0
     }
-    printRecord(context.terminal, false, refused)
+    printRecord(context.terminal, refused)
     const lines = await accessLines(client, words, scope, answers)
-    printRows(context.terminal, false, lines, accessColumns)
+    printRows(context.terminal, lines, accessColumns)
     return 0
   },
 })

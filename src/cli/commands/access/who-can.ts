@@ -7,7 +7,7 @@ import { compilePermission } from '#kernel/action.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { collections, idOf } from '../../directory.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 import { apiVersions, extensionPath } from '../../resource-path.ts'
 import { lastPart } from '../../roles.ts'
@@ -35,7 +35,7 @@ Only what you may read yourself is shown.`,
   arguments: [{ name: 'action', summary: 'Like Vendor.Authorization/roleAssignments/write' }],
   options: {
     scope: { type: 'string', value: 'path', summary: 'Where; `/` when left out' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['access who-can Vendor.Authorization/roleAssignments/write --scope /subscriptions/$S'],
   async run(context, values) {
@@ -73,7 +73,7 @@ Only what you may read yourself is shown.`,
         holders.push(...below.map((one) => ({ ...one, ...held })))
       }
     }
-    printRows(context.terminal, values.json, holders, [
+    printRows(context.terminal, holders, [
       { title: 'PRINCIPAL', of: (holder) => holder.principalId },
       { title: 'TYPE', of: (holder) => holder.type },
       { title: 'NAME', of: (holder) => holder.name },

@@ -11,7 +11,7 @@ import {
 } from '../../activity.ts'
 import { type Command, defineCommand, UsageError } from '../../command.ts'
 import type { Connection, Context } from '../../context.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 import { formatTable } from '../../output/table.ts'
 
@@ -33,7 +33,7 @@ export const command: Command = defineCommand({
       summary: `So many at the most; ${shownDefault} when left out`,
     },
     follow: { type: 'boolean', summary: 'Go on with what comes, the oldest first, until stopped' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'activity list --since 1h --status Failed',
@@ -54,7 +54,7 @@ export const command: Command = defineCommand({
       rows.push(...page.slice(0, top - rows.length))
       if (rows.length >= top) break
     }
-    printRows(context.terminal, values.json, rows, activityColumns)
+    printRows(context.terminal, rows, activityColumns)
     return 0
   },
 })
@@ -63,7 +63,7 @@ export const command: Command = defineCommand({
 async function follow(
   { terminal }: Context,
   connection: Connection,
-  values: ActivityValues & { readonly json: boolean },
+  values: ActivityValues,
 ): Promise<number> {
   let stopped = false
   const stop = new AbortController()
@@ -89,10 +89,11 @@ async function follow(
       if (stopped) break
     }
     for (const record of fresh.reverse()) {
-      const line = values.json
-        ? JSON.stringify(record)
-        : (formatTable(activityColumns, [record])[1] ?? '')
-      terminal.out(`${line}\n`)
+      terminal.out(
+        terminal.output.isData
+          ? terminal.output.renderOne(record)
+          : `${formatTable(activityColumns, [record])[1] ?? ''}\n`,
+      )
     }
     shown = seen
     since = new Date(Math.max(earliest, asked - overlapMilliseconds)).toISOString()

@@ -3,7 +3,7 @@
 import { textOf } from '#client/answer.ts'
 import { type Command, defineCommand, UsageError } from '../../command.ts'
 import { collections, idOf } from '../../directory.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
@@ -27,7 +27,7 @@ export const command: Command = defineCommand({
       multiple: true,
       summary: 'Where browsers may be sent back to after a sign-in, besides',
     },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'application create --public --name "Command line" --client-id 2f0a4b3e-2c5d-4c0e-9d6a-7d1c1b8f5e21',
@@ -48,7 +48,7 @@ export const command: Command = defineCommand({
     const { body: created } = await client.request('POST', collections['ServicePrincipal'] ?? '', {
       body,
     })
-    printRecord(context.terminal, values.json, {
+    printRecord(context.terminal, {
       principalId: idOf(created),
       clientId: textOf(created, 'clientId'),
       clientSecret: textOf(created, 'clientSecret'),

@@ -4,7 +4,7 @@ import { listOf } from '#client/resource.ts'
 import { billingOptions, billingVersion, profilePath } from '../../billing.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { member } from '../../directory.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
@@ -18,7 +18,7 @@ export const command: Command = defineCommand({
       summary: 'The last month: 2026-11; the present one when left out',
     },
     ...billingOptions,
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['billing close', 'billing close --through 2026-10'],
   async run(context, values) {
@@ -26,7 +26,7 @@ export const command: Command = defineCommand({
     const path = `${await profilePath(connection, values)}/closeInvoices`
     const body = values.through === undefined ? {} : { through: values.through }
     const answer = await connection.client.request('POST', path, { query: billingVersion, body })
-    printRows(context.terminal, values.json, listOf(answer.body, 'value'), [
+    printRows(context.terminal, listOf(answer.body, 'value'), [
       { title: 'INVOICE', of: member('invoice') },
       { title: 'MONTH', of: member('month') },
     ])

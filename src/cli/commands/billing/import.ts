@@ -10,7 +10,7 @@ import { isJsonObject } from '#kernel/patch.ts'
 import { billingOptions, billingVersion, profilePath } from '../../billing.ts'
 import { type Command, defineCommand, LocalProblem, UsageError } from '../../command.ts'
 import { member } from '../../directory.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord, printRows } from '../../output/print.ts'
 import { type ImportPiece, type Progress, piecesOf } from './import/pieces.ts'
 
@@ -32,7 +32,7 @@ export const command: Command = defineCommand({
       summary: 'What the import is called; the file’s name when left out',
     },
     ...billingOptions,
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['billing import october.csv', 'billing import export.csv --format focus'],
   async run(context, values) {
@@ -59,13 +59,13 @@ export const command: Command = defineCommand({
       if (terminal.coloured) terminal.error(`\r${bar(piece.nextPosition, size)}`)
     }
     if (terminal.coloured) terminal.error('\n')
-    printRecord(terminal, values.json, values.json ? last : propertiesOf(last))
+    printRecord(terminal, context.terminal.output.isData ? last : propertiesOf(last))
     const refused = await connection.client.list(`${at}/refusals`, { query: billingVersion })
-    if (refused.length > 0 && !values.json) {
+    if (refused.length > 0 && !context.terminal.output.isData) {
       terminal.error(
         `${refused.length === 1 ? '1 row was' : `${refused.length} rows were`} refused; all others are imported:\n`,
       )
-      printRows(terminal, false, refused, [
+      printRows(terminal, refused, [
         { title: 'LINE', of: (row) => (isJsonObject(row) ? String(row['line']) : '') },
         { title: 'COLUMN', of: member('column') },
         { title: 'REASON', of: member('reason') },

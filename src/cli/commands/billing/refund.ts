@@ -3,7 +3,7 @@
 import { textOf } from '#client/answer.ts'
 import { billingOptions, billingVersion, profilePath, transactionColumns } from '../../billing.ts'
 import { type Command, defineCommand, UsageError } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
@@ -17,7 +17,7 @@ export const command: Command = defineCommand({
       summary: 'Before tax; all that is left when left out',
     },
     ...billingOptions,
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['billing refund 8f7c… --amount 1.50'],
   async run(context, values) {
@@ -28,7 +28,7 @@ export const command: Command = defineCommand({
     const path = `${await profilePath(connection, values)}/transactions/${name}/refund`
     const body = amount === undefined ? {} : { amount }
     const answer = await connection.client.request('POST', path, { query: billingVersion, body })
-    printRows(context.terminal, values.json, [answer.body], transactionColumns)
+    printRows(context.terminal, [answer.body], transactionColumns)
     context.terminal.error(`Recorded the refund ${textOf(answer.body, 'name')}.\n`)
     return 0
   },

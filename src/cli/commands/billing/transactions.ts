@@ -9,7 +9,7 @@ import {
   transactionColumns,
 } from '../../billing.ts'
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 
 const yearMilliseconds = 366 * 86_400_000
@@ -36,7 +36,7 @@ export const command: Command = defineCommand({
     },
     search: { type: 'string', value: 'words', summary: 'Words to be found in any text' },
     ...billingOptions,
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'billing transactions',
@@ -63,7 +63,7 @@ export const command: Command = defineCommand({
       search: values.search,
     }
     const rows = await connection.client.list(path, { query })
-    printRows(context.terminal, values.json, rows, transactionColumns)
+    printRows(context.terminal, rows, transactionColumns)
     return 0
   },
 })

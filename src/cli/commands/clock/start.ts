@@ -1,7 +1,7 @@
 /** `clock start`: time passes again, as fast as is wished. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
@@ -10,7 +10,7 @@ export const command: Command = defineCommand({
   arguments: [],
   options: {
     rate: { type: 'string', value: 'number', summary: 'Seconds that pass in one; 1 when left out' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['clock start', 'clock start --rate 60'],
   async run(context, values) {
@@ -18,7 +18,7 @@ export const command: Command = defineCommand({
     const { body } = await client.request('PATCH', '/_armature/clock', {
       body: { rate: Number(values.rate ?? 1) },
     })
-    printRecord(context.terminal, values.json, body)
+    printRecord(context.terminal, body)
     return 0
   },
 })

@@ -10,8 +10,8 @@ import {
   loginLink,
   walkConsent,
 } from '../../consent.ts'
-import { apiOptions } from '../../options.ts'
-import { printRecord } from '../../output/print.ts'
+import { connectionOptions } from '../../options.ts'
+import { printRecord, printText } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
   name: 'consent give',
@@ -30,7 +30,7 @@ Without a name it is the owner of the installation that runs here.`,
     },
     'code-only': { type: 'boolean', summary: 'Print the consent code, and do not confirm it' },
     ...backOption,
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'consent give me -g demo -s pets -p own',
@@ -52,7 +52,7 @@ Without a name it is the owner of the installation that runs here.`,
     const link = await loginLink(connection, path, values['back-to'])
     const consentCode = await walkConsent(link, { signInName, password })
     if (values['code-only']) {
-      context.terminal.out(`${consentCode}\n`)
+      printText(context.terminal, consentCode)
       return 0
     }
     const query = consentVersion
@@ -60,7 +60,7 @@ Without a name it is the owner of the installation that runs here.`,
     await connection.client.request('POST', `${path}/confirmConsentCode`, { query, body })
     const shown = (await connection.client.request('GET', path, { query })).body
     const status = propertyOf(shown, 'status')
-    printRecord(context.terminal, values.json, values.json ? shown : { status })
+    printRecord(context.terminal, shown, { status })
     return status === 'Connected' ? 0 : 1
   },
 })

@@ -3,6 +3,7 @@
 import { type Command, defineCommand } from '../../command.ts'
 import { authorizationPath, backOption, consentOptions, loginLink } from '../../consent.ts'
 import { connectionOptions } from '../../options.ts'
+import { printText } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
   name: 'consent link',
@@ -13,7 +14,7 @@ export const command: Command = defineCommand({
   async run(context, values) {
     const connection = context.connect(values)
     const path = await authorizationPath(connection, values, values.authorization)
-    context.terminal.out(`${await loginLink(connection, path, values['back-to'])}\n`)
+    printText(context.terminal, await loginLink(connection, path, values['back-to']))
     return 0
   },
 })

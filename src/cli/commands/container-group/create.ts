@@ -2,8 +2,8 @@
 
 import { type Command, defineCommand, LocalProblem, UsageError } from '../../command.ts'
 import { containerVersion, groupPath, summaryOf } from '../../container-groups.ts'
-import { groupOptions } from '../../group-place.ts'
-import { apiOptions, noWaitOption } from '../../options.ts'
+import { groupOptions, missingGroup } from '../../group-place.ts'
+import { connectionOptions, noWaitOption } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
@@ -54,12 +54,13 @@ object with \`properties.containers\`, as the reference has it.`,
       summary: 'Where; as its resource group when left out',
     },
     ...noWaitOption,
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'container-group create web -g demo --image docker.io/library/nginx:1 --port 80 --ip-address Public',
     'container-group create pair -g demo --body @pair.json',
   ],
+  confirm: missingGroup,
   async run(context, values) {
     const { image, name, body: given } = values
     if ((given === undefined) === (image === undefined)) {
@@ -71,16 +72,12 @@ object with \`properties.containers\`, as the reference has it.`,
     const query = { 'api-version': containerVersion }
     const accepted = await connection.client.request('PUT', path, { query, body })
     if (values['no-wait']) {
-      printRecord(
-        context.terminal,
-        values.json,
-        values.json ? accepted.body : summaryOf(accepted.body),
-      )
+      printRecord(context.terminal, accepted.body, summaryOf(accepted.body))
       return 0
     }
     await connection.client.waitForOperation(accepted)
     const made = (await connection.client.request('GET', path, { query })).body
-    printRecord(context.terminal, values.json, values.json ? made : summaryOf(made))
+    printRecord(context.terminal, made, summaryOf(made))
     return 0
   },
 })

@@ -5,7 +5,7 @@ import { type Command, defineCommand } from '../../command.ts'
 import { containerVersion } from '../../container-groups.ts'
 import { member } from '../../directory.ts'
 import { groupOptions } from '../../group-place.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 import { extensionPath, resourceGroupPath, subscriptionOf } from '../../resource-path.ts'
 
@@ -20,7 +20,7 @@ export const command: Command = defineCommand({
       summary: 'Only those in this resource group',
     },
     subscription: groupOptions.subscription,
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['container-group list', 'container-group list -g demo --json'],
   async run(context, values) {
@@ -34,7 +34,7 @@ export const command: Command = defineCommand({
     const path = extensionPath(connection.words, scope, 'ContainerInstance/containerGroups')
     const query = { 'api-version': containerVersion }
     const rows = await connection.client.list(path, { query })
-    printRows(context.terminal, values.json, rows, [
+    printRows(context.terminal, rows, [
       { title: 'NAME', of: member('name') },
       { title: 'LOCATION', of: member('location') },
       { title: 'PROVISIONING', of: (row) => propertyOf(row, 'provisioningState') },

@@ -10,7 +10,8 @@ import {
   placeOptions,
   templateOptions,
 } from '../../deployments.ts'
-import { apiOptions, noWaitOption } from '../../options.ts'
+import { missingGroup } from '../../group-place.ts'
+import { connectionOptions, noWaitOption } from '../../options.ts'
 
 export const command: Command = defineCommand({
   name: 'deployment create',
@@ -19,11 +20,12 @@ export const command: Command = defineCommand({
     () => `The template is read here first: what is wrong with it is told with its line and column. Every
 resource is then checked by the server before the first one is written.`,
   arguments: [{ name: 'name', summary: 'The name of the deployment' }],
-  options: { ...placeOptions, ...templateOptions, ...noWaitOption, ...apiOptions },
+  options: { ...placeOptions, ...templateOptions, ...noWaitOption, ...connectionOptions },
   examples: [
     'deployment create first -g demo -f main.json -p @main.parameters.json',
     'deployment create first -g demo -f main.json -p name=orders -p count=3',
   ],
+  confirm: missingGroup,
   async run(context, values) {
     const { terminal } = context
     const body = deploymentBody(terminal, values)
@@ -32,16 +34,16 @@ resource is then checked by the server before the first one is written.`,
     const query = { 'api-version': deploymentVersion }
     const accepted = await connection.client.request('PUT', path, { query, body })
     if (values['no-wait']) {
-      printDeployment(terminal, values.json, accepted.body)
+      printDeployment(terminal, accepted.body)
       return 0
     }
-    const draws = terminal.interactive && !values.json
+    const draws = terminal.interactive && !context.terminal.output.isData
     const watched = await watchDeployment(
       terminal,
       connection,
       { place: values, name: values.name },
       draws,
     )
-    return printOutcome(terminal, values.json, watched)
+    return printOutcome(terminal, watched)
   },
 })

@@ -10,14 +10,14 @@ import {
   placeOptions,
   templateOptions,
 } from '../../deployments.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
   name: 'deployment validate',
   summary: 'Check a template and what would become of each of its resources',
   arguments: [{ name: 'name', summary: 'The name it would be deployed by' }],
-  options: { ...placeOptions, ...templateOptions, ...apiOptions },
+  options: { ...placeOptions, ...templateOptions, ...connectionOptions },
   examples: ['deployment validate first -g demo -f main.json -p @main.parameters.json'],
   async run(context, values) {
     const { terminal } = context
@@ -28,9 +28,7 @@ export const command: Command = defineCommand({
     const accepted = await connection.client.request('POST', `${path}/validate`, { query, body })
     const answer = (await connection.client.waitForOperation(accepted)).body
     const rows = listOf(propertiesOf(answer), 'validatedResources')
-    printRows(terminal, values.json, rows, [
-      { title: 'VALID RESOURCE', of: (row) => textOf(row, 'id') ?? '' },
-    ])
+    printRows(terminal, rows, [{ title: 'VALID RESOURCE', of: (row) => textOf(row, 'id') ?? '' }])
     return 0
   },
 })

@@ -9,8 +9,8 @@ import {
   placeOptions,
   templateOptions,
 } from '../../deployments.ts'
-import { apiOptions } from '../../options.ts'
-import { printJson } from '../../output/print.ts'
+import { connectionOptions } from '../../options.ts'
+import { printData } from '../../output/print.ts'
 import { changeLines } from '../../what-if.ts'
 import { hasChanges, markdownOf } from '../../what-if-markdown.ts'
 
@@ -38,7 +38,7 @@ export const command: Command = defineCommand({
       type: 'boolean',
       summary: `End with ${exitChanges} where something would change, or cannot be foretold`,
     },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'deployment what-if first -g demo -f main.json -p count=4',
@@ -53,7 +53,7 @@ export const command: Command = defineCommand({
     const accepted = await connection.client.request('POST', `${path}/whatIf`, { query, body })
     const answer = (await connection.client.waitForOperation(accepted)).body
     const changes = listOf(propertiesOf(answer), 'changes')
-    if (values.json) printJson(terminal, answer)
+    if (context.terminal.output.isData) printData(terminal, answer)
     else if (values.format === 'markdown') terminal.out(markdownOf(values.name, changes))
     else {
       const lines = changeLines(terminal, changes, values.short)

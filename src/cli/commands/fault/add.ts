@@ -1,7 +1,7 @@
 /** `fault add`: a rule by which requests, steps or the store fail. */
 
 import { type Command, defineCommand, UsageError } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 
 const text = (summary: string, value: string) => ({ type: 'string', value, summary }) as const
@@ -42,7 +42,7 @@ One request alone fails with the header \`x-armature-fault: status=429; retry-af
     'refuse-token': { type: 'boolean', summary: 'Refuse the token of the caller' },
     step: { ...text('Steps of operations fail, or hang', 'how'), choices: ['fail', 'hang'] },
     store: { ...text('The store is away, or slow', 'how'), choices: ['away', 'slow'] },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'fault add --status 429 --retry-after 5 --count 1 --type Resources/resourceGroups',
@@ -63,7 +63,7 @@ One request alone fails with the header \`x-armature-fault: status=429; retry-af
     }
     const { client } = context.connect(values)
     const { body } = await client.request('POST', '/_armature/faults', { body: rule })
-    printRecord(context.terminal, values.json, body)
+    printRecord(context.terminal, body)
     return 0
   },
 })

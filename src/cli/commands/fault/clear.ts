@@ -1,13 +1,13 @@
 /** `fault clear`: a rule by which things failed ends, or all of them. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 
 export const command: Command = defineCommand({
   name: 'fault clear',
   summary: 'End a rule by which things fail, or all of them',
   arguments: [{ name: 'id', summary: 'Of `fault list`; all when left out', required: false }],
-  options: apiOptions,
+  options: connectionOptions,
   examples: ['fault clear', 'fault clear fault-2'],
   async run(context, values) {
     const { client } = context.connect(values)

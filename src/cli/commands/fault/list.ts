@@ -3,7 +3,7 @@
 import { textOf } from '#client/answer.ts'
 import { listOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
@@ -11,12 +11,12 @@ export const command: Command = defineCommand({
   summary: 'List the rules by which things fail, and how often they did',
   notes: () => 'With --json also the last requests that each rule met.',
   arguments: [],
-  options: apiOptions,
+  options: connectionOptions,
   examples: ['fault list', 'fault list --json'],
   async run(context, values) {
     const { client } = context.connect(values)
     const { body } = await client.request('GET', '/_armature/faults')
-    printRows(context.terminal, values.json, listOf(body, 'value'), [
+    printRows(context.terminal, listOf(body, 'value'), [
       { title: 'ID', of: (row) => textOf(row, 'id') ?? '' },
       { title: 'MET', of: (row) => String(Object(row)['met']) },
       { title: 'RULE', of: (row) => JSON.stringify(Object(row)['rule']) },

@@ -1,7 +1,7 @@
 /** `fault play`: the rules of a scenario, at once. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
@@ -13,13 +13,13 @@ export const command: Command = defineCommand({
       summary: 'region-outage, throttled, flaky-network or slow-operations',
     },
   ],
-  options: apiOptions,
+  options: connectionOptions,
   examples: ['fault play throttled'],
   async run(context, values) {
     const { client } = context.connect(values)
     const path = `/_armature/faults/scenarios/${encodeURIComponent(values.scenario)}`
     const { body } = await client.request('POST', path)
-    printRecord(context.terminal, values.json, body)
+    printRecord(context.terminal, body)
     return 0
   },
 })

@@ -1,7 +1,7 @@
 /** `group list-members`: who is directly in a group. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 import { principalColumns } from '../../principal-columns.ts'
 
@@ -9,13 +9,13 @@ export const command: Command = defineCommand({
   name: 'group list-members',
   summary: 'List the direct members of a group',
   arguments: [{ name: 'group', summary: 'The group’s object id' }],
-  options: apiOptions,
+  options: connectionOptions,
   examples: ['group list-members 7d444840-9dc0-41d1-b245-5ffdce74fad2'],
   async run(context, values) {
     const { client } = context.connect(values)
     const path = `/directory/groups/${encodeURIComponent(values.group)}/members`
     const rows = await client.list(path)
-    printRows(context.terminal, values.json, rows, principalColumns)
+    printRows(context.terminal, rows, principalColumns)
     return 0
   },
 })

@@ -2,7 +2,7 @@
 
 import { type Command, defineCommand } from '../../command.ts'
 import { eventColumns, eventsPath, healthOptions, healthVersion } from '../../health.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 import { extensionPath } from '../../resource-path.ts'
 
@@ -23,7 +23,7 @@ export const command: Command = defineCommand({
       value: 'date',
       summary: 'Updated since, as 7/24/2026 or 2026-07-24; three days back when left out',
     },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['health list', 'health list --filter "status eq \'Active\'" --since 1/1/2026'],
   async run(context, values) {
@@ -38,7 +38,7 @@ export const command: Command = defineCommand({
       ...(values.since === undefined ? {} : { queryStartTime: values.since }),
     }
     const rows = await connection.client.list(path, { query })
-    printRows(context.terminal, values.json, rows, eventColumns)
+    printRows(context.terminal, rows, eventColumns)
     return 0
   },
 })

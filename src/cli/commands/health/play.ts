@@ -5,7 +5,7 @@ import { listOf } from '#client/resource.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { type Command, defineCommand, LocalProblem, UsageError } from '../../command.ts'
 import { healthOptions, newTrackingId, readYaml, takeStep } from '../../health.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
@@ -20,7 +20,7 @@ the steps, so they are played whether or not this command still runs, also after
     ...healthOptions,
     id: { type: 'string', value: 'id', summary: 'The tracking id; of the file, or a fresh one' },
     speed: { type: 'string', value: 'factor', summary: 'Play so many times faster' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['health play incident.yaml', 'health play incident.yaml --speed 60'],
   async run(context, values) {
@@ -33,8 +33,8 @@ the steps, so they are played whether or not this command still runs, also after
     const steps = list.map((entry, at) => stepOf(entry, at, speed))
     const connection = context.connect(values)
     const kept = await takeStep(connection, values, { id, step: 'play' }, { steps })
-    if (!values.json) context.terminal.error(`${id}\n`)
-    printRows(context.terminal, values.json, listOf(kept, 'steps'), [
+    if (!context.terminal.output.isData) context.terminal.error(`${id}\n`)
+    printRows(context.terminal, listOf(kept, 'steps'), [
       { title: 'DUE', of: (row) => textOf(row, 'dueTime') ?? '' },
       { title: 'STEP', of: (row) => textOf(row, 'step') ?? '' },
     ])

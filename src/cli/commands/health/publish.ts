@@ -9,7 +9,7 @@ import {
   summaryOf,
   takeStep,
 } from '../../health.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
@@ -44,7 +44,7 @@ before what the file says.`,
       summary: 'Only this subscription; all of them when left out',
     },
     sensitive: { type: 'boolean', summary: 'Its texts are shown only to those with the right' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     "health publish 'Groups start slowly' --level Warning --impact 'Container Instances=West US'",
@@ -60,7 +60,7 @@ before what the file says.`,
     const connection = context.connect(values)
     const id = values.id ?? newTrackingId()
     const event = await takeStep(connection, values, { id, step: 'publish' }, { properties })
-    printRecord(context.terminal, values.json, values.json ? event : summaryOf(event))
+    printRecord(context.terminal, event, summaryOf(event))
     return 0
   },
 })

@@ -2,7 +2,7 @@
 
 import { type Command, defineCommand } from '../../command.ts'
 import { eventsPath, healthOptions, healthVersion, summaryOf } from '../../health.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
@@ -12,7 +12,7 @@ export const command: Command = defineCommand({
   options: {
     ...healthOptions,
     details: { type: 'boolean', summary: 'Also what a sensitive event keeps back' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['health show AB12CD34', 'health show AB12CD34 --details --json'],
   async run(context, values) {
@@ -21,7 +21,7 @@ export const command: Command = defineCommand({
     const { body } = values.details
       ? await connection.client.request('POST', at('fetchEventDetails'), { query: healthVersion })
       : await connection.client.request('GET', at(), { query: healthVersion })
-    printRecord(context.terminal, values.json, values.json ? body : summaryOf(body))
+    printRecord(context.terminal, body, summaryOf(body))
     return 0
   },
 })

@@ -2,7 +2,7 @@
 
 import { type Command, defineCommand } from '../../command.ts'
 import { eventOptions, eventProperties, healthOptions, summaryOf, takeStep } from '../../health.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
@@ -13,7 +13,7 @@ export const command: Command = defineCommand({
     ...healthOptions,
     ...eventOptions,
     title: { type: 'string', value: 'text', summary: 'What it is about' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ["health update AB12CD34 --level Critical --title 'Groups do not start'"],
   async run(context, values) {
@@ -25,7 +25,7 @@ export const command: Command = defineCommand({
       { id: values.id, step: 'update' },
       { properties },
     )
-    printRecord(context.terminal, values.json, values.json ? event : summaryOf(event))
+    printRecord(context.terminal, event, summaryOf(event))
     return 0
   },
 })

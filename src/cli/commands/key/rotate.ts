@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, defineCommand, LocalProblem, UsageError } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { keyStatusPath, nextKeyId, refusedFor, rotationLine } from '../../key-status.ts'
-import { apiOptions, noWaitOption } from '../../options.ts'
+import { connectionOptions, noWaitOption } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 
 const everyMilliseconds = 500
@@ -25,7 +25,7 @@ export const command: Command = defineCommand({
   options: {
     installation: { type: 'boolean', summary: 'Rotate the key that secrets are sealed with' },
     ...noWaitOption,
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['key rotate', 'key rotate --installation'],
   async run(context, values) {
@@ -33,13 +33,12 @@ export const command: Command = defineCommand({
     if (values['no-wait']) throw new UsageError('`--no-wait` goes with `--installation`')
     const { client } = context.connect(values)
     const { body } = await client.request('POST', '/directory/keys/rotate')
-    printRecord(context.terminal, values.json, body)
+    printRecord(context.terminal, body)
     return 0
   },
 })
 
 type RotateValues = Parameters<Context['connect']>[0] & {
-  readonly json: boolean
   readonly 'no-wait': boolean
 }
 
@@ -52,7 +51,7 @@ async function rotateInstallation(context: Context, values: RotateValues): Promi
   while (!values['no-wait']) {
     const line = rotationLine(body)
     if (line === undefined) break
-    if (!values.json && line !== shown) terminal.error(`${line}\n`)
+    if (!terminal.output.isData && line !== shown) terminal.error(`${line}\n`)
     shown = line
     await sleep(everyMilliseconds)
     ;({ body } = await client.request('GET', keyStatusPath))
@@ -64,6 +63,6 @@ async function rotateInstallation(context: Context, values: RotateValues): Promi
       `these processes do not have the new key: ${without}. Give it to them (ARMATURE_KEY_NEXT and the like, or installation.key.next of the first home) and begin again.`,
     )
   }
-  printRecord(terminal, values.json, body)
+  printRecord(terminal, body)
   return 0
 }

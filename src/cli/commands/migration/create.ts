@@ -4,7 +4,7 @@ import { type Command, defineCommand } from '../../command.ts'
 import { endsOptions, endsProperties, optional } from '../../migration-body.ts'
 import { printMigration } from '../../migration-outcome.ts'
 import { migrationPath, migrationQuery } from '../../migrations.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 
 export const command: Command = defineCommand({
   name: 'migration create',
@@ -31,7 +31,7 @@ decided. Passwords never stand on the command line.`,
       summary: 'Move no data before this, as `2030-01-31T22:00:00Z`',
     },
     'window-end': { type: 'string', value: 'time', summary: 'When the window is meant to end' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'migration create move -g demo -s shop --source db.example:5432@postgres -d orders,stock --online',
@@ -55,7 +55,7 @@ decided. Passwords never stand on the command line.`,
       query: migrationQuery,
       body: { properties },
     })
-    printMigration(context.terminal, values.json, body)
+    printMigration(context.terminal, body)
     return 0
   },
 })

@@ -3,14 +3,14 @@
 import { type Command, defineCommand } from '../../command.ts'
 import { printMigration } from '../../migration-outcome.ts'
 import { databasesOption, orderMigration, targetOptions } from '../../migrations.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 
 export const command: Command = defineCommand({
   name: 'migration cutover',
   summary: 'Cut databases over that wait for it: the target has them from then on',
   notes: () => 'It returns when that is asked for; `migration watch` waits for its end.',
   arguments: [{ name: 'name', summary: 'The migration' }],
-  options: { ...targetOptions, ...databasesOption, ...apiOptions },
+  options: { ...targetOptions, ...databasesOption, ...connectionOptions },
   examples: [
     'migration cutover move -g demo -s shop',
     'migration cutover move -g demo -s shop --databases orders,stock',
@@ -23,7 +23,7 @@ export const command: Command = defineCommand({
       'triggerCutover',
       'dbsToTriggerCutoverOn',
     )
-    printMigration(context.terminal, values.json, answer)
+    printMigration(context.terminal, answer)
     return 0
   },
 })

@@ -2,7 +2,7 @@
 
 import { type Command, defineCommand } from '../../command.ts'
 import { migrationQuery, migrationsPath, statusOf, targetOptions } from '../../migrations.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
@@ -12,7 +12,7 @@ export const command: Command = defineCommand({
   options: {
     ...targetOptions,
     all: { type: 'boolean', summary: 'Those that have ended too' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['migration list -g demo -s shop', 'migration list -g demo -s shop --all'],
   async run(context, values) {
@@ -21,7 +21,7 @@ export const command: Command = defineCommand({
     const rows = await connection.client.list(path, {
       query: { ...migrationQuery, migrationListFilter: values.all ? 'All' : 'Active' },
     })
-    printRows(context.terminal, values.json, rows, [
+    printRows(context.terminal, rows, [
       { title: 'NAME', of: (row) => statusOf(row).name },
       { title: 'MODE', of: (row) => statusOf(row).mode },
       { title: 'STATE', of: (row) => statusOf(row).state },

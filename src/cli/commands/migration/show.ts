@@ -3,19 +3,19 @@
 import { type Command, defineCommand } from '../../command.ts'
 import { printMigration } from '../../migration-outcome.ts'
 import { migrationPath, migrationQuery, targetOptions } from '../../migrations.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 
 export const command: Command = defineCommand({
   name: 'migration show',
   summary: 'Show where a migration is, database by database',
   arguments: [{ name: 'name', summary: 'The migration' }],
-  options: { ...targetOptions, ...apiOptions },
+  options: { ...targetOptions, ...connectionOptions },
   examples: ['migration show move -g demo -s shop'],
   async run(context, values) {
     const connection = context.connect(values)
     const path = await migrationPath(connection, values, values.name)
     const { body } = await connection.client.request('GET', path, { query: migrationQuery })
-    printMigration(context.terminal, values.json, body, { withFindings: true })
+    printMigration(context.terminal, body, { withFindings: true })
     return 0
   },
 })

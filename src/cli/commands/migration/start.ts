@@ -3,7 +3,7 @@
 import { type Command, defineCommand } from '../../command.ts'
 import { printMigration } from '../../migration-outcome.ts'
 import { migrationPath, patchMigration, targetOptions } from '../../migrations.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 
 export const command: Command = defineCommand({
   name: 'migration start',
@@ -16,7 +16,7 @@ export const command: Command = defineCommand({
       value: 'time',
       summary: 'Not before this, as `2030-01-31T22:00:00Z`; now when left out',
     },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'migration start move -g demo -s shop',
@@ -32,7 +32,7 @@ export const command: Command = defineCommand({
         ? { startDataMigration: 'True' }
         : { migrationWindowStartTimeInUtc: values.at },
     )
-    printMigration(context.terminal, values.json, answer)
+    printMigration(context.terminal, answer)
     return 0
   },
 })

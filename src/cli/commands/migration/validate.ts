@@ -5,7 +5,7 @@ import { type Command, defineCommand, UsageError } from '../../command.ts'
 import { endsOptions, endsProperties } from '../../migration-body.ts'
 import { exitEndedBadly, printMigration } from '../../migration-outcome.ts'
 import { hasEnded, migrationPath, migrationQuery, statusOf } from '../../migrations.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 
 const everyMilliseconds = 500
 
@@ -16,7 +16,7 @@ export const command: Command = defineCommand({
     () => `It is a migration of its own, which ends when its findings are there: \`migration show\` shows them
 again. The migration proper gets another name.`,
   arguments: [{ name: 'name', summary: 'Lower-case letters and digits, a letter first' }],
-  options: { ...endsOptions, ...apiOptions },
+  options: { ...endsOptions, ...connectionOptions },
   examples: [
     'migration validate check -g demo -s shop --source db.example:5432@postgres -d orders --online',
   ],
@@ -35,7 +35,7 @@ again. The migration proper gets another name.`,
       await sleep(everyMilliseconds)
       body = (await client.request('GET', path, { query })).body
     }
-    printMigration(context.terminal, values.json, body, { withFindings: true })
+    printMigration(context.terminal, body, { withFindings: true })
     return statusOf(body).state === 'Succeeded' ? 0 : exitEndedBadly
   },
 })

@@ -3,7 +3,7 @@
 import { type Command, defineCommand } from '../../command.ts'
 import { exitEndedBadly, exitWaits, printMigration } from '../../migration-outcome.ts'
 import { migrationPath, targetOptions } from '../../migrations.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { watchMigration } from '../../watch-migration.ts'
 
 export const command: Command = defineCommand({
@@ -22,7 +22,7 @@ to where --until says, ${exitEndedBadly} when it failed or was called off, ${exi
       summary:
         'Come back when all databases wait for cutover, or at the end; the end when left out',
     },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'migration watch move -g demo -s shop',
@@ -32,10 +32,10 @@ to where --until says, ${exitEndedBadly} when it failed or was called off, ${exi
     const connection = context.connect(values)
     const path = await migrationPath(connection, values, values.name)
     const { migration, exitCode } = await watchMigration(context.terminal, connection, path, {
-      draws: context.terminal.interactive && !values.json,
+      draws: context.terminal.interactive && !context.terminal.output.isData,
       untilCutover: values.until === 'cutover',
     })
-    printMigration(context.terminal, values.json, migration)
+    printMigration(context.terminal, migration)
     return exitCode
   },
 })

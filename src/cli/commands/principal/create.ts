@@ -3,7 +3,7 @@
 import { textOf } from '#client/answer.ts'
 import { type Command, defineCommand, UsageError } from '../../command.ts'
 import { collections, idOf, principalTypes } from '../../directory.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
@@ -35,7 +35,7 @@ export const command: Command = defineCommand({
       multiple: true,
       summary: 'Where browsers may be sent back to a service principal after a sign-in',
     },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'principal create --type ServicePrincipal --name ci --json',
@@ -65,7 +65,7 @@ export const command: Command = defineCommand({
       ...(values['redirect-uri'].length === 0 ? {} : { redirectUris: values['redirect-uri'] }),
     }
     const { body: created } = await client.request('POST', collection, { body })
-    printRecord(context.terminal, values.json, {
+    printRecord(context.terminal, {
       principalId: idOf(created),
       signInName: textOf(created, 'signInName'),
       password: type === 'User' ? (textOf(created, 'password') ?? password) : undefined,

@@ -10,6 +10,9 @@ export const command: Command = defineCommand({
   arguments: [{ name: 'id', summary: 'The principal’s object id' }],
   options: connectionOptions,
   examples: ['principal delete 1b4e28ba-2fa1-41d2-883f-0016d3cca427'],
+  confirm: async (_, { id }) => ({
+    text: `Delete the principal ${id}, its memberships and credentials?`,
+  }),
   async run(context, values) {
     const { client } = context.connect(values)
     const { path } = await findPrincipal(client, values.id)

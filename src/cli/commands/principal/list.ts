@@ -2,7 +2,7 @@
 
 import { type Command, defineCommand } from '../../command.ts'
 import { collections, member, principalTypes } from '../../directory.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 import { principalColumns } from '../../principal-columns.ts'
 
@@ -18,7 +18,7 @@ export const command: Command = defineCommand({
       summary: 'Only this kind; all when left out',
     },
     name: { type: 'string', value: 'text', summary: 'Only those with this display name' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['principal list', 'principal list --type ServicePrincipal --json'],
   async run(context, values) {
@@ -31,7 +31,7 @@ export const command: Command = defineCommand({
           rows.push(item)
       }
     }
-    printRows(context.terminal, values.json, rows, principalColumns)
+    printRows(context.terminal, rows, principalColumns)
     return 0
   },
 })

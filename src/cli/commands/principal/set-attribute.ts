@@ -2,7 +2,7 @@
 
 import { type Command, defineCommand, UsageError } from '../../command.ts'
 import { findPrincipal } from '../../directory.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
@@ -25,7 +25,7 @@ It counts from the next request on.`,
     },
     text: { type: 'boolean', summary: 'Store the values as text, whatever they look like' },
     remove: { type: 'boolean', summary: 'Take the attribute away' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'principal set-attribute 1b4e28ba-2fa1-41d2-883f-0016d3cca427 Staff_Level --value 4',
@@ -43,7 +43,7 @@ It counts from the next request on.`,
     const { body } = await client.request('PATCH', path, {
       body: { attributes: { [values.name]: value } },
     })
-    printRecord(context.terminal, values.json, body)
+    printRecord(context.terminal, body)
     return 0
   },
 })

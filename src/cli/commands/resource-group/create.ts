@@ -4,7 +4,7 @@ import { textOf } from '#client/answer.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { type Command, defineCommand, LocalProblem, UsageError } from '../../command.ts'
 import type { Connection } from '../../context.ts'
-import { apiOptions, noWaitOption, subscriptionOption } from '../../options.ts'
+import { connectionOptions, noWaitOption, subscriptionOption } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 import { apiVersions, resourceGroupPath, subscriptionOf } from '../../resource-path.ts'
 
@@ -21,7 +21,7 @@ export const command: Command = defineCommand({
     tag: { type: 'string', value: 'name=value', multiple: true, summary: 'A tag' },
     ...subscriptionOption,
     ...noWaitOption,
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['resource-group create demo', 'resource-group create demo --tag owner=ada --json'],
   async run(context, values) {
@@ -35,7 +35,7 @@ export const command: Command = defineCommand({
       body: { location, ...(values.tag.length === 0 ? {} : { tags }) },
     })
     const answer = values['no-wait'] ? accepted : await connection.client.waitForOperation(accepted)
-    printRecord(context.terminal, values.json, answer.body)
+    printRecord(context.terminal, answer.body)
     return 0
   },
 })

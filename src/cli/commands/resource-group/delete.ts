@@ -10,6 +10,9 @@ export const command: Command = defineCommand({
   arguments: [{ name: 'name', summary: 'The name of the group' }],
   options: { ...subscriptionOption, ...noWaitOption, ...connectionOptions },
   examples: ['resource-group delete demo', 'resource-group delete demo --no-wait'],
+  confirm: async (_, { name }) => ({
+    text: `Delete the resource group ${name} and everything in it?`,
+  }),
   async run(context, values) {
     const connection = context.connect(values)
     const subscription = await subscriptionOf(connection, values.subscription)

@@ -1,7 +1,7 @@
 /** `resource-group show`: one resource group. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions, subscriptionOption } from '../../options.ts'
+import { connectionOptions, subscriptionOption } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 import { apiVersions, resourceGroupPath, subscriptionOf } from '../../resource-path.ts'
 
@@ -9,7 +9,7 @@ export const command: Command = defineCommand({
   name: 'resource-group show',
   summary: 'Show one resource group',
   arguments: [{ name: 'name', summary: 'The name of the group' }],
-  options: { ...subscriptionOption, ...apiOptions },
+  options: { ...subscriptionOption, ...connectionOptions },
   examples: ['resource-group show demo'],
   async run(context, values) {
     const connection = context.connect(values)
@@ -17,7 +17,7 @@ export const command: Command = defineCommand({
     const path = resourceGroupPath(subscription, values.name)
     const query = { 'api-version': apiVersions.resourceGroups }
     const { body } = await connection.client.request('GET', path, { query })
-    printRecord(context.terminal, values.json, body)
+    printRecord(context.terminal, body)
     return 0
   },
 })

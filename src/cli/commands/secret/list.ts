@@ -3,7 +3,7 @@
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { member } from '../../directory.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 import { secretVersion, vaultOptions, vaultPath } from '../../secrets.ts'
 
@@ -11,13 +11,13 @@ export const command: Command = defineCommand({
   name: 'secret list',
   summary: 'List the secrets of a vault, without their values',
   arguments: [],
-  options: { ...vaultOptions, ...apiOptions },
+  options: { ...vaultOptions, ...connectionOptions },
   examples: ['secret list --vault shop -g demo', 'secret list --vault shop -g demo --json'],
   async run(context, values) {
     const connection = context.connect(values)
     const path = `${await vaultPath(connection, values)}/secrets`
     const rows = await connection.client.list(path, { query: secretVersion })
-    printRows(context.terminal, values.json, rows, [
+    printRows(context.terminal, rows, [
       { title: 'NAME', of: member('name') },
       { title: 'VERSION', of: (row) => propertyOf(row, 'version') },
       { title: 'REFERENCE', of: (row) => propertyOf(row, 'secretUri') },

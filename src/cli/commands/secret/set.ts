@@ -4,6 +4,7 @@ import { ClientError } from '#client/client-error.ts'
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand, LocalProblem, UsageError } from '../../command.ts'
 import type { Connection } from '../../context.ts'
+import { missingGroup } from '../../group-place.ts'
 import { secretOptions, secretVersion, vaultPath } from '../../secrets.ts'
 
 export const command: Command = defineCommand({
@@ -32,6 +33,7 @@ export const command: Command = defineCommand({
     'secret set db-password --vault shop -g demo --value-file ./password',
     'secret set db-password --vault shop -g demo < ./password',
   ],
+  confirm: missingGroup,
   async run(context, values) {
     const file = values['value-file']
     if (file !== undefined && values.value !== undefined) {

@@ -1,7 +1,8 @@
 /** `share accept`: takes an invitation as a share subscription, and makes its account where that is missing. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { missingGroup } from '../../group-place.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 import { accountOptions, ensureAccount, inAccount, make, shareVersion } from '../../sharing.ts'
 
@@ -12,21 +13,18 @@ export const command: Command = defineCommand({
   options: {
     ...accountOptions,
     invitation: { type: 'string', value: 'id', required: true, summary: 'The invitation' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'share accept theirs -g to -a taker --invitation 11111111-2222-4333-8444-555555555555',
   ],
+  confirm: missingGroup,
   async run(context, values) {
     const connection = context.connect(values)
     await ensureAccount(connection, values)
     const path = await inAccount(connection, values, 'shareSubscriptions', values.name)
     const properties = { invitationId: values.invitation, sourceShareLocation: 'local' }
-    printRecord(
-      context.terminal,
-      values.json,
-      await make(connection, path, shareVersion, { properties }),
-    )
+    printRecord(context.terminal, await make(connection, path, shareVersion, { properties }))
     return 0
   },
 })

@@ -1,7 +1,7 @@
 /** `share add`: puts a data set into a share. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 import {
   accountOptions,
@@ -24,7 +24,7 @@ command are taken. Of a SQL table \`server=name\` names a server of the resource
     share: { type: 'string', value: 'name', required: true, summary: 'The share' },
     kind: { type: 'string', value: 'kind', required: true, summary: 'BlobFolder, SqlDBTable, …' },
     ...propertyOption,
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'share add files -g from -a giver --share sales --kind BlobFolder -p storageAccountName=givenfiles -p containerName=data -p prefix=in',
@@ -36,7 +36,7 @@ command are taken. Of a SQL table \`server=name\` names a server of the resource
     const properties = await placedProperties(connection, values, kind, values.property)
     const path = await inAccount(connection, values, 'shares', share, 'dataSets', name)
     const made = await make(connection, path, shareVersion, { kind, properties })
-    printRecord(context.terminal, values.json, made)
+    printRecord(context.terminal, made)
     return 0
   },
 })

@@ -2,7 +2,7 @@
 
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 import { accountOptions, inAccount, shareVersion } from '../../sharing.ts'
 
@@ -10,7 +10,7 @@ export const command: Command = defineCommand({
   name: 'share consumers',
   summary: 'List who took a share',
   arguments: [{ name: 'name', summary: 'The name of the share' }],
-  options: { ...accountOptions, ...apiOptions },
+  options: { ...accountOptions, ...connectionOptions },
   examples: ['share consumers sales -g from -a giver'],
   async run(context, values) {
     const connection = context.connect(values)
@@ -22,7 +22,7 @@ export const command: Command = defineCommand({
       'providerShareSubscriptions',
     )
     const rows = await connection.client.list(path, { query: { 'api-version': shareVersion } })
-    printRows(context.terminal, values.json, rows, [
+    printRows(context.terminal, rows, [
       { title: 'ID', of: (row) => propertyOf(row, 'shareSubscriptionObjectId') },
       { title: 'CONSUMER', of: (row) => propertyOf(row, 'consumerName') },
       { title: 'STATUS', of: (row) => propertyOf(row, 'shareSubscriptionStatus') },

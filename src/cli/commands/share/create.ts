@@ -1,7 +1,8 @@
 /** `share create`: makes a share, and its account where that is missing. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { missingGroup } from '../../group-place.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 import { accountOptions, ensureAccount, inAccount, make, shareVersion } from '../../sharing.ts'
 
@@ -13,9 +14,10 @@ export const command: Command = defineCommand({
     ...accountOptions,
     description: { type: 'string', value: 'text', summary: 'What consumers read about it' },
     terms: { type: 'string', value: 'text', summary: 'What consumers agree to' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['share create sales -g from -a giver --description "Orders of this year"'],
+  confirm: missingGroup,
   async run(context, values) {
     const connection = context.connect(values)
     await ensureAccount(connection, values)
@@ -26,7 +28,7 @@ export const command: Command = defineCommand({
     }
     const path = await inAccount(connection, values, 'shares', values.name)
     const made = await make(connection, path, shareVersion, { properties })
-    printRecord(context.terminal, values.json, made)
+    printRecord(context.terminal, made)
     return 0
   },
 })

@@ -3,7 +3,7 @@
 import { propertyOf } from '#client/resource.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 import { shareVersion } from '../../sharing.ts'
 
@@ -11,13 +11,13 @@ export const command: Command = defineCommand({
   name: 'share invitations',
   summary: 'List the invitations that await your answer',
   arguments: [],
-  options: apiOptions,
+  options: connectionOptions,
   examples: ['share invitations'],
   async run(context, values) {
     const connection = context.connect(values)
     const path = `/providers/${qualify(connection.words, 'DataShare')}/listInvitations`
     const rows = await connection.client.list(path, { query: { 'api-version': shareVersion } })
-    printRows(context.terminal, values.json, rows, [
+    printRows(context.terminal, rows, [
       { title: 'INVITATION', of: (row) => propertyOf(row, 'invitationId') },
       { title: 'SHARE', of: (row) => propertyOf(row, 'shareName') },
       { title: 'FROM', of: (row) => propertyOf(row, 'providerName') },

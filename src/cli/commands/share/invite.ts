@@ -2,8 +2,8 @@
 
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand, UsageError } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
-import { printRecord } from '../../output/print.ts'
+import { connectionOptions } from '../../options.ts'
+import { printRecord, printText } from '../../output/print.ts'
 import { accountOptions, inAccount, make, shareVersion } from '../../sharing.ts'
 
 export const command: Command = defineCommand({
@@ -20,7 +20,7 @@ export const command: Command = defineCommand({
       value: 'id',
       summary: 'The tenant of the principal; alone, everybody of it',
     },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['share invite ann -g from -a giver --share sales --email ann@example.net'],
   async run(context, values) {
@@ -43,8 +43,8 @@ export const command: Command = defineCommand({
       values.name,
     )
     const made = await make(connection, path, shareVersion, { properties })
-    if (values.json) printRecord(context.terminal, true, made)
-    else context.terminal.out(`${propertyOf(made, 'invitationId')}\n`)
+    if (context.terminal.output.isData) printRecord(context.terminal, made)
+    else printText(context.terminal, propertyOf(made, 'invitationId'))
     return 0
   },
 })

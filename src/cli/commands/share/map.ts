@@ -2,7 +2,7 @@
 
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand, LocalProblem } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 import {
   accountOptions,
@@ -21,14 +21,14 @@ export const command: Command = defineCommand({
     ...accountOptions,
     to: { type: 'string', value: 'name', required: true, summary: 'The share subscription' },
     kind: { type: 'string', value: 'kind', required: true, summary: 'BlobFolder, SqlDBTable, …' },
-    output: {
+    'output-type': {
       type: 'string',
       value: 'format',
       choices: ['Csv', 'Parquet'],
       summary: 'Of a table that becomes a file',
     },
     ...propertyOption,
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'share map files -g to -a taker --to theirs --kind BlobFolder -p storageAccountName=takenfiles -p containerName=got -p prefix=files',
@@ -49,16 +49,12 @@ export const command: Command = defineCommand({
     }
     const properties = {
       dataSetId: propertyOf(source, 'dataSetId'),
-      ...(values.output === undefined ? {} : { outputType: values.output }),
+      ...(values['output-type'] === undefined ? {} : { outputType: values['output-type'] }),
       ...(await placedProperties(connection, values, kind, values.property)),
     }
     const name = encodeURIComponent(propertyOf(source, 'dataSetName'))
     const path = `${subscription}/dataSetMappings/${name}`
-    printRecord(
-      context.terminal,
-      values.json,
-      await make(connection, path, shareVersion, { kind, properties }),
-    )
+    printRecord(context.terminal, await make(connection, path, shareVersion, { kind, properties }))
     return 0
   },
 })

@@ -1,7 +1,7 @@
 /** `share reinstate`: let a revoked consumer synchronize again. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 import { accountOptions, inAccount, shareVersion } from '../../sharing.ts'
 
@@ -12,7 +12,7 @@ export const command: Command = defineCommand({
     { name: 'name', summary: 'The name of the share' },
     { name: 'consumer', summary: 'The id that `share consumers` lists' },
   ],
-  options: { ...accountOptions, ...apiOptions },
+  options: { ...accountOptions, ...connectionOptions },
   examples: ['share reinstate sales 11111111-2222-4333-8444-555555555555 -g from -a giver'],
   async run(context, values) {
     const connection = context.connect(values)
@@ -20,7 +20,7 @@ export const command: Command = defineCommand({
     const path = await inAccount(connection, values, ...view)
     const query = { 'api-version': shareVersion }
     const answer = await connection.client.request('POST', `${path}/reinstate`, { query })
-    printRecord(context.terminal, values.json, answer.body)
+    printRecord(context.terminal, answer.body)
     return 0
   },
 })

@@ -2,7 +2,7 @@
 
 import { qualify } from '#kernel/vendor.ts'
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 import { shareVersion } from '../../sharing.ts'
 
@@ -10,7 +10,7 @@ export const command: Command = defineCommand({
   name: 'share reject',
   summary: 'Turn an invitation down',
   arguments: [{ name: 'invitation', summary: 'The id of the invitation' }],
-  options: apiOptions,
+  options: connectionOptions,
   examples: ['share reject 11111111-2222-4333-8444-555555555555'],
   async run(context, values) {
     const connection = context.connect(values)
@@ -20,7 +20,7 @@ export const command: Command = defineCommand({
       query: { 'api-version': shareVersion },
       body: { properties: { invitationId: values.invitation } },
     })
-    printRecord(context.terminal, values.json, answer.body)
+    printRecord(context.terminal, answer.body)
     return 0
   },
 })

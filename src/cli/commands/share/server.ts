@@ -1,8 +1,8 @@
 /** `share server`: registers a SQL server: PostgreSQL with its sign-in, or a folder of DuckDB files. */
 
 import { type Command, defineCommand, UsageError } from '../../command.ts'
-import { groupOptions, inGroup } from '../../group-place.ts'
-import { apiOptions } from '../../options.ts'
+import { groupOptions, inGroup, missingGroup } from '../../group-place.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 import { make, serverVersion } from '../../sharing.ts'
 
@@ -26,12 +26,13 @@ export const command: Command = defineCommand({
       value: 'text',
       summary: 'The password: `@file`, or `-` for standard input',
     },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'share server shop -g from --host 127.0.0.1 --login shop --password @password.txt',
     'share server lake -g from --duckdb',
   ],
+  confirm: missingGroup,
   async run(context, values) {
     const { host, login, password, port = '5432' } = values
     const isPostgres = host !== undefined && login !== undefined && password !== undefined
@@ -49,7 +50,7 @@ export const command: Command = defineCommand({
     const connection = context.connect(values)
     const path = await inGroup(connection, values, 'Sql/servers', values.name)
     const made = await make(connection, path, serverVersion, { location: 'local', properties })
-    printRecord(context.terminal, values.json, made)
+    printRecord(context.terminal, made)
     return 0
   },
 })

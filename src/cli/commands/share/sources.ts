@@ -2,7 +2,7 @@
 
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 import { accountOptions, inAccount, shareVersion } from '../../sharing.ts'
 
@@ -10,7 +10,7 @@ export const command: Command = defineCommand({
   name: 'share sources',
   summary: 'List the data sets of a share that was accepted',
   arguments: [{ name: 'name', summary: 'The name of the share subscription' }],
-  options: { ...accountOptions, ...apiOptions },
+  options: { ...accountOptions, ...connectionOptions },
   examples: ['share sources theirs -g to -a taker'],
   async run(context, values) {
     const connection = context.connect(values)
@@ -22,7 +22,7 @@ export const command: Command = defineCommand({
       'consumerSourceDataSets',
     )
     const rows = await connection.client.list(path, { query: { 'api-version': shareVersion } })
-    printRows(context.terminal, values.json, rows, [
+    printRows(context.terminal, rows, [
       { title: 'NAME', of: (row) => propertyOf(row, 'dataSetName') },
       { title: 'KIND', of: (row) => propertyOf(row, 'dataSetType') },
       { title: 'ID', of: (row) => propertyOf(row, 'dataSetId') },

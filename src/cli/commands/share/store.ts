@@ -1,8 +1,8 @@
 /** `share store`: registers a storage account: a folder of the installation, or a blob service. */
 
 import { type Command, defineCommand, UsageError } from '../../command.ts'
-import { groupOptions, inGroup } from '../../group-place.ts'
-import { apiOptions } from '../../options.ts'
+import { groupOptions, inGroup, missingGroup } from '../../group-place.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 import { make, storageVersion } from '../../sharing.ts'
 
@@ -19,12 +19,13 @@ export const command: Command = defineCommand({
     },
     'account-name': { type: 'string', value: 'name', summary: 'How the service calls the account' },
     key: { type: 'string', value: 'key', summary: 'Its key: `@file`, or `-` for standard input' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'share store givenfiles -g from',
     'share store cloudfiles -g from --endpoint https://blobs.example/me --account-name me --key @key.txt',
   ],
+  confirm: missingGroup,
   async run(context, values) {
     const { endpoint, key } = values
     if ((endpoint === undefined) !== (key === undefined)) {
@@ -42,7 +43,7 @@ export const command: Command = defineCommand({
     const connection = context.connect(values)
     const path = await inGroup(connection, values, 'Storage/storageAccounts', values.name)
     const made = await make(connection, path, storageVersion, { location: 'local', properties })
-    printRecord(context.terminal, values.json, made)
+    printRecord(context.terminal, made)
     return 0
   },
 })

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { textOf } from '#client/answer.ts'
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { snapshotPath } from '../../snapshots.ts'
 
 export const command: Command = defineCommand({
@@ -13,7 +13,7 @@ export const command: Command = defineCommand({
     { name: 'name', summary: 'What the state is called' },
     { name: 'file', summary: 'Where to; it is written anew' },
   ],
-  options: apiOptions,
+  options: connectionOptions,
   examples: ['snapshot export before before.state'],
   async run(context, values) {
     const { client } = context.connect(values)

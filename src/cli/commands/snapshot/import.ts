@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 import { snapshotPath } from '../../snapshots.ts'
 
@@ -13,14 +13,14 @@ export const command: Command = defineCommand({
     { name: 'name', summary: 'What the state shall be called' },
     { name: 'file', summary: 'Written by `snapshot export`' },
   ],
-  options: apiOptions,
+  options: connectionOptions,
   examples: ['snapshot import before before.state'],
   async run(context, values) {
     const { client } = context.connect(values)
     const content = readFileSync(values.file).toString('base64')
     const path = `${snapshotPath(values.name)}/content`
     const { body } = await client.request('PUT', path, { body: { content } })
-    printRecord(context.terminal, values.json, body)
+    printRecord(context.terminal, body)
     return 0
   },
 })

@@ -2,7 +2,7 @@
 
 import { isUuid } from '#kernel/uuid.ts'
 import { type Command, defineCommand, UsageError } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 import { apiVersions } from '../../resource-path.ts'
 import { uuidOf } from '../../uuid-of.ts'
@@ -19,7 +19,7 @@ export const command: Command = defineCommand({
       summary:
         'Its id; made from the name when left out, so that the same name is the same subscription',
     },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['subscription create --name production'],
   async run(context, values) {
@@ -30,7 +30,7 @@ export const command: Command = defineCommand({
       query: { 'api-version': apiVersions.subscriptions },
       body: { displayName: values.name },
     })
-    printRecord(context.terminal, values.json, body)
+    printRecord(context.terminal, body)
     return 0
   },
 })

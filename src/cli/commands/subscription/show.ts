@@ -1,7 +1,7 @@
 /** `subscription show`: one subscription. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 import { apiVersions, subscriptionOf } from '../../resource-path.ts'
 
@@ -15,7 +15,7 @@ export const command: Command = defineCommand({
       summary: 'The subscription; the installation’s first one when left out',
     },
   ],
-  options: apiOptions,
+  options: connectionOptions,
   examples: ['subscription show'],
   async run(context, values) {
     const connection = context.connect(values)
@@ -23,7 +23,7 @@ export const command: Command = defineCommand({
     const query = { 'api-version': apiVersions.subscriptions }
     const path = `/subscriptions/${encodeURIComponent(id)}`
     const { body } = await connection.client.request('GET', path, { query })
-    printRecord(context.terminal, values.json, body)
+    printRecord(context.terminal, body)
     return 0
   },
 })

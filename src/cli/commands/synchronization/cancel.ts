@@ -1,7 +1,7 @@
 /** `synchronization cancel`: stops the run under way. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 import { accountOptions, inAccount, shareVersion } from '../../sharing.ts'
 import { runOf, textAt } from '../../synchronizations.ts'
@@ -13,7 +13,7 @@ export const command: Command = defineCommand({
     { name: 'name', summary: 'The share subscription' },
     { name: 'id', required: false, summary: 'The synchronization; the newest when left out' },
   ],
-  options: { ...accountOptions, ...apiOptions },
+  options: { ...accountOptions, ...connectionOptions },
   examples: ['synchronization cancel theirs -g to -a taker'],
   async run(context, values) {
     const connection = context.connect(values)
@@ -23,7 +23,7 @@ export const command: Command = defineCommand({
       query: { 'api-version': shareVersion },
       body: { synchronizationId: textAt(run, 'synchronizationId') },
     })
-    printRecord(context.terminal, values.json, answer.body)
+    printRecord(context.terminal, answer.body)
     return 0
   },
 })

@@ -1,7 +1,7 @@
 /** `synchronization show`: the data sets of one run (contract, operation 5). */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 import { accountOptions, inAccount } from '../../sharing.ts'
 import { detailColumns, detailsOf, runOf, textAt } from '../../synchronizations.ts'
@@ -16,12 +16,16 @@ export const command: Command = defineCommand({
   options: {
     ...accountOptions,
     filter: { type: 'string', value: 'filter', summary: "Only those, as `status eq 'Failed'`" },
-    orderby: { type: 'string', value: 'fields', summary: 'In this order, as `sizeWritten desc`' },
-    ...apiOptions,
+    'order-by': {
+      type: 'string',
+      value: 'fields',
+      summary: 'In this order, as `sizeWritten desc`',
+    },
+    ...connectionOptions,
   },
   examples: [
     'synchronization show theirs -g to -a taker',
-    'synchronization show theirs -g to -a taker --orderby "durationMs desc"',
+    'synchronization show theirs -g to -a taker --order-by "durationMs desc"',
   ],
   async run(context, values) {
     const connection = context.connect(values)
@@ -29,9 +33,9 @@ export const command: Command = defineCommand({
     const run = await runOf(connection, path, values.id)
     const rows = await detailsOf(connection, path, textAt(run, 'synchronizationId'), {
       $filter: values.filter,
-      $orderby: values.orderby,
+      $orderby: values['order-by'],
     })
-    printRows(context.terminal, values.json, rows, detailColumns)
+    printRows(context.terminal, rows, detailColumns)
     return 0
   },
 })

@@ -1,7 +1,7 @@
 /** `synchronization start`: copies what a share subscription maps. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 import { accountOptions, inAccount, shareVersion } from '../../sharing.ts'
 
@@ -12,7 +12,7 @@ export const command: Command = defineCommand({
   options: {
     ...accountOptions,
     full: { type: 'boolean', summary: 'All of it; only what changed when left out' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['synchronization start theirs -g to -a taker --full'],
   async run(context, values) {
@@ -22,7 +22,7 @@ export const command: Command = defineCommand({
       query: { 'api-version': shareVersion },
       body: { synchronizationMode: values.full ? 'FullSync' : 'Incremental' },
     })
-    printRecord(context.terminal, values.json, answer.body)
+    printRecord(context.terminal, answer.body)
     return 0
   },
 })

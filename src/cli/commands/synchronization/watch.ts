@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, defineCommand } from '../../command.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 import { accountOptions, inAccount } from '../../sharing.ts'
 import {
@@ -29,7 +29,7 @@ the first, the bars say only what was copied and how fast.`,
     { name: 'name', summary: 'The share subscription' },
     { name: 'id', required: false, summary: 'The synchronization; the newest when left out' },
   ],
-  options: { ...accountOptions, ...apiOptions },
+  options: { ...accountOptions, ...connectionOptions },
   examples: ['synchronization watch theirs -g to -a taker'],
   async run(context, values) {
     const { terminal } = context
@@ -49,7 +49,7 @@ the first, the bars say only what was copied and how fast.`,
         expected.set(textAt(row, 'dataSetId'), numberAt(row, 'sizeWritten'))
       }
     }
-    const draws = terminal.interactive && !values.json
+    const draws = terminal.interactive && !context.terminal.output.isData
     let drawn = 0
     for (;;) {
       const now = await runOf(connection, path, id)
@@ -64,7 +64,7 @@ the first, the bars say only what was copied and how fast.`,
         drawn = lines.length
       }
       if (isEnded) {
-        printRows(terminal, values.json, rows, detailColumns)
+        printRows(terminal, rows, detailColumns)
         return now['status'] === 'Succeeded' ? 0 : 1
       }
       await sleep(everyMilliseconds)

@@ -13,8 +13,7 @@ import { EvaluationError } from '#template/scope.ts'
 import { type Command, defineCommand, LocalProblem } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { exitFailed } from '../../failure.ts'
-import { jsonOption } from '../../options.ts'
-import { printJson, red } from '../../output/print.ts'
+import { printData, printText, red } from '../../output/print.ts'
 import { printable } from '../../output/table.ts'
 import { sampleOptions, samplePlace } from '../../sample-place.ts'
 import { argumentsOf, parametersOption } from '../../template-parameters.ts'
@@ -30,7 +29,6 @@ Resource group and subscription are made up; nothing is asked of a server, so re
   options: {
     ...parametersOption,
     ...sampleOptions,
-    ...jsonOption,
   },
   examples: [
     `template evaluate "format('{0}-{1:D3}', parameters('name'), 7)" --parameters name=web`,
@@ -38,7 +36,7 @@ Resource group and subscription are made up; nothing is asked of a server, so re
     `template evaluate "cidrSubnet('10.0.0.0/16', 24, 3)" --json`,
   ],
   async run(context, values) {
-    const { expression: text, json } = values
+    const { expression: text } = values
     const parameters = await parametersOf(context, values.parameters)
     const place = samplePlace(values, context.config().words)
     const value = outcomeOf(
@@ -47,8 +45,8 @@ Resource group and subscription are made up; nothing is asked of a server, so re
       new ExpressionScope({ context: place, parameters }),
     )
     if (value === undefined) return exitFailed
-    if (typeof value === 'string' && !json) context.terminal.out(`${value}\n`)
-    else printJson(context.terminal, value)
+    if (typeof value === 'string') printText(context.terminal, value)
+    else printData(context.terminal, value)
     return 0
   },
 })

@@ -2,7 +2,6 @@
 
 import { type Command, defineCommand } from '../../command.ts'
 import { exitFailed } from '../../failure.ts'
-import { jsonOption } from '../../options.ts'
 import { printable } from '../../output/table.ts'
 import { sampleOptions } from '../../sample-place.ts'
 import { expandFiles } from '../../template-files.ts'
@@ -17,7 +16,7 @@ one that the template's \`$schema\` names; the place is made up. What only a run
 is waited for, and a secret of a vault is written as its name. With \`--json\` each file is one line: \`{file, resources, problems}\`. The exit code is 1 when one of the
 files cannot be expanded.`,
   arguments: [{ name: 'files', summary: 'Template files', multiple: true }],
-  options: { ...parametersOption, ...sampleOptions, ...jsonOption },
+  options: { ...parametersOption, ...sampleOptions },
   examples: [
     'template expand main.json',
     'template expand main.json --parameters @main.parameters.json -p name=web --json',
@@ -29,8 +28,8 @@ files cannot be expanded.`,
     for await (const made of expandFiles(context, values.files, values)) {
       const { file, resources, problems } = made
       isFailed ||= problems.length > 0
-      if (values.json) {
-        terminal.out(`${JSON.stringify({ file, resources, problems })}\n`)
+      if (context.terminal.output.isData) {
+        terminal.out(terminal.output.renderOne({ file, resources, problems }))
         continue
       }
       for (const { id, apiVersion, existing, waitsFor = [] } of resources) {

@@ -3,7 +3,6 @@
 import { lintTemplate } from '#template/lint.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { exitFailed } from '../../failure.ts'
-import { jsonOption } from '../../options.ts'
 import { printable } from '../../output/table.ts'
 import { sampleOptions } from '../../sample-place.ts'
 import { expandFiles } from '../../template-files.ts'
@@ -20,7 +19,7 @@ export const command: Command = defineCommand({
 defaults of secure parameters. Parameters need not be given: what follows from their lack is no error. With \`--json\`
 each file is one line: \`{file, problems}\`. The exit code is 1 when there is an error.`,
   arguments: [{ name: 'files', summary: 'Template files', multiple: true }],
-  options: { ...parametersOption, ...sampleOptions, ...jsonOption },
+  options: { ...parametersOption, ...sampleOptions },
   examples: ['template lint main.json', 'template lint templates/*.json --json'],
   async run(context, values) {
     const { terminal } = context
@@ -36,7 +35,7 @@ each file is one line: \`{file, problems}\`. The exit code is 1 when there is an
         ...errors.map((one) => ({ severity: 'error', ...one })),
         ...lintTemplate(text).map((one) => ({ severity: 'warning', ...one })),
       ].sort((a, b) => a.line - b.line || a.column - b.column)
-      if (values.json) terminal.out(`${JSON.stringify({ file, problems })}\n`)
+      if (context.terminal.output.isData) terminal.out(`${JSON.stringify({ file, problems })}\n`)
       else {
         for (const { severity, line, column, path, message } of problems) {
           const where = `${file}:${line}:${column}`

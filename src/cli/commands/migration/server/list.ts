@@ -5,7 +5,7 @@ import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'
 import { groupOptions } from '../../../group-place.ts'
 import { migrationQuery, numberAt } from '../../../migrations.ts'
-import { apiOptions } from '../../../options.ts'
+import { connectionOptions } from '../../../options.ts'
 import { printRows } from '../../../output/print.ts'
 import { extensionPath, resourceGroupPath, subscriptionOf } from '../../../resource-path.ts'
 
@@ -13,7 +13,7 @@ export const command: Command = defineCommand({
   name: 'migration server list',
   summary: 'List registered PostgreSQL servers',
   arguments: [],
-  options: { ...groupOptions, ...apiOptions },
+  options: { ...groupOptions, ...connectionOptions },
   examples: ['migration server list -g demo'],
   async run(context, values) {
     const connection = context.connect(values)
@@ -21,7 +21,7 @@ export const command: Command = defineCommand({
     const scope = resourceGroupPath(subscription, values['resource-group'])
     const path = extensionPath(connection.words, scope, 'DBforPostgreSQL/flexibleServers')
     const rows = await connection.client.list(path, { query: migrationQuery })
-    printRows(context.terminal, values.json, rows, [
+    printRows(context.terminal, rows, [
       { title: 'NAME', of: member('name') },
       { title: 'STATE', of: (row) => propertyOf(row, 'state') },
       { title: 'VERSION', of: (row) => propertyOf(row, 'version') },

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { textOf } from '#client/answer.ts'
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand, LocalProblem, UsageError } from '../../../command.ts'
-import { groupOptions } from '../../../group-place.ts'
+import { groupOptions, missingGroup } from '../../../group-place.ts'
 import { migrationVersion, serverPath, sslModes } from '../../../migrations.ts'
-import { apiOptions } from '../../../options.ts'
+import { connectionOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
 import { passwordHint, readPassword } from '../../../password.ts'
 import { make } from '../../../sharing.ts'
@@ -36,12 +36,13 @@ what it found. The password is kept encrypted and never shown.`,
       summary: 'PEM of the authorities to trust with VerifyCA and VerifyFull',
     },
     location: { type: 'string', value: 'name', summary: '`local` when left out' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'migration server register shop -g demo --host db.example --user postgres --password @password.txt',
     'migration server register shop -g demo --host 127.0.0.1 --port 5433 --user postgres --password env:PGPASSWORD',
   ],
+  confirm: missingGroup,
   async run(context, values) {
     const { port = '5432', location = 'local' } = values
     if (!/^\d{1,5}$/.test(port)) throw new UsageError(`\`--port ${port}\` is not a number`)
@@ -67,18 +68,12 @@ what it found. The password is kept encrypted and never shown.`,
         ...(certificates === undefined ? {} : { rootCertificates: readPem(certificates) }),
       },
     })
-    printRecord(
-      context.terminal,
-      values.json,
-      values.json
-        ? made
-        : {
-            name: textOf(made, 'name'),
-            state: propertyOf(made, 'state'),
-            version: propertyOf(made, 'version') || undefined,
-            reason: propertyOf(made, 'stateReason') || undefined,
-          },
-    )
+    printRecord(context.terminal, made, {
+      name: textOf(made, 'name'),
+      state: propertyOf(made, 'state'),
+      version: propertyOf(made, 'version') || undefined,
+      reason: propertyOf(made, 'stateReason') || undefined,
+    })
     return 0
   },
 })

@@ -6,22 +6,22 @@ import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'
 import { groupOptions } from '../../../group-place.ts'
 import { migrationQuery, serverPath } from '../../../migrations.ts'
-import { apiOptions } from '../../../options.ts'
+import { connectionOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
 
 export const command: Command = defineCommand({
   name: 'migration server show',
   summary: 'Show a registered PostgreSQL server and its databases',
   arguments: [{ name: 'name', summary: 'The name of the server' }],
-  options: { ...groupOptions, ...apiOptions },
+  options: { ...groupOptions, ...connectionOptions },
   examples: ['migration server show shop -g demo'],
   async run(context, values) {
     const connection = context.connect(values)
     const { client } = connection
     const path = await serverPath(connection, values, values.name)
     const { body } = await client.request('GET', path, { query: migrationQuery })
-    if (values.json || !isJsonObject(body)) {
-      printRecord(context.terminal, values.json, body)
+    if (context.terminal.output.isData || !isJsonObject(body)) {
+      printRecord(context.terminal, body)
       return 0
     }
     // One that does not answer has databases nobody can tell.
@@ -30,7 +30,7 @@ export const command: Command = defineCommand({
       ? await client.list(`${path}/databases`, { query: migrationQuery })
       : []
     const { name, sku, properties } = body
-    printRecord(context.terminal, false, {
+    printRecord(context.terminal, {
       name,
       sku,
       ...(isJsonObject(properties) ? properties : {}),

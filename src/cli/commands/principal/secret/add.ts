@@ -3,7 +3,7 @@
 import { textOf } from '#client/answer.ts'
 import { type Command, defineCommand } from '../../../command.ts'
 import { idOf } from '../../../directory.ts'
-import { apiOptions } from '../../../options.ts'
+import { connectionOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
 
 export const command: Command = defineCommand({
@@ -17,7 +17,7 @@ export const command: Command = defineCommand({
       value: 'time',
       summary: 'When it ends (ISO 8601); never when left out',
     },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'principal secret add 1b4e28ba-2fa1-41d2-883f-0016d3cca427 --name laptop --expires-on 2027-01-01T00:00:00Z',
@@ -31,7 +31,7 @@ export const command: Command = defineCommand({
         ...(expiresOn === undefined ? {} : { expiresOn }),
       },
     })
-    printRecord(context.terminal, values.json, {
+    printRecord(context.terminal, {
       principalId: values.id,
       secretId: idOf(body),
       clientSecret: textOf(body, 'clientSecret'),

@@ -1,7 +1,7 @@
 /** `principal session end`: one sign-in ends, with the tokens it got. */
 
 import { type Command, defineCommand } from '../../../command.ts'
-import { apiOptions } from '../../../options.ts'
+import { connectionOptions } from '../../../options.ts'
 import { sessionsOf } from '../../../sessions.ts'
 
 export const command: Command = defineCommand({
@@ -10,7 +10,7 @@ export const command: Command = defineCommand({
   arguments: [{ name: 'id', summary: 'The session’s id' }],
   options: {
     user: { type: 'string', value: 'id', summary: 'Another user’s object id' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['principal session end 8a6e0804-2bd0-4672-b79d-d97027f9071a'],
   async run(context, values) {

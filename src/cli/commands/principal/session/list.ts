@@ -2,7 +2,7 @@
 
 import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'
-import { apiOptions } from '../../../options.ts'
+import { connectionOptions } from '../../../options.ts'
 import { printRows } from '../../../output/print.ts'
 import { sessionsOf } from '../../../sessions.ts'
 
@@ -12,7 +12,7 @@ export const command: Command = defineCommand({
   arguments: [],
   options: {
     user: { type: 'string', value: 'id', summary: 'Another user’s object id' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'principal session list',
@@ -21,7 +21,7 @@ export const command: Command = defineCommand({
   async run(context, values) {
     const { client } = context.connect(values)
     const rows = await client.list(sessionsOf(values.user))
-    printRows(context.terminal, values.json, rows, [
+    printRows(context.terminal, rows, [
       { title: 'ID', of: member('id') },
       { title: 'SINCE', of: member('createdOn') },
       { title: 'LAST USED', of: member('lastUsedOn') },

@@ -3,7 +3,7 @@
 import { type Command, defineCommand } from '../../../command.ts'
 import type { Context } from '../../../context.ts'
 import { typeOfPrincipal } from '../../../directory.ts'
-import { apiOptions } from '../../../options.ts'
+import { connectionOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
 import { apiVersions, checkScope, extensionPath } from '../../../resource-path.ts'
 import { findRoleId, lastPart } from '../../../roles.ts'
@@ -48,7 +48,7 @@ the same command twice is one assignment.`,
       value: 'text',
       summary: 'Grant only if this holds (version 2.0); `@file` or `-` reads it from there',
     },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'role assignment create --scope /subscriptions/$S/resourceGroups/demo --role Reader --assignee $ID',
@@ -75,7 +75,7 @@ the same command twice is one assignment.`,
         },
       },
     })
-    printRecord(context.terminal, values.json, body)
+    printRecord(context.terminal, body)
     return 0
   },
 })

@@ -3,7 +3,7 @@
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'
-import { apiOptions } from '../../../options.ts'
+import { connectionOptions } from '../../../options.ts'
 import { printRows } from '../../../output/print.ts'
 import { apiVersions, extensionPath } from '../../../resource-path.ts'
 import { lastPart, listRoles } from '../../../roles.ts'
@@ -20,7 +20,7 @@ export const command: Command = defineCommand({
       summary: 'With --assignee: those of the groups it is in too',
     },
     'at-scope': { type: 'boolean', summary: 'At the scope and above it, not below' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: [
     'role assignment list',
@@ -42,10 +42,13 @@ export const command: Command = defineCommand({
     }
     const rows = await client.list(path, { query })
     // Only people need the names.
-    const roles = values.json || rows.length === 0 ? [] : await listRoles(client, words, scope)
+    const roles =
+      context.terminal.output.isData || rows.length === 0
+        ? []
+        : await listRoles(client, words, scope)
     const names = new Map(roles.map((role) => [lastPart(role.id), role.roleName]))
     const property = (name: string) => (row: unknown) => propertyOf(row, name)
-    printRows(context.terminal, values.json, rows, [
+    printRows(context.terminal, rows, [
       { title: 'PRINCIPAL', of: property('principalId') },
       { title: 'TYPE', of: property('principalType') },
       {

@@ -3,7 +3,7 @@
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'
-import { apiOptions } from '../../../options.ts'
+import { connectionOptions } from '../../../options.ts'
 import { printRows } from '../../../output/print.ts'
 import { apiVersions, extensionPath } from '../../../resource-path.ts'
 
@@ -14,7 +14,7 @@ export const command: Command = defineCommand({
   options: {
     scope: { type: 'string', value: 'path', summary: 'Where; `/` when left out' },
     custom: { type: 'boolean', summary: 'Only those of your own making' },
-    ...apiOptions,
+    ...connectionOptions,
   },
   examples: ['role definition list', 'role definition list --custom --json'],
   async run(context, values) {
@@ -26,7 +26,7 @@ export const command: Command = defineCommand({
     }
     const rows = await client.list(path, { query })
     const property = (name: string) => (row: unknown) => propertyOf(row, name)
-    printRows(context.terminal, values.json, rows, [
+    printRows(context.terminal, rows, [
       { title: 'NAME', of: member('name') },
       { title: 'TYPE', of: property('type') },
       { title: 'ROLE', of: property('roleName') },

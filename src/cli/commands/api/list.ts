@@ -1,0 +1,7 @@
+/** `api list`: all of them at a place. */
+
+import { apis } from '../../api-management.ts'
+import type { Command } from '../../command.ts'
+import { listCommand } from '../../resource-commands.ts'
+
+export const command: Command = listCommand(apis)

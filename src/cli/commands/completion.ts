@@ -1,0 +1,47 @@
+/** `completion`: a script by which a shell completes the words of this program. */
+
+import { type Branch, leavesOf, readCatalogue } from '../catalogue.ts'
+import { type Command, defineCommand, UsageError } from '../command.ts'
+import { type Completion, completionScript, shells } from '../completion-script.ts'
+import { allOptions } from '../parse.ts'
+
+export const command: Command = defineCommand({
+  name: 'completion',
+  summary: 'Print a script that completes commands in bash, zsh or fish',
+  notes: () => `bash:  source <(armature completion bash)          in ~/.bashrc
+zsh:   source <(armature completion zsh)           in ~/.zshrc, after compinit
+fish:  armature completion fish | source           in ~/.config/fish/config.fish`,
+  arguments: [{ name: 'shell', summary: shells.join(', ') }],
+  options: {},
+  examples: ['completion bash > ~/.local/share/bash-completion/completions/armature'],
+  async run({ terminal }, { shell }) {
+    const known = shells.find((one) => one === shell)
+    if (known === undefined) throw new UsageError(`\`${shell}\` is none of ${shells.join(', ')}`)
+    terminal.out(completionScript(known, await completions(readCatalogue())))
+    return 0
+  },
+})
+
+async function completions(root: Branch): Promise<readonly Completion[]> {
+  const commands = await Promise.all(leavesOf(root).map((leaf) => leaf.load()))
+  const branches = (branch: Branch, path: readonly string[]): Completion[] => [
+    { path: path.join(' '), words: [...branch.children.keys()], values: {} },
+    ...[...branch.children].flatMap(([word, child]) =>
+      child.kind === 'branch' ? branches(child, [...path, word]) : [],
+    ),
+  ]
+  return [
+    ...branches(root, []),
+    ...commands.map((command) => {
+      const options = Object.entries(allOptions(command))
+      const choices = options.flatMap(([name, { choices = [] }]) =>
+        choices.length === 0 ? [] : [[`--${name}`, choices] as const],
+      )
+      return {
+        path: command.name,
+        words: options.map(([name]) => `--${name}`),
+        values: Object.fromEntries(choices),
+      }
+    }),
+  ]
+}

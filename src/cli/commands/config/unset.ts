@@ -1,0 +1,19 @@
+/** `config unset`: takes a default of an option back. */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { readDefault } from '../../defaults.ts'
+
+export const command: Command = defineCommand({
+  name: 'config unset',
+  summary: 'Take back what an option means when it is not given',
+  arguments: [{ name: 'name', summary: 'The name of the option' }],
+  options: {},
+  examples: ['config unset resource-group'],
+  async run(context, { name }) {
+    const home = context.home()
+    const { [readDefault(name)]: before, ...others } = home.defaults()
+    home.writeDefaults(others)
+    context.terminal.error(before === undefined ? 'There was none.\n' : `${name} was ${before}.\n`)
+    return 0
+  },
+})

@@ -1,0 +1,27 @@
+/** `tag list`: the names of tags in use in a subscription. */
+
+import { listOf } from '#client/resource.ts'
+import { type Command, defineCommand } from '../../command.ts'
+import { member } from '../../directory.ts'
+import { connectionOptions, subscriptionOption } from '../../options.ts'
+import { printRows } from '../../output/print.ts'
+import { subscriptionOf } from '../../resource-path.ts'
+
+export const command: Command = defineCommand({
+  name: 'tag list',
+  summary: 'List the names and values of tags in use in a subscription',
+  arguments: [],
+  options: { ...subscriptionOption, ...connectionOptions },
+  examples: ['tag list'],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const subscription = await subscriptionOf(connection, values.subscription)
+    const path = `/subscriptions/${encodeURIComponent(subscription)}/tagNames`
+    const query = { 'api-version': '2021-04-01' }
+    printRows(context.terminal, await connection.client.list(path, { query }), [
+      { title: 'NAME', of: member('tagName') },
+      { title: 'VALUES', of: (row) => listOf(row, 'values').map(member('tagValue')).join(', ') },
+    ])
+    return 0
+  },
+})

@@ -1,0 +1,150 @@
+/** The form of answers: `--output`, `--json` and `--query`, which every command has. The only place that decides it. */
+
+import { isJsonObject } from '#kernel/patch.ts'
+import { type OptionSpec, UsageError } from '../command.ts'
+import { formatPairs, formatTable, printable } from './table.ts'
+
+export const outputFormats = ['table', 'json', 'yaml', 'tsv'] as const
+
+export const outputOptions = {
+  output: {
+    type: 'string',
+    short: 'o',
+    value: 'format',
+    choices: outputFormats,
+    summary: 'The form of the answer',
+  },
+  json: { type: 'boolean', summary: 'The same as `--output json`' },
+  query: {
+    type: 'string',
+    value: 'expression',
+    summary: 'Only what this JMESPath expression picks from the answer',
+  },
+} as const satisfies Record<string, OptionSpec>
+
+export interface Output {
+  readonly format: (typeof outputFormats)[number]
+  /** A program reads it: the whole answer, and no text beside it. */
+  readonly isData: boolean
+  /** Somebody said how: an answer of the server is not passed on as it came. */
+  readonly isChosen: boolean
+  /** A value as text that ends its line; empty where the expression picks nothing from a table. */
+  render(value: unknown): string
+  /** The same as one of many, each by itself: JSON on one line, or a document of YAML. */
+  renderOne(value: unknown): string
+}
+
+export const plainOutput: Output = {
+  format: 'table',
+  isData: false,
+  isChosen: false,
+  render: (value) => jsonText(value, 2),
+  renderOne: (value) => jsonText(value),
+}
+
+interface OutputWish {
+  readonly output?: string | undefined
+  readonly json: boolean
+  readonly query?: string | undefined
+}
+
+/** Throws `UsageError`. The libraries are loaded when they are asked for. */
+export async function chooseOutput(wish: OutputWish): Promise<Output> {
+  const { output, json, query } = wish
+  if (json && output !== undefined && output !== 'json') {
+    throw new UsageError(`\`--json\` and \`--output ${output}\` contradict each other`)
+  }
+  if (!json && output === undefined && query === undefined) return plainOutput
+  const format = json ? 'json' : (outputFormats.find((one) => one === output) ?? 'table')
+  const pick = query === undefined ? (value: unknown) => value : await readQuery(query)
+  const yaml = format === 'yaml' ? (await import('yaml')).stringify : undefined
+  const render = (value: unknown): string => {
+    const picked = pick(value) ?? null
+    if (yaml !== undefined) return yaml(picked)
+    if (format === 'json' || query === undefined) return jsonText(picked, 2)
+    return format === 'tsv' ? tabText(picked) : tableText(picked)
+  }
+  return {
+    format,
+    isData: format === 'json' || format === 'yaml' || query !== undefined,
+    isChosen: true,
+    render,
+    renderOne(value) {
+      if (yaml !== undefined) return `---\n${render(value)}`
+      return format === 'json' ? jsonText(pick(value) ?? null) : render(value)
+    },
+  }
+}
+
+async function readQuery(expression: string): Promise<(value: unknown) => unknown> {
+  const { compile, TreeInterpreter } = await import('@jmespath-community/jmespath')
+  const refused = (error: unknown): UsageError =>
+    new UsageError(`\`--query ${expression}\`: ${error instanceof Error ? error.message : error}`)
+  try {
+    const tree = compile(expression)
+    return (value) => {
+      try {
+        // Undefined members are none; the library knows JSON only.
+        return TreeInterpreter.search(tree, JSON.parse(JSON.stringify(value ?? null)))
+      } catch (error) {
+        // A function of the expression that does not take what it met.
+        throw refused(error)
+      }
+    }
+  } catch (error) {
+    // The parser has no other way to say no.
+    throw refused(error)
+  }
+}
+
+/** JSON leaves some control characters as they are, and some terminals obey them; written out they mean the same. */
+function jsonText(value: unknown, indent?: number): string {
+  return `${JSON.stringify(value, undefined, indent).replace(/[\u007f-\u009f]/g, printable)}\n`
+}
+
+function cellText(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return printable(typeof value === 'object' ? JSON.stringify(value) : String(value))
+}
+
+/** The cells of a row: a list's items, an object's members, or the value itself. */
+function cellsOf(row: unknown): string[] {
+  if (Array.isArray(row)) return row.map(cellText)
+  return isJsonObject(row) ? Object.values(row).map(cellText) : [cellText(row)]
+}
+
+function linesText(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+function tabText(value: unknown): string {
+  const rows = Array.isArray(value) ? value : [value]
+  return linesText(rows.map((row) => cellsOf(row).join('\t')))
+}
+
+function tableText(value: unknown): string {
+  if (isJsonObject(value)) return `${recordText(value)}\n`
+  if (!Array.isArray(value)) return linesText(value === null ? [] : [cellText(value)])
+  const objects = value.filter(isJsonObject)
+  if (objects.length === 0) return linesText(value.map((row) => cellsOf(row).join('  ')))
+  const names = [...new Set(objects.flatMap((row) => Object.keys(row)))]
+  const columns = names.map((name) => ({
+    title: name.toUpperCase(),
+    of: (row: Readonly<Record<string, unknown>>) => cellText(row[name]),
+  }))
+  return linesText(formatTable(columns, objects))
+}
+
+/** Members with a value, one a line. */
+export function recordText(record: Readonly<Record<string, unknown>>): string {
+  return formatPairs(
+    Object.entries(record)
+      .filter(([, value]) => value !== undefined && value !== null)
+      .map(([name, value]) => [name, cellText(value)] as const),
+  )
+}
+
+/** One line of cells, with a tab between them. */
+export function tabLine(record: Readonly<Record<string, unknown>>): string {
+  return cellsOf(record).join('\t')
+}

@@ -1,0 +1,104 @@
+/** Commands that are alike for each type of resource: list, show, delete. A noun says where its resources are. */
+
+import { type Command, defineCommand, type OptionSpec } from './command.ts'
+import type { Connection, Context } from './context.ts'
+import { connectionOptions, noWaitOption } from './options.ts'
+import { printRecord, printRows } from './output/print.ts'
+import type { Column } from './output/table.ts'
+
+export interface Noun<O extends Readonly<Record<string, OptionSpec>>> {
+  /** As typed: `api-service`. */
+  readonly noun: string
+  /** As said: `API`, `management service`. */
+  readonly title: string
+  readonly version: string
+  /** By which its place is given. */
+  readonly options: O
+  /** Behind the words of an example: `-g demo`. */
+  readonly example: string
+  readonly columns: readonly Column<unknown>[]
+  /** Of the list, or of one. */
+  path(connection: Connection, values: never, name?: string): Promise<string>
+}
+
+type AnyNoun = Noun<Readonly<Record<string, OptionSpec>>>
+
+export function listCommand({ noun, title, version, path, ...more }: AnyNoun): Command {
+  return defineCommand({
+    name: `${noun} list`,
+    summary: `List each ${title}`,
+    arguments: [],
+    options: { ...more.options, ...connectionOptions },
+    examples: [`${noun} list ${more.example}`.trim()],
+    async run(context, values) {
+      const connection = context.connect(values)
+      const query = { 'api-version': version }
+      const rows = await connection.client.list(await path(connection, values as never), { query })
+      printRows(context.terminal, rows, more.columns)
+      return 0
+    },
+  })
+}
+
+export function showCommand({ noun, title, version, path, ...more }: AnyNoun): Command {
+  return defineCommand({
+    name: `${noun} show`,
+    summary: `Show one ${title}`,
+    arguments: [{ name: 'name', summary: 'Its name' }],
+    options: { ...more.options, ...connectionOptions },
+    examples: [`${noun} show one ${more.example}`.trim()],
+    async run(context, values) {
+      const connection = context.connect(values)
+      const query = { 'api-version': version }
+      const at = await path(connection, values as never, values.name)
+      printRecord(context.terminal, (await connection.client.request('GET', at, { query })).body)
+      return 0
+    },
+  })
+}
+
+export function deleteCommand(
+  { noun, title, version, path, ...more }: AnyNoun,
+  question?: string,
+): Command {
+  const asked =
+    question === undefined
+      ? {}
+      : {
+          confirm: async (_: Context, { name }: { readonly name: string }) => ({
+            text: `Delete ${name} ${question}?`,
+          }),
+        }
+  return defineCommand({
+    name: `${noun} delete`,
+    summary: `Delete one ${title}`,
+    arguments: [{ name: 'name', summary: 'Its name' }],
+    options: { ...more.options, ...noWaitOption, ...connectionOptions },
+    examples: [`${noun} delete one ${more.example}`.trim()],
+    ...asked,
+    async run(context, values) {
+      const connection = context.connect(values)
+      const query = { 'api-version': version }
+      const at = await path(connection, values as never, values.name)
+      const answer = await connection.client.request('DELETE', at, { query })
+      if (answer.status === 204) context.terminal.error('There was none.\n')
+      else {
+        if (!values['no-wait']) await connection.client.waitForOperation(answer)
+        context.terminal.error(`Deleted ${values.name}.\n`)
+      }
+      return 0
+    },
+  })
+}
+
+/** PUT, its end, and what came of it. */
+export async function putResource(
+  { client }: Connection,
+  path: string,
+  version: string,
+  body: object,
+): Promise<unknown> {
+  const query = { 'api-version': version }
+  await client.waitForOperation(await client.request('PUT', path, { query, body }))
+  return (await client.request('GET', path, { query })).body
+}
