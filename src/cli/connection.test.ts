@@ -152,7 +152,7 @@ test('a refused token is told as code and message', async () => {
 
 test('rest sends what it is told, as the owner', async () => {
   await using fixture = await startWorld()
-  const words = ['rest', 'put', '/a?x=1', '-b', '{"a":1}', '-H', 'If-Match: "e"', '-q', 'y=2 3']
+  const words = ['rest', 'put', '/a?x=1', '-b', '{"a":1}', '-H', 'If-Match: "e"', '-u', 'y=2 3']
   const { code, out } = await fixture.run([...words, '--api-version', '2022-04-01'])
   assert.equal(code, 0)
   assert.deepEqual(JSON.parse(out), {

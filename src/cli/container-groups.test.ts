@@ -41,7 +41,17 @@ test('create, show, list, logs, stop, start, restart, delete', async () => {
   const at = ['-g', 'demo']
   const script = 'ARMATURE_SIMULATE=log:hello'
   const made = await fixture.run(
-    ...['container-group', 'create', 'web', ...at, '--image', 'r.example/web:1', '--env', script],
+    ...[
+      'container-group',
+      'create',
+      'web',
+      '--yes',
+      ...at,
+      '--image',
+      'r.example/web:1',
+      '--env',
+      script,
+    ],
     ...['--secure-env', 'TOKEN=hush', '--port', '8080', '--ip-address', 'Public'],
   )
   assert.equal(made.code, 0, made.error)
@@ -73,7 +83,10 @@ test('exec talks over a stream, and ends with the command’s exit code', async 
   await using fixture = await open()
   const at = ['-g', 'demo']
   const image = ['--image', 'r.example/web:1']
-  assert.equal((await fixture.run('container-group', 'create', 'web', ...at, ...image)).code, 0)
+  assert.equal(
+    (await fixture.run('container-group', 'create', 'web', '--yes', ...at, ...image)).code,
+    0,
+  )
   const exec = ['container-group', 'exec', 'web', ...at, '--command']
   const ran = await fixture.run(...exec, 'echo "a b"')
   assert.equal(ran.code, 0, ran.error)
@@ -86,11 +99,20 @@ test('exec talks over a stream, and ends with the command’s exit code', async 
 test('a create that cannot be is said, with its code', async () => {
   await using fixture = await open()
   const wrong = await fixture.run(
-    ...['container-group', 'create', 'web', '-g', 'demo', '--image', 'r.example/pull-error'],
+    ...[
+      'container-group',
+      'create',
+      'web',
+      '-g',
+      'demo',
+      '--image',
+      'r.example/pull-error',
+      '--yes',
+    ],
   )
   assert.notEqual(wrong.code, 0)
   assert.match(wrong.error, /InaccessibleImage/)
-  const neither = await fixture.run('container-group', 'create', 'web', '-g', 'demo')
+  const neither = await fixture.run('container-group', 'create', 'web', '-g', 'demo', '--yes')
   assert.equal(neither.code, 2)
 })
 

@@ -47,9 +47,9 @@ describe('the commands about migrations', () => {
     if (!isThere) return
     opened = await open()
     const { address } = opened.migrations.target
-    const at = `--host 127.0.0.1 --port ${address.port} --user postgres`
+    const at = `--host 127.0.0.1 --port ${address.port} --user postgres --yes`
     const ran = await opened.run(
-      `migration server register target -g rg ${at} --password env:TARGET`,
+      `migration server register target -g rg --yes ${at} --password env:TARGET`,
     )
     assert.equal(ran.code, 0, ran.error)
     assert.match(ran.out, /state +Ready\n +version +15/)
@@ -77,7 +77,7 @@ describe('the commands about migrations', () => {
     const shown = await succeeds(w, 'migration server show target -g rg')
     assert.match(shown.out, /databases +listed/)
     assert.doesNotMatch(shown.out, new RegExp(w.migrations.target.password))
-    const wrong = 'migration server register wrong -g rg --host 127.0.0.1 --user postgres'
+    const wrong = 'migration server register wrong -g rg --host 127.0.0.1 --user postgres --yes'
     const port = `--port ${w.migrations.target.address.port}`
     const ran = await w.run(`${wrong} ${port} --password -`, { input: 'guessed\n' })
     assert.equal(ran.code, 1)
@@ -108,7 +108,7 @@ describe('the commands about migrations', () => {
   row('a password that is asked for is typed unseen', async (w) => {
     const port = `--port ${w.migrations.target.address.port}`
     const ran = await w.run(
-      `migration server register asked -g rg --host 127.0.0.1 ${port} --user postgres`,
+      `migration server register asked -g rg --host 127.0.0.1 ${port} --user postgres --yes`,
       { input: `${w.migrations.target.password}\r`, size: { rows: 24, columns: 80 } },
     )
     assert.equal(ran.code, 0, ran.error)

@@ -17,7 +17,15 @@ test('set from standard input and from a file, list, delete', async () => {
   const run = (words: readonly string[], input = '') =>
     runCli(
       [
-        ...['secret', ...words, '--vault', 'shop', '-g', 'demo'],
+        ...[
+          'secret',
+          ...words,
+          ...(words[0] === 'set' ? ['--yes'] : []),
+          '--vault',
+          'shop',
+          '-g',
+          'demo',
+        ],
         ...['--subscription', subscription, '--url', url, '--token', 'any'],
       ],
       { input },

@@ -27,7 +27,7 @@ export async function runCli(words: readonly string[], options: RunOptions = {})
   const terminal: Terminal = {
     output: plainOutput,
     ask: async (question) => {
-      error += question
+      if (options.answer !== undefined) error += question
       return options.answer
     },
     out: (text) => {
