@@ -5,6 +5,9 @@
 
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
+import https from 'node:https'
+import { isBuiltin } from 'node:module'
 import { dirname, join, posix, relative } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
 
@@ -64,8 +67,31 @@ const ownAddress: Plugin = {
   },
 }
 
-/** What only the build brings along. */
-const bundled = /^(?:@whatwg-node\/|tslib$|@oxc-project\/runtime)/
+/**
+ * Packages that are not on the way of every start, or hold programs or data: they are found where npm put them. All
+ * others are bundled, since resolving and reading their hundreds of files was half of a start (decision 0051).
+ */
+const besideUs =
+  /^(?:@azure\/|@duckdb\/|@jmespath-community\/|@peculiar\/|@zxcvbn-ts\/|pg(?:$|\/|-)|yaml(?:$|\/))/
+
+/** Node makes all that a built-in module has when a module imports it, here a whole client for HTTP and web sockets. */
+const lazyBuiltins: Plugin = {
+  name: 'lazy-builtins',
+  resolveId(id, _importer, { kind }) {
+    const name = id.replace(/^node:/, '')
+    if (kind !== 'import-statement' || (name !== 'http' && name !== 'https')) return null
+    return `\0lazy:${name}`
+  },
+  load(id) {
+    if (!id.startsWith('\0lazy:')) return null
+    const name = id.slice('\0lazy:'.length)
+    const made = Object.keys(name === 'http' ? http : https).filter(
+      (key) => !['WebSocket', 'CloseEvent', 'MessageEvent'].includes(key),
+    )
+    const names = made.map((key) => `export const ${key} = built.${key}`).join('\n')
+    return `const built = process.getBuiltinModule('node:${name}')\nexport default built\n${names}\n`
+  },
+}
 
 async function bundle(): Promise<void> {
   const build = await rolldown({
@@ -73,9 +99,8 @@ async function bundle(): Promise<void> {
       entries.map((path) => [path.replace(/\.ts$/, ''), join(source, path)]),
     ),
     platform: 'node',
-    // Packages are installed beside ours; bundling them would hide their versions and licences.
-    external: (id) => /^[^.#/]/.test(id) && !bundled.test(id),
-    plugins: [ownAddress],
+    external: (id) => isBuiltin(id) || besideUs.test(id),
+    plugins: [ownAddress, lazyBuiltins],
     // Node 22 lacks `using` and the class behind it.
     transform: {
       target: 'node22',

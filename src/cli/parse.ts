@@ -6,7 +6,7 @@ import { type Command, type OptionSpec, UsageError } from './command.ts'
 import { outputOptions } from './output/choose-output.ts'
 
 /** Of options that were not given, by their names. */
-export type Defaults = Readonly<Record<string, string>>
+type Defaults = Readonly<Record<string, string>>
 
 type Parsed =
   | { readonly kind: 'help' }
