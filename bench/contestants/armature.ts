@@ -13,6 +13,7 @@ import { apiVersion, resourceBody, resourceName, resourcePath } from '../payload
 import type { Contestant, Place } from '../scenario.ts'
 import { ask } from './ask.ts'
 import { fillHome } from './fill-home.ts'
+import { installPackage } from './install-package.ts'
 import { getCase, putCase } from './peers.ts'
 
 const launcher = fileURLToPath(new URL('../../bin/armature.mjs', import.meta.url))
@@ -33,9 +34,9 @@ export interface Access {
   readonly headers: Readonly<Record<string, string>>
 }
 
-export function commandOf({ folder, port }: Place): Command {
+export function commandOf({ folder, port }: Place, program = launcher): Command {
   return {
-    command: [process.execPath, launcher, 'serve'],
+    command: [process.execPath, program, 'serve'],
     environment: {
       ARMATURE_HOME: homeOf(folder),
       ARMATURE_PORT: String(port),
@@ -153,10 +154,10 @@ export function armature(count: number): Contestant {
 /** A first start: everything is made, then a token is asked for, then something is read with it. */
 export function coldArmature(): Contestant {
   return {
+    ...installed(),
     name: 'Armature, first start',
     note: 'makes the store, the keys, the owner; the answer is to a token request and a GET with the token',
     reset: ({ folder }) => rm(homeOf(folder), { recursive: true, force: true }),
-    command: commandOf,
     async ask(place) {
       const { subscriptionId, headers } = await access(place)
       const path = `/subscriptions/${subscriptionId}?api-version=2020-01-01`
@@ -167,7 +168,29 @@ export function coldArmature(): Contestant {
 
 /** A later start, asked by a client that still has its token. */
 export function warmArmature(): Contestant {
-  return { ...armature(1), name: 'Armature, later start', note: `${durable}; a GET with a token` }
+  const whole = armature(1)
+  const { prepare, command } = installed()
+  return {
+    ...whole,
+    name: 'Armature, later start',
+    note: `${durable}; a GET with a token`,
+    async prepare(place) {
+      await prepare(place)
+      await whole.prepare?.(place)
+    },
+    command,
+  }
+}
+
+/** The published package, installed: what a start of a user's reads. */
+function installed(): Required<Pick<Contestant, 'prepare' | 'command'>> {
+  let program: string | undefined
+  return {
+    async prepare({ folder }) {
+      program = installPackage(join(folder, 'installed'))
+    },
+    command: (place) => commandOf(place, program),
+  }
 }
 
 /** Pages of a list of `count` groups. */

@@ -26,7 +26,7 @@ export interface OptionSpec {
   readonly choices?: readonly string[]
 }
 
-export interface Question {
+export interface Confirmation {
   readonly text: string
   /** Where nobody can be asked: the refusal. Without one it goes on, since a script means what it says. */
   readonly unattended?: string
@@ -67,7 +67,7 @@ export interface Command<
   /** Whole command lines without the program's name. */
   readonly examples: readonly string[]
   /** What is asked before it runs, where somebody is at a terminal; undefined asks nothing. Gives the command `--yes`. */
-  confirm?(context: Context, values: Values<A, O>): Promise<Question | undefined>
+  confirm?(context: Context, values: Values<A, O>): Promise<Confirmation | undefined>
   /** The exit code. Throws `UsageError`, `LocalProblem`, and what the client throws. */
   run(context: Context, values: Values<A, O>): Promise<number>
 }

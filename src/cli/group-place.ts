@@ -1,6 +1,6 @@
 /** A place in a resource group, as commands are told it: the options, and paths below it. */
 
-import type { Question } from './command.ts'
+import type { Confirmation } from './command.ts'
 import type { Connection, Context } from './context.ts'
 import { subscriptionOption } from './options.ts'
 import { apiVersions, extensionPath, resourceGroupPath, subscriptionOf } from './resource-path.ts'
@@ -31,7 +31,7 @@ export async function missingGroup(
     readonly 'resource-group': string | undefined
     readonly subscription: string | undefined
   },
-): Promise<Question | undefined> {
+): Promise<Confirmation | undefined> {
   const name = values['resource-group']
   if (name === undefined) return undefined
   const connection = context.connect(values)

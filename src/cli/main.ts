@@ -54,11 +54,11 @@ async function confirm(
   values: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   if (command.confirm === undefined || values['yes'] === true) return
-  const question = await command.confirm(context, values as never)
-  if (question === undefined) return
-  const answer = await context.terminal.ask(`${question.text} [y/N] `)
-  if (answer === undefined && question.unattended === undefined) return
-  if (answer === undefined) throw new LocalProblem('NotConfirmed', `${question.unattended}`)
+  const prompt = await command.confirm(context, values as never)
+  if (prompt === undefined) return
+  const answer = await context.terminal.ask(`${prompt.text} [y/N] `)
+  if (answer === undefined && prompt.unattended === undefined) return
+  if (answer === undefined) throw new LocalProblem('NotConfirmed', `${prompt.unattended}`)
   if (!/^y(?:es)?$/i.test(answer.trim())) throw new LocalProblem('NotConfirmed', 'Nothing is done.')
 }
 

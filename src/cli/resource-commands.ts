@@ -59,14 +59,14 @@ export function showCommand({ noun, title, version, path, ...more }: AnyNoun): C
 
 export function deleteCommand(
   { noun, title, version, path, ...more }: AnyNoun,
-  question?: string,
+  prompt?: string,
 ): Command {
   const asked =
-    question === undefined
+    prompt === undefined
       ? {}
       : {
           confirm: async (_: Context, { name }: { readonly name: string }) => ({
-            text: `Delete ${name} ${question}?`,
+            text: `Delete ${name} ${prompt}?`,
           }),
         }
   return defineCommand({

@@ -16,10 +16,10 @@ const terminal: Terminal = {
   error: (text) => process.stderr.write(text),
   interactive: process.stdout.isTTY === true,
   coloured: readColourWish() ?? (process.stdout.isTTY === true && process.stderr.isTTY === true),
-  async ask(question) {
+  async ask(prompt) {
     if (process.stdin.isTTY !== true || process.stdout.isTTY !== true) return undefined
     const lines = createInterface({ input: process.stdin, output: process.stderr })
-    return lines.question(question).finally(() => lines.close())
+    return lines.question(prompt).finally(() => lines.close())
   },
   async readInput() {
     let text = ''

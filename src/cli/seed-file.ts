@@ -1,11 +1,12 @@
 /** A seed of the first start, from a file of YAML or JSON. */
 
 import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
 import { readSeed, type Seed } from '#client/seed.ts'
 import { LocalProblem } from './command.ts'
 
-export function readSeedFile(path: string): Seed {
+export async function readSeedFile(path: string): Promise<Seed> {
+  // Not on the way of a start without one.
+  const { parse } = await import('yaml')
   try {
     return readSeed(parse(readFileSync(path, 'utf8')), path)
   } catch (error) {

@@ -12,8 +12,8 @@ export interface Terminal {
   /** Somebody reads along at a terminal: answers are laid out for people. */
   readonly interactive: boolean
   readonly coloured: boolean
-  /** What is typed in answer to a question; undefined where nobody is there to be asked. */
-  ask(question: string): Promise<string | undefined>
+  /** What is typed in answer to a prompt; undefined where nobody is there to be asked. */
+  ask(prompt: string): Promise<string | undefined>
   /** All of standard input. */
   readInput(): Promise<string>
   /**

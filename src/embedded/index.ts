@@ -6,7 +6,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parse } from 'yaml'
 import { type Client, createClient } from '#client/client.ts'
 import { applySeed, readSeed, type Seed } from '#client/seed.ts'
 import { readConfig } from '../config.ts'
@@ -95,7 +94,7 @@ export async function start(options: TestOptions = {}): Promise<TestInstallation
   const client = createClient({ url, token: async () => issue(principalId) })
   const seed =
     typeof options.seed === 'string'
-      ? readSeed(parse(readFileSync(options.seed, 'utf8')), options.seed)
+      ? readSeed((await import('yaml')).parse(readFileSync(options.seed, 'utf8')), options.seed)
       : options.seed
   const ids =
     seed === undefined

@@ -99,7 +99,7 @@ export const command: Command = defineCommand({
       logLevel: values['log-level'],
     })
     for (const warning of config.warnings) context.terminal.error(`Warning: ${warning}\n`)
-    const seed = values.seed === undefined ? undefined : readSeedFile(values.seed)
+    const seed = values.seed === undefined ? undefined : await readSeedFile(values.seed)
     if (values.detach) return serveDetached(context.terminal, openHome(config.home))
     const { start } = await import('../../main.ts')
     return runUntilStopped(context, config, async (settings) => {

@@ -14,7 +14,7 @@ export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>
   readonly input?: string
   readonly interactive?: boolean
-  /** To a question; nobody is there without one. */
+  /** To a prompt; nobody is there without one. */
   readonly answer?: string
   readonly size?: { readonly rows: number; readonly columns: number }
   /** Sees what goes to standard error while the command still runs. */
@@ -26,8 +26,8 @@ export async function runCli(words: readonly string[], options: RunOptions = {})
   let error = ''
   const terminal: Terminal = {
     output: plainOutput,
-    ask: async (question) => {
-      if (options.answer !== undefined) error += question
+    ask: async (prompt) => {
+      if (options.answer !== undefined) error += prompt
       return options.answer
     },
     out: (text) => {
