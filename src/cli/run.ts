@@ -1,7 +1,7 @@
 /** The process: its arguments, streams and signals, handed to the dispatcher. The launcher starts this file. */
 
 import { readFileSync } from 'node:fs'
-import { createInterface } from 'node:readline/promises'
+import { createInterface } from 'node:readline'
 import { readColourWish } from '../config.ts'
 import { main } from './main.ts'
 import { plainOutput } from './output/choose-output.ts'
@@ -18,8 +18,14 @@ const terminal: Terminal = {
   coloured: readColourWish() ?? (process.stdout.isTTY === true && process.stderr.isTTY === true),
   async ask(prompt) {
     if (process.stdin.isTTY !== true || process.stdout.isTTY !== true) return undefined
-    const lines = createInterface({ input: process.stdin, output: process.stderr })
-    return lines.question(prompt).finally(() => lines.close())
+    process.stderr.write(prompt)
+    const lines = createInterface({ input: process.stdin })
+    for await (const line of lines) {
+      lines.close()
+      return line
+    }
+    // The input ended: that is no yes.
+    return ''
   },
   async readInput() {
     let text = ''
