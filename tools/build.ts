@@ -10,6 +10,7 @@ import https from 'node:https'
 import { isBuiltin } from 'node:module'
 import { dirname, join, posix, relative } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
+import { buildConsole } from './console.ts'
 
 const root = join(import.meta.dirname, '..')
 const source = join(root, 'src')
@@ -157,5 +158,6 @@ function keepDeclaration(types: string, path: string, kept: Set<string>): void {
 }
 
 rmSync(target, { recursive: true, force: true })
+await buildConsole({ ifNewer: true })
 await bundle()
 declare()

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { openApiDocuments } from '#plane/openapi.ts'
 import { functionCatalogue } from '#template/functions/catalogue.ts'
 import { describeSettings } from '../src/config.ts'
+import { consoleApi } from './generate/console-api.ts'
 import { declaredTable } from './generate/declared-table.ts'
 import {
   apiVersionsPage,
@@ -41,6 +42,10 @@ for (const one of documents) {
     `${JSON.stringify(one.document, undefined, 2)}\n`,
   )
 }
+files.set(
+  'console/src/api/generated.ts',
+  consoleApi(JSON.parse(read('console/src/api/operations.json') ?? '{}'), documents),
+)
 files.set('docs/reference/settings.md', settingsPage(describeSettings()))
 files.set('docs/reference/limits.md', limitsPage())
 files.set('docs/reference/errors.md', errorsPage(registry))

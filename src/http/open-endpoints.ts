@@ -28,11 +28,14 @@ function open(
 /** The process answers: nothing more. */
 export const healthz: Endpoint = open('healthz', () => ({ status: 200, body: { status: 'ok' } }))
 
-/** A person who types the address wants to sign in. */
-export const redirectToSignIn: Endpoint = open('front', () => ({
-  status: 302,
-  headers: { Location: '/signed-in' },
-}))
+/** A person who types the address wants to look around, or to sign in where there is nothing to look at. */
+export function front(page: string | undefined): Endpoint {
+  return open('front', ({ request }) => {
+    const browser = String(request.headers.accept ?? '').includes('text/html')
+    const location = browser && page !== undefined ? page : '/signed-in'
+    return { status: 302, headers: { Location: location, Vary: 'Accept' } }
+  })
+}
 
 /** The process can serve: everything required answers, and it is not being drained. `degraded` is ready, too. */
 export function readyz(readiness: () => Promise<readonly Check[]>): Endpoint {

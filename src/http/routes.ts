@@ -9,6 +9,7 @@ import { type DirectoryRoute, directoryEndpoint, methodRefusal } from './directo
 import type { Endpoint } from './exchange.ts'
 import {
   type Check,
+  front,
   healthz,
   metadataEndpoints,
   metrics,
@@ -16,7 +17,6 @@ import {
   openapi,
   options,
   readyz,
-  redirectToSignIn,
 } from './open-endpoints.ts'
 import type { PathParameters, Router } from './router.ts'
 
@@ -36,6 +36,8 @@ export interface RouteDependencies {
   readonly oauth: RawHandler
   /** Areas that answer by themselves, by path prefix. */
   readonly mounts?: readonly { readonly prefix: string; readonly handle: RawHandler }[]
+  /** Where a browser that comes to `/` is led, relative to it. Others are led to the sign-in. */
+  readonly frontPage?: string
   readonly directoryRoutes: readonly DirectoryRoute[]
   /** The business application, at `/api/v2.0` and `/api/v1.0`. */
   readonly business?: Business
@@ -119,7 +121,7 @@ function businessTable(business: Business): Table {
 function openTable(deps: RouteDependencies): Table {
   const documents = openapi((path) => deps.openapi?.(path))
   const endpoints = [
-    ['/', redirectToSignIn],
+    ['/', front(deps.frontPage)],
     ['/healthz', healthz],
     ['/readyz', readyz(() => deps.readiness())],
     ['/metrics', deps.publishesMetrics ? metrics : notFound('open')],

@@ -1,5 +1,5 @@
 /**
- * Who may ask the OAuth server for tokens: two built-in public clients and the principals of the directory
+ * Who may ask the OAuth server for tokens: three built-in public clients and the principals of the directory
  * that have secrets. Turns them into the library's client metadata, and decides nothing else.
  */
 
@@ -11,9 +11,14 @@ const cliClientId = 'armature-cli'
 /** The portal and the built-in signed-in page: served from the public URL itself. */
 export const portalClientId = 'armature-portal'
 
+/** The console: a page of the installation itself, in the browser. */
+export const consoleClientId = 'armature-console'
+export const consoleRedirectPath = '/console/signed-in'
+export const consolePath = '/console/'
+
 /** Ours from top to bottom: asking the user to trust them would ask nothing. */
 export function isFirstParty(clientId: string): boolean {
-  return clientId === cliClientId || clientId === portalClientId
+  return [cliClientId, portalClientId, consoleClientId].includes(clientId)
 }
 
 const browserFlows = {
@@ -54,6 +59,15 @@ export function builtInClients(publicUrl: string): readonly Record<string, unkno
       redirect_uris: [`${publicUrl}/signed-in`],
       post_logout_redirect_uris: [`${publicUrl}/`],
       // Without `implicit` here the library does not demand https of the addresses; it adds the grant itself.
+      ...browserFlows,
+    },
+    {
+      client_id: consoleClientId,
+      client_name: 'Armature console',
+      application_type: 'web',
+      token_endpoint_auth_method: 'none',
+      redirect_uris: [`${publicUrl}${consoleRedirectPath}`],
+      post_logout_redirect_uris: [`${publicUrl}${consolePath}`],
       ...browserFlows,
     },
   ]

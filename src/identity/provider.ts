@@ -18,7 +18,15 @@ import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Sql } from '#stores/store.ts'
 import { createAdapterFactory } from './adapter.ts'
 import { completeAnswers, tellOutcomes } from './answers.ts'
-import { builtInClients, findClient, isFirstParty, portalClientId } from './clients.ts'
+import {
+  builtInClients,
+  consoleClientId,
+  consolePath,
+  consoleRedirectPath,
+  findClient,
+  isFirstParty,
+  portalClientId,
+} from './clients.ts'
 import type { Consents } from './consents.ts'
 import type { IdentityDirectory } from './directory.ts'
 import type { ActiveKey } from './keys.ts'
@@ -280,14 +288,18 @@ function extendProvider(
   }
   Object.defineProperty(provider, 'issuer', { get: cameBy })
 
-  // The portal is at every address of the installation.
+  // The portal and the console are at every address of the installation.
   const { redirectUriAllowed, postLogoutRedirectUriAllowed } = provider.Client.prototype
   provider.Client.prototype.redirectUriAllowed = function (this: Client, uri: string) {
-    const isOwn = this.clientId === portalClientId && uri === `${cameBy()}${signedInPath}`
+    const isOwn =
+      (this.clientId === portalClientId && uri === `${cameBy()}${signedInPath}`) ||
+      (this.clientId === consoleClientId && uri === `${cameBy()}${consoleRedirectPath}`)
     return isOwn || redirectUriAllowed.call(this, uri)
   }
   provider.Client.prototype.postLogoutRedirectUriAllowed = function (this: Client, uri: string) {
-    const isOwn = this.clientId === portalClientId && uri === `${cameBy()}/`
+    const isOwn =
+      (this.clientId === portalClientId && uri === `${cameBy()}/`) ||
+      (this.clientId === consoleClientId && uri === `${cameBy()}${consolePath}`)
     return isOwn || postLogoutRedirectUriAllowed.call(this, uri)
   }
 }

@@ -13,6 +13,7 @@ import type { Config } from '../config.ts'
 import type { States } from '../control/states.ts'
 import type { Accounts } from './accounts.ts'
 import { consentPages, consentPrefix } from './consent-pages.ts'
+import { consolePages, consolePrefix, hasConsole } from './console.ts'
 import type { ChosenEngine } from './container-engine.ts'
 import { controlNamespace, controlRoutes } from './control-routes.ts'
 import { directoryTable } from './directory-table.ts'
@@ -112,7 +113,9 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     readiness: openReadiness({ sql: store.sql, engine: served.containers.engine, log, ticks }),
     openapi: openApiTexts(plane, words),
     upgrades: [streams],
+    ...(hasConsole() ? { frontPage: `${consolePrefix.slice(1)}/` } : {}),
     mounts: [
+      { prefix: consolePrefix, handle: consolePages(words) },
       {
         prefix: consentPrefix,
         handle: consentPages({ flow: served.consentFlow, log, publicUrl: base.publicUrl }),

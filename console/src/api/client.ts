@@ -1,0 +1,184 @@
+/**
+ * The one way to the API. `call` knows the operations of the OpenAPI documents by name; `send` takes a path, for what is
+ * addressed by its id alone. Every call is kept for the request drawer, and a refusal is thrown as `ApiFailure`.
+ */
+
+import { type Operations, operations } from './generated.ts'
+import { apiUrl, asyncHeader, ownWords, pathOfLink } from './place.ts'
+import { noteAnswer, noteRequest } from './requests.ts'
+import { accessToken, renew } from './session.ts'
+
+export interface Problem {
+  readonly code: string
+  readonly message: string
+  readonly target?: string
+  readonly details?: readonly Problem[]
+}
+
+/** A refusal, or status 0: no answer came. */
+export class ApiFailure extends Error {
+  readonly status: number
+  readonly problem: Problem
+  readonly correlationId: string | undefined
+  readonly path: string
+  constructor(
+    status: number,
+    problem: Problem,
+    request: { readonly correlationId: string | undefined; readonly path: string },
+  ) {
+    super(problem.message)
+    this.status = status
+    this.problem = problem
+    this.correlationId = request.correlationId
+    this.path = request.path
+  }
+}
+
+export interface Answer<T = unknown> {
+  readonly status: number
+  readonly body: T
+  readonly etag: string | undefined
+  /** Where the state of work that goes on can be asked for. */
+  readonly operationPath: string | undefined
+}
+
+type Values = Readonly<Record<string, string | undefined>>
+
+export interface SendOptions {
+  readonly query?: Values
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
+export type OperationName = keyof Operations
+export type AnswerOf<K extends OperationName> = Operations[K]['answer']
+export type BodyOf<K extends OperationName> = Operations[K]['body']
+
+export interface CallInput<K extends OperationName> {
+  readonly path: Operations[K]['path']
+  readonly query?: Values
+  readonly body?: Operations[K]['body']
+}
+
+export function call<K extends OperationName>(
+  name: K,
+  input: CallInput<K>,
+  signal?: AbortSignal,
+): Promise<Answer<AnswerOf<K>>> {
+  const { method, version } = operations[name]
+  return send<AnswerOf<K>>(method, pathOf(name, input.path), {
+    query: { 'api-version': version, ...input.query },
+    ...('body' in input ? { body: input.body } : {}),
+    ...(signal === undefined ? {} : { signal }),
+  })
+}
+
+/** A scope is written into the path as it is; names are encoded. */
+export function pathOf<K extends OperationName>(name: K, values: Operations[K]['path']): string {
+  const given = values as Readonly<Record<string, string>>
+  const path = ownWords(operations[name].path).replaceAll(/\{(\w+)\}/g, (_, word: string) => {
+    const value = given[word] ?? ''
+    return word === 'scope' ? value.replace(/^\//, '') : encodeURIComponent(value)
+  })
+  return path.replace(/^\/+/, '/')
+}
+
+export async function send<T = unknown>(
+  method: string,
+  path: string,
+  options: SendOptions = {},
+): Promise<Answer<T>> {
+  const whole = withQuery(path, options.query)
+  const token = await accessToken()
+  if (token === undefined) throw signedOut(whole)
+  const first = await exchange(method, whole, options, token)
+  if (first.status !== 401) return resultOf(first, whole)
+  // The session may have ended elsewhere, or the token was taken back: one more try.
+  const fresh = (await renew()) ? await accessToken() : undefined
+  if (fresh === undefined) throw signedOut(whole)
+  return resultOf(await exchange(method, whole, options, fresh), whole)
+}
+
+/** The next page of a list, by the link of the one before. */
+export function sendNext<T>(link: string, signal?: AbortSignal): Promise<Answer<T>> {
+  return send<T>('GET', pathOfLink(link), signal === undefined ? {} : { signal })
+}
+
+interface Exchanged {
+  readonly status: number
+  readonly body: unknown
+  readonly headers: Headers
+}
+
+async function exchange(
+  method: string,
+  path: string,
+  { body, headers, signal }: SendOptions,
+  token: string,
+): Promise<Exchanged> {
+  const id = noteRequest(method, path, body)
+  const startedAt = performance.now()
+  const response = await fetch(apiUrl(path), {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted === true) throw error
+    const milliseconds = performance.now() - startedAt
+    noteAnswer(id, { status: 0, milliseconds, correlationId: undefined, code: 'NoAnswer' })
+    throw new ApiFailure(
+      0,
+      { code: 'NoAnswer', message: 'The server does not answer.' },
+      { correlationId: undefined, path },
+    )
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json') === true
+  const parsed: unknown = isJson && text !== '' ? JSON.parse(text) : text
+  noteAnswer(id, {
+    status: response.status,
+    milliseconds: performance.now() - startedAt,
+    correlationId: response.headers.get('x-ms-correlation-request-id') ?? undefined,
+    code: response.ok ? undefined : problemIn(parsed).code,
+  })
+  return { status: response.status, body: parsed, headers: response.headers }
+}
+
+function resultOf<T>({ status, body, headers }: Exchanged, path: string): Answer<T> {
+  const correlationId = headers.get('x-ms-correlation-request-id') ?? undefined
+  if (status >= 400) throw new ApiFailure(status, problemIn(body), { correlationId, path })
+  const link = headers.get(asyncHeader)
+  return {
+    status,
+    // Its shape is what the OpenAPI document of the operation says.
+    body: body as T,
+    etag: headers.get('etag') ?? undefined,
+    operationPath: link === null ? undefined : pathOfLink(link),
+  }
+}
+
+function problemIn(body: unknown): Problem {
+  const { error } = Object(body) as { readonly error?: Partial<Problem> }
+  return { ...error, code: error?.code ?? 'Unknown', message: error?.message ?? String(body) }
+}
+
+function signedOut(path: string): ApiFailure {
+  return new ApiFailure(
+    401,
+    { code: 'SignedOut', message: 'Your session has ended.' },
+    { correlationId: undefined, path },
+  )
+}
+
+function withQuery(path: string, query: Values | undefined): string {
+  const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined)
+  if (given.length === 0) return path
+  const text = given.map(([name, value = '']) => `${name}=${encodeURIComponent(value)}`).join('&')
+  return `${path}${path.includes('?') ? '&' : '?'}${text}`
+}

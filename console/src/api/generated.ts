@@ -1,0 +1,937 @@
+/** Made by `npm run generate` from openapi/ and operations.json. */
+
+export interface Operations {
+  listSubscriptions: {
+    path: {  }
+    body: undefined
+    answer: {
+      readonly value: readonly ({
+        readonly subscriptionId: string
+        readonly tenantId: string
+        readonly displayName: string
+        readonly state: "Enabled" | "Disabled"
+        readonly subscriptionPolicies: {
+          readonly locationPlacementId: string
+          readonly quotaId: string
+          readonly spendingLimit: string
+        }
+        readonly authorizationSource: string
+        readonly managedByTenants: readonly ({
+          readonly tenantId: string
+        })[]
+        readonly tags?: Readonly<Record<string, string>>
+      })[]
+      readonly nextLink?: string
+    }
+  }
+  listGroups: {
+    path: { subscriptionId: string }
+    body: undefined
+    answer: {
+      readonly value: readonly ({
+        readonly location: string
+        readonly tags: Readonly<Record<string, string>>
+        readonly managedBy?: string
+        readonly properties: {
+          readonly provisioningState: string
+        }
+      })[]
+      readonly nextLink?: string
+    }
+  }
+  getGroup: {
+    path: { subscriptionId: string; resourceGroupName: string }
+    body: undefined
+    answer: {
+      readonly location: string
+      readonly tags: Readonly<Record<string, string>>
+      readonly managedBy?: string
+      readonly properties: {
+        readonly provisioningState: string
+      }
+    }
+  }
+  putGroup: {
+    path: { subscriptionId: string; resourceGroupName: string }
+    body: {
+      readonly location?: string
+      readonly tags?: Readonly<Record<string, string>>
+      readonly managedBy?: string
+      readonly properties?: Readonly<Record<string, unknown>>
+    }
+    answer: {
+      readonly location: string
+      readonly tags: Readonly<Record<string, string>>
+      readonly managedBy?: string
+      readonly properties: {
+        readonly provisioningState: string
+      }
+    }
+  }
+  listResources: {
+    path: { subscriptionId: string }
+    body: undefined
+    answer: unknown
+  }
+  listGroupResources: {
+    path: { subscriptionId: string; resourceGroupName: string }
+    body: undefined
+    answer: unknown
+  }
+  listProviders: {
+    path: { subscriptionId: string }
+    body: undefined
+    answer: unknown
+  }
+  listLocations: {
+    path: { subscriptionId: string }
+    body: undefined
+    answer: unknown
+  }
+  putTags: {
+    path: { scope: string; tagName: string }
+    body: {
+      readonly properties: {
+        readonly tags?: Readonly<Record<string, string>>
+      }
+    }
+    answer: {
+      readonly properties: {
+        readonly tags: Readonly<Record<string, string>>
+      }
+    }
+  }
+  listDeployments: {
+    path: { scope: string }
+    body: undefined
+    answer: {
+      readonly value: readonly ({
+        readonly location?: string
+        readonly properties: {
+          readonly provisioningState: string
+          readonly correlationId: string
+          readonly timestamp: string
+          readonly duration: string
+          readonly mode: string
+          readonly templateHash: string
+          readonly parameters: Readonly<Record<string, unknown>>
+          readonly outputs?: Readonly<Record<string, unknown>>
+          readonly outputResources: readonly ({
+            readonly id: string
+          })[]
+          readonly error?: {
+            readonly code: string
+            readonly message: string
+          }
+        }
+      })[]
+      readonly nextLink?: string
+    }
+  }
+  getDeployment: {
+    path: { scope: string; deploymentName: string }
+    body: undefined
+    answer: {
+      readonly location?: string
+      readonly properties: {
+        readonly provisioningState: string
+        readonly correlationId: string
+        readonly timestamp: string
+        readonly duration: string
+        readonly mode: string
+        readonly templateHash: string
+        readonly parameters: Readonly<Record<string, unknown>>
+        readonly outputs?: Readonly<Record<string, unknown>>
+        readonly outputResources: readonly ({
+          readonly id: string
+        })[]
+        readonly error?: {
+          readonly code: string
+          readonly message: string
+        }
+      }
+    }
+  }
+  putDeployment: {
+    path: { scope: string; deploymentName: string }
+    body: {
+      readonly location?: string
+      readonly tags?: Readonly<Record<string, string>>
+      readonly properties: {
+        readonly mode?: string
+      }
+    }
+    answer: {
+      readonly location?: string
+      readonly properties: {
+        readonly provisioningState: string
+        readonly correlationId: string
+        readonly timestamp: string
+        readonly duration: string
+        readonly mode: string
+        readonly templateHash: string
+        readonly parameters: Readonly<Record<string, unknown>>
+        readonly outputs?: Readonly<Record<string, unknown>>
+        readonly outputResources: readonly ({
+          readonly id: string
+        })[]
+        readonly error?: {
+          readonly code: string
+          readonly message: string
+        }
+      }
+    }
+  }
+  cancelDeployment: {
+    path: { scope: string; deploymentName: string }
+    body: undefined
+    answer: unknown
+  }
+  validateDeployment: {
+    path: { scope: string; deploymentName: string }
+    body: {
+      readonly location?: string
+      readonly tags?: Readonly<Record<string, string>>
+      readonly properties: {
+        readonly mode?: string
+      }
+    }
+    answer: {
+      readonly properties: Readonly<Record<string, unknown>>
+    }
+  }
+  whatIfDeployment: {
+    path: { scope: string; deploymentName: string }
+    body: {
+      readonly location?: string
+      readonly tags?: Readonly<Record<string, string>>
+      readonly properties: {
+        readonly mode?: string
+      }
+    }
+    answer: {
+      readonly status: string
+      readonly properties: Readonly<Record<string, unknown>>
+    }
+  }
+  exportDeployment: {
+    path: { scope: string; deploymentName: string }
+    body: undefined
+    answer: {
+      readonly template: Readonly<Record<string, unknown>>
+    }
+  }
+  listDeploymentOperations: {
+    path: { subscriptionId: string; resourceGroupName: string; deploymentName: string }
+    body: undefined
+    answer: unknown
+  }
+  listContainerGroups: {
+    path: { subscriptionId: string; resourceGroupName: string }
+    body: undefined
+    answer: {
+      readonly value: readonly ({
+        readonly zones?: readonly (string)[]
+        readonly identity?: {
+          readonly type: string
+          readonly tenantId: string
+          readonly principalId?: string
+          readonly userAssignedIdentities?: Readonly<Record<string, {
+            readonly clientId: string
+            readonly principalId: string
+          }>>
+        }
+        readonly properties: {
+          readonly containers: readonly ({
+            readonly name: string
+            readonly properties: {
+              readonly instanceView?: {
+                readonly restartCount: number
+                readonly currentState: {
+                  readonly state: string
+                  readonly startTime?: string
+                  readonly exitCode?: number
+                  readonly finishTime?: string
+                  readonly detailStatus?: string
+                }
+                readonly previousState?: {
+                  readonly state: string
+                  readonly startTime?: string
+                  readonly exitCode?: number
+                  readonly finishTime?: string
+                  readonly detailStatus?: string
+                }
+                readonly events: readonly ({
+                  readonly count: number
+                  readonly firstTimestamp: string
+                  readonly lastTimestamp: string
+                  readonly name: string
+                  readonly message: string
+                  readonly type: string
+                })[]
+              }
+            }
+          })[]
+          readonly initContainers?: readonly ({
+            readonly name: string
+            readonly properties: {
+              readonly instanceView?: {
+                readonly restartCount: number
+                readonly currentState: {
+                  readonly state: string
+                  readonly startTime?: string
+                  readonly exitCode?: number
+                  readonly finishTime?: string
+                  readonly detailStatus?: string
+                }
+                readonly previousState?: {
+                  readonly state: string
+                  readonly startTime?: string
+                  readonly exitCode?: number
+                  readonly finishTime?: string
+                  readonly detailStatus?: string
+                }
+                readonly events: readonly ({
+                  readonly count: number
+                  readonly firstTimestamp: string
+                  readonly lastTimestamp: string
+                  readonly name: string
+                  readonly message: string
+                  readonly type: string
+                })[]
+              }
+            }
+          })[]
+          readonly osType?: string
+          readonly sku?: string
+          readonly priority?: string
+          readonly restartPolicy?: string
+          readonly ipAddress?: {
+            readonly type: string
+            readonly ports: readonly ({
+              readonly port: number
+              readonly protocol: string
+            })[]
+            readonly dnsNameLabel?: string
+            readonly autoGeneratedDomainNameLabelScope?: string
+            readonly ip?: string
+            readonly fqdn?: string
+          }
+          readonly diagnostics?: {
+            readonly logAnalytics?: {
+              readonly workspaceId: string
+              readonly workspaceKey?: string
+              readonly logType?: string
+              readonly metadata?: Readonly<Record<string, string>>
+              readonly workspaceResourceId?: string
+            }
+          }
+          readonly volumes?: readonly ({
+            readonly name: string
+            readonly azureFile?: {
+              readonly shareName: string
+              readonly storageAccountName: string
+              readonly readOnly?: boolean
+              readonly storageAccountKey?: string
+              readonly storageAccountKeyReference?: string
+            }
+            readonly emptyDir?: Readonly<Record<string, unknown>>
+            readonly secret?: Readonly<Record<string, string>>
+            readonly secretReference?: Readonly<Record<string, string>>
+            readonly gitRepo?: {
+              readonly repository: string
+              readonly directory?: string
+              readonly revision?: string
+            }
+          })[]
+          readonly imageRegistryCredentials?: readonly ({
+            readonly server: string
+            readonly username?: string
+            readonly password?: string
+            readonly passwordReference?: string
+            readonly identity?: string
+            readonly identityUrl?: string
+          })[]
+          readonly encryptionProperties?: {
+            readonly vaultBaseUrl: string
+            readonly keyName: string
+            readonly keyVersion: string
+            readonly identity?: string
+          }
+          readonly confidentialComputeProperties?: {
+            readonly ccePolicy?: string
+          }
+          readonly extensions?: readonly ({
+            readonly name: string
+            readonly properties?: {
+              readonly extensionType?: string
+              readonly version?: string
+              readonly settings?: Readonly<Record<string, unknown>>
+              readonly protectedSettings?: unknown
+            }
+          })[]
+          readonly dnsConfig?: {
+            readonly nameServers: readonly (string)[]
+            readonly options?: string
+            readonly searchDomains?: string
+          }
+          readonly subnetIds?: readonly ({
+            readonly id: string
+            readonly name?: string
+          })[]
+          readonly secretReferences?: readonly ({
+            readonly name: string
+            readonly identity?: string
+            readonly secretReferenceUri: string
+          })[]
+          readonly containerGroupProfile?: {
+            readonly id?: string
+            readonly revision?: number
+          }
+          readonly standbyPoolProfile?: {
+            readonly id?: string
+            readonly failContainerGroupCreateOnReuseFailure?: boolean
+          }
+          readonly identityAcls?: {
+            readonly defaultAccess?: string
+            readonly acls?: readonly ({
+              readonly identity?: string
+              readonly access?: string
+            })[]
+          }
+          readonly provisioningState: string
+          readonly isCreatedFromStandbyPool: boolean
+          readonly provisioningTimeoutInSeconds?: number
+          readonly isCustomProvisioningTimeout?: boolean
+          readonly instanceView?: {
+            readonly events: readonly ({
+              readonly count: number
+              readonly firstTimestamp: string
+              readonly lastTimestamp: string
+              readonly name: string
+              readonly message: string
+              readonly type: string
+            })[]
+            readonly state: string
+          }
+        }
+      })[]
+      readonly nextLink?: string
+    }
+  }
+  getContainerGroup: {
+    path: { subscriptionId: string; resourceGroupName: string; containerGroupName: string }
+    body: undefined
+    answer: {
+      readonly zones?: readonly (string)[]
+      readonly identity?: {
+        readonly type: string
+        readonly tenantId: string
+        readonly principalId?: string
+        readonly userAssignedIdentities?: Readonly<Record<string, {
+          readonly clientId: string
+          readonly principalId: string
+        }>>
+      }
+      readonly properties: {
+        readonly containers: readonly ({
+          readonly name: string
+          readonly properties: {
+            readonly instanceView?: {
+              readonly restartCount: number
+              readonly currentState: {
+                readonly state: string
+                readonly startTime?: string
+                readonly exitCode?: number
+                readonly finishTime?: string
+                readonly detailStatus?: string
+              }
+              readonly previousState?: {
+                readonly state: string
+                readonly startTime?: string
+                readonly exitCode?: number
+                readonly finishTime?: string
+                readonly detailStatus?: string
+              }
+              readonly events: readonly ({
+                readonly count: number
+                readonly firstTimestamp: string
+                readonly lastTimestamp: string
+                readonly name: string
+                readonly message: string
+                readonly type: string
+              })[]
+            }
+          }
+        })[]
+        readonly initContainers?: readonly ({
+          readonly name: string
+          readonly properties: {
+            readonly instanceView?: {
+              readonly restartCount: number
+              readonly currentState: {
+                readonly state: string
+                readonly startTime?: string
+                readonly exitCode?: number
+                readonly finishTime?: string
+                readonly detailStatus?: string
+              }
+              readonly previousState?: {
+                readonly state: string
+                readonly startTime?: string
+                readonly exitCode?: number
+                readonly finishTime?: string
+                readonly detailStatus?: string
+              }
+              readonly events: readonly ({
+                readonly count: number
+                readonly firstTimestamp: string
+                readonly lastTimestamp: string
+                readonly name: string
+                readonly message: string
+                readonly type: string
+              })[]
+            }
+          }
+        })[]
+        readonly osType?: string
+        readonly sku?: string
+        readonly priority?: string
+        readonly restartPolicy?: string
+        readonly ipAddress?: {
+          readonly type: string
+          readonly ports: readonly ({
+            readonly port: number
+            readonly protocol: string
+          })[]
+          readonly dnsNameLabel?: string
+          readonly autoGeneratedDomainNameLabelScope?: string
+          readonly ip?: string
+          readonly fqdn?: string
+        }
+        readonly diagnostics?: {
+          readonly logAnalytics?: {
+            readonly workspaceId: string
+            readonly workspaceKey?: string
+            readonly logType?: string
+            readonly metadata?: Readonly<Record<string, string>>
+            readonly workspaceResourceId?: string
+          }
+        }
+        readonly volumes?: readonly ({
+          readonly name: string
+          readonly azureFile?: {
+            readonly shareName: string
+            readonly storageAccountName: string
+            readonly readOnly?: boolean
+            readonly storageAccountKey?: string
+            readonly storageAccountKeyReference?: string
+          }
+          readonly emptyDir?: Readonly<Record<string, unknown>>
+          readonly secret?: Readonly<Record<string, string>>
+          readonly secretReference?: Readonly<Record<string, string>>
+          readonly gitRepo?: {
+            readonly repository: string
+            readonly directory?: string
+            readonly revision?: string
+          }
+        })[]
+        readonly imageRegistryCredentials?: readonly ({
+          readonly server: string
+          readonly username?: string
+          readonly password?: string
+          readonly passwordReference?: string
+          readonly identity?: string
+          readonly identityUrl?: string
+        })[]
+        readonly encryptionProperties?: {
+          readonly vaultBaseUrl: string
+          readonly keyName: string
+          readonly keyVersion: string
+          readonly identity?: string
+        }
+        readonly confidentialComputeProperties?: {
+          readonly ccePolicy?: string
+        }
+        readonly extensions?: readonly ({
+          readonly name: string
+          readonly properties?: {
+            readonly extensionType?: string
+            readonly version?: string
+            readonly settings?: Readonly<Record<string, unknown>>
+            readonly protectedSettings?: unknown
+          }
+        })[]
+        readonly dnsConfig?: {
+          readonly nameServers: readonly (string)[]
+          readonly options?: string
+          readonly searchDomains?: string
+        }
+        readonly subnetIds?: readonly ({
+          readonly id: string
+          readonly name?: string
+        })[]
+        readonly secretReferences?: readonly ({
+          readonly name: string
+          readonly identity?: string
+          readonly secretReferenceUri: string
+        })[]
+        readonly containerGroupProfile?: {
+          readonly id?: string
+          readonly revision?: number
+        }
+        readonly standbyPoolProfile?: {
+          readonly id?: string
+          readonly failContainerGroupCreateOnReuseFailure?: boolean
+        }
+        readonly identityAcls?: {
+          readonly defaultAccess?: string
+          readonly acls?: readonly ({
+            readonly identity?: string
+            readonly access?: string
+          })[]
+        }
+        readonly provisioningState: string
+        readonly isCreatedFromStandbyPool: boolean
+        readonly provisioningTimeoutInSeconds?: number
+        readonly isCustomProvisioningTimeout?: boolean
+        readonly instanceView?: {
+          readonly events: readonly ({
+            readonly count: number
+            readonly firstTimestamp: string
+            readonly lastTimestamp: string
+            readonly name: string
+            readonly message: string
+            readonly type: string
+          })[]
+          readonly state: string
+        }
+      }
+    }
+  }
+  restartContainerGroup: {
+    path: { subscriptionId: string; resourceGroupName: string; containerGroupName: string }
+    body: undefined
+    answer: unknown
+  }
+  startContainerGroup: {
+    path: { subscriptionId: string; resourceGroupName: string; containerGroupName: string }
+    body: undefined
+    answer: unknown
+  }
+  stopContainerGroup: {
+    path: { subscriptionId: string; resourceGroupName: string; containerGroupName: string }
+    body: undefined
+    answer: unknown
+  }
+  getContainerLog: {
+    path: { subscriptionId: string; resourceGroupName: string; containerGroupName: string; containerName: string }
+    body: undefined
+    answer: {
+      readonly content: string
+    }
+  }
+  listRoleAssignments: {
+    path: { scope: string }
+    body: undefined
+    answer: {
+      readonly value: readonly ({
+        readonly properties: {
+          readonly scope: string
+          readonly roleDefinitionId: string
+          readonly principalId: string
+          readonly principalType: "User" | "Group" | "ServicePrincipal" | "ForeignGroup" | "Device"
+          readonly condition?: string
+          readonly conditionVersion?: string
+          readonly delegatedManagedIdentityResourceId?: string
+          readonly description?: string
+          readonly createdOn: string
+          readonly updatedOn: string
+          readonly createdBy: string
+          readonly updatedBy: string
+        }
+      })[]
+      readonly nextLink?: string
+    }
+  }
+  putRoleAssignment: {
+    path: { scope: string; roleAssignmentName: string }
+    body: {
+      readonly properties: {
+        readonly principalId: string
+        readonly roleDefinitionId: string
+        readonly principalType?: "User" | "Group" | "ServicePrincipal" | "ForeignGroup" | "Device"
+        readonly condition?: string
+        readonly conditionVersion?: string
+        readonly delegatedManagedIdentityResourceId?: string
+        readonly description?: string
+      }
+    }
+    answer: {
+      readonly properties: {
+        readonly scope: string
+        readonly roleDefinitionId: string
+        readonly principalId: string
+        readonly principalType: "User" | "Group" | "ServicePrincipal" | "ForeignGroup" | "Device"
+        readonly condition?: string
+        readonly conditionVersion?: string
+        readonly delegatedManagedIdentityResourceId?: string
+        readonly description?: string
+        readonly createdOn: string
+        readonly updatedOn: string
+        readonly createdBy: string
+        readonly updatedBy: string
+      }
+    }
+  }
+  deleteRoleAssignment: {
+    path: { scope: string; roleAssignmentName: string }
+    body: undefined
+    answer: {
+      readonly properties: {
+        readonly scope: string
+        readonly roleDefinitionId: string
+        readonly principalId: string
+        readonly principalType: "User" | "Group" | "ServicePrincipal" | "ForeignGroup" | "Device"
+        readonly condition?: string
+        readonly conditionVersion?: string
+        readonly delegatedManagedIdentityResourceId?: string
+        readonly description?: string
+        readonly createdOn: string
+        readonly updatedOn: string
+        readonly createdBy: string
+        readonly updatedBy: string
+      }
+    }
+  }
+  listRoleDefinitions: {
+    path: { scope: string }
+    body: undefined
+    answer: {
+      readonly value: readonly ({
+        readonly properties: {
+          readonly roleName: string
+          readonly description: string
+          readonly type: "BuiltInRole" | "CustomRole"
+          readonly assignableScopes: readonly (string)[]
+          readonly permissions: readonly ({
+            readonly actions: readonly (string)[]
+            readonly notActions: readonly (string)[]
+            readonly dataActions: readonly (string)[]
+            readonly notDataActions: readonly (string)[]
+          })[]
+          readonly createdOn: string
+          readonly updatedOn: string
+          readonly createdBy?: string
+          readonly updatedBy?: string
+        }
+      })[]
+      readonly nextLink?: string
+    }
+  }
+  checkAccess: {
+    path: { scope: string }
+    body: {
+      readonly principalId?: string
+      readonly actions: readonly (string)[]
+      readonly request?: Readonly<Record<string, string | number | boolean | readonly (string)[] | readonly (number)[]>>
+      readonly resource?: Readonly<Record<string, string | number | boolean | readonly (string)[] | readonly (number)[]>>
+    }
+    answer: {
+      readonly value: readonly ({
+        readonly action: string
+        readonly accessDecision: "Allowed" | "NotAllowed" | "Conditional"
+        readonly roleAssignment?: {
+          readonly roleAssignmentId: string
+          readonly roleDefinitionId: string
+          readonly principalId: string
+          readonly scope: string
+          readonly reason: string
+          readonly detail?: string
+        }
+        readonly nearest?: readonly ({
+          readonly roleAssignmentId: string
+          readonly roleDefinitionId: string
+          readonly principalId: string
+          readonly scope: string
+          readonly reason: string
+          readonly detail?: string
+        })[]
+        readonly denyAssignment?: {
+          readonly denyAssignmentId: string
+          readonly denyAssignmentName: string
+          readonly scope: string
+        }
+      })[]
+    }
+  }
+  getDeniedRequest: {
+    path: { deniedRequestName: string }
+    body: undefined
+    answer: unknown
+  }
+  listLocks: {
+    path: { scope: string }
+    body: undefined
+    answer: {
+      readonly value: readonly ({
+        readonly properties: {
+          readonly level: "CanNotDelete" | "ReadOnly"
+          readonly notes?: string
+          readonly owners?: readonly ({
+            readonly applicationId: string
+          })[]
+        }
+      })[]
+      readonly nextLink?: string
+    }
+  }
+  putLock: {
+    path: { scope: string; lockName: string }
+    body: {
+      readonly properties: {
+        readonly level: "CanNotDelete" | "ReadOnly"
+        readonly notes?: string
+        readonly owners?: readonly ({
+          readonly applicationId: string
+        })[]
+      }
+    }
+    answer: {
+      readonly properties: {
+        readonly level: "CanNotDelete" | "ReadOnly"
+        readonly notes?: string
+        readonly owners?: readonly ({
+          readonly applicationId: string
+        })[]
+      }
+    }
+  }
+  deleteLock: {
+    path: { scope: string; lockName: string }
+    body: undefined
+    answer: {
+      readonly properties: {
+        readonly level: "CanNotDelete" | "ReadOnly"
+        readonly notes?: string
+        readonly owners?: readonly ({
+          readonly applicationId: string
+        })[]
+      }
+    }
+  }
+  listActivity: {
+    path: { scope: string; eventtypeName: string }
+    body: undefined
+    answer: unknown
+  }
+  listBillingAccounts: {
+    path: {  }
+    body: undefined
+    answer: {
+      readonly value: readonly ({
+        readonly properties: {
+          readonly soldTo?: Readonly<Record<string, string>>
+          readonly displayName?: string
+          readonly accountType?: "Other" | "Enterprise" | "Individual" | "Partner" | "Reseller" | "Business" | "Tenant"
+          readonly accountStatus?: string
+          readonly agreementType?: string
+          readonly hasReadAccess?: boolean
+          readonly billingProfiles?: {
+            readonly hasMoreResults: boolean
+            readonly value?: readonly (Readonly<Record<string, unknown>>)[]
+          }
+        }
+      })[]
+      readonly nextLink?: string
+    }
+  }
+  listBillingProfiles: {
+    path: { billingAccountName: string }
+    body: undefined
+    answer: {
+      readonly value: readonly ({
+        readonly properties: {
+          readonly displayName?: string
+          readonly currency?: string
+          readonly billTo?: Readonly<Record<string, string>>
+          readonly taxPercent?: number
+          readonly exchangeRates?: readonly ({
+            readonly currency: string
+            readonly rate: number
+          })[]
+          readonly monthlyInvoices?: boolean
+          readonly poNumber?: string
+          readonly billingRelationshipType?: string
+          readonly hasReadAccess?: boolean
+          readonly invoiceDay?: number
+          readonly invoiceEmailOptIn?: boolean
+          readonly invoiceSections?: {
+            readonly hasMoreResults: boolean
+            readonly value?: readonly (Readonly<Record<string, unknown>>)[]
+          }
+          readonly spendingLimit?: string
+          readonly status?: string
+          readonly systemId?: string
+        }
+      })[]
+      readonly nextLink?: string
+    }
+  }
+  listInvoices: {
+    path: { billingAccountName: string }
+    body: undefined
+    answer: unknown
+  }
+  listProfileTransactions: {
+    path: { billingAccountName: string; billingProfileName: string }
+    body: undefined
+    answer: unknown
+  }
+}
+
+export const operations: {
+  readonly [K in keyof Operations]: {
+    readonly method: string
+    readonly path: string
+    readonly version: string
+  }
+} = {
+  listSubscriptions: { method: 'GET', path: '/subscriptions', version: '2022-12-01' },
+  listGroups: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups', version: '2021-04-01' },
+  getGroup: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}', version: '2021-04-01' },
+  putGroup: { method: 'PUT', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}', version: '2021-04-01' },
+  listResources: { method: 'GET', path: '/subscriptions/{subscriptionId}/resources', version: '2021-04-01' },
+  listGroupResources: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/resources', version: '2021-04-01' },
+  listProviders: { method: 'GET', path: '/subscriptions/{subscriptionId}/providers', version: '2021-04-01' },
+  listLocations: { method: 'GET', path: '/subscriptions/{subscriptionId}/locations', version: '2022-12-01' },
+  putTags: { method: 'PUT', path: '/{scope}/providers/Vendor.Resources/tags/{tagName}', version: '2021-04-01' },
+  listDeployments: { method: 'GET', path: '/{scope}/providers/Vendor.Resources/deployments', version: '2021-04-01' },
+  getDeployment: { method: 'GET', path: '/{scope}/providers/Vendor.Resources/deployments/{deploymentName}', version: '2021-04-01' },
+  putDeployment: { method: 'PUT', path: '/{scope}/providers/Vendor.Resources/deployments/{deploymentName}', version: '2021-04-01' },
+  cancelDeployment: { method: 'POST', path: '/{scope}/providers/Vendor.Resources/deployments/{deploymentName}/cancel', version: '2021-04-01' },
+  validateDeployment: { method: 'POST', path: '/{scope}/providers/Vendor.Resources/deployments/{deploymentName}/validate', version: '2021-04-01' },
+  whatIfDeployment: { method: 'POST', path: '/{scope}/providers/Vendor.Resources/deployments/{deploymentName}/whatIf', version: '2021-04-01' },
+  exportDeployment: { method: 'POST', path: '/{scope}/providers/Vendor.Resources/deployments/{deploymentName}/exportTemplate', version: '2021-04-01' },
+  listDeploymentOperations: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/deployments/{deploymentName}/operations', version: '2021-04-01' },
+  listContainerGroups: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ContainerInstance/containerGroups', version: '2025-09-01' },
+  getContainerGroup: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ContainerInstance/containerGroups/{containerGroupName}', version: '2025-09-01' },
+  restartContainerGroup: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ContainerInstance/containerGroups/{containerGroupName}/restart', version: '2025-09-01' },
+  startContainerGroup: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ContainerInstance/containerGroups/{containerGroupName}/start', version: '2025-09-01' },
+  stopContainerGroup: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ContainerInstance/containerGroups/{containerGroupName}/stop', version: '2025-09-01' },
+  getContainerLog: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ContainerInstance/containerGroups/{containerGroupName}/containers/{containerName}/logs', version: '2025-09-01' },
+  listRoleAssignments: { method: 'GET', path: '/{scope}/providers/Vendor.Authorization/roleAssignments', version: '2022-04-01' },
+  putRoleAssignment: { method: 'PUT', path: '/{scope}/providers/Vendor.Authorization/roleAssignments/{roleAssignmentName}', version: '2022-04-01' },
+  deleteRoleAssignment: { method: 'DELETE', path: '/{scope}/providers/Vendor.Authorization/roleAssignments/{roleAssignmentName}', version: '2022-04-01' },
+  listRoleDefinitions: { method: 'GET', path: '/{scope}/providers/Vendor.Authorization/roleDefinitions', version: '2022-04-01' },
+  checkAccess: { method: 'POST', path: '/{scope}/providers/Vendor.Authorization/checkAccess', version: '2022-04-01' },
+  getDeniedRequest: { method: 'GET', path: '/providers/Vendor.Authorization/deniedRequests/{deniedRequestName}', version: '2022-04-01' },
+  listLocks: { method: 'GET', path: '/{scope}/providers/Vendor.Authorization/locks', version: '2016-09-01' },
+  putLock: { method: 'PUT', path: '/{scope}/providers/Vendor.Authorization/locks/{lockName}', version: '2016-09-01' },
+  deleteLock: { method: 'DELETE', path: '/{scope}/providers/Vendor.Authorization/locks/{lockName}', version: '2016-09-01' },
+  listActivity: { method: 'GET', path: '/{scope}/providers/Vendor.Insights/eventtypes/{eventtypeName}/values', version: '2015-04-01' },
+  listBillingAccounts: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts', version: '2024-04-01' },
+  listBillingProfiles: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/billingProfiles', version: '2024-04-01' },
+  listInvoices: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/invoices', version: '2024-04-01' },
+  listProfileTransactions: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/billingProfiles/{billingProfileName}/transactions', version: '2024-04-01' },
+}

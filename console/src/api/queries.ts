@@ -1,0 +1,130 @@
+/** The API as views use it: answers kept by question, lists page by page, writes that make what is shown be asked again. */
+
+import {
+  type QueryKey,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import {
+  type AnswerOf,
+  type ApiFailure,
+  type CallInput,
+  call,
+  type OperationName,
+  type SendOptions,
+  send,
+  sendNext,
+} from './client.ts'
+
+/** What every resource of a list has beside what its document says. */
+export interface Envelope {
+  readonly id: string
+  readonly name: string
+  readonly type: string
+}
+
+interface Page {
+  readonly value: readonly unknown[]
+  readonly nextLink?: string
+}
+
+export type ItemOf<K extends OperationName> =
+  AnswerOf<K> extends { readonly value: readonly (infer Item)[] } ? Item & Envelope : Envelope
+
+interface Ask {
+  readonly enabled?: boolean
+  /** Milliseconds after which it is asked again, while the page is looked at. */
+  readonly every?: number | false
+}
+
+export function useCall<K extends OperationName>(name: K, input: CallInput<K>, ask: Ask = {}) {
+  return useQuery<AnswerOf<K>, ApiFailure>({
+    queryKey: [name, input],
+    queryFn: async ({ signal }) => (await call(name, input, signal)).body,
+    enabled: ask.enabled ?? true,
+    refetchInterval: ask.every ?? false,
+  })
+}
+
+/** What stands at a path, for what no document names. */
+export function useGet<T>(path: string, query: SendOptions['query'] = {}, ask: Ask = {}) {
+  return useQuery<T, ApiFailure>({
+    queryKey: ['GET', path, query],
+    queryFn: async ({ signal }) => (await send<T>('GET', path, { query, signal })).body,
+    enabled: ask.enabled ?? true,
+    refetchInterval: ask.every ?? false,
+  })
+}
+
+export interface Rows<T> {
+  readonly rows: readonly T[]
+  readonly loading: boolean
+  readonly error: ApiFailure | null
+  readonly more: boolean
+  readonly loadMore: () => void
+  readonly reload: () => void
+}
+
+/** A list, page by page. `T` says what the document leaves open. */
+export function useList<K extends OperationName, T = ItemOf<K>>(
+  name: K,
+  input: CallInput<K>,
+  ask: Ask = {},
+): Rows<T> {
+  return useRows<T>(
+    [name, input],
+    async (signal) => (await call(name, input, signal)).body as Page,
+    ask,
+  )
+}
+
+/** The same at a path. */
+export function useListAt<T>(
+  path: string,
+  query: SendOptions['query'] = {},
+  ask: Ask = {},
+): Rows<T> {
+  return useRows<T>(
+    ['list', path, query],
+    async (signal) => (await send<Page>('GET', path, { query, signal })).body,
+    ask,
+  )
+}
+
+function useRows<T>(
+  queryKey: QueryKey,
+  first: (signal: AbortSignal) => Promise<Page>,
+  ask: Ask,
+): Rows<T> {
+  const found = useInfiniteQuery<Page, ApiFailure, Page[], QueryKey, string | undefined>({
+    queryKey: ['rows', ...queryKey],
+    queryFn: async ({ pageParam, signal }) =>
+      pageParam === undefined ? first(signal) : (await sendNext<Page>(pageParam, signal)).body,
+    initialPageParam: undefined,
+    getNextPageParam: ({ nextLink }) => nextLink,
+    select: ({ pages }) => pages,
+    enabled: ask.enabled ?? true,
+    refetchInterval: ask.every ?? false,
+  })
+  return {
+    rows: (found.data ?? []).flatMap(({ value }) => value) as readonly T[],
+    loading: found.isLoading || found.isFetchingNextPage,
+    error: found.error,
+    more: found.hasNextPage,
+    loadMore: () => {
+      if (found.hasNextPage && !found.isFetching) void found.fetchNextPage()
+    },
+    reload: () => void found.refetch(),
+  }
+}
+
+/** A write. What is shown is asked for again after it, whatever it changed. */
+export function useWrite<Input, Result>(run: (input: Input) => Promise<Result>) {
+  const cache = useQueryClient()
+  return useMutation<Result, ApiFailure, Input>({
+    mutationFn: run,
+    onSettled: () => cache.invalidateQueries(),
+  })
+}

@@ -1,0 +1,19 @@
+/** The areas of the console, in the order of the menu. A view joins by a line here and a route in `routes.tsx`. */
+
+import type { FluentIcon } from '@fluentui/react-icons'
+import { BoxMultipleRegular } from '@fluentui/react-icons/svg/box-multiple'
+import { HistoryRegular } from '@fluentui/react-icons/svg/history'
+import { HomeRegular } from '@fluentui/react-icons/svg/home'
+import { appTexts } from '../texts/app.ts'
+
+export interface Area {
+  readonly path: string
+  readonly title: string
+  readonly icon: FluentIcon
+}
+
+export const areas: readonly Area[] = [
+  { path: '/', title: appTexts.areas.home, icon: HomeRegular },
+  { path: '/resources', title: appTexts.areas.resources, icon: BoxMultipleRegular },
+  { path: '/activity', title: appTexts.areas.activity, icon: HistoryRegular },
+]

@@ -1,0 +1,57 @@
+/** Which address shows which view. Each view is loaded when it is opened first. */
+
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from '@tanstack/react-router'
+import { consoleBase } from '../api/place.ts'
+import { Loading } from '../components/page.tsx'
+import { Crashed, Frame, NotFound } from './frame.tsx'
+
+const rootRoute = createRootRoute({ component: Frame, notFoundComponent: NotFound })
+
+/** Queries of addresses are texts: views read what they know of them. */
+type Search = Readonly<Record<string, string | undefined>>
+
+function view<Name extends string>(
+  path: string,
+  load: () => Promise<Readonly<Record<Name, React.ComponentType>>>,
+  name: Name,
+) {
+  return createRoute({
+    getParentRoute: () => rootRoute,
+    path,
+    validateSearch: (search: Record<string, unknown>): Search =>
+      Object.fromEntries(Object.entries(search).map(([key, value]) => [key, String(value)])),
+    component: lazyRouteComponent(load, name),
+  })
+}
+
+const routes = [
+  view('/', () => import('../views/home/home.tsx'), 'Home'),
+  view('/resources', () => import('../views/resources/resources.tsx'), 'Resources'),
+  view('/resource/$', () => import('../views/resource/resource.tsx'), 'Resource'),
+  view('/activity', () => import('../views/activity/activity.tsx'), 'Activity'),
+]
+
+export function createAppRouter() {
+  return createRouter({
+    routeTree: rootRoute.addChildren(routes),
+    basepath: consoleBase.pathname,
+    defaultPendingComponent: Loading,
+    defaultErrorComponent: Crashed,
+    // Ids hold signs that would be encoded otherwise, and an address should be the API's.
+    pathParamsAllowedCharacters: ['@', ':', '$', ',', ';', '+', '='],
+    // Texts as they are, not as JSON.
+    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+    stringifySearch: (search) => {
+      const given = Object.entries(search).filter(
+        ([, value]) => value !== undefined && value !== '',
+      )
+      const text = new URLSearchParams(given as [string, string][]).toString()
+      return text === '' ? '' : `?${text}`
+    },
+  })
+}

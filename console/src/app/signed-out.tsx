@@ -1,0 +1,29 @@
+/** Shown when a sign-in was cancelled or refused. */
+
+import { Button, makeStyles, Text, Title2, tokens } from '@fluentui/react-components'
+import { goToSignIn } from '../api/session.ts'
+import { appTexts } from '../texts/app.ts'
+
+const useStyles = makeStyles({
+  page: {
+    display: 'grid',
+    gap: tokens.spacingVerticalL,
+    justifyItems: 'start',
+    maxWidth: '30rem',
+    margin: '12vh auto',
+    padding: tokens.spacingHorizontalL,
+  },
+})
+
+export function SignedOut({ reason }: { readonly reason: string | null }) {
+  const styles = useStyles()
+  return (
+    <main className={styles.page}>
+      <Title2 as="h1">{appTexts.signedOut}</Title2>
+      <Text>{reason ?? appTexts.signedOutWhy}</Text>
+      <Button appearance="primary" onClick={() => goToSignIn('/')}>
+        {appTexts.signIn}
+      </Button>
+    </main>
+  )
+}

@@ -1,0 +1,30 @@
+/** The audit trail as lists ask for it. */
+
+import { useState } from 'react'
+import { type Rows, useList } from '../api/queries.ts'
+import type { ActivityRecord } from './activity-list.tsx'
+
+interface ActivityAsk {
+  readonly scope: string
+  readonly hours: number
+  readonly top?: number
+  /** Further conditions of the filter. */
+  readonly filter?: string
+  readonly every?: number | false
+}
+
+export function useRecentActivity(ask: ActivityAsk): Rows<ActivityRecord> {
+  const { scope, hours, top, filter, every } = ask
+  // The beginning stands still while it is looked at, or each look would be another question.
+  const [openedAt] = useState(() => Date.now())
+  const since = new Date(openedAt - hours * 3_600_000).toISOString()
+  const conditions = [`eventTimestamp ge '${since}'`, ...(filter === undefined ? [] : [filter])]
+  return useList<'listActivity', ActivityRecord>(
+    'listActivity',
+    {
+      path: { scope, eventtypeName: 'management' },
+      query: { $filter: conditions.join(' and '), $top: top === undefined ? undefined : `${top}` },
+    },
+    { every: every ?? false },
+  )
+}

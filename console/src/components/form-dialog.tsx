@@ -1,0 +1,86 @@
+/** A dialog with a form: the fields, what was refused (at its field where the refusal names one), send and cancel. */
+
+import {
+  Button,
+  Dialog,
+  DialogActions,
+  DialogBody,
+  DialogContent,
+  DialogSurface,
+  DialogTitle,
+  makeStyles,
+  tokens,
+} from '@fluentui/react-components'
+import type { ReactNode } from 'react'
+import type { ApiFailure } from '../api/client.ts'
+import { appTexts } from '../texts/app.ts'
+import { Refusal } from './refusal.tsx'
+
+const useStyles = makeStyles({
+  fields: { display: 'grid', gap: tokens.spacingVerticalM },
+})
+
+export function FormDialog({
+  title,
+  submit,
+  busy,
+  ready = true,
+  failure,
+  onSubmit,
+  onClose,
+  children,
+}: {
+  readonly title: string
+  /** The word on the button that sends it. */
+  readonly submit: string
+  readonly busy: boolean
+  readonly ready?: boolean
+  readonly failure: ApiFailure | null
+  readonly onSubmit: () => void
+  readonly onClose: () => void
+  readonly children: ReactNode
+}) {
+  const styles = useStyles()
+  return (
+    <Dialog open onOpenChange={(_, { open }) => open || onClose()}>
+      <DialogSurface>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (ready && !busy) onSubmit()
+          }}
+        >
+          <DialogBody>
+            <DialogTitle>{title}</DialogTitle>
+            <DialogContent>
+              <div className={styles.fields}>
+                {children}
+                {failure !== null && <Refusal failure={failure} />}
+              </div>
+            </DialogContent>
+            <DialogActions>
+              <Button onClick={onClose}>{appTexts.cancel}</Button>
+              <Button appearance="primary" type="submit" disabled={busy || !ready}>
+                {submit}
+              </Button>
+            </DialogActions>
+          </DialogBody>
+        </form>
+      </DialogSurface>
+    </Dialog>
+  )
+}
+
+/** The problem that a refusal has with a property, by its `target`. */
+export function problemAt(failure: ApiFailure | null, property: string): string | undefined {
+  if (failure === null) return undefined
+  const all = [failure.problem, ...(failure.problem.details ?? [])]
+  const wanted = property.toLowerCase()
+  return all.find(({ target }) => {
+    const path = target
+      ?.replace(/^[$/]\.?/, '')
+      .replaceAll('/', '.')
+      .toLowerCase()
+    return path === wanted || path === `properties.${wanted}`
+  })?.message
+}

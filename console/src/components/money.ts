@@ -1,0 +1,93 @@
+/** Amounts as billing tells them, and what was spent this month. */
+
+import { type Envelope, useList } from '../api/queries.ts'
+
+export interface Amount {
+  readonly currency: string
+  readonly value: number
+}
+
+export function moneyText({ currency, value }: Amount): string {
+  return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(value)
+}
+
+/** What the documents leave open of a transaction. */
+export interface Transaction extends Envelope {
+  readonly properties: {
+    readonly date: string
+    readonly invoice?: string
+    readonly kind?: string
+    readonly productDescription?: string
+    readonly productFamily?: string
+    readonly productType?: string
+    readonly invoiceSectionDisplayName?: string
+    readonly customerDisplayName?: string
+    readonly transactionType?: string
+    readonly quantity?: number
+    readonly unitOfMeasure?: string
+    readonly transactionAmount?: Amount
+    readonly subTotal?: Amount
+    readonly tax?: number
+  }
+}
+
+/** The first account and its first profile: those of the installation. */
+export function useBillingProfile() {
+  const accounts = useList('listBillingAccounts', { path: {} })
+  const account = accounts.rows[0]?.name
+  const profiles = useList(
+    'listBillingProfiles',
+    { path: { billingAccountName: account ?? '' } },
+    { enabled: account !== undefined },
+  )
+  const profile = profiles.rows[0]?.name
+  return {
+    account,
+    profile,
+    error: accounts.error ?? profiles.error,
+    loading: accounts.loading || profiles.loading,
+  }
+}
+
+/** `2026-11` → its first and last day. */
+export function monthDays(month: string): readonly [first: string, last: string] {
+  const [year = 0, number = 1] = month.split('-').map(Number)
+  const last = new Date(Date.UTC(year, number, 0)).getUTCDate()
+  return [`${month}-01`, `${month}-${String(last).padStart(2, '0')}`]
+}
+
+export function thisMonth(): string {
+  return new Date().toISOString().slice(0, 7)
+}
+
+export type BillingKind = 'Billed' | 'Unbilled'
+
+export function useTransactions(month: string, kind: BillingKind) {
+  const { account, profile, error, loading } = useBillingProfile()
+  const [first, last] = monthDays(month)
+  const found = useList<'listProfileTransactions', Transaction>(
+    'listProfileTransactions',
+    {
+      path: { billingAccountName: account ?? '', billingProfileName: profile ?? '' },
+      query: { periodStartDate: first, periodEndDate: last, type: kind, top: '50' },
+    },
+    { enabled: profile !== undefined },
+  )
+  return { ...found, error: error ?? found.error, loading: loading || found.loading }
+}
+
+export function sumByCurrency(rows: readonly Transaction[]): readonly Amount[] {
+  const sums = new Map<string, number>()
+  for (const { properties } of rows) {
+    const amount = properties.transactionAmount
+    if (amount === undefined) continue
+    sums.set(amount.currency, (sums.get(amount.currency) ?? 0) + amount.value)
+  }
+  return [...sums].map(([currency, value]) => ({ currency, value }))
+}
+
+export function useSpentThisMonth(): readonly string[] {
+  const billed = useTransactions(thisMonth(), 'Billed')
+  const unbilled = useTransactions(thisMonth(), 'Unbilled')
+  return sumByCurrency([...billed.rows, ...unbilled.rows]).map(moneyText)
+}

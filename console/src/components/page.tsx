@@ -1,0 +1,100 @@
+/** The frame of a view: where one is, what it is called, what can be done with it. Sets the title of the window. */
+
+import {
+  Breadcrumb,
+  BreadcrumbDivider,
+  BreadcrumbItem,
+  makeStyles,
+  Spinner,
+  Text,
+  Title2,
+  tokens,
+} from '@fluentui/react-components'
+import { Fragment, type ReactNode, useEffect } from 'react'
+import { appTexts } from '../texts/app.ts'
+import { AppLink } from './app-link.tsx'
+
+const useStyles = makeStyles({
+  page: {
+    display: 'flex',
+    flexDirection: 'column',
+    gap: tokens.spacingVerticalL,
+    padding: `${tokens.spacingVerticalL} ${tokens.spacingHorizontalXXL}`,
+    '@media (max-width: 600px)': {
+      padding: `${tokens.spacingVerticalM} ${tokens.spacingHorizontalM}`,
+    },
+    minWidth: 0,
+    minHeight: 0,
+    flexGrow: 1,
+    boxSizing: 'border-box',
+  },
+  header: {
+    display: 'flex',
+    flexWrap: 'wrap',
+    gap: tokens.spacingHorizontalM,
+    alignItems: 'center',
+  },
+  heading: { flexGrow: 1, minWidth: 0 },
+  title: { overflowWrap: 'anywhere', display: 'block', margin: 0 },
+  soft: { color: tokens.colorNeutralForeground2, overflowWrap: 'anywhere' },
+  actions: { display: 'flex', flexWrap: 'wrap', gap: tokens.spacingHorizontalS },
+  crumbs: { marginLeft: `calc(-1 * ${tokens.spacingHorizontalXS})`, flexWrap: 'wrap' },
+})
+
+export interface Crumb {
+  readonly title: string
+  readonly to: string
+}
+
+export function Page({
+  title,
+  lead,
+  crumbs = [],
+  actions,
+  children,
+}: {
+  readonly title: string
+  readonly lead?: ReactNode
+  readonly crumbs?: readonly Crumb[]
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}) {
+  const styles = useStyles()
+  useEffect(() => {
+    document.title = `${title} · ${appTexts.name}`
+  }, [title])
+  return (
+    <div className={styles.page}>
+      {crumbs.length > 0 && (
+        <Breadcrumb size="small" className={styles.crumbs}>
+          {crumbs.map((crumb, index) => (
+            <Fragment key={crumb.to}>
+              {index > 0 && <BreadcrumbDivider />}
+              <BreadcrumbItem>
+                <AppLink to={crumb.to}>{crumb.title}</AppLink>
+              </BreadcrumbItem>
+            </Fragment>
+          ))}
+        </Breadcrumb>
+      )}
+      <div className={styles.header}>
+        <div className={styles.heading}>
+          <Title2 as="h1" className={styles.title}>
+            {title}
+          </Title2>
+          {lead !== undefined && (
+            <Text as="span" className={styles.soft}>
+              {lead}
+            </Text>
+          )}
+        </div>
+        {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+      </div>
+      {children}
+    </div>
+  )
+}
+
+export function Loading() {
+  return <Spinner label={appTexts.loading} delay={200} />
+}

@@ -1,0 +1,137 @@
+/** A refusal with its code, its correlation id, and for a 403 why: which assignment came nearest, and whom to ask. */
+
+import {
+  Button,
+  MessageBar,
+  MessageBarActions,
+  MessageBarBody,
+  MessageBarTitle,
+  makeStyles,
+  Text,
+  tokens,
+} from '@fluentui/react-components'
+import { useState } from 'react'
+import type { ApiFailure } from '../api/client.ts'
+import { shortId } from '../api/ids.ts'
+import { appTexts, refusalTexts } from '../texts/app.ts'
+import { CopyButton } from './code-block.tsx'
+import { useExplanation } from './explanation.ts'
+
+const useStyles = makeStyles({
+  block: {
+    display: 'grid',
+    gap: tokens.spacingVerticalM,
+    justifyItems: 'stretch',
+    maxWidth: '900px',
+  },
+  bar: { wordBreak: 'break-word' },
+  details: { margin: 0, paddingLeft: tokens.spacingHorizontalL },
+  soft: { color: tokens.colorNeutralForeground2, overflowWrap: 'anywhere' },
+  path: {
+    borderLeft: `3px solid ${tokens.colorBrandStroke1}`,
+    paddingLeft: tokens.spacingHorizontalM,
+  },
+})
+
+export function Refusal({
+  failure,
+  onRetry,
+}: {
+  readonly failure: ApiFailure
+  readonly onRetry?: () => void
+}) {
+  const styles = useStyles()
+  const [asked, setAsked] = useState(false)
+  const { problem, status, correlationId } = failure
+  const explainable = status === 403 && correlationId !== undefined
+  return (
+    <div className={styles.block} role="alert">
+      <MessageBar
+        intent={status === 404 ? 'warning' : 'error'}
+        layout="multiline"
+        className={styles.bar}
+      >
+        <MessageBarBody>
+          <MessageBarTitle>{refusalTexts.title(status)}</MessageBarTitle>
+          {problem.message}{' '}
+          <Text className={styles.soft} size={200} block>
+            {problem.code}
+            {correlationId === undefined ? '' : ` · ${refusalTexts.correlation} ${correlationId}`}
+          </Text>
+          {(problem.details ?? []).length > 0 && (
+            <ul className={styles.details}>
+              {problem.details?.map((one) => (
+                <li key={`${one.target} ${one.message}`}>
+                  {one.target === undefined ? '' : `${shortId(one.target)}: `}
+                  {one.message}
+                </li>
+              ))}
+            </ul>
+          )}
+        </MessageBarBody>
+        <MessageBarActions>
+          {explainable && !asked && (
+            <Button onClick={() => setAsked(true)}>{refusalTexts.why}</Button>
+          )}
+          {onRetry !== undefined && <Button onClick={onRetry}>{appTexts.again}</Button>}
+        </MessageBarActions>
+      </MessageBar>
+      {asked && correlationId !== undefined && <Explanation correlationId={correlationId} />}
+    </div>
+  )
+}
+
+function Explanation({ correlationId }: { readonly correlationId: string }) {
+  const styles = useStyles()
+  const found = useExplanation(correlationId)
+  if (found.error !== null) return <Text>{found.error.message}</Text>
+  const { data } = found
+  if (data === undefined) return <Text>{appTexts.loading}</Text>
+  const message = `Please give me a role that lists ${data.action} at ${data.scope}. (${correlationId})`
+  return (
+    <section className={styles.path} aria-label={refusalTexts.whyTitle}>
+      <Text as="h2" weight="semibold" block>
+        {refusalTexts.whyTitle}
+      </Text>
+      <Text block className={styles.soft}>
+        {refusalTexts.action}: {data.action}
+      </Text>
+      <Text block className={styles.soft}>
+        {refusalTexts.scope}: {data.scope}
+      </Text>
+      {data.allowedNow ? (
+        <Text block>{refusalTexts.now}</Text>
+      ) : data.nearest.length === 0 ? (
+        <Text block>{refusalTexts.noneNear}</Text>
+      ) : (
+        <>
+          <Text weight="semibold" block>
+            {refusalTexts.nearest}
+          </Text>
+          <ul className={styles.details}>
+            {data.nearest.map((one) => (
+              <li key={one.key}>
+                {one.role} · {shortId(one.scope)}: {one.reason}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <Text weight="semibold" block>
+        {refusalTexts.ask} <CopyButton text={message} label={refusalTexts.copyAsk} />
+      </Text>
+      {data.askable.length === 0 ? (
+        <Text block>{refusalTexts.askNobody}</Text>
+      ) : (
+        <>
+          <Text block>{refusalTexts.askFor(data.action)}</Text>
+          <ul className={styles.details}>
+            {data.askable.map((one) => (
+              <li key={one}>{one}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  )
+}

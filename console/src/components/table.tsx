@@ -1,0 +1,365 @@
+/**
+ * Rows of anything: virtual, so that a list of any length scrolls; the next page is read when the end comes near. Cells hold
+ * links for what can be opened, so a keyboard gets everywhere. Columns can be hidden, and rows saved as CSV.
+ */
+
+import {
+  Button,
+  Checkbox,
+  Menu,
+  MenuItemCheckbox,
+  MenuList,
+  MenuPopover,
+  MenuTrigger,
+  makeStyles,
+  mergeClasses,
+  Spinner,
+  Text,
+  tokens,
+} from '@fluentui/react-components'
+import { ArrowDownRegular } from '@fluentui/react-icons/svg/arrow-down'
+import { ArrowDownloadRegular } from '@fluentui/react-icons/svg/arrow-download'
+import { ArrowUpRegular } from '@fluentui/react-icons/svg/arrow-up'
+import { ColumnTripleEditRegular } from '@fluentui/react-icons/svg/column-triple-edit'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import type { Rows } from '../api/queries.ts'
+import { usePreference } from '../app/preferences.ts'
+import { appTexts, tableTexts } from '../texts/app.ts'
+import { Refusal } from './refusal.tsx'
+
+export interface Column<T> {
+  readonly id: string
+  readonly title: string
+  /** What is sorted by, and what stands in the CSV. */
+  readonly text: (row: T) => string
+  /** What is shown; the text when left out. */
+  readonly show?: (row: T) => ReactNode
+  /** Of the width that is there. */
+  readonly grow?: number
+  /** Not shown where there is little room. */
+  readonly wideOnly?: boolean
+  readonly numeric?: boolean
+}
+
+const rowHeight = 44
+/** Below this width of the window only the main columns are shown. */
+const narrow = '@media (max-width: 700px)'
+
+const useStyles = makeStyles({
+  frame: { display: 'flex', flexDirection: 'column', minHeight: '200px', minWidth: 0, flexGrow: 1 },
+  bar: {
+    display: 'flex',
+    gap: tokens.spacingHorizontalS,
+    alignItems: 'center',
+    flexWrap: 'wrap',
+    paddingBottom: tokens.spacingVerticalXS,
+    color: tokens.colorNeutralForeground2,
+  },
+  grow: { flexGrow: 1 },
+  scroll: {
+    overflow: 'auto',
+    flexGrow: 1,
+    flexBasis: '240px',
+    minHeight: '120px',
+    borderTop: `1px solid ${tokens.colorNeutralStroke2}`,
+    outlineOffset: '-2px',
+  },
+  row: {
+    display: 'flex',
+    alignItems: 'center',
+    height: `${rowHeight}px`,
+    boxSizing: 'border-box',
+    borderBottom: `1px solid ${tokens.colorNeutralStroke2}`,
+    ':hover': { backgroundColor: tokens.colorNeutralBackground1Hover },
+  },
+  placed: { position: 'absolute', left: 0, right: 0 },
+  head: {
+    position: 'sticky',
+    top: 0,
+    zIndex: 1,
+    backgroundColor: tokens.colorNeutralBackground1,
+    fontWeight: tokens.fontWeightSemibold,
+  },
+  cell: {
+    flexBasis: 0,
+    flexShrink: 1,
+    minWidth: 0,
+    paddingLeft: tokens.spacingHorizontalS,
+    paddingRight: tokens.spacingHorizontalS,
+    overflow: 'hidden',
+    textOverflow: 'ellipsis',
+    whiteSpace: 'nowrap',
+  },
+  pick: { flexBasis: '40px', flexShrink: 0, flexGrow: 0 },
+  numeric: { textAlign: 'right' },
+  wide: { [narrow]: { display: 'none' } },
+  sort: {
+    fontWeight: tokens.fontWeightSemibold,
+    minWidth: 0,
+    padding: 0,
+    justifyContent: 'flex-start',
+  },
+  body: { position: 'relative' },
+  empty: {
+    padding: `${tokens.spacingVerticalXXL} ${tokens.spacingHorizontalM}`,
+    display: 'grid',
+    gap: tokens.spacingVerticalM,
+    justifyItems: 'center',
+    textAlign: 'center',
+  },
+})
+
+interface Selection<T> {
+  readonly keyOf: (row: T) => string
+  readonly actions: (rows: readonly T[], clear: () => void) => ReactNode
+}
+
+interface TableProps<T> extends Pick<Rows<T>, 'rows' | 'loading' | 'error' | 'more' | 'loadMore'> {
+  readonly label: string
+  /** Under which the chosen columns are kept. */
+  readonly name: string
+  readonly columns: readonly Column<T>[]
+  readonly empty: { readonly title: string; readonly text?: string; readonly action?: ReactNode }
+  readonly keyOf: (row: T) => string
+  readonly selection?: Pick<Selection<T>, 'actions'>
+}
+
+export function Table<T>(props: TableProps<T>) {
+  const { label, name, columns, rows, loading, error, more, keyOf, selection } = props
+  const styles = useStyles()
+  const [hidden, setHidden] = usePreference<string>(`columns.${name}`, '')
+  const [sort, setSort] = useState<{ readonly id: string; readonly down: boolean }>()
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
+  const shown = columns.filter(({ id }) => !hidden.split(' ').includes(id))
+  const sorted = useMemo(() => sortedRows(rows, columns, sort), [rows, columns, sort])
+  if (error !== null && rows.length === 0) return <Refusal failure={error} />
+  const chosen = rows.filter((row) => picked.has(keyOf(row)))
+  return (
+    <div className={styles.frame}>
+      <div className={styles.bar}>
+        <Text size={200} role="status">
+          {loading && rows.length === 0 ? appTexts.loading : tableTexts.rows(rows.length, more)}
+        </Text>
+        {chosen.length > 0 && selection?.actions(chosen, () => setPicked(new Set()))}
+        <span className={styles.grow} />
+        <ColumnMenu columns={columns} hidden={hidden} onHide={setHidden} />
+        <Button
+          size="small"
+          appearance="subtle"
+          icon={<ArrowDownloadRegular />}
+          aria-label={tableTexts.csv}
+          title={tableTexts.csv}
+          onClick={() => saveCsv(name, shown, sorted)}
+        />
+      </div>
+      <VirtualRows
+        {...props}
+        label={label}
+        shown={shown}
+        sorted={sorted}
+        sort={sort}
+        onSort={(id) => setSort({ id, down: sort?.id === id && !sort.down })}
+        picked={picked}
+        onPick={(key) => {
+          const next = new Set(picked)
+          if (!next.delete(key)) next.add(key)
+          setPicked(next)
+        }}
+      />
+    </div>
+  )
+}
+
+interface VirtualProps<T> extends TableProps<T> {
+  readonly shown: readonly Column<T>[]
+  readonly sorted: readonly T[]
+  readonly sort: { readonly id: string; readonly down: boolean } | undefined
+  readonly onSort: (id: string) => void
+  readonly picked: ReadonlySet<string>
+  readonly onPick: (key: string) => void
+}
+
+function VirtualRows<T>(props: VirtualProps<T>) {
+  const { label, shown, sorted, sort, onSort, loading, more, loadMore, empty, keyOf } = props
+  const styles = useStyles()
+  const scroll = useRef<HTMLDivElement>(null)
+  const virtual = useVirtualizer({
+    count: sorted.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => rowHeight,
+    overscan: 10,
+  })
+  const items = virtual.getVirtualItems()
+  const last = items.at(-1)?.index ?? -1
+  useEffect(() => {
+    if (more && last >= sorted.length - 20) loadMore()
+  }, [more, last, sorted.length, loadMore])
+  const cellClass = (column: Column<T>): string =>
+    mergeClasses(styles.cell, column.numeric && styles.numeric, column.wideOnly && styles.wide)
+  const pick = props.selection !== undefined
+  return (
+    <div ref={scroll} className={styles.scroll} tabIndex={0} role="region" aria-label={label}>
+      <div role="table" aria-label={label} aria-rowcount={more ? -1 : sorted.length + 1}>
+        <div role="rowgroup">
+          <div role="row" className={mergeClasses(styles.row, styles.head)} aria-rowindex={1}>
+            {pick && (
+              <span role="columnheader" className={styles.pick} aria-label={appTexts.menu} />
+            )}
+            {shown.map((column) => (
+              <span
+                role="columnheader"
+                key={column.id}
+                className={cellClass(column)}
+                style={{ flexGrow: column.grow ?? 1 }}
+                aria-sort={
+                  sort?.id === column.id ? (sort.down ? 'descending' : 'ascending') : 'none'
+                }
+              >
+                <Button
+                  appearance="transparent"
+                  size="small"
+                  className={styles.sort}
+                  iconPosition="after"
+                  icon={
+                    sort?.id !== column.id ? undefined : sort.down ? (
+                      <ArrowDownRegular />
+                    ) : (
+                      <ArrowUpRegular />
+                    )
+                  }
+                  onClick={() => onSort(column.id)}
+                >
+                  {column.title}
+                </Button>
+              </span>
+            ))}
+          </div>
+        </div>
+        <div role="rowgroup" className={styles.body} style={{ height: virtual.getTotalSize() }}>
+          {items.map(({ index, start }) => {
+            const row = sorted[index]
+            if (row === undefined) return null
+            const key = keyOf(row)
+            return (
+              <div
+                role="row"
+                key={key}
+                className={mergeClasses(styles.row, styles.placed)}
+                style={{ transform: `translateY(${start}px)` }}
+                aria-rowindex={index + 2}
+              >
+                {pick && (
+                  <span role="cell" className={styles.pick}>
+                    <Checkbox
+                      aria-label={shown[0]?.text(row) ?? key}
+                      checked={props.picked.has(key)}
+                      onChange={() => props.onPick(key)}
+                    />
+                  </span>
+                )}
+                {shown.map((column) => (
+                  <span
+                    role="cell"
+                    key={column.id}
+                    className={cellClass(column)}
+                    style={{ flexGrow: column.grow ?? 1 }}
+                    title={column.text(row)}
+                  >
+                    {column.show === undefined ? <bdi>{column.text(row)}</bdi> : column.show(row)}
+                  </span>
+                ))}
+              </div>
+            )
+          })}
+        </div>
+      </div>
+      {loading && <Spinner size="tiny" label={appTexts.loading} />}
+      {!loading && sorted.length === 0 && (
+        <div className={styles.empty}>
+          <Text weight="semibold">{empty.title}</Text>
+          {empty.text !== undefined && <Text>{empty.text}</Text>}
+          {empty.action}
+        </div>
+      )}
+    </div>
+  )
+}
+
+function ColumnMenu<T>({
+  columns,
+  hidden,
+  onHide,
+}: {
+  readonly columns: readonly Column<T>[]
+  readonly hidden: string
+  readonly onHide: (hidden: string) => void
+}) {
+  const gone = hidden.split(' ').filter((id) => id !== '')
+  return (
+    <Menu
+      checkedValues={{ columns: columns.map(({ id }) => id).filter((id) => !gone.includes(id)) }}
+      onCheckedValueChange={(_, { checkedItems }) => {
+        if (checkedItems.length === 0) return
+        onHide(
+          columns
+            .map(({ id }) => id)
+            .filter((id) => !checkedItems.includes(id))
+            .join(' '),
+        )
+      }}
+    >
+      <MenuTrigger disableButtonEnhancement>
+        <Button
+          size="small"
+          appearance="subtle"
+          icon={<ColumnTripleEditRegular />}
+          aria-label={tableTexts.columns}
+          title={tableTexts.columns}
+        />
+      </MenuTrigger>
+      <MenuPopover>
+        <MenuList>
+          {columns.map(({ id, title }) => (
+            <MenuItemCheckbox key={id} name="columns" value={id}>
+              {title}
+            </MenuItemCheckbox>
+          ))}
+        </MenuList>
+      </MenuPopover>
+    </Menu>
+  )
+}
+
+const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
+
+function sortedRows<T>(
+  rows: readonly T[],
+  columns: readonly Column<T>[],
+  sort: { readonly id: string; readonly down: boolean } | undefined,
+): readonly T[] {
+  const column = columns.find(({ id }) => id === sort?.id)
+  if (column === undefined) return rows
+  const sign = sort?.down === true ? -1 : 1
+  return rows.toSorted((a, b) => sign * collator.compare(column.text(a), column.text(b)))
+}
+
+function saveCsv<T>(name: string, columns: readonly Column<T>[], rows: readonly T[]): void {
+  const lines = [
+    columns.map(({ title }) => title),
+    ...rows.map((row) => columns.map(({ text }) => text(row))),
+  ]
+  const text = lines.map((cells) => cells.map(csvCell).join(',')).join('\r\n')
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = `${name}.csv`
+  link.click()
+  URL.revokeObjectURL(url)
+}
+
+/** A spreadsheet takes what begins with these signs for a formula. */
+export function csvCell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

@@ -1,0 +1,65 @@
+/** Starts the console: signs in silently where the browser has a session, else leads to the sign-in. */
+
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { ApiFailure } from './api/client.ts'
+import { consoleBase } from './api/place.ts'
+import { accessToken, goToSignIn } from './api/session.ts'
+import { Look } from './app/look.tsx'
+import { createAppRouter } from './app/routes.tsx'
+import { SignedOut } from './app/signed-out.tsx'
+
+const root = createRoot(document.getElementById('root') ?? document.body)
+
+/** Addresses below `/console`, with their query. */
+function ownPath(): string {
+  return `/${location.pathname.slice(consoleBase.pathname.length)}${location.search}`
+}
+
+async function start(): Promise<void> {
+  const here = ownPath()
+  const isBack = here.startsWith('/signed-in')
+  const back = new URLSearchParams(location.search)
+  if (isBack && back.has('error')) return show(<SignedOut reason={back.get('error_description')} />)
+  if ((await accessToken()) === undefined) {
+    // Back from the sign-in without a session: going there again would not end.
+    if (isBack) return show(<SignedOut reason={null} />)
+    return goToSignIn(here)
+  }
+  if (isBack)
+    history.replaceState(null, '', `${consoleBase.pathname}${returnPath(back.get('state'))}`)
+  const router = createAppRouter()
+  show(<RouterProvider router={router} />)
+}
+
+/** What was asked for before the sign-in: an address of this console and nothing else. */
+function returnPath(state: string | null): string {
+  const target = URL.parse(`.${state ?? '/'}`, consoleBase)
+  if (target?.origin !== consoleBase.origin) return ''
+  if (!target.pathname.startsWith(consoleBase.pathname)) return ''
+  return `${target.pathname.slice(consoleBase.pathname.length)}${target.search}`
+}
+
+const cache = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // What the server refused it would refuse again; where it does not answer, it may soon.
+      retry: (count, error) => error instanceof ApiFailure && error.status === 0 && count < 2,
+    },
+  },
+})
+
+function show(content: React.ReactNode): void {
+  root.render(
+    <StrictMode>
+      <QueryClientProvider client={cache}>
+        <Look>{content}</Look>
+      </QueryClientProvider>
+    </StrictMode>,
+  )
+}
+
+void start()

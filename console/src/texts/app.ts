@@ -1,0 +1,89 @@
+/** Texts of the frame and of the components that all views share. */
+
+export const appTexts = {
+  name: 'Armature',
+  skip: 'Skip to the content',
+  menu: 'Menu',
+  navigation: 'Areas',
+  areas: {
+    home: 'Home',
+    resources: 'Resources',
+    access: 'Access',
+    deployments: 'Deployments',
+    containers: 'Containers',
+    billing: 'Billing',
+    activity: 'Activity',
+  },
+  search: 'Search (Ctrl K)',
+  searchFor: 'Names, types, ids, groups',
+  searchNothing: 'Nothing has this in its name, type or id.',
+  searchMore: 'Only the resources read so far are looked through; open Resources for all of them.',
+  subscription: 'Subscription',
+  theme: 'Light or dark',
+  requests: 'Requests',
+  person: 'Your account',
+  signOut: 'Sign out',
+  signIn: 'Sign in',
+  signingIn: 'Signing in',
+  signedOut: 'You are not signed in',
+  signedOutWhy: 'The sign-in did not end with an account.',
+  sessionOver: 'Your session has ended. Sign in again to go on; this page stays where it is.',
+  notFound: 'There is no such page',
+  notFoundWhy: 'The address leads nowhere in this console.',
+  goHome: 'Go to Home',
+  crashed: 'This view has a fault',
+  again: 'Try again',
+  loading: 'Loading',
+  close: 'Close',
+  cancel: 'Cancel',
+  copy: 'Copy',
+  copied: 'Copied',
+  refresh: 'Refresh',
+  stale: (time: string) => `The server has not answered since ${time}. What is shown may be old.`,
+}
+
+export const requestTexts = {
+  title: 'Requests behind this page',
+  lead: 'Everything here is a call of the public API. The newest first.',
+  none: 'Nothing was asked yet.',
+  http: 'HTTP',
+  curl: 'curl',
+  command: 'Command',
+  template: 'Template',
+  running: 'under way',
+  correlation: 'Correlation id',
+}
+
+export const tableTexts = {
+  rows: (count: number, more: boolean) =>
+    `${count.toLocaleString()}${more ? ' or more' : ''} ${count === 1 && !more ? 'row' : 'rows'}`,
+  csv: 'Save as CSV',
+  columns: 'Columns',
+  more: 'Load more',
+  nothing: 'Nothing here',
+  select: 'Filter the rows',
+}
+
+export const refusalTexts = {
+  title: (status: number) =>
+    status === 403
+      ? 'You may not do this'
+      : status === 404
+        ? 'There is no such thing, or you may not see it'
+        : status === 0
+          ? 'The server does not answer'
+          : 'The server refused this',
+  why: 'Why?',
+  whyTitle: 'Why this was refused',
+  correlation: 'Correlation id',
+  action: 'Action',
+  scope: 'Scope',
+  nearest: 'What came nearest',
+  noneNear: 'You have no role here at all.',
+  now: 'You may do it now. Try again.',
+  ask: 'Whom to ask',
+  askFor: (action: string) =>
+    `A role that lists ${action}, from one of these who may assign roles:`,
+  askNobody: 'You may not see who assigns roles here. Ask whoever gave you this address.',
+  copyAsk: 'Copy a message to them',
+}

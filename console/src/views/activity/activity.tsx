@@ -1,0 +1,106 @@
+/** The audit trail of a subscription or of everything, filtered, and followed as it grows. */
+
+import { Field, Input, makeStyles, Select, Switch, tokens } from '@fluentui/react-components'
+import { useState } from 'react'
+import { useSearch, useSetSearch } from '../../app/address.ts'
+import { useSubscriptions } from '../../app/subscription.ts'
+import { useRecentActivity } from '../../components/activity.ts'
+import { ActivityList } from '../../components/activity-list.tsx'
+import { Page } from '../../components/page.tsx'
+import { activityTexts } from '../../texts/activity.ts'
+
+/** Milliseconds between two looks while it is followed. */
+const followEvery = 2_000
+
+const useStyles = makeStyles({
+  filters: {
+    display: 'grid',
+    gap: tokens.spacingHorizontalM,
+    gridTemplateColumns: 'repeat(auto-fit, minmax(150px, 1fr))',
+    alignItems: 'end',
+    maxWidth: '1000px',
+  },
+})
+
+export function Activity() {
+  const styles = useStyles()
+  const { where = '', hours = '24', status = '', caller = '', group = '', follow } = useSearch()
+  const setSearch = useSetSearch()
+  const { all, current } = useSubscriptions()
+  const [openedAt] = useState(() => Date.now())
+  const subscription = all.find(({ subscriptionId }) => subscriptionId === where) ?? current
+  const scope = where === 'all' ? '/' : `/subscriptions/${subscription?.subscriptionId ?? ''}`
+  const conditions = [
+    ...(status === '' ? [] : [`status eq '${status}'`]),
+    ...(caller === '' ? [] : [`caller eq '${caller.replaceAll("'", "''")}'`]),
+    ...(group === '' ? [] : [`resourceGroupName eq '${group.replaceAll("'", "''")}'`]),
+  ]
+  const found = useRecentActivity({
+    scope,
+    hours: Number(hours),
+    ...(conditions.length === 0 ? {} : { filter: conditions.join(' and ') }),
+    every: follow === 'yes' ? followEvery : false,
+  })
+  return (
+    <Page title={activityTexts.title} lead={activityTexts.lead}>
+      <div className={styles.filters}>
+        <Field label={activityTexts.subscription}>
+          <Select
+            value={where === 'all' ? 'all' : (subscription?.subscriptionId ?? '')}
+            onChange={(_, { value }) => setSearch({ where: value })}
+          >
+            {all.map(({ subscriptionId, displayName }) => (
+              <option key={subscriptionId} value={subscriptionId}>
+                {displayName}
+              </option>
+            ))}
+            <option value="all">{activityTexts.everywhere}</option>
+          </Select>
+        </Field>
+        <Field label={activityTexts.since}>
+          <Select value={hours} onChange={(_, { value }) => setSearch({ hours: value })}>
+            {Object.entries(activityTexts.hours).map(([value, title]) => (
+              <option key={value} value={value}>
+                {title}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Field label={activityTexts.status}>
+          <Select value={status} onChange={(_, { value }) => setSearch({ status: value })}>
+            <option value="">{activityTexts.anyStatus}</option>
+            {Object.entries(activityTexts.statuses).map(([value, title]) => (
+              <option key={value} value={value}>
+                {title}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Field label={activityTexts.caller}>
+          <Input
+            defaultValue={caller}
+            onBlur={({ target }) => setSearch({ caller: target.value })}
+            onKeyDown={({ key, currentTarget }) => {
+              if (key === 'Enter') setSearch({ caller: currentTarget.value })
+            }}
+          />
+        </Field>
+        <Field label={activityTexts.group}>
+          <Input
+            defaultValue={group}
+            onBlur={({ target }) => setSearch({ group: target.value })}
+            onKeyDown={({ key, currentTarget }) => {
+              if (key === 'Enter') setSearch({ group: currentTarget.value })
+            }}
+          />
+        </Field>
+        <Switch
+          label={activityTexts.follow}
+          checked={follow === 'yes'}
+          onChange={(_, { checked }) => setSearch({ follow: checked ? 'yes' : undefined })}
+        />
+      </div>
+      <ActivityList found={found} empty={activityTexts.empty} newSince={openedAt} />
+    </Page>
+  )
+}

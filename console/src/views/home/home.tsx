@@ -1,0 +1,144 @@
+/** Home: what there is, what is out of order, what is under way, what it costs, what changed. */
+
+import { makeStyles, Text, Title3, tokens } from '@fluentui/react-components'
+import { readId } from '../../api/ids.ts'
+import { type Envelope, type Rows, useList } from '../../api/queries.ts'
+import { person } from '../../api/session.ts'
+import { useSubscriptions } from '../../app/subscription.ts'
+import { useRecentActivity } from '../../components/activity.ts'
+import { ActivityList } from '../../components/activity-list.tsx'
+import { AppLink, resourcePath } from '../../components/app-link.tsx'
+import { Card, CardGrid } from '../../components/card.tsx'
+import { useSpentThisMonth } from '../../components/money.ts'
+import { Loading, Page } from '../../components/page.tsx'
+import { Refusal } from '../../components/refusal.tsx'
+import { isBad, State } from '../../components/state.tsx'
+import { homeTexts, resourcesTexts } from '../../texts/resources.ts'
+
+const useStyles = makeStyles({
+  list: { listStyle: 'none', margin: 0, padding: 0, display: 'grid', gap: tokens.spacingVerticalS },
+  line: { display: 'flex', flexWrap: 'wrap', gap: tokens.spacingHorizontalS, alignItems: 'center' },
+})
+
+export interface ListedResource extends Envelope {
+  readonly location?: string
+  readonly tags?: Readonly<Record<string, string>>
+  readonly createdTime?: string
+  readonly provisioningState?: string
+}
+
+export function Home() {
+  const styles = useStyles()
+  const { all, current, error, loading } = useSubscriptions()
+  if (error !== null) {
+    return (
+      <Page title={homeTexts.title}>
+        <Refusal failure={error} />
+      </Page>
+    )
+  }
+  if (loading) return <Loading />
+  return (
+    <Page title={homeTexts.title} lead={homeTexts.lead(person()?.name ?? '')}>
+      {current === undefined ? (
+        <Text>{homeTexts.none}</Text>
+      ) : (
+        <CardGrid>
+          <Card title={homeTexts.subscriptions}>
+            <ul className={styles.list}>
+              {all.map(({ subscriptionId, displayName, state }) => (
+                <li key={subscriptionId} className={styles.line}>
+                  <AppLink to={resourcePath(`/subscriptions/${subscriptionId}`)}>
+                    {displayName}
+                  </AppLink>
+                  <State value={state} />
+                </li>
+              ))}
+            </ul>
+          </Card>
+          <Card title={homeTexts.start}>
+            <AppLink to="/resources?create=group">{homeTexts.createGroup}</AppLink>
+            <AppLink to="/deployments/new">{homeTexts.deploy}</AppLink>
+            <AppLink to="/resources">{resourcesTexts.title}</AppLink>
+          </Card>
+          <OutOfOrder subscriptionId={current.subscriptionId} />
+          <Cost />
+          <Lately subscriptionId={current.subscriptionId} />
+        </CardGrid>
+      )}
+    </Page>
+  )
+}
+
+function OutOfOrder({ subscriptionId }: { readonly subscriptionId: string }) {
+  const found: Rows<ListedResource> = useList('listResources', {
+    path: { subscriptionId },
+    query: { $expand: 'createdTime,provisioningState' },
+  })
+  const groups = useList('listGroups', { path: { subscriptionId } })
+  const states = [
+    ...groups.rows.map((one) => ({ ...one, provisioningState: one.properties.provisioningState })),
+    ...found.rows,
+  ]
+  const rows = states.filter(({ provisioningState: state }) => isBad(state))
+  const running = states.filter(
+    ({ provisioningState: state }) =>
+      state !== undefined && !isBad(state) && !['Succeeded', 'Canceled'].includes(state),
+  )
+  return (
+    <>
+      <Card title={homeTexts.outOfOrder}>
+        {rows.length === 0 ? <Text>{homeTexts.allFine}</Text> : <Listed rows={rows} />}
+      </Card>
+      <Card title={homeTexts.running}>
+        {running.length === 0 ? <Text>{homeTexts.nothingRuns}</Text> : <Listed rows={running} />}
+      </Card>
+    </>
+  )
+}
+
+function Listed({ rows }: { readonly rows: readonly ListedResource[] }) {
+  const styles = useStyles()
+  return (
+    <ul className={styles.list}>
+      {rows.slice(0, 8).map((one) => (
+        <li key={one.id} className={styles.line}>
+          <AppLink to={resourcePath(one.id)}>{one.name}</AppLink>
+          <Text size={200}>{readId(one.id).group}</Text>
+          <State value={one.provisioningState} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Cost() {
+  const spent = useSpentThisMonth()
+  return (
+    <Card title={homeTexts.cost}>
+      {spent.length === 0 ? (
+        <Text>{homeTexts.noCost}</Text>
+      ) : (
+        spent.map((text) => (
+          <Title3 as="span" key={text}>
+            {text}
+          </Title3>
+        ))
+      )}
+      <AppLink to="/billing">{homeTexts.costMore}</AppLink>
+    </Card>
+  )
+}
+
+function Lately({ subscriptionId }: { readonly subscriptionId: string }) {
+  const found = useRecentActivity({ scope: `/subscriptions/${subscriptionId}`, hours: 24, top: 8 })
+  return (
+    <Card title={homeTexts.lately}>
+      <ActivityList
+        found={{ ...found, rows: found.rows.slice(0, 8), more: false }}
+        empty={homeTexts.nothingLately}
+      />
+      <AppLink to="/activity">{homeTexts.all}</AppLink>
+    </Card>
+  )
+}

@@ -1,0 +1,108 @@
+/** What keeps a resource from being changed or deleted, here and from above. */
+
+import { Button, Field, Input, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
+import { useState } from 'react'
+import { type BodyOf, call } from '../../api/client.ts'
+import { shortId } from '../../api/ids.ts'
+import { type ItemOf, useList, useWrite } from '../../api/queries.ts'
+import { Card } from '../../components/card.tsx'
+import { FormDialog, problemAt } from '../../components/form-dialog.tsx'
+import { Refusal } from '../../components/refusal.tsx'
+import { resourceTexts } from '../../texts/resources.ts'
+import type { TabProps } from './resource.tsx'
+
+type Lock = ItemOf<'listLocks'>
+type Level = keyof typeof resourceTexts.lockLevels
+
+const useStyles = makeStyles({
+  list: { listStyle: 'none', margin: 0, padding: 0, display: 'grid', gap: tokens.spacingVerticalM },
+  line: { display: 'flex', flexWrap: 'wrap', gap: tokens.spacingHorizontalM, alignItems: 'center' },
+})
+
+export function Locks({ id }: TabProps) {
+  const styles = useStyles()
+  const [adding, setAdding] = useState(false)
+  const found = useList('listLocks', { path: { scope: id } })
+  const remove = useWrite((lock: Lock) =>
+    call('deleteLock', { path: { scope: scopeOf(lock), lockName: lock.name } }),
+  )
+  if (found.error !== null) return <Refusal failure={found.error} />
+  return (
+    <Card title={resourceTexts.tabs.locks}>
+      {found.rows.length === 0 && !found.loading && <Text>{resourceTexts.noLocks}</Text>}
+      <ul className={styles.list}>
+        {found.rows.map((lock) => (
+          <li key={lock.id} className={styles.line}>
+            <strong>{lock.name}</strong>
+            <Text>{levelText(lock.properties.level)}</Text>
+            <Text>{lock.properties.notes}</Text>
+            {scopeOf(lock).toLowerCase() !== id.toLowerCase() && (
+              <Text>{resourceTexts.inherited(shortId(scopeOf(lock)))}</Text>
+            )}
+            <Button size="small" disabled={remove.isPending} onClick={() => remove.mutate(lock)}>
+              {resourceTexts.removeLock}
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {remove.error !== null && <Refusal failure={remove.error} />}
+      <div>
+        <Button onClick={() => setAdding(true)}>{resourceTexts.addLock}</Button>
+      </div>
+      {adding && <AddLock id={id} onClose={() => setAdding(false)} />}
+    </Card>
+  )
+}
+
+function levelText(level: string): string {
+  return level in resourceTexts.lockLevels ? resourceTexts.lockLevels[level as Level] : level
+}
+
+function scopeOf({ id }: Lock): string {
+  return id.slice(0, id.toLowerCase().lastIndexOf('/providers/'))
+}
+
+function AddLock({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const [name, setName] = useState('keep')
+  const [level, setLevel] = useState<Level>('CanNotDelete')
+  const [notes, setNotes] = useState('')
+  const write = useWrite((body: BodyOf<'putLock'>) =>
+    call('putLock', { path: { scope: id, lockName: name }, body }),
+  )
+  return (
+    <FormDialog
+      title={resourceTexts.addLock}
+      submit={resourceTexts.addLock}
+      busy={write.isPending}
+      ready={name !== ''}
+      failure={write.error}
+      onClose={onClose}
+      onSubmit={() =>
+        write.mutate(
+          { properties: { level, ...(notes === '' ? {} : { notes }) } },
+          { onSuccess: onClose },
+        )
+      }
+    >
+      <Field
+        label={resourceTexts.lockName}
+        required
+        validationMessage={problemAt(write.error, 'name')}
+      >
+        <Input value={name} onChange={(_, { value }) => setName(value)} />
+      </Field>
+      <Field label={resourceTexts.lockLevel} validationMessage={problemAt(write.error, 'level')}>
+        <Select value={level} onChange={(_, { value }) => setLevel(value as Level)}>
+          {Object.entries(resourceTexts.lockLevels).map(([value, title]) => (
+            <option key={value} value={value}>
+              {title}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      <Field label={resourceTexts.lockNotes} validationMessage={problemAt(write.error, 'notes')}>
+        <Input value={notes} onChange={(_, { value }) => setNotes(value)} />
+      </Field>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,197 @@
+/** One resource, group or subscription: what it is at the top, and a tab for each way to look at it. */
+
+import { Button, makeStyles, Select, Tab, TabList, tokens } from '@fluentui/react-components'
+import { DeleteRegular } from '@fluentui/react-icons/svg/delete'
+import { useLocation } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { readId, scopesAbove, shortId } from '../../api/ids.ts'
+import { plainType } from '../../api/place.ts'
+import { useGet } from '../../api/queries.ts'
+import { useVersions } from '../../api/versions.ts'
+import { useSearch, useSetSearch } from '../../app/address.ts'
+import { resourcePath, useGo } from '../../components/app-link.tsx'
+import { asJson, CodeBlock } from '../../components/code-block.tsx'
+import { Loading, Page } from '../../components/page.tsx'
+import { Refusal } from '../../components/refusal.tsx'
+import { State } from '../../components/state.tsx'
+import { resourceTexts } from '../../texts/resources.ts'
+import { Overview } from './overview.tsx'
+
+const DeleteDialog = lazy(async () => ({
+  default: (await import('../resources/delete-dialog.tsx')).DeleteDialog,
+}))
+
+/** A resource as it came, in whatever version. */
+export interface AnyResource {
+  readonly id: string
+  readonly name?: string
+  readonly displayName?: string
+  readonly type?: string
+  readonly location?: string
+  readonly tags?: Readonly<Record<string, string>>
+  readonly properties?: Readonly<Record<string, unknown>>
+  readonly systemData?: Readonly<Record<string, string>>
+}
+
+export interface TabProps {
+  readonly id: string
+  readonly resource: AnyResource
+  readonly version: string
+}
+
+interface TabEntry {
+  readonly value: string
+  readonly title: string
+  readonly view: React.ComponentType<TabProps>
+  /** Of which types, in lower case and without the installation's word; of all when left out. */
+  readonly types?: readonly string[]
+  /** Of what has no type of its own. */
+  readonly of?: 'group' | 'subscription'
+}
+
+function Json({ resource }: TabProps) {
+  return <CodeBlock label={resourceTexts.tabs.json} text={asJson(resource)} wrap={false} />
+}
+
+/** The tabs in their order. A type gets one of its own by a line here. */
+const tabs: readonly TabEntry[] = [
+  { value: 'overview', title: resourceTexts.tabs.overview, view: Overview },
+  {
+    value: 'json',
+    title: resourceTexts.tabs.json,
+    view: Json,
+  },
+  {
+    value: 'tags',
+    title: resourceTexts.tabs.tags,
+    view: lazy(async () => ({ default: (await import('./tags.tsx')).Tags })),
+  },
+  {
+    value: 'locks',
+    title: resourceTexts.tabs.locks,
+    view: lazy(async () => ({ default: (await import('./locks.tsx')).Locks })),
+  },
+  {
+    value: 'activity',
+    title: resourceTexts.tabs.activity,
+    view: lazy(async () => ({ default: (await import('./activity-tab.tsx')).ActivityTab })),
+  },
+]
+
+function tabsOf(id: string): readonly TabEntry[] {
+  const { type, group } = readId(id)
+  const kind = type !== undefined ? undefined : group === undefined ? 'subscription' : 'group'
+  return tabs.filter(
+    (one) =>
+      (one.types === undefined || one.types.includes(plainType(type ?? '').toLowerCase())) &&
+      (one.of === undefined || one.of === kind),
+  )
+}
+
+const useStyles = makeStyles({
+  lead: {
+    display: 'inline-flex',
+    gap: tokens.spacingHorizontalS,
+    flexWrap: 'wrap',
+    alignItems: 'center',
+  },
+  version: { width: '160px' },
+  tabs: { flexWrap: 'wrap' },
+})
+
+export function Resource() {
+  const { pathname } = useLocation()
+  const id = decodeURI(pathname.slice('/resource'.length)).replace(/\/$/, '')
+  // Another resource is another page: nothing half typed goes along.
+  return <ResourcePage key={id} id={id} />
+}
+
+function ResourcePage({ id }: { readonly id: string }) {
+  const styles = useStyles()
+  const go = useGo()
+  const { view = 'overview', version: wanted } = useSearch()
+  const setSearch = useSetSearch()
+  const [deleting, setDeleting] = useState(false)
+  const versions = useVersions(id)
+  const version = wanted ?? versions[0] ?? ''
+  const found = useGet<AnyResource>(id, { 'api-version': version }, { enabled: version !== '' })
+  const resource = found.data
+  const shown = tabsOf(id)
+  const Shown = (shown.find(({ value }) => value === view) ?? shown[0])?.view
+  const { type } = readId(id)
+  const crumbs = scopesAbove(id)
+    .filter((scope) => scope !== '/')
+    .map((scope) => ({ title: shortId(scope), to: resourcePath(scope) }))
+  return (
+    <Page
+      title={resource?.displayName ?? readId(id).name}
+      crumbs={crumbs}
+      lead={
+        <span className={styles.lead}>
+          {resource?.type ?? type}
+          <State value={stateOf(resource)} />
+        </span>
+      }
+      actions={
+        <>
+          {versions.length > 1 && (
+            <Select
+              className={styles.version}
+              aria-label={resourceTexts.version}
+              value={version}
+              onChange={(_, { value }) => setSearch({ version: value })}
+            >
+              {versions.map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </Select>
+          )}
+          {scopesAbove(id).length > 1 && (
+            <Button icon={<DeleteRegular />} onClick={() => setDeleting(true)}>
+              {resourceTexts.delete}
+            </Button>
+          )}
+        </>
+      }
+    >
+      {found.error !== null ? (
+        <Refusal failure={found.error} onRetry={() => void found.refetch()} />
+      ) : resource === undefined || Shown === undefined ? (
+        <Loading />
+      ) : (
+        <>
+          <TabList
+            className={styles.tabs}
+            selectedValue={view}
+            onTabSelect={(_, { value }) => setSearch({ view: String(value) })}
+          >
+            {shown.map(({ value, title }) => (
+              <Tab key={value} value={value}>
+                {title}
+              </Tab>
+            ))}
+          </TabList>
+          <Suspense fallback={<Loading />}>
+            <Shown id={id} resource={resource} version={version} />
+          </Suspense>
+        </>
+      )}
+      <Suspense>
+        {deleting && (
+          <DeleteDialog
+            ids={[id]}
+            onClose={(deleted) => {
+              setDeleting(false)
+              if (deleted) go('/resources', { replace: true })
+            }}
+          />
+        )}
+      </Suspense>
+    </Page>
+  )
+}
+
+function stateOf(resource: AnyResource | undefined): string | undefined {
+  const state = resource?.properties?.['provisioningState']
+  return typeof state === 'string' ? state : undefined
+}

@@ -1,0 +1,314 @@
+/** Resources: groups and everything in them, as tables that can be searched, filtered and acted on. */
+
+import { Button, Input, makeStyles, Select, Tab, TabList, tokens } from '@fluentui/react-components'
+import { AddRegular } from '@fluentui/react-icons/svg/add'
+import { ArrowClockwiseRegular } from '@fluentui/react-icons/svg/arrow-clockwise'
+import { DeleteRegular } from '@fluentui/react-icons/svg/delete'
+import { lazy, Suspense, useState } from 'react'
+import { readId } from '../../api/ids.ts'
+import { type ItemOf, useCall, useList } from '../../api/queries.ts'
+import { useSearch, useSetSearch } from '../../app/address.ts'
+import { useSubscriptions } from '../../app/subscription.ts'
+import { AppLink, resourcePath } from '../../components/app-link.tsx'
+import { Page } from '../../components/page.tsx'
+import { momentText, State } from '../../components/state.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { createGroupTexts, resourcesTexts } from '../../texts/resources.ts'
+import type { ListedResource } from '../home/home.tsx'
+
+const CreateGroup = lazy(async () => ({
+  default: (await import('./create-group.tsx')).CreateGroup,
+}))
+const DeleteDialog = lazy(async () => ({
+  default: (await import('./delete-dialog.tsx')).DeleteDialog,
+}))
+
+const useStyles = makeStyles({
+  filters: { display: 'flex', flexWrap: 'wrap', gap: tokens.spacingHorizontalS },
+  filter: { minWidth: '140px', maxWidth: '100%' },
+})
+
+export function Resources() {
+  const { view = 'resources', create } = useSearch()
+  const setSearch = useSetSearch()
+  const { current } = useSubscriptions()
+  const subscriptionId = current?.subscriptionId
+  return (
+    <Page
+      title={resourcesTexts.title}
+      lead={current?.displayName}
+      actions={
+        <Button
+          appearance="primary"
+          icon={<AddRegular />}
+          onClick={() => setSearch({ create: 'group' })}
+        >
+          {createGroupTexts.button}
+        </Button>
+      }
+    >
+      <TabList
+        selectedValue={view}
+        onTabSelect={(_, { value }) => setSearch({ view: String(value), type: undefined })}
+      >
+        <Tab value="resources">{resourcesTexts.resources}</Tab>
+        <Tab value="groups">{resourcesTexts.groups}</Tab>
+      </TabList>
+      {subscriptionId !== undefined &&
+        (view === 'groups' ? (
+          <Groups subscriptionId={subscriptionId} />
+        ) : (
+          <AllResources subscriptionId={subscriptionId} />
+        ))}
+      <Suspense>
+        {create === 'group' && <CreateGroup onClose={() => setSearch({ create: undefined })} />}
+      </Suspense>
+    </Page>
+  )
+}
+
+type Group = ItemOf<'listGroups'>
+
+const nameColumn = {
+  id: 'name',
+  title: resourcesTexts.name,
+  text: ({ name }: { readonly name: string }) => name,
+  show: ({ id, name }: { readonly id: string; readonly name: string }) => (
+    <AppLink to={resourcePath(id)}>
+      <bdi>{name}</bdi>
+    </AppLink>
+  ),
+  grow: 2,
+}
+
+function tagsText(tags: Readonly<Record<string, string>> | undefined): string {
+  return Object.entries(tags ?? {})
+    .map(([name, value]) => `${name}=${value}`)
+    .join(', ')
+}
+
+const groupColumns: readonly Column<Group>[] = [
+  nameColumn,
+  { id: 'location', title: resourcesTexts.location, text: ({ location }) => location },
+  {
+    id: 'state',
+    title: resourcesTexts.state,
+    text: ({ properties }) => properties.provisioningState,
+    show: ({ properties }) => <State value={properties.provisioningState} />,
+  },
+  { id: 'tags', title: resourcesTexts.tags, text: ({ tags }) => tagsText(tags), wideOnly: true },
+]
+
+const resourceColumns: readonly Column<ListedResource>[] = [
+  nameColumn,
+  { id: 'type', title: resourcesTexts.type, text: ({ type }) => type, grow: 2, wideOnly: true },
+  {
+    id: 'group',
+    title: resourcesTexts.group,
+    text: ({ id }) => readId(id).group ?? '',
+    wideOnly: true,
+  },
+  {
+    id: 'location',
+    title: resourcesTexts.location,
+    text: ({ location }) => location ?? '',
+    wideOnly: true,
+  },
+  {
+    id: 'state',
+    title: resourcesTexts.state,
+    text: ({ provisioningState }) => provisioningState ?? '',
+    show: ({ provisioningState }) => <State value={provisioningState} />,
+  },
+  { id: 'tags', title: resourcesTexts.tags, text: ({ tags }) => tagsText(tags), wideOnly: true },
+  {
+    id: 'created',
+    title: resourcesTexts.created,
+    text: ({ createdTime }) => momentText(createdTime),
+    wideOnly: true,
+  },
+]
+
+function Groups({ subscriptionId }: { readonly subscriptionId: string }) {
+  const styles = useStyles()
+  const { q = '' } = useSearch()
+  const setSearch = useSetSearch()
+  const found = useList('listGroups', { path: { subscriptionId } })
+  return (
+    <>
+      <div className={styles.filters}>
+        <NameFilter value={q} onChange={(text) => setSearch({ q: text }, { replace: true })} />
+      </div>
+      <Table
+        {...found}
+        rows={byName(found.rows, q)}
+        label={resourcesTexts.groups}
+        name="groups"
+        columns={groupColumns}
+        keyOf={({ id }) => id}
+        empty={{
+          title: resourcesTexts.emptyGroups,
+          text: q === '' ? resourcesTexts.emptyText : resourcesTexts.emptyFiltered,
+        }}
+        selection={{ actions: (rows, clear) => <DeleteButton rows={rows} onDone={clear} /> }}
+      />
+    </>
+  )
+}
+
+function AllResources({ subscriptionId }: { readonly subscriptionId: string }) {
+  const styles = useStyles()
+  const { type = '', group = '', q = '' } = useSearch()
+  const setSearch = useSetSearch()
+  const groups = useList('listGroups', { path: { subscriptionId } })
+  const query = {
+    $expand: 'createdTime,provisioningState',
+    $filter: type === '' ? undefined : `resourceType eq '${type}'`,
+  }
+  const all = useList<'listResources', ListedResource>(
+    'listResources',
+    { path: { subscriptionId }, query },
+    { enabled: group === '' },
+  )
+  const inGroup = useList<'listGroupResources', ListedResource>(
+    'listGroupResources',
+    { path: { subscriptionId, resourceGroupName: group }, query },
+    { enabled: group !== '' },
+  )
+  const found = group === '' ? all : inGroup
+  return (
+    <>
+      <div className={styles.filters}>
+        <NameFilter value={q} onChange={(text) => setSearch({ q: text }, { replace: true })} />
+        <Select
+          className={styles.filter}
+          aria-label={resourcesTexts.group}
+          value={group}
+          onChange={(_, { value }) => setSearch({ group: value })}
+        >
+          <option value="">{resourcesTexts.anyGroup}</option>
+          {groups.rows.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </Select>
+        <TypeFilter
+          subscriptionId={subscriptionId}
+          value={type}
+          onChange={(value) => setSearch({ type: value })}
+        />
+        <Button icon={<ArrowClockwiseRegular />} onClick={found.reload}>
+          {resourcesTexts.refresh}
+        </Button>
+      </div>
+      <Table
+        {...found}
+        rows={byName(found.rows, q)}
+        label={resourcesTexts.resources}
+        name="resources"
+        columns={resourceColumns}
+        keyOf={({ id }) => id}
+        empty={{
+          title: resourcesTexts.emptyTitle,
+          text: q === '' ? resourcesTexts.emptyText : resourcesTexts.emptyFiltered,
+        }}
+        selection={{ actions: (rows, clear) => <DeleteButton rows={rows} onDone={clear} /> }}
+      />
+    </>
+  )
+}
+
+function byName<T extends { readonly name: string }>(
+  rows: readonly T[],
+  text: string,
+): readonly T[] {
+  const wanted = text.toLowerCase()
+  return wanted === '' ? rows : rows.filter(({ name }) => name.toLowerCase().includes(wanted))
+}
+
+function NameFilter({
+  value,
+  onChange,
+}: {
+  readonly value: string
+  readonly onChange: (text: string) => void
+}) {
+  const styles = useStyles()
+  return (
+    <Input
+      className={styles.filter}
+      type="search"
+      aria-label={resourcesTexts.filter}
+      placeholder={resourcesTexts.filter}
+      value={value}
+      onChange={(_, { value: next }) => onChange(next)}
+    />
+  )
+}
+
+interface Provider {
+  readonly namespace: string
+  readonly resourceTypes: readonly {
+    readonly resourceType: string
+    readonly apiVersions: readonly string[]
+  }[]
+}
+
+function TypeFilter({
+  subscriptionId,
+  value,
+  onChange,
+}: {
+  readonly subscriptionId: string
+  readonly value: string
+  readonly onChange: (type: string) => void
+}) {
+  const styles = useStyles()
+  const found = useCall('listProviders', { path: { subscriptionId } })
+  const providers = (found.data as { readonly value: readonly Provider[] } | undefined)?.value ?? []
+  const types = providers.flatMap(({ namespace, resourceTypes }) =>
+    resourceTypes
+      .filter(({ resourceType }) => !resourceType.includes('/') && /^[a-z]/.test(resourceType))
+      .map(({ resourceType }) => `${namespace}/${resourceType}`),
+  )
+  return (
+    <Select
+      className={styles.filter}
+      aria-label={resourcesTexts.type}
+      value={value}
+      onChange={(_, { value: next }) => onChange(next)}
+    >
+      <option value="">{resourcesTexts.anyType}</option>
+      {types.map((type) => (
+        <option key={type}>{type}</option>
+      ))}
+    </Select>
+  )
+}
+
+function DeleteButton({
+  rows,
+  onDone,
+}: {
+  readonly rows: readonly { readonly id: string; readonly name: string }[]
+  readonly onDone: () => void
+}) {
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <Button size="small" icon={<DeleteRegular />} onClick={() => setOpen(true)}>
+        {resourcesTexts.delete(rows.length)}
+      </Button>
+      <Suspense>
+        {open && (
+          <DeleteDialog
+            ids={rows.map(({ id }) => id)}
+            onClose={(deleted) => {
+              setOpen(false)
+              if (deleted) onDone()
+            }}
+          />
+        )}
+      </Suspense>
+    </>
+  )
+}

@@ -1,0 +1,154 @@
+/**
+ * Serves the built console: its page at every address below `/console`, its hashed files from `assets`. It holds no rights
+ * and knows nobody: the page asks the public API with the token of whoever signs in.
+ */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { html } from '#identity/pages/html.ts'
+import { renderPage, securityHeaders } from '#identity/pages/layout.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+
+export const consolePrefix = '/console'
+
+const folder = join(import.meta.dirname, '..', '..', 'console', 'dist')
+const assetsPrefix = `${consolePrefix}/assets/`
+/** Files of a build that are served. */
+const filesMax = 500
+
+/** An empty style element, which the design system then fills rule by rule; no other inline style counts. */
+const emptyStyle = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  `style-src 'self' ${emptyStyle}`,
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+interface File {
+  readonly plain: Buffer
+  readonly compressed: Buffer
+}
+
+interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Buffer
+}
+
+/** Is there a console to lead to? */
+export function hasConsole(): boolean {
+  return existsSync(join(folder, 'index.html'))
+}
+
+interface Built {
+  readonly page: string
+  readonly files: ReadonlyMap<string, File>
+}
+
+/** The whole build, read at once: another build while it is served changes nothing until the next start. */
+function readBuilt(): Built | undefined {
+  if (!hasConsole()) return undefined
+  const assets = join(folder, 'assets')
+  const names = readdirSync(assets).filter((name) => !name.endsWith('.br'))
+  const files = names.slice(0, filesMax).map((name): [string, File] => {
+    const path = join(assets, name)
+    return [name, { plain: readFileSync(path), compressed: readFileSync(`${path}.br`) }]
+  })
+  return { page: readFileSync(join(folder, 'index.html'), 'utf8'), files: new Map(files) }
+}
+
+export function consolePages(
+  words: VendorWords,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const built = readBuilt()
+  return (request, response) => {
+    const { method, headers } = request
+    const path = (request.url ?? '').split('?', 1)[0] ?? ''
+    const name = path.startsWith(assetsPrefix) ? path.slice(assetsPrefix.length) : undefined
+    const answer =
+      method !== 'GET' && method !== 'HEAD'
+        ? refusal(405)
+        : name !== undefined
+          ? asset(path, built?.files.get(name), headers)
+          : pageAt(path, built?.page, words)
+    response.writeHead(answer.status, {
+      ...answer.headers,
+      'Content-Length': Buffer.byteLength(answer.body),
+    })
+    response.end(method === 'HEAD' ? undefined : answer.body)
+  }
+}
+
+function asset(path: string, file: File | undefined, headers: IncomingMessage['headers']): Answer {
+  if (file === undefined) return refusal(404)
+  const brotli = /(?:^|[ ,])br(?:[ ,;]|$)/.test(String(headers['accept-encoding'] ?? ''))
+  return {
+    status: 200,
+    headers: {
+      ...securityHeaders,
+      'Content-Type': typeOf(path),
+      // The name says the content.
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      Vary: 'Accept-Encoding',
+      ...(brotli ? { 'Content-Encoding': 'br' } : {}),
+    },
+    body: brotli ? file.compressed : file.plain,
+  }
+}
+
+function typeOf(path: string): string {
+  if (path.endsWith('.js')) return 'text/javascript; charset=utf-8'
+  if (path.endsWith('.css')) return 'text/css; charset=utf-8'
+  return path.endsWith('.svg') ? 'image/svg+xml' : 'application/octet-stream'
+}
+
+/** The one page. Its `base` leads back to `/console/` from any depth, so it works behind any prefix. */
+function pageAt(path: string, page: string | undefined, words: VendorWords): Answer {
+  if (page === undefined) return notBuilt()
+  // Relative, since a proxy may have taken a prefix away.
+  if (path === consolePrefix) {
+    return { status: 302, headers: { ...securityHeaders, Location: 'console/' }, body: '' }
+  }
+  const depth = path.slice(consolePrefix.length + 1).split('/').length - 1
+  const up = depth === 0 ? './' : '../'.repeat(depth)
+  return {
+    status: 200,
+    headers: {
+      ...securityHeaders,
+      'Content-Type': 'text/html; charset=utf-8',
+      'Cache-Control': 'no-cache',
+      'Content-Security-Policy': policy,
+    },
+    body: page
+      .replace('<head>', `<head>\n<base href="${up}">`)
+      .replace('<html ', `<html data-namespace="${words.namespace}" data-brand="${words.brand}" `),
+  }
+}
+
+function notBuilt(): Answer {
+  return renderPage({
+    title: 'No console',
+    status: 404,
+    content: html`<h1>The console is not built</h1>
+<p>This installation runs from a checkout without development dependencies. Run <code>npm ci</code> there, then start it again.</p>
+<p><a href="/signed-in">Sign in</a> to get a token for the API.</p>`,
+  })
+}
+
+function refusal(status: 404 | 405): Answer {
+  return {
+    status,
+    headers: {
+      ...securityHeaders,
+      'Content-Type': 'text/plain; charset=utf-8',
+      ...(status === 405 ? { Allow: 'GET, HEAD' } : {}),
+    },
+    body: status === 405 ? 'Only GET and HEAD.\n' : 'There is no such file.\n',
+  }
+}

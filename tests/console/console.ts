@@ -1,0 +1,92 @@
+/** The console in a real browser for tests: signed in by its own flow, judged by axe, photographed. */
+
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import type { Installation } from '../e2e/installation.ts'
+import { type Browser, openBrowser, overflows } from '../portal/browser.ts'
+
+const screenshots = join(import.meta.dirname, '..', '..', 'test-results', 'console')
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Longer than anything takes here, and short enough to be told soon. */
+const waitMilliseconds = 15_000
+
+export interface Console extends AsyncDisposable {
+  readonly page: Page
+  readonly complaints: readonly string[]
+  /** Goes to an address below `/console`, by a load of the page. */
+  open(path: string): Promise<void>
+  heading(name: string): Promise<void>
+  /** Axe finds nothing and nothing reaches over the edge: light, dark, and on a telephone. Pictures are kept. */
+  assertFit(name: string): Promise<void>
+}
+
+export async function openConsole(
+  installation: Installation,
+  person: { readonly signInName: string; readonly password: string } = installation.owner,
+): Promise<Console> {
+  mkdirSync(screenshots, { recursive: true })
+  const browser: Browser = await openBrowser()
+  const { page } = browser
+  page.setDefaultTimeout(waitMilliseconds)
+  await page.setViewportSize(wide)
+  await page.goto(`${installation.url}/console`)
+  await page.getByRole('textbox', { name: 'Sign-in name' }).fill(person.signInName)
+  await page.getByLabel('Password').fill(person.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  const heading = (name: string): Promise<void> =>
+    page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+  await heading('Home')
+  return {
+    page,
+    complaints: browser.complaints,
+    heading,
+    async open(path) {
+      await page.goto(`${installation.url}/console${path}`)
+    },
+    async assertFit(name) {
+      // A dialog that is closing hides the page from those who cannot see for a moment longer.
+      await page
+        .locator('#root:not([aria-hidden]), [role=dialog]')
+        .first()
+        .waitFor({ state: 'attached' })
+      for (const [look, size, colorScheme] of looks) {
+        await page.setViewportSize(size)
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        assert.deepEqual(await problems(page), [], `${name}, ${look}`)
+        assert.equal(await overflows(page), false, `${name} reaches over the edge, ${look}`)
+        await page.screenshot({ path: join(screenshots, `${name}-${look}.png`) })
+      }
+      await page.setViewportSize(wide)
+      await page.emulateMedia({ colorScheme: 'light' })
+    },
+    [Symbol.asyncDispose]: () => browser[Symbol.asyncDispose](),
+  }
+}
+
+const wide = { width: 1280, height: 800 }
+const looks = [
+  ['light', wide, 'light'],
+  ['dark', wide, 'dark'],
+  ['narrow', { width: 360, height: 740 }, 'light'],
+] as const
+
+/** What fades in or changes colour has done so. */
+const settled = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
+  Promise.allSettled(document.getAnimations()
+    .filter((one) => one.effect.getComputedTiming().endTime !== Infinity)
+    .map((one) => one.finished)).then(() => done()))))`
+
+/** WCAG 2.2 AA, as far as a program can tell. What the design system puts in to keep the focus inside a dialog is its own. */
+async function problems(page: Page): Promise<readonly string[]> {
+  await page.evaluate(settled)
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe)
+  return page.evaluate<
+    string[]
+  >(`axe.run({ exclude: ['[data-tabster-dummy]'] }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] })
+    .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, any }) => id + ': ' + html.slice(0, 160) + ' ' + any.map((one) => one.message).join(' '))))`)
+}

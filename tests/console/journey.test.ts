@@ -1,0 +1,168 @@
+/**
+ * The console in a real browser over a real installation: one journey for each view, what is refused, and how it looks.
+ * One browser for all of it; `test-results/console` keeps the pictures.
+ */
+
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { type Installation, startInstallation } from '../e2e/installation.ts'
+import { findChromium, howToGetChromium } from '../portal/browser.ts'
+import { requireOrSkip } from '../require.ts'
+import { type Console, openConsole } from './console.ts'
+
+const isBuilt = existsSync(join(import.meta.dirname, '..', '..', 'console', 'dist', 'index.html'))
+const ready = isBuilt && findChromium() !== undefined
+
+test('a browser and a console to look at', (t) => {
+  requireOrSkip(t, ready, `${howToGetChromium}; and \`npm run console\``)
+})
+
+if (ready) describe('the console', { timeout: 240_000 }, journeys)
+
+function journeys(): void {
+  let installation: Installation
+  let opened: Console
+  let subscription: string
+
+  before(async () => {
+    installation = await startInstallation()
+    subscription = `/subscriptions/${installation.subscriptionId}`
+    opened = await openConsole(installation)
+  })
+  after(async () => {
+    await opened[Symbol.asyncDispose]()
+    await installation[Symbol.asyncDispose]()
+    assert.deepEqual(opened.complaints, [])
+  })
+
+  test('Home: signed in, and the beginning in sight', async () => {
+    const { page } = opened
+    await page.getByText('Signed in as owner').waitFor()
+    await page.getByRole('link', { name: 'First subscription' }).waitFor()
+    await page.getByText('Nothing is out of order.').waitFor()
+    await opened.assertFit('home')
+  })
+
+  test('a reload signs in silently, and no token is where other scripts could read it', async () => {
+    const { page } = opened
+    await page.reload()
+    await opened.heading('Home')
+    const kept = await page.evaluate<string>(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
+    )
+    assert.doesNotMatch(kept, /eyJ|token/i)
+  })
+
+  test('create a group: a bad name is refused in the form, a good one leads to the group', async () => {
+    const { page } = opened
+    await page.getByRole('link', { name: 'Create a group' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('bad name.')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('alert').waitFor()
+    await opened.assertFit('create-group-refused')
+    await page.getByRole('textbox', { name: 'Name' }).fill('web')
+    await page.getByRole('textbox', { name: 'Tags' }).fill('team=shop')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await opened.heading('web')
+    await page.getByText('team: shop').waitFor()
+    const answer = await installation.request(
+      'GET',
+      `${subscription}/resourceGroups/web?api-version=2021-04-01`,
+    )
+    assert.equal(answer.at('tags.team'), 'shop')
+    await opened.assertFit('group')
+  })
+
+  test('the drawer shows the call behind it as HTTP, curl, command', async () => {
+    const { page } = opened
+    await page.getByRole('button', { name: 'Requests' }).click()
+    await page.getByRole('button', { name: /201 PUT .*resourceGroups\/web/ }).click()
+    await page.getByRole('tab', { name: 'Command' }).click()
+    const text = await page.getByRole('region', { name: 'Command' }).textContent()
+    assert.match(
+      text ?? '',
+      /^armature rest PUT '\/subscriptions\/[^']+\/resourceGroups\/web\?api-version=/,
+    )
+    assert.doesNotMatch((await page.content()) ?? '', /eyJ/, 'a token is shown')
+    await opened.assertFit('requests')
+    await page.getByRole('button', { name: 'Close' }).click()
+  })
+
+  test('resources: a list, filtered by the address, and one of them by search', async () => {
+    const { page } = opened
+    for (const name of ['first-identity', 'second-identity']) {
+      const made = await installation.request(
+        'PUT',
+        `${subscription}/resourceGroups/web/providers/Vendor.ManagedIdentity/userAssignedIdentities/${name}?api-version=2023-01-31`,
+        { body: { location: 'local', tags: { שם: 'ערך' } } },
+      )
+      assert.equal(made.status, 201, made.text)
+    }
+    await opened.open('/resources')
+    await page.getByRole('link', { name: 'first-identity' }).waitFor()
+    await opened.assertFit('resources')
+    await page.getByRole('searchbox', { name: 'Filter by name' }).fill('second')
+    await page.getByText('1 row', { exact: true }).waitFor()
+    assert.match(page.url(), /q=second/)
+    await page.keyboard.press('Control+k')
+    await page.getByRole('textbox', { name: 'Names, types, ids, groups' }).fill('first-id')
+    await page.keyboard.press('Enter')
+    await opened.heading('first-identity')
+  })
+
+  test('one resource: properties, JSON in another version, tags, a lock that keeps it', async () => {
+    const { page } = opened
+    await page.getByText('principalId').waitFor()
+    await opened.assertFit('resource')
+    await page.getByRole('tab', { name: 'JSON' }).click()
+    await page.getByRole('region', { name: 'JSON' }).getByText('"name": "first-identity"').waitFor()
+    await page.getByRole('tab', { name: 'Tags' }).click()
+    await page.getByRole('button', { name: 'Add a tag' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).last().fill('owner')
+    await page.getByRole('textbox', { name: 'Value' }).last().fill('Ada')
+    await page.getByRole('button', { name: 'Save the tags' }).click()
+    await page.getByText('Saved').waitFor()
+    await page.getByRole('tab', { name: 'Locks' }).click()
+    await page.getByRole('button', { name: 'Add a lock' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Add a lock' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await page.getByText('keep', { exact: true }).waitFor()
+    await opened.assertFit('locks')
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('textbox', { name: 'Type first-identity to go on' }).fill('first-identity')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('ScopeLocked').waitFor()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Remove the lock' }).click()
+    await page.getByText('Nothing keeps this from being changed or deleted.').waitFor()
+  })
+
+  test('activity: what was done is there, with what changed, and what is done meanwhile comes', async () => {
+    const { page } = opened
+    await page.getByRole('link', { name: 'Activity' }).click()
+    await opened.heading('Activity')
+    await page
+      .getByRole('button', { name: /Details of .*locks\/delete/ })
+      .first()
+      .click()
+    await opened.assertFit('activity')
+    await page.getByRole('switch', { name: 'Follow' }).click()
+    const path = `${subscription}/resourceGroups/while-followed?api-version=2021-04-01`
+    const made = await installation.request('PUT', path, { body: { location: 'local' } })
+    assert.equal(made.status, 201)
+    await page.getByRole('link', { name: 'while-followed' }).waitFor()
+  })
+
+  test('what is not there is said so, and back works', async () => {
+    const { page } = opened
+    await opened.open(`/resource${subscription}/resourceGroups/nowhere`)
+    await page.getByText('There is no such thing, or you may not see it').waitFor()
+    await opened.assertFit('missing')
+    await opened.open('/no/such/page')
+    await opened.heading('There is no such page')
+    await page.goBack()
+    await page.getByText('There is no such thing, or you may not see it').waitFor()
+  })
+}

@@ -1,0 +1,100 @@
+/** How the console is served: its page at any depth, its files, what its policy forbids, and how much a first view takes. */
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { type Installation, send, startInstallation } from '../e2e/installation.ts'
+import { requireOrSkip } from '../require.ts'
+
+const built = join(import.meta.dirname, '..', '..', 'console', 'dist')
+const howToBuild = 'the console is not built: `npm run console`'
+/** Bytes of compressed script before the first view can be used. */
+const firstViewMax = 250_000
+
+test('a console to serve', (t) => {
+  requireOrSkip(t, existsSync(join(built, 'index.html')), howToBuild)
+})
+
+if (existsSync(join(built, 'index.html'))) describe('serving the console', served)
+
+function served(): void {
+  let installation: Installation
+  before(async () => {
+    installation = await startInstallation()
+  })
+  after(() => installation[Symbol.asyncDispose]())
+
+  const get = (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
+    send(new URL(path, installation.url), method, { token: null, headers })
+
+  test('a browser at the root is led to it, anything else to the sign-in as before', async () => {
+    const browser = await get('/', { accept: 'text/html,application/xhtml+xml' })
+    assert.deepEqual([browser.status, browser.headers.get('location')], [302, 'console/'])
+    const program = await get('/', { accept: '*/*' })
+    assert.deepEqual([program.status, program.headers.get('location')], [302, '/signed-in'])
+    const bare = await get('/console')
+    assert.deepEqual([bare.status, bare.headers.get('location')], [302, 'console/'])
+  })
+
+  test('the page leads back to its files from any depth, and runs no inline script', async () => {
+    for (const [path, base] of [
+      ['/console/', './'],
+      ['/console/resources?view=groups', './'],
+      ['/console/resource/subscriptions/a/resourceGroups/b.js', '../../../../'],
+    ] as const) {
+      const answer = await get(path)
+      assert.equal(answer.status, 200)
+      assert.ok(answer.text.includes(`<base href="${base}">`), path)
+      assert.match(answer.text, /<html data-namespace="Vendor" data-brand="Vendor" lang="en">/)
+      assert.doesNotMatch(answer.text, /<script(?![^>]* src=)|\son\w+=|style=/)
+      const policy = answer.headers.get('content-security-policy') ?? ''
+      assert.match(policy, /default-src 'none'; script-src 'self';/)
+      assert.doesNotMatch(policy, /unsafe/)
+      assert.equal(answer.headers.get('cache-control'), 'no-cache')
+      assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
+    }
+  })
+
+  test('files are sent compressed and for ever; others do not exist; nothing but GET', async () => {
+    const { text } = await get('/console/')
+    const [, script = ''] = /src="\.\/(assets\/[^"]+)"/.exec(text) ?? []
+    for (const encoding of ['br', 'identity']) {
+      const answer = await get(`/console/${script}`, { 'accept-encoding': encoding })
+      assert.equal(answer.status, 200)
+      assert.equal(answer.headers.get('content-encoding'), encoding === 'br' ? 'br' : null)
+      assert.equal(answer.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+      assert.equal(answer.headers.get('content-type'), 'text/javascript; charset=utf-8')
+      assert.equal(answer.text, readFileSync(join(built, script), 'utf8'))
+    }
+    for (const path of ['../index.html', '..%2findex.html', 'none.js', `${script.slice(7)}.br`]) {
+      assert.equal(
+        (await get(`/console/assets/${path}`)).text.includes('<script'),
+        path === '../index.html',
+      )
+    }
+    assert.equal((await get('/console/', {}, 'POST')).status, 405)
+    assert.equal((await get('/console/', {}, 'HEAD')).status, 200)
+  })
+
+  test('a first view takes at most 250 KB', () => {
+    // As the bundler wrote it.
+    const manifest = JSON.parse(
+      readFileSync(join(built, '.vite', 'manifest.json'), 'utf8'),
+    ) as Readonly<Record<string, { readonly file: string; readonly imports?: readonly string[] }>>
+    const needed = new Set<string>()
+    const need = (name: string): void => {
+      const entry = manifest[name]
+      assert.ok(entry !== undefined, name)
+      if (needed.has(entry.file)) return
+      needed.add(entry.file)
+      for (const one of entry.imports ?? []) need(one)
+    }
+    need('index.html')
+    need('src/views/home/home.tsx')
+    const sizes = [...needed].map((file) => statSync(join(built, `${file}.br`)).size)
+    const sum = sizes.reduce((all, one) => all + one, 0)
+    assert.ok(sum > 50_000, `${sum} bytes: is that all of it?`)
+    assert.ok(sum <= firstViewMax, `${sum} bytes`)
+  })
+}
