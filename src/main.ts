@@ -10,6 +10,7 @@ import type { HttpServer } from '#http/server.ts'
 import type { Identity } from '#identity/identity.ts'
 import type { Ids } from '#kernel/ports.ts'
 import type { RunningPlane } from '#plane/create-plane.ts'
+import { federatedIn } from '#providers/managed-identity/domain/federated-in.ts'
 import type { Config } from './config.ts'
 import type { Faults } from './control/faults.ts'
 import { createMovedClock, type MovedClock } from './control/moved-clock.ts'
@@ -88,7 +89,8 @@ export async function start(config: Config, idsFor: IdsFor = () => randomIds): P
   // Closed from its end by a start that fails and by a stop: nothing is taken away from what still works with it.
   await using opened = new AsyncDisposableStack()
   const base = await openFoundation(config, sourcesOf(config, idsFor), opened)
-  const accounts = openAccounts(base, opened)
+  // Asked for at the first token, when the plane exists.
+  const accounts = openAccounts(base, opened, (key) => federatedIn(served.plane.reader, key))
   const { ownerId, firstStart } = await findOwner(base, accounts.identity)
   const engines = await openEngines(base, opened)
   // Who signs in is asked of the store itself: whoever lets it fail must be able to end that.

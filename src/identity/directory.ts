@@ -17,6 +17,7 @@ import { type Memberships, openMemberships } from './directory-members.ts'
 import { openPrincipals, type Principals } from './directory-principals.ts'
 import type { DirectoryContext } from './directory-rows.ts'
 import { openWorkloads } from './directory-workloads.ts'
+import { type FederatedCredentials, openFederatedCredentials } from './federated-credentials.ts'
 import { type FeedWatch, watchFeed } from './feed-watch.ts'
 import { defaultIdentityLimits, type IdentityLimits } from './limits.ts'
 import { createPasswords, type PasswordCost } from './passwords.ts'
@@ -28,7 +29,8 @@ export interface IdentityDirectory
     PrincipalCreation,
     Principals,
     Memberships,
-    PrincipalCredentials {
+    PrincipalCredentials,
+    FederatedCredentials {
   readonly watch: FeedWatch
 }
 
@@ -60,6 +62,7 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
     ...openPrincipals(context),
     ...openWorkloads(context),
     ...openMemberships(context),
+    ...openFederatedCredentials(context),
     ...openPrincipalCredentials(context, { cache, credentials, passwords }),
     watch,
   }

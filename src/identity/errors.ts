@@ -44,6 +44,22 @@ export const identityErrors = defineErrors({
     message: "The principal has no secret with the id '{id}'.",
     advice: 'User: `GET` the service principal; its `secrets` name them.',
   },
+  FederatedCredentialNotFound: {
+    status: 404,
+    message: "The application has no federated credential '{id}'.",
+    advice: 'User: list them; their ids and names both find one.',
+  },
+  FederatedCredentialExists: {
+    status: 409,
+    message:
+      "The federated credential '{name}' has the name, or the issuer and subject, of another one of the application.",
+    advice: 'User: change that one, or choose another name or subject.',
+  },
+  TooManyFederatedCredentials: {
+    status: 409,
+    message: 'The application has {limit} federated credentials already, the most it may have.',
+    advice: 'User: remove one that is no longer used.',
+  },
   SessionNotFound: {
     status: 404,
     message: "The principal has no session with the id '{id}'.",

@@ -23,7 +23,7 @@ interface KeySet {
 }
 
 export function createIssuerKeys(
-  issuer: ExternalIssuer,
+  issuer: Pick<ExternalIssuer, 'issuer' | 'jwksUri'>,
   options: {
     readonly clock: Clock
     readonly log: Log
@@ -31,10 +31,7 @@ export function createIssuerKeys(
     readonly outbound: Outbound
   },
 ): IssuerKeys {
-  const { clock, log, limits } = options
-  // The operator named these two; what a discovery document names is judged by the policy.
-  const named = [issuer.issuer, issuer.jwksUri].flatMap((text) => URL.parse(text ?? '') ?? [])
-  const outbound = options.outbound.allowing(named)
+  const { clock, log, limits, outbound } = options
   let current: KeySet | undefined
   let triedAt = Number.NEGATIVE_INFINITY
   let fetching: Promise<void> | undefined

@@ -92,8 +92,10 @@ test('ids lead to names, many at once; unknown ones are left out', async () => {
 })
 
 test('oneself needs no right; every other question asks for one', () => {
-  for (const { path, action } of routes) {
+  for (const { method, path, action } of routes) {
     assert.equal(action === undefined, path === '/v1.0/me', path)
-    if (action !== undefined) assert.match(action, /^Directory\/\w+\/read$/)
+    const isRead = method === 'GET' || path.endsWith('/getByIds')
+    const form = isRead ? /^Directory\/\w+\/read$/ : /^Directory\/\w+\/\w+\/(?:write|delete)$/
+    if (action !== undefined) assert.match(action, form)
   }
 })

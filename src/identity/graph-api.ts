@@ -12,6 +12,7 @@ import { parseFilter } from '#kernel/filter/parse.ts'
 import { lenientProfile } from '#kernel/filter/profile.ts'
 import type { IdentityDirectory } from './directory.ts'
 import { type DirectoryRoute, param } from './directory-route.ts'
+import { federatedRoutes } from './graph-federated.ts'
 import { defaultIdentityLimits } from './limits.ts'
 import type { LocalType, PrincipalRecord } from './principal-record.ts'
 import { parseObjectId } from './principal-rules.ts'
@@ -83,6 +84,7 @@ export function graphRoutes(word: string): readonly DirectoryRoute[] {
       action: read('servicePrincipals'),
       show: showApplication,
     }),
+    ...federatedRoutes,
     {
       method: 'GET',
       path: '/v1.0/groups/{id}/members',

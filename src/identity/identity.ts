@@ -13,16 +13,17 @@ import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Feed, Sql } from '#stores/store.ts'
 import { type Authenticator, createAuthenticator } from './authenticate.ts'
 import { type IdentityDirectory, openDirectory } from './directory.ts'
-import { signToken } from './jwt.ts'
+import type { FederatedTrust } from './federated-credentials.ts'
 import { openKeyRing } from './keys.ts'
 import { defaultIdentityLimits, type IdentityLimits } from './limits.ts'
+import type { WantedIdentity } from './local-token.ts'
 import type { OAuthHandler } from './oauth-handler.ts'
 import { createOwner, type Owner } from './owner.ts'
 import type { PasswordCost } from './passwords.ts'
 import type { PrincipalRecord } from './principal-record.ts'
-import { canonicalPath, resourceScope } from './rewrite.ts'
+import { canonicalPath } from './rewrite.ts'
 import type { OnSignIn } from './sign-in-events.ts'
-import { principalClaims } from './token-claims.ts'
+import { createTokenIssuer } from './token-issuer.ts'
 
 export interface IdentityOptions {
   readonly sql: Sql
@@ -57,6 +58,8 @@ export interface IdentityOptions {
   /** To the documents of external issuers. */
   readonly outbound: Outbound
   readonly passwordCost?: PasswordCost
+  /** Federated credentials that are resources, by the key of the resource that a principal stands for. */
+  readonly federatedOf?: (resourceKey: string) => Promise<readonly FederatedTrust[]>
 }
 
 export interface Identity {
@@ -87,36 +90,24 @@ export function openIdentity(options: IdentityOptions): Identity {
   const keys = openKeyRing({ sql: recorded, watch: directory.watch, clock, ids, seal, limits })
   const owner = createOwner({ sql, directory, ids })
 
-  async function issue(
-    principal: PrincipalRecord,
-  ): Promise<{ principalId: string; token: string; expiresAt: number; now: number }> {
-    const key = await keys.active()
-    const now = clock.now()
-    const iat = Math.floor(now / 1000)
-    const exp = iat + limits.tokenSeconds
-    const clientId = principal.clientId ?? principal.id
-    const token = await signToken(
-      {
-        ...principalClaims(principal, { clientId, tenantId, scope: resourceScope }),
-        jti: ids.uuid(),
-        sub: principal.id,
-        iss: publicUrl(),
-        aud: audience(),
-        iat,
-        nbf: iat,
-        exp,
-        client_id: clientId,
-        scope: resourceScope,
-      },
-      key,
-    )
-    return { principalId: principal.id, token, expiresAt: exp * 1000, now }
-  }
+  const authenticator = createAuthenticator({
+    ...options,
+    directory,
+    keys,
+    limits,
+    publicUrl,
+    followsCaller: options.publicUrlOf !== undefined,
+    audiences: aliases,
+    issuers: options.issuers ?? [],
+  })
+
+  const issue = createTokenIssuer({ keys, clock, ids, limits, tenantId, publicUrl, audience })
 
   let handler: Promise<OAuthHandler> | undefined
 
   async function loadHandler(): Promise<OAuthHandler> {
     const { createOAuthHandler } = await import('./oauth-handler.ts')
+    const { createTokenExchange } = await import('./token-exchange.ts')
     return createOAuthHandler({
       sql,
       recorded,
@@ -138,10 +129,16 @@ export function openIdentity(options: IdentityOptions): Identity {
         (({ socket }) => ({ address: socket.remoteAddress ?? '', userAgent: '' })),
       addressGroupOf: options.addressGroupOf ?? ((address) => address),
       onSignIn: options.onSignIn ?? (() => {}),
+      exchange: createTokenExchange({
+        ...{ clock, log, limits, directory, authenticator, tenantId, issue },
+        outbound: options.outbound,
+        federatedOf: options.federatedOf ?? (async () => []),
+      }),
       localToken: {
         secret: options.localTokenSecret,
-        issue: async () => {
-          const principal = await owner.find()
+        issue: async (wanted) => {
+          const principal =
+            wanted === undefined ? await owner.find() : await findWorkload(directory, wanted)
           return principal === undefined ? undefined : issue(principal)
         },
       },
@@ -150,16 +147,7 @@ export function openIdentity(options: IdentityOptions): Identity {
 
   return {
     directory,
-    authenticator: createAuthenticator({
-      ...options,
-      directory,
-      keys,
-      limits,
-      publicUrl,
-      followsCaller: options.publicUrlOf !== undefined,
-      audiences: aliases,
-      issuers: options.issuers ?? [],
-    }),
+    authenticator,
     servesPath: (path) => canonicalPath(path, tenantId) !== undefined,
     handleOAuth(req, res) {
       handler ??= loadHandler()
@@ -185,4 +173,19 @@ export function openIdentity(options: IdentityOptions): Identity {
       return { token, expiresAt }
     },
   }
+}
+
+/** An identity that stands for a resource: whoever holds the home may act as any of them. */
+async function findWorkload(
+  directory: IdentityDirectory,
+  { kind, value }: WantedIdentity,
+): Promise<PrincipalRecord | undefined> {
+  if (kind === 'resource') {
+    const id = await directory.of(value.toLowerCase())
+    return id === undefined ? undefined : directory.record(id)
+  }
+  const found =
+    kind === 'client' ? await directory.clientPrincipal(value) : await directory.record(value)
+  const isWorkload = found !== undefined && (await directory.resourceOf(found.id)) !== undefined
+  return isWorkload ? found : undefined
 }

@@ -31,6 +31,7 @@ export interface IdentityLimits {
   /** Seconds of delay at the most; it doubles with every further failure. */
   readonly signInDelaySecondsMax: number
   readonly secretsPerPrincipalMax: number
+  readonly federatedCredentialsMax: number
   /** Sessions of one person; the one that was used longest ago makes room. */
   readonly sessionsPerPrincipalMax: number
   readonly redirectUrisMax: number
@@ -70,6 +71,7 @@ export const defaultIdentityLimits: IdentityLimits = Object.freeze({
   addressDelaySecondsMax: 60,
   signInDelaySecondsMax: 900,
   secretsPerPrincipalMax: 10,
+  federatedCredentialsMax: 20,
   sessionsPerPrincipalMax: 100,
   redirectUrisMax: 20,
   nameLengthMax: 256,

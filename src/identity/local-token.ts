@@ -14,6 +14,12 @@ interface LocalTokenAnswer {
   readonly principalId?: string
 }
 
+/** A managed identity by one of its three names. */
+export interface WantedIdentity {
+  readonly kind: 'client' | 'object' | 'resource'
+  readonly value: string
+}
+
 export interface LocalTokenOptions {
   /** `undefined` turns the endpoint off. */
   readonly secret: string | undefined
@@ -21,10 +27,11 @@ export interface LocalTokenOptions {
   readonly given?: string
   readonly audience: string
   readonly aliases: readonly string[]
-  /** A token for the owner, or `undefined` when there is none. */
-  readonly issue: () => Promise<
+  /** A token for the owner, or for the identity that is asked for; `undefined` when there is none. */
+  readonly issue: (wanted: WantedIdentity | undefined) => Promise<
     | {
         readonly principalId: string
+        readonly clientId: string
         readonly token: string
         readonly expiresAt: number
         readonly now: number
@@ -57,20 +64,49 @@ export async function answerLocalToken(
   const bare = resource.replace(/\/+$/, '')
   const known = [options.audience, ...options.aliases].some((a) => a.replace(/\/+$/, '') === bare)
   if (!known) return refused(400, 'invalid_resource', `The resource must be ${options.audience}.`)
-  const issued = await options.issue()
-  if (issued === undefined) return refused(400, 'invalid_grant', 'There is no owner to act as.')
+  const wanted = wantedIn(request)
+  const issued = await options.issue(wanted)
+  if (issued === undefined) {
+    return wanted === undefined
+      ? refused(400, 'invalid_grant', 'There is no owner to act as.')
+      : refused(
+          400,
+          'invalid_request',
+          `Identity not found: there is none with that ${wanted.kind} id.`,
+        )
+  }
   const seconds = Math.floor((issued.expiresAt - issued.now) / 1000)
   return {
     status: 200,
     principalId: issued.principalId,
     body: {
       access_token: issued.token,
+      client_id: issued.clientId,
       expires_on: String(Math.floor(issued.expiresAt / 1000)),
       expires_in: String(seconds),
+      ext_expires_in: String(seconds),
+      not_before: String(Math.floor(issued.now / 1000)),
       resource,
       token_type: 'Bearer',
     },
   }
+}
+
+const identityNames: Readonly<Record<string, WantedIdentity['kind']>> = {
+  client_id: 'client',
+  clientid: 'client',
+  object_id: 'object',
+  principal_id: 'object',
+  mi_res_id: 'resource',
+  msi_res_id: 'resource',
+}
+
+function wantedIn({ query, form }: OAuthRequest): WantedIdentity | undefined {
+  for (const [name, value] of [...query, ...(form ?? [])]) {
+    const kind = identityNames[name.toLowerCase()]
+    if (kind !== undefined && value !== '') return { kind, value: value.slice(0, 2048) }
+  }
+  return undefined
 }
 
 function refused(status: number, error: string, description: string): LocalTokenAnswer {

@@ -44,7 +44,8 @@ import {
 } from './rewrite.ts'
 import { openSessions, type Sessions } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
-import type { OnSignIn } from './sign-in-events.ts'
+import { type OnSignIn, triedName } from './sign-in-events.ts'
+import type { TokenExchange } from './token-exchange.ts'
 
 export interface OAuthHandlerOptions {
   readonly sql: Sql
@@ -68,6 +69,7 @@ export interface OAuthHandlerOptions {
   /** What counts as one caller where failures are counted by address. */
   readonly addressGroupOf: (address: string) => string
   readonly onSignIn: OnSignIn
+  readonly exchange: TokenExchange
   readonly localToken: Pick<LocalTokenOptions, 'secret' | 'issue'>
 }
 
@@ -136,7 +138,18 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
       }
       return sendPage(res, signedInPage(signInUrl(request)))
     }
-    await askLibrary(req, res, request)
+    const exchanged = await options.exchange(request)
+    if (exchanged === undefined) return askLibrary(req, res, request)
+    const { status, body, event } = exchanged
+    const { principalId, clientId } = event
+    const name = triedName(principalId ?? clientId)
+    const { origin } = request
+    options.onSignIn({
+      ...event,
+      outcome: status === 200 ? 'succeeded' : 'refused',
+      ...{ clientId: triedName(clientId), name, origin },
+    })
+    sendJson(res, status, body, { 'Cache-Control': 'no-store' })
   }
 
   async function askLibrary(

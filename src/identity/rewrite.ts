@@ -24,6 +24,8 @@ export const routes = {
 
 export const interactionPath = '/common/oauth2/interaction'
 export const localTokenPath = '/common/identity/token'
+/** What clients that look for the metadata of their machine put behind the address they are given. */
+const metadataPath = '/metadata/identity/oauth2/token'
 export const signedInPath = '/signed-in'
 /** Where clients ask which hosts are one authority. */
 export const instancePath = '/common/discovery/instance'
@@ -40,6 +42,7 @@ export const oauthPaths: readonly string[] = [
   ...['oauth2', 'discovery', 'userrealm', '.well-known', 'v2.0/.well-known'].map(
     (below) => `/:tenantId(^[0-9a-fA-F-]{36}$)/${below}/*`,
   ),
+  metadataPath,
   '/.well-known/*',
   '/v2.0/.well-known/*',
   signedInPath,
@@ -52,7 +55,9 @@ const discoveryRoute =
 const keysRoute = /^\/([^/]+)\/discovery\/(?:v2\.0\/)?keys$/i
 const instanceRoute = /^\/([^/]+)\/discovery\/instance$/i
 const userRealmRoute = /^\/([^/]+)\/userrealm\/[^/]+\/?$/i
-const localTokenRoute = new RegExp(`^${localTokenPath}(?:/([A-Za-z0-9_-]*))?$`)
+const localTokenRoute = new RegExp(
+  `^(?:${metadataPath}/?|${localTokenPath}(?:/([A-Za-z0-9_-]*))?(?:${metadataPath})?/?)$`,
+)
 
 /** The canonical path for any spelling of it; `undefined` when the path is none of ours. */
 export function canonicalPath(path: string, tenantId: string): string | undefined {

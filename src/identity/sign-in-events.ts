@@ -14,6 +14,7 @@ export interface SignInEvent {
     | 'managed_identity'
     | 'authorization_code'
     | 'client_credentials'
+    | 'on_behalf_of'
     | 'device_code'
     | 'refresh_token'
     | 'other'

@@ -50,7 +50,10 @@ export function createTokenVerifier(
   const external = new Map<string, { issuer: ExternalIssuer; keys: IssuerKeys }>(
     options.issuers.map((issuer) => [
       issuer.issuer,
-      { issuer, keys: createIssuerKeys(issuer, options) },
+      {
+        issuer,
+        keys: createIssuerKeys(issuer, { ...options, outbound: allowing(options, issuer) }),
+      },
     ]),
   )
 
@@ -155,6 +158,27 @@ export function createTokenVerifier(
 
   return async (token) =>
     (await isOurs(token)) ? verifyOwn(token) : verifyExternal(token, String(token.claims['iss']))
+}
+
+/** The operator named these two; what a discovery document names is judged by the policy. */
+function allowing(
+  { outbound }: Pick<TokenVerifierOptions, 'outbound'>,
+  { issuer, jwksUri }: ExternalIssuer,
+): Outbound {
+  return outbound.allowing([issuer, jwksUri].flatMap((text) => URL.parse(text ?? '') ?? []))
+}
+
+/** Is a token good now, by what it says of itself? */
+export function isInTime(
+  { exp, nbf }: ParsedToken['claims'],
+  { now, skewSeconds }: { readonly now: number; readonly skewSeconds: number },
+): boolean {
+  const skew = skewSeconds * 1000
+  return (
+    typeof exp === 'number' &&
+    now < exp * 1000 + skew &&
+    (nbf === undefined || (typeof nbf === 'number' && now >= nbf * 1000 - skew))
+  )
 }
 
 /** When the token ends for us, milliseconds. */

@@ -2,7 +2,7 @@
 
 import { type ActivityQueue, openActivityQueue } from '#activity/queue.ts'
 import { addressGroupOf, originOf } from '#http/client-address.ts'
-import { type Identity, openIdentity } from '#identity/identity.ts'
+import { type Identity, type IdentityOptions, openIdentity } from '#identity/identity.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { Foundation } from './foundation.ts'
 import { openSignInActivity } from './sign-in-activity.ts'
@@ -12,7 +12,11 @@ export interface Accounts {
   readonly activity: ActivityQueue
 }
 
-export function openAccounts(base: Foundation, opened: AsyncDisposableStack): Accounts {
+export function openAccounts(
+  base: Foundation,
+  opened: AsyncDisposableStack,
+  federatedOf: IdentityOptions['federatedOf'],
+): Accounts {
   const { config, store, clock, ids, log, addressOf } = base
   const activity = opened.use(
     openActivityQueue({
@@ -51,6 +55,7 @@ export function openAccounts(base: Foundation, opened: AsyncDisposableStack): Ac
       passwordLengthMin: config.passwordLength,
     },
     outbound: base.outbound,
+    ...(federatedOf === undefined ? {} : { federatedOf }),
     localTokenSecret: base.home.localTokenSecret(),
     originOf: (request) => originOf(request, addressOf),
     addressGroupOf,

@@ -2,6 +2,7 @@
 
 import { defineProvider, type Provider } from '#plane/declare/provider.ts'
 import type { ProviderContext } from '#plane/provider-context.ts'
+import { federatedIdentityCredentials } from './resources/federated-identity-credentials/resource.ts'
 import { userAssignedIdentities } from './resources/user-assigned-identities/resource.ts'
 
 export function managedIdentityProvider(context: ProviderContext): Provider {
@@ -17,6 +18,6 @@ export function managedIdentityProvider(context: ProviderContext): Provider {
       '2025-01-31-preview',
     ],
     description: 'Identities of the directory that resources run with.',
-    types: [userAssignedIdentities(context)],
+    types: [userAssignedIdentities(context), federatedIdentityCredentials()],
   })
 }

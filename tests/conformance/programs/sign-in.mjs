@@ -8,6 +8,7 @@ import {
   ClientSecretCredential,
   DeviceCodeCredential,
   ManagedIdentityCredential,
+  OnBehalfOfCredential,
 } from '@azure/identity'
 import { ConfidentialClientApplication, PublicClientApplication } from '@azure/msal-node'
 import { createBrowser } from '../../../src/identity/testing/browser.ts'
@@ -77,6 +78,31 @@ const cases = {
     process.env['IDENTITY_ENDPOINT'] = `${given.plainUrl}/common/identity/token`
     process.env['IDENTITY_HEADER'] = given.localSecret
     await checkToken((await new ManagedIdentityCredential().getToken(scope)).token)
+  },
+
+  async 'ManagedIdentityCredential by the metadata of the machine'() {
+    delete process.env['IDENTITY_ENDPOINT']
+    delete process.env['IDENTITY_HEADER']
+    const { plainUrl, localSecret } = given
+    process.env['AZURE_POD_IDENTITY_AUTHORITY_HOST'] =
+      `${plainUrl}/common/identity/token/${localSecret}`
+    await checkToken((await new ManagedIdentityCredential().getToken(scope)).token)
+  },
+
+  async OnBehalfOfCredential() {
+    const own = await new ClientSecretCredential(tenantId, given.clientId, given.clientSecret, {
+      authorityHost: url,
+      disableInstanceDiscovery: true,
+    }).getToken(scope)
+    const credential = new OnBehalfOfCredential({
+      tenantId,
+      clientId: given.clientId,
+      clientSecret: given.clientSecret,
+      userAssertionToken: own.token,
+      authorityHost: url,
+      disableInstanceDiscovery: true,
+    })
+    await checkToken((await credential.getToken(scope)).token)
   },
 
   async 'authorization code with PKCE, then from the cache, then by the refresh token'() {

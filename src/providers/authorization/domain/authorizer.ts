@@ -241,7 +241,7 @@ function prohibitionsIn(
   principalIds: readonly string[],
   attributes: Attributes,
 ): Prohibitions {
-  const asked = ({ action, scope }: Pick<AccessRequest, 'action' | 'scope'>): Question => ({
+  const whole = ({ action, scope }: Pick<AccessRequest, 'action' | 'scope'>): Question => ({
     action: action.toLowerCase(),
     scopeKeys: scopeKeys(scope),
     principalIds,
@@ -249,10 +249,10 @@ function prohibitionsIn(
   })
   return {
     find(question) {
-      const denial = denialOf(asked(question), grants)
+      const denial = denialOf(whole(question), grants)
       return denial && { name: denial.name, id: denial.key, scope: denial.scopeKey }
     },
-    wouldBeGranted: (question) => decide(asked(question), grants, grants) !== false,
+    wouldBeGranted: (question) => decide(whole(question), grants, grants) !== false,
   }
 }
 

@@ -1,0 +1,70 @@
+/**
+ * Tokens of other issuers in the place of a client's secret (RFC 7523, 2.2): an assertion is good where a federated
+ * credential of the client names its issuer, its subject and one of its audiences, and the issuer's key has signed it.
+ */
+
+import type { Clock, Log } from '#kernel/ports.ts'
+import type { Outbound } from '#outbound/outbound.ts'
+import { createIssuerKeys, type IssuerKeys } from './external-issuers.ts'
+import type { FederatedTrust } from './federated-credentials.ts'
+import { isSignedBy, parseToken } from './jwt.ts'
+import type { IdentityLimits } from './limits.ts'
+import { createLruCache } from './lru-cache.ts'
+import { isInTime } from './verify-token.ts'
+
+export interface AssertionOptions {
+  readonly clock: Clock
+  readonly log: Log
+  readonly limits: IdentityLimits
+  /** Issuers are named by callers, so the policy judges all of them. */
+  readonly outbound: Outbound
+}
+
+/** Issuers whose keys are remembered. */
+const issuersMax = 200
+
+/** The one of these that the assertion meets, or what is wrong with it. Asks issuers only that one of them names. */
+export type CheckAssertion = <T extends FederatedTrust>(
+  assertion: string,
+  trusted: readonly T[],
+) => Promise<T | string>
+
+export function createAssertionCheck(options: AssertionOptions): CheckAssertion {
+  const { clock, limits } = options
+  const issuers = createLruCache<IssuerKeys>(issuersMax)
+
+  function keysOf(issuer: string): IssuerKeys {
+    const known = issuers.get(issuer)
+    if (known !== undefined) return known
+    const fresh = createIssuerKeys({ issuer }, options)
+    issuers.set(issuer, fresh)
+    return fresh
+  }
+
+  return async (assertion, trusted) => {
+    if (assertion.length > limits.tokenLengthMax) return 'it is too long'
+    const parsed = parseToken(assertion)
+    if (typeof parsed === 'string') return parsed
+    const { iss, sub, aud } = parsed.claims
+    const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
+    const found = trusted.find(
+      (one) =>
+        one.issuer === iss &&
+        one.subject === sub &&
+        audiences.some((name) => typeof name === 'string' && one.audiences.includes(name)),
+    )
+    if (found === undefined) {
+      return `no federated credential has its issuer '${shown(iss)}', subject '${shown(sub)}' and audience '${shown(audiences[0])}'`
+    }
+    if (!isInTime(parsed.claims, { now: clock.now(), skewSeconds: limits.clockSkewSeconds })) {
+      return 'it has expired, is not valid yet, or names no expiry'
+    }
+    const key = await keysOf(found.issuer).find(parsed.keyId)
+    if (key === undefined) return 'its signing key is unknown'
+    return (await isSignedBy(parsed, key)) ? found : 'its signature is wrong'
+  }
+}
+
+function shown(claim: unknown): string {
+  return typeof claim === 'string' ? claim.slice(0, 200).replace(/[\p{Cc}\p{Cs}]/gu, '?') : ''
+}

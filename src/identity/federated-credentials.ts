@@ -1,0 +1,140 @@
+/**
+ * Federated credentials of applications: tokens of another issuer that stand in the place of a secret. They are kept beside
+ * secrets and go the same way; what is kept of one is no secret.
+ */
+
+import type { Sql, SqlRow } from '#stores/store.ts'
+import { tellCredential } from './directory-activity.ts'
+import { type DirectoryContext, readPrincipal } from './directory-rows.ts'
+import { refuseIdentity } from './errors.ts'
+import { directoryFeed } from './feed-watch.ts'
+import { parseObjectId } from './principal-rules.ts'
+
+/** Whose tokens: all three must be in one, and its audience be one of these. */
+export interface FederatedTrust {
+  readonly issuer: string
+  readonly subject: string
+  readonly audiences: readonly string[]
+}
+
+export interface FederatedCredential extends FederatedTrust {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+}
+
+export interface FederatedCredentials {
+  federated(principalId: string): Promise<readonly FederatedCredential[]>
+  /** Makes one, or changes the one of that id. Its name stays. */
+  putFederated(
+    principalId: string,
+    given: Omit<FederatedCredential, 'id'>,
+    id?: string,
+  ): Promise<FederatedCredential>
+  removeFederated(principalId: string, idOrName: string): Promise<void>
+  /** The key of the resource that a principal stands for. */
+  resourceOf(principalId: string): Promise<string | undefined>
+}
+
+export function openFederatedCredentials({
+  sql,
+  ids,
+  clock,
+  limits,
+}: DirectoryContext): FederatedCredentials {
+  return {
+    async federated(principalId) {
+      const id = parseObjectId(principalId)
+      return id === undefined ? [] : credentialsOf(sql, id)
+    },
+
+    async putFederated(principalId, given, id = ids.uuid()) {
+      await sql.transact(async (tx) => {
+        const principal = await readPrincipal(tx, principalId, 'ServicePrincipal')
+        // Two that are made at once are made one after the other.
+        await tx.run('update identity_principals set id = id where id = ?', principal.id)
+        const others = (await credentialsOf(tx, principal.id)).filter((one) => one.id !== id)
+        requireRoom(others, given, limits.federatedCredentialsMax)
+        await tx.run('delete from identity_credentials where id = ?', id)
+        await tx.run(
+          `insert into identity_credentials
+            (id, principal_id, kind, hash, display_name, created_at, expires_at)
+            values (?, ?, 'federated', ?, ?, ?, null)`,
+          id,
+          principal.id,
+          JSON.stringify({ ...given, name: undefined }),
+          given.name,
+          clock.now(),
+        )
+        await tx.follow(directoryFeed, principal.id)
+        tellCredential(tx, principal, {
+          action: 'federatedCredentials/write',
+          path: `federatedCredentials/${id}`,
+        })
+      })
+      return { ...given, id }
+    },
+
+    async removeFederated(principalId, idOrName) {
+      await sql.transact(async (tx) => {
+        const principal = await readPrincipal(tx, principalId, 'ServicePrincipal')
+        const found = (await credentialsOf(tx, principal.id)).find(
+          ({ id, name }) => id === idOrName || name === idOrName,
+        )
+        if (found === undefined) throw noCredential(idOrName)
+        await tx.run('delete from identity_credentials where id = ?', found.id)
+        await tx.follow(directoryFeed, principal.id)
+        tellCredential(tx, principal, {
+          action: 'federatedCredentials/delete',
+          path: `federatedCredentials/${found.id}`,
+        })
+      })
+    },
+
+    async resourceOf(principalId) {
+      const [row] = await sql.all(
+        'select resource_key from identity_workloads where principal_id = ?',
+        principalId,
+      )
+      return row === undefined ? undefined : String(row['resource_key'])
+    },
+  }
+}
+
+export function noCredential(id: string): Error {
+  return refuseIdentity.FederatedCredentialNotFound({ id: id.slice(0, 120) })
+}
+
+function requireRoom(
+  others: readonly FederatedCredential[],
+  given: Omit<FederatedCredential, 'id'>,
+  limit: number,
+): void {
+  if (others.length >= limit) throw refuseIdentity.TooManyFederatedCredentials({ limit })
+  const isTaken = others.some(
+    ({ name, issuer, subject }) =>
+      name === given.name || (issuer === given.issuer && subject === given.subject),
+  )
+  if (isTaken) throw refuseIdentity.FederatedCredentialExists({ name: given.name })
+}
+
+async function credentialsOf(
+  from: Pick<Sql, 'all'>,
+  principalId: string,
+): Promise<readonly FederatedCredential[]> {
+  const rows = await from.all(
+    `select id, display_name, hash from identity_credentials
+      where principal_id = ? and kind = 'federated' order by created_at, id`,
+    principalId,
+  )
+  return rows.map(read)
+}
+
+function read(row: SqlRow): FederatedCredential {
+  return {
+    id: String(row['id']),
+    name: String(row['display_name']),
+    // Written by `putFederated`, and by nothing else.
+    ...(JSON.parse(String(row['hash'])) as FederatedTrust & { readonly description: string }),
+  }
+}
