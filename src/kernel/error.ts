@@ -267,6 +267,21 @@ export const commonErrors = defineErrors({
     message: "Another request changed '{id}' at the same time; nothing was written.",
     advice: 'User: read the resource again and repeat.',
   },
+  ResourceMoveNotSupported: {
+    status: 409,
+    message: "'{id}' cannot be moved: its type '{type}' stays where it was made. Nothing was moved.",
+    advice: 'User: move without it, or make it anew in the other group.',
+  },
+  ResourceMoveConflict: {
+    status: 409,
+    message: "There is a resource '{id}' in the target group already. Nothing was moved.",
+    advice: 'User: remove or rename one of the two.',
+  },
+  ResourceMoveTooLarge: {
+    status: 409,
+    message: "'{id}' has more than {limit} resources below it, the most that moves at once.",
+    advice: 'User: move less at once.',
+  },
   AnotherOperationInProgress: {
     status: 409,
     message:

@@ -34,6 +34,7 @@ import { createReconciler, type ReconcilerLoop } from './reconcile/claim.ts'
 import { createRegistry, type Registry, type VersionRule } from './registry.ts'
 import { runAction } from './verbs/action.ts'
 import { emptyScope, type RemovalProgress, runDelete } from './verbs/delete.ts'
+import { type MoveRequest, moveResources } from './verbs/move.ts'
 import { runPatch } from './verbs/patch.ts'
 import { runPut } from './verbs/put.ts'
 import { listTracked, runGet, runList, type TrackedPage } from './verbs/read.ts'
@@ -100,6 +101,11 @@ export interface PlaneServices {
    * that version, checked as any. Undefined removes it, where it is there.
    */
   storeAsSystem(id: ResourceId | string, version: string, body: object | undefined): Promise<void>
+  /** Moves resources to another group in a caller's name, whose rights are asked here; all of them or none. */
+  moveResources(
+    request: MoveRequest,
+    caller: Pick<RunInput, 'principal' | 'correlationId' | 'from'>,
+  ): Promise<void>
   /**
    * Replaces the tags of a stored resource in a caller's name. That they may was asked before, as a right to tags alone;
    * locks and all else stand in the way as of any PATCH.
@@ -148,6 +154,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     seed: (path, version, body) => seed(deps, path, version, body),
     updateAsSystem: (id, change) => updateAsSystem(deps, id, change),
     storeAsSystem: (id, version, body) => storeAsSystem(deps, id, version, body),
+    moveResources: (request, by) => moveResources(deps, request, by),
     replaceTags: (id, tags, by) => replaceTags(deps, id, tags, by),
     isAllowed: async (principal, action, scope) =>
       (await isActive(principal)) &&

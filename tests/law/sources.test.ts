@@ -122,6 +122,7 @@ const catchers: Readonly<Record<string, string>> = {
   'src/kernel/resource-id.ts': 'decodeURIComponent has no other way to say no',
   'src/plane/run-within.ts': 'a script that took too long is told by an error of the platform',
   'src/plane/create-plane.ts': 'a denial is noted and goes on its way',
+  'src/plane/verbs/move.ts': 'what was only validated is rolled back by what it throws',
   'src/plane/verbs/write.ts': 'the store says so when a unique key is taken',
   'src/plane/reconcile/claim.ts': 'the world fails; background work tries again',
   'src/plane/reconcile/step.ts': 'the world fails; background work tries again',

@@ -109,6 +109,11 @@ export interface StoredMembers<M> extends EveryType {
   readonly sharedRow?: SharedRow
   /** Is one of this id there with its parent, without being stored? It has no body then, and children may be. */
   isImplied?(id: ResourceId): boolean
+  /**
+   * Its resources may be moved to another group: nothing of them outside the store, and no part of their model, depends on
+   * their id. What is below one must be movable too.
+   */
+  readonly movable?: true | ((resource: Resource<M>) => boolean)
   /** Items beside the stored ones (built-in roles), asked before the store. */
   readonly source?: Source
   /** Changes are appended to this feed of the store, for an index in memory. */

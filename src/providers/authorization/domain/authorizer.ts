@@ -44,7 +44,7 @@ export interface Authorizer extends Access, AsyncDisposable {
   /** Is the role assigned anywhere, as of the last question? `undefined` before the first. */
   isRoleInUse(roleId: string): boolean | undefined
   /** Why somebody may or may not do something. Says the same as `allows`, with its reasons. */
-  explain(asked: ExplainedQuestion): Promise<Explanation>
+  explain(question: ExplainedQuestion): Promise<Explanation>
   /** What the caller's roles permit at a scope: the union over all that reach it, conditions left aside. */
   permissionsAt(principal: Principal, scope: ResourceId): Promise<readonly Permission[]>
 }
@@ -148,10 +148,10 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     return standing
   }
 
-  async function explainOne(asked: ExplainedQuestion): Promise<Explanation> {
+  async function explainOne(question: ExplainedQuestion): Promise<Explanation> {
     await fresh()
-    const standing = await ask({ id: asked.principalId })
-    return explainWith(asked, standing, { grants: loader.loaded(), selfGrants })
+    const standing = await ask({ id: question.principalId })
+    return explainWith(question, standing, { grants: loader.loaded(), selfGrants })
   }
 
   async function permissionsAt(
@@ -184,14 +184,14 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
 }
 
 function explainWith(
-  { principalId, groups, scope, facts, action: asked }: ExplainedQuestion,
+  { principalId, groups, scope, facts, action: given }: ExplainedQuestion,
   standing: Standing,
   {
     grants,
     selfGrants,
   }: { readonly grants: GrantIndex; readonly selfGrants: ReturnType<typeof createSelfGrants> },
 ): Explanation {
-  const action = asked.toLowerCase()
+  const action = given.toLowerCase()
   const principalIds = idsOf({ id: principalId, groups }, standing)
   const known = facts.request !== 'unknown' && facts.resource !== 'unknown'
   const keys = scopeKeys(scope)

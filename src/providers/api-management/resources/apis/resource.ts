@@ -25,6 +25,7 @@ function apiType(type: string, dates: readonly string[]): ResourceType {
     description: 'An API: its path, its backend, its revision, and the operations below it.',
     scope: 'resource-group',
     name: idRule(256),
+    movable: true,
     versions: dates.map(api),
     protocol: { headStatus: 200, ifMatchRequired: ['patch'], anyMatchCreates: true },
     rules: ({ id, desired }) => {

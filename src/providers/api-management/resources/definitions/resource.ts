@@ -72,6 +72,7 @@ function definitionType(kind: Kind): ResourceType {
     description: says,
     scope: 'resource-group',
     name: idRule(256),
+    movable: true,
     versions: definitionDates.map((date) => definition(kind, date)),
     protocol: { headStatus: 200, anyMatchCreates: true },
     ...(kind === 'loggers' ? { secrets: 'in-every-body' as const } : {}),

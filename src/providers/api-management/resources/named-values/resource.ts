@@ -24,6 +24,7 @@ export function namedValues({ seal }: { readonly seal: Seal }): ResourceType {
       'A value that policies speak of by name. A secret one is shown by `listValue` alone.',
     scope: 'resource-group',
     name: idRule(256),
+    movable: true,
     versions: definitionDates.map((date) => namedValue(date, seal)),
     protocol: { headStatus: 200, anyMatchCreates: true },
     secrets: 'sent-nowhere',

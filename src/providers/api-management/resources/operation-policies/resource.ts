@@ -38,6 +38,7 @@ function policyType(
       rule,
       refuse: () => refuseFields([{ path: 'name', message: `must be ${rule}` }]),
     },
+    movable: true,
     versions: dates.map(operationPolicy),
     verbs: ['get', 'list', 'put', 'delete'],
     protocol: { headStatus: 200, anyMatchCreates: true, ...own },

@@ -38,6 +38,7 @@ function operationType(type: string, dates: readonly string[]): ResourceType {
       'One operation of an API: method, URL template, parameters, request and responses.',
     scope: 'resource-group',
     name: idRule(256),
+    movable: true,
     versions: dates.map(shapeOf),
     protocol: {
       headStatus: 200,

@@ -28,6 +28,7 @@ export function productLinks(): readonly ResourceType[] {
       description: word === 'apis' ? 'APIs that a product offers.' : 'Groups that see a product.',
       scope: 'resource-group',
       name: idRule(256),
+      movable: true,
       versions: definitionDates.map((date) => productLink(targets[word](date))),
       verbs: ['get', 'list', 'put', 'delete'],
       protocol: { anyMatchCreates: true, bodyOptional: true },

@@ -20,6 +20,7 @@ export function services(publicUrl: () => string): ResourceType {
     scope: 'resource-group',
     tracked: { location: 'optional' },
     name: serviceName,
+    movable: true,
     versions: allDates.map((date) => serviceVersion(date, publicUrl)),
     protocol: { headStatus: 200 },
     summary: ({ sku, zones }) => ({ sku, ...(zones === undefined ? {} : { zones }) }),

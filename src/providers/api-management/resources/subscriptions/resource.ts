@@ -22,6 +22,7 @@ export function subscriptions(deps: SubscriptionDependencies): ResourceType {
     description: 'A right to call a product or an API, with two keys.',
     scope: 'resource-group',
     name: idRule(256),
+    movable: true,
     versions: definitionDates.map((date) => subscription(date, deps)),
     protocol: { headStatus: 200, anyMatchCreates: true },
     secrets: 'sent-nowhere',

@@ -19,6 +19,7 @@ export function workspaces(): ResourceType {
     description: 'A part of a service with APIs of its own.',
     scope: 'resource-group',
     name: idRule(80),
+    movable: true,
     versions: workspaceDates.map(workspace),
     protocol: { headStatus: 200, ifMatchRequired: ['patch', 'delete'] },
     list: {

@@ -30,6 +30,7 @@ export function flexibleServers(deps: PostgresDependencies): ResourceType {
       pattern: /^[a-z0-9](?:[a-z0-9-]{1,61}[a-z0-9])$/,
       rule: '3 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
     },
+    movable: true,
     versions: [serverVersion(deps)],
     secrets: [
       {

@@ -1,6 +1,8 @@
 /** What is done to a group by POST: a template of what it holds. It changes nothing. */
 
 import Type, { type Static } from 'typebox'
+import { refuse } from '#kernel/error.ts'
+import { parseResourceId, resourceGroupOf } from '#kernel/resource-id.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 import type { Action } from '#plane/declare/action.ts'
 import { type ExportOptions, exportGroup } from '../../domain/export-template.ts'
@@ -22,9 +24,11 @@ const known = [
 ]
 
 export function groupActions(
-  services: Pick<PlaneServices, 'caller' | 'reader' | 'describe'>,
+  services: Pick<PlaneServices, 'caller' | 'reader' | 'describe' | 'moveResources'>,
 ): Readonly<Record<string, Action<ResourceGroup>>> {
   return {
+    moveResources: move(services, false),
+    validateMoveResources: move(services, true),
     exportTemplate: {
       method: 'POST',
       description: 'A template of what the group holds, as far as the caller may read it.',
@@ -43,6 +47,37 @@ export function groupActions(
         }
         return { status: 200, body: { template, ...(missing.length === 0 ? {} : { error }) } }
       },
+    },
+  }
+}
+
+const moveBody = Type.Object({
+  resources: Type.Array(Type.String({ maxLength: 2000 }), { minItems: 1, maxItems: 800 }),
+  targetResourceGroup: Type.String({ maxLength: 2000 }),
+})
+
+/** One transaction, done when it is answered: clients that know 202 know 204 as well. */
+function move(
+  { moveResources }: Pick<PlaneServices, 'moveResources'>,
+  onlyValidate: boolean,
+): Action<ResourceGroup> {
+  return {
+    method: 'POST',
+    description: onlyValidate
+      ? 'Whether resources can be moved to another group. Nothing is moved.'
+      : 'Move resources, with all that is below them, to another group. Their ids change.',
+    permission: onlyValidate ? 'validateMoveResources/action' : 'moveResources/action',
+    ...(onlyValidate ? { countsAsRead: true } : {}),
+    body: moveBody,
+    async run(context, { resources, targetResourceGroup }: Static<typeof moveBody>) {
+      const to = parseResourceId(targetResourceGroup)
+      if (to === undefined || to.segments.length !== 1 || resourceGroupOf(to) === undefined) {
+        throw refuse.InvalidRequestContent({
+          reason: 'targetResourceGroup: expected the id of a resource group',
+        })
+      }
+      await moveResources({ from: context.id, to, resources, onlyValidate }, context)
+      return { status: 204 }
     },
   }
 }

@@ -20,6 +20,7 @@ export function vaultSecrets(deps: SecretDependencies): ResourceType {
     description: 'A value that is written, referred to, and never shown.',
     scope: 'resource-group',
     name: { pattern: /^[a-zA-Z0-9-]{1,127}$/, rule: '1 to 127 letters, digits and hyphens' },
+    movable: true,
     versions: [v2026_01_01(deps)],
     secrets: 'sent-nowhere',
     prepare: async ({ id }, body: object) => ({ ...body, place: id.key }),

@@ -18,6 +18,7 @@ export function vaults(): ResourceType {
       pattern: /^[a-zA-Z](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$/,
       rule: '1 to 63 letters, digits and hyphens, a letter first, no hyphen last',
     },
+    movable: true,
     versions: [v2026_01_01],
     unique: {
       key: (id) => `secrets-vault|${nameOf(id).toLowerCase()}`,

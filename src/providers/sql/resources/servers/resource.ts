@@ -27,6 +27,7 @@ export function sqlServers({ seal }: { readonly seal: Seal }): ResourceType {
       pattern: /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
       rule: '1 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
     },
+    movable: true,
     versions: [v2021_11_01(seal)],
     secrets: [
       {

@@ -24,6 +24,8 @@ export function storageAccounts({ seal }: { readonly seal: Seal }): ResourceType
     scope: 'resource-group',
     tracked: { location: 'optional' },
     name: { pattern: /^[a-z0-9]{3,24}$/, rule: '3 to 24 lower-case letters and digits' },
+    // File shares lie in folders that are called by the account's group.
+    movable: ({ model }) => model.kind === 'BlobService',
     versions: [v2023_01_01(seal)],
     secrets: [
       {

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nobody } from '#plane/testing/start.ts'
+import {
+  assignment,
+  at,
+  authorization,
+  group,
+  type Installation,
+  json,
+  openInstallation,
+  refused,
+  subscription,
+} from '../../../testing/installation.ts'
+
+const reader = 'acdd72a7-3385-48ef-bd42-f606fba81ae7'
+const contributor = 'b24988ac-6180-42a0-ab88-20f7382dd24c'
+const groups = { version: '2021-04-01' }
+const vaults = { version: '2026-01-01' }
+const identities = { version: '2023-01-31' }
+const other = '/subscriptions/22222222-2222-4333-8444-555555555555/resourceGroups/elsewhere'
+const vaultIn = (scope: string) => `${scope}/providers/Vendor.Secrets/vaults/keys`
+
+async function open(): Promise<Installation> {
+  const t = await openInstallation()
+  for (const scope of [group, other]) await t.call('PUT', scope, { location: 'local' }, groups)
+  const body = { location: 'here', tags: { a: 'b' }, properties: {} }
+  await t.call('PUT', vaultIn(group), body, vaults)
+  const secret = { properties: { value: 'hush' } }
+  await t.call('PUT', `${vaultIn(group)}/secrets/one`, secret, vaults)
+  return t
+}
+
+function move(t: Installation, resources: readonly string[], options: object = {}) {
+  const body = { resources, targetResourceGroup: other }
+  return t.call('POST', `${group}/moveResources`, body, { ...groups, ...options })
+}
+
+test('a resource and what is below it have new ids, in another subscription; what they are stays', async () => {
+  await using t = await open()
+  await t.call('PUT', at(vaultIn(group)), assignment(nobody.id, reader))
+  const before = json(await t.call('GET', vaultIn(group), undefined, vaults))
+  const body = { resources: [vaultIn(group)], targetResourceGroup: other }
+  const validated = await t.call('POST', `${group}/validateMoveResources`, body, groups)
+  assert.equal(validated.status, 204)
+  assert.equal((await t.call('GET', vaultIn(group), undefined, vaults)).status, 200)
+  assert.equal((await move(t, [vaultIn(group)])).status, 204)
+  await refused(t.call('GET', vaultIn(group), undefined, vaults), 'ResourceNotFound', 404)
+  const after = json(await t.call('GET', vaultIn(other), undefined, vaults))
+  assert.equal(after.id, vaultIn(other))
+  assert.deepEqual([after.tags, after.properties], [before.tags, before.properties])
+  assert.equal(after.systemData.createdAt, before.systemData.createdAt)
+  // The value is sealed, and opens where it is now.
+  const verified = await t.call('POST', `${vaultIn(other)}/secrets/one/verify`, undefined, vaults)
+  assert.equal(json(verified).readable, true)
+  // Role assignments end where the resource was.
+  const list = `${vaultIn(other)}/${authorization}/roleAssignments?$filter=atScope()`
+  const scopes = json(await t.call('GET', list)).value.map(
+    (one: { properties: { scope: string } }) => one.properties.scope,
+  )
+  assert.ok(!scopes.includes(vaultIn(other)))
+  // Its name is free for nobody else, and may come back.
+  const back = { resources: [vaultIn(other)], targetResourceGroup: group }
+  assert.equal((await t.call('POST', `${other}/moveResources`, back, groups)).status, 204)
+})
+
+test('all of them move or none: what cannot move is named', async () => {
+  await using t = await open()
+  const identity = `${group}/providers/Vendor.ManagedIdentity/userAssignedIdentities/worker`
+  await t.call('PUT', identity, { location: 'local' }, identities)
+  await t.settle()
+  await assert.rejects(move(t, [vaultIn(group), identity]), (error) => {
+    assert.match(String(error), /worker' cannot be moved: its type 'Vendor.ManagedIdentity/)
+    return true
+  })
+  assert.equal((await t.call('GET', vaultIn(group), undefined, vaults)).status, 200)
+  await refused(move(t, [`${vaultIn(group)}x`]), 'ResourceNotFound', 404)
+  await refused(move(t, [`${vaultIn(group)}/secrets/one`]), 'InvalidRequestContent', 400)
+  await refused(move(t, [vaultIn(other)]), 'InvalidRequestContent', 400)
+})
+
+for (const [scope, level] of [
+  [vaultIn(group), 'CanNotDelete'],
+  [`${vaultIn(group)}/secrets/one`, 'CanNotDelete'],
+  [group, 'CanNotDelete'],
+  [other, 'ReadOnly'],
+] as const) {
+  test(`a lock of the level ${level} at ${scope} stands in the way`, async () => {
+    await using t = await open()
+    const lock = `${scope}/${authorization}/locks/keep`
+    await t.call('PUT', lock, { properties: { level } }, { version: '2016-09-01' })
+    await refused(move(t, [vaultIn(group)]), 'ScopeLocked', 409)
+    await t.call('DELETE', lock, undefined, { version: '2016-09-01' })
+    assert.equal((await move(t, [vaultIn(group)])).status, 204)
+  })
+}
+
+test('it takes rights on both sides', async () => {
+  await using t = await open()
+  const as = { as: nobody }
+  await t.call('PUT', at(group), assignment(nobody.id, contributor))
+  await refused(move(t, [vaultIn(group)], as), 'AuthorizationFailed', 403)
+  await t.call('PUT', at(other), assignment(nobody.id, contributor))
+  assert.equal((await move(t, [vaultIn(group)], as)).status, 204)
+  assert.equal(
+    (await t.call('GET', subscription, undefined, { version: '2022-12-01' })).status,
+    200,
+  )
+})
