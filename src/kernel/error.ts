@@ -269,7 +269,8 @@ export const commonErrors = defineErrors({
   },
   ResourceMoveNotSupported: {
     status: 409,
-    message: "'{id}' cannot be moved: its type '{type}' stays where it was made. Nothing was moved.",
+    message:
+      "'{id}' cannot be moved: its type '{type}' stays where it was made. Nothing was moved.",
     advice: 'User: move without it, or make it anew in the other group.',
   },
   ResourceMoveConflict: {

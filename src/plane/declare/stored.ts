@@ -93,6 +93,12 @@ interface SharedRow {
   idOf(requested: ResourceId): ResourceId
 }
 
+export interface Brought {
+  /** Of a stored type that has no reconciler, and whose models need no rules of their own. */
+  readonly type: string
+  readonly items: readonly { readonly name: string; readonly model: unknown }[]
+}
+
 /** At most one hook per concern. */
 export interface StoredMembers<M> extends EveryType {
   readonly name: NameRule
@@ -129,6 +135,11 @@ export interface StoredMembers<M> extends EveryType {
    * refusal. May run although the write then fails.
    */
   prepare?(context: Context & { readonly id: ResourceId }, body: never): Promise<unknown>
+  /**
+   * Resources below it that a PUT brings along (the operations of a document), in its transaction and in the place of all
+   * of that type that are there; undefined where it brings none. The caller must be allowed to write and delete them.
+   */
+  brings?(body: never): Brought | undefined
   /** What a schema cannot say. In the transaction, before writing; reads only; all problems at once. */
   rules?(context: RuleContext<M>): Promise<readonly Problem[]> | readonly Problem[]
   /**

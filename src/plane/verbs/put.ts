@@ -6,6 +6,7 @@ import { contextOf, type PlaneDependencies } from '../dependencies.ts'
 import type { WriteRoute } from '../locate.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { checkName, mayCreateScopes } from '../scopes.ts'
+import { bringAlong } from './bring-along.ts'
 import { type Desired, withLocation } from './placement.ts'
 import {
   askWriteGuards,
@@ -66,7 +67,8 @@ async function putInside(request: WriteRequest, tx: Tx): Promise<Outcome> {
   await askWriteGuards(write)
   requireWritePreconditions(write, 'PUT')
   const desired = withLocation(write, requested ?? desiredOf(write, body))
-  const unchanged = await unchangedOutcome(write, desired, route.shape.body)
+  const brought = await bringAlong(write, body)
+  const unchanged = brought ? undefined : await unchangedOutcome(write, desired, route.shape.body)
   if (unchanged !== undefined) return unchanged
   requireNotBusy(write.compiled, write.current)
   await requireRules(write, desired)

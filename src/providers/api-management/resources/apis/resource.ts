@@ -1,14 +1,19 @@
 /** APIs of a service or of a workspace. They are definitions: nothing answers at their paths. */
 
 import { nameOf } from '#kernel/resource-id.ts'
+import type { GetContext } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { countedList } from '../../domain/counted-list.ts'
 import { idRule, revisionOf } from '../../domain/names.ts'
+import { writeOpenApi } from '../../domain/openapi/export.ts'
+import { type ImportedOperation, readOpenApi } from '../../domain/openapi/import.ts'
+import { refuseFields } from '../../errors.ts'
 import { allDates, workspaceDates } from '../../published-versions.ts'
+import type { Operation } from '../operations/model.ts'
 import type { Api } from './model.ts'
-import { api } from './versions/2016-07-07.ts'
+import { type ApiBody, api } from './versions/2016-07-07.ts'
 
 type Stored = Resource<Api>
 
@@ -19,6 +24,55 @@ export function apis(): readonly ResourceType[] {
   ]
 }
 
+interface PreparedApi extends ApiBody {
+  readonly imported?: readonly ImportedOperation[]
+}
+
+/** What a document says of the API stands where the body leaves it out. */
+function withDocument(given: ApiBody): PreparedApi {
+  const { format, value, ...own } = given.properties
+  if (format === undefined || value === undefined) return given
+  const found = readOpenApi(value)
+  // It was read before, by the shape's own problems.
+  if (typeof found === 'string') return given
+  const { title, description, serviceUrl, operations } = found
+  const properties = {
+    ...(title === undefined ? {} : { displayName: title }),
+    ...(description === undefined ? {} : { description }),
+    ...(serviceUrl === undefined ? {} : { serviceUrl }),
+    ...own,
+  }
+  return { ...given, properties, imported: operations }
+}
+
+const operationsMax = 2000
+
+/** `GET …?export=true&format=…`: the document, or a link that holds it. */
+async function exported(
+  type: string,
+  { id, query, reader }: GetContext,
+): Promise<object | undefined> {
+  if (query.get('export')?.toLowerCase() !== 'true') return undefined
+  const format = (query.get('format') ?? 'openapi+json').toLowerCase()
+  if (!exportFormats.includes(format)) {
+    throw refuseFields([{ path: 'format', message: `expected ${exportFormats.join(', ')}` }])
+  }
+  const stored = await reader.get(id)
+  if (stored === undefined) return undefined
+  const under = id
+  const rows = await reader.list({ type: `${type}/operations`, under, limit: operationsMax })
+  const operations = rows.map((row) => ({
+    name: nameOf(row.id),
+    // Rows of this type were made by its `toModel`, or of a document.
+    model: row.model as Operation,
+  }))
+  const value = writeOpenApi(stored.model as Api, nameOf(id), operations)
+  const link = `data:application/json;base64,${Buffer.from(JSON.stringify(value)).toString('base64')}`
+  return { id: id.text, format, value: format.endsWith('-link') ? { link } : value }
+}
+
+const exportFormats = ['openapi', 'openapi+json', 'openapi-link', 'openapi+json-link']
+
 function apiType(type: string, dates: readonly string[]): ResourceType {
   return defineStored<Api>({
     type,
@@ -27,6 +81,10 @@ function apiType(type: string, dates: readonly string[]): ResourceType {
     name: idRule(256),
     movable: true,
     versions: dates.map(api),
+    prepare: async (_context, given: ApiBody) => withDocument(given),
+    brings: ({ imported }: PreparedApi) =>
+      imported === undefined ? undefined : { type: `${type}/operations`, items: imported },
+    source: { get: (context) => exported(type, context) },
     protocol: { headStatus: 200, ifMatchRequired: ['patch'], anyMatchCreates: true },
     rules: ({ id, desired }) => {
       const named = revisionOf(id)

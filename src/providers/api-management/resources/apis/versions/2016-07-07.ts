@@ -1,10 +1,12 @@
-/** APIs on the wire: one shape in every version (facts 3.2, decision 0016). Documents are not imported. */
+/** APIs on the wire: one shape in every version (facts 3.2, decision 0016); a PUT may bring an OpenAPI document. */
 
 import Type, { type Static } from 'typebox'
+import type { Problem } from '#kernel/error.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import { revisionOf } from '../../../domain/names.ts'
+import { importFormats, readOpenApi } from '../../../domain/openapi/import.ts'
 import { maybe } from '../../operations/versions/shapes.ts'
 import { type Api, apiKinds, protocols } from '../model.ts'
 
@@ -33,12 +35,23 @@ const kept = {
   termsOfServiceUrl: text(2000),
   sourceApiId: text(2000),
 }
-/** What only a body has: a document to make the API from. Looked at so that it is refused, not lost. */
-const importing = ['format', 'value', 'wsdlSelector', 'apiType'] as const
+/** Of other kinds of documents. Looked at so that they are refused, not lost. */
+const elsewhere = ['wsdlSelector', 'apiType'] as const
+/** Characters of a document. */
+const documentMax = 4_000_000
 
 const properties = Type.Object(kept)
-const body = Type.Object({ properties })
-type Body = Static<typeof body>
+const body = Type.Object({
+  properties: Type.Object({
+    ...properties.properties,
+    format: added(
+      Type.String({ maxLength: 40, description: `Of \`value\`: ${importFormats.join(', ')}.` }),
+    ),
+    value: added(Type.String({ maxLength: documentMax, description: 'A document to import.' })),
+  }),
+})
+export type ApiBody = Static<typeof body>
+type Body = ApiBody
 
 const answer = Type.Object({
   properties: Type.Object({
@@ -61,12 +74,13 @@ export function api(date: string): Version<Api> {
     answer,
     unknownProperties: 'ignore',
     problems({ properties: given }: Body) {
-      return importing
+      const refused = elsewhere
         .filter((name) => Object.hasOwn(given, name) && Reflect.get(given, name) !== null)
         .map((name) => ({
           path: `properties.${name}`,
-          message: 'documents are not imported; declare the operations one by one',
+          message: 'only OpenAPI documents are imported',
         }))
+      return [...refused, ...documentProblems(given)]
     },
     toModel({ properties: given }: Body): Api {
       const model: Record<string, unknown> = {}
@@ -94,6 +108,16 @@ export function api(date: string): Version<Api> {
       },
     }),
   }
+}
+
+function documentProblems({ format, value }: Body['properties']): readonly Problem[] {
+  if (format === undefined && value === undefined) return []
+  if (!importFormats.some((known) => known === format?.toLowerCase())) {
+    const message = `expected ${importFormats.join(' or ')}: the document itself, OpenAPI 3`
+    return [{ path: 'properties.format', message }]
+  }
+  const found = readOpenApi(value ?? '')
+  return typeof found === 'string' ? [{ path: 'properties.value', message: found }] : []
 }
 
 /** Where it is called: a version that is a segment of the path stands behind it. */

@@ -1,0 +1,111 @@
+/** What a PUT brings along below its resource (`brings`), written in the PUT's transaction. */
+
+import { refuse } from '#kernel/error.ts'
+import { sameJson } from '#kernel/patch.ts'
+import { childOf } from '#kernel/resource-id.ts'
+import { stampSystemData } from '#kernel/system-data.ts'
+import { auditVersion, changesOf, recordActivity } from '../audit.ts'
+import { appendToFeed, type CompiledStoredType, isStored } from '../compiled-type.ts'
+import type { Brought } from '../declare/stored.ts'
+import { readRow, type StoredResource, writeRow } from '../document.ts'
+import { authorizationFailed } from '../grant.ts'
+import { askGuards } from '../guard.ts'
+import type { JsonBody, Write } from './write.ts'
+
+/** Rows below that are looked at, and may be replaced. */
+const rowsMax = 5000
+
+/** Did anything change? */
+export async function bringAlong(write: Write, body: JsonBody): Promise<boolean> {
+  const brought = write.compiled.stored.brings?.(body as never)
+  if (brought === undefined) return false
+  const compiled = write.deps.registry.byName(brought.type)
+  if (!isStored(compiled) || compiled.reconcile !== undefined) {
+    throw new Error(`${brought.type} cannot be brought along`)
+  }
+  await requireRights(write, compiled)
+  const rows = await write.tx.list({ type: compiled.key, under: write.id.key, limit: rowsMax })
+  const wanted = wantedOf(write, brought)
+  let changed = false
+  const before = new Map<string, StoredResource>()
+  for (const { key } of rows) {
+    const row = await write.tx.lock(key, 'change')
+    if (row === undefined) continue
+    const current = readRow(row)
+    const model = wanted.get(key)?.model
+    if (model !== undefined && sameJson(model, current.model)) {
+      wanted.delete(key)
+      continue
+    }
+    changed = true
+    before.set(key, current)
+    // First all go, so that no unique key of one that changes is in the way of another.
+    await write.tx.remove(key, row.etag)
+    if (model === undefined) await record(write, compiled, current, undefined)
+  }
+  for (const { id, model } of wanted.values()) {
+    const old = before.get(id.key)
+    const next: StoredResource = {
+      id: old?.id ?? id,
+      systemData: stampSystemData(old?.systemData, write.input.principal, write.now),
+      state: 'Succeeded',
+      model,
+      etag: write.deps.ids.uuid(),
+      generation: (old?.generation ?? 0) + 1,
+      deleting: false,
+    }
+    await write.tx.insert(writeRow(compiled, next))
+    await record(write, compiled, old, next)
+    changed = true
+  }
+  return changed
+}
+
+type Wanted = Map<string, { readonly id: StoredResource['id']; readonly model: unknown }>
+
+function wantedOf({ id }: Write, { type, items }: Brought): Wanted {
+  const word = type.slice(type.lastIndexOf('/') + 1)
+  return new Map(
+    items.map(({ name, model }) => {
+      const child = childOf(id, word, name)
+      return [child.key, { id: child, model }]
+    }),
+  )
+}
+
+async function requireRights(write: Write, compiled: CompiledStoredType): Promise<void> {
+  const { id, context, input, deps } = write
+  const { reader, words } = context
+  for (const action of [compiled.permissions.write, compiled.permissions.delete]) {
+    if (!(await context.may(action.slice(words.namespace.length + 1), id))) {
+      throw authorizationFailed({ action, scope: id }, input.principal)
+    }
+  }
+  // What is replaced may be removed: a lock below would forbid that.
+  const below = await write.tx.count({ type: compiled.key, under: id.key, limit: rowsMax })
+  if (below >= rowsMax) throw refuse.Conflict({ id: id.text })
+  if (below === 0) return
+  await askGuards(deps.guards, { id, type: compiled.stored.type, effect: 'delete', words, reader })
+}
+
+async function record(
+  write: Write,
+  compiled: CompiledStoredType,
+  before: StoredResource | undefined,
+  after: StoredResource | undefined,
+): Promise<void> {
+  const { deps, tx, now, initiator, route } = write
+  const target = after ?? before
+  if (target === undefined) return
+  await appendToFeed(tx, compiled, target.id.key)
+  const version = auditVersion(compiled, route.version)
+  const changes = changesOf(deps, { compiled, version, before, after })
+  await recordActivity(tx, {
+    at: now,
+    initiator,
+    action: compiled.permissions[after === undefined ? 'delete' : 'write'],
+    target: target.id,
+    status: 'Succeeded',
+    ...(changes === undefined ? {} : { changes }),
+  })
+}

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { stringify } from 'yaml'
+import { fc } from '../../../../../tests/property.ts'
+import {
+  authorization,
+  group,
+  json,
+  openInstallation,
+  refused,
+} from '../../../testing/installation.ts'
+import { writeOpenApi } from './export.ts'
+import { readOpenApi } from './import.ts'
+
+const version = { version: '2024-05-01' }
+const service = `${group}/providers/Vendor.ApiManagement/service/shop`
+const path = `${service}/apis/pets`
+
+const document = {
+  openapi: '3.0.3',
+  info: { title: 'Pets', description: 'Animals that are sold.', version: '1' },
+  servers: [{ url: 'https://pets.example/v1' }],
+  paths: {
+    '/pets': {
+      get: {
+        operationId: 'listPets',
+        summary: 'All pets',
+        parameters: [
+          { $ref: '#/components/parameters/limit' },
+          { name: 'X-Trace', in: 'header', schema: { type: 'string' } },
+        ],
+        responses: {
+          200: {
+            description: 'A page',
+            headers: { 'X-Next': { schema: { type: 'string' } } },
+            content: { 'application/json': { example: [{ name: 'Rex' }] } },
+          },
+          default: { description: 'An error' },
+        },
+      },
+      post: {
+        requestBody: {
+          description: 'The pet',
+          content: {
+            'application/x-www-form-urlencoded': {
+              schema: {
+                type: 'object',
+                required: ['name'],
+                properties: { name: { type: 'string' }, age: { type: 'integer' } },
+              },
+            },
+          },
+        },
+        responses: { 201: { description: 'Made' } },
+      },
+    },
+    '/pets/{petId}': {
+      parameters: [{ name: 'petId', in: 'path', required: true, schema: { type: 'integer' } }],
+      get: { operationId: 'onePet', responses: { 200: { description: 'One' } } },
+    },
+  },
+  components: {
+    parameters: {
+      limit: {
+        name: 'limit',
+        in: 'query',
+        description: 'At most',
+        schema: { type: 'integer', default: 20, enum: [20, 50] },
+      },
+    },
+  },
+}
+
+const imported = (value: string, extra: object = {}) => ({
+  properties: { path: 'pets', format: 'openapi+json', value, ...extra },
+})
+
+test('a document becomes an API with its operations, and its operations a document again', async () => {
+  await using t = await openInstallation()
+  const body = {
+    location: 'local',
+    properties: { publisherName: 'a', publisherEmail: 'a@b.example' },
+  }
+  await t.call('PUT', service, { ...body, sku: { name: 'Developer', capacity: 1 } }, version)
+  const made = await t.call('PUT', path, imported(JSON.stringify(document)), version)
+  assert.equal(made.status, 201)
+  const { displayName, description, serviceUrl } = json(made).properties
+  assert.deepEqual([displayName, serviceUrl], ['Pets', 'https://pets.example/v1'])
+  assert.equal(description, 'Animals that are sold.')
+  const list = json(await t.call('GET', `${path}/operations`, undefined, version)).value
+  assert.deepEqual(
+    list.map((one: { name: string }) => one.name),
+    ['listPets', 'onePet', 'post-pets'],
+  )
+  const { properties: listPets } = list[0]
+  assert.deepEqual(listPets.request.queryParameters, [
+    {
+      name: 'limit',
+      type: 'integer',
+      description: 'At most',
+      defaultValue: '20',
+      values: ['20', '50'],
+    },
+  ])
+  assert.equal(listPets.responses.length, 1)
+  assert.equal(list[1].properties.templateParameters[0].name, 'petId')
+  assert.equal(list[2].properties.request.representations[0].formParameters[0].required, true)
+  // The same again changes nothing; one that lacks an operation takes it away.
+  const again = await t.call('PUT', path, imported(JSON.stringify(document)), version)
+  assert.equal(again.status, 200)
+  const one = `${path}/operations/listPets`
+  const before = await t.call('GET', one, undefined, version)
+  const fewer = { ...document, paths: { '/pets': { get: document.paths['/pets'].get } } }
+  await t.call('PUT', path, imported(stringify(fewer), { format: 'openapi' }), version)
+  assert.equal((await t.call('GET', one, undefined, version)).etag, before.etag)
+  await refused(
+    t.call('GET', `${path}/operations/onePet`, undefined, version),
+    'ResourceNotFound',
+    404,
+  )
+  const out = json(
+    await t.call('GET', `${path}?export=true&format=openapi%2Bjson`, undefined, version),
+  )
+  assert.equal(out.format, 'openapi+json')
+  assert.deepEqual(out.value.paths['/pets'].get.parameters[0].schema, {
+    type: 'integer',
+    default: 20,
+    enum: [20, 50],
+  })
+  const linked = `${path}?export=true&format=openapi-link`
+  const { link } = json(await t.call('GET', linked, undefined, version)).value
+  assert.deepEqual(await (await fetch(link)).json(), out.value)
+})
+
+test('a document that cannot be taken, and a lock on what it would replace, change nothing', async () => {
+  await using t = await openInstallation()
+  const wrong: readonly (readonly [object, RegExp])[] = [
+    [imported('{'), /JSON nor as YAML/],
+    [imported('{"swagger":"2.0"}'), /version 3/],
+    [imported(JSON.stringify(document), { format: 'wsdl' }), /expected openapi or openapi/],
+    [imported('a: &a [*a,*a]\nb: [*a,*a]', { format: 'openapi' }), /JSON nor as YAML|version 3/],
+  ]
+  const body = {
+    location: 'local',
+    properties: { publisherName: 'a', publisherEmail: 'a@b.example' },
+  }
+  await t.call('PUT', service, { ...body, sku: { name: 'Developer', capacity: 1 } }, version)
+  for (const [given, message] of wrong)
+    await assert.rejects(t.call('PUT', path, given, version), message)
+  await t.call('PUT', path, imported(JSON.stringify(document)), version)
+  const lock = `${path}/operations/onePet/${authorization}/locks/keep`
+  await t.call('PUT', lock, { properties: { level: 'CanNotDelete' } }, { version: '2016-09-01' })
+  const empty = imported(JSON.stringify({ ...document, paths: {} }))
+  await refused(t.call('PUT', path, empty, version), 'ScopeLocked', 409)
+  assert.equal((await t.call('GET', `${path}/operations/listPets`, undefined, version)).status, 200)
+})
+
+const word = fc.stringMatching(/^[a-z]{1,6}$/)
+const documents = fc.dictionary(
+  fc.tuple(word, fc.option(word, { nil: undefined })).map(([first, name]) => {
+    return name === undefined ? `/${first}` : `/${first}/{${name}}`
+  }),
+  fc.dictionary(
+    fc.constantFrom('get', 'put', 'post', 'delete', 'patch'),
+    fc.record({
+      operationId: word,
+      parameters: fc.uniqueArray(
+        fc.record({
+          name: word,
+          in: fc.constantFrom('query', 'header'),
+          required: fc.boolean(),
+          schema: fc.record({ type: fc.constantFrom('string', 'integer', 'boolean') }),
+        }),
+        { maxLength: 3, selector: (one) => `${one.in} ${one.name}` },
+      ),
+      responses: fc.dictionary(
+        fc.constantFrom('200', '201', '404'),
+        fc.record({ description: word }),
+        { minKeys: 1 },
+      ),
+    }),
+    { maxKeys: 3 },
+  ),
+  { maxKeys: 5 },
+)
+
+test('what is written is read as it was', () => {
+  fc.assert(
+    fc.property(documents, (paths) => {
+      const first = readOpenApi(JSON.stringify({ openapi: '3.1.0', info: { title: 'a' }, paths }))
+      assert.ok(typeof first !== 'string')
+      const api = { path: 'a', apiRevision: '1', subscriptionRequired: true, type: 'http' } as const
+      const again = readOpenApi(JSON.stringify(writeOpenApi(api, 'a', first.operations)))
+      assert.ok(typeof again !== 'string')
+      assert.deepEqual(again.operations, first.operations)
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('no text ends the reader', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.json(),
+        fc.json().map((text) => `{"openapi":"3.0.0","paths":${text}}`),
+      ),
+      (text) => {
+        readOpenApi(text)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
