@@ -148,6 +148,8 @@ test('files that do not belong together are refused at the start', (t) => {
   const make = () => createAuthority('x', { names: ['localhost'], now: Date.now(), days: 2 })
   writeFileSync(join(folder, 'a.pem'), make().certificate)
   writeFileSync(join(folder, 'b.key'), make().key)
+  writeFileSync(join(folder, 'empty'), '')
+  writeFileSync(join(folder, 'long'), `${make().certificate}${'x'.repeat(70_000)}`)
   assert.throws(
     () =>
       openFileCertificates({
@@ -157,4 +159,12 @@ test('files that do not belong together are refused at the start', (t) => {
       }),
     /key values mismatch/,
   )
+  for (const [certificate, key, expected] of [
+    ['empty', 'b.key', /empty is empty/],
+    ['a.pem', 'empty', /empty is empty/],
+    ['long', 'b.key', /at most 65536/],
+  ] as const) {
+    const files = { certificate: join(folder, certificate), key: join(folder, key), log: silentLog }
+    assert.throws(() => openFileCertificates(files), expected)
+  }
 })

@@ -9,6 +9,7 @@ import {
   mkdirSync,
   readFileSync,
   renameSync,
+  statSync,
   unwatchFile,
   watchFile,
   writeFileSync,
@@ -142,14 +143,28 @@ export function openFileCertificates(options: {
 }
 
 function readFiles(certificate: string, key: string): KeyPair {
-  const pair = { certificate: readFileSync(certificate, 'utf8'), key: readFileSync(key, 'utf8') }
+  const pair = { certificate: readText(certificate), key: readText(key) }
   checkPair(pair)
   return pair
+}
+
+/** A chain longer than this does not fit into what clients take of a handshake. */
+const bytesMax = 65_536
+
+function readText(file: string): string {
+  const { size } = statSync(file)
+  // An empty text would count as "none given": the listener would take it, and every handshake would fail.
+  if (size === 0) throw new Error(`${file} is empty`)
+  if (size > bytesMax) throw new Error(`${file} has ${size} bytes; at most ${bytesMax} are read`)
+  return readFileSync(file, 'utf8')
 }
 
 /** Throws where they do not belong together. */
 function checkPair({ certificate, key }: KeyPair): void {
   createSecureContext({ cert: certificate, key })
+  if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))) {
+    throw new Error('the key is not the one of the certificate')
+  }
 }
 
 /** Undefined where there is none, or none that is whole. */

@@ -201,6 +201,18 @@ test('children that stand in the body of their parent are read by their ids', as
   assert.equal((await call('PUT', container, { properties: {} }, options)).status, 201)
 })
 
+test('what a child type hides is hidden where the child comes in the body of its parent', async () => {
+  await using started = await startDeployments({ generic: true })
+  const vault = `${group}/providers/Vendor.KeyVault/vaults/v`
+  const secrets = [{ name: 's', properties: { value: 'hush', contentType: 'text' } }]
+  await started.call('PUT', vault, { properties: { secrets } }, options)
+  for (const path of [vault, `${vault}/secrets/s`]) {
+    const shown = JSON.stringify(json(await started.call('GET', path, undefined, options)))
+    assert.match(shown, /contentType/)
+    assert.doesNotMatch(shown, /hush/)
+  }
+})
+
 test('what is computed for a body has a bound, however long its lists and its id are', async () => {
   await using started = await startDeployments({ generic: true })
   const { call } = started

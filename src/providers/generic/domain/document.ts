@@ -37,13 +37,24 @@ export function shortType(fullType: string): string {
 
 /** What is kept of a body: no envelope, no secret, nothing that the plane says itself. */
 export function keptBody(body: JsonObject, type: string): JsonObject {
-  const hidden = (hiddenProperties[shortType(type).toLowerCase()] ?? []).map((path) =>
-    path.toLowerCase().split('.'),
-  )
+  const hidden = hiddenPaths(shortType(type).toLowerCase())
   const kept = Object.entries(body).filter(
     ([name]) => !notKept.has(name.toLowerCase()) && !name.startsWith(ownMark),
   )
   return withoutOwn(withoutSecrets(Object.fromEntries(kept), hidden) as JsonObject)
+}
+
+/** What a type hides, and what its child types hide of children that come in the lists of its body. */
+function hiddenPaths(type: string): readonly (readonly string[])[] {
+  return Object.entries(hiddenProperties).flatMap(([one, paths]) => {
+    if (one !== type && !one.startsWith(`${type}/`)) return []
+    const lists = one
+      .slice(type.length + 1)
+      .split('/')
+      .filter((list) => list !== '')
+    const below = lists.flatMap((list) => ['properties', list])
+    return paths.map((path) => [...below, ...path.toLowerCase().split('.')])
+  })
 }
 
 /** In front of the names of what `prepare` puts into a body. No template gives such a name a meaning. */

@@ -36,8 +36,12 @@ function at(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((one, name) => (isJsonObject(one) ? one[name] : undefined), value)
 }
 
-function cell(value: unknown): string {
+/** What a spreadsheet program would run as a formula. A plain number is none. */
+const formula = /^[=+\-@\t\r](?!\d+(?:\.\d+)?$)/
+
+/** A text that looks like a formula begins with an apostrophe: whoever wrote a transaction runs nothing where the file is opened. */
+export function cell(value: unknown): string {
   if (value === undefined || value === null) return ''
-  const text = String(value)
+  const text = typeof value === 'string' && formula.test(value) ? `'${value}` : String(value)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
