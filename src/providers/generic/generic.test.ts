@@ -126,7 +126,7 @@ test('rights are asked by the name of the type, and versions are dates', async (
   assert.equal((await refusalOf(() => started.call('PUT', odd, body, options))).status, 404)
   const deny = `${group}/providers/Vendor.Authorization/denyAssignments/d`
   const withheld = await refusalOf(() => started.call('PUT', deny, body, options))
-  assert.equal(withheld.code, 'InvalidResourceType', 'nobody is to rely on what refuses nothing')
+  assert.equal(withheld.code, 'MethodNotAllowed', 'nobody is to rely on what refuses nothing')
 })
 
 test('the route says that the type is generic, and counts all of them as one', async () => {

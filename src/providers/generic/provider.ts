@@ -15,12 +15,6 @@ const namespaceForm = /^[A-Za-z][A-Za-z0-9]{0,62}(\.[A-Za-z][A-Za-z0-9]{0,62}){1
 const wordForm = /^[A-Za-z][A-Za-z0-9._-]{0,79}$/
 const wordsMax = 10
 
-/**
- * Types whose documents would make believe that something is refused: whoever wrote one would rely on it. Without the
- * first word of the namespace, in lower case.
- */
-const withheld = new Set(['authorization/denyassignments', 'authorization/roleassignments'])
-
 /** Of types that are listed though they have no version: those of the table. */
 const listedVersion = '2025-01-01'
 
@@ -64,8 +58,6 @@ export function genericProvider(deps: GenericDependencies): Provider {
     unserved(namespace, types) {
       if (!namespaceForm.test(namespace) || types.length > wordsMax) return undefined
       if (!types.every((one) => wordForm.test(one))) return undefined
-      const short = `${namespace.slice(namespace.indexOf('.') + 1)}/${types.join('/')}`
-      if (withheld.has(short.toLowerCase())) return undefined
       return genericType(shared, `${namespace}/${types.join('/')}`)
     },
   }
