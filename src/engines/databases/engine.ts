@@ -311,6 +311,37 @@ export interface ObservedDatabase {
 
 export const observedTablesMax = 100
 
+/** What has come of one table. */
+export interface ReportedTable {
+  readonly name: string
+  readonly rows: number
+  /** Of its rows on the wire. */
+  readonly bytes: number
+  readonly milliseconds: number
+}
+
+/** What has come of one database; whole once it is at an end. */
+export interface DatabaseReport {
+  readonly name: string
+  readonly outcome: DatabasePhase
+  readonly attempts: number
+  readonly startedAt: number | undefined
+  readonly endedAt: number | undefined
+  readonly bytesCopied: number
+  /** Row changes made at the target after the copy. */
+  readonly appliedChanges: number
+  readonly pauseMilliseconds: number | undefined
+  readonly verified: ObservedDatabase['verified']
+  /** What did not come along, and why. */
+  readonly leftOut: readonly string[]
+  readonly message: string
+  /** The largest first; of the migration at most `reportedTablesMax`. */
+  readonly tables: readonly ReportedTable[]
+  readonly tablesNotShown: number
+}
+
+export const reportedTablesMax = 2000
+
 /** A trace on a server that could not be removed yet; the worker tries again. */
 export interface PendingCleanUp {
   readonly side: 'source' | 'target'
@@ -387,11 +418,21 @@ export interface DatabaseEngine extends AsyncDisposable {
   /** What is known of it, without asking the servers. A migration never heard of is `none`, no error. */
   observe(migration: string): Promise<ObservedMigration>
 
+  /** What has come of it, database by database, without asking the servers. Empty for one never heard of. */
+  report(migration: string): Promise<readonly DatabaseReport[]>
+
   /**
    * Asks the worker to end the online phase of these databases, now or as soon as each has reached it. Those
    * at an end are left alone. `absent` for a migration never run; `refused` for an offline one (603114).
    */
   cutover(migration: string, databases: readonly string[]): Promise<void>
+
+  /**
+   * Asks the worker to carry over what was altered at the source of these databases since they were copied: columns,
+   * defaults, constraints, indexes, tables and partitions with their rows, sequences, functions. What cannot be carried
+   * over goes on to hold the cutover. Those at an end are left alone. Errors as `cutover`.
+   */
+  catchUp(migration: string, databases: readonly string[]): Promise<void>
 
   /**
    * Asks the worker to end these databases wherever they are and to leave the source as it was. A database

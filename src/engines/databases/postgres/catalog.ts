@@ -25,6 +25,8 @@ export interface SourceTable {
   readonly hasKey: boolean
   /** `d`, `n`, `f` or `i`. */
   readonly identity: string
+  /** What a TRUNCATE or a rewrite changes, and an ALTER of columns. */
+  readonly version: string
 }
 
 interface TableRow {
@@ -40,7 +42,17 @@ interface TableRow {
   readonly by_name: readonly string[] | null
   readonly safe: boolean | null
   readonly condition: string | null
+  readonly version: string
 }
+
+/**
+ * Rows as a snapshot sees them can be read while this stays the same. Read from the catalogs' rows, so that it is the
+ * snapshot's own in a snapshot.
+ */
+const version = `c.relfilenode || ' ' || c.relname || ' ' || c.relnamespace || ' ' || coalesce((
+    SELECT pg_catalog.md5(pg_catalog.string_agg(
+      pg_catalog.concat_ws(' ', v.attnum, v.attname, v.atttypid, v.atttypmod, v.attisdropped, v.attgenerated), ',' ORDER BY v.attnum))
+    FROM pg_catalog.pg_attribute v WHERE v.attrelid = c.oid AND v.attnum > 0), '')`
 
 /**
  * Binary forms are taken for built-in base types and ranges that can be sent, and for enums (sent as text).
@@ -67,7 +79,7 @@ SELECT c.oid, n.nspname AS schema, c.relname AS table,
   EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisvalid AND i.indimmediate
     AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END) AS has_key,
   a.columns, a.by_name, a.safe,
-  x.condition
+  x.condition, ${version} AS version
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass
@@ -105,7 +117,46 @@ export async function readTables(session: Session): Promise<readonly SourceTable
     identityMissing: row.identity === 'n' || (row.identity !== 'f' && !row.has_key),
     hasKey: row.has_key,
     identity: row.identity,
+    version: row.version,
   }))
+}
+
+/** Those whose rows as they were when `tables` was read can be read no more, or not with certainty. */
+export async function alteredTables(
+  session: Session,
+  tables: readonly SourceTable[],
+): Promise<readonly SourceTable[]> {
+  const rows = await session.rows<{ oid: string; version: string }>(
+    `SELECT c.oid, ${version} AS version FROM pg_catalog.pg_class c WHERE c.oid = ANY ($1::pg_catalog.oid[])`,
+    [tables.map(({ oid }) => oid)],
+  )
+  const now = new Map(rows.map((row) => [Number(row.oid), row.version]))
+  return tables.filter((table) => now.get(table.oid) !== table.version)
+}
+
+/** Those of them that are there still, as they are called now; quoted. */
+export async function currentNames(
+  session: Session,
+  tables: readonly SourceTable[],
+): Promise<readonly string[]> {
+  const rows = await session.rows<{ schema: string; name: string }>(
+    `SELECT n.nspname AS schema, c.relname AS name FROM pg_catalog.pg_class c
+     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind = 'r' AND (c.oid = ANY ($1::pg_catalog.oid[]) OR pg_catalog.format('%s.%s', n.nspname, c.relname) = ANY ($2))`,
+    [tables.map(({ oid }) => oid), tables.map(({ schema, table }) => `${schema}.${table}`)],
+  )
+  return rows.map(({ schema, name }) => `${quoteName(schema)}.${quoteName(name)}`)
+}
+
+/** Those that are there as they were but for their rows. */
+export async function unalteredShape(
+  session: Session,
+  tables: readonly SourceTable[],
+): Promise<readonly SourceTable[]> {
+  if (tables.length === 0) return []
+  const now = new Map((await readTables(session)).map((table) => [table.oid, table.version]))
+  const shape = (version: string | undefined): string | undefined => version?.replace(/^\d+ /, '')
+  return tables.filter(({ oid, version: before }) => shape(now.get(oid)) === shape(before))
 }
 
 interface SequenceName {

@@ -22,7 +22,7 @@ import {
 import { unfence } from './fence.ts'
 import { objectName, objectNames, ownershipComment, sessionName } from './names.ts'
 import { dropPublication, dropSlot, dropSubscription, restoreIdentities } from './replication.ts'
-import { dropDump } from './schema.ts'
+import { dropDumps } from './schema.ts'
 import { dropRecordedStructures } from './structure.ts'
 import { dropMadeDatabase, releaseTargetDatabase } from './target-database.ts'
 import { wakeTriggers } from './triggers.ts'
@@ -40,7 +40,7 @@ export async function cleanUpDatabase(
   task: DatabaseTask,
   drop: boolean,
 ): Promise<readonly PendingCleanUp[]> {
-  dropDump(task)
+  dropDumps(task)
   dropRecordedStructures(task)
   // The target database is made before anything else, and written down before that: nothing is there yet.
   if (!task.record.made) return []

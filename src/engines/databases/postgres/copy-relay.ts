@@ -33,7 +33,10 @@ export async function relayCopy(relay: Relay): Promise<number> {
   // A lost connection is told to the active query of its own session only; the other must be woken.
   relay.target.client.query(into)
   relay.source.client.query(out)
+  /** What the other side fails of afterwards is that it was woken. */
+  let first: unknown
   const other = (session: Session) => (error: unknown) => {
+    first ??= error
     // `stream` is the connection's socket: ending it is what wakes the other side's query.
     streamOf(session)?.destroy(error instanceof Error ? error : undefined)
     throw error
@@ -42,10 +45,7 @@ export async function relayCopy(relay: Relay): Promise<number> {
     Promise.race([into.done, out.failed]).catch(other(relay.source)),
     out.done.catch(other(relay.target)),
   ]).then((outcomes) => {
-    const failure = into.failure ?? out.failure
-    if (failure !== undefined) throw failure
-    const refused = outcomes.find((outcome) => outcome.status === 'rejected')
-    if (refused !== undefined) throw refused.reason
+    if (outcomes.some(({ status }) => status === 'rejected')) throw first
     return [into.rows]
   })
   return copied ?? 0

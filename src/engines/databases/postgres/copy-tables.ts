@@ -4,10 +4,10 @@
  */
 
 import type { Clock } from '#kernel/ports.ts'
-import type { ObservedTable } from '../engine.ts'
+import type { ObservedTable, ReportedTable } from '../engine.ts'
 import { DatabaseEngineError, observedTablesMax } from '../engine.ts'
-import type { SourceTable } from './catalog.ts'
-import { isTransient, quoteText, type Session } from './connect.ts'
+import { alteredTables, type SourceTable } from './catalog.ts'
+import { codeOf, isTransient, quoteText, type Session } from './connect.ts'
 import { relayCopy } from './copy-relay.ts'
 import { type DatabaseTask, openSource, openTarget, tell } from './database-task.ts'
 
@@ -20,6 +20,8 @@ interface CopyPlan {
   readonly encoding: string
   /** The source finds rows by a range of places without reading the whole table (version 14). */
   readonly pieces: boolean
+  /** Processes of the source's server that were ended so that somebody else comes through. */
+  readonly ended: ReadonlySet<number>
 }
 
 /** A table, or a range of its pages. */
@@ -37,7 +39,7 @@ const piecesPerPair = 4
 function partsOf(plan: CopyPlan, pairs: number): readonly Part[] {
   return plan.tables
     .flatMap((table): readonly Part[] => {
-      // A table without pages has no rows in any snapshot: the lock keeps it from being emptied.
+      // A table without pages has no rows in any snapshot; one that was emptied meanwhile is found afterwards.
       if (table.pages === 0) return []
       const whole: Part = { table, range: undefined, bytes: table.bytes }
       if (!plan.pieces || pairs === 1 || table.bytes < 2 * pieceBytesMin) return [whole]
@@ -164,6 +166,22 @@ export class CopyProgress {
     progress.endedAt = this.clock.now()
   }
 
+  /** What was copied of it is of no use. */
+  again(table: SourceTable): void {
+    const progress = this.at(table)
+    progress.state = 'loading'
+    progress.message = 'It was altered while it was copied, and is copied anew.'
+    progress.partsLeft = 1
+    progress.bytesCopied = 0
+    progress.rows = 0
+  }
+
+  /** A part of it was given up so that somebody else comes through; the rest of its bytes stay counted. */
+  takeBack(table: SourceTable, bytes: number): void {
+    this.at(table).bytesCopied -= bytes
+    this.bytes -= bytes
+  }
+
   /** Puts itself into the task's record. */
   report(task: DatabaseTask): void {
     const all = [...this.tables.values()]
@@ -192,6 +210,16 @@ export class CopyProgress {
     })
   }
 
+  /** All of them, the largest first. */
+  copied(): readonly ReportedTable[] {
+    return [...this.tables.values()].map(({ table, rows, bytesCopied, startedAt, endedAt }) => ({
+      name: `${table.schema}.${table.table}`,
+      rows,
+      bytes: bytesCopied,
+      milliseconds: Math.max(0, endedAt - startedAt),
+    }))
+  }
+
   private observed(progress: TableProgress): ObservedTable {
     const { table, state, bytesCopied, rows, startedAt, endedAt, message } = progress
     const until = endedAt === 0 ? this.clock.now() : endedAt
@@ -214,29 +242,50 @@ export class CopyProgress {
   }
 }
 
-/** Copies every row the snapshot sees. The first failure ends all; its table is marked `errored`. */
+/** A lock that is waited for holds up all that comes behind it: rather often than long. */
+const lockMilliseconds = 500
+const lockPauseMilliseconds = 200
+const savepoint = 'part'
+
+/**
+ * Copies every row the snapshot sees. The first failure ends all; its table is marked `errored`. No table of the source
+ * is locked for longer than one of its parts is read, and not that long where somebody waits (`give-way.ts`).
+ */
 export async function copyTables(
   task: DatabaseTask,
   plan: CopyPlan,
   progress: CopyProgress,
-): Promise<void> {
+): Promise<readonly SourceTable[]> {
   const pairs = Math.max(1, task.spec.tablesAtOnce)
   const queue = [...partsOf(plan, pairs)]
   progress.plan(queue)
   progress.report(task)
   const failed = new AbortController()
+  /** Tables that could not be read as they were, and what the server said. */
+  const unread = new Map<SourceTable, unknown>()
   const work = async (): Promise<void> => {
-    if (queue.length === 0) return
-    await using source = await openSource(task)
-    await using target = await openTarget(task)
-    await source.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    await source.run(`SET TRANSACTION SNAPSHOT ${quoteText(plan.snapshot)}`)
-    // Everything is flushed by the first durable commit after the copy; see `finishing` and the subscription.
-    await target.run('SET synchronous_commit = off')
-    for (let part = queue.shift(); part !== undefined; part = queue.shift()) {
-      task.signal.throwIfAborted()
-      if (failed.signal.aborted) return
-      await copyPart({ source, target, part, plan, progress })
+    let pair: Pair | undefined
+    try {
+      for (let part = queue.shift(); part !== undefined; part = queue.shift()) {
+        task.signal.throwIfAborted()
+        if (failed.signal.aborted) return
+        if (unread.has(part.table)) continue
+        pair ??= await openPair(task, plan)
+        const outcome = await copyPart({ ...pair, part, plan, progress })
+        if (outcome === 'copied') continue
+        // After a failure neither session is in step with the other.
+        await closePair(pair)
+        pair = undefined
+        if (outcome === 'yielded') {
+          queue.push(part)
+          tell(task, { message: `Waiting for a moment in which nobody alters ${part.table.name}.` })
+          await new Promise((done) => setTimeout(done, lockPauseMilliseconds))
+        } else {
+          unread.set(part.table, outcome.error)
+        }
+      }
+    } finally {
+      if (pair !== undefined) await closePair(pair)
     }
   }
   const outcomes = await Promise.allSettled(
@@ -252,31 +301,112 @@ export async function copyTables(
   progress.report(task)
   task.signal.throwIfAborted()
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  await using source = await openSource(task)
+  const altered = await alteredTables(source, plan.tables)
+  for (const [table, error] of unread) if (!altered.includes(table)) throw error
+  for (const table of altered) progress.again(table)
+  return altered
 }
 
-interface PartCopy {
+interface Pair {
   readonly source: Session
   readonly target: Session
+  /** Of the source's server. */
+  readonly pid: number
+}
+
+async function openPair(task: DatabaseTask, plan: CopyPlan): Promise<Pair> {
+  await using opening = new AsyncDisposableStack()
+  const source = opening.use(await openSource(task))
+  const target = opening.use(await openTarget(task))
+  await source.run(
+    `SET lock_timeout = ${lockMilliseconds}; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`,
+  )
+  await source.run(`SET TRANSACTION SNAPSHOT ${quoteText(plan.snapshot)}`)
+  await source.run(`SAVEPOINT ${savepoint}`)
+  // Everything is flushed by the first durable commit after the copy; see `finishing` and the subscription.
+  await target.run('SET synchronous_commit = off')
+  const pid = Number(await source.value('SELECT pg_catalog.pg_backend_pid()'))
+  opening.move()
+  return { source, target, pid }
+}
+
+async function closePair({ source, target }: Pair): Promise<void> {
+  await source[Symbol.asyncDispose]()
+  await target[Symbol.asyncDispose]()
+}
+
+interface PartCopy extends Pair {
   readonly part: Part
   readonly plan: CopyPlan
   readonly progress: CopyProgress
 }
 
-async function copyPart({ source, target, part, plan, progress }: PartCopy): Promise<void> {
+/** A lock that is not given, and a statement ended so that somebody else comes through. */
+const yielded: ReadonlySet<string> = new Set(['55P03', '57014'])
+/** What a server says of a table, a column or a schema that is gone. */
+const gone: ReadonlySet<string> = new Set(['42P01', '42703', '3F000', 'XX000', '42809'])
+
+async function copyPart({ source, target, pid, part, plan, progress }: PartCopy) {
   const { table } = part
   progress.begin(table)
+  let bytes = 0
+  let rows: number
   try {
-    const rows = await relayCopy({
+    await target.run('BEGIN')
+    rows = await relayCopy({
       source,
       target,
       ...statementsOf(part, plan),
-      onBytes: (bytes) => progress.add(table, bytes),
+      onBytes: (more) => {
+        bytes += more
+        progress.add(table, more)
+      },
     })
-    progress.end(table, rows)
+    // The lock goes with it. Before the rows are there for good: what fails here is read again.
+    await source.run(`ROLLBACK TO SAVEPOINT ${savepoint}`)
   } catch (error) {
+    const code = codeOf(error) ?? ''
+    const hasYielded = yielded.has(code) || plan.ended.has(pid)
+    if (hasYielded || gone.has(code)) {
+      progress.takeBack(table, bytes)
+      return hasYielded ? 'yielded' : { error }
+    }
     const message = error instanceof Error ? error.message : String(error)
     progress.fail(table, message)
     if (isTransient(error)) throw error
     throw new DatabaseEngineError('refused', `${table.name}: ${message}`, { cause: error })
   }
+  await target.run('COMMIT')
+  progress.end(table, rows)
+  return 'copied'
+}
+
+/** Rows of one table as they are now, in place of what the target has of it. */
+export async function copyAnew(
+  task: DatabaseTask,
+  table: SourceTable,
+  encoding: string,
+  progress: CopyProgress,
+): Promise<void> {
+  await using source = await openSource(task)
+  await using target = await openTarget(task)
+  await target.run(`BEGIN; TRUNCATE ONLY ${table.name}`)
+  const plan: CopyPlan = {
+    tables: [table],
+    snapshot: '',
+    binary: false,
+    encoding,
+    pieces: false,
+    ended: new Set(),
+  }
+  const part: Part = { table, range: undefined, bytes: table.bytes }
+  const rows = await relayCopy({
+    source,
+    target,
+    ...statementsOf(part, plan),
+    onBytes: (bytes) => progress.add(table, bytes),
+  })
+  await target.run('COMMIT')
+  progress.end(table, rows)
 }

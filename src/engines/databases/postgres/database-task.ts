@@ -27,6 +27,8 @@ export interface DatabaseTask {
   save(): void
   /** True when `cutover` was asked for. */
   cutoverAsked(): boolean
+  /** How often `catchUp` was asked for. */
+  catchUpAsked(): number
   /** Called at each boundary with its name, so that tests can stop there. */
   onBoundary(name: string): void
 }

@@ -4,9 +4,9 @@
  */
 
 import { DatabaseEngineError } from '../engine.ts'
-import { readTables, type SourceTable } from './catalog.ts'
-import { majorOf, type Session } from './connect.ts'
-import { CopyProgress, copyTables } from './copy-tables.ts'
+import { currentNames, readTables, type SourceTable, unalteredShape } from './catalog.ts'
+import { codeOf, majorOf, type Session } from './connect.ts'
+import { CopyProgress, copyAnew, copyTables } from './copy-tables.ts'
 import {
   type DatabaseTask,
   enter,
@@ -16,21 +16,31 @@ import {
   openTargetServer,
   tell,
 } from './database-task.ts'
+import { giveWay } from './give-way.ts'
 import { copyLargeObjects } from './large-objects.ts'
+import { toBeCaughtUp } from './record.ts'
 import {
   createPublication,
   createSlot,
   createSubscription,
   enableSubscription,
   exportSnapshot,
-  lockTables,
   openTransactions,
+  publish,
   type Snapshot,
   setIdentities,
   sourceCounts,
   targetCounts,
 } from './replication.ts'
-import { dropDump, dumpSchema, missingRoles, restoreSchema } from './schema.ts'
+import { recordCopied } from './report.ts'
+import {
+  dropDump,
+  dumpSchema,
+  isForeignKey,
+  listOfDump,
+  missingRoles,
+  restoreSchema,
+} from './schema.ts'
 import { recordStructure } from './structure.ts'
 import { makeTargetDatabase } from './target-database.ts'
 import { hindranceOfTarget } from './target-reaches-source.ts'
@@ -49,6 +59,7 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   const server = sessions.use(await openTargetServer(task))
   const lacking = await missingRoles(source, server)
   task.record.owners = lacking.length === 0
+  task.record.setAside = await leftBehind(source, lacking)
   const sourceMajor = await majorOf(source)
   const targetMajor = await majorOf(server)
   requireClient(task, sourceMajor)
@@ -63,18 +74,19 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
     await requireReach(task, inside)
   }
   const snapshot = sessions.use(await takeSnapshot(task, source))
-  const tables = await lockedTables(task, sessions, snapshot)
+  const { ended } = sessions.use(giveWay(task))
+  const tables = await tablesOf(task, snapshot)
 
   enter(task, 'schema', schemaMessage(lacking))
-  await dumpSchema(task, snapshot.name)
-  await restoreSchema(task, 'pre-data')
+  await dumpSchema(task, 'copied', snapshot.name)
+  await restoreSchema(task, { of: 'copied', section: 'pre-data' })
 
   enter(task, 'copying', `Copying ${tables.length} tables.`)
   const progress = new CopyProgress(task.clock, tables)
   const ticker = setInterval(() => progress.report(task), progressMilliseconds)
   sessions.defer(() => clearInterval(ticker))
   const encoding = (await source.value('SHOW server_encoding')) ?? 'UTF8'
-  await copyTables(
+  const altered = await copyTables(
     task,
     {
       tables,
@@ -82,15 +94,22 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
       binary: sourceMajor === targetMajor && encoding === 'UTF8',
       encoding,
       pieces: sourceMajor >= 14,
+      ended,
     },
     progress,
   )
   await copyObjects(task, snapshot.name)
+  if (online) await setAside(task, source, altered)
+  // What was altered in its structure is the comparison's to find, as everywhere in an offline copy.
+  else
+    for (const table of await unalteredShape(source, altered))
+      await copyAnew(task, table, encoding, progress)
   clearInterval(ticker)
+  recordCopied(task, progress.copied())
 
   enter(task, 'indexing', 'Building indexes and constraints.')
-  await restoreSchema(task, 'post-data')
-  dropDump(task)
+  await restoreSchema(task, { of: 'copied', section: 'post-data', lines: linesToRestore(task) })
+  dropDump(task, 'copied', { keepList: online })
   if (online) await silence(task)
   await recordStructure(task, 'target')
   if (online) await startReplicating(task, source, targetMajor)
@@ -110,6 +129,24 @@ function requireClient(task: DatabaseTask, sourceMajor: number): void {
     `The source is of version ${sourceMajor}, and the client programs found (${task.programs.folder}) are of version ${task.programs.version}: install those of version ${sourceMajor} or later.`,
     { number: 603400 },
   )
+}
+
+/** What a copy does not take along on purpose. */
+async function leftBehind(source: Session, lacking: readonly string[]): Promise<readonly string[]> {
+  const rows = await source.rows<{ what: string }>(
+    `SELECT 'the publication ' || pubname AS what FROM pg_catalog.pg_publication WHERE pubname !~ '^mig_'
+     UNION ALL
+     SELECT 'the subscription ' || s.subname FROM pg_catalog.pg_subscription s
+     JOIN pg_catalog.pg_database d ON d.oid = s.subdbid WHERE d.datname = pg_catalog.current_database()
+     ORDER BY 1 LIMIT 20`,
+  )
+  const why = 'a copy is no part of the replication of its source'
+  return [
+    ...rows.map(({ what }) => `${what} (${why})`),
+    ...(lacking.length === 0
+      ? []
+      : [`owners and grants (the target lacks, or may not act as, ${lacking.join(', ')})`]),
+  ]
 }
 
 function schemaMessage(lacking: readonly string[]): string {
@@ -170,23 +207,42 @@ async function slotOf(task: DatabaseTask, source: Session): Promise<Snapshot> {
   }
 }
 
-/** What the snapshot sees, kept from change by a session that holds locks until the copy is done. */
-async function lockedTables(
-  task: DatabaseTask,
-  sessions: AsyncDisposableStack,
-  snapshot: Snapshot,
-) {
-  const reader = await openSource(task)
-  const tables = await (async () => {
-    await using _ = reader
-    await reader.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+/** What the snapshot sees. Sizes are asked under a lock on each table, which is not waited for long. */
+async function tablesOf(task: DatabaseTask, snapshot: Snapshot): Promise<readonly SourceTable[]> {
+  for (;;) {
+    await using reader = await openSource(task)
+    await reader.run(
+      `SET lock_timeout = ${waitMilliseconds}; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`,
+    )
     await reader.run(`SET TRANSACTION SNAPSHOT '${snapshot.name}'`)
-    // Awaited here: the session ends with this block.
-    return await readTables(reader)
-  })()
-  const holder = sessions.use(await openSource(task))
-  await lockTables(holder, snapshot.name, tables)
-  return tables
+    try {
+      return await readTables(reader)
+    } catch (error) {
+      if (codeOf(error) !== '55P03') throw error
+      tell(task, { message: 'Waiting for a moment in which nobody alters a table.' })
+    }
+    await new Promise((done) => setTimeout(done, waitMilliseconds))
+  }
+}
+
+/** Tables that were altered while they were copied are no part of the first subscription: see `catch-up.ts`. */
+async function setAside(
+  task: DatabaseTask,
+  source: Session,
+  altered: readonly SourceTable[],
+): Promise<void> {
+  if (altered.length === 0) return
+  const names = await currentNames(source, altered)
+  task.record.resync = names
+  task.record.caughtUp = toBeCaughtUp
+  task.save()
+  await publish(task, source, names, 'DROP')
+}
+
+/** Foreign keys may name rows of a table that is copied anew: they come after it. */
+function linesToRestore(task: DatabaseTask): readonly string[] {
+  const lines = listOfDump(task, 'copied')
+  return task.record.caughtUp !== toBeCaughtUp ? lines : lines.filter((line) => !isForeignKey(line))
 }
 
 async function copyObjects(task: DatabaseTask, snapshot: string): Promise<void> {

@@ -26,6 +26,7 @@ import { LookRoom } from './guarded-connection.ts'
 import { inspectServer } from './inspect.ts'
 import { identify, isRunning } from './process-identity.ts'
 import { type Intents, RecordFolder, recordedMigrations } from './record.ts'
+import { reportOf } from './report.ts'
 import { setUpReplication } from './set-up-replication.ts'
 import { surveyServers } from './survey.ts'
 import { validateMigration } from './validate.ts'
@@ -150,14 +151,24 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
       return spec === undefined ? unknown : observed(folder)
     },
 
+    async report(migration) {
+      return reportOf(folderOf(migration))
+    },
+
     async cutover(migration, databases) {
-      const spec = known(migration).readSpec()
-      if (spec?.mode !== 'online') {
-        throw new DatabaseEngineError('refused', 'An offline migration has no cutover.', {
-          number: 603114,
-        })
-      }
+      requireOnline(known(migration).readSpec())
       ask(migration, (before) => ({ ...before, cutover: union(before.cutover, databases) }))
+    },
+
+    async catchUp(migration, databases) {
+      requireOnline(known(migration).readSpec())
+      ask(migration, (before) => ({
+        ...before,
+        catchUp: {
+          ...before.catchUp,
+          ...Object.fromEntries(databases.map((name) => [name, (before.catchUp[name] ?? 0) + 1])),
+        },
+      }))
     },
 
     async cancel(migration, databases, { dropTarget = false } = {}) {
@@ -180,6 +191,13 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
     // Workers outlive their engine on purpose.
     async [Symbol.asyncDispose]() {},
   }
+}
+
+function requireOnline(spec: MigrationSpec | undefined): void {
+  if (spec?.mode === 'online') return
+  throw new DatabaseEngineError('refused', 'An offline migration has no cutover.', {
+    number: 603114,
+  })
 }
 
 const leavingMilliseconds = 20

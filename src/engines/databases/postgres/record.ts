@@ -15,7 +15,13 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { DatabasePhase, MigrationSpec, ObservedDatabase, PendingCleanUp } from '../engine.ts'
+import type {
+  DatabasePhase,
+  MigrationSpec,
+  ObservedDatabase,
+  PendingCleanUp,
+  ReportedTable,
+} from '../engine.ts'
 
 /** What of a replica identity must be put back. */
 export interface ReplacedIdentity {
@@ -56,8 +62,16 @@ export interface DatabaseRecord {
   outcome: 'failed' | 'canceled' | undefined
   /** Settings of the database that the target refuses, and why. */
   leftOut: readonly string[]
+  /** Other things of the source that do not come along, and why. */
+  setAside: readonly string[]
   /** Triggers of the target that would fire for what is applied too, switched off for the online phase. */
   triggers: readonly SilencedTrigger[]
+  /** Tables of the source, quoted, whose rows at the target are not to be relied on: they are copied anew. */
+  resync: readonly string[]
+  /** Of `Intents.catchUp`, what has been seen to. */
+  caughtUp: number
+  /** What the last catching up could not carry over. */
+  notCarried: readonly string[]
   /** Why it is starting over; undefined while it is not. */
   startOverReason: string | undefined
   /** It failed before its copy was complete. */
@@ -92,9 +106,11 @@ export interface Intents {
   readonly cutover: readonly string[]
   readonly cancel: readonly string[]
   readonly dropTarget: readonly string[]
+  /** How often it was asked for each database. */
+  readonly catchUp: Readonly<Record<string, number>>
 }
 
-const noIntents: Intents = { cutover: [], cancel: [], dropTarget: [] }
+const noIntents: Intents = { cutover: [], cancel: [], dropTarget: [], catchUp: {} }
 
 const privateFolder = 0o700
 const privateFile = 0o600
@@ -124,7 +140,8 @@ export class RecordFolder {
   }
 
   readIntents(): Intents {
-    return this.read<Intents>('intents.json') ?? noIntents
+    // One that an earlier version wrote may lack what came since.
+    return { ...noIntents, ...this.read<Partial<Intents>>('intents.json') }
   }
 
   writeIntents(intents: Intents): void {
@@ -146,6 +163,14 @@ export class RecordFolder {
 
   writeSpawned(process: ProcessIdentity): void {
     this.write('worker.json', process, false)
+  }
+
+  readTables(name: string): readonly ReportedTable[] {
+    return this.read<readonly ReportedTable[]>(name) ?? []
+  }
+
+  writeTables(name: string, tables: readonly ReportedTable[]): void {
+    this.write(name, tables, false)
   }
 
   remove(): void {
@@ -196,6 +221,9 @@ export function recordedMigrations(root: string): readonly string[] {
   }
 }
 
+/** In `caughtUp`: something was altered during the copy, so it is caught up with though nobody asks. */
+export const toBeCaughtUp = -1
+
 const noCounts: RowCounts = { inserts: 0, updates: 0, deletes: 0 }
 
 export function freshRecord(name: string, attempt: number): DatabaseRecord {
@@ -236,6 +264,10 @@ export function freshRecord(name: string, attempt: number): DatabaseRecord {
     made: false,
     outcome: undefined,
     leftOut: [],
+    setAside: [],
+    resync: [],
+    caughtUp: 0,
+    notCarried: [],
     startOverReason: undefined,
     triggers: [],
     dropOnFailure: false,

@@ -4,6 +4,7 @@
  */
 
 import { type DatabaseCounters, DatabaseEngineError } from '../engine.ts'
+import { catchUp } from './catch-up.ts'
 import { isTransient, type Session } from './connect.ts'
 import { type DatabaseTask, nameOf, openSource, openTarget, tell } from './database-task.ts'
 import { obstacleToCutover } from './fence.ts'
@@ -37,6 +38,8 @@ const approachMilliseconds = 50
 /** So close the target should be before writers are kept out, and so long this is waited for at the most. */
 const closeBytes = 1024n * 1024n
 const closeMilliseconds = 30_000
+/** The source keeps its log for a target that waits until both ends are alike: a night, and not for ever. */
+const heldMillisecondsMax = 24 * 3_600_000
 /** Between looks at the structure of both ends while no cutover is asked for. */
 const structureMilliseconds = 5_000
 
@@ -55,8 +58,9 @@ export async function replicate(task: DatabaseTask): Promise<StructureWatch> {
   let source: Session | undefined
   let target: Session | undefined
   let idleLooks = 0
-  const given: GivenUp = { confirmed: '', retries: 0, at: 0 }
+  const given: GivenUp = { confirmed: '', retries: 0, at: 0, heldSince: undefined }
   const approach: Approach = { mark: undefined, since: undefined }
+  const catching = new CatchingUp(task)
   try {
     for (;;) {
       task.signal.throwIfAborted()
@@ -67,10 +71,12 @@ export async function replicate(task: DatabaseTask): Promise<StructureWatch> {
         slot = await lookAtSource(task, source, lag)
         target = usable(target) ?? (await attach(task))
         await count(task, source, target)
-        const applying = await lookAtTarget({ task, source, target, slot, given })
-        idleLooks = applying ? 0 : idleLooks + 1
+        const applying = await lookAtTarget({ task, source, target, slot, given, seen })
+        // Where both ends differ it may well not apply; what differs is told, and waited for.
+        idleLooks = applying || seen.differences.length > 0 ? 0 : idleLooks + 1
         await lookAtStructure({ task, source, target, structure, seen })
-        if (task.cutoverAsked() && applying) {
+        const isWhole = catching.look()
+        if (task.cutoverAsked() && applying && isWhole) {
           const way = await approachCutover({ task, source, slot, approach, seen })
           if (way === 'there') return structure
           soon = way === 'soon'
@@ -96,8 +102,62 @@ export async function replicate(task: DatabaseTask): Promise<StructureWatch> {
       }
     }
   } finally {
+    await catching.end()
     await source?.[Symbol.asyncDispose]()
     await target?.[Symbol.asyncDispose]()
+  }
+}
+
+/** Between tries to catch up that were cut short. */
+const againMilliseconds = 3_000
+
+/** Catching up goes on beside the looks, which keep what is told true meanwhile. */
+class CatchingUp {
+  readonly #task: DatabaseTask
+  #words = ''
+  #running: Promise<void> | undefined
+  #fault: { readonly error: unknown } | undefined
+  #notBefore = 0
+
+  constructor(task: DatabaseTask) {
+    this.#task = task
+  }
+
+  /** Begins it where it is wanted; false while it is wanted or under way. Throws what it has failed of. */
+  look(): boolean {
+    const task = this.#task
+    if (this.#fault !== undefined) {
+      const { error } = this.#fault
+      this.#fault = undefined
+      throw error
+    }
+    const isWanted = task.catchUpAsked() > task.record.caughtUp || task.record.resync.length > 0
+    if (isWanted && this.#running === undefined && task.clock.now() >= this.#notBefore) {
+      this.#running = this.#run()
+    }
+    const isWhole = !isWanted && this.#running === undefined
+    if (!isWhole)
+      tell(task, { message: `Catching up with the structure of the source. ${this.#words}` })
+    return isWhole
+  }
+
+  async end(): Promise<void> {
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const task = this.#task
+    try {
+      await catchUp(task, (words) => {
+        this.#words = words
+      })
+    } catch (error) {
+      // The signal's own end is the loop's to see.
+      if (!task.signal.aborted) this.#fault = { error }
+    } finally {
+      this.#notBefore = task.clock.now() + againMilliseconds
+      this.#running = undefined
+    }
   }
 }
 
@@ -134,13 +194,16 @@ async function lookAtStructure(at: {
   if (seen.differences.length === 0) return
   tell(task, {
     message: task.cutoverAsked()
-      ? `The cutover waits: ${heldBy(seen.differences)}`
-      : `Changes are flowing. A cutover would wait: ${heldBy(seen.differences)}`,
+      ? `The cutover waits: ${heldBy(task, seen.differences)}`
+      : `Changes are flowing. A cutover would wait: ${heldBy(task, seen.differences)}`,
   })
 }
 
-function heldBy(differences: readonly string[]): string {
-  return `${unlike(differences)} Make both ends alike, or start the migration anew.`
+function heldBy(task: DatabaseTask, differences: readonly string[]): string {
+  const { notCarried } = task.record
+  return notCarried.length === 0
+    ? `${unlike(differences)} Have the target catch up, make both ends alike, or start the migration anew.`
+    : `${unlike(differences)} Catching up did not carry that over (${notCarried.join('; ')}): make both ends alike, or start the migration anew.`
 }
 
 interface Approach {
@@ -194,6 +257,8 @@ interface GivenUp {
   retries: number
   /** The last time. */
   at: number
+  /** Since when it applies nothing because both ends differ. */
+  heldSince: number | undefined
 }
 
 /** A slot that is there. */
@@ -235,10 +300,12 @@ interface TargetCheck {
   readonly target: Session
   readonly slot: Confirmed
   readonly given: GivenUp
+  readonly seen: StructureCheck
 }
 
 /** True while the target has a worker that applies. */
-async function lookAtTarget({ task, source, target, slot, given }: TargetCheck): Promise<boolean> {
+async function lookAtTarget(at: TargetCheck): Promise<boolean> {
+  const { task, source, target, slot, given } = at
   const name = nameOf(task)
   const [subscription] = await target.rows<{ enabled: boolean; pid: number | null }>(
     `SELECT s.subenabled AS enabled, st.pid FROM pg_catalog.pg_subscription s
@@ -253,9 +320,17 @@ async function lookAtTarget({ task, source, target, slot, given }: TargetCheck):
     if (now - given.at < retryMilliseconds) return false
     given.at = now
     given.retries = given.confirmed === slot.confirmed ? given.retries + 1 : 1
+    if (given.confirmed !== slot.confirmed) given.heldSince = undefined
     given.confirmed = slot.confirmed
     if (given.retries > retriesMax) {
-      throw await stopped('A change could not be applied', { task, source, target })
+      const structure = new StructureWatch(task)
+      const differences = await structure.differences(source, target)
+      // Told by the look at the structure. It is told to go on from time to time: it can, once both ends are alike.
+      given.heldSince ??= now
+      const isLate = now - given.heldSince > heldMillisecondsMax
+      const isHeld = !isLate && (differences.length > 0 || task.record.resync.length > 0)
+      if (isHeld) at.seen.differences = differences
+      else throw await stopped('A change could not be applied', { task, source, target })
     }
     tell(task, {
       message: `The target stopped applying changes; told to go on (${given.retries}).`,

@@ -60,17 +60,32 @@ export async function setIdentities(task: DatabaseTask, source: Session): Promis
 }
 
 async function setIdentity(task: DatabaseTask, source: Session, table: string): Promise<void> {
+  await withShortLock(
+    source,
+    () => source.run(`ALTER TABLE ONLY ${table} REPLICA IDENTITY FULL`),
+    () => {
+      task.signal.throwIfAborted()
+      tell(task, { message: `Waiting for a moment in which nobody uses ${table}.` })
+    },
+  )
+}
+
+/** Runs them in a transaction that asks for its locks often, and not for long. */
+async function withShortLock(
+  session: Session,
+  statements: () => Promise<void>,
+  onWait: () => void = () => undefined,
+): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    task.signal.throwIfAborted()
     try {
-      await source.run(
-        `BEGIN; SET LOCAL lock_timeout = '${identityLock}'; ALTER TABLE ONLY ${table} REPLICA IDENTITY FULL; COMMIT`,
-      )
+      await session.run(`BEGIN; SET LOCAL lock_timeout = '${identityLock}'`)
+      await statements()
+      await session.run('COMMIT')
       return
     } catch (error) {
-      await source.run('ROLLBACK')
+      await session.run('ROLLBACK')
       if (codeOf(error) !== '55P03' || attempt === identityAttemptsMax) throw error
-      tell(task, { message: `Waiting for a moment in which nobody uses ${table}.` })
+      onWait()
     }
     await new Promise((done) => setTimeout(done, identityPauseMilliseconds))
   }
@@ -89,14 +104,13 @@ export async function restoreIdentities(
       AND c.relreplident = 'f' AND NOT EXISTS (
         SELECT FROM pg_catalog.pg_publication_rel r WHERE r.prrelid = c.oid)`
     if ((await session.value(query, [table])) === undefined) continue
+    const identity = previous === 'n' ? 'NOTHING' : 'DEFAULT'
     // Whoever publishes it waits for this lock, and looks at the identity after.
-    await session.run(`BEGIN; LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`)
-    if ((await session.value(query, [table])) !== undefined) {
-      await session.run(
-        `ALTER TABLE ONLY ${table} REPLICA IDENTITY ${previous === 'n' ? 'NOTHING' : 'DEFAULT'}`,
-      )
-    }
-    await session.run('COMMIT')
+    await withShortLock(session, async () => {
+      await session.run(`LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`)
+      if ((await session.value(query, [table])) === undefined) return
+      await session.run(`ALTER TABLE ONLY ${table} REPLICA IDENTITY ${identity}`)
+    })
   }
 }
 
@@ -109,8 +123,48 @@ export async function createPublication(
   const name = quoteName(nameOf(task))
   const published = tables.filter(({ unlogged }) => !unlogged).map((table) => `ONLY ${table.name}`)
   const list = published.length === 0 ? '' : ` FOR TABLE ${published.join(', ')}`
-  await source.run(`DROP PUBLICATION IF EXISTS ${name}`)
-  await source.run(`CREATE PUBLICATION ${name}${list}`)
+  await withShortLock(
+    source,
+    () => source.run(`DROP PUBLICATION IF EXISTS ${name}; CREATE PUBLICATION ${name}${list}`),
+    () => {
+      task.signal.throwIfAborted()
+      tell(task, { message: 'Waiting for a moment in which nobody alters a table.' })
+    },
+  )
+}
+
+/** Those of `tables` that the publication has not. */
+export async function unpublished(
+  task: DatabaseTask,
+  source: Session,
+  tables: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await source.rows<{ schema: string; name: string }>(
+    'SELECT schemaname::text AS schema, tablename::text AS name FROM pg_catalog.pg_publication_tables WHERE pubname = $1',
+    [nameOf(task)],
+  )
+  const published = new Set(
+    rows.map(({ schema, name }) => `${quoteName(schema)}.${quoteName(name)}`),
+  )
+  return tables.filter((table) => !published.has(table))
+}
+
+/** Puts tables into the publication, or takes them out. One at a time: no lock is held while another is waited for. */
+export async function publish(
+  task: DatabaseTask,
+  source: Session,
+  tables: readonly string[],
+  how: 'ADD' | 'DROP',
+): Promise<void> {
+  const outside = await unpublished(task, source, tables)
+  for (const table of tables.filter((one) => outside.includes(one) === (how === 'ADD'))) {
+    const statement = `ALTER PUBLICATION ${quoteName(nameOf(task))} ${how} TABLE ONLY ${table}`
+    await withShortLock(
+      source,
+      () => source.run(statement),
+      () => task.signal.throwIfAborted(),
+    )
+  }
 }
 
 /** The slot keeps the source's log from here on; its snapshot shows the source as of exactly here. */
@@ -146,22 +200,6 @@ export async function exportSnapshot(session: Session): Promise<Snapshot> {
   const name = await session.value('SELECT pg_catalog.pg_export_snapshot()')
   if (name === undefined) throw new Error('the server exported no snapshot')
   return { name, [Symbol.asyncDispose]: async () => session[Symbol.asyncDispose]() }
-}
-
-const locksAtOnce = 500
-
-/** Keeps the tables as the snapshot knows them: no ALTER, no TRUNCATE until the session ends. */
-export async function lockTables(
-  session: Session,
-  snapshot: string,
-  tables: readonly SourceTable[],
-): Promise<void> {
-  await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-  await session.run(`SET TRANSACTION SNAPSHOT ${quoteText(snapshot)}`)
-  for (let at = 0; at < tables.length; at += locksAtOnce) {
-    const names = tables.slice(at, at + locksAtOnce).map(({ name }) => `ONLY ${name}`)
-    await session.run(`LOCK TABLE ${names.join(', ')} IN ACCESS SHARE MODE`)
-  }
 }
 
 const connectSeconds = 10
@@ -226,6 +264,43 @@ export async function renewConnection(task: DatabaseTask, target: Session): Prom
 
 export async function enableSubscription(task: DatabaseTask, target: Session): Promise<void> {
   await target.run(`ALTER SUBSCRIPTION ${quoteName(nameOf(task))} ENABLE`)
+}
+
+/** Ends the target's worker, which goes on from where it was with what it knows of tables read anew. */
+async function restartSubscription(task: DatabaseTask, target: Session): Promise<void> {
+  const name = quoteName(nameOf(task))
+  await target.run(`ALTER SUBSCRIPTION ${name} DISABLE`)
+  for (let look = 0; look < releaseAttemptsMax; look++) {
+    const working = await target.value(
+      `SELECT 1 FROM pg_catalog.pg_stat_subscription WHERE subname = $1 AND pid IS NOT NULL`,
+      [nameOf(task)],
+    )
+    if (working === undefined) break
+    await new Promise((done) => setTimeout(done, releaseMilliseconds))
+  }
+  await target.run(`ALTER SUBSCRIPTION ${name} ENABLE`)
+}
+
+/** Has the target ask which tables are published. Those that are new to it are copied by its own workers where it is said. */
+export async function refreshSubscription(
+  task: DatabaseTask,
+  target: Session,
+  copy: boolean,
+): Promise<void> {
+  const name = quoteName(nameOf(task))
+  await target.run(`ALTER SUBSCRIPTION ${name} ENABLE`)
+  await target.run(`ALTER SUBSCRIPTION ${name} REFRESH PUBLICATION WITH (copy_data = ${copy})`)
+  if (!copy) await restartSubscription(task, target)
+}
+
+/** How many tables the target is still copying by itself. */
+export async function tablesUnderWay(task: DatabaseTask, target: Session): Promise<number> {
+  const count = await target.value(
+    `SELECT pg_catalog.count(*) FROM pg_catalog.pg_subscription_rel r
+     JOIN pg_catalog.pg_subscription s ON s.oid = r.srsubid WHERE s.subname = $1 AND r.srsubstate <> 'r'`,
+    [nameOf(task)],
+  )
+  return Number(count ?? 0)
 }
 
 async function hasSubscription(target: Session, name: string): Promise<boolean> {

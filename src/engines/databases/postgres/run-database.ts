@@ -14,6 +14,7 @@ import { completeOffline, finishOffline } from './finish-offline.ts'
 import { loadDatabase } from './full-load.ts'
 import { freshRecord, startsOver } from './record.ts'
 import { replicate } from './replicate.ts'
+import { dropDumps } from './schema.ts'
 import { dropRecordedStructures } from './structure.ts'
 
 /** Attempts of a database whose copy was cut short by a crash or a lost connection. */
@@ -95,12 +96,13 @@ async function step(task: DatabaseTask, cleaning: DatabaseTask, run: DatabaseRun
 
 function succeed(task: DatabaseTask): void {
   const isShut = task.record.fence !== undefined && task.spec.fence === 'stay'
-  const { leftOut } = task.record
+  const { leftOut, setAside } = task.record
   const words = [
     'Migrated.',
     ...(leftOut.length === 0
       ? []
       : [`Settings of the database that the target refuses are left out: ${leftOut.join('; ')}.`]),
+    ...(setAside.length === 0 ? [] : [`Left out: ${setAside.join('; ')}.`]),
     ...(isShut
       ? [
           `The database of the source only reads now: ALTER DATABASE ${quoteName(task.name)} RESET default_transaction_read_only opens it again.`,
@@ -110,6 +112,7 @@ function succeed(task: DatabaseTask): void {
   task.record.identities = []
   task.record.fence = undefined
   dropRecordedStructures(task)
+  dropDumps(task)
   tell(task, { endedAt: task.clock.now() })
   enter(task, 'succeeded', words.join(' '))
 }

@@ -3,15 +3,21 @@
  * the data. Carries no rows.
  */
 
-import { rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates } from 'node:tls'
+import { DatabaseEngineError } from '../engine.ts'
 import { runProgram } from './client-programs.ts'
 import { connectionWord, majorOf, type ReachableServer, type Session } from './connect.ts'
 import { type DatabaseTask, nameOf, sourceAccess, targetAccess } from './database-task.ts'
 
-function dumpFile(task: DatabaseTask): string {
-  return join(task.folder, `schema-${task.index}.dump`)
+/** `copied`: as it was when the rows were copied. `now`: as it was read to catch up with it. */
+type DumpOf = 'copied' | 'now'
+
+const endings = ['dump', 'list', 'chosen'] as const
+
+function fileOf(task: DatabaseTask, of: DumpOf, ending: (typeof endings)[number]): string {
+  return join(task.folder, `schema-${task.index}-${of}.${ending}`)
 }
 
 /** Client programs take authorities from a file only; where none are told, they trust those that we do. */
@@ -27,7 +33,7 @@ function certificateFile(task: DatabaseTask, access: ReachableServer, side: stri
  * Tablespaces are the operator's and stay out; publications and subscriptions are of the source's own
  * replication, which a copy must not join.
  */
-export async function dumpSchema(task: DatabaseTask, snapshot: string): Promise<void> {
+async function dumpOnce(task: DatabaseTask, of: DumpOf, snapshot?: string): Promise<void> {
   const server = sourceAccess(task.spec, task.credentials)
   await runProgram({
     programs: task.programs,
@@ -42,40 +48,104 @@ export async function dumpSchema(task: DatabaseTask, snapshot: string): Promise<
       '--no-tablespaces',
       // A newer version may know more keywords: system_user, from 16.
       '--quote-all-identifiers',
-      '--lock-wait-timeout=20s',
-      `--snapshot=${snapshot}`,
+      // It holds the locks that it has while it waits for another.
+      '--lock-wait-timeout=500ms',
+      ...(snapshot === undefined ? [] : [`--snapshot=${snapshot}`]),
     ],
     server,
     database: task.name,
     applicationName: nameOf(task),
     rootCertificateFile: certificateFile(task, server, 'source'),
-    outputFile: dumpFile(task),
+    outputFile: fileOf(task, of, 'dump'),
     signal: task.signal,
   })
 }
 
-export async function restoreSchema(
-  task: DatabaseTask,
-  section: 'pre-data' | 'post-data',
-): Promise<void> {
+const dumpAttemptsMax = 30
+const dumpPauseMilliseconds = 500
+/** A lock that is not given, and a dump that was ended so that somebody else comes through. */
+const yielded = /due to (?:lock timeout|user request|administrator command)/
+/** What was dropped after the snapshot was made. */
+const gone = /does not exist|could not open relation|cache lookup failed/
+
+/** The structure with a list of what is in it. Gives way to whoever alters it, and is tried again. */
+export async function dumpSchema(task: DatabaseTask, of: DumpOf, snapshot?: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await dumpOnce(task, of, snapshot)
+      break
+    } catch (error) {
+      if (!(error instanceof DatabaseEngineError)) throw error
+      if (gone.test(error.message)) {
+        const message = `The structure of the source was altered while it was read. ${error.message}`
+        throw new DatabaseEngineError('busy', message, { cause: error })
+      }
+      if (!yielded.test(error.message) || attempt === dumpAttemptsMax) throw error
+    }
+    await new Promise((done) => setTimeout(done, dumpPauseMilliseconds))
+  }
+  await runProgram({
+    programs: task.programs,
+    name: 'pg_restore',
+    args: ['--list', fileOf(task, of, 'dump')],
+    server: targetAccess(task.spec, task.credentials),
+    database: task.name,
+    applicationName: nameOf(task),
+    rootCertificateFile: undefined,
+    outputFile: fileOf(task, of, 'list'),
+    signal: task.signal,
+  })
+}
+
+/** Lines of a dump's list, in the order they are restored in. */
+export function listOfDump(task: DatabaseTask, of: DumpOf): readonly string[] {
+  return readFileSync(fileOf(task, of, 'list'), 'utf8')
+    .split('\n')
+    .filter((line) => /^\d+; /.test(line))
+}
+
+/** What such a line says of an object, without its numbers in the dump and at the server. */
+export function entryOf(line: string): string {
+  return line.replace(/^\d+; \d+ \d+ /, '')
+}
+
+export function isForeignKey(line: string): boolean {
+  return entryOf(line).startsWith('FK CONSTRAINT ')
+}
+
+interface Restore {
+  readonly of: DumpOf
+  readonly section?: 'pre-data' | 'post-data'
+  /** Lines of the dump's list; all of them without it. */
+  readonly lines?: readonly string[]
+  /** Goes on after what fails, which is what the target has already; the caller compares. */
+  readonly lenient?: boolean
+}
+
+export async function restoreSchema(task: DatabaseTask, restore: Restore): Promise<void> {
+  const { of, section, lines, lenient = false } = restore
+  if (lines?.length === 0) return
   const server = targetAccess(task.spec, task.credentials)
   const ownership = task.record.owners ? [] : ['--no-owner', '--no-privileges']
   const parallel =
     section === 'post-data' && task.spec.tablesAtOnce > 1
       ? [`--jobs=${task.spec.tablesAtOnce}`]
       : []
+  const chosen = fileOf(task, of, 'chosen')
+  if (lines !== undefined) writeFileSync(chosen, `${lines.join('\n')}\n`, { mode: 0o600 })
   await runProgram({
     programs: task.programs,
     name: 'pg_restore',
     args: [
-      `--section=${section}`,
-      '--exit-on-error',
+      ...(section === undefined ? [] : [`--section=${section}`]),
+      ...(lines === undefined ? [] : [`--use-list=${chosen}`]),
+      ...(lenient ? [] : ['--exit-on-error']),
       '--no-tablespaces',
       ...ownership,
       ...parallel,
       // Any other form may be taken for an address, or for several words.
       `--dbname=dbname=${connectionWord(task.name)}`,
-      dumpFile(task),
+      fileOf(task, of, 'dump'),
     ],
     server,
     database: task.name,
@@ -85,8 +155,16 @@ export async function restoreSchema(
   })
 }
 
-export function dropDump(task: DatabaseTask): void {
-  rmSync(dumpFile(task), { force: true })
+/** With its list, unless what comes later is compared with that. */
+export function dropDump(task: DatabaseTask, of: DumpOf, { keepList = false } = {}): void {
+  for (const ending of endings) {
+    if (ending !== 'list' || !keepList) rmSync(fileOf(task, of, ending), { force: true })
+  }
+}
+
+export function dropDumps(task: DatabaseTask): void {
+  dropDump(task, 'copied')
+  dropDump(task, 'now')
 }
 
 /**

@@ -60,11 +60,11 @@ const relations: ReadonlySet<string> = new Set([
   'type',
 ])
 
-const keyOf = ({ kind, path }: Pick<StructureObject, 'kind' | 'path'>): string =>
+export const keyOf = ({ kind, path }: Pick<StructureObject, 'kind' | 'path'>): string =>
   JSON.stringify([kind, ...path])
 
 /** As the rest of the migration names it in SQL. */
-function nameOfTable([schema = '', table = '']: readonly string[]): string {
+export function nameOfTable([schema = '', table = '']: readonly string[]): string {
   return `${quoteName(schema)}.${quoteName(table)}`
 }
 

@@ -12,6 +12,7 @@ import { type DatabaseTask, nameOf, openSource, openTarget } from './database-ta
 import {
   differencesOf,
   linesInWords,
+  nameOfTable,
   type Structure,
   type StructureObject,
 } from './structure-difference.ts'
@@ -48,7 +49,7 @@ function fileOf(task: DatabaseTask, side: Side): string {
 }
 
 /** Absent for a migration that an earlier version of this program began. */
-function recordedStructure(task: DatabaseTask, side: Side): Structure | undefined {
+export function recordedStructure(task: DatabaseTask, side: Side): Structure | undefined {
   try {
     // Written by `recordStructure` alone.
     return JSON.parse(readFileSync(fileOf(task, side), 'utf8')) as Structure
@@ -119,7 +120,9 @@ export class StructureWatch {
       silenced: new Map(
         task.record.triggers.map(({ table, name, fires }) => [`${table} ${name}`, fires]),
       ),
-      unsent: unsent.map(({ path }) => path),
+      unsent: unsent
+        .map(({ path }) => path)
+        .filter((path) => !task.record.resync.includes(nameOfTable(path))),
     })
   }
 }

@@ -23,7 +23,7 @@ export async function silenceTriggers(task: DatabaseTask, target: Session): Prom
     fires,
   }))
   if (found.length === 0) return
-  task.record.triggers = found
+  task.record.triggers = [...task.record.triggers, ...found]
   task.save()
   for (const { table, name } of found) {
     await target.run(`ALTER TABLE ONLY ${table} DISABLE TRIGGER ${quoteName(name)}`)

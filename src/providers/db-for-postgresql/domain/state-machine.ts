@@ -4,6 +4,7 @@
  */
 
 import {
+  type DatabaseReport,
   isEnd,
   type MigrationSpec,
   type ObservedDatabase,
@@ -35,7 +36,12 @@ export type Seen =
       readonly source: ServerMetadata
       readonly target: ServerMetadata
     }
-  | { readonly kind: 'worker'; readonly observed: ObservedMigration }
+  | {
+      readonly kind: 'worker'
+      readonly observed: ObservedMigration
+      /** Of one that has ended. */
+      readonly report?: readonly DatabaseReport[]
+    }
   | Failure
 
 /** With what the worker needs to see and to write down, counters are two seconds old at the most. */
@@ -282,7 +288,12 @@ function withWorker(
   if (observed.worker === 'ended') {
     const state = endedState(databases, model.asked.cancel === 'all')
     const error = endsInErrors(observed.databases)
-    return { ...settled(well, state, databases), ...(error === undefined ? {} : { error }) }
+    const { report } = seen
+    return {
+      ...settled(well, state, databases),
+      ...(error === undefined ? {} : { error }),
+      ...(report === undefined ? {} : { report }),
+    }
   }
   const cutover = orders.cutover.filter((name) => !observed.asked.cutover.includes(name))
   const cancel = orders.cancel.filter((name) => !observed.asked.cancel.includes(name))

@@ -1,6 +1,6 @@
 /** A migration as it is stored: what its user asked for, and what has come of it. */
 
-import type { MigrationSpec, ValidationReport } from '#engines/databases/engine.ts'
+import type { DatabaseReport, MigrationSpec, ValidationReport } from '#engines/databases/engine.ts'
 import type { Seal } from '#kernel/ports.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import type { Sku, SslModeWord } from '../flexible-servers/model.ts'
@@ -192,6 +192,8 @@ export interface Progress {
   readonly todo?: Todo
   /** At its end, and nothing will change any more. */
   readonly isSettled: boolean
+  /** Once it is at its end, if a worker was at it. */
+  readonly report?: readonly DatabaseReport[]
   /** The worker's record has been removed. */
   readonly isForgotten: boolean
   /** When to look again; never when left out. */

@@ -66,7 +66,11 @@ async function look(deps: Dependencies, subject: Asking, model: Migration): Prom
   const { token, last } = subject
   const wanted = lookFor(model, last)
   if (wanted === 'nothing') return { kind: 'nothing' }
-  if (wanted === 'worker') return { kind: 'worker', observed: await engine.observe(token) }
+  if (wanted === 'worker') {
+    const observed = await engine.observe(token)
+    const isOver = observed.worker === 'ended'
+    return { kind: 'worker', observed, ...(isOver ? { report: await engine.report(token) } : {}) }
+  }
   const ends = await endsToAsk(deps, subject, model)
   if ('kind' in ends) return ends
   const spec = specOf(model, ends, deps.settings)

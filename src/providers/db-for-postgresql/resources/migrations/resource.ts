@@ -9,7 +9,9 @@ import type { ListContext } from '#plane/declare/wire.ts'
 import { type PostgresDependencies, types } from '../../dependencies.ts'
 import { migrationName, noSuchMigration } from '../../domain/migration-name.ts'
 import { refusePostgres } from '../../errors.ts'
+import { migrationCatchUp } from './actions/catch-up.ts'
 import { migrationProgress } from './actions/progress.ts'
+import { migrationReport } from './actions/report.ts'
 import { isActive, type Migration, migrationOf, type Progress } from './model.ts'
 import { migrationReconciler } from './reconcile.ts'
 import { migrationRules } from './rules.ts'
@@ -70,7 +72,11 @@ export function migrations(deps: PostgresDependencies): ResourceType {
         refusePostgres.MigrationInProgress({ id: (existing ?? parentOf(id)).text }),
     },
     reconcile: migrationReconciler(deps),
-    actions: { progress: migrationProgress(deps.engine) },
+    actions: {
+      progress: migrationProgress(deps.engine),
+      catchUp: migrationCatchUp(deps.engine),
+      report: migrationReport(deps.engine),
+    },
     sample: {
       redirects: [
         { properties: { sourceDbServerResourceId: 'elsewhere.example:5432@sample' } },

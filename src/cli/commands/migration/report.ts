@@ -1,0 +1,103 @@
+/** `migration report`: what has come of a migration, as a page of Markdown to keep. */
+
+import { textOf } from '#client/answer.ts'
+import { listOf } from '#client/resource.ts'
+import { isJsonObject } from '#kernel/patch.ts'
+import { type Command, defineCommand } from '../../command.ts'
+import { migrationPath, migrationQuery, numberAt, targetOptions } from '../../migrations.ts'
+import { apiOptions } from '../../options.ts'
+import { printJson } from '../../output/print.ts'
+
+export const command: Command = defineCommand({
+  name: 'migration report',
+  summary: 'Show what has come of a migration, table by table, as Markdown',
+  notes: () => 'It stays for as long as the migration does, also when that has long ended.',
+  arguments: [{ name: 'name', summary: 'The migration' }],
+  options: { ...targetOptions, ...apiOptions },
+  examples: ['migration report move -g demo -s shop > move.md'],
+  async run(context, values) {
+    const connection = context.connect(values)
+    const path = await migrationPath(connection, values, values.name)
+    const { body } = await connection.client.request('GET', `${path}/report`, {
+      query: migrationQuery,
+    })
+    if (values.json) printJson(context.terminal, body)
+    else context.terminal.out(`${reportPage(body).join('\n')}\n`)
+    return 0
+  },
+})
+
+function reportPage(report: unknown): readonly string[] {
+  const heading = `# Migration ${cell(textOf(report, 'name'))}`
+  const what = `${textOf(report, 'mode')}, ${textOf(report, 'state')}.`
+  const databases = listOf(report, 'databases')
+  return [
+    heading,
+    '',
+    what,
+    '',
+    '| database | outcome | tables | rows | bytes | changes | pause | verified |',
+    '| -------- | ------- | -----: | ---: | ----: | ------: | ----: | -------- |',
+    ...databases.map(summaryOf),
+    ...databases.flatMap(sectionOf),
+  ]
+}
+
+function summaryOf(database: unknown): string {
+  const tables = listOf(database, 'tables')
+  const rows = tables.reduce<number>((sum, table) => sum + numberAt(table, 'rows'), 0)
+  return row([
+    cell(textOf(database, 'name')),
+    textOf(database, 'outcome') ?? '',
+    String(tables.length + numberAt(database, 'tablesNotShown')),
+    String(rows),
+    String(numberAt(database, 'bytesCopied')),
+    String(numberAt(database, 'appliedChanges')),
+    isJsonObject(database) && 'pauseMilliseconds' in database
+      ? milliseconds(numberAt(database, 'pauseMilliseconds'))
+      : '',
+    verifiedIn(database),
+  ])
+}
+
+function verifiedIn(database: unknown): string {
+  const verified = isJsonObject(database) ? database['verified'] : undefined
+  if (verified === undefined) return 'not compared'
+  return `${textOf(verified, 'how')}: ${numberAt(verified, 'tables')} tables, ${numberAt(verified, 'rows')} rows`
+}
+
+function sectionOf(database: unknown): readonly string[] {
+  const leftOut = listOf(database, 'leftOut')
+  const hidden = numberAt(database, 'tablesNotShown')
+  return [
+    '',
+    `## ${cell(textOf(database, 'name'))}`,
+    '',
+    `${textOf(database, 'startedOn') ?? 'not begun'} to ${textOf(database, 'endedOn') ?? 'now'}, attempt ${numberAt(database, 'attempts')}.`,
+    '',
+    cell(textOf(database, 'message')),
+    ...(leftOut.length === 0 ? [] : ['', 'Left out:', '']),
+    ...leftOut.map((one) => `- ${cell(String(one))}`),
+    '',
+    '| table | rows | bytes | time |',
+    '| ----- | ---: | ----: | ---: |',
+    ...listOf(database, 'tables').map((table) =>
+      row([
+        cell(textOf(table, 'name')),
+        String(numberAt(table, 'rows')),
+        String(numberAt(table, 'bytes')),
+        milliseconds(numberAt(table, 'milliseconds')),
+      ]),
+    ),
+    ...(hidden === 0 ? [] : ['', `${hidden} smaller tables are not shown.`]),
+  ]
+}
+
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+
+const milliseconds = (value: number): string => `${(value / 1000).toFixed(3)} s`
+
+/** A name may hold what Markdown would read as its own. */
+function cell(text: string | undefined): string {
+  return (text ?? '').replaceAll('\\', '\\\\').replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')
+}

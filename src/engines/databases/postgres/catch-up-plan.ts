@@ -1,0 +1,213 @@
+/**
+ * What it takes to make the target's structure the source's, in SQL: columns, defaults, NOT NULL, checks, functions, and
+ * what was dropped. Objects that are new as a whole come from a dump of the source. Pure.
+ */
+
+import { quoteName } from './connect.ts'
+import { keyOf, nameOfTable, type Structure, type StructureObject } from './structure-difference.ts'
+
+interface Structures {
+  /** Now. */
+  readonly source: Structure
+  readonly target: Structure
+  /** When the copy was made; undefined where that was not written down. */
+  readonly sourceCopied: Structure | undefined
+  readonly targetCopied: Structure | undefined
+  /** Of the source's columns in their tables, by `keyOf`. */
+  readonly places: ReadonlyMap<string, number>
+}
+
+interface CatchUpPlan {
+  /** Tables whose columns differ: their rows come anew. Quoted. */
+  readonly reshaped: readonly string[]
+  /** Without defaults and NOT NULL, so that changes under way can be applied. Parents first. */
+  readonly addColumns: readonly string[]
+  /** What the source has no more, and the target has from the copy. */
+  readonly drop: readonly string[]
+  /** Of tables that are empty at that moment. */
+  readonly retype: readonly string[]
+  /** Once the rows are there. */
+  readonly finish: readonly string[]
+}
+
+type Objects = ReadonlyMap<string, StructureObject>
+
+const mapOf = (structure: Structure | undefined): Objects =>
+  new Map((structure?.objects ?? []).map((one) => [keyOf(one), one]))
+
+const dropOrder: readonly string[] = [
+  'trigger',
+  'rule',
+  'policy',
+  'constraint',
+  'index',
+  'view',
+  'materialized view',
+  'column',
+  'table',
+  'partitioned table',
+  'sequence',
+]
+
+export function planCatchUp(structures: Structures): CatchUpPlan {
+  const source = mapOf(structures.source)
+  const target = mapOf(structures.target)
+  const before = mapOf(structures.sourceCopied)
+  const ours = mapOf(structures.targetCopied)
+  const kinds = new Map(
+    structures.source.objects
+      .filter(({ kind }) => kind === 'table' || kind === 'partitioned table')
+      .map(({ kind, path }) => [nameOfTable(path), kind]),
+  )
+  const isThere = (table: string): boolean =>
+    kinds.has(table) &&
+    structures.target.objects.some(
+      ({ kind, path }) => kinds.get(table) === kind && nameOfTable(path) === table,
+    )
+  const known = new Set([...kinds.keys()].filter(isThere))
+  // They take their columns from their parent.
+  const partitions = new Set(
+    structures.source.objects
+      .filter(({ facts }) => facts['partition bound'] !== undefined)
+      .map(({ path }) => nameOfTable(path)),
+  )
+  const reshaped = new Set<string>()
+  const addColumns: { readonly table: string; readonly place: number; readonly sql: string }[] = []
+  const retype: string[] = []
+  const finish: string[] = []
+  for (const one of structures.source.objects) {
+    const table = nameOfTable(one.path)
+    const there = target.get(keyOf(one))
+    if (one.kind === 'column' && known.has(table)) {
+      const column = quoteName(one.path[2] ?? '')
+      const alter = `ALTER TABLE ${table} ALTER COLUMN ${column}`
+      const [was, wasThere] = [before.get(keyOf(one)), ours.get(keyOf(one))]
+      // What neither server has altered may be printed differently, and is the same.
+      const differs = (fact: string): boolean =>
+        there?.facts[fact] !== one.facts[fact] &&
+        (was?.facts[fact] !== one.facts[fact] || wasThere?.facts[fact] !== there?.facts[fact])
+      if (there === undefined) {
+        reshaped.add(table)
+        if (!partitions.has(table)) {
+          const place = structures.places.get(keyOf(one)) ?? 0
+          addColumns.push({ table, place, sql: addColumn(table, column, one.facts) })
+        }
+      } else if (differs('type')) {
+        reshaped.add(table)
+        retype.push(`${alter} DROP DEFAULT`, `${alter} TYPE ${one.facts['type']} USING NULL`)
+        finish.push(...defaultOf(alter, one.facts))
+      }
+      if (differs('default')) finish.push(...defaultOf(alter, one.facts))
+      if (differs('not null') && one.facts['identity'] === undefined) {
+        finish.push(`${alter} ${one.facts['not null'] === undefined ? 'DROP' : 'SET'} NOT NULL`)
+      }
+    } else if (one.kind === 'constraint' && known.has(table)) {
+      finish.push(...constraintOf(table, one, there))
+    } else if ((one.kind === 'function' || one.kind === 'procedure') && there !== undefined) {
+      const definition = one.facts['definition']
+      const isAltered = before.get(keyOf(one))?.facts['definition'] !== definition
+      if (definition !== undefined && isAltered && there.facts['definition'] !== definition) {
+        finish.push(definition)
+      }
+    }
+  }
+  for (const one of structures.target.objects) {
+    if (one.kind !== 'column' || source.has(keyOf(one)) || !ours.has(keyOf(one))) continue
+    if (known.has(nameOfTable(one.path))) reshaped.add(nameOfTable(one.path))
+  }
+  return {
+    reshaped: [...reshaped].filter((table) => kinds.get(table) === 'table'),
+    addColumns: addColumns
+      .toSorted(
+        (left, right) =>
+          rank(kinds, left.table) - rank(kinds, right.table) || left.place - right.place,
+      )
+      .map(({ sql }) => sql),
+    drop: drops(
+      structures.target.objects.filter(
+        ({ kind, path }) => kind !== 'column' || !partitions.has(nameOfTable(path)),
+      ),
+      { source, ours, known },
+    ),
+    retype,
+    finish,
+  }
+}
+
+/** A column of a partitioned table is one of its partitions too. */
+function rank(kinds: ReadonlyMap<string, string>, table: string): number {
+  return kinds.get(table) === 'partitioned table' ? 0 : 1
+}
+
+type Facts = StructureObject['facts']
+
+function addColumn(table: string, column: string, facts: Facts): string {
+  const collation = facts['collation']
+  const dot = collation?.indexOf('.') ?? -1
+  const generated = /^(?<expression>.*) (?<how>stored|virtual)$/s.exec(facts['generated as'] ?? '')
+  return [
+    `ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS ${column} ${facts['type']}`,
+    ...(collation === undefined
+      ? []
+      : [`COLLATE ${quoteName(collation.slice(0, dot))}.${quoteName(collation.slice(dot + 1))}`]),
+    ...(generated?.groups === undefined
+      ? []
+      : [`GENERATED ALWAYS AS (${generated.groups['expression']}) ${generated.groups['how']}`]),
+  ].join(' ')
+}
+
+function defaultOf(alter: string, facts: Facts): readonly string[] {
+  if (facts['generated as'] !== undefined || facts['identity'] !== undefined) return []
+  const value = facts['default']
+  return [value === undefined ? `${alter} DROP DEFAULT` : `${alter} SET DEFAULT ${value}`]
+}
+
+/** Checks stand in the definition of their table; other constraints are entries of a dump of their own. */
+function constraintOf(
+  table: string,
+  one: StructureObject,
+  there: StructureObject | undefined,
+): readonly string[] {
+  const name = quoteName(one.path[2] ?? '')
+  const definition = one.facts['definition'] ?? ''
+  if (there === undefined) {
+    return /^CHECK\b/.test(definition)
+      ? [`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition}`]
+      : []
+  }
+  const isValidated = there.facts['definition'] === `${definition} NOT VALID`
+  return isValidated ? [`ALTER TABLE ${table} VALIDATE CONSTRAINT ${name}`] : []
+}
+
+function drops(
+  target: readonly StructureObject[],
+  {
+    source,
+    ours,
+    known,
+  }: { readonly source: Objects; readonly ours: Objects; readonly known: ReadonlySet<string> },
+): readonly string[] {
+  return target
+    .filter(
+      (one) => dropOrder.includes(one.kind) && !source.has(keyOf(one)) && ours.has(keyOf(one)),
+    )
+    .filter(({ kind, path }) => path.length < 3 || kind === 'index' || known.has(nameOfTable(path)))
+    .toSorted((left, right) => dropOrder.indexOf(left.kind) - dropOrder.indexOf(right.kind))
+    .map(({ kind, path }) => {
+      const last = quoteName(path.at(-1) ?? '')
+      const table = nameOfTable(path)
+      switch (kind) {
+        case 'column':
+        case 'constraint':
+          return `ALTER TABLE ${table} DROP ${kind.toUpperCase()} IF EXISTS ${last}`
+        case 'trigger':
+        case 'rule':
+        case 'policy':
+          return `DROP ${kind.toUpperCase()} IF EXISTS ${last} ON ${table}`
+        case 'index':
+          return `DROP INDEX IF EXISTS ${quoteName(path[0] ?? '')}.${last}`
+        default:
+          return `DROP ${kind.replace('partitioned ', '').toUpperCase()} IF EXISTS ${table}`
+      }
+    })
+}

@@ -1,0 +1,165 @@
+/** What an application's next release alters while changes flow comes over when that is asked for, with all rows. */
+
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { requireOrSkip } from '../../../../tests/require.ts'
+import type { DatabaseEngine } from '../engine.ts'
+import { fingerprint } from '../testing/fingerprint.ts'
+import {
+  isEnded,
+  type MigrationFixture,
+  only,
+  openMigrationFixture,
+  startReplicating,
+} from '../testing/fixture.ts'
+import { startLoad } from '../testing/load.ts'
+import { findServer, howToGetServers } from '../testing/servers.ts'
+
+const shop = `
+  CREATE TABLE customer (id int PRIMARY KEY, name text, note text, old text);
+  INSERT INTO customer SELECT g, 'c' || g, NULL, 'old' FROM generate_series(1, 2000) g;
+  CREATE TABLE "Order" (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, customer int REFERENCES customer, amount int DEFAULT 1);
+  INSERT INTO "Order" (customer) SELECT 1 + g % 2000 FROM generate_series(1, 3000) g;
+  CREATE TABLE measure (at date, v int) PARTITION BY RANGE (at);
+  CREATE TABLE measure_1 PARTITION OF measure FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');
+  INSERT INTO measure SELECT date '2020-01-01' + g, g FROM generate_series(0, 300) g;
+  CREATE INDEX customer_by_note ON customer (note);
+  CREATE FUNCTION price(n int) RETURNS int LANGUAGE sql AS 'SELECT n * 2'`
+
+const release = `
+  CREATE TYPE mood AS ENUM ('sad', 'ok');
+  ALTER TABLE customer ADD COLUMN mood mood DEFAULT 'ok' NOT NULL, ADD COLUMN seen timestamptz DEFAULT now(),
+    ADD COLUMN twice int GENERATED ALWAYS AS (id * 2) STORED, ADD COLUMN serial serial, DROP COLUMN old;
+  UPDATE customer SET mood = 'sad' WHERE id % 5 = 0;
+  ALTER TABLE customer ALTER mood DROP DEFAULT, ALTER note SET DEFAULT 'none', ADD CONSTRAINT positive CHECK (id > 0),
+    ADD CONSTRAINT has_name CHECK (name <> '') NOT VALID;
+  CREATE UNIQUE INDEX customer_by_name ON customer (name); DROP INDEX customer_by_note;
+  ALTER TABLE "Order" ALTER amount TYPE text, ALTER amount SET NOT NULL;
+  CREATE TABLE part (id serial PRIMARY KEY, "order" bigint REFERENCES "Order", unkeyed int);
+  INSERT INTO part ("order") SELECT id FROM "Order" WHERE id < 500;
+  CREATE TABLE no_key AS SELECT * FROM part;
+  CREATE TABLE measure_2 PARTITION OF measure FOR VALUES FROM ('2021-01-01') TO ('2022-01-01');
+  INSERT INTO measure SELECT date '2021-01-01' + g, g FROM generate_series(0, 300) g;
+  ALTER TABLE measure ADD COLUMN unit text DEFAULT 'm';
+  CREATE SEQUENCE counted; SELECT setval('counted', 41);
+  CREATE VIEW moods AS SELECT mood, count(*) FROM customer GROUP BY mood;
+  CREATE OR REPLACE FUNCTION price(n int) RETURNS int LANGUAGE sql AS 'SELECT n * 3';
+  CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN new.note := 'stamped'; RETURN new; END $$;
+  CREATE TRIGGER stamp BEFORE UPDATE ON customer FOR EACH ROW EXECUTE FUNCTION public.stamp();
+  ALTER TABLE customer ENABLE ALWAYS TRIGGER stamp`
+
+const writes: readonly string[] = [
+  'INSERT INTO public."Order" (customer) VALUES (1 + (random() * 1999)::int)',
+  "UPDATE public.customer SET name = name || '+' WHERE id = 1 + (random() * 1999)::int",
+  "INSERT INTO public.measure (at, v) VALUES (date '2020-01-01' + (random() * 700)::int, 1)",
+  'DELETE FROM public."Order" WHERE id = 1000 + (random() * 1000)::int',
+]
+
+describe('catching up with a source that was altered', () => {
+  let opened: MigrationFixture | undefined
+  before(async () => {
+    if (findServer(13) === undefined || findServer(18) === undefined) return
+    opened = await openMigrationFixture(13, 18)
+  })
+  after(async () => {
+    await opened?.[Symbol.asyncDispose]()
+  })
+  const hazard = (
+    title: string,
+    body: (fixture: MigrationFixture, engine: DatabaseEngine) => Promise<void>,
+  ): void => {
+    test(title, async (t) => {
+      if (!requireOrSkip(t, opened !== undefined, howToGetServers) || opened === undefined) return
+      await using engine = opened.open()
+      await body(opened, engine)
+    })
+  }
+  const subjects = [
+    'tables',
+    'columns',
+    'indexes',
+    'constraints',
+    'triggers',
+    'functions',
+    'enums',
+    'rows',
+    'sequences',
+  ]
+  const assertAlike = async (fixture: MigrationFixture, database: string): Promise<void> => {
+    const here = await fingerprint(fixture.source, database)
+    const there = await fingerprint(fixture.target, database)
+    for (const subject of subjects) assert.deepEqual(there[subject], here[subject], subject)
+  }
+
+  hazard('a release comes over under load, rows and all', async (fixture, engine) => {
+    await fixture.make('shop', [shop])
+    const spec = fixture.spec(['shop'], { mode: 'online' })
+    await startReplicating(fixture, engine, 'shop', spec)
+    const load = startLoad(fixture.source, 'shop', {
+      perSecond: 100,
+      statements: writes,
+      endsWhenShutOut: true,
+    })
+    try {
+      await using source = await fixture.session('source', 'shop')
+      await source.run('SET search_path TO public')
+      await source.run(release)
+      const told = await fixture.until(
+        engine,
+        'shop',
+        (seen) => isEnded(seen) || /would wait/.test(only(seen).message),
+      )
+      assert.match(only(told).message, /catch up/)
+      await engine.cutover('shop', ['shop'])
+      await fixture.until(
+        engine,
+        'shop',
+        (seen) => isEnded(seen) || /The cutover waits: The structure/.test(only(seen).message),
+      )
+      await engine.catchUp('shop', ['shop'])
+      const ended = only(await fixture.until(engine, 'shop', isEnded))
+      assert.equal(ended.phase, 'succeeded', ended.message)
+    } finally {
+      await load.stop()
+    }
+    await assertAlike(fixture, 'shop')
+    assert.deepEqual(await engine.traces('shop', spec, fixture.credentials), [])
+  })
+
+  hazard('nothing to catch up with is fine, and an end is one', async (fixture, engine) => {
+    await fixture.make('calm', [shop])
+    const spec = fixture.spec(['calm'], { mode: 'online' })
+    await startReplicating(fixture, engine, 'calm', spec)
+    await engine.catchUp('calm', ['calm'])
+    await engine.cutover('calm', ['calm'])
+    const ended = only(await fixture.until(engine, 'calm', isEnded))
+    assert.equal(ended.phase, 'succeeded', ended.message)
+    await engine.catchUp('calm', ['calm'])
+    await assertAlike(fixture, 'calm')
+    await fixture.make('still', [shop])
+    await engine.run('still', fixture.spec(['still']), fixture.credentials)
+    await assert.rejects(engine.catchUp('still', ['still']), { number: 603114 })
+    await fixture.until(engine, 'still', isEnded)
+  })
+
+  hazard('killed while it catches up, it goes on', async (fixture) => {
+    for (const boundary of ['published-anew', 'caught-up']) {
+      const name = boundary.replace('-', '')
+      await fixture.make(name, [shop])
+      const spec = fixture.spec([name], { mode: 'online' })
+      await using halting = fixture.open(boundary)
+      await startReplicating(fixture, halting, name, spec)
+      await using source = await fixture.session('source', name)
+      await source.run(`SET search_path TO public; ${release}`)
+      await halting.catchUp(name, [name])
+      await fixture.until(halting, name, ({ worker }) => worker === 'lost')
+      await using engine = fixture.open()
+      await engine.run(name, spec, fixture.credentials)
+      await engine.cutover(name, [name])
+      const ended = only(await fixture.until(engine, name, isEnded))
+      assert.equal(ended.phase, 'succeeded', ended.message)
+      await assertAlike(fixture, name)
+      assert.deepEqual(await engine.traces(name, spec, fixture.credentials), [])
+    }
+  })
+})

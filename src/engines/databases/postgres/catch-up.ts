@@ -1,0 +1,218 @@
+/**
+ * Carries over what was altered at the source since the copy was made: new objects from a dump, columns and what belongs
+ * to them by statements. Tables whose rows cannot be relied on any more, and new ones, are copied by the target's own
+ * replication, which joins such a copy to the changes that flow. Everything can be done again after a crash.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { alteredTables, readTables, type SourceTable } from './catalog.ts'
+import { planCatchUp } from './catch-up-plan.ts'
+import { isTransient, type Session } from './connect.ts'
+import { type DatabaseTask, nameOf, openSource, openTarget, tell } from './database-task.ts'
+import { giveWay } from './give-way.ts'
+import { parseLsn } from './lag.ts'
+import {
+  markLog,
+  publish,
+  refreshSubscription,
+  setIdentities,
+  tablesUnderWay,
+  unpublished,
+} from './replication.ts'
+import { dropDump, dumpSchema, entryOf, isForeignKey, listOfDump, restoreSchema } from './schema.ts'
+import { readStructure, recordedStructure } from './structure.ts'
+import { keyOf } from './structure-difference.ts'
+import { silenceTriggers } from './triggers.ts'
+
+const pollMilliseconds = 100
+/** Between looks whether a table that is waited for was altered again. */
+const looksPerCheck = 30
+
+interface Work {
+  readonly task: DatabaseTask
+  readonly source: Session
+  readonly target: Session
+  /** What could not be done, in the server's words. */
+  readonly failures: string[]
+  say(words: string): void
+}
+
+/** Must stand before columns are added, which may be of their kind or be computed by them. */
+const ahead = /^(?:SCHEMA|EXTENSION|TYPE|SHELL TYPE|DOMAIN|COLLATION|FUNCTION|PROCEDURE|AGGREGATE) /
+
+/** Writes into the record what it could not carry over. `say` is told what it is at. */
+export async function catchUp(task: DatabaseTask, say: (words: string) => void): Promise<void> {
+  const asked = task.catchUpAsked()
+  await using source = await openSource(task)
+  await using target = await openTarget(task)
+  await using _way = giveWay(task, [subscribers])
+  const work: Work = { task, source, target, failures: [], say }
+  say('Reading what was altered at the source.')
+  if (task.spec.setUpReplication) await setIdentities(task, source)
+  const plan = planCatchUp({
+    source: await readStructure(source),
+    target: await readStructure(target),
+    sourceCopied: recordedStructure(task, 'source'),
+    targetCopied: recordedStructure(task, 'target'),
+    places: await placesOfColumns(source),
+  })
+  const tables = await readTables(source)
+  await dumpSchema(task, 'now')
+  const known = new Set(knownEntries(task))
+  const added = listOfDump(task, 'now').filter((line) => !known.has(entryOf(line)))
+  const keys = added.filter(isForeignKey)
+  const isAhead = (line: string): boolean => ahead.test(entryOf(line))
+  await restore(work, added.filter(isAhead))
+  await runEach(work, plan.addColumns)
+
+  task.record.resync = [...new Set([...task.record.resync, ...plan.reshaped])]
+  task.save()
+  await publish(task, source, task.record.resync, 'DROP')
+  await refreshSubscription(task, target, false)
+  say('Waiting for the target to take what was written before.')
+  if (!(await drained(work, tables))) return
+  await runEach(work, plan.drop)
+  await empty(work, tables)
+  await runEach(work, plan.retype)
+  await restore(
+    work,
+    added.filter((line) => !isAhead(line) && !isForeignKey(line)),
+  )
+  await silenceTriggers(task, target)
+  const sent = tables.filter(({ unlogged }) => !unlogged).map(({ name }) => name)
+  // Written down first: one that is published and whose copy was not begun would be taken for whole.
+  task.record.resync = [
+    ...new Set([...task.record.resync, ...(await unpublished(task, source, sent))]),
+  ]
+  task.save()
+  await publish(task, source, sent, 'ADD')
+  task.onBoundary('published-anew')
+  await refreshSubscription(task, target, true)
+  if (!(await settled(work, tables))) return
+  await restore(work, keys)
+  await runEach(work, plan.finish)
+  dropDump(task, 'now')
+  task.record.resync = []
+  task.record.caughtUp = Math.max(asked, 0)
+  task.record.notCarried = work.failures
+  tellCopied(task)
+  task.save()
+  task.onBoundary('caught-up')
+}
+
+/** Tables that had been set aside during the copy. */
+function tellCopied(task: DatabaseTask): void {
+  const { counters, tables } = task.record.observed
+  tell(task, {
+    tables: tables.map(({ message: _, ...table }) => ({ ...table, state: 'completed' })),
+    counters: {
+      ...counters,
+      fullLoadLoadingTables: 0,
+      fullLoadCompletedTables: counters.fullLoadCompletedTables + counters.fullLoadLoadingTables,
+    },
+  })
+}
+
+async function placesOfColumns(source: Session): Promise<ReadonlyMap<string, number>> {
+  const rows = await source.rows<{ path: readonly string[]; place: number }>(
+    `SELECT ARRAY[n.nspname::text, c.relname::text, a.attname::text] AS path, a.attnum AS place
+     FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
+     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE a.attnum > 0 AND NOT a.attisdropped`,
+  )
+  return new Map(rows.map(({ path, place }) => [keyOf({ kind: 'column', path }), place]))
+}
+
+/** As the target's workers that copy a table call themselves at the source. */
+const subscribers = 'pg\\_%\\_sync\\_%'
+
+/** What the target has from the copy; foreign keys are not counted where they were left out then. */
+function knownEntries(task: DatabaseTask): readonly string[] {
+  const lines = listOfDump(task, 'copied')
+  return (task.record.caughtUp < 0 ? lines.filter((line) => !isForeignKey(line)) : lines).map(
+    entryOf,
+  )
+}
+
+/** What is there already is passed over; whether all is alike in the end, the comparison of both ends says. */
+async function restore(work: Work, lines: readonly string[]): Promise<void> {
+  try {
+    await restoreSchema(work.task, { of: 'now', lines, lenient: true })
+  } catch (error) {
+    if (isTransient(error)) throw error
+    note(work, error)
+  }
+}
+
+async function runEach(work: Work, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) {
+    try {
+      await work.target.run(statement)
+    } catch (error) {
+      if (isTransient(error)) throw error
+      note(work, error)
+    }
+  }
+}
+
+const wordsMax = 500
+const failuresMax = 20
+
+/** What is there already, made by hand or by a try before this one, is none. */
+function note(work: Work, error: unknown): void {
+  const words = error instanceof Error ? error.message : String(error)
+  const said = words.split('\n').filter((line) => line.includes('ERROR: '))
+  const news = (said.length === 0 ? [words] : said).filter(
+    (line) => !/already exists|already a partition|multiple primary keys/.test(line),
+  )
+  for (const line of news) {
+    if (work.failures.length < failuresMax) work.failures.push(line.slice(0, wordsMax))
+  }
+}
+
+/** Rows of tables that come anew, where foreign keys hold them too. */
+async function empty(work: Work, tables: readonly SourceTable[]): Promise<void> {
+  const { task, target } = work
+  const names = tables.map(({ name }) => name).filter((name) => task.record.resync.includes(name))
+  if (names.length === 0) return
+  try {
+    await target.run(`TRUNCATE ${names.map((name) => `ONLY ${name}`).join(', ')}`)
+  } catch (error) {
+    if (isTransient(error)) throw error
+    for (const name of names) await target.run(`DELETE FROM ONLY ${name}`)
+  }
+}
+
+/** False where a table was altered again meanwhile, so that what is waited for may never come. */
+async function drained(work: Work, tables: readonly SourceTable[]): Promise<boolean> {
+  const { task, source } = work
+  const mark = parseLsn(await markLog(task, source))
+  return until(work, tables, async () => {
+    const at = await source.value(
+      'SELECT confirmed_flush_lsn::text FROM pg_catalog.pg_replication_slots WHERE slot_name = $1',
+      [nameOf(task)],
+    )
+    return at !== undefined && parseLsn(at) >= mark
+  })
+}
+
+async function settled(work: Work, tables: readonly SourceTable[]): Promise<boolean> {
+  const { task, target } = work
+  return until(work, tables, async () => {
+    const left = await tablesUnderWay(task, target)
+    work.say(`The target copies ${left} ${left === 1 ? 'table' : 'tables'} anew.`)
+    return left === 0
+  })
+}
+
+async function until(
+  { task, source }: Work,
+  tables: readonly SourceTable[],
+  isDone: () => Promise<boolean>,
+): Promise<boolean> {
+  for (let look = 1; ; look++) {
+    task.signal.throwIfAborted()
+    if (await isDone()) return true
+    if (look % looksPerCheck === 0 && (await alteredTables(source, tables)).length > 0) return false
+    await sleep(pollMilliseconds)
+  }
+}

@@ -1,0 +1,72 @@
+/** What has come of a migration, also when its worker's record is gone; no part of the contract. */
+
+import Type from 'typebox'
+import type { DatabaseEngine, DatabaseReport } from '#engines/databases/engine.ts'
+import { nameOf } from '#kernel/resource-id.ts'
+import type { Action } from '#plane/declare/action.ts'
+import { tokenOf } from '#plane/subject.ts'
+import { isoTime } from '../../../dependencies.ts'
+import { type Migration, migrationOf } from '../model.ts'
+
+const count = Type.Integer({ minimum: 0 })
+
+const databaseShape = Type.Object({
+  name: Type.String(),
+  outcome: Type.String({ description: '`succeeded`, `failed`, `canceled`, or where it is.' }),
+  attempts: count,
+  startedOn: Type.Optional(Type.String()),
+  endedOn: Type.Optional(Type.String()),
+  bytesCopied: count,
+  appliedChanges: Type.Integer({ minimum: 0, description: 'Row changes after the copy.' }),
+  pauseMilliseconds: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'So long nobody could write, at the cutover.' }),
+  ),
+  verified: Type.Optional(
+    Type.Object({
+      how: Type.String({ description: '`none`, `counts` or `checksums`.' }),
+      tables: count,
+      rows: count,
+    }),
+  ),
+  leftOut: Type.Array(Type.String({ description: 'What did not come along, and why.' })),
+  message: Type.String(),
+  tables: Type.Array(
+    Type.Object({ name: Type.String(), rows: count, bytes: count, milliseconds: count }),
+  ),
+  tablesNotShown: count,
+})
+
+export function migrationReport(engine: DatabaseEngine): Action<Migration> {
+  return {
+    method: 'GET',
+    description: 'Show what has come of a migration, table by table',
+    permission: 'read',
+    answer: Type.Object({
+      name: Type.String(),
+      mode: Type.String(),
+      state: Type.String(),
+      databases: Type.Array(databaseShape),
+    }),
+    async run({ resource }) {
+      if (resource === undefined) throw new Error('a stored resource is acted on')
+      const { model, progress } = migrationOf(resource)
+      const token = tokenOf(resource.id, resource.systemData.createdAt)
+      const databases = progress?.report ?? (await engine.report(token))
+      const body = {
+        name: nameOf(resource.id),
+        mode: model.mode,
+        state: progress?.state ?? 'InProgress',
+        databases: databases.map(show),
+      }
+      return { status: 200, body }
+    },
+  }
+}
+
+function show({ startedAt, endedAt, ...database }: DatabaseReport): object {
+  return {
+    ...database,
+    ...(startedAt === undefined ? {} : { startedOn: isoTime(startedAt) }),
+    ...(endedAt === undefined ? {} : { endedOn: isoTime(endedAt) }),
+  }
+}
