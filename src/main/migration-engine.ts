@@ -43,7 +43,7 @@ export function openMigrating(config: Config, clock: Clock, outbound: Outbound):
       observe: async (migration) => (await engine()).observe(migration),
       report: async (migration) => (await engine()).report(migration),
       cutover: async (...asked) => (await engine()).cutover(...asked),
-      catchUp: async (...asked) => (await engine()).catchUp(...asked),
+      catchUp: async (migration, databases) => (await engine()).catchUp(migration, databases),
       cancel: async (...asked) => (await engine()).cancel(...asked),
       traces: async (...asked) => (await engine()).traces(...asked),
       forget: async (migration) => (await engine()).forget(migration),

@@ -104,12 +104,12 @@ describe('catching up with a source that was altered', () => {
       await using source = await fixture.session('source', 'shop')
       await source.run('SET search_path TO public')
       await source.run(release)
-      const told = await fixture.until(
+      const early = await fixture.until(
         engine,
         'shop',
         (seen) => isEnded(seen) || /would wait/.test(only(seen).message),
       )
-      assert.match(only(told).message, /catch up/)
+      assert.match(only(early).message, /catch up/)
       await engine.cutover('shop', ['shop'])
       await fixture.until(
         engine,

@@ -42,7 +42,7 @@ const ahead = /^(?:SCHEMA|EXTENSION|TYPE|SHELL TYPE|DOMAIN|COLLATION|FUNCTION|PR
 
 /** Writes into the record what it could not carry over. `say` is told what it is at. */
 export async function catchUp(task: DatabaseTask, say: (words: string) => void): Promise<void> {
-  const asked = task.catchUpAsked()
+  const wanted = task.catchUpsWanted()
   await using source = await openSource(task)
   await using target = await openTarget(task)
   await using _way = giveWay(task, [subscribers])
@@ -93,7 +93,7 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
   await runEach(work, plan.finish)
   dropDump(task, 'now')
   task.record.resync = []
-  task.record.caughtUp = Math.max(asked, 0)
+  task.record.caughtUp = Math.max(wanted, 0)
   task.record.notCarried = work.failures
   tellCopied(task)
   task.save()

@@ -28,7 +28,7 @@ export interface DatabaseTask {
   /** True when `cutover` was asked for. */
   cutoverAsked(): boolean
   /** How often `catchUp` was asked for. */
-  catchUpAsked(): number
+  catchUpsWanted(): number
   /** Called at each boundary with its name, so that tests can stop there. */
   onBoundary(name: string): void
 }

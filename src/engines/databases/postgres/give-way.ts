@@ -4,7 +4,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isTransient, type Session } from './connect.ts'
+import type { Session } from './connect.ts'
 import { type DatabaseTask, nameOf, openSource } from './database-task.ts'
 
 const lookMilliseconds = 200
@@ -63,9 +63,8 @@ async function watch(at: Watch): Promise<void> {
     try {
       if (session === undefined || session.lost() !== undefined) session = await openSource(task)
       await letThrough(at, session, since)
-    } catch (error) {
-      // A server that is away holds nobody up for us; whoever works there says that it is.
-      if (!isOver() && !isTransient(error)) throw error
+    } catch {
+      // A server that is away holds nobody up for us; whoever works there says that it is, and why.
     }
     await sleep(lookMilliseconds)
   }

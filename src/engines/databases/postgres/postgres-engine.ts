@@ -151,9 +151,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
       return spec === undefined ? unknown : observed(folder)
     },
 
-    async report(migration) {
-      return reportOf(folderOf(migration))
-    },
+    report: async (migration) => reportOf(folderOf(migration)),
 
     async cutover(migration, databases) {
       requireOnline(known(migration).readSpec())
@@ -162,21 +160,11 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
 
     async catchUp(migration, databases) {
       requireOnline(known(migration).readSpec())
-      ask(migration, (before) => ({
-        ...before,
-        catchUp: {
-          ...before.catchUp,
-          ...Object.fromEntries(databases.map((name) => [name, (before.catchUp[name] ?? 0) + 1])),
-        },
-      }))
+      ask(migration, (before) => withCatchUp(before, databases))
     },
 
     async cancel(migration, databases, { dropTarget = false } = {}) {
-      ask(migration, (before) => ({
-        ...before,
-        cancel: union(before.cancel, databases),
-        dropTarget: dropTarget ? union(before.dropTarget, databases) : before.dropTarget,
-      }))
+      ask(migration, (before) => withCancel(before, databases, dropTarget))
     },
 
     traces: (migration, spec, credentials) =>
@@ -198,6 +186,19 @@ function requireOnline(spec: MigrationSpec | undefined): void {
   throw new DatabaseEngineError('refused', 'An offline migration has no cutover.', {
     number: 603114,
   })
+}
+
+function withCancel(before: Intents, databases: readonly string[], dropTarget: boolean): Intents {
+  return {
+    ...before,
+    cancel: union(before.cancel, databases),
+    dropTarget: dropTarget ? union(before.dropTarget, databases) : before.dropTarget,
+  }
+}
+
+function withCatchUp(before: Intents, databases: readonly string[]): Intents {
+  const once = databases.map((name) => [name, (before.catchUp[name] ?? 0) + 1] as const)
+  return { ...before, catchUp: { ...before.catchUp, ...Object.fromEntries(once) } }
 }
 
 const leavingMilliseconds = 20

@@ -131,7 +131,7 @@ class CatchingUp {
       this.#fault = undefined
       throw error
     }
-    const isWanted = task.catchUpAsked() > task.record.caughtUp || task.record.resync.length > 0
+    const isWanted = task.catchUpsWanted() > task.record.caughtUp || task.record.resync.length > 0
     if (isWanted && this.#running === undefined && task.clock.now() >= this.#notBefore) {
       this.#running = this.#run()
     }

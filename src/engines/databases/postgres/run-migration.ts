@@ -222,7 +222,7 @@ async function runAll(
       signal,
       save: () => save(true),
       cutoverAsked: () => intents().cutover.includes(name),
-      catchUpAsked: () => intents().catchUp[name] ?? 0,
+      catchUpsWanted: () => intents().catchUp[name] ?? 0,
       onBoundary: run.onBoundary,
     })
     return runDatabase({

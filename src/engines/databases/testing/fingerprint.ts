@@ -34,7 +34,9 @@ const subjects: Readonly<Record<string, string>> = {
     JOIN pg_namespace n ON n.oid = c.relnamespace WHERE r.rulename <> '_RETURN' AND ${user}`,
   policies: `SELECT format('%s %s %s %s', polname, polrelid::regclass, polroles::regrole[], pg_get_expr(polqual, polrelid)) FROM pg_policy`,
   functions: `SELECT pg_get_functiondef(p.oid) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-    WHERE ${user} AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')`,
+    WHERE ${user} AND p.prokind <> 'a' AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')`,
+  aggregates: `SELECT format('%s %s %s', g.aggfnoid::regprocedure, g.aggtransfn, g.aggtranstype::regtype) FROM pg_aggregate g
+    WHERE g.aggfnoid >= 16384`,
   extensions: `SELECT extname::text FROM pg_extension`,
   owners: `SELECT format('%I.%I %s', n.nspname, c.relname, pg_get_userbyid(c.relowner)) FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace WHERE ${user} AND c.relkind IN ('r', 'p', 'v', 'm', 'S')`,

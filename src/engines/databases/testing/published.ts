@@ -1,0 +1,66 @@
+/**
+ * The databases of `ARMATURE_TEST_DATABASES`: a folder of published ones as SQL files, which is no part of this
+ * repository. Each is given to a server by `psql`, as its publisher means it to be.
+ */
+
+import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { findClientPrograms } from '../postgres/client-programs.ts'
+import type { TestServer } from './servers.ts'
+
+const bytesMax = 256 * 1024 * 1024
+
+/** Files by the names of the databases to make of them; undefined where the folder is not set. */
+export function publishedDatabases(): ReadonlyMap<string, string> | undefined {
+  const folder = process.env['ARMATURE_TEST_DATABASES']
+  if (folder === undefined) return undefined
+  const files = readdirSync(folder).filter((name) => name.endsWith('.sql'))
+  return new Map(files.sort().map((name) => [name.slice(0, -'.sql'.length), join(folder, name)]))
+}
+
+function environment(server: TestServer, database: string): NodeJS.ProcessEnv {
+  const { host, port, user } = server.address
+  return {
+    PGHOST: host,
+    PGPORT: String(port),
+    PGUSER: user,
+    PGPASSWORD: server.password,
+    PGDATABASE: database,
+    LC_ALL: 'C',
+  }
+}
+
+async function run(
+  program: string,
+  args: readonly string[],
+  server: TestServer,
+  database: string,
+): Promise<string> {
+  const client = await findClientPrograms()
+  if (client === undefined) throw new Error('there are no client programs')
+  const { stdout } = await promisify(execFile)(join(client.folder, program), [...args], {
+    env: environment(server, database),
+    maxBuffer: bytesMax,
+  })
+  return stdout
+}
+
+/** What the server lacks (an extension) is passed over: the rest is a database all the same. */
+export async function loadPublished(
+  server: TestServer,
+  database: string,
+  file: string,
+): Promise<void> {
+  await run('psql', ['--quiet', '--no-psqlrc', '--file', file], server, database)
+}
+
+/** Structure and rows as the servers' own program writes them, in an order of ours; for versions that it reads. */
+export async function dumpedText(server: TestServer, database: string): Promise<readonly string[]> {
+  const text = await run('pg_dump', ['--inserts', '--quote-all-identifiers'], server, database)
+  return text
+    .split('\n')
+    .filter((line) => line !== '' && !/^(?:--|\\(?:un)?restrict)/.test(line))
+    .sort()
+}
