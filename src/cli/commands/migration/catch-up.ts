@@ -8,7 +8,7 @@ import {
   namesIn,
   targetOptions,
 } from '../../migrations.ts'
-import { apiOptions } from '../../options.ts'
+import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
@@ -17,7 +17,7 @@ export const command: Command = defineCommand({
   notes: () =>
     'Columns, defaults, constraints, indexes, tables and partitions with their rows, sequences. `migration show` tells what goes on, and what could not be carried over.',
   arguments: [{ name: 'name', summary: 'The migration' }],
-  options: { ...targetOptions, ...databasesOption, ...apiOptions },
+  options: { ...targetOptions, ...databasesOption, ...connectionOptions },
   examples: ['migration catch-up move -g demo -s shop'],
   async run(context, values) {
     const connection = context.connect(values)
@@ -27,7 +27,7 @@ export const command: Command = defineCommand({
       query: migrationQuery,
       body: names.length === 0 ? {} : { databases: names },
     })
-    printRecord(context.terminal, values.json, body)
+    printRecord(context.terminal, body)
     return 0
   },
 })

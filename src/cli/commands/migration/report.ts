@@ -5,15 +5,16 @@ import { listOf } from '#client/resource.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { migrationPath, migrationQuery, numberAt, targetOptions } from '../../migrations.ts'
-import { apiOptions } from '../../options.ts'
-import { printJson } from '../../output/print.ts'
+import { connectionOptions } from '../../options.ts'
+import { printData } from '../../output/print.ts'
+import { printable } from '../../output/table.ts'
 
 export const command: Command = defineCommand({
   name: 'migration report',
   summary: 'Show what has come of a migration, table by table, as Markdown',
   notes: () => 'It stays for as long as the migration does, also when that has long ended.',
   arguments: [{ name: 'name', summary: 'The migration' }],
-  options: { ...targetOptions, ...apiOptions },
+  options: { ...targetOptions, ...connectionOptions },
   examples: ['migration report move -g demo -s shop > move.md'],
   async run(context, values) {
     const connection = context.connect(values)
@@ -21,7 +22,7 @@ export const command: Command = defineCommand({
     const { body } = await connection.client.request('GET', `${path}/report`, {
       query: migrationQuery,
     })
-    if (values.json) printJson(context.terminal, body)
+    if (context.terminal.output.isData) printData(context.terminal, body)
     else context.terminal.out(`${reportPage(body).join('\n')}\n`)
     return 0
   },
@@ -98,6 +99,6 @@ const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 const milliseconds = (value: number): string => `${(value / 1000).toFixed(3)} s`
 
 /** A name may hold what Markdown would read as its own. */
-function cell(text: string | undefined): string {
-  return (text ?? '').replaceAll('\\', '\\\\').replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')
+function cell(text = ''): string {
+  return printable(text.replaceAll(/\s+/g, ' ')).replaceAll('\\', '\\\\').replaceAll('|', '\\|')
 }
