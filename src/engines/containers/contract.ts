@@ -40,6 +40,8 @@ export interface Backend extends AsyncDisposable {
   /** Lets a little time pass: really, or on a clock of its own. */
   pass(): Promise<void>
   now(): number
+  /** Does of what only repeats enough that each kind is met: where a container costs a real process. */
+  readonly isBrief?: boolean
   /** Ends the shared network behind the caller's back. */
   breakSandbox(installation: string, group: string): Promise<void>
 }
@@ -501,7 +503,8 @@ function promiseRepeats({ test }: ContractFixture): void {
     const parts = [part(fixture, 'job', { print: 'once', exitCode: 0 }), part(fixture, 'web')]
     const wanted = spec(parts, { volumes })
     await fixture.engine().pull(fixture.backend().image)
-    for (const deathMs of [0, 10, 30, 60, 100, 150, 250]) {
+    const deaths = fixture.backend().isBrief ? [10, 100] : [0, 10, 30, 60, 100, 150, 250]
+    for (const deathMs of deaths) {
       const group = fixture.group()
       const dies = async (act: (engine: ContainerEngine) => Promise<void>) => {
         const dying = fixture.backend().open('contract')
@@ -531,8 +534,9 @@ function promiseRepeats({ test }: ContractFixture): void {
     await fixture.engine().remove('nobody')
   })
 
-  test('ten groups at once do not disturb each other', async (fixture) => {
-    const groups = Array.from({ length: 10 }, () => fixture.group())
+  test('groups at once do not disturb each other', async (fixture) => {
+    const length = fixture.backend().isBrief ? 4 : 10
+    const groups = Array.from({ length }, () => fixture.group())
     const wanted = spec([part(fixture, 'web'), part(fixture, 'side')])
     await Promise.all(groups.map((group) => drive(fixture, group, wanted)))
     for (const group of groups) {

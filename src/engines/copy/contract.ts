@@ -70,10 +70,17 @@ export async function failure(work: Promise<void>): Promise<CopyFailure> {
   return error
 }
 
+/** Every call of the journal at which a copy is cut off, or each `step`th from the `first` on. */
+export interface Cuts {
+  readonly first: number
+  readonly step: number
+}
+
 export function objectsContract(
   name: string,
   engine: () => CopyEngine,
   open: (t: { skip(reason?: string): void }) => Promise<ObjectsPair | undefined>,
+  cuts: Cuts = { first: 0, step: 1 },
 ): void {
   describe(`objects, ${name}`, () => {
     const contents = new Map<string, Uint8Array>([
@@ -132,7 +139,7 @@ export function objectsContract(
       const whole = taskOf(pair, 'full', manifest)
       await runTask(engine(), whole, manifest)
       const calls = manifest.calls.length
-      for (let cut = 0; cut < calls + 1; cut++) {
+      for (let cut = cuts.first; cut < calls + 1; cut += cuts.step) {
         await pair.write('a.txt', Buffer.from(`round ${cut}`.padEnd(3)))
         const size = bytes - 3 + `round ${cut}`.length
         const run = `c${String(cut).padStart(11, '0')}`

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isLong } from '../../../../tests/long.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { type Backend, containerEngineContract, type Program } from '../contract.ts'
 import { programsContract } from '../contract-programs.ts'
@@ -14,6 +15,7 @@ async function openPodman(): Promise<Backend | string> {
   return {
     open: (installation) => new DockerEngine({ target: podman.target, installation }),
     image: testImage,
+    isBrief: !isLong,
     unknownImage: 'localhost/armature-test/nothing:1',
     program: (program) => ({ command: ['sh', '-c', shell(program)], environment: [] }),
     pass: () => sleep(50),

@@ -56,7 +56,7 @@ const cutting = [
   'slot-dropped',
   'finished',
 ] as const
-const everyOther = <T>(all: readonly T[]): readonly T[] => someOf(all, 2, 1)
+const eachThird = <T>(all: readonly T[]): readonly T[] => someOf(all, 3, 1)
 
 describe('whatever is killed, the fixture is put right', () => {
   let fixture: MigrationFixture | undefined
@@ -120,7 +120,7 @@ describe('whatever is killed, the fixture is put right', () => {
     assert.equal(await target.value(sum), await source.value(sum))
   }
 
-  for (const boundary of everyOther(offline)) {
+  for (const boundary of eachThird(offline)) {
     test(`offline, the worker killed at ${boundary}`, async (t) => {
       if (!requireOrSkip(t, fixture !== undefined, howToGetServers) || fixture === undefined) return
       const { database, migration, spec } = await prepared(fixture, 'offline')
@@ -139,7 +139,7 @@ describe('whatever is killed, the fixture is put right', () => {
     })
   }
 
-  for (const boundary of everyOther(loading)) {
+  for (const boundary of eachThird(loading)) {
     test(`online, the worker killed at ${boundary}, then canceled`, async (t) => {
       if (!requireOrSkip(t, fixture !== undefined, howToGetServers) || fixture === undefined) return
       const { database, migration, spec } = await prepared(fixture, 'online')
@@ -160,7 +160,7 @@ describe('whatever is killed, the fixture is put right', () => {
     })
   }
 
-  for (const boundary of everyOther(cutting)) {
+  for (const boundary of eachThird(cutting)) {
     test(`online, the worker killed at ${boundary}, then cut over`, async (t) => {
       if (!requireOrSkip(t, fixture !== undefined, howToGetServers) || fixture === undefined) return
       const { database, migration, spec } = await prepared(fixture, 'online')
