@@ -6,10 +6,8 @@
 
 import { Type } from 'typebox'
 import { refuse } from '#kernel/error.ts'
-import { compileFilter } from '#kernel/filter/evaluate.ts'
 import { collection, type FieldMap } from '#kernel/filter/field-map.ts'
-import { parseFilter } from '#kernel/filter/parse.ts'
-import { lenientProfile } from '#kernel/filter/profile.ts'
+import { filterOf } from '#kernel/filter/filter-of.ts'
 import type { IdentityDirectory } from './directory.ts'
 import { type DirectoryRoute, param } from './directory-route.ts'
 import { federatedRoutes } from './graph-federated.ts'
@@ -164,7 +162,7 @@ async function search(
   type: LocalType,
   query: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly PrincipalRecord[]> {
-  const matches = predicateOf(query['$filter'] ?? '')
+  const matches = filterOf(query['$filter'] ?? null, fields)
   const top = topOf(query['$top'])
   const found: PrincipalRecord[] = []
   let after: string | undefined
@@ -176,15 +174,6 @@ async function search(
     after = page.next
   }
   throw refuse.InvalidFilterInQueryString({ reason: 'it looks at too many; ask by id' })
-}
-
-function predicateOf(filter: string): (principal: PrincipalRecord) => boolean {
-  if (filter.trim() === '') return () => true
-  const parsed = parseFilter(filter, lenientProfile)
-  if (!parsed.ok) throw refuse.InvalidFilterInQueryString({ reason: parsed.message })
-  const compiled = compileFilter(parsed.node, fields)
-  if (!compiled.ok) throw refuse.InvalidFilterInQueryString({ reason: compiled.message })
-  return compiled.matches
 }
 
 function topOf(given: string | undefined): number {

@@ -211,7 +211,7 @@ function numberOf(column: FilterColumn, { literal }: LiteralNode): number | unde
 }
 
 /** 12.34 × 10,000 is a hair beside 123,400. */
-function nearWhole(value: number): number {
+export function nearWhole(value: number): number {
   const whole = Math.round(value)
   return Math.abs(value - whole) < 1e-6 * Math.max(1, Math.abs(value) / 1e6) ? whole : value
 }

@@ -19,20 +19,21 @@ import { startInstallation } from './installation.ts'
 
 const usual = isLong
   ? { seed: Date.now() % 1_000_000, count: 6000 }
-  : { seed: 261_122, count: 2500 }
+  : { seed: 261_122, count: 1500 }
 const seed = Number(process.env['ARMATURE_TEST_FUZZ_SEED'] ?? usual.seed)
 const count = Number(process.env['ARMATURE_TEST_FUZZ_COUNT'] ?? usual.count)
 const options = { timeout: 600_000 }
 
-test(`no request makes a server on SQLite fail (seed ${seed})`, options, (t) => holds(t))
+test(`no request makes a server on SQLite fail (seed ${seed})`, options, (t) => holds(t, count))
 
 test(`no request makes a server on PostgreSQL fail (seed ${seed})`, options, async (t) => {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
   await using server = await startPostgres({ fsync: false })
-  await holds(t, await server.createDatabase())
+  // The same requests: what a store makes of them is its contract's.
+  await holds(t, isLong ? count : Math.ceil(count / 3), await server.createDatabase())
 })
 
-async function holds(t: TestContext, store?: string): Promise<void> {
+async function holds(t: TestContext, count: number, store?: string): Promise<void> {
   await using installation = await startInstallation({
     ...(store === undefined ? {} : { store }),
     environment: { ARMATURE_CONTAINERS: 'simulated', ARMATURE_LOG_LEVEL: 'error' },

@@ -141,7 +141,7 @@ const guides: Readonly<Record<string, Pasted>> = {
 const inOneProcess = ['guides/billing.md', 'guides/containers.md']
 
 /** What replicas hold beside the store (rights, sessions, events): the others are pasted there by the long suite. */
-const ofReplicas = ['start.md', 'guides/consent.md', 'guides/delegate-role-assignment.md']
+const ofReplicas = ['start.md', 'guides/consent.md']
 
 const starts: Readonly<Record<string, Start>> = {
   'on SQLite': alone,
@@ -178,31 +178,37 @@ const startWith =
   (environment) =>
     startInstallation({ environment: { ...environment, ...settings } })
 
-test('pasted with the published command line: guides/clients.md', {
-  timeout: 300_000,
-}, async (t) => {
-  if (!requireOrSkip(t, isThere('az'), 'no az: `apt-get install azure-cli`')) return
-  const blocks = blocksOf('guides/clients.md')
-  const prepare = blocks.find(({ text }) => text.includes('armature env'))
-  assert.ok(prepare !== undefined)
-  await paste(
-    startWith({ ...tls, ARMATURE_VENDOR_NAMESPACE: 'Microsoft', ARMATURE_VENDOR_BRAND: 'Azure' }),
-    [prepare, ...blocks.filter(({ word }) => word === 'az')],
-    {
-      // It would tell its makers of every command.
-      environment: { AZURE_CONFIG_DIR: 'az', AZURE_CORE_COLLECT_TELEMETRY: 'no' },
-      tells: [
-        /"type": "servicePrincipal"/,
-        /\+ Microsoft\.ManagedIdentity\/userAssignedIdentities\/worker/,
-        /"provisioningState": "Succeeded"/,
-        /simulated: 'web' started/,
-        /"displayName": "Owner"/,
-        /"principalType": "User"/,
-        /"assignedIdentityInfo": "MSI"/,
-      ],
-    },
-  )
-})
+// Its thirty starts of an interpreter are for the long suite: `tests/conformance/command-line.test.ts` runs it besides.
+const published: typeof test | undefined = isLong ? test : undefined
+published?.(
+  'pasted with the published command line: guides/clients.md',
+  {
+    timeout: 300_000,
+  },
+  async (t) => {
+    if (!requireOrSkip(t, isThere('az'), 'no az: `apt-get install azure-cli`')) return
+    const blocks = blocksOf('guides/clients.md')
+    const prepare = blocks.find(({ text }) => text.includes('armature env'))
+    assert.ok(prepare !== undefined)
+    await paste(
+      startWith({ ...tls, ARMATURE_VENDOR_NAMESPACE: 'Microsoft', ARMATURE_VENDOR_BRAND: 'Azure' }),
+      [prepare, ...blocks.filter(({ word }) => word === 'az')],
+      {
+        // It would tell its makers of every command.
+        environment: { AZURE_CONFIG_DIR: 'az', AZURE_CORE_COLLECT_TELEMETRY: 'no' },
+        tells: [
+          /"type": "servicePrincipal"/,
+          /\+ Microsoft\.ManagedIdentity\/userAssignedIdentities\/worker/,
+          /"provisioningState": "Succeeded"/,
+          /simulated: 'web' started/,
+          /"displayName": "Owner"/,
+          /"principalType": "User"/,
+          /"assignedIdentityInfo": "MSI"/,
+        ],
+      },
+    )
+  },
+)
 
 test('pasted with https: guides/clients.md', { timeout: 300_000 }, async (t) => {
   const packages = join(root, 'tests/conformance/node_modules')

@@ -27,7 +27,7 @@ interface ResourceHealthDependencies
   readonly observers?: Observers
 }
 
-/** Where those who notice trouble tell of it. */
+/** Where those who notice an issue report it. */
 export function healthSignals(
   context: Pick<ProviderContext, 'sql' | 'clock' | 'ids'>,
 ): HealthSignals {

@@ -30,7 +30,7 @@ const raced: ReadonlySet<string> = new Set([
 const lost: ReadonlySet<string> = new Set(['40001', '40P01'])
 /** A standby, a lock or statement that took too long, a session closed for idling in a transaction. */
 const later: ReadonlySet<string> = new Set(['25006', '25P03', '25P04', '55P03', '57014'])
-/** Connection trouble, no resources, shutdown, system error. */
+/** A broken connection, no resources, shutdown, system error. */
 const laterClasses: ReadonlySet<string> = new Set(['08', '53', '57', '58'])
 /** No rights; a table of the same name that is not ours. */
 const never: ReadonlySet<string> = new Set(['42501', '42P07'])

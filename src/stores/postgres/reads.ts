@@ -4,36 +4,14 @@
  */
 
 import { keyRange } from '../key-range.ts'
+import { toOperation, toResource } from '../row-cells.ts'
 import type { ListQuery, OperationRow, Reads, ResourceRow } from '../store.ts'
 import type { Answer, Cells, Parameter } from './session.ts'
 import { queries, type Statement } from './statements.ts'
 
 type Ask = (statement: Statement, values: readonly Parameter[]) => Promise<Answer>
 
-// In these three the order of the cells is that of the statements, and their types are those of the schema.
-export function toResource(cells: Cells): ResourceRow {
-  return {
-    key: cells[0] as string,
-    id: cells[1] as string,
-    type: cells[2] as string,
-    tracked: cells[3] === 1,
-    uniqueKey: cells[4] as string | null,
-    etag: cells[5] as string,
-    generation: cells[6] as number,
-    document: cells[7] as string,
-  }
-}
-
-function toOperation(cells: Cells): OperationRow {
-  return {
-    id: cells[0] as string,
-    resourceKey: cells[1] as string,
-    document: cells[2] as string,
-    running: cells[3] === 1,
-    endedAt: cells[4] as number | null,
-  }
-}
-
+// A cell of a column of numbers.
 export function toNumber(cells: Cells | undefined): number | undefined {
   return (cells?.[0] ?? undefined) as number | undefined
 }

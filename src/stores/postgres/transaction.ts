@@ -4,7 +4,7 @@
  */
 
 import type { PoolClient } from 'pg'
-
+import { toResource } from '../row-cells.ts'
 import { assertCarried, numberParameters } from '../sql.ts'
 import {
   type Claim,
@@ -19,7 +19,7 @@ import {
   type Tx,
 } from '../store.ts'
 import { LostClaim } from '../tries.ts'
-import { PostgresReads, toNumber, toResource } from './reads.ts'
+import { PostgresReads, toNumber } from './reads.ts'
 import { type Answer, ask, type Parameter } from './session.ts'
 import { changes, type Statement, transactions } from './statements.ts'
 

@@ -13,7 +13,7 @@ function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
 }
 
-/** Primary result codes (the low byte) of a world that may mend: busy, no memory, read-only, disk trouble. */
+/** Primary result codes (the low byte) of a world that may mend: busy, no memory, read-only, a failing disk. */
 const later: ReadonlySet<number> = new Set([5, 6, 7, 8, 10, 13, 14])
 /** Corrupt, not a database: an operator must act. */
 const never: ReadonlySet<number> = new Set([11, 26])

@@ -7,6 +7,7 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 
 import { keyRange } from '../key-range.ts'
 import { takeWithin } from '../list-budget.ts'
+import { toOperation, toResource } from '../row-cells.ts'
 import type { ListQuery, OperationRow, Reads, ResourceRow } from '../store.ts'
 import { translate } from './failure.ts'
 import type { queries } from './statements.ts'
@@ -36,30 +37,7 @@ export function prepareAll<T extends Readonly<Record<string, string>>>(
   return Object.fromEntries(prepared) as Prepared<T>
 }
 
-// In these three the order of the cells is that of the statements, and their types are those of the schema.
-function toResource(cells: Cells): ResourceRow {
-  return {
-    key: cells[0] as string,
-    id: cells[1] as string,
-    type: cells[2] as string,
-    tracked: cells[3] === 1,
-    uniqueKey: cells[4] as string | null,
-    etag: cells[5] as string,
-    generation: cells[6] as number,
-    document: cells[7] as string,
-  }
-}
-
-function toOperation(cells: Cells): OperationRow {
-  return {
-    id: cells[0] as string,
-    resourceKey: cells[1] as string,
-    document: cells[2] as string,
-    running: cells[3] === 1,
-    endedAt: cells[4] as number | null,
-  }
-}
-
+// A cell of a column of numbers.
 export function toNumber(cells: Cells | undefined): number | undefined {
   return cells?.[0] as number | undefined
 }

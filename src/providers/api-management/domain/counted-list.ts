@@ -4,10 +4,8 @@
  */
 
 import { refuse } from '#kernel/error.ts'
-import { compileFilter } from '#kernel/filter/evaluate.ts'
 import type { Field, FieldMap } from '#kernel/filter/field-map.ts'
-import { parseFilter } from '#kernel/filter/parse.ts'
-import { lenientProfile } from '#kernel/filter/profile.ts'
+import { filterOf } from '#kernel/filter/filter-of.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
@@ -31,7 +29,7 @@ export function countedList<M>(
   const map: FieldMap<Resource<M>> = { fields, lenient: true, optionalPrefix: 'properties' }
   return async (context) => {
     const filter = context.query.get('$filter') ?? ''
-    const matches = predicateOf(filter, map)
+    const matches = filterOf(filter, map)
     const { reader, parent: under, limit } = context
     // Cursors are written below and signed by the plane.
     const cursor = context.cursor === undefined ? undefined : (JSON.parse(context.cursor) as Cursor)
@@ -99,15 +97,6 @@ async function countOf(
 ): Promise<number | undefined> {
   const count = await reader.count({ type, under, limit: most + 1 })
   return count > most ? undefined : count
-}
-
-function predicateOf<T>(text: string, fields: FieldMap<T>): (item: T) => boolean {
-  if (text.trim() === '') return () => true
-  const parsed = parseFilter(text, lenientProfile)
-  if (!parsed.ok) throw refuse.InvalidFilterInQueryString({ reason: parsed.message })
-  const compiled = compileFilter(parsed.node, fields)
-  if (!compiled.ok) throw refuse.InvalidFilterInQueryString({ reason: compiled.message })
-  return compiled.matches
 }
 
 function skipOf(query: URLSearchParams): number {

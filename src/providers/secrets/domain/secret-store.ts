@@ -6,8 +6,9 @@
 
 import type { Seal } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
-import { childOf, nameOf, type ResourceId, rootId } from '#kernel/resource-id.ts'
+import { childOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
+import { findByName } from '#plane/resource-by-name.ts'
 import { openValue, type VaultSecret } from '../resources/vault-secrets/model.ts'
 import { parseSecretUri, secretType, vaultType } from './secret-uri.ts'
 
@@ -32,42 +33,10 @@ export interface OpenedSecretStore {
   read(uri: string): Promise<string | undefined>
 }
 
-const pageRows = 500
-/** Vaults looked through for a name; each name found is remembered. */
-const pagesMax = 100
-const rememberedMax = 10_000
-
 export function openSecretStore({ services, seal }: SecretStoreDependencies): OpenedSecretStore {
   const { reader } = services
   const useAction = `${secretType}/getValue/action`
-  const known = new Map<string, ResourceId>()
-
-  async function vaultAt(name: string): Promise<ResourceId | undefined> {
-    const remembered = known.get(name)
-    if (remembered !== undefined) {
-      // Names are unique, so the same name elsewhere means that this one is gone.
-      if ((await reader.get(remembered)) !== undefined) return remembered
-      known.delete(name)
-    }
-    let after: string | undefined
-    for (let page = 0; page < pagesMax; page++) {
-      const rows = await reader.list({
-        type: vaultType,
-        under: rootId,
-        limit: pageRows,
-        ...(after === undefined ? {} : { after }),
-      })
-      const found = rows.find(({ id }) => nameOf(id).toLowerCase() === name)
-      if (found !== undefined) {
-        if (known.size >= rememberedMax) known.clear()
-        known.set(name, found.id)
-        return found.id
-      }
-      after = rows.at(-1)?.id.key
-      if (rows.length < pageRows) return undefined
-    }
-    return undefined
-  }
+  const vaultAt = findByName(reader, vaultType)
 
   async function locate(uri: string): Promise<ResourceId | undefined> {
     const parsed = parseSecretUri(uri)

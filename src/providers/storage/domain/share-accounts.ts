@@ -5,8 +5,9 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Seal } from '#kernel/ports.ts'
-import { nameOf, type ResourceId, rootId } from '#kernel/resource-id.ts'
+import type { ResourceId } from '#kernel/resource-id.ts'
 import type { Reader } from '#plane/declare/resource.ts'
+import { findByName } from '#plane/resource-by-name.ts'
 import {
   openKey,
   type StorageAccount,
@@ -20,11 +21,6 @@ interface ShareAccounts {
   find(name: string): Promise<{ readonly id: ResourceId; isKey(text: string): boolean } | undefined>
 }
 
-const pageRows = 500
-/** Accounts looked through for a name; each name found is remembered. */
-const pagesMax = 100
-const rememberedMax = 10_000
-
 export function openShareAccounts({
   reader,
   seal,
@@ -32,35 +28,7 @@ export function openShareAccounts({
   readonly reader: Reader
   readonly seal: Seal
 }): ShareAccounts {
-  const known = new Map<string, ResourceId>()
-
-  async function idOf(name: string): Promise<ResourceId | undefined> {
-    const remembered = known.get(name)
-    if (remembered !== undefined) {
-      // The same name elsewhere means that this one is gone.
-      if ((await reader.get(remembered)) !== undefined) return remembered
-      known.delete(name)
-    }
-    let after: string | undefined
-    for (let page = 0; page < pagesMax; page++) {
-      const rows = await reader.list({
-        type: storageAccountType,
-        under: rootId,
-        limit: pageRows,
-        ...(after === undefined ? {} : { after }),
-      })
-      const found = rows.find(({ id }) => nameOf(id).toLowerCase() === name)
-      if (found !== undefined) {
-        if (known.size >= rememberedMax) known.clear()
-        known.set(name, found.id)
-        return found.id
-      }
-      after = rows.at(-1)?.id.key
-      if (rows.length < pageRows) return undefined
-    }
-    return undefined
-  }
-
+  const idOf = findByName(reader, storageAccountType)
   return {
     keysAction: `${storageAccountType}/listKeys/action`,
     async find(name) {

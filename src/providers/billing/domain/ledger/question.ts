@@ -11,6 +11,7 @@ import { parseFilter } from '#kernel/filter/parse.ts'
 import { lenientProfile } from '#kernel/filter/profile.ts'
 import { pathsOf, termsOf } from '#kernel/filter/rows.ts'
 import { valueAs } from '#kernel/filter/values.ts'
+import { nearWhole } from '#query/predicate.ts'
 import { emptyCells } from '#query/table.ts'
 import type { SqlValue } from '#stores/store.ts'
 import { refuseBilling } from '../../errors.ts'
@@ -196,12 +197,6 @@ function boundOf(column: Column, node: LiteralNode): number | null | undefined {
   if (value === null) return null
   if (typeof value !== 'number' || !Number.isFinite(value)) return undefined
   return column.scale === 1 ? value : nearWhole(value * column.scale)
-}
-
-/** 12.34 × 10,000 is a hair beside 123,400. */
-function nearWhole(value: number): number {
-  const whole = Math.round(value)
-  return Math.abs(value - whole) < 1e-6 * Math.max(1, Math.abs(value) / 1e6) ? whole : value
 }
 
 /** Past every amount and moment there can be, and still a whole number to both dialects. */

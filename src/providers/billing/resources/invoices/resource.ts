@@ -2,11 +2,10 @@
 
 import Type from 'typebox'
 import { refuse } from '#kernel/error.ts'
-import { compileFilter } from '#kernel/filter/evaluate.ts'
 import type { FieldMap } from '#kernel/filter/field-map.ts'
+import { filterOf } from '#kernel/filter/filter-of.ts'
 import { parseDate, parseUsDate } from '#kernel/filter/moments.ts'
 import { compileOrderBy, parseOrderBy } from '#kernel/filter/order-by.ts'
-import { parseFilter } from '#kernel/filter/parse.ts'
 import { lenientProfile } from '#kernel/filter/profile.ts'
 import type { Seal } from '#kernel/ports.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
@@ -108,7 +107,7 @@ async function listInvoices(ledger: Ledger, context: ListContext): Promise<ListP
   if (!search.ok) throw refuse.InvalidQueryParameter({ name: 'search', reason: search.reason })
   const top = wholeNumber(query, 'top', 1, ledger.limits.topMax) ?? ledger.limits.topMax
   const skip = wholeNumber(query, 'skip', 0, ledger.limits.skipMax) ?? 0
-  const holds = filterOf(query.get('filter'))
+  const holds = filterOf(query.get('filter'), fields, refuseBilling.InvalidFilter)
   const compare = orderOf(query.get('orderBy'))
   const from = dateOf(query, 'periodStartDate') ?? Number.NEGATIVE_INFINITY
   const until = (dateOf(query, 'periodEndDate') ?? Number.POSITIVE_INFINITY) + day
@@ -143,15 +142,6 @@ function dateOf(query: URLSearchParams, name: string): number | undefined {
   const found = parseUsDate(given.trim()) ?? parseDate(given.trim())
   if (found !== undefined) return found
   throw refuse.InvalidQueryParameter({ name, reason: 'expected a date as MM-DD-YYYY' })
-}
-
-function filterOf(filter: string | null): (statement: Statement) => boolean {
-  if (filter === null || filter.trim() === '') return () => true
-  const parsed = parseFilter(filter, lenientProfile)
-  if (!parsed.ok) throw refuseBilling.InvalidFilter({ reason: parsed.message })
-  const compiled = compileFilter(parsed.node, fields)
-  if (!compiled.ok) throw refuseBilling.InvalidFilter({ reason: compiled.message })
-  return compiled.matches
 }
 
 function orderOf(orderBy: string | null): (a: Statement, b: Statement) => number {

@@ -8,7 +8,7 @@ import { type ContainerGroup, hashOf } from '../../resources/container-groups/mo
 import { toModel } from '../../resources/container-groups/versions/to-model.ts'
 import { base, body, ids, web } from '../../testing/start.ts'
 import { type GroupNext, nextOf } from './next-step.ts'
-import type { Observed, PartRecord, Seen, Trouble } from './observation.ts'
+import type { FailedStep, Observed, PartRecord, Seen } from './observation.ts'
 import type { Surroundings } from './spec.ts'
 
 const engine: EngineDescription = {
@@ -69,7 +69,7 @@ const ended = (exitCode: number, agoSeconds: number): PartState => ({
   reason: exitCode === 0 ? 'Completed' : 'Error',
 })
 
-const trouble = (over: Partial<Trouble>): Trouble => ({
+const trouble = (over: Partial<FailedStep>): FailedStep => ({
   code: 'RegistryErrorResponse',
   message: 'm',
   retry: 'later',

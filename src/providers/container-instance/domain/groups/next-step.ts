@@ -12,7 +12,7 @@ import { type ContainerGroup, hashOf } from '../../resources/container-groups/mo
 import type { Failure } from '../engine-failure.ts'
 import { defaultContainerLimits } from '../limits.ts'
 import { addEvent, eventOf } from './events.ts'
-import type { Observed, Trouble } from './observation.ts'
+import type { FailedStep, Observed } from './observation.ts'
 import { impossible, type Surroundings, specOf } from './spec.ts'
 
 export interface GroupStep {
@@ -147,7 +147,7 @@ function heldBack(
   return left > 0 ? { kind: 'wait', seconds: Math.ceil(left / 1000), ...working(state) } : undefined
 }
 
-function patienceMs({ code }: Trouble): number {
+function patienceMs({ code }: FailedStep): number {
   if (code === 'ContainerEngineBusy') return busySecondsMax * 1000
   if (code === 'RegistryErrorResponse') return registrySecondsMax * 1000
   if (code === 'GitRepositoryNotAvailable') return repositorySecondsMax * 1000

@@ -16,7 +16,7 @@ export interface Seen extends Omit<ObservedGroup, 'imagesPresent' | 'hash' | 'ad
 }
 
 /** A failed step, for as long as the user has not asked anew. */
-export interface Trouble extends Failure {
+export interface FailedStep extends Failure {
   /** Which step failed: only that one is held back. */
   readonly step: string
   readonly generation: number
@@ -47,7 +47,7 @@ export interface Observed {
   readonly seen: Seen
   readonly parts: Readonly<Record<string, PartRecord>>
   readonly events: readonly GroupEvent[]
-  readonly trouble?: Trouble
+  readonly trouble?: FailedStep
   /** The containers of this hash have ended, and nothing runs them again. */
   readonly finished?: string
   /** The containers of this hash went away by themselves, and nothing makes them again. */
@@ -74,7 +74,7 @@ export interface Look {
     readonly image: string
   }[]
   readonly seen: Seen
-  readonly trouble: Trouble | undefined
+  readonly trouble: FailedStep | undefined
   /** False where nothing really runs. */
   readonly runsPrograms: boolean
   /** The code of the run that ended at about that time, where the engine told it. */
@@ -92,7 +92,7 @@ export function fold(last: Observed | undefined, look: Look): Observed {
       seen,
       parts: last?.parts ?? {},
       events: last?.events ?? [],
-      ...withTrouble(last, look),
+      ...withFailedStep(last, look),
     }
   }
   const parts = Object.fromEntries(
@@ -101,7 +101,7 @@ export function fold(last: Observed | undefined, look: Look): Observed {
       foldPart(last?.parts[part.name], part, { last, look, hash }),
     ]),
   )
-  const trouble = withTrouble(last, look)
+  const failed = withFailedStep(last, look)
   const started = Object.values(last?.parts ?? {}).some(
     (part) => part.hash === hash && part.startedAt !== undefined,
   )
@@ -137,7 +137,7 @@ export function fold(last: Observed | undefined, look: Look): Observed {
       at: look.now,
     })
   }
-  const news = trouble.trouble
+  const news = failed.trouble
   if (news !== undefined && (last?.trouble?.at !== news.at || last.trouble.step !== news.step)) {
     events.push({ name: eventOf(news.code), message: news.message, type: 'Warning', at: news.at })
   }
@@ -146,16 +146,16 @@ export function fold(last: Observed | undefined, look: Look): Observed {
     seen,
     parts,
     events: events.reduce((all, one) => addEvent(all, one, look.eventsMax), last?.events ?? []),
-    ...trouble,
+    ...failed,
     ...(finished ? { finished: hash } : {}),
     ...(lost ? { lost: hash } : {}),
   }
 }
 
-function withTrouble(
+function withFailedStep(
   last: Observed | undefined,
   { trouble, generation }: Look,
-): { readonly trouble?: Trouble } {
+): { readonly trouble?: FailedStep } {
   const kept = last?.trouble?.generation === generation ? last.trouble : undefined
   const now = trouble?.generation === generation ? trouble : kept
   return now === undefined ? {} : { trouble: now }

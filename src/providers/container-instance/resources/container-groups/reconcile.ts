@@ -30,11 +30,11 @@ import { GroupIndex } from '../../domain/groups/group-index.ts'
 import { type AllowedRegistries, engineImage } from '../../domain/groups/image-policy.ts'
 import { type GroupStep, nextOf, resyncSeconds, stepKey } from '../../domain/groups/next-step.ts'
 import {
+  type FailedStep,
   fold,
   type Look,
   type Observed,
   type Seen,
-  type Trouble,
 } from '../../domain/groups/observation.ts'
 import { type PlannedProbe, ProbeBoard } from '../../domain/groups/probes.ts'
 import {
@@ -81,7 +81,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
   }
   const index = new GroupIndex(deps.reader)
   const ends = new ToldEnds()
-  const failedSteps = new Map<string, Trouble>()
+  const failedSteps = new Map<string, FailedStep>()
   const tellUsage = usageTeller(deps.meter)
   let wakeKey: (key: string) => void = () => {}
   const probes = new ProbeBoard({

@@ -12,6 +12,7 @@ import {
   type PostgresServer,
   startPostgres,
 } from '#stores/testing/postgres-server.ts'
+import { isLong } from '../../../../../tests/long.ts'
 import { fc } from '../../../../../tests/property.ts'
 import { requireOrSkip } from '../../../../../tests/require.ts'
 import { sharingStore } from '../../testing/start.ts'
@@ -212,7 +213,7 @@ describe('pages of details', () => {
             inOrder(found, orderText)
           }
         }),
-        { numRuns: kind === 'sqlite' ? 400 : 150 },
+        { numRuns: (kind === 'sqlite' ? 400 : 150) / (isLong ? 1 : 2) },
       )
     })
   }

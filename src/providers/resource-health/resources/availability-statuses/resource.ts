@@ -193,7 +193,7 @@ function show(
     (event) => event.properties.status === 'Active' && isImpacted(event, { id, location }),
   )
   const sighting = observed(resource, observers)
-  const trouble = touching.find((event) => event.properties.eventType === 'ServiceIssue')
+  const issue = touching.find((event) => event.properties.eventType === 'ServiceIssue')
   const type = typeIn(words)
   const [last, earlier] = past
   const isKnown = isSame(last, sighting)
@@ -217,11 +217,11 @@ function show(
       reportedTime: at,
       reasonChronicity: 'Persistent',
       ...recentlyResolved(sighting, now, isKnown ? last : undefined, earlier),
-      ...(trouble === undefined
+      ...(issue === undefined
         ? {}
         : {
-            healthEventType: trouble.properties.eventType,
-            healthEventId: trouble.trackingId,
+            healthEventType: issue.properties.eventType,
+            healthEventId: issue.trackingId,
             healthEventCause: 'PlatformInitiated',
           }),
       serviceImpactingEvents: touching.map((event) => ({

@@ -1,9 +1,7 @@
 /** The resources an event touches: those it names, then those of the impacted services in the impacted regions. */
 
-import { compileFilter } from '#kernel/filter/evaluate.ts'
 import type { FieldMap } from '#kernel/filter/field-map.ts'
-import { parseFilter } from '#kernel/filter/parse.ts'
-import { lenientProfile } from '#kernel/filter/profile.ts'
+import { filterOf } from '#kernel/filter/filter-of.ts'
 import {
   nameOf,
   parentOf,
@@ -69,7 +67,7 @@ const fields: FieldMap<Item> = {
 export function openImpactedResources(deps: ImpactedDependencies): ImpactedResources {
   return {
     async page(event, asked, { base, filter, cursor, limit }) {
-      const matches = predicateOf(filter)
+      const matches = filterOf(filter, fields, refuseHealth.InvalidFilter)
       const items: object[] = []
       const shown = (item: Item): object => show(item, base, deps.words)
       // The cursor is a number while it goes through those named, and a key from then on.
@@ -235,13 +233,4 @@ function typeOf(id: ResourceId): string {
   return [...(last?.namespace === undefined ? [] : [last.namespace]), ...(last?.types ?? [])].join(
     '/',
   )
-}
-
-function predicateOf(filter: string | null): (item: Item) => boolean {
-  if (filter === null || filter.trim() === '') return () => true
-  const parsed = parseFilter(filter, lenientProfile)
-  if (!parsed.ok) throw refuseHealth.InvalidFilter({ reason: parsed.message })
-  const compiled = compileFilter(parsed.node, fields)
-  if (!compiled.ok) throw refuseHealth.InvalidFilter({ reason: compiled.message })
-  return compiled.matches
 }

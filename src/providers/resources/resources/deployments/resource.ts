@@ -1,10 +1,7 @@
 /** Deployments: a template carried out at a group or a subscription, long-running, as the one who asked for it. */
 
-import { refuse } from '#kernel/error.ts'
-import { compileFilter } from '#kernel/filter/evaluate.ts'
 import type { FieldMap } from '#kernel/filter/field-map.ts'
-import { parseFilter } from '#kernel/filter/parse.ts'
-import { lenientProfile } from '#kernel/filter/profile.ts'
+import { filterOf } from '#kernel/filter/filter-of.ts'
 import { isTerminalState } from '#kernel/operation.ts'
 import { nameOf, scopeOf } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
@@ -157,7 +154,7 @@ const fields: FieldMap<Stored> = {
 
 /** Those of this very scope: a subscription's list has none of its groups'. */
 function listDeployments(context: ListContext): Promise<ListPage<Stored>> {
-  const matches = predicateOf(context.query.get('$filter') ?? '')
+  const matches = filterOf(context.query.get('$filter'), fields)
   return scanPage<Stored>({
     async read(after, limit) {
       const { items, ...rest } = await context.reader.page({
@@ -175,13 +172,4 @@ function listDeployments(context: ListContext): Promise<ListPage<Stored>> {
     cursor: context.cursor,
     scanRowsMax,
   })
-}
-
-function predicateOf(text: string): (one: Stored) => boolean {
-  if (text.trim() === '') return () => true
-  const parsed = parseFilter(text, lenientProfile)
-  if (!parsed.ok) throw refuse.InvalidFilterInQueryString({ reason: parsed.message })
-  const compiled = compileFilter(parsed.node, fields)
-  if (!compiled.ok) throw refuse.InvalidFilterInQueryString({ reason: compiled.message })
-  return compiled.matches
 }

@@ -1,10 +1,7 @@
 /** The groups of a subscription, also filtered by one tag (facts 9.8). */
 
-import { refuse } from '#kernel/error.ts'
-import { compileFilter } from '#kernel/filter/evaluate.ts'
 import { type FieldMap, fieldsOfRows } from '#kernel/filter/field-map.ts'
-import { parseFilter } from '#kernel/filter/parse.ts'
-import { lenientProfile } from '#kernel/filter/profile.ts'
+import { filterOf } from '#kernel/filter/filter-of.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
 import { scanPage } from '../../domain/scan-page.ts'
@@ -24,7 +21,7 @@ const fields: FieldMap<Group> = {
 }
 
 export function listGroups(context: ListContext, scanRowsMax: number): Promise<ListPage<Group>> {
-  const matches = predicateOf(context.query.get('$filter') ?? '')
+  const matches = filterOf(context.query.get('$filter'), fields)
   return scanPage<Group>({
     async read(after, limit) {
       const { items, ...rest } = await context.reader.page({
@@ -42,13 +39,4 @@ export function listGroups(context: ListContext, scanRowsMax: number): Promise<L
     cursor: context.cursor,
     scanRowsMax,
   })
-}
-
-function predicateOf(text: string): (group: Group) => boolean {
-  if (text.trim() === '') return () => true
-  const parsed = parseFilter(text, lenientProfile)
-  if (!parsed.ok) throw refuse.InvalidFilterInQueryString({ reason: parsed.message })
-  const compiled = compileFilter(parsed.node, fields)
-  if (!compiled.ok) throw refuse.InvalidFilterInQueryString({ reason: compiled.message })
-  return compiled.matches
 }

@@ -6,13 +6,11 @@
 import Type from 'typebox'
 import type { ContainerEngine, Session } from '#engines/containers/engine.ts'
 import { refuse } from '#kernel/error.ts'
-import { nameOf, parentOf } from '#kernel/resource-id.ts'
 import type { Action, ActionContext, ActionOutcome } from '#plane/declare/action.ts'
 import type { Streams } from '../../../dependencies.ts'
 import { attempt } from '../../../domain/engine-failure.ts'
-import { groupToken } from '../../../domain/groups/group-index.ts'
 import { refuseContainer } from '../../../errors.ts'
-import { allContainers, type ContainerGroup } from '../../container-groups/model.ts'
+import { addressedContainer } from './addressed.ts'
 import { splitCommand } from './split-command.ts'
 
 export interface StreamDependencies {
@@ -90,18 +88,10 @@ async function offer(
   { id, reader, permission, publicUrl }: ActionContext<unknown>,
   open: (token: string, name: string) => Promise<Session>,
 ): Promise<ActionOutcome<unknown>> {
-  const groupId = parentOf(id)
-  const group = await reader.get(groupId)
-  if (group === undefined) throw refuse.ResourceNotFound({ id: groupId.text })
-  const name = nameOf(id).toLowerCase()
-  // Rows of groups hold their model.
-  if (!allContainers(group.model as ContainerGroup).some((one) => one.name === name)) {
-    throw refuseContainer.ContainerNotFound({ group: nameOf(groupId), name })
-  }
+  const { token, name } = await addressedContainer({ id, reader })
   if (streams === undefined || permission === undefined) {
     throw refuse.ServiceUnavailable({ reason: 'this installation carries no streams' })
   }
-  const token = groupToken(group)
   const seen = await attempt(() => engine.observe(token))
   if (!seen.ok) throw refuse.ServiceUnavailable({ reason: seen.failure.message })
   const part = seen.value.parts.find((one) => one.name === name)

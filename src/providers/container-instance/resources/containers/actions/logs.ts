@@ -6,13 +6,11 @@
 import Type from 'typebox'
 import type { ContainerEngine, LogOptions } from '#engines/containers/engine.ts'
 import { refuse } from '#kernel/error.ts'
-import { nameOf, parentOf } from '#kernel/resource-id.ts'
 import type { Action } from '#plane/declare/action.ts'
 import { attempt } from '../../../domain/engine-failure.ts'
-import { groupToken } from '../../../domain/groups/group-index.ts'
 import type { ContainerLimits } from '../../../domain/limits.ts'
 import { refuseContainer } from '../../../errors.ts'
-import { allContainers, type ContainerGroup } from '../../container-groups/model.ts'
+import { addressedContainer } from './addressed.ts'
 
 export interface LogDependencies {
   readonly engine: ContainerEngine
@@ -28,16 +26,9 @@ export function logsOf({ engine, limits }: LogDependencies): Action<unknown> {
     description: 'The output of one container of a group.',
     answer: Type.Object({ content: Type.String() }),
     async run({ id, query, reader }) {
-      const groupId = parentOf(id)
-      const group = await reader.get(groupId)
-      if (group === undefined) throw refuse.ResourceNotFound({ id: groupId.text })
-      const name = nameOf(id).toLowerCase()
-      // Rows of groups hold their model.
-      if (!allContainers(group.model as ContainerGroup).some((one) => one.name === name)) {
-        throw refuseContainer.ContainerNotFound({ group: nameOf(groupId), name })
-      }
+      const { token, name } = await addressedContainer({ id, reader })
       const options = optionsOf(query, limits)
-      const read = () => engine.logs(groupToken(group), name, options)
+      const read = () => engine.logs(token, name, options)
       const tried = await attempt(() => measure(read()))
       if (!tried.ok) {
         const reason = tried.failure.message
