@@ -12,6 +12,7 @@ import type { Inspection } from '#providers/authorization/dependencies.ts'
 import { type Authorizer, createAuthorizer } from '#providers/authorization/domain/authorizer.ts'
 import { lockGuard } from '#providers/authorization/domain/lock-guard.ts'
 import { consentParts, type ProviderDependencies, providers } from '#providers/index.ts'
+import { placedScopes } from '#providers/management/domain/hierarchy.ts'
 import { type Denials, openDenials } from '../installation/denials.ts'
 import type { Engines } from './engines.ts'
 import type { Foundation } from './foundation.ts'
@@ -50,6 +51,7 @@ export function openInstallationPlane(
       directory,
       // Asked for at the first question, when the plane exists.
       reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
+      placed: placedScopes(config.words, base.record.tenantId),
     }),
   )
   const consent = {
@@ -65,6 +67,7 @@ export function openInstallationPlane(
           context: contextOf(services),
           consent,
           isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
+          scopesAbove: (scope) => authorizer.scopesAbove(scope),
           inspection: inspectionOf(authorizer, denials, services),
         }),
       store,

@@ -2,6 +2,7 @@
 
 import type { CopyEngine } from '#engines/copy/engine.ts'
 import type { DatabaseEngine } from '#engines/databases/engine.ts'
+import type { ResourceId } from '#kernel/resource-id.ts'
 import type { Provider } from '#plane/declare/provider.ts'
 import type { RouteDescription } from '#plane/plane.ts'
 import type { ProviderContext } from '#plane/provider-context.ts'
@@ -21,10 +22,11 @@ import type { MigrationSettings } from './db-for-postgresql/dependencies.ts'
 import { serverSighting } from './db-for-postgresql/domain/server-availability.ts'
 import { postgresProvider } from './db-for-postgresql/provider.ts'
 import type { SchemaFile } from './generic/domain/schemas.ts'
-import { genericProvider, genericRoutes } from './generic/provider.ts'
+import { genericProvider, genericRoutes, withDocumentPrincipals } from './generic/provider.ts'
 import { insightsProvider } from './insights/provider.ts'
 import { openManagedIdentities } from './managed-identity/domain/managed-identities.ts'
 import { managedIdentityProvider } from './managed-identity/provider.ts'
+import { managementProvider } from './management/provider.ts'
 import { healthMigrations } from './resource-health/domain/migrations.ts'
 import { healthSignals, resourceHealthProvider } from './resource-health/provider.ts'
 import { TemplateThreads } from './resources/domain/evaluation/template-threads.ts'
@@ -57,6 +59,8 @@ export interface ProviderDependencies {
   readonly copying?: Copying
   /** Without it the namespace of database migrations is not there. */
   readonly migrating?: Migrating
+  /** The authorizer's: keys of all scopes that one lies in. */
+  scopesAbove?(scope: ResourceId): Promise<readonly string[]>
   /** Without it resources of types that nobody serves are refused. */
   readonly generic?: { readonly schemaFiles: readonly SchemaFile[] }
   /** Without it API management has no authorizations. */
@@ -99,11 +103,13 @@ export function providers(deps: ProviderDependencies): readonly Provider[] {
     }),
     authorizationProvider({
       words,
-      directory,
+      directory: deps.generic === undefined ? directory : withDocumentPrincipals(directory),
       isRoleInUse: (id) => deps.isRoleInUse(id),
+      ...(deps.scopesAbove === undefined ? {} : { scopesAbove: deps.scopesAbove.bind(deps) }),
       describe: () => services.describe(),
       ...(inspection === undefined ? {} : { inspection }),
     }),
+    managementProvider({ words, tenantId }),
     secretsProvider(secrets),
     apiManagementProvider(
       deps.consent === undefined ? undefined : consentParts(context, deps.consent),

@@ -3,8 +3,10 @@
  * this repository. Reads files only; what becomes of them is for the tests.
  */
 
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
+import { hyphenate } from '#kernel/uuid.ts'
 import { templateLanguage } from '#template/language.ts'
 import type { Json, JsonObject } from '#template/plan.ts'
 import type { ParameterArgument } from '#template/template.ts'
@@ -142,11 +144,18 @@ function madeUpText(name: string): string {
   const text = name.toLowerCase()
   if (/(uri|url|artifactslocation)$/.test(text))
     return `https://${text.replaceAll('_', '')}.example/`
+  if (/(principal|object|client|tenant|o)id$|guid$|guid_/.test(text)) return guidOf(text)
   if (!/resourceid$/.test(text)) return text
   return `/subscriptions/${subscription}/resourceGroups/rg/providers/Vendor.A/b/${text}/c/${text}`
 }
 
 const subscription = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee'
+
+/** The same for the same name. */
+function guidOf(name: string): string {
+  const hex = createHash('sha256').update(name).digest('hex')
+  return hyphenate(`${hex.slice(0, 12)}4${hex.slice(13, 16)}a${hex.slice(17)}`)
+}
 
 /** What expressions read of a parameter, as paths: `parameters('sizes').disk.count`. */
 function membersUsed(text: string): ReadonlyMap<string, readonly (readonly string[])[]> {

@@ -76,7 +76,9 @@ export async function fateOf(
   const isGroup = read.value.scope === 'resourceGroup'
   const subscription = `/subscriptions/${randomUUID()}`
   const group = `${subscription}/resourceGroups/rg`
-  const scope = isGroup ? group : subscription
+  const above = `/providers/${corpusWords.namespace}.Management/managementGroups/${randomUUID()}`
+  const scopes = { resourceGroup: group, subscription, managementGroup: above, tenant: '' }
+  const scope = scopes[read.value.scope]
   const id = `${scope}/providers/${corpusWords.namespace}.Resources/deployments/d`
   const { values: parameters, madeUp } = argumentsOf(folder, template)
   const isMadeUp = madeUp.length > 0
@@ -85,6 +87,9 @@ export async function fateOf(
     properties: { mode: 'Incremental', templateLink: { uri: `${place}${path}` }, parameters },
   }
   await attempt(() => started.call('PUT', group, { location }))
+  if (scope === above) {
+    await attempt(() => started.call('PUT', above, {}, { version: '2020-05-01' }))
+  }
   const fate = (step: Fate['step'], cause: string, isKnowable = false): Fate => ({
     path,
     text,
@@ -106,7 +111,7 @@ export async function fateOf(
   const preview = await attempt(() => started.call('POST', `${id}/whatIf`, body))
   const changed = changeIn(await resultOf(started, preview))
   if (changed !== undefined) return fate('what-if', changed)
-  const left = await removed(started, subscription)
+  const left = (await removedAbove(started, id, scope)) ?? (await removed(started, subscription))
   return left === undefined ? fate('done', '', isKnowable) : fate('delete', left, isKnowable)
 }
 
@@ -243,6 +248,25 @@ function changeIn(outcome: unknown): string | undefined {
   if (one === undefined) return undefined
   const isTwice = changes.filter(({ resourceId }) => resourceId === one.resourceId).length > 1
   return `${isTwice ? twice : ''}${JSON.stringify(one).slice(0, 600)}`
+}
+
+/** What a deployment made above subscriptions goes one by one. */
+async function removedAbove(
+  started: Started,
+  id: string,
+  scope: string,
+): Promise<string | undefined> {
+  if (scope.startsWith('/subscriptions/')) return undefined
+  const { body } = await started.call('GET', id)
+  const { properties } = JSON.parse(JSON.stringify(body)) as {
+    readonly properties: { readonly outputResources: readonly { readonly id: string }[] }
+  }
+  for (const made of properties.outputResources.toReversed()) {
+    if (/\/deployments\/[^/]+$/.test(made.id)) continue
+    const problem = problemOf(await attempt(() => started.call('DELETE', made.id)))
+    if (problem !== undefined) return problem
+  }
+  return undefined
 }
 
 /** What cannot be deleted, of what the deployment made. */

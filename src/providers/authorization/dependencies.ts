@@ -21,6 +21,8 @@ export interface AuthorizationProviderDependencies {
   readonly directory: Directory
   /** The authorizer's answer; without one, deleting a role looks at every assignment. */
   readonly isRoleInUse?: (roleId: string) => boolean | undefined
+  /** The authorizer's: keys of all scopes that one lies in, by its path or otherwise. */
+  readonly scopesAbove?: Authorizer['scopesAbove']
   /** Asked by `permissions` and `checkAccess`, which are not there without it. */
   readonly inspection?: Inspection
   /** The table of routes; without it nobody is told what actions there are. */

@@ -26,7 +26,7 @@ export function authorizationProvider(deps: AuthorizationProviderDependencies): 
     errors: authorizationErrors.entries,
     types: [
       roleDefinitions({ words, builtIns, limits, isRoleInUse }),
-      roleAssignments({ words, builtIns, limits, directory }),
+      roleAssignments({ words, builtIns, limits, directory, scopesAbove: deps.scopesAbove }),
       denyAssignments(directory, limits),
       locks(),
       ...(deps.describe === undefined ? [] : [providerOperations(deps.describe)]),

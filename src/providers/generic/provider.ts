@@ -3,11 +3,13 @@
  * there are it does not know before a path names one.
  */
 
+import type { Directory } from '#kernel/principal.ts'
 import { createChecker } from '#plane/check.ts'
 import type { Provider } from '#plane/declare/provider.ts'
 import type { RouteDescription } from '#plane/plane.ts'
 import type { GenericDependencies } from './dependencies.ts'
 import { computedProperties } from './domain/computed-properties.ts'
+import { isInventedUuid } from './domain/fill.ts'
 import { readSchemas } from './domain/schemas.ts'
 import { genericType } from './resources/documents/resource.ts'
 
@@ -46,6 +48,18 @@ export function genericRoutes({
     longRunning: false,
     errorFamily: 'resource-manager',
   }))
+}
+
+/** The directory, where the principals that documents have are known too: templates assign roles to them. */
+export function withDocumentPrincipals<T extends Pick<Directory, 'find'>>(directory: T): T {
+  return {
+    ...directory,
+    find: async (id: string) =>
+      (await directory.find(id)) ??
+      (isInventedUuid(id)
+        ? { type: 'ServicePrincipal' as const, displayName: 'a document of an unserved type' }
+        : undefined),
+  }
 }
 
 /** Throws `SchemaFileError`. */

@@ -66,8 +66,9 @@ export const deploymentErrors = defineErrors({
   },
   InvalidDeploymentScope: {
     status: 400,
-    message: "Deployments live at a subscription or a resource group, not at '{scope}'.",
-    advice: 'User: deploy to a group or a subscription.',
+    message:
+      "Deployments live at a resource group, a subscription, a management group or the tenant, not at '{scope}'.",
+    advice: 'User: deploy to one of these.',
   },
   InvalidDeploymentMode: {
     status: 400,

@@ -19,6 +19,7 @@ import { createAuthorizer } from '../authorization/domain/authorizer.ts'
 import { ownerRoleId } from '../authorization/domain/built-in-roles.ts'
 import { lockGuard } from '../authorization/domain/lock-guard.ts'
 import { providers } from '../index.ts'
+import { placedScopes } from '../management/domain/hierarchy.ts'
 
 export const subscription = '/subscriptions/11111111-2222-4333-8444-555555555555'
 export const group = `${subscription}/resourceGroups/rg`
@@ -56,12 +57,14 @@ export async function openInstallation(
     directoryFeed: { position: () => directoryPosition },
     directory,
     reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
+    placed: placedScopes(contractWords, owner.tenantId),
   })
   const plane = createPlane({
     providers: (services) =>
       providers({
         context: testProviderContext(store, services, { directory }),
         isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
+        scopesAbove: (scope) => authorizer.scopesAbove(scope),
         consent: unasked,
         inspection: {
           explain: (asked) => authorizer.explain(asked),

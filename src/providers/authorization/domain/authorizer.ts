@@ -17,6 +17,7 @@ import {
   type Verdict,
 } from '#plane/access.ts'
 import type { Reader } from '#plane/declare/resource.ts'
+import { type PlacedScopes, placesAbove } from '#plane/placed-scopes.ts'
 import type { Permission } from '../resources/role-definitions/model.ts'
 import type { Condition, ConditionFacts } from './conditions/condition.ts'
 import { decide, denialOf, type Question } from './decide.ts'
@@ -36,6 +37,8 @@ export interface AuthorizerDependencies {
   readonly directory: Pick<Directory, 'groupsOf' | 'attributesOf'>
   /** Committed reads; used from the first question on. */
   readonly reader: Pick<Reader, 'get' | 'list'>
+  /** Without it scopes lie in each other by their paths alone. */
+  readonly placed?: PlacedScopes
   /** Decisions and memberships remembered at the most, each. */
   readonly rememberedMax?: number
 }
@@ -47,6 +50,8 @@ export interface Authorizer extends Access, AsyncDisposable {
   explain(question: ExplainedQuestion): Promise<Explanation>
   /** What the caller's roles permit at a scope: the union over all that reach it, conditions left aside. */
   permissionsAt(principal: Principal, scope: ResourceId): Promise<readonly Permission[]>
+  /** Keys of all scopes that a scope lies in, from the root down to itself. */
+  scopesAbove(scope: ResourceId): Promise<readonly string[]>
 }
 
 interface ExplainedQuestion {
@@ -68,6 +73,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   const { words, feed, directoryFeed, directory, rememberedMax = 20_000 } = deps
   const loader = createGrantLoader(deps, () => decisions.clear())
   const selfGrants = createSelfGrants(words)
+  const keysOf = (scope: ResourceId): readonly string[] => scopesAbove(deps, loader.loaded, scope)
   /**
    * A pending verdict is remembered as pending: which conditions are open follows from the question alone,
    * whether they hold is asked anew for every request.
@@ -79,10 +85,10 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   const groups = createFreshness(
     () => directoryFeed.position(),
     // Memberships and attributes are asked for again one by one; a change of one group may move anyone below it.
-    (_from, to) => {
+    async (_from, to) => {
       standings.clear()
       decisions.clear()
-      return Promise.resolve(to)
+      return to
     },
   )
 
@@ -124,7 +130,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     const narrowly = selfGrants.concerns(lower)
     const question: Question = {
       action: lower,
-      scopeKeys: scopeKeys(scope),
+      scopeKeys: keysOf(scope),
       principalIds,
       principal: standing.attributes,
       narrowly,
@@ -151,16 +157,13 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   async function explainOne(question: ExplainedQuestion): Promise<Explanation> {
     await fresh()
     const standing = await ask({ id: question.principalId })
-    return explainWith(question, standing, { grants: loader.loaded(), selfGrants })
+    const keys = keysOf(question.scope)
+    return explainWith(question, standing, { grants: loader.loaded(), selfGrants, scopeKeys: keys })
   }
 
-  async function permissionsAt(
-    principal: Principal,
-    scope: ResourceId,
-  ): Promise<readonly Permission[]> {
+  async function permissionsAt(by: Principal, at: ResourceId): Promise<readonly Permission[]> {
     await fresh()
-    const standing = await ask(principal)
-    return permissionsOf(loader.loaded(), idsOf(principal, standing), scope)
+    return permissionsOf(loader.loaded(), idsOf(by, await ask(by)), keysOf(at))
   }
 
   async function prohibitionsFor(principal: Principal): Promise<Prohibitions | undefined> {
@@ -168,7 +171,8 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     const grants = loader.loaded()
     if (!grants.hasDenials) return undefined
     const standing = await ask(principal)
-    return prohibitionsIn(grants, idsOf(principal, standing), standing.attributes)
+    const principalIds = idsOf(principal, standing)
+    return prohibitionsIn(grants, keysOf, { principalIds, ...standing })
   }
 
   return {
@@ -176,6 +180,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     prohibitionsFor,
     explain: explainOne,
     permissionsAt,
+    scopesAbove: (scope) => Promise.resolve(fresh()).then(() => keysOf(scope)),
     isRoleInUse: loader.isRoleInUse,
     async [Symbol.asyncDispose]() {
       await Promise.allSettled([assignments.settled(), groups.settled()])
@@ -183,22 +188,38 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   }
 }
 
+/** From the root down to the scope: those above it by placements too. */
+function scopesAbove(
+  { placed }: Pick<AuthorizerDependencies, 'placed'>,
+  loaded: () => GrantIndex,
+  scope: ResourceId,
+): readonly string[] {
+  const above = placesAbove(placed, (key) => loaded().placeOf(key), scope)
+  if (above.length === 0) return scopeKeys(scope)
+  const [root = '/', ...own] = scopeKeys(scope)
+  return [root, ...above, ...own]
+}
+
 function explainWith(
-  { principalId, groups, scope, facts, action: given }: ExplainedQuestion,
+  { principalId, groups, facts, action: given }: ExplainedQuestion,
   standing: Standing,
   {
     grants,
     selfGrants,
-  }: { readonly grants: GrantIndex; readonly selfGrants: ReturnType<typeof createSelfGrants> },
+    scopeKeys,
+  }: {
+    readonly grants: GrantIndex
+    readonly selfGrants: ReturnType<typeof createSelfGrants>
+    readonly scopeKeys: readonly string[]
+  },
 ): Explanation {
   const action = given.toLowerCase()
   const principalIds = idsOf({ id: principalId, groups }, standing)
   const known = facts.request !== 'unknown' && facts.resource !== 'unknown'
-  const keys = scopeKeys(scope)
   return explain(
     {
-      scopeKeys: keys,
-      denial: denialOf({ action, scopeKeys: keys, principalIds }, grants),
+      scopeKeys,
+      denial: denialOf({ action, scopeKeys, principalIds }, grants),
       facts: { ...facts, action, principal: standing.attributes },
       touchesOwn:
         known &&
@@ -227,10 +248,10 @@ function verdictOn(
 function permissionsOf(
   grants: GrantIndex,
   principalIds: readonly string[],
-  scope: ResourceId,
+  scopeKeys: readonly string[],
 ): readonly Permission[] {
   const made = principalIds.flatMap((id) =>
-    scopeKeys(scope).flatMap((scopeKey) => grants.madeAt(scopeKey)?.get(id) ?? []),
+    scopeKeys.flatMap((scopeKey) => grants.madeAt(scopeKey)?.get(id) ?? []),
   )
   const roleIds = new Set(made.map(({ roleId }) => roleId))
   return [...roleIds].flatMap((roleId) => grants.permissionsIn(roleId))
@@ -238,12 +259,15 @@ function permissionsOf(
 
 function prohibitionsIn(
   grants: GrantIndex,
-  principalIds: readonly string[],
-  attributes: Attributes,
+  keysOf: (scope: ResourceId) => readonly string[],
+  {
+    principalIds,
+    attributes,
+  }: { readonly principalIds: readonly string[]; readonly attributes: Attributes },
 ): Prohibitions {
   const whole = ({ action, scope }: Pick<AccessRequest, 'action' | 'scope'>): Question => ({
     action: action.toLowerCase(),
-    scopeKeys: scopeKeys(scope),
+    scopeKeys: keysOf(scope),
     principalIds,
     principal: attributes,
   })

@@ -6,6 +6,7 @@
 import type { ActionMatcher } from '#kernel/action.ts'
 import { nameOf, scopeOf } from '#kernel/resource-id.ts'
 import type { Resource } from '#plane/declare/resource.ts'
+import type { Placement } from '#plane/placed-scopes.ts'
 import {
   compileDenied,
   type DenyAssignment,
@@ -29,6 +30,10 @@ export interface GrantIndex extends Grants, Roles, Denials {
   putAssignment(row: Resource<RoleAssignment>): void
   putRole(row: Resource<RoleDefinition>): void
   putDenial(row: Resource<DenyAssignment>): void
+  /** What a row says of where a scope lies. */
+  putPlacement(key: string, placement: Placement): void
+  /** The key of the scope that a scope is placed in; undefined where no row says. */
+  placeOf(scopeKey: string): string | undefined
   /** Forgets whatever the key stood for; unknown keys are fine. */
   remove(key: string): void
   isRoleInUse(roleId: string): boolean
@@ -68,6 +73,9 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
   const roleKeys = new Map<string, string>()
   const denials = new Map<string, Denial>()
   const denialsByScope = new Map<string, readonly Denial[]>()
+  /** Where scopes lie, and which row says so. */
+  const places = new Map<string, string>()
+  const placeKeys = new Map<string, string>()
   for (const [roleId, role] of builtIns) roles.set(roleId, indexed(role))
 
   function removeGrant(key: string, grant: Grant): void {
@@ -98,6 +106,11 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
     if (roleId !== undefined) {
       roleKeys.delete(key)
       roles.delete(roleId)
+    }
+    const placed = placeKeys.get(key)
+    if (placed !== undefined) {
+      placeKeys.delete(key)
+      places.delete(placed)
     }
   }
 
@@ -141,6 +154,12 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
     get hasDenials() {
       return denials.size > 0
     },
+    putPlacement(key, { scope, within }) {
+      remove(key)
+      placeKeys.set(key, scope)
+      places.set(scope, within)
+    },
+    placeOf: (scopeKey) => places.get(scopeKey),
     remove,
     madeAt: (scopeKey) => byScope.get(scopeKey),
     of(principalIds) {

@@ -3,6 +3,7 @@
 import { parseResourceId } from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { Reader, Resource } from '#plane/declare/resource.ts'
+import type { PlacedScopes } from '#plane/placed-scopes.ts'
 import { type DenyAssignment, denyAssignmentType } from '../resources/deny-assignments/model.ts'
 import type { RoleAssignment } from '../resources/role-assignments/model.ts'
 import type { RoleDefinition } from '../resources/role-definitions/model.ts'
@@ -32,7 +33,7 @@ interface GrantLoader {
 }
 
 const rowsAtOnce = 1000
-const types = [
+const ownTypes = [
   'Authorization/roleDefinitions',
   'Authorization/roleAssignments',
   denyAssignmentType,
@@ -44,10 +45,12 @@ export function createGrantLoader(
     words,
     feed,
     reader,
+    placed,
   }: {
     readonly words: VendorWords
     readonly feed: ChangeFeed
     readonly reader: Pick<Reader, 'get' | 'list'>
+    readonly placed?: PlacedScopes
   },
   onChange: () => void,
 ): GrantLoader {
@@ -77,7 +80,7 @@ export function createGrantLoader(
   /** Rows may change while this reads; what changed after the position is read again by `catchUp`. */
   async function load(): Promise<GrantIndex> {
     const fresh = createGrantIndex(builtIns, readCondition)
-    for (const type of types) {
+    for (const type of [...ownTypes, ...(placed?.types ?? [])]) {
       let after: string | undefined
       for (;;) {
         const rows = await reader.list({
@@ -99,9 +102,14 @@ export function createGrantLoader(
       into.remove(key)
       return
     }
+    const placement = placed?.placementOf(row)
+    if (placement !== undefined) {
+      into.putPlacement(key, placement)
+      return
+    }
     const last = parseResourceId(key)?.segments.at(-1)
     const type = `${last?.namespace}/${last?.types.join('/')}`.toLowerCase()
-    // The feed carries these three types alone, and their models were made by their own `toModel`.
+    // Besides, the feed carries these three types alone, and their models were made by their own `toModel`.
     if (type === roleType) {
       into.putRole(row as Resource<RoleDefinition>)
     } else if (type === denyType) {

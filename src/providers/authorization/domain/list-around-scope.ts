@@ -16,6 +16,8 @@ interface Listed<M> {
   readonly type: string
   /** Leaves out what is below the scope. */
   readonly atScope: boolean
+  /** Keys of all scopes that the list's one lies in; without it, those of its path. */
+  readonly scopeKeys?: readonly string[]
   isWanted?(resource: Resource<M>): boolean
 }
 
@@ -24,9 +26,12 @@ const rowsAtOnce = 500
 export async function listAroundScope<M>(
   context: ListContext,
   limits: AuthorizationLimits,
-  { type, atScope, isWanted }: Listed<M>,
+  { type, atScope, isWanted, scopeKeys: above }: Listed<M>,
 ): Promise<ListPage<Resource<M>>> {
-  const ranges = rangesOf(context, type, atScope)
+  const ranges = rangesOf(context, type, {
+    atScope,
+    scopes: above ?? scopeKeys(context.parent),
+  })
   const items: Resource<M>[] = []
   let { range, after } = parseCursor(context.cursor, ranges.length)
   let budget = Math.max(limits.scanRowsMax, context.limit + 1)
@@ -72,11 +77,10 @@ interface Range {
 
 /** In the order of the list: each scope above, then the scope itself with or without what is below. */
 function rangesOf(
-  { words, parent }: Pick<ListContext, 'words' | 'parent'>,
+  { words }: Pick<ListContext, 'words'>,
   type: string,
-  atScope: boolean,
+  { atScope, scopes }: { readonly atScope: boolean; readonly scopes: readonly string[] },
 ): readonly Range[] {
-  const scopes = scopeKeys(parent)
   return scopes.map((scopeKey, at) =>
     at === scopes.length - 1 && !atScope
       ? { under: scopeKey, exactly: undefined }

@@ -27,8 +27,10 @@ import { ownerRoleId } from '../../authorization/domain/built-in-roles.ts'
 import { lockGuard } from '../../authorization/domain/lock-guard.ts'
 import { authorizationProvider } from '../../authorization/provider.ts'
 import { containerInstanceProvider } from '../../container-instance/provider.ts'
-import { genericProvider } from '../../generic/provider.ts'
+import { genericProvider, withDocumentPrincipals } from '../../generic/provider.ts'
 import { managedIdentityProvider } from '../../managed-identity/provider.ts'
+import { placedScopes } from '../../management/domain/hierarchy.ts'
+import { managementProvider } from '../../management/provider.ts'
 import { openSecretStore } from '../../secrets/domain/secret-store.ts'
 import { secretsProvider } from '../../secrets/provider.ts'
 import { TemplateThreads } from '../domain/evaluation/template-threads.ts'
@@ -91,6 +93,7 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
     directoryFeed: { position: () => 0 },
     directory,
     reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
+    placed: placedScopes(words, owner.tenantId),
   })
   const { tenantId } = owner
   const context = { clock: realClock, ids: realIds, words, tenantId }
@@ -112,9 +115,11 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
       }),
       authorizationProvider({
         words,
-        directory,
+        directory: options.generic === true ? withDocumentPrincipals(directory) : directory,
         isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
+        scopesAbove: (scope) => authorizer.scopesAbove(scope),
       }),
+      managementProvider({ words, tenantId }),
       secretsProvider({ seal: testSeal, ids: realIds }),
       containerInstanceProvider({
         ...context,

@@ -52,8 +52,7 @@ async function listAll(reader: MemoryReader, asked: Asked): Promise<string[]> {
         limit,
         cursor,
       },
-      directory,
-      { ...defaultAuthorizationLimits, scanRowsMax },
+      { directory, limits: { ...defaultAuthorizationLimits, scanRowsMax } },
     )
     assert.ok(page.items.length <= limit)
     assert.ok(reader.rowsRead - before <= Math.max(scanRowsMax, limit + 1), 'a page is bounded')
@@ -176,8 +175,7 @@ test('a cursor of another list is refused', async () => {
       limit: 1,
       cursor,
     }
-    await assert.rejects(listAssignments(context, directory, defaultAuthorizationLimits), {
-      code: 'InvalidContinuationToken',
-    })
+    const deps = { directory, limits: defaultAuthorizationLimits }
+    await assert.rejects(listAssignments(context, deps), { code: 'InvalidContinuationToken' })
   }
 })

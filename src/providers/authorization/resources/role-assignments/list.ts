@@ -4,6 +4,7 @@
  */
 
 import type { Directory } from '#kernel/principal.ts'
+import type { ResourceId } from '#kernel/resource-id.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
 import { type AssignmentFilter, parseAssignmentFilter } from '../../domain/filters.ts'
@@ -12,16 +13,23 @@ import { listAroundScope } from '../../domain/list-around-scope.ts'
 import { refuseAuthorization } from '../../errors.ts'
 import type { RoleAssignment } from './model.ts'
 
+export interface AssignmentListDependencies {
+  readonly directory: Directory
+  readonly limits: AuthorizationLimits
+  /** Keys of all scopes that one lies in; without it, those of its path. */
+  readonly scopesAbove?: ((scope: ResourceId) => Promise<readonly string[]>) | undefined
+}
+
 export async function listAssignments(
   context: ListContext,
-  directory: Directory,
-  limits: AuthorizationLimits,
+  { directory, limits, scopesAbove }: AssignmentListDependencies,
 ): Promise<ListPage<Resource<RoleAssignment>>> {
   const filter = parseAssignmentFilter(context.query.get('$filter') ?? '')
   const principals = await principalsOf(filter, directory)
   return listAroundScope<RoleAssignment>(context, limits, {
     type: 'Authorization/roleAssignments',
     atScope: filter.atScope,
+    ...(scopesAbove === undefined ? {} : { scopeKeys: await scopesAbove(context.parent) }),
     ...(principals === undefined
       ? {}
       : { isWanted: ({ model }) => principals.has(model.principalId) }),

@@ -9,7 +9,7 @@ import { defineStored } from '#plane/declare/stored.ts'
 import type { BuiltInRoles } from '../../domain/built-in-roles.ts'
 import type { AuthorizationLimits } from '../../domain/limits.ts'
 import { refuseAuthorization } from '../../errors.ts'
-import { listAssignments } from './list.ts'
+import { type AssignmentListDependencies, listAssignments } from './list.ts'
 import { assignmentUniqueKey, type RoleAssignment } from './model.ts'
 import { askDirectory, type PreparedBody } from './prepare.ts'
 import { roleAssignmentRules } from './rules.ts'
@@ -20,12 +20,13 @@ interface RoleAssignmentDependencies {
   readonly builtIns: BuiltInRoles
   readonly limits: AuthorizationLimits
   readonly directory: Directory
+  readonly scopesAbove?: AssignmentListDependencies['scopesAbove']
 }
 
 const reader = 'acdd72a7-3385-48ef-bd42-f606fba81ae7'
 
 export function roleAssignments(deps: RoleAssignmentDependencies): ResourceType {
-  const { words, builtIns, limits, directory } = deps
+  const { words, builtIns, limits, directory, scopesAbove } = deps
   return defineStored<RoleAssignment>({
     type: 'Authorization/roleAssignments',
     description: 'Who may act with which role, at a scope and everything below it.',
@@ -45,7 +46,7 @@ export function roleAssignments(deps: RoleAssignmentDependencies): ResourceType 
       refuse: (_id, existing) =>
         refuseAuthorization.RoleAssignmentExists({ existing: existing?.text ?? 'unknown' }),
     },
-    list: { page: (context) => listAssignments(context, directory, limits) },
+    list: { page: (context) => listAssignments(context, { directory, limits, scopesAbove }) },
     attributes: assignmentFacts,
     notFound: (id) =>
       refuseAuthorization.RoleAssignmentNotFound({ name: nameOf(id), scope: scopeOf(id).text }),

@@ -1,7 +1,8 @@
 /** What the parts of the deployment type share: from bodies and rows to expanded plans and previews. */
 
 import { refuse } from '#kernel/error.ts'
-import { type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import { nameOf, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import type { JsonObject } from '#template/plan.ts'
 import type { DeploymentDependencies } from '../../dependencies.ts'
@@ -12,6 +13,8 @@ import {
   sealContext,
 } from '../../resources/deployments/model.ts'
 import type { Planned } from '../evaluation/remote-plan.ts'
+import { jsonOf } from './answers.ts'
+import { attempt } from './attempt.ts'
 import { deploysTo, type Expanded, expandRequest, type Occasion } from './expand.ts'
 import { readRequest } from './request.ts'
 import { templateHash } from './template-hash.ts'
@@ -31,7 +34,7 @@ export async function requestAt(
   body: unknown,
 ): Promise<DeploymentRequest> {
   const payer = { principalId: context.principal.id, accepted: isAccepted }
-  const place = deploysTo(id)
+  const place = deploysTo(id, deps.words)
   if (place === undefined) {
     throw refuseDeployment.InvalidDeploymentScope({ scope: scopeOf(id).text })
   }
@@ -48,12 +51,41 @@ export function expandAt(
   const { reader } = services
   const publicUrl = (): string => deps.publicUrl()
   const offers = (): Readonly<Record<string, JsonObject>> => deps.offers?.() ?? {}
-  return expandRequest({ threads, words, tenantId, reader, publicUrl, offers }, request, occasion)
+  const managementGroup = (scope: ResourceId, by: Occasion): Promise<JsonObject> =>
+    managementGroupAs(deps, scope, by)
+  return expandRequest(
+    { threads, words, tenantId, reader, publicUrl, offers, managementGroup },
+    request,
+    occasion,
+  )
 }
 
-/** Throws where a deployment that a client sends to a subscription does not say where it is. */
-export function requireLocation(id: ResourceId, { location }: DeploymentRequest): void {
-  if (location !== undefined || deploysTo(id) !== 'subscription') return
+/** Asked for as any client would; who may not read it knows its name, and no more. */
+async function managementGroupAs(
+  { services, words }: DeploymentDependencies,
+  scope: ResourceId,
+  { deployer, run }: Occasion,
+): Promise<JsonObject> {
+  const request = { method: 'GET', path: scope.text, version: groupVersion } as const
+  const read = await attempt(() =>
+    services.caller.call({ ...request, principal: deployer, correlationId: run }),
+  )
+  if (read.kind === 'ok') return jsonOf(read.value.body) as JsonObject
+  if (read.status === 404) throw refuse.ResourceNotFound({ id: scope.text })
+  const type = qualify(words, 'Management/managementGroups')
+  return { id: scope.text, name: nameOf(scope), type }
+}
+
+/** In which a management group is read for expressions. */
+const groupVersion = '2020-05-01'
+
+/** Throws where a deployment that a client sends to more than a group does not say where it is. */
+export function requireLocation(
+  { words }: Pick<DeploymentDependencies, 'words'>,
+  id: ResourceId,
+  { location }: DeploymentRequest,
+): void {
+  if (location !== undefined || deploysTo(id, words) === 'group') return
   throw refuse.LocationRequired({}, { target: 'location' })
 }
 

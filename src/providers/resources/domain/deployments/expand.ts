@@ -30,6 +30,8 @@ interface ExpandDependencies {
   publicUrl(): string
   /** What providers offer, by their namespaces in lower case. */
   offers(): Readonly<Record<string, JsonObject>>
+  /** A management group as whoever deploys sees it. Throws where there is none. */
+  managementGroup(id: ResourceId, occasion: Occasion): Promise<JsonObject>
 }
 
 export interface Expanded {
@@ -91,21 +93,13 @@ export async function refusing<T>(work: () => Promise<T>): Promise<T> {
 async function contextOf(
   deps: ExpandDependencies,
   request: DeploymentRequest,
-  { id, deployer, run, startedAt, isNested }: Occasion,
+  occasion: Occasion,
 ): Promise<PlainContext> {
-  const subscription = subscriptionOf(id) ?? ''
-  const group = resourceGroupOf(id)
+  const { id, deployer, run, startedAt, isNested } = occasion
   const url = deps.publicUrl()
   return {
-    scope: group === undefined ? 'subscription' : 'resourceGroup',
+    ...(await placeOf(deps, occasion)),
     tenant: { tenantId: deps.tenantId },
-    subscription: {
-      id: subscriptionIdOf(subscription).text,
-      subscriptionId: subscription,
-      tenantId: deps.tenantId,
-      displayName: subscription,
-    },
-    ...(group === undefined ? {} : { resourceGroup: await groupOf(deps, subscription, group) }),
     deploymentName: nameOf(id),
     ...(isNested ? { isNested } : {}),
     ...(request.location === undefined ? {} : { location: request.location }),
@@ -116,6 +110,31 @@ async function contextOf(
     run,
     offers: deps.offers(),
   }
+}
+
+/** What expressions may know of the scope that is deployed to, and of those around it. */
+async function placeOf(
+  deps: ExpandDependencies,
+  occasion: Occasion,
+): Promise<Pick<PlainContext, 'scope' | 'subscription' | 'resourceGroup' | 'managementGroup'>> {
+  const { id } = occasion
+  const place = deploysTo(id, deps.words)
+  if (place === 'tenant') return { scope: 'tenant' }
+  if (place === 'managementGroup') {
+    const managementGroup = await deps.managementGroup(scopeOf(id), occasion)
+    return { scope: 'managementGroup', managementGroup }
+  }
+  const owner = subscriptionOf(id) ?? ''
+  const subscription = {
+    id: subscriptionIdOf(owner).text,
+    subscriptionId: owner,
+    tenantId: deps.tenantId,
+    displayName: owner,
+  }
+  const group = resourceGroupOf(id)
+  if (group === undefined) return { scope: 'subscription', subscription }
+  const resourceGroup = await groupOf(deps, owner, group)
+  return { scope: 'resourceGroup', subscription, resourceGroup }
 }
 
 async function groupOf(
@@ -135,11 +154,26 @@ async function groupOf(
   }
 }
 
+/** Where a deployment goes to. */
+type DeploymentPlace = 'group' | 'subscription' | 'managementGroup' | 'tenant'
+
 /** Is the deployment at a place where one can be? */
-export function deploysTo(id: ResourceId): 'group' | 'subscription' | undefined {
+export function deploysTo(id: ResourceId, words: VendorWords): DeploymentPlace | undefined {
   const scope = scopeOf(id)
-  if (scope.segments.length !== 1 || subscriptionOf(id) === undefined) return undefined
-  const types = scope.segments[0]?.types ?? []
-  if (types.length === 1) return 'subscription'
-  return resourceGroupOf(id) !== undefined && types.length === 2 ? 'group' : undefined
+  const [first, ...more] = scope.segments
+  if (first === undefined) return 'tenant'
+  if (more.length > 0) return undefined
+  if (first.namespace !== undefined) {
+    const type = `${first.namespace}/${first.types.join('/')}`
+    return isSame(type, qualify(words, 'Management/managementGroups'))
+      ? 'managementGroup'
+      : undefined
+  }
+  if (subscriptionOf(id) === undefined) return undefined
+  if (first.types.length === 1) return 'subscription'
+  return resourceGroupOf(id) !== undefined && first.types.length === 2 ? 'group' : undefined
+}
+
+function isSame(one: string, two: string): boolean {
+  return one.toLowerCase() === two.toLowerCase()
 }

@@ -129,7 +129,8 @@ async function insideOf(
   })
   if (made.kind === 'ok') return { kind: 'expanded', id, expanded: made.value }
   const isLate = isTentative || node.dependsOn.length > 0
-  if (isLate && ofVault.has(made.error.code)) {
+  // A management group that it goes to may be made before it.
+  if (isLate && (ofVault.has(made.error.code) || made.status === 404)) {
     return { kind: 'unknown', node, reason: made.error.message }
   }
   return { kind: 'refused', error: { ...made.error, target: node.id } }

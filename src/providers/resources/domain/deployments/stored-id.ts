@@ -11,8 +11,9 @@ import {
 } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 
-/** `…/deployments/{name}` without `providers`, as the deployment itself is stored. */
+/** `…/deployments/{name}` with `providers` or without, as the deployment itself is stored. */
 export function storedIdOf(plain: ResourceId, words: VendorWords): ResourceId {
+  if (plain.segments.at(-1)?.namespace !== undefined) return plain
   const subscription = subscriptionOf(plain) ?? ''
   const group = resourceGroupOf(plain)
   const scope =

@@ -11,18 +11,19 @@ import { storedIdOf } from '../../domain/deployments/stored-id.ts'
 import { uuidOf } from '../../domain/evaluation/uuid-of.ts'
 import type { Deployment, Progress } from '../deployments/model.ts'
 
-/** At a group and at a subscription: two paths of one thing. */
+/** At a group, at a subscription, and below the record wherever that is: three paths of one thing. */
 export function deploymentOperations(
   words: VendorWords,
   versions: readonly string[],
 ): readonly ResourceType[] {
-  return ['Resources/subscriptions/resourceGroups', 'Resources/subscriptions'].map((scope) =>
+  const scopes = ['Resources/subscriptions/resourceGroups', 'Resources/subscriptions', 'Resources']
+  return scopes.map((scope) =>
     defineComputed({
       type: `${scope}/deployments/operations`,
       wireType: 'Resources/deployments/operations',
       permission: 'Resources/deployments/operations',
       description: 'What became of each resource of a deployment.',
-      scope: 'implied',
+      scope: scope === 'Resources' ? 'any' : 'implied',
       apiVersions: versions,
       source: {
         async get(context) {

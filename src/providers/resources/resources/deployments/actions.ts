@@ -60,7 +60,7 @@ export function deploymentActions(
       async run(context, body: unknown) {
         const { id, principal, correlationId, now } = context
         const request = await requestAt(deps, { id, context }, body)
-        requireLocation(id, request)
+        requireLocation(deps, id, request)
         const at = { run: deps.ids.uuid(), startedAt: now }
         const expanded = await expandAt(deps, request, occasionOf(context, at.run))
         const by = { deployer: principal, correlationId }
@@ -98,7 +98,7 @@ export function deploymentActions(
         const { correlationId } = context
         const short = resultFormat(body) === 'ResourceIdOnly'
         const request = await requestAt(deps, { id: context.id, context }, body)
-        requireLocation(context.id, request)
+        requireLocation(deps, context.id, request)
         const changes = await whatIf(deps, context, request)
         const shown = short
           ? changes.map(({ resourceId, changeType }) => ({
@@ -159,7 +159,7 @@ async function whatIf(
   await previewTree(deps, context, { id, expanded }, (preview, secrets) =>
     noteChange({ deps, context, found }, preview, secrets),
   )
-  if (deploysTo(id) === 'group') {
+  if (deploysTo(id, deps.words) === 'group') {
     let read = 0
     for await (const member of membersOf(deps.services.listTracked, scopeOf(id))) {
       if (found.kept.has(member.key)) continue

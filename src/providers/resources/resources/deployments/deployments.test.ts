@@ -188,8 +188,9 @@ test('what would be refused is refused before anything is written, every resourc
   await refusal(started.call('GET', at('two')), 'ResourceNotFound')
   const fine = json(await started.call('POST', `${at('two')}/validate`, body([web('new')])))
   assert.equal(fine.properties.validatedResources.length, 1)
-  await refusal(started.call('PUT', at('x', '')), 'InvalidRequestContent')
-  await refusal(started.call('PUT', at('x', ''), body([])), 'InvalidDeploymentScope')
+  const inside = `${group}/providers/Vendor.Secrets/vaults/v`
+  await refusal(started.call('PUT', at('x', inside)), 'InvalidRequestContent')
+  await refusal(started.call('PUT', at('x', inside), body([])), 'InvalidDeploymentScope')
   const linked = { properties: { templateLink: { uri: 'http://10.0.0.1/t.json' } } }
   await refusal(started.call('PUT', at('x'), linked), 'InvalidContentLink')
   const bad = { properties: { template: { resources: 1 } } }

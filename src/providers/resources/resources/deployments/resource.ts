@@ -1,9 +1,10 @@
-/** Deployments: a template carried out at a group or a subscription, long-running, as the one who asked for it. */
+/** Deployments: a template carried out at a scope, long-running, as the one who asked for it. */
 
 import type { FieldMap } from '#kernel/filter/field-map.ts'
 import { filterOf } from '#kernel/filter/filter-of.ts'
 import { isTerminalState } from '#kernel/operation.ts'
-import { nameOf, scopeOf } from '#kernel/resource-id.ts'
+import { nameOf, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineReconciled } from '#plane/declare/reconciled.ts'
 import type { Resource } from '#plane/declare/resource.ts'
@@ -41,7 +42,8 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
   return [
     defineReconciled<Deployment>({
       type,
-      description: 'Deployments: templates carried out at a group or a subscription.',
+      description:
+        'Deployments: templates carried out at a group, a subscription, a management group or the tenant.',
       scope: 'any',
       protocol: {
         // Published command lines send a template as it stands in its file.
@@ -60,7 +62,7 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
         // A nested deployment is sent by one that was accepted.
         const isAccepted = nested !== undefined
         const request = await requestAt(deps, { id, context, isAccepted }, body)
-        if (nested === undefined) requireLocation(id, request)
+        if (nested === undefined) requireLocation(deps, id, request)
         const at = { run: nested?.run ?? deps.ids.uuid(), startedAt: now }
         const occasion = { id, deployer: principal, ...at, isAccepted, isNested: isAccepted }
         const expanded = await expandAt(deps, request, occasion)
@@ -85,7 +87,7 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
       async rules({ id, desired, previous, reader: inside }) {
         requireSameLocation(nameOf(id), previous?.location, desired.location)
         if (previous !== undefined) return []
-        const under = scopeOf(id)
+        const under = recordsOf(id)
         if ((await inside.count({ type, under, limit: keptMax })) < keptMax) return []
         throw refuseDeployment.DeploymentQuotaExceeded({ limit: keptMax })
       },
@@ -111,6 +113,13 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
       deploymentVersions.map((version) => version.date),
     ),
   ]
+}
+
+/** What the keys of all deployments of one scope begin with: of this id's, or of the scope itself. */
+function recordsOf(id: ResourceId, words?: VendorWords): string {
+  if (words === undefined) return id.key.slice(0, id.key.lastIndexOf('/'))
+  const scope = id.key === '/' ? '' : id.key
+  return `${scope}/providers/${qualify(words, type).toLowerCase()}`
 }
 
 function requireSameLocation(name: string, existing?: string, location?: string): void {
@@ -159,7 +168,7 @@ function listDeployments(context: ListContext): Promise<ListPage<Stored>> {
     async read(after, limit) {
       const { items, ...rest } = await context.reader.page({
         type,
-        under: context.parent,
+        under: recordsOf(context.parent, context.words),
         after,
         limit,
       })

@@ -12,6 +12,7 @@ import { sealParts, splitSecrets } from '../../../domain/sealed-secrets.ts'
 import { type ContainerGroup, defaultRequests, type GroupIdentity } from '../model.ts'
 import type { Preparation } from '../prepare.ts'
 import { type GroupProperties, groupProperties } from './shapes.ts'
+import { withWordsInOwnCase } from './words.ts'
 
 export interface PreparedBody {
   readonly location?: string
@@ -29,7 +30,7 @@ export function toModel(
   const { place } = body.preparation
   const { shown, secrets } = splitSecrets(groupProperties, body.properties)
   // The split keeps what the schema names, and the body was checked against it.
-  const properties = withDefaults(shown as GroupProperties)
+  const properties = withDefaults(withWordsInOwnCase(shown as GroupProperties))
   const domain = domainOf(body.preparation, properties, previous, ids)
   const identity = identityOf(body)
   const model: ContainerGroup = {

@@ -1,0 +1,116 @@
+/** Management groups: where scopes lie, that rights come down from there and from nowhere else, and who may move what. */
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { owner } from '#plane/testing/start.ts'
+import { ownerRoleId } from '../authorization/domain/built-in-roles.ts'
+import { group, type Started, startDeployments, subscription } from '../resources/testing/start.ts'
+
+const version = { version: '2020-05-01' }
+const groupPath = (name: string): string => `/providers/Vendor.Management/managementGroups/${name}`
+const placePath = (name: string): string =>
+  `${groupPath(name)}/subscriptions/${subscription.slice(15)}`
+const someone = (): typeof owner => ({ ...owner, id: randomUUID() })
+
+// Answers are read as the clients see them.
+// biome-ignore lint/suspicious/noExplicitAny: their shape is what is tested.
+const json = ({ body }: { readonly body?: unknown }): any => JSON.parse(JSON.stringify(body))
+
+function make(started: Started, name: string, parent?: string, as = owner) {
+  const details = parent === undefined ? {} : { details: { parent: { id: groupPath(parent) } } }
+  const body = { properties: { displayName: name.toUpperCase(), ...details } }
+  return started.call('PUT', groupPath(name), body, { ...version, as })
+}
+
+function assign(started: Started, scope: string, to: typeof owner, roleId = ownerRoleId) {
+  const roleDefinitionId = `/providers/Vendor.Authorization/roleDefinitions/${roleId}`
+  const properties = { principalId: to.id, roleDefinitionId, principalType: 'User' }
+  const path = `${scope}/providers/Vendor.Authorization/roleAssignments/${randomUUID()}`
+  return started.call('PUT', path, { properties }, { version: '2022-04-01' })
+}
+
+const mayWrite = (started: Started, as: typeof owner): Promise<boolean> =>
+  started.call('PUT', group, { location: 'local' }, { version: '2021-04-01', as }).then(
+    () => true,
+    () => false,
+  )
+
+test('a group shows where it lies; the one of the tenant is always there', async () => {
+  await using started = await startDeployments()
+  await make(started, 'corp')
+  await make(started, 'online', 'corp')
+  const read = json(await started.call('GET', groupPath('ONLINE'), undefined, version))
+  assert.equal(read.properties.displayName, 'ONLINE')
+  assert.equal(read.properties.details.parent.name, 'corp')
+  const top = json(await started.call('GET', groupPath('corp'), undefined, version))
+  assert.equal(top.properties.details.parent.name, owner.tenantId)
+  const tenant = json(await started.call('GET', groupPath(owner.tenantId), undefined, version))
+  assert.equal(tenant.properties.details.parent, undefined)
+  await assert.rejects(make(started, owner.tenantId), { code: 'TenantManagementGroup' })
+  await assert.rejects(make(started, 'lost', 'nowhere'), { code: 'ParentManagementGroupNotFound' })
+  await assert.rejects(make(started, 'corp', 'online'), { code: 'ManagementGroupCircle' })
+  await assert.rejects(started.call('DELETE', groupPath('corp'), undefined, version), {
+    code: 'ManagementGroupNotEmpty',
+  })
+})
+
+test('rights come down to the subscriptions in it, while they are in it', async () => {
+  await using started = await startDeployments()
+  await started.call('PUT', subscription, { displayName: 's' }, { version: '2022-12-01' })
+  await make(started, 'corp')
+  await make(started, 'online', 'corp')
+  await make(started, 'apart')
+  const [above, aside, top] = [someone(), someone(), someone()]
+  await assign(started, groupPath('corp'), above)
+  await assign(started, groupPath('apart'), aside)
+  await assign(started, groupPath(owner.tenantId), top)
+  assert.equal(await mayWrite(started, above), false, 'nothing is given before it lies there')
+  assert.equal(await mayWrite(started, top), true, 'everything lies in the group of the tenant')
+  await started.call('PUT', placePath('online'), undefined, version)
+  assert.equal(await mayWrite(started, above), true)
+  assert.equal(await mayWrite(started, aside), false)
+  const listed = json(
+    await started.call(
+      'GET',
+      `${group}/providers/Vendor.Authorization/roleAssignments`,
+      undefined,
+      { version: '2022-04-01' },
+    ),
+  )
+  const principals = listed.value.map(
+    (one: { properties: { principalId: string } }) => one.properties.principalId,
+  )
+  assert.ok(principals.includes(above.id) && !principals.includes(aside.id))
+  await make(started, 'online', 'apart')
+  assert.equal(await mayWrite(started, above), false, 'it was moved away')
+  assert.equal(await mayWrite(started, aside), true)
+  await assert.rejects(started.call('PUT', placePath('corp'), undefined, version), {
+    code: 'SubscriptionPlacedElsewhere',
+  })
+  await started.call('DELETE', placePath('online'), undefined, version)
+  assert.equal(await mayWrite(started, aside), false)
+})
+
+test('nobody gains rights by a move: it takes the right to give rights to what is moved', async () => {
+  await using started = await startDeployments()
+  await started.call('PUT', subscription, { displayName: 's' }, { version: '2022-12-01' })
+  await make(started, 'mine')
+  await make(started, 'theirs')
+  const me = someone()
+  await assign(started, groupPath('mine'), me)
+  const as = { ...version, as: me }
+  const denied = { code: 'AuthorizationFailed' }
+  await assert.rejects(started.call('PUT', placePath('mine'), undefined, as), denied)
+  await assert.rejects(make(started, 'theirs', 'mine', me), denied)
+  await assert.rejects(make(started, 'mine', 'theirs', me), denied)
+  await assert.rejects(make(started, 'new', 'mine', someone()), denied)
+  // A contributor may write everything there, but gives no rights.
+  const contributor = someone()
+  const contributorRole = 'b24988ac-6180-42a0-ab88-20f7382dd24c'
+  await assign(started, groupPath('mine'), contributor, contributorRole)
+  await assign(started, subscription, contributor, contributorRole)
+  const asContributor = { ...version, as: contributor }
+  await assert.rejects(started.call('PUT', placePath('mine'), undefined, asContributor), denied)
+  assert.equal(await mayWrite(started, me), false)
+})

@@ -1,0 +1,48 @@
+/** Subscriptions in management groups: whoever puts one there gives rights to it, and has to be allowed to. */
+
+import { refuse } from '#kernel/error.ts'
+import { nameOf, parentOf, subscriptionIdOf } from '#kernel/resource-id.ts'
+import { uuidPattern } from '#kernel/uuid.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import { defineStored } from '#plane/declare/stored.ts'
+import { requireRight, types } from '../../domain/hierarchy.ts'
+import { refuseManagement } from '../../errors.ts'
+import type { GroupSubscription } from './model.ts'
+import { v2020_05_01 } from './versions/2020-05-01.ts'
+
+export function managementGroupSubscriptions(tenantId: string): ResourceType {
+  return defineStored<GroupSubscription>({
+    type: types.subscriptions,
+    description: 'The subscriptions that lie in a management group.',
+    scope: 'tenant',
+    feed: 'authorization',
+    name: { pattern: uuidPattern, rule: 'a UUID' },
+    versions: [v2020_05_01(tenantId)],
+    verbs: ['get', 'list', 'put', 'delete'],
+    protocol: { bodyOptional: true },
+    async prepare(context, given: object) {
+      const placed = await context.reader.get(context.id)
+      const subscription = subscriptionIdOf(nameOf(context.id))
+      if (placed === undefined) {
+        await requireRight(context, 'Authorization/roleAssignments/write', subscription)
+      }
+      return given
+    },
+    unique: {
+      key: (id) => `management-group-of|${nameOf(id).toLowerCase()}`,
+      refuse: (id, existing) =>
+        refuseManagement.SubscriptionPlacedElsewhere({
+          name: nameOf(id),
+          existing: existing === undefined ? 'another group' : parentOf(existing).text,
+        }),
+    },
+    async rules(context) {
+      if (context.previous !== undefined) return []
+      const subscription = subscriptionIdOf(nameOf(context.id))
+      if ((await context.reader.get(subscription)) === undefined) {
+        throw refuse.SubscriptionNotFound({ id: nameOf(context.id) })
+      }
+      return []
+    },
+  })
+}

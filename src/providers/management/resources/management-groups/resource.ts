@@ -1,0 +1,142 @@
+/**
+ * Management groups: scopes above subscriptions. Rights that are given at one reach what lies in it, so a move asks for
+ * the right to give rights to what is moved.
+ */
+
+import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import type { Context, Reader } from '#plane/declare/resource.ts'
+import { defineStored, type RuleContext } from '#plane/declare/stored.ts'
+import { depthMax, groupIdOf, parentNameOf, requireRight, types } from '../../domain/hierarchy.ts'
+import { refuseManagement } from '../../errors.ts'
+import type { ManagementGroup } from './model.ts'
+import {
+  type GroupBody,
+  type GroupNaming,
+  type Preparation,
+  placeIn,
+  showProperties,
+  v2020_05_01,
+} from './versions/2020-05-01.ts'
+
+/** Groups looked through for one that lies in another. */
+const childrenRowsMax = 1000
+
+export function managementGroups(naming: GroupNaming): ResourceType {
+  const { words, tenantId } = naming
+  const isTenants = (id: ResourceId): boolean => id.key === groupIdOf(words, tenantId).key
+  const refuseTenants = (id: ResourceId): Error =>
+    refuseManagement.TenantManagementGroup({ name: nameOf(id) })
+  return defineStored<ManagementGroup>({
+    type: types.groups,
+    description: 'Scopes above subscriptions, each in another one or in the tenant.',
+    scope: 'tenant',
+    feed: 'authorization',
+    name: {
+      pattern: /^[\w().-]{0,89}[\w()-]$/,
+      rule: '1 to 90 letters, digits, or any of "-_.()", not ending in a period',
+    },
+    versions: [v2020_05_01(naming)],
+    isImplied: isTenants,
+    source: {
+      async get({ id }) {
+        if (!isTenants(id)) return undefined
+        const model = { displayName: 'Tenant Root Group' }
+        return {
+          id: id.text,
+          name: nameOf(id),
+          type: qualify(words, types.groups),
+          properties: showProperties(model, naming, nameOf(id)),
+        }
+      },
+    },
+    prepare: async (context, given: GroupBody) => ({
+      ...given,
+      ...(await preparationOf(context, given, tenantId)),
+    }),
+    async rules(context) {
+      if (isTenants(context.id)) throw refuseTenants(context.id)
+      await requireMove(context)
+      return []
+    },
+    async deleteRules({ id, reader }) {
+      if (isTenants(id)) throw refuseTenants(id)
+      const child = await childOf(reader, id)
+      if (child === undefined) return
+      throw refuseManagement.ManagementGroupNotEmpty({ name: nameOf(id), child })
+    },
+    container: {},
+    sample: {
+      name: (seed) => `sample-group-${seed}`,
+      body: (seed) => ({ properties: { displayName: `Sample ${seed}` } }),
+      changed: (seed) => ({ properties: { displayName: `Sample ${seed}, renamed` } }),
+    },
+  })
+}
+
+/** Rights are asked for outside of the transaction; the rules see to it that it is the same move. */
+async function preparationOf(
+  context: Context & { readonly id: ResourceId },
+  given: GroupBody,
+  tenantId: string,
+): Promise<Preparation> {
+  const { id, reader, words } = context
+  const ownName = nameOf(id)
+  // Rows of this type were made by its `toModel`.
+  const current = (await reader.get(id))?.model as ManagementGroup | undefined
+  const from = current?.parent
+  const to = placeIn(given, tenantId, current).parent
+  if (current !== undefined && from === to) return { ownName }
+  const write = `${types.groups}/write`
+  await requireRight(context, write, groupIdOf(words, to ?? tenantId))
+  if (current !== undefined) {
+    await requireRight(context, write, groupIdOf(words, from ?? tenantId))
+    await requireRight(context, 'Authorization/roleAssignments/write', id)
+  }
+  return { ownName, move: { from, to } }
+}
+
+/** Throws where the new place is none, or nobody has asked whether the caller may move the group there. */
+async function requireMove(context: RuleContext<ManagementGroup>): Promise<void> {
+  const { id, desired, previous, reader } = context
+  if (desired.isUnchecked) throw refuseManagement.ManagementGroupMoved({ name: nameOf(id) })
+  if (previous !== undefined && previous.parent === desired.parent) return
+  await requirePlace(reader, context, nameOf(id).toLowerCase())
+}
+
+async function requirePlace(
+  reader: Reader,
+  { desired, words }: Pick<RuleContext<ManagementGroup>, 'desired' | 'words'>,
+  own: string,
+): Promise<void> {
+  let at = desired.parent
+  for (let depth = 1; at !== undefined; depth++) {
+    if (at === own) throw refuseManagement.ManagementGroupCircle({ name: own })
+    if (depth >= depthMax) throw refuseManagement.ManagementGroupDepth({ limit: depthMax })
+    if ((await reader.get(groupIdOf(words, at))) === undefined) {
+      throw refuseManagement.ParentManagementGroupNotFound({ name: at })
+    }
+    at = await parentNameOf(reader, words, at)
+  }
+}
+
+async function childOf(reader: Reader, id: ResourceId): Promise<string | undefined> {
+  const [subscription] = await reader.list({ type: types.subscriptions, under: id, limit: 1 })
+  if (subscription !== undefined) return subscription.id.text
+  const name = nameOf(id).toLowerCase()
+  let after: string | undefined
+  for (;;) {
+    const rows = await reader.list({
+      type: types.groups,
+      under: '/',
+      limit: childrenRowsMax,
+      ...(after === undefined ? {} : { after }),
+    })
+    // Rows of this type were made by its `toModel`.
+    const child = rows.find(({ model }) => (model as ManagementGroup).parent === name)
+    if (child !== undefined) return child.id.text
+    after = rows.at(-1)?.id.key
+    if (rows.length < childrenRowsMax) return undefined
+  }
+}
