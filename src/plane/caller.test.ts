@@ -63,6 +63,7 @@ async function start() {
   const { caller } = services
   return {
     caller,
+    plane,
     store,
     async [Symbol.asyncDispose]() {
       await plane[Symbol.asyncDispose]()
@@ -145,4 +146,42 @@ test('a long dry run lets others work and write in between', async () => {
   assert.ok(turns >= 10, `${turns} turns`)
   assert.ok(writtenMeanwhile > 0)
   assert.ok((await results).every((one) => one.kind === 'ok' && one.status === 201))
+})
+
+test('large resources are read in pieces, in a transaction too', async () => {
+  await using started = await start()
+  const { caller, plane } = started
+  const count = 24
+  for (let n = 0; n < count; n++) {
+    const put = { ...note(`n${n}`, `${n} ${'x'.repeat(1_000_000)}`), method: 'PUT' } as const
+    await caller.call({ ...put, ...by })
+  }
+  const turnsOf = async (work: () => Promise<void>): Promise<number> => {
+    const running = { isOver: false }
+    const done = work().finally(() => {
+      running.isOver = true
+    })
+    let turns = 0
+    for (; !running.isOver; turns++) await turn()
+    await done
+    return turns
+  }
+  const query = { type: 'Sample/notes', under: '/', limit: 1_000 }
+  const turns = await turnsOf(async () => {
+    assert.equal((await plane.reader.list(query)).length, count)
+  })
+  assert.ok(turns >= 8, `${turns} turns`)
+  const seen: string[] = []
+  for await (const { id } of plane.reader.each({ ...query, limit: 5 })) seen.push(id.key)
+  const short = await plane.reader.list({ ...query, limit: 5 })
+  assert.deepEqual(
+    seen,
+    short.map(({ id }) => id.key),
+  )
+  const inTransaction = await turnsOf(() =>
+    started.store.transact(async (tx) => {
+      for (let round = 0; round < 12; round++) await tx.list({ under: '/', limit: 3 })
+    }),
+  )
+  assert.ok(inTransaction >= 8, `${inTransaction} turns`)
 })

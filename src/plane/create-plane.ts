@@ -145,6 +145,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     reader: {
       get: (id) => createReader(deps, deps.store).get(id),
       list: (query) => createReader(deps, deps.store).list(query),
+      each: (query) => createReader(deps, deps.store).each(query),
       page: (query) => createReader(deps, deps.store).page(query),
       count: (query) => createReader(deps, deps.store).count(query),
     },

@@ -11,6 +11,7 @@ import type { Checker } from './check.ts'
 import type { Context, Reader } from './declare/resource.ts'
 import { readRow } from './document.ts'
 import type { Guard } from './guard.ts'
+import { nextTurn } from './next-turn.ts'
 import type { RunInput } from './plane.ts'
 import type { Registry } from './registry.ts'
 
@@ -46,6 +47,9 @@ export interface WireRow {
   readonly text?: string
 }
 
+/** Rows of one piece of a longer list. */
+const rowsAtOnce = 500
+
 /** Reads as providers see them: resources, not rows. */
 export function createReader(
   { registry, limits }: Pick<PlaneDependencies, 'registry' | 'limits'>,
@@ -54,20 +58,43 @@ export function createReader(
   const keyOf = (id: ResourceId | string): string =>
     typeof id === 'string' ? id.toLowerCase() : id.key
   const decode = (row: ResourceRow): ReturnType<typeof readRow> => readRow(row)
+  async function* pieces({
+    type,
+    under,
+    after: first,
+    limit = Number.POSITIVE_INFINITY,
+  }: Parameters<Reader['each']>[0]): AsyncGenerator<readonly ResourceRow[]> {
+    let after = first?.toLowerCase()
+    for (let left = limit; ; ) {
+      const query = {
+        type: registry.byName(type).key,
+        under: keyOf(under),
+        ...(after === undefined ? {} : { after }),
+        limit: Math.min(left, rowsAtOnce),
+        bytesMax: limits.pageBytesMax,
+      }
+      const rows = await reads.list(query)
+      yield rows
+      left -= rows.length
+      after = rows.at(-1)?.key
+      if (after === undefined || left <= 0 || !isCut(rows, query)) return
+      // A transaction waits for nothing but its store.
+      if (!('lock' in reads)) await nextTurn()
+    }
+  }
   return {
     async get(id) {
       // Inside a write, what rules have read stays as read until the write is done.
       const row = await ('lock' in reads ? reads.lock(keyOf(id), 'share') : reads.get(keyOf(id)))
       return row === undefined ? undefined : decode(row)
     },
-    async list({ type, under, after, limit }) {
-      const rows = await reads.list({
-        type: registry.byName(type).key,
-        under: keyOf(under),
-        ...(after === undefined ? {} : { after: after.toLowerCase() }),
-        limit,
-      })
-      return rows.map(decode)
+    async list(query) {
+      const all: ReturnType<typeof decode>[] = []
+      for await (const rows of pieces(query)) all.push(...rows.map(decode))
+      return all
+    },
+    async *each(query) {
+      for await (const rows of pieces(query)) for (const row of rows) yield decode(row)
     },
     async page({ type, under, after, limit }) {
       const query = {

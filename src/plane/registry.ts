@@ -94,7 +94,8 @@ export function createRegistry(
     byName(name) {
       const known = byName.get(name)
       if (known !== undefined) return known
-      const found = byKey.get(qualify(words, name).toLowerCase()) ?? unservedByName(name)
+      const full = qualify(words, name)
+      const found = byKey.get(full.toLowerCase()) ?? unservedByName(name) ?? unservedByName(full)
       if (!isStored(found)) throw new Error(`no stored type ${name} is declared`)
       if (byKey.has(found.key)) byName.set(name, found)
       return found

@@ -32,6 +32,16 @@ export interface Reader {
     readonly limit: number
   }): Promise<readonly Resource[]>
   /**
+   * As `list`, one after the other: read in pieces that are bounded in bytes, with pauses between them, so that what
+   * nobody keeps is never in memory together.
+   */
+  each(query: {
+    readonly type: string
+    readonly under: ResourceId | string
+    readonly after?: string
+    readonly limit?: number
+  }): AsyncIterable<Resource>
+  /**
    * As `list`, also bounded in bytes. `next` is the key to go on after, absent at the end. `isShort`: the bound in bytes
    * ended it.
    */

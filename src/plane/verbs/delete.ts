@@ -9,6 +9,7 @@ import { refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
+import { isCut } from '#stores/list-budget.ts'
 import type { ResourceRow, Tx } from '#stores/store.ts'
 import { noAttributes } from '../access.ts'
 import { attributesOf, describedRow } from '../attributes.ts'
@@ -174,22 +175,13 @@ async function requireNothingForbidden(
 ): Promise<void> {
   const prohibitions = await deps.access.prohibitionsFor?.(input.principal)
   if (prohibitions === undefined) return
-  for (let after: string | undefined; ; ) {
-    const rows = await tx.list({
-      under: route.id.key,
-      ...(after === undefined ? {} : { after }),
-      limit: removalsMax,
-    })
-    for (const row of rows) {
-      const action = deps.registry.byKey(row.type)?.permissions.delete
-      const scope = idOfKey(row.id)
-      const found = action === undefined ? undefined : prohibitions.find({ action, scope })
-      if (action !== undefined && found !== undefined) {
-        throw prohibited({ action, scope }, input.principal, found)
-      }
+  for await (const row of rowsBelow(deps, tx, route.id.key)) {
+    const action = deps.registry.byKey(row.type)?.permissions.delete
+    const scope = idOfKey(row.id)
+    const found = action === undefined ? undefined : prohibitions.find({ action, scope })
+    if (action !== undefined && found !== undefined) {
+      throw prohibited({ action, scope }, input.principal, found)
     }
-    after = rows.at(-1)?.key
-    if (rows.length < removalsMax) return
   }
 }
 
@@ -311,11 +303,11 @@ async function removeBelow(
   tx: Tx,
   { id, initiator, onReconciled }: RemovalBelow,
 ): Promise<RemovalProgress> {
-  // One more than is removed, to know whether that is all, and one for the scope itself.
-  const listed = await tx.list({ under: id.key, limit: removalsMax + 2 })
-  const rows = listed.filter((row) => row.key !== id.key)
+  let seen = 0
   let removed = 0
-  for (const { key } of rows.slice(0, removalsMax)) {
+  // One more than is removed, to know whether that is all, and one for the scope itself.
+  for await (const { key } of rowsBelow(deps, tx, id.key, removalsMax + 2)) {
+    if (key === id.key || ++seen > removalsMax) continue
     const row = await tx.lock(key, 'change')
     if (row === undefined) continue
     const compiled = deps.registry.byKey(row.type)
@@ -333,5 +325,28 @@ async function removeBelow(
     })
     removed++
   }
-  return { removed, remaining: rows.length - removed }
+  return { removed, remaining: seen - removed }
+}
+
+/** At or below a scope, in pieces that are bounded in bytes. */
+async function* rowsBelow(
+  { limits }: PlaneDependencies,
+  tx: Tx,
+  under: string,
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<ResourceRow> {
+  let after: string | undefined
+  for (let left = limit; left > 0; ) {
+    const query = {
+      under,
+      ...(after === undefined ? {} : { after }),
+      limit: Math.min(left, removalsMax),
+      bytesMax: limits.pageBytesMax,
+    }
+    const rows = await tx.list(query)
+    yield* rows
+    left -= rows.length
+    after = rows.at(-1)?.key
+    if (after === undefined || !isCut(rows, query)) return
+  }
 }

@@ -20,6 +20,7 @@ const declared = containerInstanceProvider({
   reader: {
     get: async () => undefined,
     list: async () => [],
+    async *each() {},
     page: async () => ({ items: [] }),
     count: async () => 0,
   },

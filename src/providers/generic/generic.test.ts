@@ -111,6 +111,15 @@ test('without the setting they are refused, and the refusal says that it exists'
   assert.match(refusal.message, /ARMATURE_GENERIC_RESOURCES=on/)
 })
 
+test('providers find stored documents by the name of their type, with or without the vendor word', async () => {
+  await using started = await startDeployments({ generic: true })
+  await started.call('PUT', network, body, options)
+  const { reader } = started.plane
+  for (const type of ['Network/virtualNetworks', 'Vendor.Network/virtualNetworks']) {
+    assert.equal((await reader.list({ type, under: '/', limit: 9 })).length, 1, type)
+  }
+})
+
 test('rights are asked by the name of the type, and versions are dates', async () => {
   await using started = await startDeployments({ generic: true })
   const denied = await refusalOf(() =>

@@ -91,6 +91,9 @@ export function createMemoryReader(): MemoryReader {
       rowsRead += page.length
       return Promise.resolve(page)
     },
+    async *each({ limit = Number.POSITIVE_INFINITY, ...query }) {
+      yield* await this.list({ ...query, limit })
+    },
     async page({ type, under, after, limit }) {
       const items = await this.list({
         type,

@@ -67,7 +67,19 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
     const row = this.row(key)
     // Nobody has written it in this batch, so it is as committed.
     if (row !== undefined) this.#writer.keep(row)
+    await this.#weighed(row === undefined ? [] : [row])
     return row
+  }
+
+  override async list(query: ListQuery): Promise<readonly ResourceRow[]> {
+    return this.#weighed(await super.list(query))
+  }
+
+  /** After large rows the loop comes round. */
+  async #weighed(rows: readonly ResourceRow[]): Promise<readonly ResourceRow[]> {
+    for (const { document } of rows) this.#writer.turns.weigh(document.length)
+    await this.#writer.turns.pause()
+    return rows
   }
 
   /** Asked of every write about locks, which most installations have none of. */

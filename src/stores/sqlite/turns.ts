@@ -8,6 +8,8 @@ import { setImmediate } from 'node:timers/promises'
 
 /** Some milliseconds. */
 export const statementsAtOnceMax = 100
+/** Characters of documents that are read count as one statement. */
+const charactersPerStatement = 16 * 1024
 
 export class Turns {
   #statements = 0
@@ -27,6 +29,11 @@ export class Turns {
   count(): void {
     this.#statements++
     this.#total++
+  }
+
+  /** What was read takes its time too. */
+  weigh(characters: number): void {
+    this.#statements += characters / charactersPerStatement
   }
 
   /** `undefined` where no pause is due. */

@@ -94,9 +94,18 @@ async function open(
   return session
 }
 
+/** Characters of what is told; names in it are a server's own, and may have any length. */
+const messageMax = 4_000
+
 /** Changes what others see of the database; `save` writes it down. */
 export function tell(task: DatabaseTask, change: Partial<ObservedDatabase>): void {
-  task.record.observed = { ...task.record.observed, ...change }
+  const { message } = change
+  const told = message === undefined ? change : { ...change, message: cut(message) }
+  task.record.observed = { ...task.record.observed, ...told }
+}
+
+function cut(text: string): string {
+  return text.length <= messageMax ? text : `${text.slice(0, messageMax - 1)}…`
 }
 
 /** Goes into a phase: written down before anything of it is done. */

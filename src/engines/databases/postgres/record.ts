@@ -112,6 +112,9 @@ export interface Intents {
 
 const noIntents: Intents = { cutover: [], cancel: [], dropTarget: [], catchUp: {} }
 
+/** Of the record of a migration with a hundred thousand tables. Whoever observes it reads it as a whole, again and again. */
+const recordCharactersMax = 32 * 1024 * 1024
+
 const privateFolder = 0o700
 const privateFile = 0o600
 
@@ -193,7 +196,11 @@ export class RecordFolder {
     const next = this.file(`${name}.next`)
     const file = openSync(next, 'w', privateFile)
     try {
-      writeSync(file, JSON.stringify(value))
+      const text = JSON.stringify(value)
+      if (text.length > recordCharactersMax) {
+        throw new Error(`the record of a migration has more than ${recordCharactersMax} characters`)
+      }
+      writeSync(file, text)
       if (durable) fsyncSync(file)
     } finally {
       closeSync(file)

@@ -8,7 +8,7 @@ import type { Observers } from './availability-check.ts'
 import type { History } from './history.ts'
 
 interface WatchDependencies {
-  readonly reader: Pick<Reader, 'list'>
+  readonly reader: Pick<Reader, 'each'>
   readonly observers: Observers
   readonly history: History
 }
@@ -24,12 +24,11 @@ export function createWatch({ reader, observers, history }: WatchDependencies) {
     const [type, observe] = types[at] ?? []
     if (type === undefined || observe === undefined) return false
     const query = { type, under: '/', limit: pageSize, ...(after === '' ? {} : { after }) }
-    const resources = await reader.list(query)
-    const isLast = resources.length < pageSize
-    const seen = resources.map((resource) => ({
-      key: resource.id.key,
-      sighting: observe(resource),
-    }))
+    const seen: { readonly key: string; readonly sighting: ReturnType<typeof observe> }[] = []
+    for await (const resource of reader.each(query)) {
+      seen.push({ key: resource.id.key, sighting: observe(resource) })
+    }
+    const isLast = seen.length < pageSize
     await history.note({ type, seen, after, isLast }, now)
     after = isLast ? '' : (seen.at(-1)?.key ?? '')
     if (isLast) at = (at + 1) % types.length

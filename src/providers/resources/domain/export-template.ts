@@ -113,9 +113,11 @@ async function resourcesOf(
   const found: Found[] = []
   for (const route of describe()) {
     if (route.method !== 'PUT' || !route.path.startsWith(groupPrefix)) continue
-    const type = route.type.slice(words.namespace.length + 1)
-    const rows = await reader.list({ type, under: group, limit: resourcesMax + 1 })
-    for (const { id } of rows) if (only?.has(id.key) ?? true) found.push({ id, route })
+    const own = `${words.namespace}.`
+    const type = route.type.startsWith(own) ? route.type.slice(own.length) : route.type
+    for await (const { id } of reader.each({ type, under: group, limit: resourcesMax + 1 })) {
+      if (only?.has(id.key) ?? true) found.push({ id, route })
+    }
     if (found.length > resourcesMax) {
       throw refuseResources.ExportTooLarge({ limit: `${resourcesMax} resources` })
     }

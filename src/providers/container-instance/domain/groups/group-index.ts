@@ -6,22 +6,11 @@
 import type { Reader, Resource } from '#plane/declare/resource.ts'
 import { tokenOf } from '#plane/subject.ts'
 
-const pageRows = 500
 export const groupType = 'ContainerInstance/containerGroups'
 
-/** Every container group of the installation, page by page. */
-export async function* allGroups(reader: Reader): AsyncIterable<Resource> {
-  let after: string | undefined
-  do {
-    const rows: readonly Resource[] = await reader.list({
-      type: groupType,
-      under: '/',
-      ...(after === undefined ? {} : { after }),
-      limit: pageRows,
-    })
-    yield* rows
-    after = rows.length < pageRows ? undefined : rows.at(-1)?.id.key
-  } while (after !== undefined)
+/** Every container group of the installation, one after the other. */
+export function allGroups(reader: Reader): AsyncIterable<Resource> {
+  return reader.each({ type: groupType, under: '/' })
 }
 
 /** The engine's name of a group. */

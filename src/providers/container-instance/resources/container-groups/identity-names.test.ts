@@ -17,6 +17,7 @@ test('an identity is refused alike, whether it exists or not', async () => {
   const reader = {
     get: async () => undefined,
     list: async () => [],
+    async *each() {},
     page: async () => ({ items: [] }),
     count: async () => 0,
   }

@@ -60,26 +60,14 @@ async function usages(
   const location = nameOf(parent).replace(/\s/g, '').toLowerCase()
   let groups = 0
   let cores = 0
-  let after: string | undefined
-  for (let rows = 0; rows < limits.usageRowsMax; ) {
-    const limit = Math.min(500, limits.usageRowsMax - rows)
-    const page = await reader.list({
-      type: groupType,
-      under: subscriptionIdOf(subscription),
-      ...(after === undefined ? {} : { after }),
-      limit,
-    })
-    for (const group of page) {
-      if ((group.location ?? '').replace(/\s/g, '').toLowerCase() !== location) continue
-      groups++
-      // Rows of groups hold their model.
-      for (const one of (group.model as ContainerGroup).properties.containers) {
-        cores += one.properties?.resources?.requests?.cpu ?? 0
-      }
+  const under = subscriptionIdOf(subscription)
+  for await (const group of reader.each({ type: groupType, under, limit: limits.usageRowsMax })) {
+    if ((group.location ?? '').replace(/\s/g, '').toLowerCase() !== location) continue
+    groups++
+    // Rows of groups hold their model.
+    for (const one of (group.model as ContainerGroup).properties.containers) {
+      cores += one.properties?.resources?.requests?.cpu ?? 0
     }
-    rows += page.length
-    if (page.length < limit) break
-    after = page.at(-1)?.id.key
   }
   const base = `/subscriptions/${subscription}/providers/${qualify(words, 'ContainerInstance')}/locations/${nameOf(parent)}/usages`
   const usage = (value: string, localizedValue: string, currentValue: number, limit: number) => ({
