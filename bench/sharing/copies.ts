@@ -126,7 +126,12 @@ export function folderWays(folder: string): Readonly<Record<string, readonly [Wa
 export async function blobWays(
   folder: string,
   server: BlobServer,
-): Promise<Readonly<Record<string, Way>>> {
+): Promise<{
+  /** The service copies by itself. */
+  readonly within: Readonly<Record<string, Way>>
+  /** Every byte comes through our client of HTTP. */
+  readonly toFolder: Readonly<Record<string, Way>>
+}> {
   // The emulator's way of signing; the endpoint is ours.
   const env = {
     ...process.env,
@@ -152,12 +157,25 @@ export async function blobWays(
     path: '',
   })
   let turn = 0
+  const fresh = (): string => {
+    const made = join(folder, `blobs-${++turn}`)
+    mkdirSync(made)
+    return made
+  }
   return {
-    Armature: {
-      copy: () =>
-        copy(location('source'), location(`ours-${++turn}`), 'full', new MemoryManifest()),
+    within: {
+      Armature: {
+        copy: () =>
+          copy(location('source'), location(`ours-${++turn}`), 'full', new MemoryManifest()),
+      },
+      rclone: { copy: () => rclone('b:source', `b:theirs-${++turn}`) },
     },
-    rclone: { copy: () => rclone('b:source', `b:theirs-${++turn}`) },
+    toFolder: {
+      Armature: {
+        copy: () => copy(location('source'), placeOf(fresh()), 'full', new MemoryManifest()),
+      },
+      rclone: { copy: () => rclone('b:source', fresh()) },
+    },
   }
 }
 

@@ -85,6 +85,8 @@ export interface Exchange {
   outcome: Outcome | undefined
   /** An answer has begun; whatever comes later is dropped (deadline). */
   answered: boolean
+  /** Ends the work at the deadline; made by who begins some. */
+  deadline: AbortController | undefined
 }
 
 /** What the edge is given, and every step may use. */
@@ -188,6 +190,7 @@ export function createExchange(
     body: undefined,
     outcome: undefined,
     answered: false,
+    deadline: undefined,
   }
 }
 

@@ -105,6 +105,8 @@ export async function guard(
   try {
     await work(exchange, edge)
   } catch (error) {
+    // It was answered, and told, at its deadline.
+    if (exchange.deadline?.signal.aborted === true) return
     try {
       fail(exchange, edge, error)
     } catch (second) {

@@ -202,7 +202,10 @@ function throttledOauth(deps: HttpServerOptions, { clock }: Edge): RawHandler {
   }
 }
 
-/** Answers what has taken too long (facts 9.1). The work goes on; its outcome is dropped. */
+/**
+ * Answers what has taken too long (facts 9.1), and ends its work at the next place where it looks. What was committed by
+ * then stands.
+ */
 function refuseLate(edge: Edge): void {
   const seconds = edge.limits.requestSeconds
   const latest = edge.ticks() - seconds * 1000
@@ -212,5 +215,6 @@ function refuseLate(edge: Edge): void {
     // A stream may go on for as long as its reader wants it.
     if (exchange.answered) continue
     fail(exchange, edge, edgeErrors.refuse.GatewayTimeout({ seconds }))
+    exchange.deadline?.abort()
   }
 }

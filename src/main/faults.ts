@@ -87,7 +87,7 @@ function readFault(header: string): RequestFault | undefined {
     if (name === 'cut') fault['cut'] = true
     else if (name === 'code' && value !== undefined) fault['code'] = value
     else if (name === 'token' && value === 'refused') fault['token'] = value
-    else if (['status', 'retry-after', 'latency'].includes(name) && Number(value) >= 0) {
+    else if (['status', 'retry-after', 'latency'].includes(name) && /^\d{1,9}$/.test(value ?? '')) {
       fault[name === 'retry-after' ? 'retryAfter' : name] = Number(value)
     } else {
       throw refuse.BadRequest({

@@ -185,3 +185,21 @@ test('large resources are read in pieces, in a transaction too', async () => {
   )
   assert.ok(inTransaction >= 8, `${inTransaction} turns`)
 })
+
+test('what nobody waits for any more is neither tried to its end nor kept', async () => {
+  await using started = await start()
+  const { caller, plane, store } = started
+  const requests = Array.from({ length: 200 }, (_, n) => note(`n${n}`, `text ${n}`))
+  const controller = new AbortController()
+  const results = caller.dryRun(requests, owner, 'c', controller.signal)
+  await turn()
+  controller.abort()
+  await assert.rejects(results, { name: 'AbortError' })
+  const query = new URLSearchParams({ 'api-version': version })
+  const route = plane.locate('PUT', at('late'), query)
+  const { body } = note('late', 'late')
+  const input = { principal: owner, query, body, preconditions: {}, correlationId: 'c' }
+  const late = { ...input, pending: undefined, signal: controller.signal }
+  await assert.rejects(plane.run(route, late), { name: 'AbortError' })
+  assert.equal(await store.get(at('late').toLowerCase()), undefined)
+})

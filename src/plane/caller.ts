@@ -30,12 +30,13 @@ export interface Caller {
   ): Promise<Outcome>
   /**
    * What PUTs would come to if they were sent one after the other, each seeing those before it. Nothing is kept, and no
-   * transaction is held meanwhile. A refused one is answered as such, the others go on.
+   * transaction is held meanwhile. A refused one is answered as such, the others go on until `signal` is aborted.
    */
   dryRun(
     requests: readonly Omit<CallerRequest, 'method'>[],
     principal: Principal,
     correlationId: string,
+    signal?: AbortSignal,
   ): Promise<readonly DryRunResult[]>
 }
 
@@ -91,11 +92,12 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
       const { route, input } = await ready(request, request.principal, request.correlationId)
       return verbs.dispatch(route, input)
     },
-    async dryRun(requests, principal, correlationId) {
+    async dryRun(requests, principal, correlationId, signal) {
       const rows = new DryRun(deps.store)
       const results: DryRunResult[] = []
       for (const [at, request] of requests.entries()) {
         if (at % dryRunAtOnce === 0) await nextTurn()
+        signal?.throwIfAborted()
         const checked = await attempt(true, async () => {
           const { route, input } = await ready(
             { ...request, method: 'PUT' },

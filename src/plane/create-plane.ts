@@ -166,8 +166,8 @@ export function createPlane(options: PlaneOptions): RunningPlane {
       ),
     caller: {
       call: (request) => caller.call(request),
-      dryRun: (requests, principal, correlationId) =>
-        caller.dryRun(requests, principal, correlationId),
+      dryRun: (requests, principal, correlationId, signal) =>
+        caller.dryRun(requests, principal, correlationId, signal),
     },
     onSettled(callback, signal) {
       if (signal.aborted) return

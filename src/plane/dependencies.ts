@@ -58,7 +58,7 @@ export function createReader(
   const keyOf = (id: ResourceId | string): string =>
     typeof id === 'string' ? id.toLowerCase() : id.key
   const decode = (row: ResourceRow): ReturnType<typeof readRow> => readRow(row)
-  async function* pieces({
+  async function* pagesOf({
     type,
     under,
     after: first,
@@ -90,11 +90,11 @@ export function createReader(
     },
     async list(query) {
       const all: ReturnType<typeof decode>[] = []
-      for await (const rows of pieces(query)) all.push(...rows.map(decode))
+      for await (const rows of pagesOf(query)) all.push(...rows.map(decode))
       return all
     },
     async *each(query) {
-      for await (const rows of pieces(query)) for (const row of rows) yield decode(row)
+      for await (const rows of pagesOf(query)) for (const row of rows) yield decode(row)
     },
     async page({ type, under, after, limit }) {
       const query = {
@@ -118,7 +118,7 @@ export function createReader(
 /** The context every part of a type is given, over committed reads or a transaction's. */
 export function contextOf(
   deps: PlaneDependencies,
-  input: Pick<RunInput, 'principal' | 'correlationId'>,
+  input: Pick<RunInput, 'principal' | 'correlationId' | 'signal'>,
   now: number,
   reads: Reads,
 ): Context {
@@ -127,6 +127,7 @@ export function contextOf(
     now,
     words: deps.registry.words,
     correlationId: input.correlationId,
+    ...(input.signal === undefined ? {} : { signal: input.signal }),
     reader: createReader(deps, reads),
     may: (action, scope) =>
       allowsWithoutAttributes(

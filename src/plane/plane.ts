@@ -62,6 +62,8 @@ export interface RunInput {
   readonly takesText?: true
   /** Where the request came from; left out by calls from inside, and where no record can be left. */
   readonly from?: RequestFrom
+  /** Aborted when nobody waits for the answer any more: what is not done by then is not done. */
+  readonly signal?: AbortSignal
   /** The address by which the caller came, for links in answers; left out by calls from inside. Never stored. */
   readonly publicUrl?: string
   /**

@@ -62,6 +62,8 @@ test('requests, steps and the store fail by rules, and are well again without th
   assert.equal((await server.request('GET', list)).status, 200)
   await clear()
 
+  const half = { 'x-armature-fault': 'status=400.5' }
+  assert.equal((await server.request('GET', list, { headers: half })).status, 400)
   const own = await server.request('GET', list, { headers: { 'x-armature-fault': 'status=500' } })
   assert.equal(own.status, 500)
   const wrong = await server.request('GET', list, { headers: { 'x-armature-fault': 'stauts=500' } })

@@ -40,7 +40,9 @@ function planeEndpoint(kind: Endpoint['kind']): Endpoint {
       const headers = exchange.request.headers
       const route = routeOf(exchange)
       const mayLeaveRecord = route.leavesRecord || kind === 'action'
+      exchange.deadline = new AbortController()
       return edge.plane.run(route, {
+        signal: exchange.deadline.signal,
         principal: principalOf(exchange),
         query: queryOf(exchange),
         body: exchange.body,

@@ -70,6 +70,8 @@ export interface Context {
   readonly now: number
   readonly words: VendorWords
   readonly correlationId: string
+  /** Aborted when nobody waits for the answer any more; calls from inside have none. */
+  readonly signal?: AbortSignal
   readonly reader: Reader
   /** May the caller do this elsewhere? `action` without the vendor word: `Resources/subscriptions/read`. */
   may(action: string, scope: ResourceId): boolean | Promise<boolean>

@@ -49,7 +49,11 @@ export async function runAction(
     deps.checker.check(action.body, 'ignore', input.body, compiled.refuseProblems)
   }
   if (action.writes === true) {
-    const outcome = await deps.store.transact((tx) => writeInside(deps, route, input, tx))
+    const outcome = await deps.store.transact(async (tx) => {
+      const done = await writeInside(deps, route, input, tx)
+      input.signal?.throwIfAborted()
+      return done
+    })
     deps.wake()
     return outcome
   }

@@ -77,10 +77,15 @@ export async function commitWrite(
   request: WriteRequest,
   work: (tx: Tx) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { deps, route } = request
+  const { deps, route, input } = request
   let outcome: Outcome
   try {
-    outcome = await deps.store.transact(work)
+    outcome = await deps.store.transact(async (tx) => {
+      const done = await work(tx)
+      // Its caller was told otherwise meanwhile: nothing of it is kept.
+      input.signal?.throwIfAborted()
+      return done
+    })
   } catch (error) {
     if (error instanceof StoreConflict && error.unique !== undefined) {
       throw await uniqueRefusal(request, error.unique)

@@ -167,6 +167,11 @@ test('keys are invented once for a resource, and sealed; a resource made anew ha
   await call('DELETE', account, undefined, options)
   await call('PUT', account, { properties: { x: 1 } }, options)
   assert.notDeepEqual(await keys(), first)
+  const parent = `${group}/providers/Vendor.Network/virtualNetworks/withKeys`
+  await call('PUT', parent, { properties: { subnets: [{ name: 'a', properties: {} }] } }, options)
+  const own = json(await call('POST', `${parent}/listKeys`, undefined, options))
+  const child = json(await call('POST', `${parent}/subnets/a/listKeys`, undefined, options))
+  assert.notEqual(child.primaryKey, own.primaryKey, 'a child tells nothing of its parent')
   const other = await refusalOf(() => call('POST', `${account}/restart`, undefined, options))
   assert.equal(other.code, 'MethodNotAllowed')
 })

@@ -100,8 +100,8 @@ const messageMax = 4_000
 /** Changes what others see of the database; `save` writes it down. */
 export function tell(task: DatabaseTask, change: Partial<ObservedDatabase>): void {
   const { message } = change
-  const told = message === undefined ? change : { ...change, message: cut(message) }
-  task.record.observed = { ...task.record.observed, ...told }
+  const shown = message === undefined ? change : { ...change, message: cut(message) }
+  task.record.observed = { ...task.record.observed, ...shown }
 }
 
 function cut(text: string): string {

@@ -6,6 +6,7 @@
 
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
+import { shortWords } from '#kernel/short-words.ts'
 
 /** What a session of this process may take. Workers, which carry the data, have none. */
 export interface LookBudget {
@@ -70,7 +71,7 @@ export class GuardedConnection extends pg.Connection {
     })
     // Before whoever hands it on: records, findings and answers hold it.
     this.on('errorMessage', (error: Error) => {
-      error.message = error.message.replace(/\p{Cc}+/gu, ' ').slice(0, wordsMax)
+      error.message = shortWords(error.message, wordsMax)
     })
     if (budget === undefined) return
     const timer = setTimeout(() => this.breakOff('it timed out'), budget.seconds * 1000)
@@ -156,9 +157,13 @@ class Messages {
   }
 }
 
+/** Bytes of an error or a notice: their words are kept, cleaned and told. */
+const wordsBytesMax = 256 * 1024
+
 /** The driver looks for the end of an error's fields for ever. */
 function requireEnds(message: Buffer): void {
   if (message[0] !== errorResponse && message[0] !== noticeResponse) return
+  if (message.length > wordsBytesMax) throw new RangeError('words without an end')
   for (let at = headerBytes; message[at] !== 0; ) {
     const end = message.indexOf(0, at + 1)
     if (end < 0) throw new RangeError('fields without an end')

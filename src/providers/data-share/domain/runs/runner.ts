@@ -6,6 +6,7 @@
 import { CopyCancelled, CopyFailure, CopyFault, type CopySession } from '#engines/copy/engine.ts'
 import { ApiError } from '#kernel/error.ts'
 import { nameOf } from '#kernel/resource-id.ts'
+import { shortWords } from '#kernel/short-words.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { type ShareDependencies, types } from '../../dependencies.ts'
 import type { DataSetMapping } from '../../resources/data-set-mappings/resource.ts'
@@ -264,7 +265,7 @@ function failureOf(
   if (error instanceof NotCopied) return { message: error.message, passing: false }
   if (error instanceof CopyFailure) {
     // A server's own words are in some: they go into records, logs and terminals.
-    const message = error.message.replace(/\p{Cc}+/gu, ' ').slice(0, messageCharactersMax)
+    const message = shortWords(error.message, messageCharactersMax)
     return { message: `${error.code}: ${message}`, passing: error.retry === 'later' }
   }
   if (error instanceof CopyFault) {

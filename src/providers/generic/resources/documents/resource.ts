@@ -200,8 +200,11 @@ function listAction(deps: GenericTypeDependencies, type: string, name: string): 
       if (owner === undefined) throw refuse.ResourceNotFound({ id: id.text })
       const model = owner.model as Partial<GenericDocument> | undefined
       const { seed, place } = model ?? {}
-      const keySeed =
+      const opened =
         seed === undefined || place === undefined ? undefined : deps.seal.open(seed, place)
+      // A child's keys are its own: whoever may list them is not told those of its parent.
+      const isOwn = owner.id.key === id.key
+      const keySeed = opened === undefined || isOwn ? opened : `${opened} ${id.key}`
       const filling = { ...fillingOf(deps, id, owner.location), keySeed }
       const body = fill(answer?.body ?? {}, filling, name)
       return { status: 200, body: isJsonObject(body) ? body : {} }

@@ -59,14 +59,18 @@ export async function previewTree(
 
 async function previewLevel(walk: Walk, level: Level): Promise<void> {
   const { id, expanded, isTentative, share } = level
-  const { principal, correlationId } = walk.context
+  const { principal, correlationId, signal } = walk.context
   const { caller } = walk.deps.services
   requireShare(nameOf(id), expanded.plan.nodes.length, share)
-  const seen = await previewPlan({ caller, principal, correlationId }, expanded)
+  const seen = await previewPlan({ caller, principal, correlationId, signal }, expanded)
   const previews = isTentative ? asTentative(seen.previews) : seen.previews
   if (!isTentative) {
     walk.refusals.push(
-      ...(await missingInOutputs({ caller, principal, correlationId }, expanded, seen.previews)),
+      ...(await missingInOutputs(
+        { caller, principal, correlationId, signal },
+        expanded,
+        seen.previews,
+      )),
     )
   }
   const nestedCount = previews.filter(({ node }) => node.nested).length

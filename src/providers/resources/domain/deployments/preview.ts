@@ -36,6 +36,7 @@ interface PreviewDependencies {
   readonly caller: Caller
   readonly principal: Principal
   readonly correlationId: string
+  readonly signal: AbortSignal | undefined
 }
 
 interface Prepared {
@@ -86,6 +87,7 @@ export async function previewPlan(
     const before = prepared.size + settled.size
     for (const node of plan.nodes) {
       if (prepared.has(node.key) || settled.has(node.key)) continue
+      deps.signal?.throwIfAborted()
       if (node.existing) {
         settled.set(node.key, { kind: 'existing', node })
         continue
@@ -110,6 +112,7 @@ export async function previewPlan(
       })),
       deps.principal,
       deps.correlationId,
+      deps.signal,
     )
     answers = new Map()
     for (const [at, node] of nodes.entries()) {
@@ -164,11 +167,11 @@ export async function previewPlan(
 
 /** Of resources whose bodies are not known yet, or are looked at elsewhere. */
 async function refusedAddresses(
-  { caller, principal, correlationId }: PreviewDependencies,
+  { caller, principal, correlationId, signal }: PreviewDependencies,
   nodes: readonly PlannedNode[],
 ): Promise<ReadonlyMap<string, ErrorDetail>> {
   const requests = nodes.map(({ id, apiVersion }) => ({ path: id, version: apiVersion, body: {} }))
-  const results = await caller.dryRun(requests, principal, correlationId)
+  const results = await caller.dryRun(requests, principal, correlationId, signal)
   const refused = new Map<string, ErrorDetail>()
   for (const [at, { key, id }] of nodes.entries()) {
     const result = results[at]
@@ -249,6 +252,7 @@ export async function missingInOutputs(
   const room = newAnswerRoom()
   for (const output of plan.outputs) {
     if (room.left < 0) break
+    deps.signal?.throwIfAborted()
     const made = await attempt(() => askAround({ ...deps, plan, room }, planned, output))
     if (made.kind === 'refused' && isMissingForGood(makers, made)) {
       found.push({ ...made.error, target: `outputs.${output.name}` })

@@ -163,6 +163,7 @@ async function whatIf(
     let read = 0
     for await (const member of membersOf(deps.services.listTracked, scopeOf(id))) {
       if (found.kept.has(member.key)) continue
+      context.signal?.throwIfAborted()
       const change = await leftOver(deps, context, member, { ...request, ...found })
       if (change !== undefined) await show(change, found)
       read++
