@@ -27,7 +27,7 @@ const withoutNul = '^[^\\u0000]*$'
 
 const importBody = (textMax: number) =>
   Type.Object({
-    name: Type.String({ pattern: '^(?!\\.+$)[a-zA-Z0-9_.-]{1,128}$' }),
+    name: Type.String({ pattern: '^[a-zA-Z0-9_.-]{1,128}$' }),
     format: Type.Enum([...importFormats]),
     header: Type.Optional(
       Type.String({
