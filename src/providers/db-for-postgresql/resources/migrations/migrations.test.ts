@@ -174,6 +174,17 @@ describe('migrations', () => {
       /603113/,
     )
     await refused(w.patch('offline', { cancel: 'True' }), 'MigrationStateConflict', 409)
+    // The worker and its record are long gone.
+    const { body: report } = await w.call('GET', `${at('offline')}/report`)
+    const [of] = report.databases
+    assert.deepEqual([report.state, of.name, of.outcome], ['Succeeded', 'moved', 'succeeded'])
+    assert.ok(of.tables.length > 0 && of.verified.tables === of.tables.length)
+    await refused(w.call('POST', `${at('offline')}/catchUp`, {}), 'MigrationStateConflict', 409)
+    await refused(
+      w.call('POST', `${at('offline')}/catchUp`, { databases: ['moved'] }),
+      'InvalidParameterValue',
+      400,
+    )
     assert.equal((await w.call('PATCH', at('offline'), { tags: { a: 'b' } })).body.tags.a, 'b')
     assert.equal((await w.call('DELETE', at('offline'))).status, 200)
     await refused(w.call('GET', at('offline')), 'ResourceNotFound', 404)
