@@ -143,6 +143,7 @@ test('the commands are these', () => {
       'secret delete',
       'secret list',
       'secret set',
+      'seed from-template',
       'share accept',
       'share add',
       'share consumers',

@@ -27,6 +27,7 @@ export const nounSummaries: Readonly<Record<string, string>> = {
   role: 'Roles, and who has them where',
   'role assignment': 'Who has which role at which scope',
   'role definition': 'The roles there are',
+  seed: 'What is there from the first start on',
   share: 'What is shared between accounts, and where its copies go',
   secret: 'Secrets of vaults, which other resources refer to',
   snapshot: 'States of the whole installation: kept, and brought back',

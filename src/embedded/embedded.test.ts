@@ -8,6 +8,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { ClientError } from '#client/client-error.ts'
 import { start, type TestInstallation } from './index.ts'
 
@@ -105,10 +107,25 @@ test('two hundred resets and a hundred states leave neither rows nor much memory
       await a.reset()
     }
   }
+  const folders = readdirSync(tmpdir()).filter((name) => name.startsWith('armature-test-'))
+  const files = () => folders.map((name) => readdirSync(join(tmpdir(), name), { recursive: true }))
+  // Caches are full, and code is compiled.
+  await round(50)
+  const [filesBefore, heapBefore] = [files(), heapBytes()]
   await round(200)
   assert.equal((await groupsOf(a)).length, 1)
-  t.diagnostic(`${Math.round(process.memoryUsage().heapUsed / 1024 / 1024)} MB of heap`)
+  assert.deepEqual(files(), filesBefore)
+  const grown = (heapBytes() - heapBefore) / 1024 / 1024
+  t.diagnostic(`the heap grew by ${grown.toFixed(1)} MB`)
+  assert.ok(grown < 16, `the heap grew by ${grown} MB`)
 })
+
+/** After a collection. */
+function heapBytes(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  return process.memoryUsage().heapUsed
+}
 
 test('a seed may be a file, and what is wrong in it is said', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'armature-seed-'))

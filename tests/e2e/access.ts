@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { type Answer, type Credentials, clientToken, type Installation } from './installation.ts'
+import { type Answer, type Attached, type Credentials, clientToken } from './installation.ts'
 
 export const roles = {
   owner: '8e3af657-a8ff-443c-a75c-2fe8c4bcb635',
@@ -19,7 +19,7 @@ export interface Application extends Credentials {
 }
 
 export async function createApplication(
-  installation: Installation,
+  installation: Attached,
   name: string,
 ): Promise<Application> {
   const body = { displayName: name }
@@ -33,14 +33,14 @@ export async function createApplication(
   return { principalId: String(made.at('principalId')), ...credentials, token }
 }
 
-export async function createUser(installation: Installation, name: string): Promise<string> {
+export async function createUser(installation: Attached, name: string): Promise<string> {
   const body = { displayName: name, signInName: name }
   const made = await installation.request('POST', '/directory/users', { body })
   assert.equal(made.status, 201, made.text)
   return String(made.at('principalId'))
 }
 
-export async function createGroup(installation: Installation, name: string): Promise<string> {
+export async function createGroup(installation: Attached, name: string): Promise<string> {
   const body = { displayName: name }
   const made = await installation.request('POST', '/directory/groups', { body })
   assert.equal(made.status, 201, made.text)
@@ -48,7 +48,7 @@ export async function createGroup(installation: Installation, name: string): Pro
 }
 
 export async function addMember(
-  installation: Installation,
+  installation: Attached,
   group: string,
   member: string,
 ): Promise<void> {
@@ -57,7 +57,7 @@ export async function addMember(
 }
 
 export async function removeMember(
-  installation: Installation,
+  installation: Attached,
   group: string,
   member: string,
 ): Promise<void> {
@@ -79,7 +79,7 @@ export function roleId(role: string): string {
 
 /** Grants, and gives the id of the assignment. */
 export async function grant(
-  installation: Installation,
+  installation: Attached,
   scope: string,
   role: string,
   principalId: string,
@@ -90,13 +90,13 @@ export async function grant(
   return String(made.at('id'))
 }
 
-export async function revoke(installation: Installation, assignmentId: string): Promise<void> {
+export async function revoke(installation: Attached, assignmentId: string): Promise<void> {
   const gone = await installation.request('DELETE', `${assignmentId}?${version}`)
   assert.equal(gone.status, 200, gone.text)
 }
 
 export async function createResourceGroup(
-  installation: Installation,
+  installation: Attached,
   path: string,
   token?: string,
 ): Promise<Answer> {
@@ -153,7 +153,7 @@ interface CreatedAssignment {
   readonly id: string
 }
 
-export function assignmentCalls(on: Installation): AssignmentCalls {
+export function assignmentCalls(on: Attached): AssignmentCalls {
   const put: AssignmentCalls['put'] = (path, body, token) =>
     on.request('PUT', path, { body, ...(token === undefined ? {} : { token }) })
   return {

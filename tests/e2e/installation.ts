@@ -149,6 +149,33 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     await dispose()
     throw error
   }
+  return {
+    ...(await attachInstallation(home, environment)),
+    process: child,
+    output: () => output,
+    log: () => log,
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+    stop() {
+      child.kill('SIGTERM')
+      return ended
+    },
+    [Symbol.asyncDispose]: dispose,
+  }
+}
+
+/** What can be done with one that somebody else started, by the files of its home. */
+export type Attached = Omit<
+  Installation,
+  'process' | 'output' | 'log' | 'kill' | 'stop' | typeof Symbol.asyncDispose
+>
+
+export async function attachInstallation(
+  home: string,
+  environment: NodeJS.ProcessEnv = { ...process.env, ARMATURE_HOME: home },
+): Promise<Attached> {
   const running = readJson(join(home, 'running.json'))
   const url = String(running['localUrl'])
   const owner = readOwner(home)
@@ -162,7 +189,6 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     principalId: String(running['principalId']),
     ownerToken,
     owner: owner ?? nobody,
-    process: child,
     request: (method, path, given = {}) =>
       // Links of answers are whole; a path is taken literally, also one that begins with two slashes.
       send(new URL(path.startsWith('/') ? url + path : path), method, {
@@ -170,17 +196,6 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
         ...given,
       }),
     cli: (words, input) => runCli(environment, words, input),
-    output: () => output,
-    log: () => log,
-    async kill() {
-      child.kill('SIGKILL')
-      await ended
-    },
-    stop() {
-      child.kill('SIGTERM')
-      return ended
-    },
-    [Symbol.asyncDispose]: dispose,
   }
 }
 

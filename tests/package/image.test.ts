@@ -4,20 +4,13 @@
  */
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { promisify } from 'node:util'
-import { writeTar } from '#engines/containers/docker/tar.ts'
 import { startPodman } from '#engines/containers/testing/podman.ts'
 import { requireOrSkip } from '../require.ts'
-
-const root = join(import.meta.dirname, '../..')
-const run = promisify(execFile)
-const base = 'localhost/armature-test/node:1'
-const image = 'localhost/armature-test/armature:1'
+import { answered, buildImage, image } from './container-base.ts'
 
 test('the image serves, keeps its state in its volume, and stops whole', async (t) => {
   const podman = await startPodman()
@@ -28,14 +21,7 @@ test('the image serves, keeps its state in its volume, and stops whole', async (
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const call = (...words: readonly string[]) => engine.podman(...words)
 
-  const tarball = join(folder, 'base.tar')
-  writeFileSync(tarball, await nodeAndItsLibraries())
-  await call('import', '--change', 'ENV PATH=/usr/bin', tarball, base)
-  const context = join(folder, 'context')
-  await run('npm', ['run', '--silent', 'image', '--', '--context', context], { cwd: root })
-  const file = join(root, 'deploy/Containerfile')
-  const options = ['--format', 'docker', '--isolation', 'chroot', '--build-arg', `RUNTIME=${base}`]
-  await call('build', ...options, '--tag', image, '--file', file, context)
+  await buildImage(engine, folder)
 
   await call('volume', 'create', 'home')
   const confined = ['--read-only', '--cap-drop=all', '--security-opt=no-new-privileges']
@@ -67,36 +53,3 @@ test('the image serves, keeps its state in its volume, and stops whole', async (
 })
 
 const inside = ['/app/node_modules/armature-plane/bin/armature.mjs']
-
-/** A root file system of the running Node and what its loader needs. */
-async function nodeAndItsLibraries(): Promise<Uint8Array> {
-  const { stdout } = await run('ldd', [process.execPath])
-  const libraries = [...stdout.matchAll(/(?:=>\s+)?(\/\S+)\s+\(0x/g)].map(([, path]) => path ?? '')
-  const files = [
-    ['usr/bin/node', process.execPath],
-    ...libraries.map((path) => [path.slice(1), path]),
-  ] as const
-  const folders = new Set(['tmp/', 'etc/'])
-  for (const [name = ''] of files) {
-    const steps = name.split('/').slice(0, -1)
-    steps.forEach((_, at) => {
-      folders.add(`${steps.slice(0, at + 1).join('/')}/`)
-    })
-  }
-  return writeTar([
-    ...[...folders].map((name) => ({ name, mode: name === 'tmp/' ? 0o1777 : 0o755 })),
-    ...files.map(([name = '', path = '']) => ({ name, mode: 0o755, bytes: readFileSync(path) })),
-  ])
-}
-
-async function answered(url: string): Promise<void> {
-  for (let attempt = 0; ; attempt++) {
-    const status = await fetch(url).then(
-      (answer) => answer.status,
-      () => undefined,
-    )
-    if (status === 200) return
-    assert.ok(attempt < 300, `${url} answers ${status}`)
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-}

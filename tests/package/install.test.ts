@@ -12,12 +12,14 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { parse } from 'yaml'
 import { requireOrSkip } from '../require.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -100,6 +102,77 @@ describe('the package, installed from its tarball', () => {
     assert.match(stdout, /pass 4\n/)
   })
 
+  test('the guide for tests runs in Vitest and in Jest', async (t) => {
+    const programs = join(root, 'tests/runners/node_modules')
+    const how = 'run `npm --prefix tests/runners install --no-package-lock --ignore-scripts`'
+    if (!requireOrSkip(t, existsSync(join(programs, 'jest')), how)) return
+    for (const name of ['vitest', 'jest', '@jest']) {
+      symlinkSync(join(programs, name), join(modules, name))
+    }
+    const guide = readFileSync(join(root, 'docs/guides/testing.md'), 'utf8')
+    const block = /^```js vitest\n([\s\S]*?)^```$/m.exec(guide)?.[1] ?? ''
+    writeFileSync(join(folder, 'cloud.vitest.test.js'), block)
+    writeFileSync(join(folder, 'cloud.jest.test.js'), block.replace("'vitest'", "'@jest/globals'"))
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env
+    const options = { cwd: folder, env: { ...env, NO_COLOR: '1', CI: '1' } }
+    const vitest = ['vitest/vitest.mjs', 'run', 'cloud.vitest']
+    const ran = await runIn(modules, vitest, options)
+    assert.match(ran, /Tests +2 passed/)
+    const jest = ['--experimental-vm-modules', 'jest/bin/jest.js', '--rootDir', '.', 'cloud.jest']
+    assert.match(await runIn(modules, jest, options), /Tests: +2 passed/)
+  })
+
+  test('the action starts a server for the rest of a job', async (t) => {
+    const { runs } = parse(readFileSync(join(root, 'deploy/ci/action.yml'), 'utf8')) as {
+      readonly runs: { readonly steps: readonly { readonly run: string }[] }
+    }
+    const work = mkdtempSync(join(folder, 'job-'))
+    const files = Object.fromEntries(
+      ['GITHUB_OUTPUT', 'GITHUB_ENV', 'GITHUB_PATH'].map((name) => [name, join(work, name)]),
+    )
+    const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'))
+    const given = {
+      PACKAGE: join(folder, tarball),
+      PORT: '0',
+      SETTINGS: 'ARMATURE_CONTAINERS=simulated\nARMATURE_CONTROL=local\n',
+      SEED: '',
+      RUNNER_TEMP: work,
+    }
+    // The Node of the job is the one whose folder comes first.
+    const path = `${dirname(process.execPath)}:${process.env['PATH']}`
+    const { npm_lifecycle_event: _, ...outside } = process.env
+    const env = { ...outside, PATH: path, ...files, ...given }
+    const home = join(work, 'armature')
+    t.after(() =>
+      run(process.execPath, [join(modules, '.bin', 'armature'), 'stop'], {
+        env: { ...env, ARMATURE_HOME: home },
+      }),
+    )
+    await run('bash', ['-c', runs.steps[0]?.run ?? 'false'], { env, cwd: work })
+    const outputs = Object.fromEntries(
+      readFileSync(join(work, 'GITHUB_OUTPUT'), 'utf8')
+        .split('\n')
+        .map((line) => line.split(/=(.*)/s)),
+    ) as Readonly<Record<string, string>>
+    const answer = await fetch(`${outputs['url']}/subscriptions?api-version=2020-01-01`, {
+      headers: { authorization: `Bearer ${outputs['token']}` },
+    })
+    assert.equal(answer.status, 200)
+    assert.match(await answer.text(), new RegExp(outputs['subscription-id'] ?? 'none'))
+  })
+
+  test('an older Node is told which one it takes', async (t) => {
+    const node = '/usr/bin/node'
+    const isOlder = existsSync(node) && (await run(node, ['--version'])).stdout.startsWith('v20')
+    if (!isOlder) return t.skip('the machine has no Node 20')
+    const launcher = join(modules, '.bin', 'armature')
+    const { stdout, stderr } = await run(node, [launcher, 'serve']).catch(
+      (error: { readonly stdout: string; readonly stderr: string }) => error,
+    )
+    assert.equal(stdout, '')
+    assert.match(stderr, /^Armature runs on Node 22\.13 or newer; this is Node 20[^\n]*\n.*node@24/)
+  })
+
   for (const [title, node] of [
     ['the pinned Node', process.execPath],
     ['Node 22', olderNode],
@@ -130,6 +203,17 @@ describe('the package, installed from its tarball', () => {
     })
   }
 })
+
+/** A program of `modules`, its options before it; what it wrote, on either stream. */
+async function runIn(
+  modules: string,
+  words: readonly string[],
+  options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+): Promise<string> {
+  const placed = words.map((word) => (/^\w+\/\S*\.m?js$/.test(word) ? join(modules, word) : word))
+  const { stdout, stderr } = await run(process.execPath, placed, options)
+  return stdout + stderr
+}
 
 /** Uses three of the exports: starts an installation, makes a group through the client, reads a template. */
 const program = `

@@ -1,0 +1,147 @@
+/** Images for tests, made of this machine's programs and their libraries, so that no registry of images is needed. */
+
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { writeTar } from '#engines/containers/docker/tar.ts'
+import type { ThrowawayPodman } from '#engines/containers/testing/podman.ts'
+
+const run = promisify(execFile)
+const root = join(import.meta.dirname, '../..')
+
+export const image = 'localhost/armature-test/armature:1'
+const base = 'localhost/armature-test/node:1'
+
+interface File {
+  readonly name: string
+  readonly bytes: Uint8Array
+  readonly mode?: number
+}
+
+/** The program at its place, what its loader needs, and further files. */
+async function treeOf(
+  programs: Readonly<Record<string, string>>,
+  files: readonly File[] = [],
+): Promise<Uint8Array> {
+  const found = new Map<string, string>()
+  for (const [name, path] of Object.entries(programs)) {
+    found.set(name, path)
+    // A folder of Debian's may be missing its libraries' own; `ldd` follows them all.
+    const { stdout } = await run('ldd', [path]).catch(() => ({ stdout: '' }))
+    for (const [, library = ''] of stdout.matchAll(/(?:=>\s+)?(\/\S+)\s+\(0x/g)) {
+      found.set(library.slice(1), library)
+    }
+  }
+  const all: File[] = [
+    ...[...found].map(([name, path]) => ({ name, bytes: readFileSync(path), mode: 0o755 })),
+    ...files,
+  ]
+  const folders = new Set(['tmp/', 'etc/'])
+  for (const { name } of all) {
+    const steps = name.split('/').slice(0, -1)
+    steps.forEach((_, at) => {
+      folders.add(`${steps.slice(0, at + 1).join('/')}/`)
+    })
+  }
+  return writeTar([
+    ...[...folders].map((name) => ({ name, mode: name === 'tmp/' ? 0o1777 : 0o755 })),
+    ...all.map(({ name, bytes, mode = 0o644 }) => ({ name, bytes, mode })),
+  ])
+}
+
+async function importTree(
+  { podman, folder }: ThrowawayPodman,
+  name: string,
+  tree: Uint8Array,
+  changes: readonly string[],
+): Promise<void> {
+  const tarball = join(folder, 'tree.tar')
+  writeFileSync(tarball, tree)
+  await podman('import', ...changes.flatMap((change) => ['--change', change]), tarball, name)
+}
+
+/** The published image on a base of the running Node. */
+export async function buildImage(engine: ThrowawayPodman, folder: string): Promise<void> {
+  const tree = await treeOf({ 'usr/bin/node': process.execPath })
+  await importTree(engine, base, tree, ['ENV PATH=/usr/bin'])
+  const context = join(folder, 'context')
+  await run('npm', ['run', '--silent', 'image', '--', '--context', context], { cwd: root })
+  const file = join(root, 'deploy/Containerfile')
+  const options = ['--format', 'docker', '--isolation', 'chroot', '--build-arg', `RUNTIME=${base}`]
+  await engine.podman('build', ...options, '--tag', image, '--file', file, context)
+}
+
+/** A PostgreSQL that takes the variables of the usual image. `binaries` is the folder of `initdb`. */
+export async function buildPostgres(
+  engine: ThrowawayPodman,
+  name: string,
+  binaries: string,
+): Promise<void> {
+  const home = realpathSync(join(binaries, '..'))
+  const programs: Record<string, string> = {
+    'bin/sh': '/bin/busybox',
+    'bin/busybox': '/bin/busybox',
+  }
+  const files: File[] = []
+  for (const path of filesBelow(home)) {
+    const from = join(home, path)
+    const isProgram = path.startsWith('bin/') || path.includes('.so')
+    if (isProgram) programs[`pg/${path}`] = from
+    else files.push({ name: `pg/${path}`, bytes: readFileSync(from) })
+  }
+  const applet = (name: string): File => ({
+    name: `bin/${name}`,
+    mode: 0o755,
+    bytes: Buffer.from(`#!/bin/busybox sh\nexec /bin/busybox ${name} "$@"\n`),
+  })
+  const start = `#!/bin/sh
+set -e
+D=/var/lib/postgresql/data/cluster
+export LD_LIBRARY_PATH=/pg/lib
+if [ ! -s $D/PG_VERSION ]; then
+  echo "$POSTGRES_PASSWORD" > /tmp/password
+  /pg/bin/initdb -D $D -U "$POSTGRES_USER" --pwfile=/tmp/password -A scram-sha-256 --locale=C -E UTF8
+  echo 'host all all all scram-sha-256' >> $D/pg_hba.conf
+  echo "create database $POSTGRES_DB" | /pg/bin/postgres --single -D $D postgres
+fi
+exec /pg/bin/postgres -D $D -c listen_addresses='*' -c unix_socket_directories=/tmp
+`
+  const tree = await treeOf(programs, [
+    ...files,
+    ...['echo', 'cat', 'rm', 'mkdir', 'chmod'].map(applet),
+    { name: 'start', mode: 0o755, bytes: Buffer.from(start) },
+    { name: 'etc/passwd', bytes: Buffer.from('postgres:x:999:999::/tmp:/bin/sh\n') },
+    { name: 'etc/group', bytes: Buffer.from('postgres:x:999:\n') },
+    { name: 'var/lib/postgresql/data/.keep', bytes: Buffer.from('') },
+  ])
+  await importTree(engine, name, tree, ['ENV PATH=/bin:/pg/bin', 'CMD ["/start"]'])
+}
+
+/** HAProxy, started as its usual image starts it. */
+export async function buildHaproxy(engine: ThrowawayPodman, name: string): Promise<void> {
+  const tree = await treeOf({ 'usr/sbin/haproxy': '/usr/sbin/haproxy' }, [
+    { name: 'usr/local/etc/haproxy/.keep', bytes: Buffer.from('') },
+  ])
+  const command = '"/usr/sbin/haproxy","-W","-db","-f","/usr/local/etc/haproxy/haproxy.cfg"'
+  await importTree(engine, name, tree, ['ENV PATH=/usr/sbin', `CMD [${command}]`])
+}
+
+function filesBelow(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => {
+    const from = join(folder, path)
+    return statSync(from, { throwIfNoEntry: false })?.isFile() === true
+  })
+}
+
+export async function answered(url: string): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    const status = await fetch(url).then(
+      (answer) => answer.status,
+      () => undefined,
+    )
+    if (status === 200) return
+    if (attempt >= 900) throw new Error(`${url} answers ${status}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
