@@ -1,7 +1,14 @@
 /** Images for tests, made of this machine's programs and their libraries, so that no registry of images is needed. */
 
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { writeTar } from '#engines/containers/docker/tar.ts'
@@ -84,11 +91,16 @@ export async function buildPostgres(
     'bin/busybox': '/bin/busybox',
   }
   const files: File[] = []
-  for (const path of filesBelow(home)) {
-    const from = join(home, path)
-    const isProgram = path.startsWith('bin/') || path.includes('.so')
-    if (isProgram) programs[`pg/${path}`] = from
-    else files.push({ name: `pg/${path}`, bytes: readFileSync(from) })
+  // Its parts find each other by the paths they were built with. Debian keeps what is not a program elsewhere.
+  const shared = home.replace('/usr/lib/', '/usr/share/')
+  for (const folder of new Set([home, shared])) {
+    for (const path of existsSync(folder) ? filesBelow(folder) : []) {
+      const from = join(folder, path)
+      const name = from.slice(1)
+      if (/llvmjit|bitcode/.test(path)) continue
+      if (path.startsWith('bin/') || path.includes('.so')) programs[name] = from
+      else files.push({ name, bytes: readFileSync(from) })
+    }
   }
   const applet = (name: string): File => ({
     name: `bin/${name}`,
@@ -98,14 +110,13 @@ export async function buildPostgres(
   const start = `#!/bin/sh
 set -e
 D=/var/lib/postgresql/data/cluster
-export LD_LIBRARY_PATH=/pg/lib
 if [ ! -s $D/PG_VERSION ]; then
   echo "$POSTGRES_PASSWORD" > /tmp/password
-  /pg/bin/initdb -D $D -U "$POSTGRES_USER" --pwfile=/tmp/password -A scram-sha-256 --locale=C -E UTF8
+  ${home}/bin/initdb -D $D -U "$POSTGRES_USER" --pwfile=/tmp/password -A scram-sha-256 --locale=C -E UTF8
   echo 'host all all all scram-sha-256' >> $D/pg_hba.conf
-  echo "create database $POSTGRES_DB" | /pg/bin/postgres --single -D $D postgres
+  echo "create database $POSTGRES_DB" | ${home}/bin/postgres --single -D $D postgres
 fi
-exec /pg/bin/postgres -D $D -c listen_addresses='*' -c unix_socket_directories=/tmp
+exec ${home}/bin/postgres -D $D -c listen_addresses='*' -c unix_socket_directories=/tmp
 `
   const tree = await treeOf(programs, [
     ...files,
@@ -115,7 +126,7 @@ exec /pg/bin/postgres -D $D -c listen_addresses='*' -c unix_socket_directories=/
     { name: 'etc/group', bytes: Buffer.from('postgres:x:999:\n') },
     { name: 'var/lib/postgresql/data/.keep', bytes: Buffer.from('') },
   ])
-  await importTree(engine, name, tree, ['ENV PATH=/bin:/pg/bin', 'CMD ["/start"]'])
+  await importTree(engine, name, tree, ['ENV PATH=/bin', 'CMD ["/start"]'])
 }
 
 /** HAProxy, started as its usual image starts it. */
