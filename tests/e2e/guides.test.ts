@@ -119,6 +119,7 @@ const elsewhere = [
   'postgres-replicas.md',
   'hardening.md',
   'testing.md',
+  'console.md',
 ]
 
 const guides: Readonly<Record<string, Pasted>> = {

@@ -1,4 +1,4 @@
-/** `open`: the sign-in page of the installation, in the browser of this machine. */
+/** `open`: the console of the installation, in the browser of this machine. */
 
 import { spawn } from 'node:child_process'
 import { type Command, defineCommand } from '../command.ts'
@@ -21,7 +21,7 @@ export const command: Command = defineCommand({
     const home = context.home()
     const running = home.running()
     if (running === undefined) throw notRunning(home)
-    const url = `${running.url}/signed-in`
+    const { url } = running
     printText(context.terminal, url)
     if (print) return 0
     const [program = 'xdg-open', ...words] = openers[process.platform] ?? ['xdg-open']
