@@ -20,7 +20,7 @@ import {
 import { type Attached, askToken, clientToken } from './installation.ts'
 
 /** One installation: `a` and `b` are two processes of it, or the same one twice. */
-export interface Replicas {
+interface Replicas {
   readonly a: Attached
   readonly b: Attached
 }

@@ -52,7 +52,8 @@ async function treeOf(
     })
   }
   return writeTar([
-    ...[...folders].map((name) => ({ name, mode: name === 'tmp/' ? 0o1777 : 0o755 })),
+    // Whoever a program runs as keeps its data there.
+    ...[...folders].map((name) => ({ name, mode: /^tmp|\bdata\/$/.test(name) ? 0o1777 : 0o755 })),
     ...all.map(({ name, bytes, mode = 0o644 }) => ({ name, bytes, mode })),
   ])
 }
