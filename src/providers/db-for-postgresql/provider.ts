@@ -1,11 +1,12 @@
 /** The namespace `DBforPostgreSQL`: registered PostgreSQL servers, and migrations that move databases into them. */
 
+import { nameAvailability } from '#plane/declare/name-availability.ts'
 import { defineProvider, type Provider } from '#plane/declare/provider.ts'
-import type { DatabaseDependencies, PostgresDependencies } from './dependencies.ts'
+import { type DatabaseDependencies, type PostgresDependencies, version } from './dependencies.ts'
 import { postgresErrors, refuseParameters } from './errors.ts'
 import { publishedVersions } from './published-versions.ts'
 import { serverDatabases } from './resources/databases/resource.ts'
-import { flexibleServers } from './resources/flexible-servers/resource.ts'
+import { flexibleServers, serverName } from './resources/flexible-servers/resource.ts'
 import { migrations } from './resources/migrations/resource.ts'
 
 export function postgresProvider(given: DatabaseDependencies): Provider {
@@ -20,6 +21,15 @@ export function postgresProvider(given: DatabaseDependencies): Provider {
     description: 'PostgreSQL servers, and migrations that move databases into them.',
     errors: postgresErrors.entries,
     refuseProblems: refuseParameters,
-    types: [flexibleServers(deps), serverDatabases(deps), migrations(deps)],
+    types: [
+      flexibleServers(deps),
+      serverDatabases(deps),
+      migrations(deps),
+      nameAvailability({
+        type: 'DBforPostgreSQL/checkNameAvailability',
+        apiVersions: [version],
+        name: serverName,
+      }),
+    ],
   })
 }

@@ -1,11 +1,13 @@
 /** The namespace `Secrets`: vaults and the secrets in them, kept sealed and resolved for other namespaces only. */
 
 import type { Ids, Seal } from '#kernel/ports.ts'
+import { nameAvailability } from '#plane/declare/name-availability.ts'
 import { defineProvider, type Provider } from '#plane/declare/provider.ts'
 import { defaultSecretLimits, type SecretLimits } from './domain/limits.ts'
+import { vaultType } from './domain/secret-uri.ts'
 import { secretErrors } from './errors.ts'
 import { vaultSecrets } from './resources/vault-secrets/resource.ts'
-import { vaults } from './resources/vaults/resource.ts'
+import { vaultName, vaults } from './resources/vaults/resource.ts'
 
 interface SecretsDependencies {
   /** What the store of `openSecretStore` opens again. */
@@ -19,6 +21,16 @@ export function secretsProvider({ seal, ids, limits }: SecretsDependencies): Pro
     namespace: 'Secrets',
     description: 'Secrets that other resources refer to and nobody reads back.',
     errors: secretErrors.entries,
-    types: [vaults(), vaultSecrets({ seal, ids, limits: { ...defaultSecretLimits, ...limits } })],
+    types: [
+      vaults(),
+      vaultSecrets({ seal, ids, limits: { ...defaultSecretLimits, ...limits } }),
+      nameAvailability({
+        type: 'Secrets/checkNameAvailability',
+        apiVersions: ['2026-01-01'],
+        name: vaultName,
+        uniqueAmong: vaultType,
+        reasons: { invalid: 'AccountNameInvalid', taken: 'AlreadyExists' },
+      }),
+    ],
   })
 }

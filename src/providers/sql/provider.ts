@@ -1,10 +1,11 @@
 /** The namespace `Sql`: servers that other namespaces copy tables from and to, registered with their sign-in. */
 
 import type { Seal } from '#kernel/ports.ts'
+import { nameAvailability } from '#plane/declare/name-availability.ts'
 import { defineProvider, type Provider } from '#plane/declare/provider.ts'
 import { sqlErrors } from './errors.ts'
 import { publishedVersions } from './published-versions.ts'
-import { sqlServers } from './resources/servers/resource.ts'
+import { sqlServerName, sqlServers } from './resources/servers/resource.ts'
 
 interface SqlDependencies {
   /** What `openSqlPlaces` opens again. */
@@ -17,6 +18,13 @@ export function sqlProvider(deps: SqlDependencies): Provider {
     compatibleVersions: publishedVersions,
     description: 'PostgreSQL servers with their sign-in, and folders of DuckDB files.',
     errors: sqlErrors.entries,
-    types: [sqlServers(deps)],
+    types: [
+      sqlServers(deps),
+      nameAvailability({
+        type: 'Sql/checkNameAvailability',
+        apiVersions: ['2021-11-01'],
+        name: sqlServerName,
+      }),
+    ],
   })
 }

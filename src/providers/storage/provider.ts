@@ -1,10 +1,12 @@
 /** The namespace `Storage`: accounts that other namespaces copy from and to, each a folder here or a blob service. */
 
 import type { Seal } from '#kernel/ports.ts'
+import { nameAvailability } from '#plane/declare/name-availability.ts'
 import { defineProvider, type Provider } from '#plane/declare/provider.ts'
 import { storageErrors } from './errors.ts'
 import { publishedVersions } from './published-versions.ts'
-import { storageAccounts } from './resources/storage-accounts/resource.ts'
+import { storageAccountType } from './resources/storage-accounts/model.ts'
+import { accountName, storageAccounts } from './resources/storage-accounts/resource.ts'
 
 interface StorageDependencies {
   /** What `openStorageAccounts` opens again. */
@@ -18,6 +20,15 @@ export function storageProvider(deps: StorageDependencies): Provider {
     description:
       'Storage accounts: folders of the installation and blob services, registered with their keys.',
     errors: storageErrors.entries,
-    types: [storageAccounts(deps)],
+    types: [
+      storageAccounts(deps),
+      nameAvailability({
+        type: 'Storage/checkNameAvailability',
+        apiVersions: ['2023-01-01'],
+        name: accountName,
+        uniqueAmong: storageAccountType,
+        reasons: { invalid: 'AccountNameInvalid', taken: 'AlreadyExists' },
+      }),
+    ],
   })
 }

@@ -10,6 +10,12 @@ import { type FlexibleServer, receiverOf } from './model.ts'
 import { serverReconciler } from './reconcile.ts'
 import { serverVersion } from './versions/2025-08-01.ts'
 
+/** 3 to 63 characters by the contract's limits. */
+export const serverName = {
+  pattern: /^[a-z0-9](?:[a-z0-9-]{1,61}[a-z0-9])$/,
+  rule: '3 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
+}
+
 export function flexibleServers(deps: PostgresDependencies): ResourceType {
   const body = (port: number) => ({
     location: 'here',
@@ -25,11 +31,7 @@ export function flexibleServers(deps: PostgresDependencies): ResourceType {
     description: 'A PostgreSQL server with its sign-in, and the migrations to it.',
     scope: 'resource-group',
     tracked: { location: 'optional' },
-    name: {
-      // 3 to 63 characters by the contract's limits.
-      pattern: /^[a-z0-9](?:[a-z0-9-]{1,61}[a-z0-9])$/,
-      rule: '3 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
-    },
+    name: serverName,
     movable: true,
     versions: [serverVersion(deps)],
     secrets: [

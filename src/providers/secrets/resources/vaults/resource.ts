@@ -8,16 +8,18 @@ import { refuseSecret } from '../../errors.ts'
 import type { Vault } from './model.ts'
 import { v2026_01_01 } from './versions/2026-01-01.ts'
 
+export const vaultName = {
+  pattern: /^[a-zA-Z](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$/,
+  rule: '1 to 63 letters, digits and hyphens, a letter first, no hyphen last',
+}
+
 export function vaults(): ResourceType {
   return defineStored<Vault>({
     type: vaultType,
     description: 'Secrets that are granted together.',
     scope: 'resource-group',
     tracked: { location: 'optional' },
-    name: {
-      pattern: /^[a-zA-Z](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$/,
-      rule: '1 to 63 letters, digits and hyphens, a letter first, no hyphen last',
-    },
+    name: vaultName,
     movable: true,
     versions: [v2026_01_01],
     unique: {

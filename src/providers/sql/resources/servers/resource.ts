@@ -8,6 +8,11 @@ import { refuseSql } from '../../errors.ts'
 import { type SqlServer, sqlServerType } from './model.ts'
 import { v2021_11_01 } from './versions/2021-11-01.ts'
 
+export const sqlServerName = {
+  pattern: /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+  rule: '1 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
+}
+
 export function sqlServers({ seal }: { readonly seal: Seal }): ResourceType {
   const body = (port: number) => ({
     location: 'here',
@@ -23,10 +28,7 @@ export function sqlServers({ seal }: { readonly seal: Seal }): ResourceType {
     description: 'A PostgreSQL server with its sign-in, or a folder of DuckDB files.',
     scope: 'resource-group',
     tracked: { location: 'optional' },
-    name: {
-      pattern: /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
-      rule: '1 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
-    },
+    name: sqlServerName,
     movable: true,
     versions: [v2021_11_01(seal)],
     secrets: [

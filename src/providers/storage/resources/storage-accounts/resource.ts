@@ -8,6 +8,11 @@ import { refuseStorage } from '../../errors.ts'
 import { type StorageAccount, storageAccountType } from './model.ts'
 import { v2023_01_01 } from './versions/2023-01-01.ts'
 
+export const accountName = {
+  pattern: /^[a-z0-9]{3,24}$/,
+  rule: '3 to 24 lower-case letters and digits',
+}
+
 export function storageAccounts({ seal }: { readonly seal: Seal }): ResourceType {
   const body = (accountName: string) => ({
     location: 'here',
@@ -23,7 +28,7 @@ export function storageAccounts({ seal }: { readonly seal: Seal }): ResourceType
     description: 'A folder of the installation, or a blob service with its key.',
     scope: 'resource-group',
     tracked: { location: 'optional' },
-    name: { pattern: /^[a-z0-9]{3,24}$/, rule: '3 to 24 lower-case letters and digits' },
+    name: accountName,
     // File shares lie in folders that are called by the account's group.
     movable: ({ model }) => model.kind === 'BlobService',
     versions: [v2023_01_01(seal)],

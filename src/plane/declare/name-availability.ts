@@ -1,0 +1,86 @@
+/** `checkNameAvailability`: may a resource have a name? What the answer says, a PUT then does. */
+
+import Type from 'typebox'
+import { nameOf } from '#kernel/resource-id.ts'
+import { type ActionType, defineActions } from './action.ts'
+import type { Reader } from './resource.ts'
+import type { NameRule } from './wire.ts'
+
+interface NamedType {
+  /** `Storage/checkNameAvailability` */
+  readonly type: string
+  readonly apiVersions: readonly string[]
+  readonly name: NameRule
+  /** Whose names are unique in the installation; without it names are those of a group, so each is free somewhere. */
+  readonly uniqueAmong?: string
+  /** The words of the type's family. */
+  readonly reasons?: { readonly invalid: string; readonly taken: string }
+}
+
+const rowsAtOnce = 1000
+const rowsMax = 50_000
+
+export function nameAvailability(named: NamedType): ActionType {
+  const { invalid, taken } = named.reasons ?? { invalid: 'Invalid', taken: 'AlreadyExists' }
+  return defineActions({
+    type: named.type,
+    description: 'Whether a resource may have a name.',
+    scope: 'subscription',
+    apiVersions: named.apiVersions,
+    collectionActions: {
+      POST: {
+        method: 'POST',
+        description: 'Tells whether a resource may have a name',
+        permission: 'read',
+        countsAsRead: true,
+        body: Type.Object({
+          name: Type.String({ maxLength: 256 }),
+          type: Type.Optional(Type.String({ maxLength: 256 })),
+        }),
+        answer: Type.Object({
+          name: Type.String(),
+          nameAvailable: Type.Boolean(),
+          available: Type.Boolean(),
+          reason: Type.Optional(Type.Enum([invalid, taken])),
+          message: Type.String(),
+        }),
+        async run({ reader }, { name }: { readonly name: string }) {
+          const answer = (isFree: boolean, reason: string | undefined, message: string) => ({
+            status: 200,
+            body: {
+              name,
+              nameAvailable: isFree,
+              available: isFree,
+              ...(reason === undefined ? {} : { reason }),
+              message,
+            },
+          })
+          if (!named.name.pattern.test(name)) {
+            return answer(false, invalid, `A name is ${named.name.rule}.`)
+          }
+          const isTaken =
+            named.uniqueAmong !== undefined && (await isNamed(reader, named.uniqueAmong, name))
+          return isTaken
+            ? answer(false, taken, `The name '${name}' is taken.`)
+            : answer(true, undefined, '')
+        },
+      },
+    },
+  })
+}
+
+async function isNamed(reader: Reader, type: string, name: string): Promise<boolean> {
+  let after: string | undefined
+  for (let looked = 0; looked < rowsMax; looked += rowsAtOnce) {
+    const rows = await reader.list({
+      type,
+      under: '/',
+      ...(after === undefined ? {} : { after }),
+      limit: rowsAtOnce,
+    })
+    if (rows.some(({ id }) => nameOf(id).toLowerCase() === name.toLowerCase())) return true
+    if (rows.length < rowsAtOnce) return false
+    after = rows.at(-1)?.id.key
+  }
+  return false
+}
