@@ -57,7 +57,12 @@ export async function openConsole(
         await page.setViewportSize(size)
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
         assert.deepEqual(await problems(page), [], `${name}, ${look}`)
-        assert.equal(await overflows(page), false, `${name} reaches over the edge, ${look}`)
+        const sideways = await page.evaluate<boolean>(mainOverflows)
+        assert.equal(
+          sideways || (await overflows(page)),
+          false,
+          `${name} reaches over the edge, ${look}`,
+        )
         await page.screenshot({ path: join(screenshots, `${name}-${look}.png`) })
       }
       await page.setViewportSize(wide)
@@ -73,6 +78,10 @@ const looks = [
   ['dark', wide, 'dark'],
   ['narrow', { width: 360, height: 740 }, 'light'],
 ] as const
+
+/** What is in the frame scrolls by itself: the window does not tell. */
+const mainOverflows =
+  '[...document.querySelectorAll("main")].some((one) => one.scrollWidth > one.clientWidth)'
 
 /** What fades in or changes colour has done so. */
 const settled = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>

@@ -126,7 +126,7 @@ function journeys(): void {
     await page.getByText('Saved').waitFor()
     await page.getByRole('tab', { name: 'Locks' }).click()
     await page.getByRole('button', { name: 'Add a lock' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Add a lock' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click()
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await page.getByText('keep', { exact: true }).waitFor()
     await opened.assertFit('locks')

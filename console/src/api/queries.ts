@@ -37,6 +37,8 @@ interface Ask {
   readonly enabled?: boolean
   /** Milliseconds after which it is asked again, while the page is looked at. */
   readonly every?: number | false
+  /** Asked again as long as the resource says that work on it goes on. */
+  readonly untilEnded?: boolean
 }
 
 export function useCall<K extends OperationName>(name: K, input: CallInput<K>, ask: Ask = {}) {
@@ -48,13 +50,26 @@ export function useCall<K extends OperationName>(name: K, input: CallInput<K>, a
   })
 }
 
+/** Milliseconds between two looks at work that goes on. */
+const lookEvery = 2_000
+const ended = ['Succeeded', 'Failed', 'Canceled']
+
+function isRunning(resource: unknown): boolean {
+  const { properties } = Object(resource) as {
+    readonly properties?: { provisioningState?: string }
+  }
+  const state = properties?.provisioningState
+  return state !== undefined && !ended.includes(state)
+}
+
 /** What stands at a path, for what no document names. */
 export function useGet<T>(path: string, query: SendOptions['query'] = {}, ask: Ask = {}) {
   return useQuery<T, ApiFailure>({
     queryKey: ['GET', path, query],
     queryFn: async ({ signal }) => (await send<T>('GET', path, { query, signal })).body,
     enabled: ask.enabled ?? true,
-    refetchInterval: ask.every ?? false,
+    refetchInterval: ({ state: { data } }) =>
+      ask.untilEnded === true && isRunning(data) ? lookEvery : (ask.every ?? false),
   })
 }
 

@@ -1,7 +1,8 @@
-/** Which API versions a resource's type has, as its provider tells. */
+/** Which API versions a resource's type has: as its provider tells, or as the documents that anybody may read say. */
 
+import { useQuery } from '@tanstack/react-query'
+import { ApiFailure, call, send } from './client.ts'
 import { readId } from './ids.ts'
-import { useCall } from './queries.ts'
 
 interface Provider {
   readonly namespace: string
@@ -16,28 +17,50 @@ const subscriptionVersions = ['2022-12-01']
 
 /** The newest first; empty until they are known. */
 export function useVersions(id: string): readonly string[] {
-  const { subscriptionId, type, group } = readId(id)
-  const needed = type !== undefined && subscriptionId !== undefined
-  const found = useCall(
-    'listProviders',
-    { path: { subscriptionId: subscriptionId ?? '' } },
-    { enabled: needed },
-  )
-  if (type === undefined) return group === undefined ? subscriptionVersions : groupVersions
-  return versionsOf(found.data, type)
+  const { type, subscriptionId } = readId(id)
+  const found = useQuery<readonly string[], ApiFailure>({
+    queryKey: ['versions', subscriptionId, type],
+    queryFn: () => versionsOf(id),
+    staleTime: 300_000,
+  })
+  return found.data ?? []
 }
 
-export function versionsOf(providers: unknown, type: string): readonly string[] {
-  const all = (providers as { readonly value: readonly Provider[] } | undefined)?.value ?? []
+/** A preview is not what one is shown first. */
+export async function versionsOf(id: string): Promise<readonly string[]> {
+  const { subscriptionId = '', type, group } = readId(id)
+  if (type === undefined) return group === undefined ? subscriptionVersions : groupVersions
+  const versions = await call('listProviders', { path: { subscriptionId } }).then(
+    ({ body }) => providerVersions(body, type),
+    (error: unknown) => {
+      if (error instanceof ApiFailure && error.status === 403) return documentVersions(type)
+      throw error
+    },
+  )
+  return [
+    ...versions.filter((one) => !one.includes('preview')),
+    ...versions.filter((one) => one.includes('preview')),
+  ]
+}
+
+function providerVersions(providers: unknown, type: string): readonly string[] {
+  const all = (providers as { readonly value: readonly Provider[] }).value
   const [namespace = '', ...rest] = type.toLowerCase().split('/')
   const provider = all.find((one) => one.namespace.toLowerCase() === namespace)
   const found = provider?.resourceTypes.find(
     ({ resourceType }) => resourceType.toLowerCase() === rest.join('/'),
   )
-  // A preview is not what one is shown first.
-  const versions = found?.apiVersions ?? []
-  return [
-    ...versions.filter((one) => !one.includes('preview')),
-    ...versions.filter((one) => one.includes('preview')),
-  ]
+  return found?.apiVersions ?? []
+}
+
+/** Who may read one resource only may not ask for its provider. */
+async function documentVersions(type: string): Promise<readonly string[]> {
+  const [namespace = ''] = type.toLowerCase().split('/')
+  const { body } = await send<{ readonly value: readonly string[] }>('GET', '/openapi')
+  const start = `/openapi/${namespace}/`
+  return body.value
+    .filter((path) => path.toLowerCase().startsWith(start))
+    .map((path) => path.slice(start.length, -'.json'.length))
+    .toSorted()
+    .reverse()
 }

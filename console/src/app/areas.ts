@@ -2,8 +2,12 @@
 
 import type { FluentIcon } from '@fluentui/react-icons'
 import { BoxMultipleRegular } from '@fluentui/react-icons/svg/box-multiple'
+import { CubeRegular } from '@fluentui/react-icons/svg/cube'
 import { HistoryRegular } from '@fluentui/react-icons/svg/history'
 import { HomeRegular } from '@fluentui/react-icons/svg/home'
+import { MoneyRegular } from '@fluentui/react-icons/svg/money'
+import { PeopleRegular } from '@fluentui/react-icons/svg/people'
+import { RocketRegular } from '@fluentui/react-icons/svg/rocket'
 import { appTexts } from '../texts/app.ts'
 
 export interface Area {
@@ -15,5 +19,9 @@ export interface Area {
 export const areas: readonly Area[] = [
   { path: '/', title: appTexts.areas.home, icon: HomeRegular },
   { path: '/resources', title: appTexts.areas.resources, icon: BoxMultipleRegular },
+  { path: '/access', title: appTexts.areas.access, icon: PeopleRegular },
+  { path: '/deployments', title: appTexts.areas.deployments, icon: RocketRegular },
+  { path: '/containers', title: appTexts.areas.containers, icon: CubeRegular },
+  { path: '/billing', title: appTexts.areas.billing, icon: MoneyRegular },
   { path: '/activity', title: appTexts.areas.activity, icon: HistoryRegular },
 ]

@@ -33,6 +33,15 @@ const routes = [
   view('/', () => import('../views/home/home.tsx'), 'Home'),
   view('/resources', () => import('../views/resources/resources.tsx'), 'Resources'),
   view('/resource/$', () => import('../views/resource/resource.tsx'), 'Resource'),
+  view('/access', () => import('../views/access/access.tsx'), 'Access'),
+  view('/deployments', () => import('../views/deployments/deployments.tsx'), 'Deployments'),
+  view(
+    '/deployments/new',
+    () => import('../views/deployments/new-deployment.tsx'),
+    'NewDeployment',
+  ),
+  view('/containers', () => import('../views/containers/containers.tsx'), 'Containers'),
+  view('/billing', () => import('../views/billing/billing.tsx'), 'Billing'),
   view('/activity', () => import('../views/activity/activity.tsx'), 'Activity'),
 ]
 

@@ -34,8 +34,16 @@ const useStyles = makeStyles({
   },
 })
 
-export function Changes({ changes }: { readonly changes: readonly Change[] }) {
+export function Changes({
+  changes,
+  quiet = false,
+}: {
+  readonly changes: readonly Change[]
+  /** Says nothing where there is nothing. */
+  readonly quiet?: boolean
+}) {
   const styles = useStyles()
+  if (changes.length === 0 && quiet) return null
   if (changes.length === 0) return <Text size={200}>{activityTexts.noChanges}</Text>
   return (
     <ul className={styles.list}>

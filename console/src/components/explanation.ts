@@ -30,23 +30,37 @@ interface Denied {
   }
 }
 
-export function useExplanation(correlationId: string) {
+export function useExplanation(failure: ApiFailure) {
   return useQuery<Explanation, ApiFailure>({
-    queryKey: ['explanation', correlationId],
-    queryFn: () => explain(correlationId),
+    queryKey: ['explanation', failure.correlationId],
+    queryFn: () => explain(failure),
     retry: false,
   })
 }
 
-async function explain(correlationId: string): Promise<Explanation> {
-  const kept = await call('getDeniedRequest', { path: { deniedRequestName: correlationId } })
-  const { action, scope, request } = (kept.body as Denied).properties
-  const roles = await roleNames(scope)
+/** What was refused: as the server kept it, which not everybody may read, else as the refusal itself says. */
+async function refusedBy(failure: ApiFailure): Promise<Denied['properties']> {
+  const kept = await call('getDeniedRequest', {
+    path: { deniedRequestName: failure.correlationId ?? '' },
+  }).catch(() => undefined)
+  if (kept !== undefined) return (kept.body as Denied).properties
+  const [, action, scope] = /action '([^']+)' over scope '([^']+)'/.exec(failure.message) ?? []
+  if (action === undefined || scope === undefined) throw failure
+  return { action, scope }
+}
+
+async function explain(failure: ApiFailure): Promise<Explanation> {
+  const { action, scope, request } = await refusedBy(failure)
   const checked = await call('checkAccess', {
     path: { scope },
     body: { actions: [action], ...(request === undefined ? {} : { request }) },
   })
   const [found] = checked.body.value
+  // Who may not read roles here may where their own was given.
+  const places = [...new Set([scope, ...(found?.nearest ?? []).map((one) => one.scope)])]
+  const roles = new Map(
+    (await Promise.all(places.slice(0, 5).map(roleNames))).flatMap((one) => [...one]),
+  )
   return {
     action,
     scope,

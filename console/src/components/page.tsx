@@ -27,6 +27,9 @@ const useStyles = makeStyles({
     minHeight: 0,
     flexGrow: 1,
     boxSizing: 'border-box',
+    // Fields are as wide as their column, however long what they offer is.
+    '& .fui-Field': { gridTemplateColumns: 'minmax(0, 1fr)' },
+    '& .fui-Input, & .fui-Select, & .fui-Select__select, & .fui-Input__input': { minWidth: 0 },
   },
   header: {
     display: 'flex',

@@ -76,18 +76,18 @@ export function Refusal({
           {onRetry !== undefined && <Button onClick={onRetry}>{appTexts.again}</Button>}
         </MessageBarActions>
       </MessageBar>
-      {asked && correlationId !== undefined && <Explanation correlationId={correlationId} />}
+      {asked && <Explanation failure={failure} />}
     </div>
   )
 }
 
-function Explanation({ correlationId }: { readonly correlationId: string }) {
+function Explanation({ failure }: { readonly failure: ApiFailure }) {
   const styles = useStyles()
-  const found = useExplanation(correlationId)
+  const found = useExplanation(failure)
   if (found.error !== null) return <Text>{found.error.message}</Text>
   const { data } = found
   if (data === undefined) return <Text>{appTexts.loading}</Text>
-  const message = `Please give me a role that lists ${data.action} at ${data.scope}. (${correlationId})`
+  const message = `Please give me a role that lists ${data.action} at ${data.scope}. (${failure.correlationId})`
   return (
     <section className={styles.path} aria-label={refusalTexts.whyTitle}>
       <Text as="h2" weight="semibold" block>

@@ -90,6 +90,7 @@ export const resourceTexts = {
   saveTags: 'Save the tags',
   noLocks: 'Nothing keeps this from being changed or deleted.',
   addLock: 'Add a lock',
+  addNow: 'Add',
   lockName: 'Name',
   lockLevel: 'Keeps from',
   lockLevels: { CanNotDelete: 'Deleting', ReadOnly: 'Changing and deleting' },

@@ -19,6 +19,9 @@ const useStyles = makeStyles({
     gridTemplateColumns: 'repeat(auto-fit, minmax(150px, 1fr))',
     alignItems: 'end',
     maxWidth: '1000px',
+    // Fields are as wide as their column, however narrow that is.
+    '& > *': { minWidth: 0 },
+    '& .fui-Input, & .fui-Input__input, & .fui-Select__select': { minWidth: 0, width: '100%' },
   },
 })
 

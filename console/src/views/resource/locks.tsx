@@ -72,7 +72,7 @@ function AddLock({ id, onClose }: { readonly id: string; readonly onClose: () =>
   return (
     <FormDialog
       title={resourceTexts.addLock}
-      submit={resourceTexts.addLock}
+      submit={resourceTexts.addNow}
       busy={write.isPending}
       ready={name !== ''}
       failure={write.error}

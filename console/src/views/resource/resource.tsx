@@ -9,6 +9,7 @@ import { plainType } from '../../api/place.ts'
 import { useGet } from '../../api/queries.ts'
 import { useVersions } from '../../api/versions.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
+import { useSubscriptions } from '../../app/subscription.ts'
 import { resourcePath, useGo } from '../../components/app-link.tsx'
 import { asJson, CodeBlock } from '../../components/code-block.tsx'
 import { Loading, Page } from '../../components/page.tsx'
@@ -55,6 +56,20 @@ function Json({ resource }: TabProps) {
 
 /** The tabs in their order. A type gets one of its own by a line here. */
 const tabs: readonly TabEntry[] = [
+  {
+    value: 'steps',
+    title: resourceTexts.tabs.operations,
+    view: lazy(async () => ({ default: (await import('../deployments/steps.tsx')).Steps })),
+    types: ['resources/deployments'],
+  },
+  {
+    value: 'containers',
+    title: resourceTexts.tabs.containers,
+    view: lazy(async () => ({
+      default: (await import('../containers/containers-tab.tsx')).ContainersTab,
+    })),
+    types: ['containerinstance/containergroups'],
+  },
   { value: 'overview', title: resourceTexts.tabs.overview, view: Overview },
   {
     value: 'json',
@@ -70,6 +85,11 @@ const tabs: readonly TabEntry[] = [
     value: 'locks',
     title: resourceTexts.tabs.locks,
     view: lazy(async () => ({ default: (await import('./locks.tsx')).Locks })),
+  },
+  {
+    value: 'access',
+    title: resourceTexts.tabs.access,
+    view: lazy(async () => ({ default: (await import('../access/access-tab.tsx')).AccessTab })),
   },
   {
     value: 'activity',
@@ -109,19 +129,27 @@ export function Resource() {
 function ResourcePage({ id }: { readonly id: string }) {
   const styles = useStyles()
   const go = useGo()
-  const { view = 'overview', version: wanted } = useSearch()
+  const shown = tabsOf(id)
+  const { view = shown[0]?.value ?? 'overview', version: wanted } = useSearch()
   const setSearch = useSetSearch()
   const [deleting, setDeleting] = useState(false)
   const versions = useVersions(id)
   const version = wanted ?? versions[0] ?? ''
-  const found = useGet<AnyResource>(id, { 'api-version': version }, { enabled: version !== '' })
+  const found = useGet<AnyResource>(
+    id,
+    { 'api-version': version },
+    { enabled: version !== '', untilEnded: true },
+  )
   const resource = found.data
-  const shown = tabsOf(id)
   const Shown = (shown.find(({ value }) => value === view) ?? shown[0])?.view
   const { type } = readId(id)
+  const subscriptions = useSubscriptions().all
+  const titleOf = (scope: string): string =>
+    subscriptions.find((one) => scope === `/subscriptions/${one.subscriptionId}`)?.displayName ??
+    shortId(scope)
   const crumbs = scopesAbove(id)
     .filter((scope) => scope !== '/')
-    .map((scope) => ({ title: shortId(scope), to: resourcePath(scope) }))
+    .map((scope) => ({ title: titleOf(scope), to: resourcePath(scope) }))
   return (
     <Page
       title={resource?.displayName ?? readId(id).name}

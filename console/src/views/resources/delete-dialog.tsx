@@ -1,9 +1,8 @@
 /** Deletes resources or groups after their name was typed. Stops at the first refusal, and says which one it was. */
 
 import { Field, Input, Text } from '@fluentui/react-components'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call, send } from '../../api/client.ts'
+import { send } from '../../api/client.ts'
 import { readId } from '../../api/ids.ts'
 import { useWrite } from '../../api/queries.ts'
 import { versionsOf } from '../../api/versions.ts'
@@ -17,24 +16,14 @@ export function DeleteDialog({
   readonly ids: readonly string[]
   readonly onClose: (deleted: boolean) => void
 }) {
-  const cache = useQueryClient()
   const [typed, setTyped] = useState('')
   const first = readId(ids[0] ?? '').name
   const write = useWrite(async () => {
     for (const id of ids) {
-      await send('DELETE', id, { query: { 'api-version': await newestVersion(id) } })
+      const [version] = await versionsOf(id)
+      await send('DELETE', id, { query: { 'api-version': version } })
     }
   })
-  async function newestVersion(id: string): Promise<string> {
-    const { type, subscriptionId = '' } = readId(id)
-    if (type === undefined) return '2021-04-01'
-    const providers = await cache.fetchQuery({
-      queryKey: ['listProviders', { path: { subscriptionId } }],
-      queryFn: async () => (await call('listProviders', { path: { subscriptionId } })).body,
-      staleTime: 60_000,
-    })
-    return versionsOf(providers, type)[0] ?? '2021-04-01'
-  }
   return (
     <FormDialog
       title={resourcesTexts.deleteTitle(ids.length)}

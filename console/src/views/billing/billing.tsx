@@ -1,0 +1,204 @@
+/** What was spent in a month, by day or by what it was spent on; the transactions, and the invoices. */
+
+import { Field, Input, makeStyles, Select, Text, Title3, tokens } from '@fluentui/react-components'
+import { type ItemOf, useList } from '../../api/queries.ts'
+import { useSearch, useSetSearch } from '../../app/address.ts'
+import { Bars } from '../../components/bars.tsx'
+import { Card } from '../../components/card.tsx'
+import {
+  type Amount,
+  moneyText,
+  monthDays,
+  sumByCurrency,
+  type Transaction,
+  thisMonth,
+  useBillingProfile,
+  useTransactions,
+} from '../../components/money.ts'
+import { Page } from '../../components/page.tsx'
+import { Refusal } from '../../components/refusal.tsx'
+import { momentText, State } from '../../components/state.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { billingTexts } from '../../texts/work.ts'
+
+type Dimension = keyof typeof billingTexts.dimensions
+type Invoice = ItemOf<'listInvoices'> & {
+  readonly properties: {
+    readonly invoiceDate?: string
+    readonly dueDate?: string
+    readonly totalAmount?: Amount
+    readonly status?: string
+  }
+}
+
+const useStyles = makeStyles({
+  bar: { display: 'flex', gap: tokens.spacingHorizontalM, flexWrap: 'wrap', alignItems: 'end' },
+  table: { display: 'flex', flexDirection: 'column', minHeight: '320px' },
+})
+
+const keyOf: Readonly<Record<Dimension, (row: Transaction) => string>> = {
+  day: ({ properties }) => properties.date.slice(0, 10),
+  product: ({ properties }) => properties.productDescription ?? properties.productFamily ?? '',
+  section: ({ properties }) => properties.invoiceSectionDisplayName ?? '',
+  kind: ({ properties }) => properties.transactionType ?? '',
+}
+
+const columns: readonly Column<Transaction>[] = [
+  { id: 'date', title: billingTexts.date, text: ({ properties }) => momentText(properties.date) },
+  {
+    id: 'product',
+    title: billingTexts.product,
+    text: ({ properties }) => properties.productDescription ?? '',
+    grow: 2,
+  },
+  {
+    id: 'kind',
+    title: billingTexts.dimensions.kind,
+    text: ({ properties }) => properties.transactionType ?? '',
+    wideOnly: true,
+  },
+  {
+    id: 'invoice',
+    title: billingTexts.invoice,
+    text: ({ properties }) => properties.invoice ?? '',
+    wideOnly: true,
+  },
+  {
+    id: 'amount',
+    title: billingTexts.amount,
+    text: ({ properties: { transactionAmount: amount } }) =>
+      amount === undefined ? '' : moneyText(amount),
+    numeric: true,
+  },
+]
+
+export function Billing() {
+  const styles = useStyles()
+  const { month = thisMonth(), by = 'day' } = useSearch()
+  const setSearch = useSetSearch()
+  const billed = useTransactions(month, 'Billed')
+  const unbilled = useTransactions(month, 'Unbilled')
+  const rows = [...unbilled.rows, ...billed.rows]
+  const error = billed.error ?? unbilled.error
+  const dimension = by in keyOf ? (by as Dimension) : 'day'
+  const more = billed.more || unbilled.more
+  return (
+    <Page title={billingTexts.title} lead={billingTexts.lead}>
+      <div className={styles.bar}>
+        <Field label={billingTexts.month}>
+          <Input
+            type="month"
+            value={month}
+            onChange={(_, { value }) => setSearch({ month: value }, { replace: true })}
+          />
+        </Field>
+        <Field label={billingTexts.by}>
+          <Select value={dimension} onChange={(_, { value }) => setSearch({ by: value })}>
+            {Object.entries(billingTexts.dimensions).map(([value, title]) => (
+              <option key={value} value={value}>
+                {title}
+              </option>
+            ))}
+          </Select>
+        </Field>
+      </div>
+      {error !== null ? (
+        <Refusal failure={error} />
+      ) : (
+        <>
+          <Card title={billingTexts.spending}>
+            {sumByCurrency(rows).map((amount) => (
+              <Title3 as="span" key={amount.currency}>
+                {moneyText(amount)}
+              </Title3>
+            ))}
+            {rows.length === 0 && !billed.loading && <Text>{billingTexts.nothing}</Text>}
+            {rows.length > 0 && (
+              <Bars label={billingTexts.spending} bars={barsOf(rows, dimension)} />
+            )}
+            {more && <Text>{billingTexts.partial}</Text>}
+          </Card>
+          <div className={styles.table}>
+            <Table
+              rows={rows}
+              loading={billed.loading || unbilled.loading}
+              error={null}
+              more={more}
+              loadMore={() => {
+                unbilled.loadMore()
+                billed.loadMore()
+              }}
+              label={billingTexts.transactions}
+              name="transactions"
+              columns={columns}
+              keyOf={({ id }) => id}
+              empty={{ title: billingTexts.nothing }}
+            />
+          </div>
+          <Invoices year={month.slice(0, 4)} />
+        </>
+      )}
+    </Page>
+  )
+}
+
+function barsOf(rows: readonly Transaction[], dimension: Dimension) {
+  const groups = Map.groupBy(rows, keyOf[dimension])
+  const sums = [...groups].flatMap(([name, some]) =>
+    sumByCurrency(some).map((amount) => ({
+      name,
+      value: amount.value,
+      text: moneyText(amount),
+    })),
+  )
+  return dimension === 'day'
+    ? sums.toSorted((a, b) => a.name.localeCompare(b.name))
+    : sums.toSorted((a, b) => b.value - a.value).slice(0, 30)
+}
+
+function Invoices({ year }: { readonly year: string }) {
+  const { account } = useBillingProfile()
+  const [first] = monthDays(`${year}-01`)
+  const [, last] = monthDays(`${year}-12`)
+  const found = useList<'listInvoices', Invoice>(
+    'listInvoices',
+    {
+      path: { billingAccountName: account ?? '' },
+      query: { periodStartDate: first, periodEndDate: last },
+    },
+    { enabled: account !== undefined },
+  )
+  return (
+    <Card title={billingTexts.invoices}>
+      <Table
+        {...found}
+        label={billingTexts.invoices}
+        name="invoices"
+        keyOf={({ id }) => id}
+        columns={[
+          { id: 'name', title: billingTexts.invoice, text: ({ name }) => name },
+          {
+            id: 'date',
+            title: billingTexts.date,
+            text: ({ properties }) => momentText(properties.invoiceDate),
+            wideOnly: true,
+          },
+          {
+            id: 'status',
+            title: billingTexts.status,
+            text: ({ properties }) => properties.status ?? '',
+            show: ({ properties }) => <State value={properties.status} />,
+          },
+          {
+            id: 'total',
+            title: billingTexts.total,
+            text: ({ properties: { totalAmount } }) =>
+              totalAmount === undefined ? '' : moneyText(totalAmount),
+            numeric: true,
+          },
+        ]}
+        empty={{ title: billingTexts.noInvoices }}
+      />
+    </Card>
+  )
+}

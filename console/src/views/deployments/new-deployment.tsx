@@ -1,0 +1,258 @@
+/** Deploys a template into a group, after a look at what it would change. */
+
+import {
+  Badge,
+  Button,
+  Field,
+  Input,
+  makeStyles,
+  Select,
+  Text,
+  Textarea,
+  tokens,
+} from '@fluentui/react-components'
+import { useState } from 'react'
+import { type BodyOf, call } from '../../api/client.ts'
+import { groupId, shortId } from '../../api/ids.ts'
+import { qualified } from '../../api/place.ts'
+import { useList, useWrite } from '../../api/queries.ts'
+import { useSearch, useSetSearch } from '../../app/address.ts'
+import { useSubscriptions } from '../../app/subscription.ts'
+import { AppLink, resourcePath, useGo } from '../../components/app-link.tsx'
+import { Card } from '../../components/card.tsx'
+import { type Change, Changes } from '../../components/changes.tsx'
+import { asJson } from '../../components/code-block.tsx'
+import { Page } from '../../components/page.tsx'
+import { Refusal } from '../../components/refusal.tsx'
+import { deploymentTexts } from '../../texts/work.ts'
+import { type ExampleName, examples } from './examples.ts'
+
+const useStyles = makeStyles({
+  columns: {
+    display: 'grid',
+    gridTemplateColumns: 'repeat(auto-fit, minmax(min(420px, 100%), 1fr))',
+    gap: tokens.spacingHorizontalXL,
+    alignItems: 'start',
+  },
+  fields: {
+    display: 'grid',
+    gridTemplateColumns: 'minmax(0, 1fr)',
+    gap: tokens.spacingVerticalM,
+    minWidth: 0,
+  },
+  code: {
+    fontFamily: tokens.fontFamilyMonospace,
+    fontSize: tokens.fontSizeBase200,
+    '& textarea': { minHeight: '360px', maxHeight: 'none', fontFamily: tokens.fontFamilyMonospace },
+  },
+  small: { '& textarea': { minHeight: '80px' } },
+  actions: { display: 'flex', flexWrap: 'wrap', gap: tokens.spacingHorizontalM },
+  list: { listStyle: 'none', margin: 0, padding: 0, display: 'grid', gap: tokens.spacingVerticalM },
+  line: { display: 'flex', flexWrap: 'wrap', gap: tokens.spacingHorizontalS, alignItems: 'center' },
+})
+
+/** What the documents leave open of a what-if. */
+interface ResourceChange {
+  readonly resourceId: string
+  readonly changeType: string
+  readonly before?: object
+  readonly after?: object
+  readonly delta?: readonly Delta[]
+}
+
+interface Delta extends Change {
+  readonly children?: readonly Delta[]
+}
+
+type Mode = keyof typeof deploymentTexts.modes
+
+export function NewDeployment() {
+  const styles = useStyles()
+  const go = useGo()
+  const { group = '' } = useSearch()
+  const setSearch = useSetSearch()
+  const { current } = useSubscriptions()
+  const subscriptionId = current?.subscriptionId ?? ''
+  const groups = useList(
+    'listGroups',
+    { path: { subscriptionId } },
+    { enabled: current !== undefined },
+  )
+  const [name, setName] = useState(() => `console-${Date.now().toString(36)}`)
+  const [template, setTemplate] = useState(() => asJson(examples.container))
+  const [parameters, setParameters] = useState('{}')
+  const [mode, setMode] = useState<Mode>('Incremental')
+  const read = readJson(template)
+  const given = readJson(parameters)
+  const scope = groupId(subscriptionId, group)
+  const path = { scope, deploymentName: name }
+  const properties = { mode, template: read.value, parameters: given.value }
+  const whatIf = useWrite(async () => {
+    const body: BodyOf<'whatIfDeployment'> = { properties }
+    return (await call('whatIfDeployment', { path, body })).body
+  })
+  const deploy = useWrite(async () => {
+    const body: BodyOf<'putDeployment'> = { properties }
+    return call('putDeployment', { path, body })
+  })
+  const ready =
+    group !== '' && name !== '' && read.problem === undefined && given.problem === undefined
+  const failure = deploy.error ?? whatIf.error
+  return (
+    <Page title={deploymentTexts.new} lead={deploymentTexts.lookFirst}>
+      <div className={styles.columns}>
+        <div className={styles.fields}>
+          <Field
+            label={deploymentTexts.group}
+            required
+            hint={
+              groups.rows.length === 0 && !groups.loading ? deploymentTexts.noGroups : undefined
+            }
+          >
+            <Select
+              value={group}
+              onChange={(_, { value }) => setSearch({ group: value }, { replace: true })}
+            >
+              <option value="">{deploymentTexts.anyGroup}</option>
+              {groups.rows.map((one) => (
+                <option key={one.name}>{one.name}</option>
+              ))}
+            </Select>
+          </Field>
+          {groups.rows.length === 0 && !groups.loading && (
+            <AppLink to="/resources?create=group">{deploymentTexts.createGroup}</AppLink>
+          )}
+          <Field label={deploymentTexts.name} required>
+            <Input value={name} onChange={(_, { value }) => setName(value)} />
+          </Field>
+          <Field label={deploymentTexts.example}>
+            <Select
+              onChange={(_, { value }) => setTemplate(asJson(examples[value as ExampleName]))}
+            >
+              {Object.entries(deploymentTexts.examples).map(([value, title]) => (
+                <option key={value} value={value}>
+                  {title}
+                </option>
+              ))}
+            </Select>
+          </Field>
+          <Field label={deploymentTexts.template} required validationMessage={read.problem}>
+            <Textarea
+              className={styles.code}
+              spellCheck={false}
+              resize="vertical"
+              value={template}
+              onChange={(_, { value }) => setTemplate(value)}
+            />
+          </Field>
+          <Field label={deploymentTexts.parameters} validationMessage={given.problem}>
+            <Textarea
+              className={styles.small}
+              spellCheck={false}
+              resize="vertical"
+              value={parameters}
+              onChange={(_, { value }) => setParameters(value)}
+            />
+          </Field>
+          <Field label={deploymentTexts.mode}>
+            <Select value={mode} onChange={(_, { value }) => setMode(value as Mode)}>
+              {Object.entries(deploymentTexts.modes).map(([value, title]) => (
+                <option key={value} value={value}>
+                  {title}
+                </option>
+              ))}
+            </Select>
+          </Field>
+        </div>
+        <div className={styles.fields}>
+          <div className={styles.actions}>
+            <Button disabled={!ready || whatIf.isPending} onClick={() => whatIf.mutate(undefined)}>
+              {deploymentTexts.whatIf}
+            </Button>
+            <Button
+              appearance="primary"
+              disabled={!ready || deploy.isPending}
+              onClick={() =>
+                deploy.mutate(undefined, {
+                  onSuccess: () =>
+                    go(
+                      resourcePath(
+                        `${scope}/providers/${qualified('Resources')}/deployments/${name}`,
+                        'steps',
+                      ),
+                    ),
+                })
+              }
+            >
+              {deploymentTexts.deploy}
+            </Button>
+          </div>
+          {failure !== null && <Refusal failure={failure} />}
+          {whatIf.data !== undefined && (
+            <WhatIf
+              changes={(whatIf.data.properties['changes'] ?? []) as readonly ResourceChange[]}
+            />
+          )}
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+const colors = { Create: 'success', Delete: 'danger', Modify: 'warning' } as const
+
+function WhatIf({ changes }: { readonly changes: readonly ResourceChange[] }) {
+  const styles = useStyles()
+  return (
+    <Card title={deploymentTexts.changes}>
+      {changes.length === 0 && <Text>{deploymentTexts.noChanges}</Text>}
+      <ul className={styles.list}>
+        {changes.map((one) => (
+          <li key={one.resourceId}>
+            <div className={styles.line}>
+              <Badge
+                appearance="tint"
+                color={colors[one.changeType as keyof typeof colors] ?? 'informative'}
+              >
+                {deploymentTexts.kinds[one.changeType] ?? one.changeType}
+              </Badge>
+              <Text title={one.resourceId}>{shortId(one.resourceId)}</Text>
+            </div>
+            <Changes changes={changesOf(one)} quiet />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+function changesOf(one: ResourceChange): readonly Change[] {
+  if (one.changeType === 'Create') return flat(one.after, 'after')
+  if (one.changeType === 'Delete') return flat(one.before, 'before')
+  return deltas(one.delta ?? [], '')
+}
+
+function deltas(list: readonly Delta[], above: string): readonly Change[] {
+  return list.flatMap(({ path, before, after, children }) => {
+    const whole = above === '' ? path : `${above}.${path}`
+    return (children ?? []).length > 0
+      ? deltas(children ?? [], whole)
+      : [{ path: whole, before: before ?? undefined, after: after ?? undefined }]
+  })
+}
+
+const envelope = ['id', 'name', 'type', 'apiVersion']
+
+function flat(value: object | undefined, side: 'before' | 'after'): readonly Change[] {
+  return Object.entries(value ?? {})
+    .filter(([path]) => !envelope.includes(path))
+    .map(([path, one]) => ({ path, [side]: one }))
+}
+
+function readJson(text: string): { readonly value: unknown; readonly problem: string | undefined } {
+  try {
+    return { value: JSON.parse(text) as unknown, problem: undefined }
+  } catch (error) {
+    return { value: undefined, problem: deploymentTexts.notJson(String((error as Error).message)) }
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * The journey of somebody who never used the command line: a group, a template after a look at what it changes, the
+ * container's log, Reader for a colleague, why that colleague may not delete, what it cost.
+ */
+
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { createResourceGroup } from '../e2e/access.ts'
+import { type Installation, startInstallation } from '../e2e/installation.ts'
+import { findChromium, howToGetChromium } from '../portal/browser.ts'
+import { requireOrSkip } from '../require.ts'
+import { type Console, openConsole } from './console.ts'
+
+const isBuilt = existsSync(join(import.meta.dirname, '..', '..', 'console', 'dist', 'index.html'))
+const ready = isBuilt && findChromium() !== undefined
+
+test('a browser and a console to work with', (t) => {
+  requireOrSkip(t, ready, `${howToGetChromium}; and \`npm run console\``)
+})
+
+if (ready) describe('working in the console', { timeout: 240_000 }, journeys)
+
+const colleague = { signInName: 'ada', password: 'a colleague of great patience' }
+
+function journeys(): void {
+  let installation: Installation
+  let opened: Console
+  let group: string
+
+  before(async () => {
+    installation = await startInstallation({ environment: { ARMATURE_CONTAINERS: 'simulated' } })
+    group = `/subscriptions/${installation.subscriptionId}/resourceGroups/shop`
+    await createResourceGroup(installation, group)
+    const made = await installation.request('POST', '/directory/users', {
+      body: { displayName: 'Ada', ...colleague },
+    })
+    assert.equal(made.status, 201, made.text)
+    const billed = await installation.cli(['demo', 'billing'])
+    assert.equal(billed.code, 0, billed.error)
+    opened = await openConsole(installation)
+  })
+  after(async () => {
+    await opened[Symbol.asyncDispose]()
+    await installation[Symbol.asyncDispose]()
+    assert.deepEqual(opened.complaints, [])
+  })
+
+  test('a template: what is no JSON, what would change, then the deployment with its steps', async () => {
+    const { page } = opened
+    await opened.open('/deployments/new?group=shop')
+    const template = page.getByRole('textbox', { name: 'Template', exact: true })
+    const whole = await template.inputValue()
+    await template.fill('{ "resources": [')
+    await page.getByText(/This is no JSON/).waitFor()
+    await template.fill(whole)
+    await page.getByRole('button', { name: 'What would change?' }).click()
+    await page.getByText('Create', { exact: true }).waitFor()
+    await page.getByText('+ location: local').waitFor()
+    await opened.assertFit('what-if')
+    await page.getByRole('textbox', { name: 'Name' }).fill('first')
+    await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+    await opened.heading('first')
+    await page.getByRole('status').getByText('Succeeded').waitFor()
+    await page.getByRole('link', { name: 'shop / hello' }).waitFor()
+    await opened.assertFit('deployment')
+  })
+
+  test('a step that fails says why, on the page of the deployment', async () => {
+    const { page } = opened
+    const lock = `${group}/providers/Vendor.ContainerInstance/containerGroups/hello/providers/Vendor.Authorization/locks/keep?api-version=2016-09-01`
+    const made = await installation.request('PUT', lock, {
+      body: { properties: { level: 'ReadOnly' } },
+    })
+    assert.equal(made.status, 201, made.text)
+    await opened.open('/deployments/new?group=shop')
+    const template = page.getByRole('textbox', { name: 'Template', exact: true })
+    await template.fill((await template.inputValue()).replace('sleep 3600', 'sleep 1800'))
+    await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+    await page
+      .getByRole('alert')
+      .getByText(/ScopeLocked|locked/i)
+      .first()
+      .waitFor()
+    await opened.assertFit('deployment-refused')
+    assert.equal((await installation.request('DELETE', lock)).status, 200)
+  })
+
+  test('the container: its state, what it wrote, a restart', async () => {
+    const { page } = opened
+    await page.getByRole('link', { name: 'Containers' }).click()
+    await page.getByRole('link', { name: 'hello' }).click()
+    await page.getByText('Running', { exact: true }).waitFor()
+    const log = page.getByRole('region', { name: 'Log of hello' })
+    await log
+      .getByText(/simulated/i)
+      .first()
+      .waitFor()
+    await opened.assertFit('containers')
+    await page.getByRole('button', { name: 'Restart' }).click()
+    await page.getByText('Running', { exact: true }).waitFor()
+  })
+
+  test('Reader for a colleague, and what that lets her do', async () => {
+    const { page } = opened
+    await opened.open(`/access?scope=${encodeURIComponent(group)}`)
+    await page.getByRole('button', { name: 'Add an assignment' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog
+      .getByRole('combobox', { name: 'Person, group or application' })
+      .selectOption('Ada (User)')
+    await dialog.getByRole('combobox', { name: 'Role' }).selectOption('Reader')
+    await opened.assertFit('add-assignment')
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByRole('cell', { name: 'Ada', exact: true }).waitFor()
+    await page
+      .getByRole('combobox', { name: 'Person, group or application' })
+      .selectOption('Ada (User)')
+    await page.getByRole('button', { name: 'Check' }).click()
+    await page
+      .getByRole('status')
+      .getByText(/the role does not list the action/)
+      .waitFor()
+    await opened.assertFit('access')
+  })
+
+  test('two persons side by side: the colleague sees it, may not delete it, and is told why', async () => {
+    await using hers = await openConsole(installation, colleague)
+    const { page } = hers
+    await hers.open(`/resource${group}/providers/Vendor.ContainerInstance/containerGroups/hello`)
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('textbox', { name: 'Type hello to go on' }).fill('hello')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('You may not do this').waitFor()
+    await page.getByRole('button', { name: 'Why?' }).click()
+    await page.getByText(/Reader · shop: the role does not list the action/).waitFor()
+    await hers.assertFit('why')
+    assert.deepEqual(hers.complaints, [])
+    const { page: mine } = opened
+    await opened.open('/activity?status=Failed')
+    await mine.getByText(/ada/i).first().waitFor()
+  })
+
+  test('what it cost: by product, as bars and rows, and the invoice', async () => {
+    const { page } = opened
+    await page.getByRole('link', { name: 'Billing' }).click()
+    await page.getByRole('combobox', { name: 'By' }).selectOption('Product')
+    await page.getByRole('rowheader', { name: 'Demo seat' }).waitFor()
+    await page.getByRole('cell', { name: 'G000000001' }).first().waitFor()
+    await opened.assertFit('billing')
+  })
+}
