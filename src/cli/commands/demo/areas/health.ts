@@ -60,7 +60,7 @@ export const area: DemoArea = {
       },
       {
         operation: 6,
-        title: 'incidents of one service since a day',
+        title: 'incidents of one service since a date',
         method: 'GET',
         path: `${at(under)}&$filter=${filter}&queryStartTime=${start}`,
       },
