@@ -55,7 +55,7 @@ export const deploymentErrors = defineErrors({
   LinkedAuthorizationFailed: {
     status: 403,
     message:
-      "The principal '{principalId}' may deploy, but not use the secret: '{linkedAction}' is missing on '{linkedScope}'.",
+      "The principal '{principalId}' may deploy, but not use what the request refers to: '{action}' is missing on '{scope}'.",
     advice: 'User: ask for a role that holds the action there.',
   },
   DeploymentOutputsTooLarge: {
@@ -79,6 +79,12 @@ export const deploymentErrors = defineErrors({
     status: 400,
     message: "'properties.{name}' is not served here: {reason}.",
     advice: 'User: leave it out.',
+  },
+  OnErrorDeploymentNotFound: {
+    status: 400,
+    message:
+      "There is no earlier deployment of this scope to fall back to that succeeded and is not nested: '{name}'.",
+    advice: 'User: leave `onErrorDeployment` out, or name an outermost deployment that succeeded.',
   },
   InvalidDeploymentLocation: {
     status: 409,
@@ -117,8 +123,8 @@ export const deploymentErrors = defineErrors({
   DeploymentReplaced: {
     status: 409,
     message:
-      "The nested deployment '{id}' was deleted, or deployed anew by another, while it was awaited.",
-    advice: 'User: give nested deployments names of their own.',
+      "The deployment '{id}' was deleted, or deployed anew by another, while another deployment relied on it.",
+    advice: 'User: give deployments names of their own.',
   },
   DeploymentActive: {
     status: 409,

@@ -17,6 +17,8 @@ import { subscriptions } from './resources/subscriptions/resource.ts'
 import { tagNames } from './resources/tag-names/resource.ts'
 import { tagsOfScopes } from './resources/tags/resource.ts'
 import { calculateTemplateHash } from './resources/template-hash/resource.ts'
+import { versionsOfTemplateSpecs } from './resources/template-spec-versions/resource.ts'
+import { templateSpecs } from './resources/template-specs/resource.ts'
 import { tenants } from './resources/tenants/resource.ts'
 
 export type { LinkedText, TemplateLinks } from './domain/deployments/links.ts'
@@ -40,6 +42,8 @@ export function resourcesProvider(deps: ResourcesProviderDependencies): Provider
         actions: groupActions(deps),
       }),
       calculateTemplateHash(),
+      templateSpecs(),
+      versionsOfTemplateSpecs(),
       tagsOfScopes(deps),
       tagNames({ listTracked, scanRowsMax }),
       ...resourceLists({ listTracked, scanRowsMax }),

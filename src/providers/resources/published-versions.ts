@@ -66,3 +66,10 @@ export const managerVersions: readonly string[] = Object.freeze([
 
 /** What clients of tags ask for; the type came with the first. */
 export const tagVersions: readonly string[] = managerVersions
+
+/** What clients of template specs ask for, but for the first preview: its versions have other properties. */
+export const templateSpecVersions: readonly string[] = Object.freeze([
+  '2021-03-01-preview',
+  '2021-05-01',
+  '2022-02-01',
+])

@@ -13,7 +13,7 @@ const roundsMax = 20
 const charactersMax = 8 * 1024 * 1024
 
 /** Answers of these are secrets by their very name. */
-const secretAction = /^list(.*keys?|.*secrets?|.*credentials?|.*tokens?)$/i
+const secretAction = /^list(.*keys?|.*secrets?|.*credentials?|.*tokens?|.*securevalues)$/i
 
 export interface Asking {
   readonly caller: Caller

@@ -10,6 +10,7 @@ import { refuseDeployment } from '../../errors.ts'
 import {
   type Deployment,
   type DeploymentRequest,
+  type Fallback,
   sealContext,
 } from '../../resources/deployments/model.ts'
 import type { Planned } from '../evaluation/remote-plan.ts'
@@ -18,6 +19,7 @@ import { attempt } from './attempt.ts'
 import { deploysTo, type Expanded, expandRequest, type Occasion } from './expand.ts'
 import { readRequest } from './request.ts'
 import { templateHash } from './template-hash.ts'
+import { specTemplate } from './template-specs.ts'
 import { withVaultValues } from './vault-values.ts'
 
 interface RequestPlace {
@@ -38,7 +40,8 @@ export async function requestAt(
   if (place === undefined) {
     throw refuseDeployment.InvalidDeploymentScope({ scope: scopeOf(id).text })
   }
-  const request = await readRequest(deps, body, place === 'group', payer)
+  const spec = (link: unknown) => specTemplate(deps.services.caller, link, context)
+  const request = await readRequest({ ...deps, spec }, body, place === 'group', payer)
   return withVaultValues(deps, request, context, payer)
 }
 
@@ -89,16 +92,16 @@ export function requireLocation(
   throw refuse.LocationRequired({}, { target: 'location' })
 }
 
-/** The plan of a stored run, the same each time. */
-export function expandStored(
-  deps: DeploymentDependencies,
+/** What a stored run was asked for with. */
+export function storedRequest(
+  deps: Pick<DeploymentDependencies, 'seal'>,
   id: ResourceId,
   model: Deployment,
-): Promise<Expanded> {
+): DeploymentRequest {
   const opened = deps.seal.open(model.sealedParameters, sealContext(id.key, model.run))
   if (opened === undefined) throw new Error(`the arguments of ${id.text} cannot be opened`)
-  const { mode, template, templateLink, location, deployer, run, startedAt } = model
-  const request: DeploymentRequest = {
+  const { mode, template, templateLink, location } = model
+  return {
     mode,
     template,
     // Sealed by `modelOf` alone.
@@ -106,6 +109,16 @@ export function expandStored(
     ...(templateLink === undefined ? {} : { templateLink }),
     ...(location === undefined ? {} : { location }),
   }
+}
+
+/** The plan of a stored run, the same each time. */
+export function expandStored(
+  deps: DeploymentDependencies,
+  id: ResourceId,
+  model: Deployment,
+): Promise<Expanded> {
+  const { deployer, run, startedAt } = model
+  const request = storedRequest(deps, id, model)
   const isNested = model.nesting !== undefined
   return expandAt(deps, request, { id, deployer, run, startedAt, isAccepted: true, isNested })
 }
@@ -113,18 +126,20 @@ export function expandStored(
 interface ModelSource extends Pick<Deployment, 'deployer' | 'correlationId' | 'run' | 'startedAt'> {
   readonly request: DeploymentRequest
   readonly expanded: Expanded
+  readonly onError?: Fallback | undefined
 }
 
 export function modelOf(
   deps: DeploymentDependencies,
   id: ResourceId,
-  { request, expanded, ...origin }: ModelSource,
+  { request, expanded, onError, ...origin }: ModelSource,
 ): Deployment {
   const { plan, texts } = expanded
-  const { parameters: _sealed, ...kept } = request
+  const { parameters: _sealed, onError: _requested, ...kept } = request
   return {
     ...origin,
     ...kept,
+    ...(onError === undefined ? {} : { onError }),
     templateHash: templateHash(texts.template),
     dependencies: dependenciesOf(plan),
     sealedParameters: deps.seal.seal(texts.parameters, sealContext(id.key, origin.run)),

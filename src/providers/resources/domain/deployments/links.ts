@@ -17,9 +17,10 @@ export interface TemplateLinks {
   read(uri: string): Promise<LinkedText>
 }
 
-/** As it is recorded and shown: without a query, which may hold a key. */
+/** As it is recorded and shown: an address without a query, which may hold a key, or the id of a template spec. */
 export interface ShownLink {
-  readonly uri: string
+  readonly uri?: string
+  readonly id?: string
   readonly contentVersion?: string
 }
 
@@ -36,11 +37,8 @@ export async function followLink(
   links: TemplateLinks | undefined,
 ): Promise<Followed | undefined> {
   if (!isJsonObject(link)) return undefined
-  const { uri, id, relativePath, queryString, contentVersion } = link
-  if (typeof uri !== 'string') {
-    const what = typeof id === 'string' ? 'template specs are not kept here' : relativeReason
-    throw refused(String(id ?? relativePath ?? ''), what)
-  }
+  const { uri, relativePath, queryString, contentVersion } = link
+  if (typeof uri !== 'string') throw refused(String(relativePath ?? ''), relativeReason)
   const shown = uri.replace(/[?#].*$/s, '').slice(0, shownMax)
   if (links === undefined) throw refused(shown, 'this installation follows none')
   const query = typeof queryString === 'string' ? queryString.replace(/^\??/, '?') : ''
@@ -57,7 +55,10 @@ function refused(uri: string, reason: string): Error {
 }
 
 /** Throws when the link names another version than the template has. */
-export function requireContentVersion({ contentVersion, uri }: ShownLink, found: string): void {
+export function requireContentVersion({ contentVersion, uri, id }: ShownLink, found: string): void {
   if (contentVersion === undefined || contentVersion === found) return
-  throw refused(uri, `it has the contentVersion ${found.slice(0, 40)}, not ${contentVersion}`)
+  throw refused(
+    uri ?? id ?? '',
+    `it has the contentVersion ${found.slice(0, 40)}, not ${contentVersion}`,
+  )
 }

@@ -14,6 +14,7 @@ import { expandAt, requestAt } from './engine.ts'
 import type { Expanded } from './expand.ts'
 import { nestResourcesMax, requireShare, shareOfNested } from './nested-share.ts'
 import { nestingLimits } from './nesting.ts'
+import { fallbackAt } from './on-error.ts'
 import { asTentative, missingInOutputs, type Preview, previewPlan } from './preview.ts'
 
 /** What is made of each preview, in the order of the plans. */
@@ -122,6 +123,7 @@ async function insideOf(
   }
   const made = await attempt(async () => {
     const request = await requestAt(deps, { id, context }, body)
+    await fallbackAt(context, id, request, true)
     return expandAt(deps, request, {
       id,
       deployer: context.principal,

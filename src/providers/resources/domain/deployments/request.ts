@@ -11,15 +11,19 @@ import type {
 import type { Payer, TemplateThreads } from '../evaluation/template-threads.ts'
 import { refusing } from './expand.ts'
 import { type Followed, followLink, requireContentVersion, type TemplateLinks } from './links.ts'
+import { fallbackIn } from './on-error.ts'
+import type { specTemplate } from './template-specs.ts'
 
 interface RequestDependencies {
   readonly threads: TemplateThreads
   readonly links?: TemplateLinks
+  /** The template of a template spec, where the link names one. */
+  spec(link: unknown): ReturnType<typeof specTemplate>
 }
 
 /** What links lead to is read here, once: what is stored and deployed is what was found. */
 export async function readRequest(
-  { threads, links }: RequestDependencies,
+  { threads, links, spec: specOf }: RequestDependencies,
   body: unknown,
   isGroup: boolean,
   payer: Payer,
@@ -29,36 +33,38 @@ export async function readRequest(
   const { location, tags } = outer
   requireServed(properties)
   const validationLevel = levelOf(properties['validationLevel'])
+  const onError = fallbackIn(properties)
   const mode = modeOf(properties['mode'])
   if (mode === 'Complete' && !isGroup) throw refuseDeployment.InvalidDeploymentMode()
-  const template = await followLink(properties['templateLink'], links)
+  const spec = await specOf(properties['templateLink'])
+  const template =
+    spec === undefined ? await followLink(properties['templateLink'], links) : undefined
   const parameters = await followLink(properties['parametersLink'], links)
   return {
     mode,
     template:
       template === undefined
-        ? parsed(properties['template'], 'template')
-        : await linkedTemplate(template, threads, payer),
+        ? (spec?.template ?? parsed(properties['template'], 'template'))
+        : await followedTemplate(template, threads, payer),
     parameters:
       parameters === undefined
         ? parsed(properties['parameters'] ?? {}, 'parameters')
-        : await linkedParameters(parameters, threads, payer),
+        : await followedParameters(parameters, threads, payer),
+    ...(spec === undefined ? {} : { templateLink: spec.link }),
     ...(template === undefined ? {} : { templateLink: template.link }),
     ...(typeof location === 'string' && location !== '' ? { location } : {}),
     // The schema of the body lets strings through only.
     ...(isJsonObject(tags) ? { tags: tags as Readonly<Record<string, string>> } : {}),
     ...(validationLevel === undefined ? {} : { validationLevel }),
+    ...(onError === undefined ? {} : { onError }),
   }
 }
 
 /** Throws for what would have to be done and is not: nothing is dropped without a word. */
 function requireServed(properties: Readonly<Record<string, unknown>>): void {
-  const { onErrorDeployment, debugSetting, extensionConfigs } = properties
+  const { debugSetting, extensionConfigs } = properties
   const refuse = (name: string, reason: string): never => {
     throw refuseDeployment.DeploymentSettingNotServed({ name, reason })
-  }
-  if (isJsonObject(onErrorDeployment)) {
-    refuse('onErrorDeployment', 'no earlier deployment is carried out when this one fails')
   }
   const level = isJsonObject(debugSetting) ? debugSetting['detailLevel'] : undefined
   if (typeof level === 'string' && !/^(none)?$/i.test(level)) {
@@ -80,7 +86,7 @@ function levelOf(given: unknown): ValidationLevel | undefined {
 }
 
 /** Read as text, so that what is wrong with it is told with its line and column. */
-async function linkedTemplate(
+async function followedTemplate(
   { text, link }: Followed,
   threads: TemplateThreads,
   payer: Payer,
@@ -93,7 +99,7 @@ async function linkedTemplate(
   return answer.value.source
 }
 
-async function linkedParameters(
+async function followedParameters(
   { text }: Followed,
   threads: TemplateThreads,
   payer: Payer,

@@ -20,6 +20,7 @@ import type {
   StepRecord,
 } from '../../resources/deployments/model.ts'
 import type { Planned, PlannedNode } from '../evaluation/remote-plan.ts'
+import { uuidOf } from '../evaluation/uuid-of.ts'
 import { type Asking, evaluateLate, jsonOf } from './answers.ts'
 import { attempt, errorOf } from './attempt.ts'
 import type { Expanded } from './expand.ts'
@@ -27,6 +28,7 @@ import { membersOf } from './group-members.ts'
 import { namesIn, nestedRunOf, type RunRecord, recordOfRun } from './kept-resources.ts'
 import { nestResourcesMax, shareOfNested } from './nested-share.ts'
 import { assignNestedRun, type Nesting } from './nesting.ts'
+import { assignRepeated, siblingOf } from './on-error.ts'
 import { requireIncremental } from './request.ts'
 import { RunSteps } from './run-steps.ts'
 
@@ -40,12 +42,15 @@ const outputsLengthMax = 512 * 1024
 /** One step records what it has done after this long. */
 const stepSeconds = 1
 const activeCode = 'DeploymentActive'
+/** In which what is fallen back to is sent. */
+const recordVersion = '2025-03-01'
 
 export interface RunDependencies {
   readonly caller: Caller
   readonly listTracked: PlaneServices['listTracked']
   readonly reader: Reader
   readonly clock: Clock
+  sealOutputs(text: string, idKey: string, run: string): string
   /** The settling of this resource is of interest to the deployment. */
   awaiting(resourceKey: string, deploymentKey: string): void
 }
@@ -81,6 +86,8 @@ class DeploymentRun implements Run {
   /** The runs of the nested deployments, by the keys of their nodes. */
   readonly #nested: ReadonlyMap<string, string>
   #outputs: Progress['outputs']
+  #sealedOutputs: string | undefined
+  #fallback: Progress['onError']
   #endedAt: number | undefined
   #endError: StepError | undefined
   #isSwept: boolean
@@ -99,25 +106,31 @@ class DeploymentRun implements Run {
       ),
     )
     this.#outputs = recorded?.outputs
+    this.#sealedOutputs = recorded?.sealedOutputs
+    this.#fallback = recorded?.onError
     this.#endedAt = recorded?.endedAt
     this.#isSwept = model.mode !== 'Complete'
   }
 
   progress(): Progress {
     const failed = this.#steps.failed()
-    const error = this.#endError ?? (failed.length === 0 ? undefined : failedError(failed))
+    const own = this.#endError ?? (failed.length === 0 ? undefined : failedError(failed))
+    const error = own === undefined ? undefined : withCause(own, this.#fallback?.error)
     const phase = this.#phase()
     return {
       run: this.id,
       phase,
       steps: this.#steps.all(),
       ...(this.#outputs === undefined ? {} : { outputs: this.#outputs }),
+      ...(this.#sealedOutputs === undefined ? {} : { sealedOutputs: this.#sealedOutputs }),
+      ...(this.#fallback === undefined ? {} : { onError: this.#fallback }),
       ...(this.#endedAt === undefined ? {} : { endedAt: this.#endedAt }),
       ...(phase === 'failed' && error !== undefined ? { error } : {}),
     }
   }
 
   async look(): Promise<void> {
+    if (this.#fallback?.state === 'Running') await this.#watchFallback()
     for (const step of this.#steps.waiting()) {
       await (step.operation === undefined ? this.#watch(step) : this.#follow(step, step.operation))
     }
@@ -126,6 +139,10 @@ class DeploymentRun implements Run {
   async advance(): Promise<void> {
     const { clock } = this.#deps
     const steps = this.#steps
+    if (this.#ownPhase() === 'failed') {
+      await this.#fallBack()
+      return
+    }
     const until = clock.now() + stepSeconds * 1000
     const going = new Set<Promise<void>>()
     const queue: PlannedNode[] = []
@@ -146,11 +163,58 @@ class DeploymentRun implements Run {
     if (this.#endedAt === undefined && !isOpen()) await this.#finish()
   }
 
+  /** A failed one goes on with what it falls back to. */
   #phase(): Progress['phase'] {
+    const phase = this.#ownPhase()
+    if (phase !== 'failed' || this.#model.onError === undefined) return phase
+    if (this.#fallback === undefined) return 'ready'
+    return this.#fallback.state === 'Running' ? 'waiting' : 'failed'
+  }
+
+  #ownPhase(): Progress['phase'] {
     if (this.#endedAt !== undefined) return this.#endError === undefined ? 'done' : 'failed'
     if (this.#steps.ready().length > 0) return 'ready'
     if (this.#steps.waiting().length > 0) return 'waiting'
     return this.#steps.failed().length > 0 ? 'failed' : 'ready'
+  }
+
+  get #fallbackRun(): string {
+    return uuidOf(`${this.id} on error`)
+  }
+
+  async #fallBack(): Promise<void> {
+    const { onError } = this.#model
+    if (onError === undefined || this.#fallback !== undefined) return
+    const { caller, reader } = this.#deps
+    const path = siblingOf(this.#deploymentId, onError.deploymentName)
+    const run = this.#fallbackRun
+    const done = await attempt(async () => {
+      // Rows at ids of this type were made by its `toModel`.
+      const model = (await reader.get(path))?.model as Deployment | undefined
+      // It was sent before a restart.
+      if (model?.run === run) return
+      if (model?.run !== onError.run) throw refuseDeployment.DeploymentReplaced({ id: path })
+      const body = { properties: {} }
+      assignRepeated(body, { run, model })
+      this.#deps.awaiting(path.toLowerCase(), this.#deploymentId.key)
+      await caller.call({ method: 'PUT', path, version: recordVersion, body, ...this.#sender })
+    })
+    this.#fallback =
+      done.kind === 'ok' ? { state: 'Running' } : { state: 'Failed', error: done.error }
+  }
+
+  async #watchFallback(): Promise<void> {
+    const { onError } = this.#model
+    if (onError === undefined) return
+    const path = siblingOf(this.#deploymentId, onError.deploymentName)
+    const record = await recordOfRun(this.#deps.reader, path, this.#fallbackRun)
+    if (record === undefined) {
+      const error = errorOf(refuseDeployment.DeploymentReplaced({ id: path }))
+      this.#fallback = { state: 'Failed', error }
+    } else if (isTerminalState(record.state)) {
+      const error = record.progress?.error
+      this.#fallback = { state: record.state, ...(error === undefined ? {} : { error }) }
+    }
   }
 
   /** As the one who deploys. */
@@ -241,6 +305,7 @@ class DeploymentRun implements Run {
 
   async #evaluateOutputs(): Promise<NonNullable<Progress['outputs']>> {
     const made: [string, { type: string; value?: unknown }][] = []
+    const hidden: [string, unknown][] = []
     let length = 0
     for (const output of this.#plan.outputs) {
       const value = await evaluateLate(this.#asking, output)
@@ -248,11 +313,16 @@ class DeploymentRun implements Run {
       const { name, type } = output
       const isHidden = output.secure || value.secure
       const shown = isHidden ? {} : { value: this.#steps.redact(value.value) }
-      length += name.length + JSON.stringify(shown).length
+      if (isHidden) hidden.push([name, value.value])
+      length += name.length + JSON.stringify(value.value).length
       if (length > outputsLengthMax) {
         throw refuseDeployment.DeploymentOutputsTooLarge({ name, limit: outputsLengthMax })
       }
       made.push([name, { type, ...shown }])
+    }
+    if (hidden.length > 0) {
+      const text = JSON.stringify(Object.fromEntries(hidden))
+      this.#sealedOutputs = this.#deps.sealOutputs(text, this.#deploymentId.key, this.id)
     }
     // fromEntries defines properties, so an output named `__proto__` stays data.
     return Object.fromEntries(made)
@@ -307,6 +377,14 @@ class DeploymentRun implements Run {
 
 function endedAs(status: string): StepError {
   return { code: status, message: `the operation ended: ${status}` }
+}
+
+/** Why what it fell back to did not become of it either. */
+function withCause(error: StepError, fallback: StepError | undefined): StepError {
+  if (fallback === undefined) return error
+  const { code, message } = fallback
+  const detail = { code, message, target: 'onErrorDeployment' }
+  return { ...error, details: [...(error.details ?? []), detail] }
 }
 
 function failedError(failed: readonly StepRecord[]): StepError {

@@ -30,6 +30,15 @@ export function showDeployment(
       templateHash: model.templateHash,
       ...(model.templateLink === undefined ? {} : { templateLink: model.templateLink }),
       parameters: model.parameters,
+      ...(model.onError === undefined
+        ? {}
+        : {
+            onErrorDeployment: {
+              type: model.onError.type,
+              deploymentName: model.onError.deploymentName,
+              ...(seen?.onError === undefined ? {} : { provisioningState: seen.onError.state }),
+            },
+          }),
       ...(model.validationLevel === undefined ? {} : { validationLevel: model.validationLevel }),
       providers: (model.providers ?? []).map(({ namespace, types }) => ({
         namespace,

@@ -1,7 +1,6 @@
 /** Takes values of secure parameters from vaults, for those who may use them there. Shows no value to anybody. */
 
 import { childOf, nameOf, parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
-import { qualify } from '#kernel/vendor.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import type { JsonObject } from '#template/plan.ts'
@@ -11,6 +10,7 @@ import type { DeploymentRequest } from '../../resources/deployments/model.ts'
 import type { Payer, TemplateThreads } from '../evaluation/template-threads.ts'
 import { refusing } from './expand.ts'
 import { pauseAfter } from './pause.ts'
+import { requireRight } from './require-right.ts'
 
 /** The secrets of the installation. It asks nobody for permission. */
 export interface VaultSecrets {
@@ -79,13 +79,7 @@ async function secretOf(
   if (vault === undefined) throw absent()
   const id = childOf(vault, 'secrets', secretName)
   // Asked first, so that nobody learns by the refusal what is there.
-  if (!(await context.may(secrets.useAction, id))) {
-    throw refuseDeployment.LinkedAuthorizationFailed({
-      principalId: context.principal.id,
-      linkedAction: qualify(context.words, secrets.useAction),
-      linkedScope: shown,
-    })
-  }
+  await requireRight(context, secrets.useAction, id)
   const version = secretVersion === undefined ? '' : `/${secretVersion}`
   const uri = `armature://${nameOf(vault)}/secrets/${secretName}${version}`
   // Vaults are found by name: one of that name elsewhere is another.

@@ -1,6 +1,7 @@
-/** cancel, validate, whatIf and exportTemplate. Only the first changes anything, and that only the deployment. */
+/** cancel, validate, whatIf, exportTemplate and the listing of outputs. Only the first changes anything, and that only the deployment. */
 
 import Type from 'typebox'
+import { refuse } from '#kernel/error.ts'
 import { isTerminalState } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf, scopeOf } from '#kernel/resource-id.ts'
@@ -16,13 +17,19 @@ import { expandAt, modelOf, requestAt, requireLocation } from '../../domain/depl
 import { deploysTo } from '../../domain/deployments/expand.ts'
 import { type Member, membersOf } from '../../domain/deployments/group-members.ts'
 import { outermost } from '../../domain/deployments/kept-resources.ts'
+import { fallbackAt } from '../../domain/deployments/on-error.ts'
 import { pauseAfter } from '../../domain/deployments/pause.ts'
 import type { Preview } from '../../domain/deployments/preview.ts'
 import { previewTree } from '../../domain/deployments/preview-tree.ts'
 import { redact } from '../../domain/deployments/redact.ts'
 import { showDeployment } from '../../domain/deployments/show.ts'
 import { refuseDeployment } from '../../errors.ts'
-import type { Deployment, DeploymentRequest } from './model.ts'
+import {
+  type Deployment,
+  type DeploymentRequest,
+  outputsSealContext,
+  type Progress,
+} from './model.ts'
 import { deploymentBody } from './versions/2025-03-01.ts'
 
 interface Change {
@@ -64,7 +71,8 @@ export function deploymentActions(
         const at = { run: deps.ids.uuid(), startedAt: now }
         const expanded = await expandAt(deps, request, occasionOf(context, at.run))
         const by = { deployer: principal, correlationId }
-        const model = modelOf(deps, id, { request, expanded, ...by, ...at })
+        const onError = await fallbackAt(context, id, request, false)
+        const model = modelOf(deps, id, { onError, request, expanded, ...by, ...at })
         const validatedResources: { readonly id: string }[] = []
         const validation = request.validationLevel
         await previewTree(deps, context, { id, expanded, validation }, ({ node }) => {
@@ -99,6 +107,7 @@ export function deploymentActions(
         const short = resultFormat(body) === 'ResourceIdOnly'
         const request = await requestAt(deps, { id: context.id, context }, body)
         requireLocation(deps, context.id, request)
+        await fallbackAt(context, context.id, request, false)
         const changes = await whatIf(deps, context, request)
         const shown = short
           ? changes.map(({ resourceId, changeType }) => ({
@@ -112,6 +121,32 @@ export function deploymentActions(
           status: 200,
           body: { status: 'Succeeded', properties: { correlationId, changes: shown } },
         }
+      },
+    },
+    listOutputsWithSecureValues: {
+      method: 'POST',
+      description: 'The values of all outputs, those too that are not shown',
+      answer: Type.Object({}, { additionalProperties: true }),
+      revealsSecret: true,
+      countsAsRead: true,
+      async run({ resource, id }) {
+        if (resource === undefined) throw refuse.ResourceNotFound({ id: id.text })
+        const { run } = resource.model
+        // Written by the reconciler of this type alone.
+        const progress = resource.observed as Progress | undefined
+        const isDone = resource.state === 'Succeeded' && progress?.run === run
+        const { outputs = {}, sealedOutputs } = isDone ? progress : {}
+        const opened =
+          sealedOutputs === undefined
+            ? '{}'
+            : deps.seal.open(sealedOutputs, outputsSealContext(id.key, run))
+        if (opened === undefined) throw new Error(`the outputs of ${id.text} cannot be opened`)
+        const shown = Object.entries(outputs).flatMap(([name, one]) =>
+          'value' in one ? [[name, one.value] as const] : [],
+        )
+        // Sealed by the reconciler alone.
+        const hidden = JSON.parse(opened) as object
+        return { status: 200, body: { ...Object.fromEntries(shown), ...hidden } }
       },
     },
     exportTemplate: {

@@ -21,6 +21,16 @@ export interface DeploymentRequest {
   readonly location?: string
   readonly tags?: Readonly<Record<string, string>>
   readonly validationLevel?: ValidationLevel
+  /** What is carried out instead when it fails. */
+  readonly onError?: { readonly type: Fallback['type']; readonly deploymentName?: string }
+}
+
+/** An earlier deployment of the same scope. */
+export interface Fallback {
+  readonly type: 'LastSuccessful' | 'SpecificDeployment'
+  readonly deploymentName: string
+  /** The run that succeeded. Where it was deployed anew since, it is not what was meant. */
+  readonly run: string
 }
 
 export interface Deployment {
@@ -39,6 +49,7 @@ export interface Deployment {
   readonly location?: string
   readonly tags?: Readonly<Record<string, string>>
   readonly validationLevel?: ValidationLevel
+  readonly onError?: Fallback
   /** The types of its resources, by namespace. Records of older versions have none. */
   readonly providers?: readonly { readonly namespace: string; readonly types: readonly string[] }[]
   /** Who deploys, as vouched for at the time; what they may do is asked anew at every step. */
@@ -83,8 +94,17 @@ export interface Progress {
   /** A deployment that this one is nested in was canceled. */
   readonly isParentCanceled?: true
   readonly outputs?: Readonly<Record<string, { readonly type: string; readonly value?: unknown }>>
+  /** Values of outputs that are not shown, sealed as a whole. */
+  readonly sealedOutputs?: string
+  /** Of the deployment that is carried out since this one failed. */
+  readonly onError?: { readonly state: string; readonly error?: StepError }
   readonly endedAt?: number
   readonly error?: StepError
+}
+
+/** What the seal of a run's outputs is bound to. */
+export function outputsSealContext(idKey: string, run: string): string {
+  return `deployment outputs ${idKey} ${run}`
 }
 
 /** What the seal of a run's arguments is bound to. */

@@ -38,6 +38,7 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
     listTracked: deps.listTracked,
     reader: deps.reader,
     clock: deps.clock,
+    sealOutputs: (text, idKey, run) => deps.sealOutputs(text, idKey, run),
     awaiting(resourceKey, deploymentKey) {
       if (awaited.size < awaitedMax) awaited.set(resourceKey, deploymentKey)
     },

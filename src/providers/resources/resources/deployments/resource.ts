@@ -16,16 +16,18 @@ import {
   modelOf,
   requestAt,
   requireLocation,
+  storedRequest,
 } from '../../domain/deployments/engine.ts'
-import type { Expanded } from '../../domain/deployments/expand.ts'
+import { deploysTo, type Expanded } from '../../domain/deployments/expand.ts'
 import { nestResourcesMax } from '../../domain/deployments/nested-share.ts'
 import { DeploymentTrees, nestedRunIn, nestingLimits } from '../../domain/deployments/nesting.ts'
+import { deploymentName, fallbackAt, repeatedIn } from '../../domain/deployments/on-error.ts'
 import { previewTree } from '../../domain/deployments/preview-tree.ts'
 import { scanPage } from '../../domain/scan-page.ts'
 import { refuseDeployment } from '../../errors.ts'
 import { deploymentOperations } from '../deployment-operations/resource.ts'
 import { deploymentActions } from './actions.ts'
-import type { Deployment } from './model.ts'
+import { type Deployment, type DeploymentRequest, outputsSealContext } from './model.ts'
 import { carryOut } from './reconcile.ts'
 import { deploymentVersions, type PreparedBody } from './versions/2025-03-01.ts'
 
@@ -49,10 +51,7 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
         // Published command lines send a template as it stands in its file.
         bodySyntax: 'relaxed',
       },
-      name: {
-        pattern: /^[-\w._()]{1,64}$/,
-        rule: '1 to 64 letters, digits, or any of "-._()"',
-      },
+      name: deploymentName,
       versions: deploymentVersions,
       verbs: ['get', 'list', 'put', 'delete'],
       async prepare(context, body: unknown): Promise<PreparedBody> {
@@ -61,9 +60,15 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
         if (nested !== undefined) trees.admit(nested)
         // A nested deployment is sent by one that was accepted.
         const isAccepted = nested !== undefined
-        const request = await requestAt(deps, { id, context, isAccepted }, body)
+        const again = repeatedIn(body)
+        const request =
+          again === undefined
+            ? await requestAt(deps, { id, context, isAccepted }, body)
+            : againWith(deps, id, again.model)
         if (nested === undefined) requireLocation(deps, id, request)
-        const at = { run: nested?.run ?? deps.ids.uuid(), startedAt: now }
+        const onError = await fallbackAt(context, id, request, nested !== undefined)
+        const run = nested?.run ?? again?.run ?? deps.ids.uuid()
+        const at = { run, startedAt: now }
         const occasion = { id, deployer: principal, ...at, isAccepted, isNested: isAccepted }
         const expanded = await expandAt(deps, request, occasion)
         const share = nested?.nesting.share ?? nestResourcesMax
@@ -78,7 +83,13 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
         })
         fresh.keep(at.run, expanded)
         const by = { deployer: principal, correlationId }
-        const deployment = modelOf(deps, id, { request, expanded, ...by, ...at })
+        const deployment = modelOf(deps, id, {
+          onError,
+          request,
+          expanded,
+          ...by,
+          ...at,
+        })
         return {
           deployment:
             nested === undefined ? deployment : { ...deployment, nesting: nested.nesting },
@@ -103,6 +114,7 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
         reader: services.reader,
         onSettled: (callback, signal) => services.onSettled(callback, signal),
         clock,
+        sealOutputs: (text, idKey, run) => deps.seal.seal(text, outputsSealContext(idKey, run)),
         expand: async (id, model) => fresh.take(model.run) ?? expandStored(deps, id, model),
       }),
       actions: deploymentActions(deps),
@@ -120,6 +132,22 @@ function recordsOf(id: ResourceId, words?: VendorWords): string {
   if (words === undefined) return id.key.slice(0, id.key.lastIndexOf('/'))
   const scope = id.key === '/' ? '' : id.key
   return `${scope}/providers/${qualify(words, type).toLowerCase()}`
+}
+
+/** As it was carried out the first time; as published, what it does not name goes where that can be. */
+function againWith(
+  deps: DeploymentDependencies,
+  id: ResourceId,
+  model: Deployment,
+): DeploymentRequest {
+  const isGroup = deploysTo(id, deps.words) === 'group'
+  const { tags, validationLevel } = model
+  return {
+    ...storedRequest(deps, id, model),
+    mode: isGroup ? 'Complete' : 'Incremental',
+    ...(tags === undefined ? {} : { tags }),
+    ...(validationLevel === undefined ? {} : { validationLevel }),
+  }
 }
 
 function requireSameLocation(name: string, existing?: string, location?: string): void {

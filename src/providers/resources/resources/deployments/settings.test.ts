@@ -1,7 +1,9 @@
 /** What a deployment's body may say beside its template: kept and shown, or refused by name; never dropped. */
 
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { memoryStore, owner } from '#plane/testing/start.ts'
 import { group, startDeployments, subscription, templateFor } from '../../testing/start.ts'
 
 const vault = { type: 'Vendor.Secrets/vaults', apiVersion: '2026-01-01', location: 'local' }
@@ -51,7 +53,7 @@ test('with validationLevel Template only the template is looked at beforehand', 
 test('what is not served is refused by name, by PUT, validate and whatIf', async () => {
   await using started = await startDeployments()
   const settings = {
-    onErrorDeployment: { type: 'LastSuccessful' },
+    onErrorDeployment: { type: 'Sometimes' },
     debugSetting: { detailLevel: 'requestContent' },
     extensionConfigs: { any: {} },
     validationLevel: 'Half',
@@ -137,4 +139,184 @@ test('the tags of a scope are deployed, and change nothing the second time', asy
   const after = json(await started.call('POST', `${at('d')}/whatIf`, again)).properties.changes
   const ofGroup = after.find((one: { resourceId: string }) => /tags\/default$/.test(one.resourceId))
   assert.equal(ofGroup.changeType, 'NoChange')
+})
+
+const failing = { ...vault, type: 'Vendor.Secrets/vaults', name: '-' }
+const later = { validationLevel: 'Template' }
+
+test('a deployment that fails falls back to the last that succeeded, or to the one that is named', async () => {
+  await using started = await startDeployments()
+  const none = body([], { onErrorDeployment: { type: 'LastSuccessful' } })
+  await assert.rejects(started.call('PUT', at('none'), none), { code: 'OnErrorDeploymentNotFound' })
+  for (const action of ['validate', 'whatIf']) {
+    await assert.rejects(started.call('POST', `${at('none')}/${action}`, none), {
+      code: 'OnErrorDeploymentNotFound',
+    })
+  }
+  const tags = { team: 'blue' }
+  await started.call('PUT', at('one'), body([{ ...vault, name: 'one' }], {}, { tags }))
+  await started.settle()
+  await started.call('PUT', at('two'), body([{ ...vault, name: 'two' }]))
+  await started.settle()
+  for (const [name, onErrorDeployment, expected] of [
+    ['bad', { type: 'LastSuccessful' }, 'two'],
+    ['worse', { type: 'SpecificDeployment', deploymentName: 'one' }, 'one'],
+  ] as const) {
+    await started.call('PUT', at(name), body([failing], { ...later, onErrorDeployment }))
+    await started.settle()
+    const { properties } = json(await started.call('GET', at(name)))
+    assert.equal(properties.provisioningState, 'Failed')
+    assert.deepEqual(properties.onErrorDeployment, {
+      type: onErrorDeployment.type,
+      deploymentName: expected,
+      provisioningState: 'Succeeded',
+    })
+    const vaults = json(
+      await started.call('GET', `${group}/providers/Vendor.Secrets/vaults`, undefined, {
+        version: '2026-01-01',
+      }),
+    )
+    const names = vaults.value.map((one: { name: string }) => one.name)
+    assert.deepEqual(names, [expected], 'what the earlier one does not name goes')
+  }
+  const inner = {
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2022-09-01',
+    name: 'inner',
+    properties: { template: templateFor([]), onErrorDeployment: { type: 'LastSuccessful' } },
+  }
+  assert.deepEqual(json(await started.call('GET', at('one'))).tags, tags)
+  await assert.rejects(started.call('PUT', at('nest'), body([inner])), {
+    code: 'InvalidTemplateDeployment',
+    message: /onErrorDeployment/,
+  })
+  await started.call('PUT', at('nest'), body([inner], later))
+  await started.settle()
+  const { error } = json(await started.call('GET', at('nest'))).properties
+  assert.equal(error.details[0].code, 'DeploymentSettingNotServed')
+})
+
+const onErrorOf = (deploymentName: string): object => ({
+  onErrorDeployment: { type: 'SpecificDeployment', deploymentName },
+})
+
+test('what is nested is never fallen back to: its outermost deployment is', async () => {
+  await using started = await startDeployments()
+  const inner = {
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2022-09-01',
+    name: 'inner',
+    properties: { mode: 'Incremental', template: templateFor([{ ...vault, name: 'inside' }]) },
+  }
+  await started.call('PUT', at('main'), body([{ ...vault, name: 'outside' }, inner]))
+  await started.settle()
+  const last = { onErrorDeployment: { type: 'LastSuccessful' } }
+  await started.call('PUT', at('bad'), body([failing], { ...later, ...last }))
+  await started.settle()
+  const { properties } = json(await started.call('GET', at('bad')))
+  assert.equal(properties.onErrorDeployment.deploymentName, 'main')
+  const vaults = { version: '2026-01-01' }
+  const path = `${group}/providers/Vendor.Secrets/vaults`
+  const left = json(await started.call('GET', path, undefined, vaults)).value
+  assert.deepEqual(left.map((one: { name: string }) => one.name).sort(), ['inside', 'outside'])
+  await assert.rejects(started.call('PUT', at('bad'), body([], onErrorOf('inner'))), {
+    code: 'OnErrorDeploymentNotFound',
+  })
+  await assert.rejects(started.call('PUT', at('bad'), body([], onErrorOf('main/operations/x'))), {
+    code: 'DeploymentSettingNotServed',
+  })
+})
+
+test('who may not carry out a deployment does not fall back to it, nor learn whether it is there', async () => {
+  await using started = await startDeployments()
+  for (const name of ['one', 'own']) await started.call('PUT', at(name), body([]))
+  await started.settle()
+  const as = { ...owner, id: randomUUID() }
+  const role = 'b24988ac-6180-42a0-ab88-20f7382dd24c'
+  const roleDefinitionId = `/providers/Vendor.Authorization/roleDefinitions/${role}`
+  const properties = { principalId: as.id, principalType: 'User', roleDefinitionId }
+  const assignment = `${at('own')}/providers/Vendor.Authorization/roleAssignments/${randomUUID()}`
+  await started.call('PUT', assignment, { properties }, { version: '2022-04-01' })
+  await started.call('PUT', at('own'), body([]), { as })
+  await started.settle()
+  const last = { onErrorDeployment: { type: 'LastSuccessful' } }
+  for (const setting of [onErrorOf('one'), onErrorOf('none'), last]) {
+    for (const [method, path] of [
+      ['PUT', at('own')],
+      ['POST', `${at('own')}/validate`],
+      ['POST', `${at('own')}/whatIf`],
+    ] as const) {
+      const answer = started.call(method, path, body([], setting), { as })
+      await assert.rejects(answer, { code: 'LinkedAuthorizationFailed' })
+    }
+  }
+})
+
+test('a deployment that was deployed anew since is not fallen back to, and nothing is deleted', async () => {
+  await using store = await memoryStore()
+  {
+    await using started = await startDeployments({ store })
+    await started.call('PUT', at('one'), body([{ ...vault, name: 'one' }]))
+    await started.settle()
+  }
+  {
+    await using asleep = await startDeployments({ store, asleep: true })
+    await asleep.call('PUT', at('bad'), body([failing], { ...later, ...onErrorOf('one') }))
+    await asleep.call('PUT', at('one'), body([{ ...vault, name: 'other' }]))
+  }
+  await using started = await startDeployments({ store })
+  await started.settle()
+  const { properties } = json(await started.call('GET', at('bad')))
+  assert.equal(properties.onErrorDeployment.provisioningState, 'Failed')
+  const { code, target } = properties.error.details.at(-1)
+  assert.deepEqual({ code, target }, { code: 'DeploymentReplaced', target: 'onErrorDeployment' })
+  for (const name of ['one', 'other']) {
+    const path = `${group}/providers/Vendor.Secrets/vaults/${name}`
+    await started.call('GET', path, undefined, { version: '2026-01-01' })
+  }
+})
+
+test('outputs that are not shown are listed for who may, and read by the outer template', async () => {
+  await using started = await startDeployments()
+  const inner = templateFor([], {
+    outputs: {
+      secret: { type: 'securestring', value: 'hush' },
+      plain: { type: 'string', value: 'open' },
+    },
+  })
+  const nested = {
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2025-04-01',
+    name: 'inner',
+    properties: {
+      mode: 'Incremental',
+      expressionEvaluationOptions: { scope: 'inner' },
+      template: inner,
+    },
+  }
+  const secret = "[listOutputsWithSecureValues('inner', '2025-04-01').secret]"
+  const outputs = { secret: { type: 'securestring', value: secret } }
+  const template = templateFor([nested], { outputs })
+  await started.call('PUT', at('d'), { properties: { mode: 'Incremental', template } })
+  await started.settle()
+  const read = json(await started.call('GET', at('d'))).properties
+  assert.equal(read.provisioningState, 'Succeeded', JSON.stringify(read.error))
+  assert.ok(!JSON.stringify(read).includes('hush'))
+  const listed = await started.call('POST', `${at('d')}/listOutputsWithSecureValues`)
+  assert.deepEqual(json(listed), { secret: 'hush' })
+  const row = await started.plane.reader.get(at('d'))
+  assert.ok(!JSON.stringify(row?.observed).includes('hush'))
+  const as = { ...owner, id: randomUUID() }
+  const reader = 'acdd72a7-3385-48ef-bd42-f606fba81ae7'
+  const roleDefinitionId = `/providers/Vendor.Authorization/roleDefinitions/${reader}`
+  const properties = { principalId: as.id, principalType: 'User', roleDefinitionId }
+  const assignment = `${group}/providers/Vendor.Authorization/roleAssignments/${randomUUID()}`
+  await started.call('PUT', assignment, { properties }, { version: '2022-04-01' })
+  await started.call('GET', at('d'), undefined, { as })
+  await assert.rejects(
+    started.call('POST', `${at('d')}/listOutputsWithSecureValues`, undefined, { as }),
+    { code: 'AuthorizationFailed' },
+  )
+  const ofInner = await started.call('POST', `${at('inner')}/listOutputsWithSecureValues`)
+  assert.deepEqual(json(ofInner), { plain: 'open', secret: 'hush' })
 })

@@ -1,0 +1,115 @@
+/**
+ * What a deployment falls back to when it fails (`onErrorDeployment`): an earlier one of the same scope that succeeded, carried
+ * out again with its own template and arguments. As published, it is run in complete mode where there is one.
+ */
+
+import { isJsonObject } from '#kernel/patch.ts'
+import { nameOf, parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
+import type { Context, Reader, Resource } from '#plane/declare/resource.ts'
+import { refuseDeployment } from '../../errors.ts'
+import type { Deployment, DeploymentRequest, Fallback } from '../../resources/deployments/model.ts'
+import { requireRight } from './require-right.ts'
+
+const type = 'Resources/deployments'
+export const deploymentName = {
+  pattern: /^[-\w._()]{1,64}$/,
+  rule: '1 to 64 letters, digits, or any of "-._()"',
+}
+
+/** Undefined where nothing is asked for. Throws where what is asked for cannot be done. */
+export function fallbackIn(
+  properties: Readonly<Record<string, unknown>>,
+): DeploymentRequest['onError'] {
+  const { onErrorDeployment: given } = properties
+  if (given === undefined || given === null) return undefined
+  const { type: kind, deploymentName: name } = isJsonObject(given) ? given : { type: '' }
+  const word = String(kind ?? 'LastSuccessful').toLowerCase()
+  if (word === 'lastsuccessful') return { type: 'LastSuccessful' }
+  const isName = typeof name === 'string' && deploymentName.pattern.test(name)
+  if (word === 'specificdeployment' && isName) {
+    return { type: 'SpecificDeployment', deploymentName: name }
+  }
+  throw notServed("expected 'LastSuccessful', or 'SpecificDeployment' with a deploymentName")
+}
+
+function notServed(reason: string): Error {
+  return refuseDeployment.DeploymentSettingNotServed({ name: 'onErrorDeployment', reason })
+}
+
+/**
+ * The deployment that is meant, found when the request is made: a later one does not count. Throws where there is none, and
+ * where the caller may not read it or carry it out.
+ */
+export async function fallbackAt(
+  context: Pick<Context, 'reader' | 'may' | 'words' | 'principal'>,
+  id: ResourceId,
+  { onError }: Pick<DeploymentRequest, 'onError'>,
+  isNested: boolean,
+): Promise<Fallback | undefined> {
+  if (onError === undefined) return undefined
+  if (isNested) throw notServed('only the outermost deployment falls back')
+  const { type: kind, deploymentName: name } = onError
+  // Asked first, so that nobody learns by the refusal what is there.
+  if (name !== undefined) await requireRights(context, siblingOf(id, name))
+  const found =
+    name === undefined
+      ? await lastSuccessful(context.reader, id)
+      : // Rows at ids of this type were made by its `toModel`.
+        ((await context.reader.get(siblingOf(id, name))) as Resource<Deployment> | undefined)
+  if (found === undefined || !isMeant(found, id)) {
+    throw refuseDeployment.OnErrorDeploymentNotFound({ name: name ?? 'LastSuccessful' })
+  }
+  if (name === undefined) await requireRights(context, found.id.text)
+  return { type: kind, deploymentName: nameOf(found.id), run: found.model.run }
+}
+
+async function requireRights(
+  context: Pick<Context, 'may' | 'words' | 'principal'>,
+  path: string,
+): Promise<void> {
+  const id = parseResourceId(path)
+  if (id === undefined) throw new Error(`${path} is no id`)
+  await requireRight(context, `${type}/read`, id)
+  await requireRight(context, `${type}/write`, id)
+}
+
+/** A nested one is a part of another: by itself, in complete mode, it would delete the rest of what that one made. */
+function isMeant({ id, state, model }: Resource<Deployment>, own: ResourceId): boolean {
+  return state === 'Succeeded' && model.nesting === undefined && id.key !== own.key
+}
+
+/** A deployment of the same scope. */
+export function siblingOf(id: ResourceId, name: string): string {
+  return `${id.text.slice(0, id.text.lastIndexOf('/'))}/${name}`
+}
+
+/** Of one scope only so many are kept. */
+async function lastSuccessful(
+  reader: Reader,
+  id: ResourceId,
+): Promise<Resource<Deployment> | undefined> {
+  const under = id.key.slice(0, id.key.lastIndexOf('/'))
+  let last: Resource<Deployment> | undefined
+  // Rows of this type were made by its `toModel`.
+  for await (const row of reader.each({ type, under }) as AsyncIterable<Resource<Deployment>>) {
+    if (isMeant(row, id) && row.model.startedAt >= (last?.model.startedAt ?? 0)) last = row
+  }
+  return last
+}
+
+interface Repeated {
+  readonly run: string
+  readonly model: Deployment
+}
+
+const repeated = new WeakMap<object, Repeated>()
+
+/** Says that the PUT of this very body carries out an earlier deployment once more. */
+export function assignRepeated(body: object, one: Repeated): void {
+  repeated.set(body, one)
+}
+
+/** Undefined for a body that came from a client. */
+export function repeatedIn(body: unknown): Repeated | undefined {
+  return typeof body === 'object' && body !== null ? repeated.get(body) : undefined
+}

@@ -1,0 +1,28 @@
+/** Versions of template specs. A deployment that names one by its id carries out its template. */
+
+import type { ResourceType } from '#plane/declare/provider.ts'
+import { defineStored } from '#plane/declare/stored.ts'
+import { templateSpecVersions } from '../../published-versions.ts'
+import type { TemplateSpecVersion } from './model.ts'
+import { v2022_02_01 } from './versions/2022-02-01.ts'
+
+export function versionsOfTemplateSpecs(): ResourceType {
+  const body = (description: string) => ({
+    location: 'here',
+    properties: { description, mainTemplate: { contentVersion: '1.0.0.0', resources: [] } },
+  })
+  return defineStored<TemplateSpecVersion>({
+    type: 'Resources/templateSpecs/versions',
+    description: 'The versions of a template spec, each a template.',
+    scope: 'resource-group',
+    tracked: { location: 'required' },
+    name: { pattern: /^[-\w._()]{1,90}$/, rule: '1 to 90 letters, digits, or any of "-._()"' },
+    versions: [v2022_02_01],
+    compatibleVersions: templateSpecVersions,
+    sample: {
+      name: (seed) => `1.${seed}`,
+      body: () => body('one'),
+      changed: () => body('another'),
+    },
+  })
+}
