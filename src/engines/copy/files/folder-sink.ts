@@ -214,6 +214,8 @@ export class FolderSink implements ObjectSink {
   }
 
   async discard(): Promise<void> {
+    // A copy that was refused before it began has made nothing.
+    if (!existsSync(this.#stages.at([stageFolder]))) return
     const left = existsSync(this.#stage()) ? readdirSync(this.#stage()) : []
     // Who opened the folder just before it was exchanged reads on in the old one.
     if (left.some((one) => one === 'old' || one.startsWith(nextPrefix))) {

@@ -16,13 +16,14 @@ export function writeOpenApi(
   name: string,
   operations: readonly ImportedOperation[],
 ): Json {
-  const paths: Record<string, Record<string, Json>> = {}
+  // Paths and methods are the caller's texts: names of a map, since one of them may be `__proto__`.
+  const paths = new Map<string, Map<string, Json>>()
   for (const { name: operationId, model } of operations) {
     // A query that stands in the template is told as parameters alone.
     const [path = '/'] = model.urlTemplate.replaceAll('{*', '{').split('?')
-    const at = paths[path] ?? {}
-    at[model.method.toLowerCase()] = operationOf(operationId, model)
-    paths[path] = at
+    const at = paths.get(path) ?? new Map<string, Json>()
+    at.set(model.method.toLowerCase(), operationOf(operationId, model))
+    paths.set(path, at)
   }
   return {
     openapi: '3.0.1',
@@ -34,7 +35,7 @@ export function writeOpenApi(
       ...(api.license === undefined ? {} : { license: api.license }),
     },
     ...(api.serviceUrl === undefined ? {} : { servers: [{ url: api.serviceUrl }] }),
-    paths,
+    paths: Object.fromEntries([...paths].map(([path, at]) => [path, Object.fromEntries(at)])),
   }
 }
 

@@ -5,6 +5,8 @@
  */
 
 import { parseDocument } from 'yaml'
+import { jsonExcess, jsonSizeLimitsOf } from '#kernel/json-size.ts'
+import { defaultLimits } from '#kernel/limits.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import type {
   Operation,
@@ -13,6 +15,8 @@ import type {
   Parameter,
   Representation,
 } from '../../resources/operations/model.ts'
+
+import { charactersMax, DocumentSource } from './document-source.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -44,6 +48,7 @@ export function readOpenApi(text: string): ImportedApi | string {
   if (typeof version !== 'string' || !version.startsWith('3.')) {
     return 'expected an OpenAPI document of version 3, whose member `openapi` says so'
   }
+  const source = new DocumentSource(document)
   const info = objectIn(document, 'info')
   const [server] = listIn(document, 'servers')
   const url = textIn(server, 'url')
@@ -52,11 +57,14 @@ export function readOpenApi(text: string): ImportedApi | string {
   const seen = new Set<string>()
   for (const [path, item] of Object.entries(objectIn(document, 'paths'))) {
     if (!path.startsWith('/') || path.length > 1000) return `the path '${shown(path)}' is none`
-    const shared = resolved(document, item)
+    const shared = source.resolved(item)
     for (const method of methods) {
       if (!isJsonObject(shared[method])) continue
-      const model = operationOf(document, { path, method, shared, own: shared[method] })
+      const model = operationOf(source, { path, method, shared, own: shared[method] })
       if (typeof model === 'string') return model
+      if (source.isSpent) {
+        return `with what it refers to, its operations have more than ${charactersMax} characters`
+      }
       const key = `${model.method} ${model.urlTemplate}`
       if (seen.has(key)) return `the operation '${shown(key)}' is there twice`
       seen.add(key)
@@ -80,9 +88,19 @@ function parsed(text: string): Json | string {
   if (!isJson && text.length > yamlLengthMax) {
     return `a document in YAML has at most ${yamlLengthMax} characters; send it as JSON`
   }
-  // JSON is YAML, too; the reader tells problems instead of throwing them.
-  const value: unknown = isJson ? jsonIn(text) : yamlIn(text)
-  return isJsonObject(value) ? value : 'it can be read neither as JSON nor as YAML'
+  // What an engine makes of a text is counted before it is made.
+  const json = isJson ? text : jsonOfYaml(text)
+  const limits = jsonSizeLimitsOf(defaultLimits)
+  const excess = json === undefined ? undefined : jsonExcess(Buffer.from(json), limits)
+  if (excess !== undefined) {
+    return `it is deeper than ${limits.depthMax} levels, or has more than ${limits.membersMax} members`
+  }
+  const value = json === undefined ? undefined : jsonIn(json)
+  if (!isJsonObject(value)) return 'it can be read neither as JSON nor as YAML'
+  // Neither store could keep them, or the language would take them for something else.
+  return isUnfit(value)
+    ? 'names may not be `__proto__`, and texts hold neither NUL nor a lone surrogate'
+    : value
 }
 
 function jsonIn(text: string): unknown {
@@ -93,15 +111,27 @@ function jsonIn(text: string): unknown {
   }
 }
 
-function yamlIn(text: string): unknown {
-  const document = parseDocument(text, { logLevel: 'silent' })
-  if (document.errors.length > 0) return undefined
+function jsonOfYaml(text: string): string | undefined {
   try {
-    return document.toJS({ maxAliasCount: 100 })
+    const document = parseDocument(text, { logLevel: 'silent' })
+    return document.errors.length > 0
+      ? undefined
+      : JSON.stringify(document.toJS({ maxAliasCount: 100 }))
   } catch {
-    // More aliases than anybody writes.
+    // More aliases, or more levels, than anybody writes.
     return undefined
   }
+}
+
+const unfit = (text: string): boolean =>
+  text === '__proto__' || text.includes('\0') || !text.isWellFormed()
+
+/** Its depth is bounded by now. */
+function isUnfit(value: unknown): boolean {
+  if (typeof value === 'string') return value !== '__proto__' && unfit(value)
+  if (Array.isArray(value)) return value.some(isUnfit)
+  if (!isJsonObject(value)) return false
+  return Object.entries(value).some(([name, one]) => unfit(name) || isUnfit(one))
 }
 
 interface Found {
@@ -111,8 +141,11 @@ interface Found {
   readonly own: Json
 }
 
-function operationOf(document: Json, { path, method, shared, own }: Found): Operation | string {
-  const byPlace = parametersOf(document, [
+function operationOf(
+  source: DocumentSource,
+  { path, method, shared, own }: Found,
+): Operation | string {
+  const byPlace = parametersOf(source, [
     ...listIn(shared, 'parameters'),
     ...listIn(own, 'parameters'),
   ])
@@ -124,8 +157,8 @@ function operationOf(document: Json, { path, method, shared, own }: Found): Oper
     return `the path '${shown(path)}' has a placeholder twice, or one without a name`
   }
   const inPath = new Map((byPlace.get('path') ?? []).map((one) => [one.name, one]))
-  const request = requestOf(document, own, byPlace)
-  const responses = responsesOf(document, own)
+  const request = requestOf(source, own, byPlace)
+  const responses = responsesOf(source, own)
   const description = textIn(own, 'description') ?? textIn(shared, 'description')
   return {
     displayName: (
@@ -145,15 +178,15 @@ function operationOf(document: Json, { path, method, shared, own }: Found): Oper
 }
 
 function requestOf(
-  document: Json,
+  source: DocumentSource,
   own: Json,
   byPlace: ReadonlyMap<string, readonly Parameter[]>,
 ): OperationRequest | undefined {
-  const body = resolved(document, own['requestBody'])
+  const body = source.resolved(own['requestBody'])
   const description = textIn(body, 'description')
   const headers = byPlace.get('header')
   const queryParameters = byPlace.get('query')
-  const representations = representationsOf(document, body)
+  const representations = representationsOf(source, body)
   const request: OperationRequest = {
     ...(description === undefined ? {} : { description: description.slice(0, 1000) }),
     ...(headers === undefined ? {} : { headers }),
@@ -163,16 +196,16 @@ function requestOf(
   return Object.keys(request).length === 0 ? undefined : request
 }
 
-function responsesOf(document: Json, own: Json): readonly OperationResponse[] {
-  return Object.entries(objectIn(own, 'responses')).flatMap(([status, given]) => {
+function responsesOf(source: DocumentSource, own: Json): readonly OperationResponse[] {
+  return source.entries(objectIn(own, 'responses')).flatMap(([status, given]) => {
     // `default` and `4XX` are no status code.
     if (!/^[1-5]\d\d$/.test(status)) return []
-    const response = resolved(document, given)
+    const response = source.resolved(given)
     const description = textIn(response, 'description')
-    const headers = Object.entries(objectIn(response, 'headers')).map(([name, header]) =>
-      parameterOf(document, { ...resolved(document, header), name }),
-    )
-    const representations = representationsOf(document, response)
+    const headers = source
+      .entries(objectIn(response, 'headers'))
+      .map(([name, header]) => parameterOf(source, { ...source.resolved(header), name }))
+    const representations = representationsOf(source, response)
     return [
       {
         statusCode: Number(status),
@@ -184,92 +217,88 @@ function responsesOf(document: Json, own: Json): readonly OperationResponse[] {
   })
 }
 
-function representationsOf(document: Json, holder: Json): readonly Representation[] {
-  return Object.entries(objectIn(holder, 'content')).map(([contentType, given]) => {
+function representationsOf(source: DocumentSource, holder: Json): readonly Representation[] {
+  return source.entries(objectIn(holder, 'content')).map(([contentType, given]) => {
     const media = isJsonObject(given) ? given : {}
-    const examples = examplesOf(document, media)
+    const examples = examplesOf(source, media)
     const sample = Object.values(examples)[0]?.value
     const isForm = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(
       contentType,
     )
     return {
       contentType: contentType.slice(0, 300),
-      ...(sample === undefined ? {} : { sample: asText(sample) }),
-      ...(isForm ? { formParameters: formParameters(document, media) } : {}),
+      ...(sample === undefined ? {} : { sample: source.text(sample) }),
+      ...(isForm ? { formParameters: formParameters(source, media) } : {}),
       ...(Object.keys(examples).length === 0 ? {} : { examples }),
     }
   })
 }
 
-function examplesOf(document: Json, media: Json): Readonly<Record<string, { value: unknown }>> {
-  if (media['example'] !== undefined) return { default: { value: media['example'] } }
-  const found = Object.entries(objectIn(media, 'examples')).flatMap(([name, given]) => {
-    const { value } = resolved(document, given)
-    return value === undefined ? [] : [[name, { value }] as const]
+function examplesOf(
+  source: DocumentSource,
+  media: Json,
+): Readonly<Record<string, { value: unknown }>> {
+  const own = media['example']
+  if (own !== undefined) {
+    source.spend(own)
+    return { default: { value: own } }
+  }
+  const found = source.entries(objectIn(media, 'examples')).flatMap(([name, given]) => {
+    const { value } = source.resolved(given)
+    if (value === undefined) return []
+    source.spend(value)
+    return [[name, { value }] as const]
   })
   return Object.fromEntries(found)
 }
 
-function formParameters(document: Json, media: Json): readonly Parameter[] {
-  const schema = resolved(document, media['schema'])
+function formParameters(source: DocumentSource, media: Json): readonly Parameter[] {
+  const schema = source.resolved(media['schema'])
   const required = new Set(listIn(schema, 'required'))
-  return Object.entries(objectIn(schema, 'properties')).map(([name, of]) =>
-    parameterOf(document, { name, schema: of, required: required.has(name) }),
-  )
+  return source
+    .entries(objectIn(schema, 'properties'))
+    .map(([name, of]) => parameterOf(source, { name, schema: of, required: required.has(name) }))
 }
 
 /** By where they are; one that an operation declares again replaces that of its path. */
 function parametersOf(
-  document: Json,
+  source: DocumentSource,
   given: readonly unknown[],
 ): ReadonlyMap<string, readonly Parameter[]> {
   const found = new Map<string, { place: string; parameter: Parameter }>()
   for (const one of given) {
-    const declared = resolved(document, one)
+    if (source.isSpent) break
+    const declared = source.resolved(one)
     const place = textIn(declared, 'in')
     const name = textIn(declared, 'name')
     if (place === undefined || name === undefined) continue
-    found.set(`${place} ${name}`, { place, parameter: parameterOf(document, declared) })
+    found.set(`${place} ${name}`, { place, parameter: parameterOf(source, declared) })
   }
   const byPlace = new Map<string, Parameter[]>()
   for (const { place, parameter } of found.values()) {
-    byPlace.set(place, [...(byPlace.get(place) ?? []), parameter])
+    const there = byPlace.get(place)
+    if (there === undefined) byPlace.set(place, [parameter])
+    else there.push(parameter)
   }
   return byPlace
 }
 
-function parameterOf(document: Json, declared: Json): Parameter {
-  const schema = resolved(document, declared['schema'])
+function parameterOf(source: DocumentSource, declared: Json): Parameter {
+  const schema = source.resolved(declared['schema'])
   const type = schema['type']
   const description = textIn(declared, 'description')
   const values = listIn(schema, 'enum')
+  source.spend(declared['name'])
+  source.spend(description)
   const standard = schema['default']
   return {
     name: String(declared['name']).slice(0, 256),
     type: typeof type === 'string' ? type : 'string',
     ...(declared['required'] === true || declared['in'] === 'path' ? { required: true } : {}),
     ...(description === undefined ? {} : { description: description.slice(0, 1000) }),
-    ...(standard === undefined ? {} : { defaultValue: asText(standard) }),
-    ...(values.length === 0 ? {} : { values: values.map(asText) }),
+    ...(standard === undefined ? {} : { defaultValue: source.text(standard) }),
+    ...(values.length === 0 ? {} : { values: values.map((one) => source.text(one)) }),
   }
-}
-
-/** What a reference within the document leads to, a few steps on; an empty object where that is nothing. */
-function resolved(document: Json, given: unknown): Json {
-  let value = given
-  for (let steps = 0; steps < 10; steps++) {
-    if (!isJsonObject(value)) return {}
-    const reference = value['$ref']
-    if (typeof reference !== 'string') return value
-    if (!reference.startsWith('#/')) return {}
-    let at: unknown = document
-    for (const word of reference.slice(2).split('/')) {
-      const key = word.replaceAll('~1', '/').replaceAll('~0', '~')
-      at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined
-    }
-    value = at
-  }
-  return {}
 }
 
 function nameOfOperation(own: Json, key: string): string {
@@ -300,10 +329,6 @@ function listIn(holder: Json, key: string): readonly unknown[] {
 function textIn(holder: unknown, key: string): string | undefined {
   const value = isJsonObject(holder) && Object.hasOwn(holder, key) ? holder[key] : undefined
   return typeof value === 'string' && value !== '' ? value : undefined
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function shown(text: string): string {

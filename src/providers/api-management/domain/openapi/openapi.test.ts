@@ -198,6 +198,68 @@ test('what is written is read as it was', () => {
   )
 })
 
+test('paths and methods of a caller are names, whatever they are called', () => {
+  const model = { displayName: 'a', method: 'limit', urlTemplate: '__proto__' }
+  const api = { path: 'a', apiRevision: '1', subscriptionRequired: true, type: 'http' } as const
+  const written = writeOpenApi(api, 'a', [
+    { name: 'a', model },
+    { name: 'b', model: { ...model, method: '__proto__', urlTemplate: 'constructor' } },
+  ])
+  assert.equal('limit' in {}, false)
+  const paths = written['paths'] as Readonly<Record<string, object>>
+  assert.deepEqual(Object.keys(paths), ['__proto__', 'constructor'])
+})
+
+test('what a document refers to again and again is counted each time', () => {
+  const holding = (example: unknown) => ({
+    openapi: '3.0.0',
+    components: { examples: { e: { value: example } } },
+    paths: Object.fromEntries(
+      Array.from({ length: 100 }, (_, at) => [
+        `/${at}`,
+        {
+          get: {
+            responses: {
+              200: {
+                content: { a: { examples: { e: { $ref: '#/components/examples/e' } } } },
+              },
+            },
+          },
+        },
+      ]),
+    ),
+  })
+  const read = (example: unknown) => readOpenApi(JSON.stringify(holding(example)))
+  assert.equal(typeof read('x'.repeat(10_000)), 'object')
+  assert.match(String(read('x'.repeat(50_000))), /more than 4000000 characters/)
+  assert.match(String(read(Array(40_000).fill(1))), /more than 4000000 characters/)
+})
+
+test('references that are long, lead nowhere or in a circle are nothing', () => {
+  const limit = { $ref: `#/${'x/'.repeat(200_000)}` }
+  const parameters = [limit, { $ref: '#/paths/~1/parameters/1' }, { $ref: '#/none/at/all' }]
+  const found = readOpenApi(
+    JSON.stringify({ openapi: '3.0.0', paths: { '/': { parameters, get: {} } } }),
+  )
+  assert.ok(typeof found !== 'string')
+  assert.equal(found.operations[0]?.model.request, undefined)
+})
+
+test('a document that no store could keep is refused', () => {
+  const holding = (description: string) =>
+    `{"openapi":"3.0.0","paths":{"/":{"get":{"description":${description}}}}}`
+  for (const description of [
+    '"a\\u0000"',
+    '"\\ud800"',
+    '{"__proto__":1}',
+    `${'['.repeat(70)}${']'.repeat(70)}`,
+  ]) {
+    assert.equal(typeof readOpenApi(holding(description)), 'string', description)
+  }
+  assert.equal(typeof readOpenApi(holding('"a\\u00e4"')), 'object')
+  assert.equal(typeof readOpenApi(`openapi: 3.0.0\npaths: ${'['.repeat(100_000)}`), 'string')
+})
+
 test('no text ends the reader', () => {
   fc.assert(
     fc.property(

@@ -7,6 +7,7 @@ import type { Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { countedList } from '../../domain/counted-list.ts'
 import { idRule, revisionOf } from '../../domain/names.ts'
+import { charactersMax } from '../../domain/openapi/document-source.ts'
 import { writeOpenApi } from '../../domain/openapi/export.ts'
 import { type ImportedOperation, readOpenApi } from '../../domain/openapi/import.ts'
 import { refuseFields } from '../../errors.ts'
@@ -60,12 +61,21 @@ async function exported(
   const stored = await reader.get(id)
   if (stored === undefined) return undefined
   const under = id
-  const rows = await reader.list({ type: `${type}/operations`, under, limit: operationsMax })
-  const operations = rows.map((row) => ({
-    name: nameOf(row.id),
+  const operations: ImportedOperation[] = []
+  let left = charactersMax
+  for await (const row of reader.each({
+    type: `${type}/operations`,
+    under,
+    limit: operationsMax,
+  })) {
+    left -= JSON.stringify(row.model).length
+    if (left < 0) {
+      const message = `the operations have more than ${charactersMax} characters: read them one by one`
+      throw refuseFields([{ path: 'export', message }])
+    }
     // Rows of this type were made by its `toModel`, or of a document.
-    model: row.model as Operation,
-  }))
+    operations.push({ name: nameOf(row.id), model: row.model as Operation })
+  }
   const value = writeOpenApi(stored.model as Api, nameOf(id), operations)
   const link = `data:application/json;base64,${Buffer.from(JSON.stringify(value)).toString('base64')}`
   return { id: id.text, format, value: format.endsWith('-link') ? { link } : value }
