@@ -3,7 +3,7 @@
  * secrets and go the same way; what is kept of one is no secret.
  */
 
-import type { Sql, SqlRow } from '#stores/store.ts'
+import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import { tellCredential } from './directory-activity.ts'
 import { type DirectoryContext, readPrincipal } from './directory-rows.ts'
 import { refuseIdentity } from './errors.ts'
@@ -48,21 +48,23 @@ export function openFederatedCredentials({
       return id === undefined ? [] : credentialsOf(sql, id)
     },
 
-    async putFederated(principalId, given, id = ids.uuid()) {
+    async putFederated(principalId, given, changed) {
+      const id = changed ?? ids.uuid()
+      const kept = trustOf(given)
       await sql.transact(async (tx) => {
         const principal = await readPrincipal(tx, principalId, 'ServicePrincipal')
         // Two that are made at once are made one after the other.
         await tx.run('update identity_principals set id = id where id = ?', principal.id)
         const others = (await credentialsOf(tx, principal.id)).filter((one) => one.id !== id)
         requireRoom(others, given, limits.federatedCredentialsMax)
-        await tx.run('delete from identity_credentials where id = ?', id)
+        if (changed !== undefined) await removeRow(tx, principal.id, changed)
         await tx.run(
           `insert into identity_credentials
             (id, principal_id, kind, hash, display_name, created_at, expires_at)
             values (?, ?, 'federated', ?, ?, ?, null)`,
           id,
           principal.id,
-          JSON.stringify({ ...given, name: undefined }),
+          JSON.stringify(kept),
           given.name,
           clock.now(),
         )
@@ -72,7 +74,7 @@ export function openFederatedCredentials({
           path: `federatedCredentials/${id}`,
         })
       })
-      return { ...given, id }
+      return { id, name: given.name, ...kept }
     },
 
     async removeFederated(principalId, idOrName) {
@@ -82,7 +84,7 @@ export function openFederatedCredentials({
           ({ id, name }) => id === idOrName || name === idOrName,
         )
         if (found === undefined) throw noCredential(idOrName)
-        await tx.run('delete from identity_credentials where id = ?', found.id)
+        await removeRow(tx, principal.id, found.id)
         await tx.follow(directoryFeed, principal.id)
         tellCredential(tx, principal, {
           action: 'federatedCredentials/delete',
@@ -130,11 +132,28 @@ async function credentialsOf(
   return rows.map(read)
 }
 
+/** Of that principal and that kind alone: an id says nothing of whose credential it is. */
+async function removeRow(tx: SqlTx, principalId: string, id: string): Promise<void> {
+  const removed = await tx.run(
+    "delete from identity_credentials where id = ? and principal_id = ? and kind = 'federated'",
+    id,
+    principalId,
+  )
+  if (removed === 0) throw noCredential(id)
+}
+
+type Kept = FederatedTrust & Pick<FederatedCredential, 'description'>
+
+/** What is kept of a credential besides its id and name: bodies and earlier rows may hold more. */
+function trustOf({ issuer, subject, audiences, description }: Kept): Kept {
+  return { issuer, subject, audiences, description }
+}
+
 function read(row: SqlRow): FederatedCredential {
   return {
     id: String(row['id']),
     name: String(row['display_name']),
     // Written by `putFederated`, and by nothing else.
-    ...(JSON.parse(String(row['hash'])) as FederatedTrust & { readonly description: string }),
+    ...trustOf(JSON.parse(String(row['hash'])) as Kept),
   }
 }

@@ -16,15 +16,21 @@ type Answer = any
 async function ask(
   fixture: IdentityFixture,
   address: string,
-  { body, callerId = '' }: { readonly body?: object; readonly callerId?: string } = {},
+  {
+    body,
+    callerId = '',
+    method = body === undefined ? 'GET' : 'POST',
+  }: { readonly body?: object; readonly callerId?: string; readonly method?: string } = {},
 ): Promise<Answer> {
   const url = new URL(address, 'http://x')
-  const method = body === undefined ? 'GET' : 'POST'
   for (const route of routes) {
-    const match = new RegExp(`^${route.path.replace('{id}', '([^/]+)')}$`).exec(url.pathname)
+    const pattern = route.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')
+    const match = new RegExp(`^${pattern}$`).exec(url.pathname)
     if (match === null || route.method !== method) continue
     if (route.body !== undefined) assert.ok(ajv.validate(route.body, body), ajv.errorsText())
-    const params = match[1] === undefined ? {} : { id: decodeURIComponent(match[1]) }
+    const params = Object.fromEntries(
+      Object.entries(match.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)]),
+    )
     const query = Object.fromEntries(url.searchParams)
     const request = { params, body, query, ...testIds, callerId }
     return route.run(fixture.identity.directory, request)
@@ -89,6 +95,41 @@ test('ids lead to names, many at once; unknown ones are left out', async () => {
     [user.id],
   )
   assert.ok(!JSON.stringify([all, members]).includes('correct horse'))
+})
+
+test('a federated credential takes no id from its body, and removes none of another principal', async () => {
+  await using fixture = await openIdentityFixture()
+  const { directory } = fixture.identity
+  const { app: victim } = await people(fixture)
+  const { principal: app } = await directory.createServicePrincipal({ displayName: 'mine' })
+  const { id: stolen } = await directory.addSecret(victim.id)
+  const collection = `/v1.0/applications/${app.id}/federatedIdentityCredentials`
+  const trust = { issuer: 'https://issuer.test', subject: 'one', audiences: ['a'] }
+  const more = { id: stolen, kind: 'secret', note: 'x' }
+  const made = await ask(fixture, collection, { body: { name: 'fed', ...trust, ...more } })
+  const expected = { id: made.id, name: 'fed', ...trust, description: '' }
+  assert.deepEqual(made, expected)
+  assert.notEqual(made.id, stolen)
+  const one = `${collection}/fed`
+  await ask(fixture, one, { method: 'PATCH', body: { description: 'changed', ...more } })
+  const changed = { ...expected, description: 'changed' }
+  assert.deepEqual(await ask(fixture, one), changed)
+  // A row of a time in which the whole body was kept.
+  await fixture.store.sql.transact((tx) =>
+    tx.run(
+      'update identity_credentials set hash = ? where id = ?',
+      JSON.stringify({ ...trust, description: 'changed', name: 'other', ...more }),
+      made.id,
+    ),
+  )
+  assert.deepEqual((await ask(fixture, collection)).value, [changed])
+  await ask(fixture, one, { method: 'DELETE' })
+  assert.deepEqual((await ask(fixture, collection)).value, [])
+  await assert.rejects(ask(fixture, one, { method: 'DELETE' }), { status: 404 })
+  const lost = directory.putFederated(app.id, { name: 'fed', ...trust, description: '' }, stolen)
+  await assert.rejects(lost, { status: 404 })
+  const kept = await directory.secrets(victim.id)
+  assert.ok(kept.some(({ id }) => id === stolen))
 })
 
 test('oneself needs no right; every other question asks for one', () => {
