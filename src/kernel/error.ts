@@ -280,7 +280,8 @@ export const commonErrors = defineErrors({
   },
   ResourceMoveTooLarge: {
     status: 409,
-    message: "'{id}' has more than {limit} resources below it, the most that moves at once.",
+    message:
+      "With '{id}' and what is below it more than {limit} resources would move, the most at once.",
     advice: 'User: move less at once.',
   },
   AnotherOperationInProgress: {

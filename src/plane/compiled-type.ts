@@ -60,6 +60,17 @@ export function isLongRunning({ reconcile }: Pick<CompiledType, 'reconcile'>): b
   return reconcile !== undefined && reconcile.background === undefined
 }
 
+/** What an action takes, by its name in the path; one of a collection has none. */
+export function permissionOf(
+  { permission }: Pick<CompiledType, 'permission'>,
+  action: Pick<Action<unknown>, 'method' | 'permission'>,
+  name?: string,
+): string {
+  if (action.permission !== undefined) return `${permission}/${action.permission}`
+  const named = name === undefined ? permission : `${permission}/${name}`
+  return `${named}/${action.method === 'GET' ? 'read' : 'action'}`
+}
+
 /** Only a type whose feed is followed has one. */
 export async function appendToFeed(
   tx: Pick<Tx, 'follow'>,

@@ -13,7 +13,12 @@ import {
   subscriptionOf,
 } from '#kernel/resource-id.ts'
 import { isUuid } from '#kernel/uuid.ts'
-import { type CompiledStoredType, type CompiledType, isStored } from './compiled-type.ts'
+import {
+  type CompiledStoredType,
+  type CompiledType,
+  isStored,
+  permissionOf,
+} from './compiled-type.ts'
 import type { Action } from './declare/action.ts'
 import type { ComputedWrite, Source } from './declare/computed.ts'
 import type { StoredVerb } from './declare/stored.ts'
@@ -183,7 +188,7 @@ function locateCollection(
       method === 'POST' || method === 'GET' ? compiled.collectionActions[method] : undefined
     if (own !== undefined) {
       const served = requireServedVersion(registry, compiled, asked)
-      return actionRoute(compiled, parsed, { action: own, served, permission: compiled.permission })
+      return actionRoute(compiled, parsed, { action: own, served })
     }
     if (method === 'GET' && listed) {
       const served = requireServedVersion(registry, compiled, asked)
@@ -215,8 +220,7 @@ function locateCollection(
       const served = requireServedVersion(registry, parent, asked)
       const [name, action] = found
       if (action.method !== method) throw notAllowed(method, [action.method])
-      const permission = `${parent.permission}/${name}`
-      return actionRoute(parent, parsed, { action, served, permission })
+      return actionRoute(parent, parsed, { action, served, name })
     }
   }
   if (compiled !== undefined && isListable(compiled, parsed)) {
@@ -244,17 +248,14 @@ function actionRoute(
   {
     action,
     served,
-    permission,
+    name,
   }: {
     readonly action: Action<unknown>
     readonly served: ServedVersion
-    readonly permission: string
+    readonly name?: string
   },
 ): ActionRoute {
-  const named =
-    action.permission === undefined
-      ? `${permission}/${action.method === 'GET' ? 'read' : 'action'}`
-      : `${compiled.permission}/${action.permission}`
+  const named = permissionOf(compiled, action, name)
   const needs = action.open === true ? '' : named
   return {
     kind: 'action',

@@ -12,6 +12,8 @@ interface AskOptions {
   readonly ifNoneMatch?: string | undefined
   /** Nobody is asked whether it is allowed: the first assignment of an installation is nobody's to allow. */
   readonly isUnasked?: boolean
+  /** Aborted at the request's deadline. */
+  readonly signal?: AbortSignal
 }
 
 export async function ask(
@@ -19,7 +21,7 @@ export async function ask(
   method: Method,
   path: string,
   body: unknown,
-  { as, version, ifMatch, ifNoneMatch, isUnasked }: AskOptions,
+  { as, version, ifMatch, ifNoneMatch, isUnasked, signal }: AskOptions,
 ): Promise<Outcome> {
   const url = new URL(path, 'http://plane')
   if (!url.searchParams.has('api-version')) url.searchParams.set('api-version', version)
@@ -32,6 +34,7 @@ export async function ask(
     preconditions: { ifMatch, ifNoneMatch },
     correlationId: 'correlation',
     pending,
+    ...(signal === undefined ? {} : { signal }),
     permission: { principalId: as.id, ask: async () => ({ holds: true, until: Infinity }) },
   })
 }

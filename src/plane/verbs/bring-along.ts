@@ -2,17 +2,18 @@
 
 import { refuse } from '#kernel/error.ts'
 import { sameJson } from '#kernel/patch.ts'
-import { childOf } from '#kernel/resource-id.ts'
+import { childOf, type ResourceId } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
 import { auditVersion, changesOf, recordActivity } from '../audit.ts'
 import { appendToFeed, type CompiledStoredType, isStored } from '../compiled-type.ts'
 import type { Brought } from '../declare/stored.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
-import { authorizationFailed } from '../grant.ts'
+import { authorizationFailed, prohibited } from '../grant.ts'
 import { askGuards } from '../guard.ts'
+import { removeBelow, requireNothingForbidden } from './delete.ts'
 import type { JsonBody, Write } from './write.ts'
 
-/** Rows below that are looked at, and may be replaced. */
+/** Rows below that are looked at, and may be replaced; and what goes with those that are removed. */
 const rowsMax = 5000
 
 /** Did anything change? */
@@ -26,7 +27,9 @@ export async function bringAlong(write: Write, body: JsonBody): Promise<boolean>
   await requireRights(write, compiled)
   const rows = await write.tx.list({ type: compiled.key, under: write.id.key, limit: rowsMax })
   const wanted = wantedOf(write, brought)
+  await requireNotProhibited(write, compiled, wanted)
   let changed = false
+  let removed = 0
   const before = new Map<string, StoredResource>()
   for (const { key } of rows) {
     const row = await write.tx.lock(key, 'change')
@@ -40,6 +43,7 @@ export async function bringAlong(write: Write, body: JsonBody): Promise<boolean>
     changed = true
     before.set(key, current)
     // First all go, so that no unique key of one that changes is in the way of another.
+    if (model === undefined) removed += await removeAllBelow(write, current.id, rowsMax - removed)
     await write.tx.remove(key, row.etag)
     if (model === undefined) await record(write, compiled, current, undefined)
   }
@@ -59,6 +63,35 @@ export async function bringAlong(write: Write, body: JsonBody): Promise<boolean>
     changed = true
   }
   return changed
+}
+
+/** As DELETE does: what was below would be there again with the next of that name, rights included. */
+async function removeAllBelow(write: Write, id: ResourceId, max: number): Promise<number> {
+  const { deps, tx, initiator, input } = write
+  await requireNothingForbidden(deps, tx, { id, principal: input.principal })
+  const { removed, remaining } = await removeBelow(deps, tx, {
+    id,
+    initiator,
+    max,
+    onReconciled(below) {
+      throw refuse.Conflict({ id: below.id })
+    },
+  })
+  if (remaining > 0) throw refuse.Conflict({ id: id.text })
+  return removed
+}
+
+async function requireNotProhibited(
+  { deps, input }: Write,
+  { permissions: { write: action } }: CompiledStoredType,
+  wanted: Wanted,
+): Promise<void> {
+  const prohibitions = await deps.access.prohibitionsFor?.(input.principal)
+  if (prohibitions === undefined) return
+  for (const { id: scope } of wanted.values()) {
+    const found = prohibitions.find({ action, scope })
+    if (found !== undefined) throw prohibited({ action, scope }, input.principal, found)
+  }
 }
 
 type Wanted = Map<string, { readonly id: StoredResource['id']; readonly model: unknown }>

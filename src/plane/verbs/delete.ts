@@ -7,6 +7,7 @@ import { changesBetween } from '#activity/changes.ts'
 import type { Initiator } from '#activity/record.ts'
 import { refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
+import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
 import { isCut } from '#stores/list-budget.ts'
@@ -113,7 +114,7 @@ async function deleteInside(request: DeleteRequest, tx: Tx): Promise<Outcome | u
   const { reader, words } = context
   await askGuards(deps.guards, { id, type: stored.type, effect: 'delete', words, reader })
   await stored.deleteRules?.({ ...context, resource: current })
-  await requireNothingForbidden(request, tx)
+  await requireNothingForbidden(deps, tx, { id, principal: input.principal })
   const ordered = reconcile?.background?.endInstead?.(current)
   if (ordered !== undefined) return endInstead(request, tx, current, ordered)
   if (!isLongRunning(compiled)) {
@@ -169,18 +170,19 @@ async function deleteInside(request: DeleteRequest, tx: Tx): Promise<Outcome | u
 }
 
 /** What goes along with it must not be forbidden to the caller. Costs nothing where nothing is. */
-async function requireNothingForbidden(
-  { deps, route, input }: DeleteRequest,
+export async function requireNothingForbidden(
+  deps: PlaneDependencies,
   tx: Tx,
+  { id, principal }: { readonly id: ResourceId; readonly principal: Principal },
 ): Promise<void> {
-  const prohibitions = await deps.access.prohibitionsFor?.(input.principal)
+  const prohibitions = await deps.access.prohibitionsFor?.(principal)
   if (prohibitions === undefined) return
-  for await (const row of rowsBelow(deps, tx, route.id.key)) {
+  for await (const row of rowsBelow(deps, tx, id.key)) {
     const action = deps.registry.byKey(row.type)?.permissions.delete
     const scope = idOfKey(row.id)
     const found = action === undefined ? undefined : prohibitions.find({ action, scope })
     if (action !== undefined && found !== undefined) {
-      throw prohibited({ action, scope }, input.principal, found)
+      throw prohibited({ action, scope }, principal, found)
     }
   }
 }
@@ -294,20 +296,22 @@ export async function emptyScope(
 interface RemovalBelow {
   readonly id: ResourceId
   readonly initiator: Initiator
+  /** Removed at the most. */
+  readonly max?: number
   /** Called for each resource with a reconciler, which is not removed here. */
   onReconciled(row: ResourceRow): Promise<void> | void
 }
 
-async function removeBelow(
+export async function removeBelow(
   deps: PlaneDependencies,
   tx: Tx,
-  { id, initiator, onReconciled }: RemovalBelow,
+  { id, initiator, max = removalsMax, onReconciled }: RemovalBelow,
 ): Promise<RemovalProgress> {
   let seen = 0
   let removed = 0
   // One more than is removed, to know whether that is all, and one for the scope itself.
-  for await (const { key } of rowsBelow(deps, tx, id.key, removalsMax + 2)) {
-    if (key === id.key || ++seen > removalsMax) continue
+  for await (const { key } of rowsBelow(deps, tx, id.key, max + 2)) {
+    if (key === id.key || ++seen > max) continue
     const row = await tx.lock(key, 'change')
     if (row === undefined) continue
     const compiled = deps.registry.byKey(row.type)
@@ -329,7 +333,7 @@ async function removeBelow(
 }
 
 /** At or below a scope, in pieces that are bounded in bytes. */
-async function* rowsBelow(
+export async function* rowsBelow(
   { limits }: PlaneDependencies,
   tx: Tx,
   under: string,

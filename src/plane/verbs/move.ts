@@ -10,14 +10,21 @@ import { isTerminalState } from '#kernel/operation.ts'
 import { parseResourceId, type ResourceId, resourceGroupOf } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
 import type { ResourceRow, Tx } from '#stores/store.ts'
+import { type AccessRequest, allowsWithoutAttributes } from '../access.ts'
 import { initiatorOf, recordActivity } from '../audit.ts'
-import { appendToFeed, type CompiledStoredType } from '../compiled-type.ts'
-import { contextOf, createReader, type PlaneDependencies } from '../dependencies.ts'
+import {
+  appendToFeed,
+  type CompiledStoredType,
+  type CompiledType,
+  permissionOf,
+} from '../compiled-type.ts'
+import { createReader, idOfKey, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
-import { authorizationFailed, refusalOf } from '../grant.ts'
+import { authorizationFailed, prohibited, refusalOf } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import type { RunInput } from '../plane.ts'
 import { missingScope } from '../scopes.ts'
+import { rowsBelow } from './delete.ts'
 import { busyRefusal } from './write.ts'
 
 export interface MoveRequest {
@@ -29,10 +36,10 @@ export interface MoveRequest {
   readonly onlyValidate: boolean
 }
 
-/** Rows moved at once at the most: what hangs below counts. */
+/** Rows moved in one transaction at the most, of all resources together: what hangs below counts. */
 const rowsMax = 5000
 
-type Caller = Pick<RunInput, 'principal' | 'correlationId' | 'from'>
+type Caller = Pick<RunInput, 'principal' | 'correlationId' | 'from' | 'signal'>
 
 /** Thrown to take back what was tried. */
 class Validated extends Error {}
@@ -46,7 +53,12 @@ export async function moveResources(
   await requireRights(deps, request, ids, caller)
   const work = async (tx: Tx): Promise<void> => {
     await requireGroups(deps, tx, request)
-    for (const id of ids) await moveOne(deps, tx, { request, id, caller })
+    let left = rowsMax
+    for (const id of ids) {
+      left -= await moveOne(deps, tx, { request, id, caller, left })
+      // Its caller was told otherwise meanwhile: nothing of it is kept.
+      caller.signal?.throwIfAborted()
+    }
     if (request.onlyValidate) throw new Validated()
   }
   await deps.store.transact(work).catch((error: unknown) => {
@@ -74,34 +86,88 @@ function movedId({ from, to }: MoveRequest, id: ResourceId): ResourceId {
   return moved
 }
 
-/** Who moves something may write it here and there. */
+/**
+ * What there is to do with resources of a type. Whoever moves some may do all of that where they are: where they go to, they
+ * may do it anyway, and would have keys that nobody gave them.
+ */
+function rightsOver(compiled: CompiledType): readonly string[] {
+  const actions = Object.entries(compiled.actions).filter(([, action]) => action.open !== true)
+  return [
+    ...Object.values(compiled.permissions),
+    ...actions.map(([name, action]) => permissionOf(compiled, action, name)),
+    // Known by name only when it is asked for; this one stands for them.
+    ...(compiled.findAction === undefined ? [] : [`${compiled.permission}/listKeys/action`]),
+  ]
+}
+
+type Need = Pick<AccessRequest, 'action' | 'scope'>
+
+function needsOf(request: MoveRequest, id: ResourceId, compiled: CompiledType): readonly Need[] {
+  return [
+    ...rightsOver(compiled).map((action) => ({ action, scope: id })),
+    { action: compiled.permissions.write, scope: movedId(request, id) },
+  ]
+}
+
+async function requireAllowed(
+  deps: PlaneDependencies,
+  { principal }: Caller,
+  needs: readonly Need[],
+): Promise<void> {
+  const now = deps.clock.now()
+  for (const need of needs) {
+    if (await allowsWithoutAttributes(deps.access, { principal, ...need }, now)) continue
+    throw deps.access.prohibitionsFor === undefined
+      ? authorizationFailed(need, principal)
+      : await refusalOf(deps.access, need, principal)
+  }
+}
+
+/** The same of what comes along: each type by its rights, each resource by what forbids it. */
+async function requireRightsBelow(
+  deps: PlaneDependencies,
+  { request, id, caller }: Moving,
+  rows: readonly Place[],
+): Promise<void> {
+  const moved = rows.flatMap((row) => {
+    const compiled = deps.registry.byKey(row.type)
+    return compiled === undefined ? [] : [{ compiled, key: row.key }]
+  })
+  const types = new Set(moved.map(({ compiled }) => compiled))
+  for (const compiled of types) {
+    if (isLeftBehind(compiled)) continue
+    await requireAllowed(deps, caller, needsOf(request, id, compiled))
+  }
+  const prohibitions = await deps.access.prohibitionsFor?.(caller.principal)
+  if (prohibitions === undefined) return
+  for (const { compiled, key } of moved) {
+    const scope = idOfKey(key)
+    for (const action of isLeftBehind(compiled)
+      ? [compiled.permissions.delete]
+      : rightsOver(compiled)) {
+      const found = prohibitions.find({ action, scope })
+      if (found !== undefined) throw prohibited({ action, scope }, caller.principal, found)
+    }
+  }
+}
+
+/** Before anything is looked at, so that nobody learns what is there. */
 async function requireRights(
   deps: PlaneDependencies,
   request: MoveRequest,
   ids: readonly ResourceId[],
   caller: Caller,
 ): Promise<void> {
-  const { may } = contextOf(deps, caller, deps.clock.now(), deps.store)
   const { registry } = deps
   const group = registry.byName('Resources/subscriptions/resourceGroups')
-  const wanted = [{ action: group.permissions.write, scope: request.to }]
+  const wanted: Need[] = [{ action: group.permissions.write, scope: request.to }]
   for (const id of ids) {
     const last = id.segments.at(-1)
     const compiled = registry.find(last?.namespace, last?.types ?? [])
     if (compiled === undefined) throw refuse.ResourceNotFound({ id: id.text })
-    for (const scope of [id, movedId(request, id)]) {
-      wanted.push({ action: compiled.permissions.write, scope })
-    }
-    wanted.push({ action: compiled.permissions.delete, scope: id })
+    wanted.push(...needsOf(request, id, compiled))
   }
-  for (const need of wanted) {
-    const plain = need.action.slice(registry.words.namespace.length + 1)
-    if (!(await may(plain, need.scope))) {
-      throw deps.access.prohibitionsFor === undefined
-        ? authorizationFailed(need, caller.principal)
-        : await refusalOf(deps.access, need, caller.principal)
-    }
-  }
+  await requireAllowed(deps, caller, wanted)
 }
 
 async function requireGroups(
@@ -124,42 +190,60 @@ interface Moving {
   readonly request: MoveRequest
   readonly id: ResourceId
   readonly caller: Caller
+  /** Rows that may move yet. */
+  readonly left: number
 }
 
-async function moveOne(deps: PlaneDependencies, tx: Tx, moving: Moving): Promise<void> {
-  const { request, id } = moving
-  if ((await tx.get(id.key)) === undefined) throw refuse.ResourceNotFound({ id: id.text })
+type Place = Pick<ResourceRow, 'key' | 'type'>
+
+/** How many rows moved. */
+async function moveOne(deps: PlaneDependencies, tx: Tx, moving: Moving): Promise<number> {
+  const { request, id, left } = moving
+  const top = await tx.lock(id.key, 'change')
+  if (top === undefined) throw refuse.ResourceNotFound({ id: id.text })
+  const compiled = deps.registry.byKey(top.type)
+  if (compiled === undefined || isLeftBehind(compiled)) {
+    throw refuse.ResourceMoveNotSupported({ id: top.id, type: compiled?.wireType ?? top.type })
+  }
   const target = movedId(request, id)
   if ((await tx.get(target.key)) !== undefined)
     throw refuse.ResourceMoveConflict({ id: target.text })
-  const rows = await tx.list({ under: id.key, limit: rowsMax + 1 })
-  if (rows.length > rowsMax) throw refuse.ResourceMoveTooLarge({ id: id.text, limit: rowsMax })
-  const type = deps.registry.byKey(rows[0]?.type ?? '')?.stored?.type ?? ''
+  const rows: Place[] = []
+  for await (const { key, type } of rowsBelow(deps, tx, id.key, left + 1)) rows.push({ key, type })
+  if (rows.length > left) throw refuse.ResourceMoveTooLarge({ id: id.text, limit: rowsMax })
+  await requireRightsBelow(deps, moving, rows)
+  const { type } = compiled.stored
   const { words } = deps.registry
   const reader = createReader(deps, tx)
   await askGuards(deps.guards, { id, type, effect: 'delete', words, reader })
   await askGuards(deps.guards, { id: target, type, effect: 'write', words, reader })
   for (const row of rows) await moveRow(deps, tx, moving, row.key)
+  // Made below one of them meanwhile: it would stay where nothing is above it.
+  if ((await tx.count({ under: id.key, limit: 1 })) > 0) throw refuse.Conflict({ id: id.text })
   const initiator = initiatorOf(moving.caller)
   const at = deps.clock.now()
   for (const [action, place, changes] of [
     ['delete', id, changesBetween({ id: id.text }, undefined)],
     ['write', target, changesBetween(undefined, { id: target.text, movedFrom: id.text })],
   ] as const) {
-    const compiled = deps.registry.byKey(rows[0]?.type ?? '')
     await recordActivity(tx, {
       at,
       initiator,
-      action: compiled?.permissions[action] ?? action,
+      action: compiled.permissions[action],
       target: place,
       status: 'Succeeded',
       changes,
     })
   }
+  return rows.length
 }
 
 /** Types that hang on a resource without being a part of it, and end where it was. */
 const leftBehind = new Set(['Authorization/roleAssignments'])
+
+function isLeftBehind({ stored }: CompiledStoredType): boolean {
+  return leftBehind.has(stored.type)
+}
 
 async function moveRow(
   deps: PlaneDependencies,
@@ -175,7 +259,16 @@ async function moveRow(
     throw refuse.ResourceMoveNotSupported({ id: row.id, type: compiled?.wireType ?? row.type })
   }
   await removeAt(tx, compiled, row)
-  if (leftBehind.has(compiled.stored.type)) return
+  if (isLeftBehind(compiled)) {
+    await recordActivity(tx, {
+      at: deps.clock.now(),
+      initiator: initiatorOf(caller),
+      action: compiled.permissions.delete,
+      target: current.id,
+      status: 'Succeeded',
+    })
+    return
+  }
   requireMovable(compiled, current)
   const next: StoredResource = {
     ...current,

@@ -29,6 +29,7 @@ export const authorization = 'providers/Vendor.Authorization'
 
 export interface Options extends SubjectOptions {
   readonly as?: Principal
+  readonly signal?: AbortSignal
 }
 
 export interface Installation extends Subject, AsyncDisposable {

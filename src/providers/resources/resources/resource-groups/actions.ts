@@ -67,7 +67,6 @@ function move(
       ? 'Whether resources can be moved to another group. Nothing is moved.'
       : 'Move resources, with all that is below them, to another group. Their ids change.',
     permission: onlyValidate ? 'validateMoveResources/action' : 'moveResources/action',
-    ...(onlyValidate ? { countsAsRead: true } : {}),
     body: moveBody,
     async run(context, { resources, targetResourceGroup }: Static<typeof moveBody>) {
       const to = parseResourceId(targetResourceGroup)

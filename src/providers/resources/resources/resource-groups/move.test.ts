@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { nobody } from '#plane/testing/start.ts'
+import { memoryStore, nobody } from '#plane/testing/start.ts'
+import type { Store } from '#stores/store.ts'
+import { everybody } from '../../../authorization/resources/deny-assignments/model.ts'
 import {
   assignment,
   at,
@@ -20,12 +23,12 @@ const vaults = { version: '2026-01-01' }
 const identities = { version: '2023-01-31' }
 const other = '/subscriptions/22222222-2222-4333-8444-555555555555/resourceGroups/elsewhere'
 const vaultIn = (scope: string) => `${scope}/providers/Vendor.Secrets/vaults/keys`
+const vault = { location: 'here', tags: { a: 'b' }, properties: {} }
 
-async function open(): Promise<Installation> {
-  const t = await openInstallation()
+async function open(store?: Store): Promise<Installation> {
+  const t = await openInstallation('implicit', store)
   for (const scope of [group, other]) await t.call('PUT', scope, { location: 'local' }, groups)
-  const body = { location: 'here', tags: { a: 'b' }, properties: {} }
-  await t.call('PUT', vaultIn(group), body, vaults)
+  await t.call('PUT', vaultIn(group), vault, vaults)
   const secret = { properties: { value: 'hush' } }
   await t.call('PUT', `${vaultIn(group)}/secrets/one`, secret, vaults)
   return t
@@ -106,4 +109,97 @@ test('it takes rights on both sides', async () => {
     (await t.call('GET', subscription, undefined, { version: '2022-12-01' })).status,
     200,
   )
+})
+
+const deny = '2022-04-01'
+const apim = { version: '2024-05-01' }
+const serviceIn = (scope: string) => `${scope}/providers/Vendor.ApiManagement/service/svc`
+
+async function openWithService(): Promise<Installation> {
+  const t = await open()
+  const sku = { name: 'Developer', capacity: 1 }
+  const properties = { publisherName: 'p', publisherEmail: 'p@example.com' }
+  await t.call('PUT', serviceIn(group), { location: 'local', sku, properties }, apim)
+  await t.settle()
+  const value = { properties: { displayName: 'nv', secret: true, value: 'hush' } }
+  await t.call('PUT', `${serviceIn(group)}/namedValues/nv`, value, apim)
+  return t
+}
+
+/** A role of just these actions in the group, for a principal that owns the other group. */
+async function allow(t: Installation, actions: readonly string[]): Promise<void> {
+  const name = randomUUID()
+  const roleName = `mover ${name}`
+  const properties = { roleName, assignableScopes: [group], permissions: [{ actions }] }
+  await t.call('PUT', `${group}/${authorization}/roleDefinitions/${name}`, { properties })
+  await t.call('PUT', at(group), assignment(nobody.id, name))
+}
+
+test('who moves something has every right over all that moves, secrets included', async () => {
+  await using t = await openWithService()
+  await t.call('PUT', at(other), assignment(nobody.id, contributor))
+  const own = 'Vendor.ApiManagement/service'
+  const move_ = 'Vendor.Resources/subscriptions/resourceGroups/moveResources/action'
+  await allow(t, [move_, `${own}/read`, `${own}/write`, `${own}/delete`])
+  const tried = (): Promise<unknown> => move(t, [serviceIn(group)], { as: nobody })
+  await refused(tried(), 'AuthorizationFailed', 403)
+  const value = `${own}/namedValues`
+  await allow(t, [`${value}/read`, `${value}/write`, `${value}/delete`])
+  await assert.rejects(tried(), /namedValues\/listValue\/action/)
+  await allow(t, [`${value}/listValue/action`])
+  await tried()
+  const path = `${serviceIn(other)}/namedValues/nv`
+  assert.equal((await t.call('GET', path, undefined, { ...apim, as: nobody })).status, 200)
+})
+
+test('what is denied below a resource is denied to its move', async () => {
+  await using t = await open()
+  const { storeAsSystem } = t.plane.services
+  const secret = `${vaultIn(group)}/secrets/one`
+  const denial = `${secret}/${authorization}/denyAssignments/${randomUUID()}`
+  for (const action of ['*/delete', '*/getValue/action']) {
+    await storeAsSystem(denial, deny, {
+      properties: {
+        denyAssignmentName: 'held',
+        permissions: [{ actions: [action] }],
+        principals: [{ id: everybody, type: 'SystemDefined' }],
+      },
+    })
+    await refused(move(t, [vaultIn(group)]), 'DenyAssignmentAuthorizationFailed', 403)
+  }
+})
+
+test('what hangs on a group is not moved by itself', async () => {
+  await using t = await open()
+  const given = at(group)
+  await t.call('PUT', given, assignment(nobody.id, reader))
+  await refused(move(t, [given]), 'ResourceMoveNotSupported', 409)
+  assert.equal((await t.call('GET', given)).status, 200)
+})
+
+test('the bound is of all resources together', async () => {
+  const store = await memoryStore()
+  await using t = await open(store)
+  const names = ['a', 'b']
+  for (const name of names) await t.call('PUT', `${vaultIn(group)}${name}`, vault, vaults)
+  const row = await store.get(`${vaultIn(group)}/secrets/one`.toLowerCase())
+  assert.ok(row)
+  await store.transact(async (tx) => {
+    for (const name of names) {
+      for (let n = 0; n < 2500; n++) {
+        const id = `${vaultIn(group)}${name}/secrets/s${n}`
+        await tx.insert({ ...row, id, key: id.toLowerCase() })
+      }
+    }
+  })
+  const paths = names.map((name) => `${vaultIn(group)}${name}`)
+  await refused(move(t, paths), 'ResourceMoveTooLarge', 409)
+  assert.equal((await t.call('GET', paths[0] ?? '', undefined, vaults)).status, 200)
+})
+
+test('a move whose deadline has passed is taken back', async () => {
+  await using t = await open()
+  const signal = AbortSignal.abort(new Error('too late'))
+  await assert.rejects(move(t, [vaultIn(group)], { signal }), /too late/)
+  assert.equal((await t.call('GET', vaultIn(group), undefined, vaults)).status, 200)
 })
