@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { contractWords } from '#kernel/vendor.ts'
 import { memoryStore, nobody } from '#plane/testing/start.ts'
+import { openPostgres } from '#stores/postgres/open.ts'
 import type { Store } from '#stores/store.ts'
+import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
+import { requireOrSkip } from '../../../../../tests/require.ts'
 import { everybody } from '../../../authorization/resources/deny-assignments/model.ts'
 import {
   assignment,
@@ -115,8 +120,8 @@ const deny = '2022-04-01'
 const apim = { version: '2024-05-01' }
 const serviceIn = (scope: string) => `${scope}/providers/Vendor.ApiManagement/service/svc`
 
-async function openWithService(): Promise<Installation> {
-  const t = await open()
+async function openWithService(store?: Store): Promise<Installation> {
+  const t = await open(store)
   const sku = { name: 'Developer', capacity: 1 }
   const properties = { publisherName: 'p', publisherEmail: 'p@example.com' }
   await t.call('PUT', serviceIn(group), { location: 'local', sku, properties }, apim)
@@ -202,4 +207,37 @@ test('a move whose deadline has passed is taken back', async () => {
   const signal = AbortSignal.abort(new Error('too late'))
   await assert.rejects(move(t, [vaultIn(group)], { signal }), /too late/)
   assert.equal((await t.call('GET', vaultIn(group), undefined, vaults)).status, 200)
+})
+
+test('what is made below a resource while it moves stays nowhere without it (PostgreSQL)', async (context) => {
+  if (!requireOrSkip(context, findPostgres() !== undefined, howToGetPostgres)) return
+  await using server = await startPostgres({ fsync: false })
+  const store = await openPostgres({
+    url: await server.createDatabase(),
+    poolSize: 4,
+    clock: Date,
+    migrations: [],
+    words: contractWords,
+    transactionRetriesMax: 8,
+  })
+  await using t = await openWithService(store)
+  const api = `${serviceIn(group)}/apis/pets`
+  const properties = { displayName: 'Pets', path: 'pets', protocols: ['https'] }
+  await t.call('PUT', api, { properties }, apim)
+  const operation = `${api}/operations/one`
+  const one = { properties: { displayName: 'One', method: 'GET', urlTemplate: '/one' } }
+  await t.call('PUT', operation, one, apim)
+  const row = await store.get(operation.toLowerCase())
+  assert.ok(row)
+  // As the PUT of a child does, which holds its parent and has not ended when the move begins.
+  let moved: Promise<unknown> = Promise.resolve()
+  await store.transact(async (tx) => {
+    await tx.lock(api.toLowerCase(), 'share')
+    moved = refused(move(t, [serviceIn(group)]), 'Conflict', 409)
+    await setTimeout(500)
+    const id = `${operation}b`
+    await tx.insert({ ...row, id, key: id.toLowerCase(), uniqueKey: 'another' })
+  })
+  await moved
+  assert.equal((await t.call('GET', operation, undefined, apim)).status, 200)
 })
