@@ -114,3 +114,22 @@ test('nobody gains rights by a move: it takes the right to give rights to what i
   await assert.rejects(started.call('PUT', placePath('mine'), undefined, asContributor), denied)
   assert.equal(await mayWrite(started, me), false)
 })
+
+test('a right that came by a placement does not bring the placement back', async () => {
+  await using started = await startDeployments()
+  await started.call('PUT', subscription, { displayName: 's' }, { version: '2022-12-01' })
+  await make(started, 'mine')
+  const me = someone()
+  await assign(started, groupPath('mine'), me)
+  const as = { ...version, as: me }
+  await started.call('PUT', placePath('mine'), undefined, version)
+  assert.equal((await started.call('PUT', placePath('mine'), undefined, as)).status, 200)
+  // The PUT is prepared while the placement is there, and written after it went.
+  const body = { mayPlace: true }
+  const gone = started.call('DELETE', placePath('mine'), undefined, version)
+  const back = started.call('PUT', placePath('mine'), body, as)
+  await Promise.all([gone, assert.rejects(back, { code: 'Conflict' })])
+  assert.equal(await mayWrite(started, me), false)
+  const denied = { code: 'AuthorizationFailed' }
+  await assert.rejects(started.call('PUT', placePath('mine'), body, as), denied)
+})

@@ -13,7 +13,7 @@ import type { AuthorizationBody, PreparedAuthorization } from './versions/2022-0
 export async function prepareAuthorization(
   deps: ConsentDependencies,
   { id, reader }: Context & { readonly id: ResourceId },
-  given: AuthorizationBody,
+  { obtained: _callers, ...given }: AuthorizationBody & Pick<PreparedAuthorization, 'obtained'>,
 ): Promise<PreparedAuthorization> {
   const above = await reader.get(parentOf(id))
   const asked = given.properties.oauth2grantType

@@ -63,6 +63,13 @@ describe('one operation', () => {
     assert.deepEqual(await problemsOf(broken), ['templateParameters'])
   })
 
+  test('a PUT of an API brings operations by its document alone', async () => {
+    await using started = await startWithApi()
+    const imported = [{ name: 'forged', model: { displayName: 'x' } }]
+    await started.send('PUT', api, { properties: { path: 'pets', displayName: 'Pets' }, imported })
+    assert.deepEqual((await started.json('GET', `${api}/operations`)).value, [])
+  })
+
   test('below an API that is not there', async () => {
     await using started = await startWithApi()
     const lost = `${service}/apis/none/operations`

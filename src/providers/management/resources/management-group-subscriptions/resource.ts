@@ -8,7 +8,7 @@ import { defineStored } from '#plane/declare/stored.ts'
 import { requireRight, types } from '../../domain/hierarchy.ts'
 import { refuseManagement } from '../../errors.ts'
 import type { GroupSubscription } from './model.ts'
-import { v2020_05_01 } from './versions/2020-05-01.ts'
+import { type PreparedPlacement, v2020_05_01 } from './versions/2020-05-01.ts'
 
 export function managementGroupSubscriptions(tenantId: string): ResourceType {
   return defineStored<GroupSubscription>({
@@ -20,13 +20,11 @@ export function managementGroupSubscriptions(tenantId: string): ResourceType {
     versions: [v2020_05_01(tenantId)],
     verbs: ['get', 'list', 'put', 'delete'],
     protocol: { bodyOptional: true },
-    async prepare(context, given: object) {
-      const placed = await context.reader.get(context.id)
+    async prepare(context, given: object): Promise<PreparedPlacement> {
+      if ((await context.reader.get(context.id)) !== undefined) return { ...given, mayPlace: false }
       const subscription = subscriptionIdOf(nameOf(context.id))
-      if (placed === undefined) {
-        await requireRight(context, 'Authorization/roleAssignments/write', subscription)
-      }
-      return given
+      await requireRight(context, 'Authorization/roleAssignments/write', subscription)
+      return { ...given, mayPlace: true }
     },
     unique: {
       key: (id) => `management-group-of|${nameOf(id).toLowerCase()}`,
@@ -38,6 +36,8 @@ export function managementGroupSubscriptions(tenantId: string): ResourceType {
     },
     async rules(context) {
       if (context.previous !== undefined) return []
+      // It went after `prepare` saw it. Whoever had rights by it alone must not bring it back.
+      if (context.desired.isUnchecked) throw refuse.Conflict({ id: context.id.text })
       const subscription = subscriptionIdOf(nameOf(context.id))
       if ((await context.reader.get(subscription)) === undefined) {
         throw refuse.SubscriptionNotFound({ id: nameOf(context.id) })

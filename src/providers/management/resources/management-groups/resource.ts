@@ -87,7 +87,7 @@ async function preparationOf(
   const current = (await reader.get(id))?.model as ManagementGroup | undefined
   const from = current?.parent
   const to = placeIn(given, tenantId, current).parent
-  if (current !== undefined && from === to) return { ownName }
+  if (current !== undefined && from === to) return { ownName, move: undefined }
   const write = `${types.groups}/write`
   await requireRight(context, write, groupIdOf(words, to ?? tenantId))
   if (current !== undefined) {

@@ -5,6 +5,11 @@ import { nameOf, parentOf } from '#kernel/resource-id.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import type { GroupSubscription } from '../model.ts'
 
+export interface PreparedPlacement {
+  /** The right to place it was asked for, and held. `prepare` says so. */
+  readonly mayPlace: boolean
+}
+
 export function v2020_05_01(tenantId: string): Version<GroupSubscription> {
   return {
     date: '2020-05-01',
@@ -19,7 +24,8 @@ export function v2020_05_01(tenantId: string): Version<GroupSubscription> {
     }),
     unknownProperties: 'ignore',
     patch: 'none',
-    toModel: () => ({}),
+    toModel: ({ mayPlace }: PreparedPlacement, previous) =>
+      previous === undefined && !mayPlace ? { isUnchecked: true } : {},
     fromModel: (_model, { id }) => ({
       properties: {
         tenant: tenantId,

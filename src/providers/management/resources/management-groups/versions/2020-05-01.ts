@@ -17,7 +17,7 @@ export interface GroupNaming {
 export interface Preparation {
   readonly ownName?: string
   /** From where to where the caller may move it; undefined where it need not be asked. */
-  readonly move?: { readonly from: string | undefined; readonly to: string | undefined }
+  readonly move?: { readonly from: string | undefined; readonly to: string | undefined } | undefined
 }
 
 export interface GroupBody extends Preparation {
