@@ -170,6 +170,8 @@ const apart = new Set([
   // Named after what they lead to.
   'ApiManagement/service/products/apis',
   'ApiManagement/service/products/groups',
+  // Written by the installation alone.
+  'Authorization/denyAssignments',
   // Every PUT deploys, the same one too: a deployment is never unchanged (decision 15).
   'Resources/deployments',
   // Named after a subscription that has to be there.

@@ -4,6 +4,7 @@ import { refuse } from '#kernel/error.ts'
 import { sameJson } from '#kernel/patch.ts'
 import { childOf, type ResourceId } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
+import type { Prohibitions } from '../access.ts'
 import { auditVersion, changesOf, recordActivity } from '../audit.ts'
 import { appendToFeed, type CompiledStoredType, isStored } from '../compiled-type.ts'
 import type { Brought } from '../declare/stored.ts'
@@ -27,7 +28,8 @@ export async function bringAlong(write: Write, body: JsonBody): Promise<boolean>
   await requireRights(write, compiled)
   const rows = await write.tx.list({ type: compiled.key, under: write.id.key, limit: rowsMax })
   const wanted = wantedOf(write, brought)
-  await requireNotProhibited(write, compiled, wanted)
+  const prohibitions = await write.deps.access.prohibitionsFor?.(write.input.principal)
+  requireNotProhibited(write, { compiled, wanted, prohibitions })
   let changed = false
   let removed = 0
   const before = new Map<string, StoredResource>()
@@ -43,7 +45,10 @@ export async function bringAlong(write: Write, body: JsonBody): Promise<boolean>
     changed = true
     before.set(key, current)
     // First all go, so that no unique key of one that changes is in the way of another.
-    if (model === undefined) removed += await removeAllBelow(write, current.id, rowsMax - removed)
+    if (model === undefined) {
+      const max = rowsMax - removed
+      removed += await removeAllBelow(write, { id: current.id, max, prohibitions })
+    }
     await write.tx.remove(key, row.etag)
     if (model === undefined) await record(write, compiled, current, undefined)
   }
@@ -66,9 +71,11 @@ export async function bringAlong(write: Write, body: JsonBody): Promise<boolean>
 }
 
 /** As DELETE does: what was below would be there again with the next of that name, rights included. */
-async function removeAllBelow(write: Write, id: ResourceId, max: number): Promise<number> {
-  const { deps, tx, initiator, input } = write
-  await requireNothingForbidden(deps, tx, { id, principal: input.principal })
+async function removeAllBelow(
+  { deps, tx, initiator, input: { principal } }: Write,
+  { id, max, prohibitions }: Going,
+): Promise<number> {
+  await requireNothingForbidden(deps, tx, { id, principal, prohibitions })
   const { removed, remaining } = await removeBelow(deps, tx, {
     id,
     initiator,
@@ -81,17 +88,28 @@ async function removeAllBelow(write: Write, id: ResourceId, max: number): Promis
   return removed
 }
 
-async function requireNotProhibited(
-  { deps, input }: Write,
-  { permissions: { write: action } }: CompiledStoredType,
-  wanted: Wanted,
-): Promise<void> {
-  const prohibitions = await deps.access.prohibitionsFor?.(input.principal)
+function requireNotProhibited(
+  { input: { principal } }: Write,
+  { compiled, wanted, prohibitions }: Coming,
+): void {
   if (prohibitions === undefined) return
+  const action = compiled.permissions.write
   for (const { id: scope } of wanted.values()) {
     const found = prohibitions.find({ action, scope })
-    if (found !== undefined) throw prohibited({ action, scope }, input.principal, found)
+    if (found !== undefined) throw prohibited({ action, scope }, principal, found)
   }
+}
+
+interface Going {
+  readonly id: ResourceId
+  readonly max: number
+  readonly prohibitions: Prohibitions | undefined
+}
+
+interface Coming {
+  readonly compiled: CompiledStoredType
+  readonly wanted: Wanted
+  readonly prohibitions: Prohibitions | undefined
 }
 
 type Wanted = Map<string, { readonly id: StoredResource['id']; readonly model: unknown }>

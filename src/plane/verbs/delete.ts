@@ -12,7 +12,7 @@ import type { ResourceId } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
 import { isCut } from '#stores/list-budget.ts'
 import type { ResourceRow, Tx } from '#stores/store.ts'
-import { noAttributes } from '../access.ts'
+import { noAttributes, type Prohibitions } from '../access.ts'
 import { attributesOf, describedRow } from '../attributes.ts'
 import { changesOf, initiatorOf, recordActivity } from '../audit.ts'
 import { appendToFeed, type CompiledStoredType, isLongRunning } from '../compiled-type.ts'
@@ -41,7 +41,9 @@ export async function runDelete(
   // What hangs below goes in bounded transactions, each with all checks made anew.
   let outcome: Outcome | undefined
   do {
-    outcome = await deps.store.transact((tx) => deleteInside(request, tx))
+    // Asked before the transaction: the answer may need a connection of its own, and every one may wait for this row.
+    const prohibitions = await deps.access.prohibitionsFor?.(input.principal)
+    outcome = await deps.store.transact((tx) => deleteInside({ ...request, prohibitions }, tx))
   } while (outcome === undefined)
   const { reconcile } = route.compiled
   const isAwaited = reconcile?.deleteIsAwaited === true && outcome.status === 202
@@ -76,8 +78,12 @@ interface DeleteRequest {
   readonly input: RunInput
 }
 
+interface CheckedDelete extends DeleteRequest {
+  readonly prohibitions: Prohibitions | undefined
+}
+
 /** Undefined when there was more below than one transaction removes. */
-async function deleteInside(request: DeleteRequest, tx: Tx): Promise<Outcome | undefined> {
+async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | undefined> {
   const { deps, route, input } = request
   const { compiled, id, shape } = route
   const { stored, reconcile } = compiled
@@ -114,7 +120,7 @@ async function deleteInside(request: DeleteRequest, tx: Tx): Promise<Outcome | u
   const { reader, words } = context
   await askGuards(deps.guards, { id, type: stored.type, effect: 'delete', words, reader })
   await stored.deleteRules?.({ ...context, resource: current })
-  await requireNothingForbidden(deps, tx, { id, principal: input.principal })
+  await requireNothingForbidden(deps, tx, { id, principal: input.principal, prohibitions })
   const ordered = reconcile?.background?.endInstead?.(current)
   if (ordered !== undefined) return endInstead(request, tx, current, ordered)
   if (!isLongRunning(compiled)) {
@@ -173,9 +179,16 @@ async function deleteInside(request: DeleteRequest, tx: Tx): Promise<Outcome | u
 export async function requireNothingForbidden(
   deps: PlaneDependencies,
   tx: Tx,
-  { id, principal }: { readonly id: ResourceId; readonly principal: Principal },
+  {
+    id,
+    principal,
+    prohibitions,
+  }: {
+    readonly id: ResourceId
+    readonly principal: Principal
+    readonly prohibitions: Prohibitions | undefined
+  },
 ): Promise<void> {
-  const prohibitions = await deps.access.prohibitionsFor?.(principal)
   if (prohibitions === undefined) return
   for await (const row of rowsBelow(deps, tx, id.key)) {
     const action = deps.registry.byKey(row.type)?.permissions.delete
