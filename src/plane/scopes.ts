@@ -132,11 +132,9 @@ export async function lockParent(deps: PlaneDependencies, tx: Tx, id: ResourceId
   }
   // An extension resource: what it hangs on must exist where scopes are declared and its type is known.
   const under = parent.segments.at(-1)
-  if (under?.namespace === undefined) return
+  if (under?.namespace === undefined || deps.scopes === 'implicit') return
   const compiled = deps.registry.find(under.namespace, under.types)
   if (!isStored(compiled) || compiled.stored.isImplied?.(parent) === true) return
-  // A scope that is no resource group is never made by what is written below it.
-  if (deps.scopes === 'implicit' && compiled.stored.container === undefined) return
   if ((await tx.lock(parent.key, 'share')) === undefined) {
     throw refuse.ResourceNotFound({ id: parent.text })
   }

@@ -84,7 +84,7 @@ interface CheckedDelete extends DeleteRequest {
 
 /** Undefined when there was more below than one transaction removes. */
 async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | undefined> {
-  const { deps, route, input } = request
+  const { deps, route, input, prohibitions } = request
   const { compiled, id, shape } = route
   const { stored, reconcile } = compiled
   const now = deps.clock.now()

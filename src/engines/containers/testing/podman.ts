@@ -216,7 +216,7 @@ async function endPodman(
     .map((line) => line.split(' ')[1] ?? '')
     .filter((mount) => mount.startsWith(`${folder}/`))
     .sort((a, b) => b.length - a.length)
-  for (const mount of mounts) await run('umount', [mount], { env: { PATH: searchPath } })
+  for (const mount of mounts) await run('umount', ['-l', mount], { env: { PATH: searchPath } })
   await rm(folder, { recursive: true, force: true })
 }
 
