@@ -52,7 +52,15 @@ describe('the package, installed from its tarball', () => {
 
   test('holds the launcher, the bundles and the papers, and nothing of the checkout', () => {
     const names = readdirSync(join(modules, 'armature-plane')).sort()
-    assert.deepEqual(names, ['CHANGELOG.md', 'LICENSE', 'README.md', 'bin', 'console', 'dist', 'package.json'])
+    assert.deepEqual(names, [
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'bin',
+      'console',
+      'dist',
+      'package.json',
+    ])
   })
 
   test('brings no development dependency, no runtime, and stays below 150 MB', () => {
