@@ -3,9 +3,9 @@
 import { nameOf, type ResourceId, rootId } from '#kernel/resource-id.ts'
 import type { Reader } from './declare/resource.ts'
 
-const pageRows = 500
-/** Pages looked through for a name; each name found is remembered. */
-const pagesMax = 100
+/** Looked through for a name. */
+const rowsMax = 50_000
+/** Names that were found, of a type. */
 const rememberedMax = 10_000
 
 /** `type` without the vendor word; the name in lower case. */
@@ -21,23 +21,22 @@ export function findByName(
       if ((await reader.get(remembered)) !== undefined) return remembered
       known.delete(name)
     }
-    let after: string | undefined
-    for (let page = 0; page < pagesMax; page++) {
-      const rows = await reader.list({
-        type,
-        under: rootId,
-        limit: pageRows,
-        ...(after === undefined ? {} : { after }),
-      })
-      const found = rows.find(({ id }) => nameOf(id).toLowerCase() === name)
-      if (found !== undefined) {
-        if (known.size >= rememberedMax) known.clear()
-        known.set(name, found.id)
-        return found.id
-      }
-      after = rows.at(-1)?.id.key
-      if (rows.length < pageRows) return undefined
-    }
-    return undefined
+    const found = await lookForName(reader, type, name)
+    if (found === undefined) return undefined
+    if (known.size >= rememberedMax) known.clear()
+    known.set(name, found)
+    return found
   }
+}
+
+/** `type` without the vendor word; the name in lower case. */
+export async function lookForName(
+  reader: Reader,
+  type: string,
+  name: string,
+): Promise<ResourceId | undefined> {
+  for await (const { id } of reader.each({ type, under: rootId, limit: rowsMax })) {
+    if (nameOf(id).toLowerCase() === name) return id
+  }
+  return undefined
 }

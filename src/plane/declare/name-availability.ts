@@ -1,9 +1,8 @@
 /** `checkNameAvailability`: may a resource have a name? What the answer says, a PUT then does. */
 
 import Type from 'typebox'
-import { nameOf } from '#kernel/resource-id.ts'
+import { lookForName } from '../resource-by-name.ts'
 import { type ActionType, defineActions } from './action.ts'
-import type { Reader } from './resource.ts'
 import type { NameRule } from './wire.ts'
 
 interface NamedType {
@@ -16,9 +15,6 @@ interface NamedType {
   /** The words of the type's family. */
   readonly reasons?: { readonly invalid: string; readonly taken: string }
 }
-
-const rowsAtOnce = 1000
-const rowsMax = 50_000
 
 export function nameAvailability(named: NamedType): ActionType {
   const { invalid, taken } = named.reasons ?? { invalid: 'Invalid', taken: 'AlreadyExists' }
@@ -58,8 +54,10 @@ export function nameAvailability(named: NamedType): ActionType {
           if (!named.name.pattern.test(name)) {
             return answer(false, invalid, `A name is ${named.name.rule}.`)
           }
+          const { uniqueAmong } = named
           const isTaken =
-            named.uniqueAmong !== undefined && (await isNamed(reader, named.uniqueAmong, name))
+            uniqueAmong !== undefined &&
+            (await lookForName(reader, uniqueAmong, name.toLowerCase())) !== undefined
           return isTaken
             ? answer(false, taken, `The name '${name}' is taken.`)
             : answer(true, undefined, '')
@@ -67,20 +65,4 @@ export function nameAvailability(named: NamedType): ActionType {
       },
     },
   })
-}
-
-async function isNamed(reader: Reader, type: string, name: string): Promise<boolean> {
-  let after: string | undefined
-  for (let looked = 0; looked < rowsMax; looked += rowsAtOnce) {
-    const rows = await reader.list({
-      type,
-      under: '/',
-      ...(after === undefined ? {} : { after }),
-      limit: rowsAtOnce,
-    })
-    if (rows.some(({ id }) => nameOf(id).toLowerCase() === name.toLowerCase())) return true
-    if (rows.length < rowsAtOnce) return false
-    after = rows.at(-1)?.id.key
-  }
-  return false
 }
