@@ -1,6 +1,6 @@
 /** The subscription that is looked at: named by the address (`?subscription=`), else the one used last, else the first. */
 
-import { useCall } from '../api/queries.ts'
+import { useCall, useList } from '../api/queries.ts'
 import { usePreference } from './preferences.ts'
 
 export function useSubscriptions() {
@@ -9,4 +9,12 @@ export function useSubscriptions() {
   const all = found.data?.value ?? []
   const current = all.find(({ subscriptionId }) => subscriptionId === used) ?? all[0]
   return { all, current, error: found.error, loading: found.isLoading, choose: setUsed }
+}
+
+/** The groups of the subscription that is looked at. */
+export function useGroups() {
+  const { current } = useSubscriptions()
+  const subscriptionId = current?.subscriptionId ?? ''
+  const options = { enabled: current !== undefined }
+  return { subscriptionId, groups: useList('listGroups', { path: { subscriptionId } }, options) }
 }

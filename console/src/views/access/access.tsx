@@ -2,9 +2,8 @@
 
 import { Field, makeStyles, Select } from '@fluentui/react-components'
 import { groupId, shortId } from '../../api/ids.ts'
-import { useList } from '../../api/queries.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
-import { useSubscriptions } from '../../app/subscription.ts'
+import { useGroups, useSubscriptions } from '../../app/subscription.ts'
 import { Page } from '../../components/page.tsx'
 import { accessTexts } from '../../texts/work.ts'
 import { AccessPanel } from './access-panel.tsx'
@@ -16,16 +15,12 @@ export function Access() {
   const { scope: wanted } = useSearch()
   const setSearch = useSetSearch()
   const { all, current } = useSubscriptions()
-  const groups = useList(
-    'listGroups',
-    { path: { subscriptionId: current?.subscriptionId ?? '' } },
-    { enabled: current !== undefined },
-  )
+  const { subscriptionId, groups } = useGroups()
   const scope =
     wanted ?? (current === undefined ? undefined : `/subscriptions/${current.subscriptionId}`)
   const scopes = [
     ...all.map((one) => [`/subscriptions/${one.subscriptionId}`, one.displayName] as const),
-    ...groups.rows.map(({ name }) => [groupId(current?.subscriptionId ?? '', name), name] as const),
+    ...groups.rows.map(({ name }) => [groupId(subscriptionId, name), name] as const),
     ['/', accessTexts.everything] as const,
   ]
   const known = scopes.some(([id]) => id === scope)

@@ -6,6 +6,7 @@ import { useSearch, useSetSearch } from '../../app/address.ts'
 import { useSubscriptions } from '../../app/subscription.ts'
 import { useRecentActivity } from '../../components/activity.ts'
 import { ActivityList } from '../../components/activity-list.tsx'
+import { Options } from '../../components/options.tsx'
 import { Page } from '../../components/page.tsx'
 import { activityTexts } from '../../texts/activity.ts'
 
@@ -62,21 +63,13 @@ export function Activity() {
         </Field>
         <Field label={activityTexts.since}>
           <Select value={hours} onChange={(_, { value }) => setSearch({ hours: value })}>
-            {Object.entries(activityTexts.hours).map(([value, title]) => (
-              <option key={value} value={value}>
-                {title}
-              </option>
-            ))}
+            <Options of={activityTexts.hours} />
           </Select>
         </Field>
         <Field label={activityTexts.status}>
           <Select value={status} onChange={(_, { value }) => setSearch({ status: value })}>
             <option value="">{activityTexts.anyStatus}</option>
-            {Object.entries(activityTexts.statuses).map(([value, title]) => (
-              <option key={value} value={value}>
-                {title}
-              </option>
-            ))}
+            <Options of={activityTexts.statuses} />
           </Select>
         </Field>
         <Field label={activityTexts.caller}>

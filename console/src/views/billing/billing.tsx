@@ -15,6 +15,7 @@ import {
   useBillingProfile,
   useTransactions,
 } from '../../components/money.ts'
+import { Options } from '../../components/options.tsx'
 import { Page } from '../../components/page.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { momentText, State } from '../../components/state.tsx'
@@ -94,11 +95,7 @@ export function Billing() {
         </Field>
         <Field label={billingTexts.by}>
           <Select value={dimension} onChange={(_, { value }) => setSearch({ by: value })}>
-            {Object.entries(billingTexts.dimensions).map(([value, title]) => (
-              <option key={value} value={value}>
-                {title}
-              </option>
-            ))}
+            <Options of={billingTexts.dimensions} />
           </Select>
         </Field>
       </div>

@@ -5,12 +5,12 @@ import { AddRegular } from '@fluentui/react-icons/svg/add'
 import { groupId } from '../../api/ids.ts'
 import { type ItemOf, useList } from '../../api/queries.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
-import { useSubscriptions } from '../../app/subscription.ts'
+import { useGroups } from '../../app/subscription.ts'
 import { AppLink, resourcePath, useGo } from '../../components/app-link.tsx'
 import { Page } from '../../components/page.tsx'
-import { momentText, State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { deploymentTexts } from '../../texts/work.ts'
+import { outcomeColumns } from './outcome-columns.tsx'
 
 type Deployment = ItemOf<'listDeployments'>
 
@@ -28,47 +28,15 @@ const columns: readonly Column<Deployment>[] = [
     ),
     grow: 2,
   },
-  {
-    id: 'state',
-    title: deploymentTexts.state,
-    text: ({ properties }) => properties.provisioningState ?? '',
-    show: ({ properties }) => <State value={properties.provisioningState} />,
-  },
-  {
-    id: 'when',
-    title: deploymentTexts.when,
-    text: ({ properties }) => momentText(properties.timestamp),
-    wideOnly: true,
-  },
-  {
-    id: 'duration',
-    title: deploymentTexts.duration,
-    text: ({ properties }) => secondsText(properties.duration),
-    wideOnly: true,
-    numeric: true,
-  },
+  ...outcomeColumns,
 ]
-
-/** `PT1.25S` → `1.3 s`. */
-export function secondsText(duration: string | undefined): string {
-  const seconds = /PT(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?/.exec(duration ?? '')
-  if (seconds === null) return ''
-  const [, hours = '0', minutes = '0', rest = '0'] = seconds
-  return `${(Number(hours) * 3600 + Number(minutes) * 60 + Number(rest)).toFixed(1)} s`
-}
 
 export function Deployments() {
   const styles = useStyles()
   const go = useGo()
   const { group } = useSearch()
   const setSearch = useSetSearch()
-  const { current } = useSubscriptions()
-  const subscriptionId = current?.subscriptionId ?? ''
-  const groups = useList(
-    'listGroups',
-    { path: { subscriptionId } },
-    { enabled: current !== undefined },
-  )
+  const { subscriptionId, groups } = useGroups()
   const chosen = group ?? groups.rows[0]?.name
   const found = useList(
     'listDeployments',

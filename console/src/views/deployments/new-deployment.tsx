@@ -15,13 +15,14 @@ import { useState } from 'react'
 import { type BodyOf, call } from '../../api/client.ts'
 import { groupId, shortId } from '../../api/ids.ts'
 import { qualified } from '../../api/place.ts'
-import { useList, useWrite } from '../../api/queries.ts'
+import { useWrite } from '../../api/queries.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
-import { useSubscriptions } from '../../app/subscription.ts'
+import { useGroups } from '../../app/subscription.ts'
 import { AppLink, resourcePath, useGo } from '../../components/app-link.tsx'
 import { Card } from '../../components/card.tsx'
 import { type Change, Changes } from '../../components/changes.tsx'
 import { asJson } from '../../components/code-block.tsx'
+import { Options } from '../../components/options.tsx'
 import { Page } from '../../components/page.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { deploymentTexts } from '../../texts/work.ts'
@@ -71,13 +72,7 @@ export function NewDeployment() {
   const go = useGo()
   const { group = '' } = useSearch()
   const setSearch = useSetSearch()
-  const { current } = useSubscriptions()
-  const subscriptionId = current?.subscriptionId ?? ''
-  const groups = useList(
-    'listGroups',
-    { path: { subscriptionId } },
-    { enabled: current !== undefined },
-  )
+  const { subscriptionId, groups } = useGroups()
   const [name, setName] = useState(() => `console-${Date.now().toString(36)}`)
   const [template, setTemplate] = useState(() => asJson(examples.container))
   const [parameters, setParameters] = useState('{}')
@@ -129,11 +124,7 @@ export function NewDeployment() {
             <Select
               onChange={(_, { value }) => setTemplate(asJson(examples[value as ExampleName]))}
             >
-              {Object.entries(deploymentTexts.examples).map(([value, title]) => (
-                <option key={value} value={value}>
-                  {title}
-                </option>
-              ))}
+              <Options of={deploymentTexts.examples} />
             </Select>
           </Field>
           <Field label={deploymentTexts.template} required validationMessage={read.problem}>
@@ -156,11 +147,7 @@ export function NewDeployment() {
           </Field>
           <Field label={deploymentTexts.mode}>
             <Select value={mode} onChange={(_, { value }) => setMode(value as Mode)}>
-              {Object.entries(deploymentTexts.modes).map(([value, title]) => (
-                <option key={value} value={value}>
-                  {title}
-                </option>
-              ))}
+              <Options of={deploymentTexts.modes} />
             </Select>
           </Field>
         </div>

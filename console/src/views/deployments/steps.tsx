@@ -8,11 +8,11 @@ import { AppLink, resourcePath } from '../../components/app-link.tsx'
 import { Card } from '../../components/card.tsx'
 import { asJson, CodeBlock } from '../../components/code-block.tsx'
 import { Refusal } from '../../components/refusal.tsx'
-import { momentText, State } from '../../components/state.tsx'
+import { State } from '../../components/state.tsx'
 import { Table } from '../../components/table.tsx'
 import { deploymentTexts } from '../../texts/work.ts'
 import type { TabProps } from '../resource/resource.tsx'
-import { secondsText } from './deployments.tsx'
+import { outcomeColumns } from './outcome-columns.tsx'
 
 /** What the documents leave open of a step. */
 interface Step extends Envelope {
@@ -108,25 +108,7 @@ export function Steps({ id }: TabProps) {
               wideOnly: true,
               grow: 2,
             },
-            {
-              id: 'state',
-              title: deploymentTexts.state,
-              text: ({ properties }) => properties.provisioningState,
-              show: ({ properties }) => <State value={properties.provisioningState} />,
-            },
-            {
-              id: 'when',
-              title: deploymentTexts.when,
-              text: ({ properties }) => momentText(properties.timestamp),
-              wideOnly: true,
-            },
-            {
-              id: 'duration',
-              title: deploymentTexts.duration,
-              text: ({ properties }) => secondsText(properties.duration),
-              wideOnly: true,
-              numeric: true,
-            },
+            ...outcomeColumns,
           ]}
           empty={{ title: deploymentTexts.noChanges }}
         />

@@ -7,6 +7,7 @@ import { shortId } from '../../api/ids.ts'
 import { type ItemOf, useList, useWrite } from '../../api/queries.ts'
 import { Card } from '../../components/card.tsx'
 import { FormDialog, problemAt } from '../../components/form-dialog.tsx'
+import { Options } from '../../components/options.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { resourceTexts } from '../../texts/resources.ts'
 import type { TabProps } from './resource.tsx'
@@ -93,11 +94,7 @@ function AddLock({ id, onClose }: { readonly id: string; readonly onClose: () =>
       </Field>
       <Field label={resourceTexts.lockLevel} validationMessage={problemAt(write.error, 'level')}>
         <Select value={level} onChange={(_, { value }) => setLevel(value as Level)}>
-          {Object.entries(resourceTexts.lockLevels).map(([value, title]) => (
-            <option key={value} value={value}>
-              {title}
-            </option>
-          ))}
+          <Options of={resourceTexts.lockLevels} />
         </Select>
       </Field>
       <Field label={resourceTexts.lockNotes} validationMessage={problemAt(write.error, 'notes')}>
