@@ -20,7 +20,7 @@ import {
 } from '../compiled-type.ts'
 import { createReader, idOfKey, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
-import { authorizationFailed, prohibited, refusalOf } from '../grant.ts'
+import { prohibited, refusalOf } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import type { RunInput } from '../plane.ts'
 import { missingScope } from '../scopes.ts'
@@ -117,9 +117,7 @@ async function requireAllowed(
   const now = deps.clock.now()
   for (const need of needs) {
     if (await allowsWithoutAttributes(deps.access, { principal, ...need }, now)) continue
-    throw deps.access.prohibitionsFor === undefined
-      ? authorizationFailed(need, principal)
-      : await refusalOf(deps.access, need, principal)
+    throw await refusalOf(deps.access, need, principal)
   }
 }
 
