@@ -187,13 +187,14 @@ async function endPodman(
   folder: string,
 ): Promise<void> {
   await using client = new DockerClient(target)
+  const ids: string[] = []
   try {
     const path = '/containers/json?all=1'
     const containers = await client.json({ method: 'GET', path, doing: 'list' })
+    ids.push(...listAt(containers).map((each) => textAt(each, 'Id')))
     // Those that joined another's network first: the others cannot go before.
     for (const attempt of [1, 2]) {
-      for (const each of listAt(containers)) {
-        const id = textAt(each, 'Id')
+      for (const id of ids) {
         for (const call of [
           { method: 'POST', path: `/containers/${id}/stop?t=0` },
           { method: 'DELETE', path: `/containers/${id}?force=1&v=1` },
@@ -211,6 +212,7 @@ async function endPodman(
     await ended
   }
   await endMonitors(folder)
+  await endRules(ids)
   const mounts = (await readFile('/proc/self/mounts', 'utf8'))
     .split('\n')
     .map((line) => line.split(' ')[1] ?? '')
@@ -232,4 +234,21 @@ async function endMonitors(folder: string): Promise<void> {
       // It has ended by itself, which is what was wanted.
     }
   }
+}
+
+/**
+ * When several Podmans change the rules of the network at once, one of them may fail to remove its own. Such a rule would
+ * take the connections of whoever gets that port next.
+ */
+async function endRules(ids: readonly string[]): Promise<void> {
+  const env = { PATH: searchPath }
+  const saved = await run('iptables-save', ['-t', 'nat'], { env }).catch(() => ({ stdout: '' }))
+  const left = saved.stdout
+    .split('\n')
+    .filter((line) => line.startsWith('-A ') && ids.some((id) => line.includes(id)))
+  if (left.length === 0) return
+  const lines = ['*nat', ...left.map((line) => line.replace('-A', '-D')), 'COMMIT', '']
+  const restore = run('iptables-restore', ['--noflush'], { env })
+  restore.child.stdin?.end(lines.join('\n'))
+  await restore
 }

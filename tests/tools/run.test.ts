@@ -1,0 +1,61 @@
+/** The runner of the test files: what it repeats, and what it fails for. */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const runner = join(import.meta.dirname, '../run.ts')
+const passes = `import { test } from 'node:test'; test('passes', () => {})`
+const fails = `import { test } from 'node:test'; test('fails', () => { throw new Error('no') })`
+const failsFirst = (mark: string): string => `
+import { existsSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+test('fails once', () => {
+  const again = existsSync('${mark}')
+  writeFileSync('${mark}', '')
+  if (!again) throw new Error('no')
+})`
+
+async function ends(texts: readonly string[]): Promise<{ code: number; shown: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-runner-'))
+  try {
+    const files = texts.map((text, at) => {
+      const path = join(folder, `${at}.test.ts`)
+      writeFileSync(path, text.replaceAll('MARK', join(folder, 'mark')))
+      return path
+    })
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env
+    return await new Promise((resolve) => {
+      execFile(process.execPath, [runner, ...files], { env }, (error, shown) =>
+        resolve({ code: Number(error?.code ?? 0), shown }),
+      )
+    })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+test('a file that fails among the others runs once more alone, and is named', async () => {
+  const { code, shown } = await ends([passes, failsFirst('MARK')])
+  assert.equal(code, 0)
+  assert.match(shown, /FAILED AMONG THE OTHERS, PASSED ALONE: .*1\.test\.ts/)
+})
+
+test('a file that fails again fails the run', async () => {
+  const { code, shown } = await ends([fails, failsFirst('MARK')])
+  assert.equal(code, 1)
+  assert.match(shown, /PASSED ALONE: .*1\.test\.ts/)
+  assert.doesNotMatch(shown, /PASSED ALONE: .*0\.test\.ts/)
+})
+
+test('many files that fail are not run again', async () => {
+  const { code, shown } = await ends([
+    failsFirst('MARK'),
+    ...Array.from({ length: 5 }, () => fails),
+  ])
+  assert.equal(code, 1)
+  assert.doesNotMatch(shown, /ONCE MORE/)
+})
