@@ -37,6 +37,7 @@ test('a rule meets what it names and nothing else', () => {
     [{ rate: 0.5 }, false],
     [{ step: 'fail' }, false],
     [{ store: 'away' }, false],
+    [{ engine: 'loses', path: request.path }, false],
   ] as const satisfies readonly (readonly [FaultRule, boolean])[]) {
     const { faults } = open()
     faults.add({ status: 500, ...rule })
@@ -64,6 +65,23 @@ test('a rule ends by its count and its time, and says whom it met', () => {
   assert.equal(faults.ofStore()?.store, 'away')
   time.now += 60_000
   assert.equal(faults.ofStore(), undefined, 'a store comes back by itself')
+})
+
+test('an engine loses what it runs for one resource, once unless lost otherwise', () => {
+  const { faults } = open()
+  const lost: string[] = []
+  faults.onLoss((key) => lost.push(key))
+  for (const path of [undefined, '/subscriptions/*']) {
+    const rule: FaultRule = { engine: 'loses', ...(path === undefined ? {} : { path }) }
+    assert.throws(() => faults.add(rule), { code: 'BadRequest' })
+  }
+  faults.add({ engine: 'loses', path: '/R' })
+  assert.deepEqual(lost, ['/r'])
+  assert.equal(faults.ofEngine('/other', 'Vendor.Sample/widgets'), false)
+  assert.deepEqual(
+    [1, 2].map(() => faults.ofEngine('/r', 'Vendor.Sample/widgets')),
+    [true, false],
+  )
 })
 
 test('scenarios are sets of rules', () => {

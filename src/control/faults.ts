@@ -43,6 +43,8 @@ export interface FaultRule extends FaultMatch, RequestFault {
   readonly step?: 'fail' | 'hang'
   /** The store does not answer, or takes `latency` milliseconds more. */
   readonly store?: 'away' | 'slow'
+  /** The engine loses what it runs for the resource at `path`, once or `count` times. */
+  readonly engine?: 'loses'
 }
 
 interface Met {
@@ -78,6 +80,10 @@ export interface Faults {
   clear(id?: string): void
   ofRequest(request: MetRequest): RequestFault | undefined
   ofStep(key: string, type: string): 'fail' | 'hang' | undefined
+  /** True when the engine is to lose what it runs for this resource now. */
+  ofEngine(key: string, type: string): boolean
+  /** Calls back with the key of each resource that a new rule lets its engine lose. */
+  onLoss(callback: (key: string) => void): void
   ofStore(): Pick<FaultRule, 'store' | 'latency'> | undefined
 }
 
@@ -116,6 +122,7 @@ export function openFaults(options: {
   const { now, chance } = options
   let kept: Kept[] = []
   let numbered = 0
+  let tellLoss: (key: string) => void = () => {}
 
   const meet = (
     isMet: (rule: FaultRule) => boolean,
@@ -147,12 +154,18 @@ export function openFaults(options: {
       if (kept.length >= rulesMax) {
         throw refuse.ControlNotPossible({ reason: `there are ${rulesMax} rules already` })
       }
+      const lost = rule.engine === undefined ? undefined : (rule.path?.toLowerCase() ?? '*')
+      if (lost?.endsWith('*')) {
+        throw refuse.BadRequest({ reason: 'path: with engine, expected the path of one resource' })
+      }
       const id = `fault-${++numbered}`
       const seconds =
         rule.store === undefined
           ? (rule.seconds ?? Number.POSITIVE_INFINITY)
           : Math.min(rule.seconds ?? storeSecondsUsual, storeSecondsMax)
-      kept.push({ id, rule, until: now() + seconds * 1000, seen: 0, met: 0, latest: [] })
+      const counted = rule.engine === undefined ? rule : { count: 1, ...rule }
+      kept.push({ id, rule: counted, until: now() + seconds * 1000, seen: 0, met: 0, latest: [] })
+      if (lost !== undefined) tellLoss(lost)
       return id
     },
     play(scenario) {
@@ -169,7 +182,7 @@ export function openFaults(options: {
     },
     ofRequest: (request) =>
       meet(
-        (rule) => rule.step === undefined && rule.store === undefined && meets(rule, request),
+        (rule) => isForRequests(rule) && meets(rule, request),
         `${request.method} ${request.path}`,
         request.correlationId,
       ),
@@ -178,9 +191,21 @@ export function openFaults(options: {
         (rule) => rule.step !== undefined && isPath(rule.path, key) && isType(rule.type, type),
         `a step of ${key}`,
       )?.step,
+    ofEngine: (key, type) =>
+      meet(
+        (rule) => rule.engine !== undefined && isPath(rule.path, key) && isType(rule.type, type),
+        `what the engine runs for ${key}`,
+      ) !== undefined,
+    onLoss(callback) {
+      tellLoss = callback
+    },
     ofStore: () => meet(({ store }) => store !== undefined, 'a question to the store'),
   }
   return faults
+}
+
+function isForRequests({ step, store, engine }: FaultRule): boolean {
+  return step === undefined && store === undefined && engine === undefined
 }
 
 function meets(rule: FaultRule, request: MetRequest): boolean {

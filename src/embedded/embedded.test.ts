@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
@@ -70,6 +71,38 @@ test('state, time and failure are in the hand of the test', async () => {
   await a.reset()
   assert.equal((await groupsOf(a)).length, 1)
   assert.equal(await asRita(), 200)
+})
+
+test('an engine that loses what it runs is found out, and the containers run again', async () => {
+  await using a = await start({ clock: 'manual' })
+  await put(a, 'shop')
+  const path = `/subscriptions/${a.subscriptionId}/resourceGroups/shop/providers/Vendor.ContainerInstance/containerGroups/web`
+  const resources = { requests: { cpu: 0.5, memoryInGB: 0.5 } }
+  const containers = [{ name: 'web', properties: { image: 'nginx', resources } }]
+  const body = { location: 'local', properties: { osType: 'Linux', containers } }
+  const url = `${path}?api-version=2023-05-01`
+  await a.client.waitForOperation(await a.client.request('PUT', url, { body }))
+  const startedAt = async (): Promise<number> => {
+    // The shape of the contract, asserted by what is read from it.
+    const shown = (await a.client.request('GET', url)).body as {
+      properties: {
+        containers: {
+          properties: { instanceView?: { currentState?: { state?: string; startTime?: string } } }
+        }[]
+      }
+    }
+    const state = shown.properties.containers[0]?.properties.instanceView?.currentState
+    return state?.state === 'Running' ? Date.parse(state.startTime ?? '') : 0
+  }
+  const first = await startedAt()
+  assert.ok(first > 0)
+  await a.advance('1m')
+  assert.throws(() => a.fail({ engine: 'loses' }), { code: 'BadRequest' })
+  a.fail({ engine: 'loses', path })
+  for (let tries = 0; (await startedAt()) <= first; tries++) {
+    assert.ok(tries < 200, 'the containers do not run again')
+    await sleep(50)
+  }
 })
 
 test('fixed ids are the same in every installation, random ones are not', async () => {

@@ -236,6 +236,7 @@ const Rule = Type.Object(
     token: Type.Optional(Type.Literal('refused')),
     step: Type.Optional(Type.Union([Type.Literal('fail'), Type.Literal('hang')])),
     store: Type.Optional(Type.Union([Type.Literal('away'), Type.Literal('slow')])),
+    engine: Type.Optional(Type.Literal('loses')),
   },
   { additionalProperties: false },
 )

@@ -82,7 +82,7 @@ export function openInstallationPlane(
       scopes: config.scopes,
       apiVersions: config.apiVersions,
       timers,
-      ...(base.faults === undefined ? {} : { stepFault: base.faults.ofStep }),
+      faults: base.faults,
       guards: [lockGuard],
       onDenied: (denied) => denials.note(denied),
     }),

@@ -23,7 +23,7 @@ import { type Caller, createCaller } from './caller.ts'
 import { createChecker } from './check.ts'
 import type { Provider } from './declare/provider.ts'
 import type { Reader, Resource } from './declare/resource.ts'
-import { createReader, type PlaneDependencies } from './dependencies.ts'
+import { type BackgroundFaults, createReader, type PlaneDependencies } from './dependencies.ts'
 import { describe } from './describe.ts'
 import { authorizationFailed, GrantDenied, refusalOf } from './grant.ts'
 import type { Guard } from './guard.ts'
@@ -63,7 +63,7 @@ export interface PlaneOptions {
   /** Default `known`. */
   readonly apiVersions?: VersionRule
   readonly timers: Timers
-  readonly stepFault?: PlaneDependencies['stepFault']
+  readonly faults?: BackgroundFaults | undefined
   /** What may refuse a change although the caller may make it. Given what providers are given. */
   readonly guards?: readonly Guard[]
   /** Called when a request was refused for want of a permission. Must not throw, and nobody waits for it. */
@@ -192,7 +192,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     scopes: options.scopes,
     wireCache: new WeakMap(),
     guards: options.guards ?? [],
-    ...(options.stepFault === undefined ? {} : { stepFault: options.stepFault }),
+    ...(options.faults === undefined ? {} : { faults: options.faults }),
     wake: () => reconciler.wake(),
     settled: (key) => {
       for (const callback of settled) callback(key)

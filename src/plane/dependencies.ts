@@ -32,12 +32,20 @@ export interface PlaneDependencies {
   readonly guards: readonly Guard[]
   /** Answers made of rows that a store hands out again and again: reading one twice costs once. */
   readonly wireCache: WeakMap<ResourceRow, WireRow>
-  /** Lets a step fail or hang on purpose. */
-  readonly stepFault?: (key: string, type: string) => 'fail' | 'hang' | undefined
+  readonly faults?: BackgroundFaults
   /** Something was scheduled: look soon. */
   wake(): void
   /** The background work on this resource came to an end in this process. Calls may be lost. */
   settled(key: string): void
+}
+
+/** What goes wrong on purpose in background work. */
+export interface BackgroundFaults {
+  ofStep(key: string, type: string): 'fail' | 'hang' | undefined
+  /** True when the engine is to lose what it runs for this resource now. */
+  ofEngine(key: string, type: string): boolean
+  /** Calls back with the key of each resource whose engine is to lose something. */
+  onLoss(callback: (key: string) => void): void
 }
 
 /** A row as shown in one version: as an object, as JSON text, or as both. */

@@ -73,6 +73,8 @@ export interface Reconciler<M, O = unknown, S = unknown> {
   observe(subject: Subject<M, O>): Promise<O>
   next(subject: Subject<M, O>, observed: O): Next<S, O>
   perform(subject: Subject<M, O>, step: S): Promise<void>
+  /** A rule of failure wants it: the engine loses what it runs for the resource, as a broken machine would. */
+  lose?(subject: Subject<M, O>): Promise<void>
   /** The store has another state: what is remembered of resources is forgotten. */
   forget?(): void
   /** Calls back with the id of each resource that an event of the engine is about. Events may be lost. */

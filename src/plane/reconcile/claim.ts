@@ -105,6 +105,7 @@ export function createReconciler(
     start() {
       running = true
       deps.store.onWork(() => void look())
+      deps.faults?.onLoss((key) => void handleEvent(deps, key, look))
       for (const { reconcile } of deps.registry.types) {
         reconcile?.watchEvents?.((key) => {
           // Said at once: work under way that has looked already must look again.

@@ -41,6 +41,9 @@ export async function takeTurn(deps: PlaneDependencies, lease: Lease): Promise<b
   const subject = subjectOf(deps, resource)
   const work: Work = { deps, lease, compiled, reconcile, resource, subject }
   try {
+    if (reconcile.lose !== undefined && deps.faults?.ofEngine(claim.key, compiled.fullType)) {
+      await reconcile.lose(subject)
+    }
     const observed = await reconcile.observe(subject)
     return await follow(work, reconcile.next(subject, observed), observed)
   } catch (error) {
@@ -66,7 +69,7 @@ async function follow(
       await recordLook(work, observed, next.state)
       // Whoever was held up for so long may not be alone with the resource any more.
       if (!isHeld(work.deps, work.lease)) return false
-      switch (work.deps.stepFault?.(work.resource.id.key, work.compiled.fullType)) {
+      switch (work.deps.faults?.ofStep(work.resource.id.key, work.compiled.fullType)) {
         case 'fail':
           return failed(work, new StepFailure('never', 'StepFailed', 'a rule of this installation'))
         case 'hang':

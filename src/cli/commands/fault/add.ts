@@ -16,7 +16,7 @@ const numbers = {
   after: 'after',
   seconds: 'seconds',
 } as const
-const texts = ['method', 'path', 'type', 'principal', 'code', 'step', 'store'] as const
+const texts = ['method', 'path', 'type', 'principal', 'code', 'step', 'store', 'engine'] as const
 
 export const command: Command = defineCommand({
   name: 'fault add',
@@ -41,6 +41,10 @@ One request alone fails with the header \`x-armature-fault: status=429; retry-af
     cut: { type: 'boolean', summary: 'End the connection in the middle of the body' },
     'refuse-token': { type: 'boolean', summary: 'Refuse the token of the caller' },
     step: { ...text('Steps of operations fail, or hang', 'how'), choices: ['fail', 'hang'] },
+    engine: {
+      ...text('The engine loses what it runs for the resource at --path', 'how'),
+      choices: ['loses'],
+    },
     store: { ...text('The store is away, or slow', 'how'), choices: ['away', 'slow'] },
     ...connectionOptions,
   },

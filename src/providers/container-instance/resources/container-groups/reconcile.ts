@@ -171,6 +171,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
         at,
       })
     },
+    lose: ({ token }) => engine.remove(token),
     forget() {
       settled.clear()
       failedSteps.clear()
