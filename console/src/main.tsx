@@ -5,6 +5,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ApiFailure } from './api/client.ts'
+import { followChanges } from './api/live.ts'
 import { consoleBase } from './api/place.ts'
 import { accessToken, goToSignIn } from './api/session.ts'
 import { Look } from './app/look.tsx'
@@ -31,6 +32,7 @@ async function start(): Promise<void> {
   if (isBack)
     history.replaceState(null, '', `${consoleBase.pathname}${returnPath(back.get('state'))}`)
   const router = createAppRouter()
+  followChanges(cache)
   show(<RouterProvider router={router} />)
 }
 

@@ -6,6 +6,7 @@
 import type { TSchema } from 'typebox'
 import type { Initiator } from '#activity/record.ts'
 import { refuse } from '#kernel/error.ts'
+import type { Principal } from '#kernel/principal.ts'
 import type { Checker } from '#plane/check.ts'
 import type { Outcome } from '#plane/plane.ts'
 import { type Endpoint, principalOf, queryOf, requestFrom } from './exchange.ts'
@@ -20,12 +21,14 @@ export interface DirectoryRoute {
   readonly status: number
   /** Required and checked when given: all violations are reported at once. */
   readonly body?: TSchema
+  /** Of an answer that is a stream. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Throws refusals. `params` are decoded; `body` is valid. */
   run(
     params: Readonly<Record<string, string>>,
     body: unknown,
     query: URLSearchParams,
-    initiator: Initiator,
+    initiator: Initiator & { readonly principal: Principal },
   ): Promise<unknown>
 }
 
@@ -51,7 +54,8 @@ export function directoryEndpoint(route: DirectoryRoute, checker: Checker): Endp
         correlationId: exchange.correlationId,
         from: requestFrom(exchange, edge),
       })
-      return outcomeOf(route.status, answer)
+      const outcome = outcomeOf(route.status, answer)
+      return route.headers === undefined ? outcome : { ...outcome, headers: route.headers }
     },
   }
 }

@@ -47,6 +47,8 @@ export interface HttpServerOptions extends EdgeDependencies, RouteDependencies {
   readonly certificates?: ServerCertificates
   /** Connections that become something else (web sockets). An upgrade asked for elsewhere is not made. */
   readonly upgrades?: readonly UpgradeMount[]
+  /** Answers that go on until their client leaves: told to end when the server is about to close. */
+  readonly endless?: readonly { end(): void }[]
 }
 
 export interface HttpServer extends AsyncDisposable {
@@ -135,7 +137,7 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
 
   async function close({ drainSeconds }: { readonly drainSeconds: number }): Promise<void> {
     draining = true
-    for (const mount of deps.upgrades ?? []) mount.end()
+    for (const one of [...(deps.upgrades ?? []), ...(deps.endless ?? [])]) one.end()
     if (server.listening || secure?.listening) await connections.drain(drainSeconds)
     clearInterval(sweep)
     // Nothing listens any more: this ends the timers of `node:http`.

@@ -13,12 +13,12 @@ export function directoryTable(
   {
     identity,
     keys,
-    control,
+    unrecorded,
   }: {
     readonly identity: Identity
     readonly keys: readonly MountedRoute[]
-    /** They leave their records themselves. */
-    readonly control: readonly MountedRoute[]
+    /** They leave their records themselves, or change nothing. */
+    readonly unrecorded: readonly MountedRoute[]
   },
   words: VendorWords,
 ): readonly MountedRoute[] {
@@ -57,5 +57,5 @@ export function directoryTable(
       },
     }),
   )
-  return [...recorded, ...control]
+  return [...recorded, ...unrecorded]
 }

@@ -1,12 +1,14 @@
 /** The HTTP server over what it serves: the plane, the sign-in, the directory, the business application, the pages. */
 
 import { recordedSql } from '#activity/recorded-sql.ts'
+import { openTail } from '#activity/tail.ts'
 import { createBusiness } from '#business/service.ts'
+import { createChangeStream } from '#http/change-stream.ts'
 import { createHttpServer, type HttpServer } from '#http/server.ts'
 import { defaultThrottle, type ThrottleSettings } from '#http/throttle.ts'
 import { refuse } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
-import { rootId } from '#kernel/resource-id.ts'
+import { parseResourceId, type ResourceId, rootId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { allowsWithoutAttributes } from '#plane/access.ts'
 import type { Config } from '../config.ts'
@@ -49,6 +51,15 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
       action: qualify(words, action),
       scope: '/',
     })
+  const changes = createChangeStream({
+    tail: openTail(store.sql),
+    mayRead(principal, key) {
+      const scope = parseResourceId(key) ?? rootId
+      const action = `${typeOf(scope, words.namespace)}/read`
+      return allowsWithoutAttributes(served.authorizer, { principal, action, scope }, clock.now())
+    },
+    log,
+  })
   return createHttpServer({
     business: createBusiness({
       sql: store.sql,
@@ -69,13 +80,16 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     directoryRoutes: directoryTable(
       {
         identity,
-        control: controlRoutes({
-          config,
-          movedClock: base.movedClock,
-          states: served.states,
-          faults: base.faults,
-          activity,
-        }),
+        unrecorded: [
+          changes.route,
+          ...controlRoutes({
+            config,
+            movedClock: base.movedClock,
+            states: served.states,
+            faults: base.faults,
+            activity,
+          }),
+        ],
         keys: keyRoutes({ config, home, keyring, rotation, sql: recordedSql(store.sql, clock) }),
       },
       words,
@@ -113,6 +127,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     readiness: openReadiness({ sql: store.sql, engine: served.containers.engine, log, ticks }),
     openapi: openApiTexts(plane, words),
     upgrades: [streams],
+    endless: [changes],
     ...(hasConsole() ? { frontPage: `${consolePrefix.slice(1)}/` } : {}),
     mounts: [
       { prefix: consolePrefix, handle: consolePages(words) },
@@ -122,6 +137,12 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
       },
     ],
   })
+}
+
+/** Paths that are no resource's are read by whoever reads everything. */
+function typeOf({ segments }: ResourceId, namespace: string): string {
+  const last = segments.at(-1)
+  return [last?.namespace ?? `${namespace}.Resources`, ...(last?.types ?? ['tenants'])].join('/')
 }
 
 const assigning = 'Authorization/roleAssignments/write'

@@ -139,6 +139,19 @@ function journeys(): void {
     await page.getByText('Nothing keeps this from being changed or deleted.').waitFor()
   })
 
+  test('what others change is shown without a look: the stream of changes tells of it', async () => {
+    const { page } = opened
+    await opened.open('/resources?view=groups')
+    await page.getByRole('link', { name: 'web' }).waitFor()
+    // The first may be seen by the look with which the stream begins.
+    for (const name of ['of-somebody-else', 'of-a-third']) {
+      const path = `${subscription}/resourceGroups/${name}?api-version=2021-04-01`
+      const made = await installation.request('PUT', path, { body: { location: 'local' } })
+      assert.equal(made.status, 201)
+      await page.getByRole('link', { name }).waitFor()
+    }
+  })
+
   test('activity: what was done is there, with what changed, and what is done meanwhile comes', async () => {
     const { page } = opened
     await page.getByRole('link', { name: 'Activity' }).click()

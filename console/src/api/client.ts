@@ -100,6 +100,19 @@ export async function send<T = unknown>(
   return resultOf(await exchange(method, whole, options, fresh), whole)
 }
 
+/** An answer that goes on; undefined where there is none now. */
+export async function openStream(
+  path: string,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array> | undefined> {
+  const token = await accessToken()
+  if (token === undefined) return undefined
+  const headers = { authorization: `Bearer ${token}` }
+  const response = await fetch(apiUrl(path), { headers, signal }).catch(() => undefined)
+  if (response?.status === 401) await renew()
+  return response?.ok === true ? (response.body ?? undefined) : undefined
+}
+
 /** The next page of a list, by the link of the one before. */
 export function sendNext<T>(link: string, signal?: AbortSignal): Promise<Answer<T>> {
   return send<T>('GET', pathOfLink(link), signal === undefined ? {} : { signal })

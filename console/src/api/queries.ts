@@ -17,6 +17,7 @@ import {
   send,
   sendNext,
 } from './client.ts'
+import { useLive } from './live.ts'
 
 /** What every resource of a list has beside what its document says. */
 export interface Envelope {
@@ -35,19 +36,31 @@ export type ItemOf<K extends OperationName> =
 
 interface Ask {
   readonly enabled?: boolean
-  /** Milliseconds after which it is asked again, while the page is looked at. */
+  /** Milliseconds after which it is asked again: for what changes without a record. */
   readonly every?: number | false
+  /** `false`: a change that the server tells of is no reason to ask again. */
+  readonly live?: boolean
   /** Asked again as long as the resource says that work on it goes on. */
   readonly untilEnded?: boolean
 }
 
 export function useCall<K extends OperationName>(name: K, input: CallInput<K>, ask: Ask = {}) {
+  const every = useEvery(ask)
   return useQuery<AnswerOf<K>, ApiFailure>({
     queryKey: [name, input],
     queryFn: async ({ signal }) => (await call(name, input, signal)).body,
     enabled: ask.enabled ?? true,
-    refetchInterval: ask.every ?? false,
+    refetchInterval: ({ state: { data } }) => everyOf(ask, every, data),
+    meta: { live: ask.live },
   })
+}
+
+/** Without the stream of changes everything is asked for again now and then. */
+const staleEvery = 20_000
+
+function useEvery({ every = false, live = true }: Ask): number | false {
+  const stream = useLive()
+  return every === false && live && !stream.live ? staleEvery : every
 }
 
 /** Milliseconds between two looks at work that goes on. */
@@ -62,14 +75,19 @@ function isRunning(resource: unknown): boolean {
   return state !== undefined && !ended.includes(state)
 }
 
+function everyOf(ask: Ask, every: number | false, data: unknown): number | false {
+  return ask.untilEnded === true && isRunning(data) ? lookEvery : every
+}
+
 /** What stands at a path, for what no document names. */
 export function useGet<T>(path: string, query: SendOptions['query'] = {}, ask: Ask = {}) {
+  const every = useEvery(ask)
   return useQuery<T, ApiFailure>({
     queryKey: ['GET', path, query],
     queryFn: async ({ signal }) => (await send<T>('GET', path, { query, signal })).body,
     enabled: ask.enabled ?? true,
-    refetchInterval: ({ state: { data } }) =>
-      ask.untilEnded === true && isRunning(data) ? lookEvery : (ask.every ?? false),
+    refetchInterval: ({ state: { data } }) => everyOf(ask, every, data),
+    meta: { live: ask.live },
   })
 }
 
@@ -121,7 +139,8 @@ function useRows<T>(
     getNextPageParam: ({ nextLink }) => nextLink,
     select: ({ pages }) => pages,
     enabled: ask.enabled ?? true,
-    refetchInterval: ask.every ?? false,
+    refetchInterval: useEvery(ask),
+    meta: { live: ask.live },
   })
   return {
     rows: (found.data ?? []).flatMap(({ value }) => value) as readonly T[],

@@ -24,6 +24,7 @@ import { WeatherMoonRegular } from '@fluentui/react-icons/svg/weather-moon'
 import { useIsFetching } from '@tanstack/react-query'
 import { type ErrorComponentProps, Outlet } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
+import { useLive } from '../api/live.ts'
 import { useRequests } from '../api/requests.ts'
 import { goToSignIn, goToSignOut, person } from '../api/session.ts'
 import { AppLink, useAppHref } from '../components/app-link.tsx'
@@ -282,6 +283,7 @@ function Top({ menu, onMenu, onDrawer, onSearch }: TopProps) {
 /** Says when the server is away, and when the session has ended: from the answers of the last calls. */
 function ServerState() {
   const records = useRequests()
+  const { live, since } = useLive()
   useIsFetching()
   const { path, search } = useHere()
   const answered = records.filter(({ status }) => status !== undefined)
@@ -299,11 +301,14 @@ function ServerState() {
       </MessageBar>
     )
   }
-  if (latest?.status !== 0) return null
+  const isAway = !live && since !== undefined
+  if (latest?.status !== 0 && !isAway) return null
   const good = answered.find(({ status }) => status !== 0) ?? answered.at(-1)
   return (
     <MessageBar intent="warning" layout="multiline">
-      <MessageBarBody>{appTexts.stale(good?.at.toLocaleTimeString() ?? '')}</MessageBarBody>
+      <MessageBarBody>
+        {appTexts.stale((isAway ? since : good?.at)?.toLocaleTimeString() ?? '')}
+      </MessageBarBody>
     </MessageBar>
   )
 }

@@ -10,11 +10,12 @@ interface ActivityAsk {
   readonly top?: number
   /** Further conditions of the filter. */
   readonly filter?: string
-  readonly every?: number | false
+  /** `false`: what is recorded meanwhile does not come. */
+  readonly live?: boolean
 }
 
 export function useRecentActivity(ask: ActivityAsk): Rows<ActivityRecord> {
-  const { scope, hours, top, filter, every } = ask
+  const { scope, hours, top, filter, live = true } = ask
   // The beginning stands still while it is looked at, or each look would be another question.
   const [openedAt] = useState(() => Date.now())
   const since = new Date(openedAt - hours * 3_600_000).toISOString()
@@ -25,6 +26,6 @@ export function useRecentActivity(ask: ActivityAsk): Rows<ActivityRecord> {
       path: { scope, eventtypeName: 'management' },
       query: { $filter: conditions.join(' and '), $top: top === undefined ? undefined : `${top}` },
     },
-    { every: every ?? false },
+    { live },
   )
 }

@@ -23,6 +23,7 @@ import { ArrowUpRegular } from '@fluentui/react-icons/svg/arrow-up'
 import { ColumnTripleEditRegular } from '@fluentui/react-icons/svg/column-triple-edit'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { changedJustNow } from '../api/live.ts'
 import type { Rows } from '../api/queries.ts'
 import { usePreference } from '../app/preferences.ts'
 import { appTexts, tableTexts } from '../texts/app.ts'
@@ -72,6 +73,11 @@ const useStyles = makeStyles({
     boxSizing: 'border-box',
     borderBottom: `1px solid ${tokens.colorNeutralStroke2}`,
     ':hover': { backgroundColor: tokens.colorNeutralBackground1Hover },
+  },
+  fresh: {
+    animationName: { from: { backgroundColor: tokens.colorBrandBackground2 }, to: {} },
+    animationDuration: '2s',
+    '@media (prefers-reduced-motion: reduce)': { animationDuration: '0s' },
   },
   placed: { position: 'absolute', left: 0, right: 0 },
   head: {
@@ -245,7 +251,11 @@ function VirtualRows<T>(props: VirtualProps<T>) {
               <div
                 role="row"
                 key={key}
-                className={mergeClasses(styles.row, styles.placed)}
+                className={mergeClasses(
+                  styles.row,
+                  styles.placed,
+                  changedJustNow(key) && styles.fresh,
+                )}
                 style={{ transform: `translateY(${start}px)` }}
                 aria-rowindex={index + 2}
               >

@@ -10,9 +10,6 @@ import { Options } from '../../components/options.tsx'
 import { Page } from '../../components/page.tsx'
 import { activityTexts } from '../../texts/activity.ts'
 
-/** Milliseconds between two looks while it is followed. */
-const followEvery = 2_000
-
 const useStyles = makeStyles({
   filters: {
     display: 'grid',
@@ -43,7 +40,7 @@ export function Activity() {
     scope,
     hours: Number(hours),
     ...(conditions.length === 0 ? {} : { filter: conditions.join(' and ') }),
-    every: follow === 'yes' ? followEvery : false,
+    live: follow === 'yes',
   })
   return (
     <Page title={activityTexts.title} lead={activityTexts.lead}>

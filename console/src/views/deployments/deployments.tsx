@@ -41,7 +41,7 @@ export function Deployments() {
   const found = useList(
     'listDeployments',
     { path: { scope: groupId(subscriptionId, chosen ?? '') } },
-    { enabled: chosen !== undefined, every: 10_000 },
+    { enabled: chosen !== undefined },
   )
   return (
     <Page

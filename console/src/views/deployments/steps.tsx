@@ -47,7 +47,7 @@ export function Steps({ id }: TabProps) {
   const itself = useCall(
     'getDeployment',
     { path: { scope, deploymentName: name } },
-    { every: 1_500 },
+    { untilEnded: true },
   )
   const state = itself.data?.properties.provisioningState ?? ''
   const running = !ended.includes(state)

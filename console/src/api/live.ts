@@ -1,0 +1,127 @@
+/**
+ * What changed, as the server tells it: one stream while the page is looked at. What is shown of it is asked for again, and
+ * nothing else is. A tab in the background lets go of the stream, since a browser has few connections to a host.
+ */
+
+import type { Query, QueryClient } from '@tanstack/react-query'
+import { useSyncExternalStore } from 'react'
+import { openStream } from './client.ts'
+
+interface LiveState {
+  /** The stream is open: what changes is told. */
+  readonly live: boolean
+  /** Since when it is as it is; undefined until it is known. */
+  readonly since: Date | undefined
+}
+
+interface Changed {
+  /** In lower case. */
+  readonly ids: readonly string[]
+  /** Something may be missing: everything shown is asked for again. */
+  readonly all: boolean
+}
+
+const firstDelay = 1_000
+const longestDelay = 30_000
+/** Milliseconds for which a row that changed can be told from the others. */
+const glowFor = 3_000
+/** Pages above which a list is not read again by itself. */
+const pagesMax = 5
+
+let state: LiveState = { live: false, since: undefined }
+const listeners = new Set<() => void>()
+const changedAt = new Map<string, number>()
+
+function setLive(live: boolean): void {
+  if (state.live === live && state.since !== undefined) return
+  state = { live, since: new Date() }
+  for (const listener of listeners) listener()
+}
+
+export function useLive(): LiveState {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => state,
+  )
+}
+
+export function changedJustNow(id: string): boolean {
+  return performance.now() - (changedAt.get(id.toLowerCase()) ?? Number.NEGATIVE_INFINITY) < glowFor
+}
+
+export function followChanges(cache: QueryClient): void {
+  let controller: AbortController | undefined
+  let delay = firstDelay
+
+  async function follow(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const opened = await openStream('/_armature/changes', signal)
+      if (opened !== undefined) {
+        delay = firstDelay
+        await read(opened).catch(() => undefined)
+      } else if (!signal.aborted) setLive(false)
+      if (signal.aborted) break
+      await new Promise((resolve) => setTimeout(resolve, delay))
+      delay = Math.min(delay * 2, longestDelay)
+    }
+  }
+
+  async function read(body: ReadableStream<Uint8Array>): Promise<void> {
+    let rest = ''
+    for await (const text of body.pipeThrough(
+      new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>,
+    )) {
+      const events = (rest + text).split('\n\n')
+      rest = events.pop() ?? ''
+      for (const event of events) heed(event)
+    }
+  }
+
+  function heed(event: string): void {
+    const name = /^event: (\w+)$/m.exec(event)?.[1]
+    if (name === 'ready') {
+      setLive(true)
+      // What was told while nobody listened is not known.
+      void cache.invalidateQueries({ predicate: isLive })
+    }
+    if (name !== 'changed') return
+    // Written by our own server.
+    const changed = JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? '{}') as Changed
+    const now = performance.now()
+    for (const [id, at] of changedAt) if (now - at > glowFor) changedAt.delete(id)
+    for (const id of changed.ids) changedAt.set(id, now)
+    const isConcerned = (query: Query): boolean =>
+      isLive(query) && (changed.all || changed.ids.some((id) => concerns(query, id)))
+    void cache.invalidateQueries({ predicate: isConcerned })
+  }
+
+  function look(): void {
+    const isSeen = document.visibilityState === 'visible'
+    if (isSeen === (controller !== undefined)) return
+    controller?.abort()
+    controller = isSeen ? new AbortController() : undefined
+    if (controller !== undefined) void follow(controller.signal)
+  }
+  document.addEventListener('visibilitychange', look)
+  look()
+}
+
+/** A long list that somebody has scrolled through stays as it is: reading it again is for them to say. */
+function isLive({ meta, state: { data } }: Query): boolean {
+  const { pages } = Object(data) as { readonly pages?: readonly unknown[] }
+  return meta?.['live'] !== false && (pages?.length ?? 0) <= pagesMax
+}
+
+/** Does a change of this id concern what the query asked? Not if both name a subscription or a group, and not the same. */
+function concerns({ queryKey }: Pick<Query, 'queryKey'>, id: string): boolean {
+  const text = JSON.stringify(queryKey).toLowerCase()
+  const named = (pattern: RegExp): string | undefined => pattern.exec(text)?.[1]
+  const subscription = named(/(?:\/subscriptions\/|"subscriptionid":")([^/"]+)/)
+  const group = named(/(?:\/resourcegroups\/|"resourcegroupname":")([^/"]+)/)
+  const own = /^\/subscriptions\/([^/]+)(?:\/resourcegroups\/([^/]+))?/.exec(id)
+  if (subscription !== undefined && own !== null && own[1] !== subscription) return false
+  return group === undefined || own?.[2] === undefined || own[2] === group
+}
