@@ -170,6 +170,31 @@ describe('a web socket', () => {
     await written
   })
 
+  test('with many small messages lets others have their turn, and holds few of them', async () => {
+    await using fixture = await open({ waitingBytesMax: 256 * 1024 })
+    const sent = 100_000
+    fixture.client.write(Buffer.concat(Array.from({ length: sent }, () => frame(0x82, 'x'))))
+    const messages = fixture.accepted.messages[Symbol.asyncIterator]()
+    let turns = 0
+    const look = (): void => {
+      turns++
+      turn = setImmediate(look)
+    }
+    let turn = setImmediate(look)
+    // Read without ever waiting: only the bytes of what is held at once are there without a turn of the loop.
+    let most = 0
+    let since = 0
+    let last = 0
+    for (let count = 0; count < sent; count++) {
+      await messages.next()
+      since = turns === last ? since + 1 : 1
+      last = turns
+      most = Math.max(most, since)
+    }
+    clearImmediate(turn)
+    assert.ok(most <= 1000, `${most} messages in one turn`)
+  })
+
   test('whose peer answers no ping is cut', async () => {
     await using fixture = await open({ pingSeconds: 0.05 })
     const heard = await fixture.heard

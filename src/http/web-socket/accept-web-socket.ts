@@ -5,6 +5,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ServerOptions, WebSocketServer, WebSocket as WsWebSocket } from 'ws'
 
 export interface WebSocketLimits {
@@ -104,7 +105,7 @@ export function refuseUpgrade(socket: Duplex, status: number, words: string, mor
 }
 
 function serve(peer: ReportingSocket, socket: Duplex, limits: WebSocketLimits): WebSocket {
-  const waiting: Buffer[] = []
+  let waiting: Buffer[] = []
   let waitingBytes = 0
   let wake: () => void = () => {}
   let isAlive = true
@@ -130,8 +131,7 @@ function serve(peer: ReportingSocket, socket: Duplex, limits: WebSocketLimits): 
   peer.on('message', (message: Buffer) => {
     if (!isOpen()) return
     waiting.push(message)
-    // An empty message takes room as well.
-    waitingBytes += message.length + 1
+    waitingBytes += bytesOf(message)
     if (waitingBytes > limits.waitingBytesMax) peer.pause()
     wake()
   })
@@ -145,20 +145,24 @@ function serve(peer: ReportingSocket, socket: Duplex, limits: WebSocketLimits): 
     gone()
   })
 
+  // All that wait are taken at once: each taken from the front would move all behind it.
   async function* messages(): AsyncIterable<Buffer> {
-    for (;;) {
-      const next = waiting.shift()
-      if (next !== undefined) {
-        waitingBytes -= next.length + 1
-        if (waitingBytes <= limits.waitingBytesMax && peer.isPaused) peer.resume()
+    for (let count = 0; ; ) {
+      const taken = waiting
+      waiting = []
+      for (const next of taken) {
+        waitingBytes -= bytesOf(next)
+        // Not for each message: what comes in at once is many again.
+        if (waitingBytes <= limits.waitingBytesMax / 2 && peer.isPaused) peer.resume()
         yield next
-      } else if (isOpen()) {
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      } else {
-        return
+        count++
+        if (count % messagesAtOnce === 0) await nextTurn()
       }
+      if (waiting.length > 0) continue
+      if (!isOpen()) return
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
     }
   }
 
@@ -177,6 +181,15 @@ function serve(peer: ReportingSocket, socket: Duplex, limits: WebSocketLimits): 
     },
     closed,
   }
+}
+
+/** Messages read before others have their turn. */
+const messagesAtOnce = 500
+/** What a message takes in memory besides its bytes. */
+const messageOverheadBytes = 64
+
+function bytesOf(message: Buffer): number {
+  return message.length + messageOverheadBytes
 }
 
 const reasonBytesMax = 123
