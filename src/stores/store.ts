@@ -99,7 +99,7 @@ export interface Reads {
 
 /**
  * Inside a transaction. Work passed to `transact` awaits nothing but these calls: no timers, no sockets, no
- * other transaction. It may run more than once (a lost race is tried again), so it has no other effects.
+ * other transaction, no read of the store beside this one, which is a fault at once. It may run more than once (a lost race is tried again), so it has no other effects.
  */
 export interface Tx extends Reads {
   /**

@@ -1,6 +1,7 @@
 /** Change sets that write the same rows in opposite order, on PostgreSQL, where each row has a lock of its own. */
 
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { openBooks } from '../testing/books.ts'
@@ -63,10 +64,11 @@ test('who may only read holds up nobody by naming rows in a change set', async (
     body: { city: 'Bern' },
   }))
   const mayRead = caller(company, reader)
+  const outside = AsyncLocalStorage.snapshot()
   await company.sql.transact(async (tx) => {
     await tx.all('select id from business_customers where id = ? for update', customerId)
     // It would wait here for the row, and hold it afterwards.
-    const { responses } = await mayRead(200, 'v2.0', 'POST', '$batch', { requests })
+    const { responses } = await outside(() => mayRead(200, 'v2.0', 'POST', '$batch', { requests }))
     assert.equal((responses as { status: number }[])[0]?.status, 403)
   })
 })

@@ -73,6 +73,9 @@ export interface Context {
   /** Aborted when nobody waits for the answer any more; calls from inside have none. */
   readonly signal?: AbortSignal
   readonly reader: Reader
-  /** May the caller do this elsewhere? `action` without the vendor word: `Resources/subscriptions/read`. */
+  /**
+   * May the caller do this elsewhere? `action` without the vendor word: `Resources/subscriptions/read`. A fault inside a
+   * transaction, whose work may ask nothing beside it.
+   */
   may(action: string, scope: ResourceId): boolean | Promise<boolean>
 }

@@ -2,6 +2,7 @@
 
 import type { ApiError, Problem } from '#kernel/error.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
 import type { AttributeValue } from '../access.ts'
 import type { SecretsOfType } from '../secrets.ts'
 import type { Action } from './action.ts'
@@ -12,6 +13,8 @@ import type { Sample } from './sample.ts'
 import type { ListContext, ListPage, NameRule, Version, View } from './wire.ts'
 
 export interface RuleContext<M> extends Context {
+  /** Knows what `rightsElsewhere` named and nothing else: inside a transaction nobody can be asked. */
+  may(action: string, scope: ResourceId): boolean
   readonly id: ResourceId
   /** The id as the path has it: `id`, but for types with a `sharedRow`. */
   readonly requested: ResourceId
@@ -93,6 +96,12 @@ interface SharedRow {
   idOf(requested: ResourceId): ResourceId
 }
 
+export interface RightElsewhere {
+  /** Without the vendor word. */
+  readonly action: string
+  readonly scope: ResourceId
+}
+
 export interface Brought {
   /** Of a stored type that has no reconciler, and whose models need no rules of their own. */
   readonly type: string
@@ -140,6 +149,11 @@ export interface StoredMembers<M> extends EveryType {
    * of that type that are there; undefined where it brings none. The caller must be allowed to write and delete them.
    */
   brings?(body: never): Brought | undefined
+  /**
+   * Rights on other resources that a PUT or PATCH may take, by its body. They are asked before the transaction; whether they
+   * matter, `rules` say, by their `may`.
+   */
+  rightsElsewhere?(id: ResourceId, body: never, words: VendorWords): readonly RightElsewhere[]
   /** What a schema cannot say. In the transaction, before writing; reads only; all problems at once. */
   rules?(context: RuleContext<M>): Promise<readonly Problem[]> | readonly Problem[]
   /**

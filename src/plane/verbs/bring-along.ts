@@ -6,29 +6,26 @@ import { childOf, type ResourceId } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
 import type { Prohibitions } from '../access.ts'
 import { auditVersion, changesOf, recordActivity } from '../audit.ts'
-import { appendToFeed, type CompiledStoredType, isStored } from '../compiled-type.ts'
+import { appendToFeed, type CompiledStoredType } from '../compiled-type.ts'
 import type { Brought } from '../declare/stored.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
 import { authorizationFailed, prohibited } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import { removeBelow, requireNothingForbidden } from './delete.ts'
-import type { JsonBody, Write } from './write.ts'
+import type { BroughtAllowed } from './rights-before.ts'
+import type { Write } from './write.ts'
 
 /** Rows below that are looked at, and may be replaced; and what goes with those that are removed. */
 const rowsMax = 5000
 
 /** Did anything change? */
-export async function bringAlong(write: Write, body: JsonBody): Promise<boolean> {
-  const brought = write.compiled.stored.brings?.(body as never)
-  if (brought === undefined) return false
-  const compiled = write.deps.registry.byName(brought.type)
-  if (!isStored(compiled) || compiled.reconcile !== undefined) {
-    throw new Error(`${brought.type} cannot be brought along`)
-  }
-  await requireRights(write, compiled)
+export async function bringAlong(write: Write): Promise<boolean> {
+  const { brought: allowed } = write.rights
+  if (allowed === undefined) return false
+  const { compiled, brought, prohibitions } = allowed
+  await requireRights(write, allowed)
   const rows = await write.tx.list({ type: compiled.key, under: write.id.key, limit: rowsMax })
   const wanted = wantedOf(write, brought)
-  const prohibitions = await write.deps.access.prohibitionsFor?.(write.input.principal)
   requireNotProhibited(write, { compiled, wanted, prohibitions })
   let changed = false
   let removed = 0
@@ -124,16 +121,15 @@ function wantedOf({ id }: Write, { type, items }: Brought): Wanted {
   )
 }
 
-async function requireRights(write: Write, compiled: CompiledStoredType): Promise<void> {
-  const { id, context, input, deps } = write
-  const { reader, words } = context
-  for (const action of [compiled.permissions.write, compiled.permissions.delete]) {
-    if (!(await context.may(action.slice(words.namespace.length + 1), id))) {
-      throw authorizationFailed({ action, scope: id }, input.principal)
-    }
+async function requireRights(
+  { id, context: { reader, words }, input, deps, tx }: Write,
+  { compiled, missing }: BroughtAllowed,
+): Promise<void> {
+  if (missing !== undefined) {
+    throw authorizationFailed({ action: missing, scope: id }, input.principal)
   }
   // What is replaced may be removed: a lock below would forbid that.
-  const below = await write.tx.count({ type: compiled.key, under: id.key, limit: rowsMax })
+  const below = await tx.count({ type: compiled.key, under: id.key, limit: rowsMax })
   if (below >= rowsMax) throw refuse.Conflict({ id: id.text })
   if (below === 0) return
   await askGuards(deps.guards, { id, type: compiled.stored.type, effect: 'delete', words, reader })

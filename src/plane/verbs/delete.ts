@@ -11,7 +11,7 @@ import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
 import { isCut } from '#stores/list-budget.ts'
-import type { ResourceRow, Tx } from '#stores/store.ts'
+import type { Reads, ResourceRow, Tx } from '#stores/store.ts'
 import { noAttributes, type Prohibitions } from '../access.ts'
 import { attributesOf, describedRow } from '../attributes.ts'
 import { changesOf, initiatorOf, recordActivity } from '../audit.ts'
@@ -348,7 +348,7 @@ export async function removeBelow(
 /** At or below a scope, in pieces that are bounded in bytes. */
 export async function* rowsBelow(
   { limits }: PlaneDependencies,
-  tx: Tx,
+  reads: Reads,
   under: string,
   limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<ResourceRow> {
@@ -360,7 +360,7 @@ export async function* rowsBelow(
       limit: Math.min(left, removalsMax),
       bytesMax: limits.pageBytesMax,
     }
-    const rows = await tx.list(query)
+    const rows = await reads.list(query)
     yield* rows
     left -= rows.length
     after = rows.at(-1)?.key

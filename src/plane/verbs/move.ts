@@ -10,7 +10,7 @@ import { isTerminalState } from '#kernel/operation.ts'
 import { parseResourceId, type ResourceId, resourceGroupOf } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
 import type { ResourceRow, Tx } from '#stores/store.ts'
-import { type AccessRequest, allowsWithoutAttributes } from '../access.ts'
+import { type AccessRequest, allowsWithoutAttributes, type Prohibitions } from '../access.ts'
 import { initiatorOf, recordActivity } from '../audit.ts'
 import {
   appendToFeed,
@@ -51,11 +51,12 @@ export async function moveResources(
 ): Promise<void> {
   const ids = request.resources.map((text) => topLevelId(request, text))
   await requireRights(deps, request, ids, caller)
+  const rights = await askRightsBelow(deps, request, ids, caller)
   const work = async (tx: Tx): Promise<void> => {
     await requireGroups(deps, tx, request)
     let left = rowsMax
     for (const id of ids) {
-      left -= await moveOne(deps, tx, { request, id, caller, left })
+      left -= await moveOne(deps, tx, { request, id, caller, left, rights })
       // Its caller was told otherwise meanwhile: nothing of it is kept.
       caller.signal?.throwIfAborted()
     }
@@ -109,40 +110,66 @@ function needsOf(request: MoveRequest, id: ResourceId, compiled: CompiledType): 
   ]
 }
 
-async function requireAllowed(
+/** The refusal of the first that is not allowed. */
+async function refusalAmong(
   deps: PlaneDependencies,
   { principal }: Caller,
   needs: readonly Need[],
-): Promise<void> {
+): Promise<Error | undefined> {
   const now = deps.clock.now()
   for (const need of needs) {
     if (await allowsWithoutAttributes(deps.access, { principal, ...need }, now)) continue
-    throw await refusalOf(deps.access, need, principal)
+    return refusalOf(deps.access, need, principal)
   }
+  return undefined
+}
+
+/** What comes along as it was before the transaction, whose work may ask nothing beside it. */
+interface RightsBelow {
+  readonly prohibitions: Prohibitions | undefined
+  /** By the key of the resource that moves and of the type; undefined where the caller may move those. */
+  readonly refusals: ReadonlyMap<string, Error | undefined>
+}
+
+async function askRightsBelow(
+  deps: PlaneDependencies,
+  request: MoveRequest,
+  ids: readonly ResourceId[],
+  caller: Caller,
+): Promise<RightsBelow> {
+  const prohibitions = await deps.access.prohibitionsFor?.(caller.principal)
+  const refusals = new Map<string, Error | undefined>()
+  let left = rowsMax
+  for (const id of ids) {
+    for await (const { type } of rowsBelow(deps, deps.store, id.key, left + 1)) {
+      left--
+      const key = `${id.key} ${type}`
+      const compiled = deps.registry.byKey(type)
+      if (compiled === undefined || isLeftBehind(compiled) || refusals.has(key)) continue
+      refusals.set(key, await refusalAmong(deps, caller, needsOf(request, id, compiled)))
+    }
+  }
+  return { prohibitions, refusals }
 }
 
 /** The same of what comes along: each type by its rights, each resource by what forbids it. */
-async function requireRightsBelow(
+function requireRightsBelow(
   deps: PlaneDependencies,
-  { request, id, caller }: Moving,
+  { id, caller, rights: { prohibitions, refusals } }: Moving,
   rows: readonly Place[],
-): Promise<void> {
-  const moved = rows.flatMap((row) => {
-    const compiled = deps.registry.byKey(row.type)
-    return compiled === undefined ? [] : [{ compiled, key: row.key }]
-  })
-  const types = new Set(moved.map(({ compiled }) => compiled))
-  for (const compiled of types) {
-    if (isLeftBehind(compiled)) continue
-    await requireAllowed(deps, caller, needsOf(request, id, compiled))
-  }
-  const prohibitions = await deps.access.prohibitionsFor?.(caller.principal)
-  if (prohibitions === undefined) return
-  for (const { compiled, key } of moved) {
+): void {
+  for (const { key, type } of rows) {
+    const compiled = deps.registry.byKey(type)
+    if (compiled === undefined) continue
+    const isLeft = isLeftBehind(compiled)
+    const place = `${id.key} ${type}`
+    // One of a type that nobody asked about: it was made meanwhile.
+    if (!isLeft && !refusals.has(place)) throw refuse.Conflict({ id: id.text })
+    const refusal = refusals.get(place)
+    if (refusal !== undefined) throw refusal
+    if (prohibitions === undefined) continue
     const scope = idOfKey(key)
-    for (const action of isLeftBehind(compiled)
-      ? [compiled.permissions.delete]
-      : rightsOver(compiled)) {
+    for (const action of isLeft ? [compiled.permissions.delete] : rightsOver(compiled)) {
       const found = prohibitions.find({ action, scope })
       if (found !== undefined) throw prohibited({ action, scope }, caller.principal, found)
     }
@@ -165,7 +192,8 @@ async function requireRights(
     if (compiled === undefined) throw refuse.ResourceNotFound({ id: id.text })
     wanted.push(...needsOf(request, id, compiled))
   }
-  await requireAllowed(deps, caller, wanted)
+  const refusal = await refusalAmong(deps, caller, wanted)
+  if (refusal !== undefined) throw refusal
 }
 
 async function requireGroups(
@@ -190,6 +218,7 @@ interface Moving {
   readonly caller: Caller
   /** Rows that may move yet. */
   readonly left: number
+  readonly rights: RightsBelow
 }
 
 type Place = Pick<ResourceRow, 'key' | 'type'>
@@ -209,7 +238,7 @@ async function moveOne(deps: PlaneDependencies, tx: Tx, moving: Moving): Promise
   const rows: Place[] = []
   for await (const { key, type } of rowsBelow(deps, tx, id.key, left + 1)) rows.push({ key, type })
   if (rows.length > left) throw refuse.ResourceMoveTooLarge({ id: id.text, limit: rowsMax })
-  await requireRightsBelow(deps, moving, rows)
+  requireRightsBelow(deps, moving, rows)
   const { type } = compiled.stored
   const { words } = deps.registry
   const reader = createReader(deps, tx)

@@ -8,6 +8,7 @@ import type { Outcome, RunInput } from '../plane.ts'
 import { checkName, mayCreateScopes } from '../scopes.ts'
 import { bringAlong } from './bring-along.ts'
 import { type Desired, withLocation } from './placement.ts'
+import { askRightsBefore } from './rights-before.ts'
 import {
   askWriteGuards,
   checkBody,
@@ -67,7 +68,7 @@ async function putInside(request: WriteRequest, tx: Tx): Promise<Outcome> {
   await askWriteGuards(write)
   requireWritePreconditions(write, 'PUT')
   const desired = withLocation(write, requested ?? desiredOf(write, body))
-  const brought = await bringAlong(write, body)
+  const brought = await bringAlong(write)
   const unchanged = brought ? undefined : await unchangedOutcome(write, desired, route.shape.body)
   if (unchanged !== undefined) return unchanged
   requireNotBusy(write.compiled, write.current)
@@ -90,7 +91,8 @@ export async function prepareDryRun(
 ): Promise<DryRunPut> {
   const body = await checkedBody(deps, route, input)
   const mayCreate = await mayCreateScopes(deps, input.principal)
-  const request = { deps, route, input, body, mayCreateScopes: mayCreate }
+  const rights = await askRightsBefore(deps, route, input, body)
+  const request = { deps, route, input, body, rights, mayCreateScopes: mayCreate }
   return {
     run: (tx) => putInside(request, tx),
     uniqueRefusal: (key) => uniqueRefusal(request, key),

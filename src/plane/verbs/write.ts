@@ -30,6 +30,7 @@ import { impliedScopes, lockParent, lockScopes, mayCreateScopes, missingScope } 
 import { givesSecret, receiverProblems } from '../secrets.ts'
 import { findByUniqueKey } from './find-by-unique-key.ts'
 import { type Desired, defaultLocation, stateAfter } from './placement.ts'
+import { askRightsBefore, type RightsBefore } from './rights-before.ts'
 
 export type JsonBody = Readonly<Record<string, unknown>>
 
@@ -41,6 +42,7 @@ export interface WriteRequest {
   /** As the type has completed it ahead of the transaction; of a PATCH, as it was sent. */
   readonly body: JsonBody
   readonly mayCreateScopes: boolean
+  readonly rights: RightsBefore
 }
 
 /** A PUT or PATCH inside its transaction, with all rows locked that it looks at. */
@@ -69,7 +71,8 @@ export async function openWriteRequest(
       if ((await deps.store.get(scope.key)) === undefined) throw missingScope(scope)
     }
   }
-  return { deps, route, input, body, mayCreateScopes: mayCreate }
+  const rights = await askRightsBefore(deps, route, input, body)
+  return { deps, route, input, body, rights, mayCreateScopes: mayCreate }
 }
 
 /** Runs the transaction of a write, and translates the store's word for a unique key that is taken. */
@@ -221,6 +224,7 @@ export async function requireRules(write: Write, desired: Desired): Promise<void
   if (misdirected.length > 0) throw refuseProblems(misdirected)
   const problems = await stored.rules?.({
     ...context,
+    may: write.rights.may,
     id,
     requested: route.scope,
     desired: desired.model,

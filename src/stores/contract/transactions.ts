@@ -1,6 +1,7 @@
 /** The store contract, part one: all or nothing, isolation, and races that are lost. */
 
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe } from 'node:test'
 
 import { StoreConflict, type Tx } from '../store.ts'
@@ -57,6 +58,34 @@ export function transactionContract(name: string, given: Given): void {
       assert.deepEqual(await store.feed('feed').since(0, 10), { position: 0, keys: [] })
     })
 
+    given('a work that asks its store beside its transaction is a fault', async (store) => {
+      const beside: readonly ((key: string) => unknown)[] = [
+        (key) => store.get(key),
+        (key) => store.list({ under: key, limit: 1 }),
+        () => store.feed('feed').position(),
+        () => store.feed('feed').since(0, 1),
+        () => store.sql.all('SELECT 1 AS one'),
+        () => store.sql.scan('SELECT 1 AS one'),
+        () => store.transact(async () => 1),
+      ]
+      await store.transact((tx) => tx.insert(contractRow('/a')))
+      for (const ask of beside) {
+        await assert.rejects(
+          store.transact(async (tx) => {
+            await tx.get('/a')
+            await ask('/a')
+          }),
+          /beside its transaction/,
+        )
+        await ask('/a')
+      }
+      // What a work leaves behind is outside once it has ended.
+      const left = Promise.withResolvers<void>()
+      const later = await store.transact(async () => [left.promise.then(() => store.get('/a'))])
+      left.resolve()
+      assert.equal((await later[0])?.key, '/a')
+    })
+
     given('a failing neighbour of the same turn takes nothing with it', async (store) => {
       const outcomes = await Promise.allSettled(
         Array.from({ length: 20 }, (_, n) =>
@@ -88,11 +117,12 @@ export function transactionContract(name: string, given: Given): void {
 
     given('reads outside see nothing that is not committed', async (store) => {
       const seen: Promise<unknown>[] = []
+      const outside = AsyncLocalStorage.snapshot()
       await assert.rejects(
         store.transact(async (tx) => {
           await tx.insert(contractRow('/a'))
           // Asked now, while the row stands in the transaction; read whenever the store thinks fit.
-          seen.push(store.get('/a'), store.count(take(5)), store.list(take(5)))
+          outside(() => seen.push(store.get('/a'), store.count(take(5)), store.list(take(5))))
           await tx.get('/a')
           throw new Error('no')
         }),

@@ -1,6 +1,7 @@
 /** The contract on PostgreSQL, and what only PostgreSQL promises: replicas, lost connections, wake-ups. */
 
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -165,9 +166,10 @@ test('a claim passes over work that another transaction holds, instead of waitin
     await tx.schedule('/a', 1)
     await tx.schedule('/b', 2)
   })
+  const outside = AsyncLocalStorage.snapshot()
   await store.transact(async (tx) => {
     await tx.schedule('/a', 1)
-    const claims = await store.claimDue('one', 5, 30, 9)
+    const claims = await outside(() => store.claimDue('one', 5, 30, 9))
     assert.deepEqual(
       claims.map(({ key }) => key),
       ['/b'],
@@ -184,11 +186,12 @@ test('a claim asserted in a transaction cannot be taken over before its commit',
   const [first] = await store.claimDue('one', 5, 0, 1)
   assert.ok(first !== undefined)
   // Taken over after the claim was looked at: it is looked at again, under a lock, before the commit.
+  const outside = AsyncLocalStorage.snapshot()
   await assert.rejects(
     store.transact(async (tx) => {
       await tx.assertClaim(first)
       await tx.insert(contractRow('/late'))
-      assert.equal((await store.claimDue('two', 5, 30, 1)).length, 1)
+      assert.equal((await outside(() => store.claimDue('two', 5, 30, 1))).length, 1)
     }),
     StoreConflict,
   )

@@ -9,6 +9,7 @@ import { backOff } from '#kernel/back-off.ts'
 
 import type { Clock } from '#kernel/ports.ts'
 
+import { assertOutsideWork, runInsideWork } from '../inside-work.ts'
 import { assertCarried, assertReads, numberParameters } from '../sql.ts'
 import {
   type Claim,
@@ -194,6 +195,7 @@ export class PostgresStore implements Store {
   }
 
   async #ask(statement: Statement | string, values: readonly Parameter[]): Promise<Answer> {
+    assertOutsideWork(this)
     this.#assertOpen()
     return ask(this.#options.pool, statement, values)
   }
@@ -203,6 +205,7 @@ export class PostgresStore implements Store {
   }
 
   async #enlist<T>(work: (tx: PostgresTransaction) => Promise<T>): Promise<T> {
+    assertOutsideWork(this)
     this.#assertOpen()
     const done = this.#withTries(work)
     this.#active.add(done)
@@ -232,7 +235,7 @@ export class PostgresStore implements Store {
     const tx = new PostgresTransaction(client)
     let usable = true
     try {
-      const value = await work(tx)
+      const value = await runInsideWork(this, () => work(tx))
       await tx.commit()
       if (tx.scheduled) this.#tellOthers()
       return value

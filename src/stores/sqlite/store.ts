@@ -5,6 +5,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 
+import { assertOutsideWork, runInsideWork } from '../inside-work.ts'
 import { assertReads } from '../sql.ts'
 import {
   type Claim,
@@ -110,8 +111,14 @@ export class SqliteStore implements Store {
       dialect: 'sqlite',
       all,
       // What lives in memory is seen by its own connection alone.
-      scan: scanner === undefined ? all : (text, ...values) => scanner.all(text, values),
-      snapshot: (work) =>
+      scan:
+        scanner === undefined
+          ? all
+          : async (text, ...values) => {
+              assertOutsideWork(this)
+              return scanner.all(text, values)
+            },
+      snapshot: async (work) =>
         scanner?.snapshot(work) ??
         this.#enlist((tx) => {
           const read: Sql['all'] = (text, ...values) => tx.all(text, ...values)
@@ -124,6 +131,7 @@ export class SqliteStore implements Store {
   // The hot call of every request: no closure where there is nothing to wait for.
   get(key: string): Promise<ResourceRow | undefined> {
     if (this.#shared) return this.#outside(() => this.#reads.get(key))
+    assertOutsideWork(this)
     const known = this.#rows.get(key)
     return known === undefined ? this.#read(key) : Promise.resolve(known)
   }
@@ -173,7 +181,10 @@ export class SqliteStore implements Store {
 
   feed(name: string): Feed {
     return {
-      position: () => this.#positions.get(name) ?? 0,
+      position: () => {
+        assertOutsideWork(this)
+        return this.#positions.get(name) ?? 0
+      },
       since: async (position, limit) => {
         const cells = await this.#ask(() => this.#queries.feedSince.all(name, position, limit))
         return {
@@ -256,14 +267,16 @@ export class SqliteStore implements Store {
   }
 
   #enlist<T>(work: (tx: SqliteTransaction) => Promise<T>): Promise<T> {
+    assertOutsideWork(this)
     return new Promise<T>((resolve, reject) => {
       let tx: SqliteTransaction | undefined
       let positions: ReadonlyMap<string, number>
       let value: T
       this.#group.add({
         attempt: async () => {
-          tx = new SqliteTransaction(this.#writer)
-          value = await work(tx)
+          const current = new SqliteTransaction(this.#writer)
+          tx = current
+          value = await runInsideWork(this, () => work(current))
           positions = tx.finish()
         },
         kept: () => {
@@ -332,6 +345,7 @@ export class SqliteStore implements Store {
 
   /** With one connection, a read must not look into the batch under way: it waits for its end. */
   #outside<T>(read: () => Promise<T>): Promise<T> {
+    assertOutsideWork(this)
     const running = this.#shared ? this.#group.running : undefined
     return running === undefined ? read() : running.then(read)
   }

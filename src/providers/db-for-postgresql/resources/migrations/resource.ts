@@ -14,7 +14,7 @@ import { migrationProgress } from './actions/progress.ts'
 import { migrationReport } from './actions/report.ts'
 import { isActive, type Migration, migrationOf, type Progress } from './model.ts'
 import { migrationReconciler } from './reconcile.ts'
-import { migrationRules } from './rules.ts'
+import { migrationRules, rightsToSource } from './rules.ts'
 import { migrationVersion } from './versions/2025-08-01.ts'
 
 export function migrations(deps: PostgresDependencies): ResourceType {
@@ -56,6 +56,7 @@ export function migrations(deps: PostgresDependencies): ResourceType {
       },
     ],
     prepare: async ({ id }, given: object) => ({ ...given, place: id.key }),
+    rightsElsewhere: (_id, body, words) => rightsToSource(body, words),
     rules: (context) => migrationRules(deps, context),
     notFound: noSuchMigration,
     deleteRules: ({ requested, resource }) => {

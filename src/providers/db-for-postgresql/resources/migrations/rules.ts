@@ -4,8 +4,8 @@ import type { Problem } from '#kernel/error.ts'
 import { sameJson } from '#kernel/patch.ts'
 import { nameOf, parentOf } from '#kernel/resource-id.ts'
 import { serverTextProblem } from '#kernel/server-text.ts'
-import { qualify } from '#kernel/vendor.ts'
-import type { RuleContext } from '#plane/declare/stored.ts'
+import { qualify, type VendorWords } from '#kernel/vendor.ts'
+import type { RightElsewhere, RuleContext } from '#plane/declare/stored.ts'
 import { type PostgresDependencies, types } from '../../dependencies.ts'
 import { migrationsMax } from '../../domain/active-migration.ts'
 import { endsOf } from '../../domain/plan.ts'
@@ -13,7 +13,13 @@ import { ordersFor } from '../../domain/requested-actions.ts'
 import { parseSource } from '../../domain/source.ts'
 import { refusePostgres } from '../../errors.ts'
 import { findServer } from '../flexible-servers/model.ts'
-import { isActive, type Migration, migrationOf, type Progress } from './model.ts'
+import {
+  isActive,
+  type Migration,
+  migrationOf,
+  type Progress,
+  registeredSourceType,
+} from './model.ts'
 
 const systemDatabases: readonly string[] = ['template0', 'template1']
 
@@ -86,6 +92,20 @@ function plainProblems(desired: Migration, isNew: boolean): readonly Problem[] {
   return problems
 }
 
+const readServer = `${types.servers}/read`
+
+/** The right to read a source that is a registered server. */
+export function rightsToSource(
+  { properties }: { readonly properties?: { readonly sourceDbServerResourceId?: string | null } },
+  words: VendorWords,
+): readonly RightElsewhere[] {
+  const source = properties?.sourceDbServerResourceId ?? ''
+  const parsed = parseSource(source, registeredSourceType, words)
+  return typeof parsed !== 'string' && parsed.kind === 'resource' && parsed.isFlexible
+    ? [{ action: readServer, scope: parsed.id }]
+    : []
+}
+
 async function sourceProblem(
   deps: Pick<PostgresDependencies, 'seal' | 'words'>,
   context: RuleContext<Migration>,
@@ -97,8 +117,8 @@ async function sourceProblem(
   const isNamed = previous?.sourceId === desired.sourceId
   if (parsed.kind === 'resource' && parsed.isFlexible && !isNamed) {
     // Ahead of whether it exists, so that nobody learns of what he may not see.
-    const action = `${types.servers}/read`
-    if (!(await context.may(action, parsed.id))) {
+    const action = readServer
+    if (!context.may(action, parsed.id)) {
       throw refusePostgres.LinkedAuthorizationFailed({
         client: context.principal.displayName,
         scope: id.text,

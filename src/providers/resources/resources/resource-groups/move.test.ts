@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
@@ -6,7 +7,12 @@ import { contractWords } from '#kernel/vendor.ts'
 import { memoryStore, nobody } from '#plane/testing/start.ts'
 import { openPostgres } from '#stores/postgres/open.ts'
 import type { Store } from '#stores/store.ts'
-import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
+import {
+  findPostgres,
+  howToGetPostgres,
+  type PostgresServer,
+  startPostgres,
+} from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../../../tests/require.ts'
 import { everybody } from '../../../authorization/resources/deny-assignments/model.ts'
 import {
@@ -209,17 +215,38 @@ test('a move whose deadline has passed is taken back', async () => {
   assert.equal((await t.call('GET', vaultIn(group), undefined, vaults)).status, 200)
 })
 
+async function openStore(server: PostgresServer, poolSize: number): Promise<Store> {
+  const url = await server.createDatabase()
+  const words = contractWords
+  return openPostgres({
+    ...{ url, poolSize, words },
+    clock: Date,
+    migrations: [],
+    transactionRetriesMax: 8,
+  })
+}
+
+test('a move, an import and a DELETE need no second connection (PostgreSQL)', async (context) => {
+  if (!requireOrSkip(context, findPostgres() !== undefined, howToGetPostgres)) return
+  await using server = await startPostgres({ fsync: false })
+  await using t = await openWithService(await openStore(server, 1))
+  const paths = { '/pets': { get: { operationId: 'list', responses: { 200: {} } } } }
+  const value = JSON.stringify({ openapi: '3.0.1', info: { title: 'Pets', version: '1' }, paths })
+  const properties = { format: 'openapi+json', value, path: 'pets' }
+  const api = `${serviceIn(group)}/apis/pets`
+  const made = await t.call('PUT', api, { properties }, apim)
+  assert.ok(made.status < 300, JSON.stringify(made.body))
+  await move(t, [serviceIn(group)])
+  const operation = `${serviceIn(other)}/apis/pets/operations/list`
+  assert.equal((await t.call('GET', operation, undefined, apim)).status, 200)
+  await t.call('DELETE', serviceIn(other), undefined, apim)
+  await refused(t.call('GET', operation, undefined, apim), 'ResourceNotFound', 404)
+})
+
 test('what is made below a resource while it moves stays nowhere without it (PostgreSQL)', async (context) => {
   if (!requireOrSkip(context, findPostgres() !== undefined, howToGetPostgres)) return
   await using server = await startPostgres({ fsync: false })
-  const store = await openPostgres({
-    url: await server.createDatabase(),
-    poolSize: 4,
-    clock: Date,
-    migrations: [],
-    words: contractWords,
-    transactionRetriesMax: 8,
-  })
+  const store = await openStore(server, 4)
   await using t = await openWithService(store)
   const api = `${serviceIn(group)}/apis/pets`
   const properties = { displayName: 'Pets', path: 'pets', protocols: ['https'] }
@@ -231,9 +258,10 @@ test('what is made below a resource while it moves stays nowhere without it (Pos
   assert.ok(row)
   // As the PUT of a child does, which holds its parent and has not ended when the move begins.
   let moved: Promise<unknown> = Promise.resolve()
+  const outside = AsyncLocalStorage.snapshot()
   await store.transact(async (tx) => {
     await tx.lock(api.toLowerCase(), 'share')
-    moved = refused(move(t, [serviceIn(group)]), 'Conflict', 409)
+    moved = outside(() => refused(move(t, [serviceIn(group)]), 'Conflict', 409))
     await setTimeout(500)
     const id = `${operation}b`
     await tx.insert({ ...row, id, key: id.toLowerCase(), uniqueKey: 'another' })

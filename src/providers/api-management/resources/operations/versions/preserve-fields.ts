@@ -112,11 +112,12 @@ function paired<T>(
   keyOf: (one: T) => string,
 ): readonly (readonly [T, T | undefined])[] {
   const waiting = new Map<string, T[]>()
-  for (const one of previous ?? []) {
+  // The first stands last, where it is taken without moving the others.
+  for (const one of previous?.toReversed() ?? []) {
     const key = keyOf(one)
     const known = waiting.get(key)
     if (known === undefined) waiting.set(key, [one])
     else known.push(one)
   }
-  return next.map((one) => [one, waiting.get(keyOf(one))?.shift()])
+  return next.map((one) => [one, waiting.get(keyOf(one))?.pop()])
 }
