@@ -307,7 +307,10 @@ export interface TerminalSize {
   readonly columns: number
 }
 
-/** A process or a container one talks with. Disposing closes the connection; it kills nothing. */
+/**
+ * A process or a container one talks with. Disposing closes the connection and ends what an exec began, where the engine
+ * can; an attached container goes on.
+ */
 export interface Session extends AsyncDisposable {
   /** What it writes, both streams, as it comes. Ends when it ends. Read once. */
   readonly output: AsyncIterable<{ readonly stream: 'out' | 'error'; readonly bytes: Uint8Array }>

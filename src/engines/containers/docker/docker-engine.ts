@@ -30,13 +30,14 @@ import { requireRegistry } from '../registry.ts'
 import { DockerClient, type DockerTarget, formatTarget } from './client.ts'
 import { GroupCreator } from './create-group.ts'
 import { readEvents } from './events.ts'
+import { Executions } from './executions.ts'
 import { readLogs } from './logs.ts'
 import { isOwned, namesOf, ownedFilter, partName, pathOf } from './names.ts'
 import { labelOf, readGroup } from './observation.ts'
 import { pauseImage } from './pause-image.ts'
 import { pullImage } from './pull.ts'
 import { removeOwned } from './remove.ts'
-import { openAttach, openExec } from './session.ts'
+import { openAttach } from './session.ts'
 import { type Dialect, docker } from './to-docker.ts'
 import { podman } from './to-podman.ts'
 import { Verifier } from './verifier.ts'
@@ -63,6 +64,7 @@ export class DockerEngine implements ContainerEngine {
   readonly #options: DockerEngineOptions
   readonly #verifier: Verifier
   readonly #maker: GroupCreator
+  readonly #executions: Executions
   #dialect: Promise<Dialect> | undefined
 
   constructor(options: DockerEngineOptions) {
@@ -70,6 +72,7 @@ export class DockerEngine implements ContainerEngine {
     this.#options = options
     this.#verifier = new Verifier(this.#client, (group) => this.remove(group))
     this.#maker = new GroupCreator(this.#client, this.#verifier)
+    this.#executions = new Executions(this.#client)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -234,7 +237,7 @@ export class DockerEngine implements ContainerEngine {
 
   async exec(group: string, part: string, request: ExecRequest): Promise<Session> {
     checkCommand(request.command, `for '${part}'`)
-    return await openExec(this.#client, await this.#running(group, part), request)
+    return await this.#executions.open(await this.#running(group, part), request)
   }
 
   async attach(group: string, part: string): Promise<Session> {
@@ -252,7 +255,8 @@ export class DockerEngine implements ContainerEngine {
       return { healthy: false, message: 'the container does not run' }
     }
     if (probe.kind === 'exec') {
-      const run = () => openExec(this.#client, textAt(container, 'Id'), { command: probe.command })
+      const { command } = probe
+      const run = () => this.#executions.open(textAt(container, 'Id'), { command })
       return await probeByExec(run, timeoutSeconds)
     }
     const observed = readGroup(await this.#inspectAll(group), false, new Set())

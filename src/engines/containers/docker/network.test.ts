@@ -4,27 +4,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { requireOrSkip } from '../../../../tests/require.ts'
-import type { GroupSpec } from '../engine.ts'
-import { startPodman, testImage } from '../testing/podman.ts'
+import { startPodman, webGroup } from '../testing/podman.ts'
 import { DockerEngine } from './docker-engine.ts'
 
-const spec: GroupSpec = {
-  hash: 'h1',
-  restart: 'never',
-  parts: [
-    {
-      name: 'web',
-      init: false,
-      image: testImage,
-      command: ['httpd', '-f', '-p', '80', '-h', '/etc'],
-      environment: [],
-      mounts: [],
-      limits: {},
-    },
-  ],
-  volumes: [],
-  ports: [],
-}
+const spec = webGroup(['httpd', '-f', '-p', '80', '-h', '/etc'])
 
 test('a group on an internal network reaches nothing outside of it', async (t) => {
   const podman = await startPodman()

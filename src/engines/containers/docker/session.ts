@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { failureOfConnection } from '../answer.ts'
 import { EngineError, type ExecRequest, type Session, type TerminalSize } from '../engine.ts'
-import { at, numberAt, textAt } from '../json.ts'
+import { at, type Json, numberAt, textAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
 import { type OutputChunk, rawPieces, splitFrames } from './frames.ts'
 
@@ -13,12 +13,13 @@ import { type OutputChunk, rawPieces, splitFrames } from './frames.ts'
 const exitNoteAttemptsMax = 100
 const exitNoteWaitMs = 20
 
-/** Starts `request` in a running container. */
+/** Starts `request` in a running container, with more in its environment; by its id the engine is asked about it. */
 export async function openExec(
   client: DockerClient,
   container: string,
   request: ExecRequest,
-): Promise<Session> {
+  environment: readonly string[],
+): Promise<{ readonly id: string; readonly session: Session }> {
   const tty = request.terminal !== undefined
   const doing = 'run a command'
   const made = await client.json({
@@ -30,6 +31,7 @@ export async function openExec(
       AttachStderr: true,
       Tty: tty,
       Cmd: request.command,
+      Env: environment,
     },
     doing,
   })
@@ -53,7 +55,7 @@ export async function openExec(
     },
   }
   if (request.terminal !== undefined) await session.resize(request.terminal)
-  return session
+  return { id, session }
 }
 
 /** Follows what a container writes from now on. */
@@ -121,11 +123,27 @@ async function resize(
 
 async function exitCodeOf(client: DockerClient, id: string): Promise<number> {
   for (let attempt = 0; attempt < exitNoteAttemptsMax; attempt++) {
-    const call = { method: 'GET', path: `/exec/${id}/json`, doing: 'read the exit code' } as const
-    const state = await client.json(call)
+    const state = await lookAtExec(client, id)
     const code = at(state, 'ExitCode')
     if (at(state, 'Running') === false && typeof code === 'number') return code
     await sleep(exitNoteWaitMs)
   }
   throw new EngineError('unavailable', 'the engine does not tell the exit code')
+}
+
+/** Whether a command runs still; where it was ended, the engine notes that a moment later. */
+export async function runsStill(
+  client: DockerClient,
+  id: string,
+  attempts = exitNoteAttemptsMax,
+): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    if (at(await lookAtExec(client, id), 'Running') !== true) return false
+    if (attempt >= attempts) return true
+    await sleep(exitNoteWaitMs)
+  }
+}
+
+function lookAtExec(client: DockerClient, id: string): Promise<Json> {
+  return client.json({ method: 'GET', path: `/exec/${id}/json`, doing: 'look at a command' })
 }
