@@ -2,6 +2,7 @@
 
 import type { ApiError, ErrorDetail } from '#kernel/error.ts'
 import type { Log } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { Resource } from './resource.ts'
 import type { StoredMembers } from './stored.ts'
@@ -70,6 +71,8 @@ export interface Reconciler<M, O = unknown, S = unknown> {
    * of it changes no tag. There is no deadline then, and `next` does not fail: it shows in what is observed.
    */
   readonly background?: Background<M>
+  /** What a DELETE stores of how the resource is to go; nothing of it where a scope above is deleted. */
+  toDelete?(resource: Resource<M>, request: DeleteRequestView): M
   observe(subject: Subject<M, O>): Promise<O>
   next(subject: Subject<M, O>, observed: O): Next<S, O>
   perform(subject: Subject<M, O>, step: S): Promise<void>
@@ -79,6 +82,12 @@ export interface Reconciler<M, O = unknown, S = unknown> {
   forget?(): void
   /** Calls back with the id of each resource that an event of the engine is about. Events may be lost. */
   watchEvents?(wake: (key: string) => void, signal: AbortSignal): void
+}
+
+interface DeleteRequestView {
+  readonly query: URLSearchParams
+  readonly principal: Principal
+  readonly correlationId: string
 }
 
 interface Background<M> {

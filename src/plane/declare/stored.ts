@@ -26,6 +26,7 @@ export interface RuleContext<M> extends Context {
 
 interface DeleteRuleContext<M> extends Context {
   readonly id: ResourceId
+  readonly query: URLSearchParams
   readonly requested: ResourceId
   readonly resource: Resource<M> | undefined
 }

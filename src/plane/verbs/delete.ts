@@ -104,7 +104,8 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | u
     request: noAttributes,
     resource: attributesOf(deps, compiled, row && describedRow(row)),
   }))
-  const context = { ...contextOf(deps, input, now, tx), id, requested: route.scope }
+  const { query } = input
+  const context = { ...contextOf(deps, input, now, tx), id, requested: route.scope, query }
   if (row === undefined) {
     if (absent !== undefined) throw missingScope(absent)
     await stored.deleteRules?.({ ...context, resource: undefined })
@@ -162,7 +163,9 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | u
     now,
     resultStatus: 204,
   })
-  await markDeleting(deps, tx, row, current)
+  const { toDelete } = reconcile ?? {}
+  const model = toDelete === undefined ? current.model : toDelete(current, input)
+  await markDeleting(deps, tx, row, { ...current, model })
   await recordActivity(tx, {
     at: now,
     initiator,

@@ -36,7 +36,10 @@ export interface DeploymentDependencies {
   readonly secrets?: VaultSecrets
   /** Without them no link is followed. */
   readonly links?: TemplateLinks
-  readonly services: Pick<PlaneServices, 'caller' | 'reader' | 'listTracked' | 'onSettled'>
+  readonly services: Pick<
+    PlaneServices,
+    'caller' | 'reader' | 'listTracked' | 'onSettled' | 'storeAsSystem' | 'isAllowed'
+  >
   readonly seal: Seal
   readonly clock: Clock
   readonly ids: Ids

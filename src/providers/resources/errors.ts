@@ -141,6 +141,27 @@ export const deploymentErrors = defineErrors({
     message: 'At most {limit} deployments are kept at one scope.',
     advice: 'User: delete old ones.',
   },
+  DeploymentStackNotFound: {
+    status: 404,
+    message: "The deployment stack '{name}' was not found at '{scope}'.",
+    advice: 'User: check the name and the scope.',
+  },
+  InvalidDeploymentStackScope: {
+    status: 400,
+    message: "A deployment stack is at '{scope}' and cannot deploy to '{target}': {reason}.",
+    advice:
+      'User: stacks are at a resource group, a subscription or a management group, and deploy there or below.',
+  },
+  DeploymentStackInNonTerminalState: {
+    status: 409,
+    message: "The deployment stack '{name}' is in the state '{state}'; wait until it has ended.",
+    advice: 'User: the stack shows how far it is.',
+  },
+  DeploymentStackQuotaExceeded: {
+    status: 409,
+    message: 'At most {limit} deployment stacks are kept at one scope.',
+    advice: 'User: delete old ones.',
+  },
 })
 
 export const refuseDeployment: typeof deploymentErrors.refuse = deploymentErrors.refuse

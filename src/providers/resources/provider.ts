@@ -1,12 +1,13 @@
 /** The namespace `Resources`: the scopes everything lives in, and lists across all other namespaces. */
 
 import { defaultLimits } from '#kernel/limits.ts'
-import type { Provider } from '#plane/declare/provider.ts'
-import type { ResourcesProviderDependencies } from './dependencies.ts'
+import type { Provider, ResourceType } from '#plane/declare/provider.ts'
+import type { DeploymentDependencies, ResourcesProviderDependencies } from './dependencies.ts'
 import { defaultLocations } from './domain/locations.ts'
 import { offersOf } from './domain/namespaces.ts'
 import { deploymentErrors, resourcesErrors } from './errors.ts'
 import { publishedVersions } from './published-versions.ts'
+import { deploymentStacks } from './resources/deployment-stacks/resource.ts'
 import { deployments } from './resources/deployments/resource.ts'
 import { locations } from './resources/locations/resource.ts'
 import { providerLists } from './resources/provider-lists/resource.ts'
@@ -50,10 +51,14 @@ export function resourcesProvider(deps: ResourcesProviderDependencies): Provider
       ...providerLists({ describe, locations: all }),
       ...(deps.deployments === undefined
         ? []
-        : deployments({
+        : deploymentTypes({
             ...deps.deployments,
             offers: offersOf({ describe, locations: all }),
           })),
     ],
   }
+}
+
+function deploymentTypes(deps: DeploymentDependencies): readonly ResourceType[] {
+  return [...deployments(deps), deploymentStacks(deps)]
 }

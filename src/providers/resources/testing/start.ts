@@ -57,7 +57,7 @@ export interface Started extends AsyncDisposable {
     body?: unknown,
     options?: { readonly version?: string; readonly as?: Principal },
   ): Promise<Outcome>
-  /** Resolves when no deployment is running any more. */
+  /** Resolves when no deployment and no stack is running any more. */
   settle(): Promise<void>
 }
 
@@ -158,9 +158,12 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
     async settle() {
       for (;;) {
         await plane.reconciler.idle()
-        const query = { type: 'Resources/deployments', under: '/', limit: 100 }
-        const rows = await plane.reader.list(query)
-        if (rows.every((row) => isTerminalState(row.state))) return
+        const rows = await Promise.all(
+          ['Resources/deployments', 'Resources/deploymentStacks'].map((type) =>
+            plane.reader.list({ type, under: '/', limit: 100 }),
+          ),
+        )
+        if (rows.flat().every((row) => isTerminalState(row.state))) return
         await new Promise<void>((resolve) => realTimers.after(20, resolve))
       }
     },

@@ -50,7 +50,7 @@ export function namesIn(steps: readonly StepRecord[]): readonly string[] | undef
   return [...names]
 }
 
-function isDeployment(text: string): boolean {
+export function isDeployment(text: string): boolean {
   const last = parseResourceId(text)?.segments.at(-1)
   return last !== undefined && isDeploymentType(`${last.namespace}/${last.types.join('/')}`)
 }

@@ -42,6 +42,18 @@ export function nestedRunIn(body: unknown): NestedRun | undefined {
   return typeof body === 'object' && body !== null ? nestedRuns.get(body) : undefined
 }
 
+const runs = new WeakMap<object, string>()
+
+/** Says which run the PUT of this very body begins: of a deployment that a stack begins. */
+export function assignRun(body: object, run: string): void {
+  runs.set(body, run)
+}
+
+/** Undefined for a body that came from a client. */
+export function runIn(body: unknown): string | undefined {
+  return typeof body === 'object' && body !== null ? runs.get(body) : undefined
+}
+
 export class DeploymentTrees {
   readonly #runs = new Map<string, Set<string>>()
 

@@ -4,7 +4,7 @@
  */
 
 import type { ErrorDetail } from '#kernel/error.ts'
-import { isTerminalState, isTerminalStatus, type OperationStatus } from '#kernel/operation.ts'
+import { isTerminalState } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import type { Clock } from '#kernel/ports.ts'
 import { nameOf, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
@@ -24,6 +24,7 @@ import { uuidOf } from '../evaluation/uuid-of.ts'
 import { type Asking, evaluateLate, jsonOf } from './answers.ts'
 import { attempt, errorOf } from './attempt.ts'
 import type { Expanded } from './expand.ts'
+import { endedAs, followOperation } from './follow.ts'
 import { membersOf } from './group-members.ts'
 import { namesIn, nestedRunOf, type RunRecord, recordOfRun } from './kept-resources.ts'
 import { nestResourcesMax, shareOfNested } from './nested-share.ts'
@@ -354,29 +355,11 @@ class DeploymentRun implements Run {
   }
 
   async #follow(step: StepRecord, path: string): Promise<void> {
-    const version = new URL(path, 'http://plane').searchParams.get('api-version') ?? ''
-    const request = { method: 'GET', path, version, ...this.#sender } as const
-    const seen = await attempt(() => this.#deps.caller.call(request))
-    if (seen.kind === 'refused') {
-      this.#steps.fail(step, seen.error, seen.status)
-      return
-    }
-    const operation = jsonOf(seen.value.body)
-    if (!isJsonObject(operation)) return
-    // An operation says so itself; the plane writes nothing else there.
-    const status = operation['status'] as OperationStatus
-    if (!isTerminalStatus(status)) return
-    if (status === 'Succeeded') {
-      this.#steps.succeed(step, await this.#namedBy(step))
-      return
-    }
-    const error = operation['error'] as unknown as StepError | undefined
-    this.#steps.fail(step, error ?? endedAs(status), 409)
+    const ended = await followOperation(this.#deps.caller, path, this.#sender)
+    if (ended === undefined) return
+    if (ended.error === undefined) this.#steps.succeed(step, await this.#namedBy(step))
+    else this.#steps.fail(step, ended.error, ended.status)
   }
-}
-
-function endedAs(status: string): StepError {
-  return { code: status, message: `the operation ended: ${status}` }
 }
 
 /** Why what it fell back to did not become of it either. */

@@ -71,7 +71,7 @@ function lastMoment(model: Deployment, seen: Progress | undefined): number {
 }
 
 /** ISO 8601. */
-function durationOf(milliseconds: number): string {
+export function durationOf(milliseconds: number): string {
   return `PT${(Math.max(0, milliseconds) / 1000).toFixed(3).replace(/\.?0+$/, '')}S`
 }
 

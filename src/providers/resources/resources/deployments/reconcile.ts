@@ -14,6 +14,7 @@ import {
 } from '#plane/declare/reconciled.ts'
 import type { Reader } from '#plane/declare/resource.ts'
 import { attempt } from '../../domain/deployments/attempt.ts'
+import { createAwaited } from '../../domain/deployments/awaited.ts'
 import type { Expanded } from '../../domain/deployments/expand.ts'
 import { openRun, type Run, type RunDependencies } from '../../domain/deployments/run.ts'
 import { deploymentCanceled } from '../../domain/deployments/show.ts'
@@ -27,21 +28,17 @@ export interface ReconcileDependencies extends Omit<RunDependencies, 'awaiting'>
 
 /** Hints may be lost, and another replica's never come: how long it is waited without one. */
 const waitSeconds = 2
-/** Ten thousand waits are remembered; what is forgotten is seen at the next look. */
-const awaitedMax = 10_000
 
 export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
   const runs = new Map<string, Run>()
-  const awaited = new Map<string, string>()
+  const awaited = createAwaited(deps.onSettled)
   const runParts: RunDependencies = {
     caller: deps.caller,
     listTracked: deps.listTracked,
     reader: deps.reader,
     clock: deps.clock,
     sealOutputs: (text, idKey, run) => deps.sealOutputs(text, idKey, run),
-    awaiting(resourceKey, deploymentKey) {
-      if (awaited.size < awaitedMax) awaited.set(resourceKey, deploymentKey)
-    },
+    awaiting: awaited.add,
   }
 
   async function runOf(subject: Subject<Deployment, Progress>): Promise<Run> {
@@ -87,14 +84,7 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
       const run = await runOf(subject)
       await run.advance()
     },
-    watchEvents(wake, signal) {
-      deps.onSettled((key) => {
-        const deployment = awaited.get(key)
-        if (deployment === undefined) return
-        awaited.delete(key)
-        wake(deployment)
-      }, signal)
-    },
+    watchEvents: awaited.watchEvents,
   })
 }
 

@@ -1,14 +1,9 @@
 /** Deployments: a template carried out at a scope, long-running, as the one who asked for it. */
 
-import type { FieldMap } from '#kernel/filter/field-map.ts'
-import { filterOf } from '#kernel/filter/filter-of.ts'
 import { isTerminalState } from '#kernel/operation.ts'
-import { nameOf, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
-import { qualify, type VendorWords } from '#kernel/vendor.ts'
+import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineReconciled } from '#plane/declare/reconciled.ts'
-import type { Resource } from '#plane/declare/resource.ts'
-import type { ListContext, ListPage } from '#plane/declare/wire.ts'
 import type { DeploymentDependencies } from '../../dependencies.ts'
 import {
   expandAt,
@@ -20,10 +15,15 @@ import {
 } from '../../domain/deployments/engine.ts'
 import { deploysTo, type Expanded } from '../../domain/deployments/expand.ts'
 import { nestResourcesMax } from '../../domain/deployments/nested-share.ts'
-import { DeploymentTrees, nestedRunIn, nestingLimits } from '../../domain/deployments/nesting.ts'
+import {
+  DeploymentTrees,
+  nestedRunIn,
+  nestingLimits,
+  runIn,
+} from '../../domain/deployments/nesting.ts'
 import { deploymentName, fallbackAt, repeatedIn } from '../../domain/deployments/on-error.ts'
 import { previewTree } from '../../domain/deployments/preview-tree.ts'
-import { scanPage } from '../../domain/scan-page.ts'
+import { listAtScope, siblingsOf } from '../../domain/list-at-scope.ts'
 import { refuseDeployment } from '../../errors.ts'
 import { deploymentOperations } from '../deployment-operations/resource.ts'
 import { deploymentActions } from './actions.ts'
@@ -31,11 +31,8 @@ import { type Deployment, type DeploymentRequest, outputsSealContext } from './m
 import { carryOut } from './reconcile.ts'
 import { deploymentVersions, type PreparedBody } from './versions/2025-03-01.ts'
 
-type Stored = Resource<Deployment>
-
 const type = 'Resources/deployments'
 const keptMax = 800
-const scanRowsMax = 5000
 
 export function deployments(deps: DeploymentDependencies): readonly ResourceType[] {
   const { services, clock } = deps
@@ -67,7 +64,7 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
             : againWith(deps, id, again.model)
         if (nested === undefined) requireLocation(deps, id, request)
         const onError = await fallbackAt(context, id, request, nested !== undefined)
-        const run = nested?.run ?? again?.run ?? deps.ids.uuid()
+        const run = nested?.run ?? again?.run ?? runIn(body) ?? deps.ids.uuid()
         const at = { run, startedAt: now }
         const occasion = { id, deployer: principal, ...at, isAccepted, isNested: isAccepted }
         const expanded = await expandAt(deps, request, occasion)
@@ -98,7 +95,7 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
       async rules({ id, desired, previous, reader: inside }) {
         requireSameLocation(nameOf(id), previous?.location, desired.location)
         if (previous !== undefined) return []
-        const under = recordsOf(id)
+        const under = siblingsOf(id)
         if ((await inside.count({ type, under, limit: keptMax })) < keptMax) return []
         throw refuseDeployment.DeploymentQuotaExceeded({ limit: keptMax })
       },
@@ -118,20 +115,13 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
         expand: async (id, model) => fresh.take(model.run) ?? expandStored(deps, id, model),
       }),
       actions: deploymentActions(deps),
-      list: { page: (context) => listDeployments(context) },
+      list: { page: (context) => listAtScope(type, context) },
     }),
     ...deploymentOperations(
       deps.words,
       deploymentVersions.map((version) => version.date),
     ),
   ]
-}
-
-/** What the keys of all deployments of one scope begin with: of this id's, or of the scope itself. */
-function recordsOf(id: ResourceId, words?: VendorWords): string {
-  if (words === undefined) return id.key.slice(0, id.key.lastIndexOf('/'))
-  const scope = id.key === '/' ? '' : id.key
-  return `${scope}/providers/${qualify(words, type).toLowerCase()}`
 }
 
 /** As it was carried out the first time; as published, what it does not name goes where that can be. */
@@ -180,33 +170,4 @@ function freshPlans(): FreshPlans {
       return plan
     },
   }
-}
-
-const fields: FieldMap<Stored> = {
-  fields: {
-    provisioningState: { type: 'string', read: (one) => one.state, ignoreCase: true },
-    name: { type: 'string', read: (one) => nameOf(one.id), ignoreCase: true },
-  },
-}
-
-/** Those of this very scope: a subscription's list has none of its groups'. */
-function listDeployments(context: ListContext): Promise<ListPage<Stored>> {
-  const matches = filterOf(context.query.get('$filter'), fields)
-  return scanPage<Stored>({
-    async read(after, limit) {
-      const { items, ...rest } = await context.reader.page({
-        type,
-        under: recordsOf(context.parent, context.words),
-        after,
-        limit,
-      })
-      // Rows of this type were made by its `toModel`.
-      return { rows: items as readonly Stored[], ...rest }
-    },
-    keyOf: (one) => one.id.key,
-    accepts: (one) => scopeOf(one.id).key === context.parent.key && matches(one),
-    limit: context.limit,
-    cursor: context.cursor,
-    scanRowsMax,
-  })
 }

@@ -1,0 +1,201 @@
+/** What a deployment would change, property by property, with all that is nested in it. Writes nothing. */
+
+import { type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import type { Context } from '#plane/declare/resource.ts'
+import { nextTurn } from '#plane/next-turn.ts'
+import { sizeOf } from '#template/expansion.ts'
+import type { Json } from '#template/plan.ts'
+import type { DeploymentDependencies } from '../../dependencies.ts'
+import type { DeploymentRequest } from '../../resources/deployments/model.ts'
+import { jsonOf } from './answers.ts'
+import { attempt } from './attempt.ts'
+import { comparable, deltaOf } from './delta.ts'
+import { expandAt } from './engine.ts'
+import { deploysTo } from './expand.ts'
+import { type Member, membersOf } from './group-members.ts'
+import { outermost } from './kept-resources.ts'
+import { pauseAfter } from './pause.ts'
+import type { Preview } from './preview.ts'
+import { previewTree } from './preview-tree.ts'
+import { redact } from './redact.ts'
+
+/** A request at the id of a deployment, which need not be there. */
+interface PlacedContext extends Context {
+  readonly id: ResourceId
+}
+
+export interface Change {
+  readonly resourceId: string
+  readonly changeType: string
+  readonly before?: unknown
+  readonly after?: unknown
+  readonly delta?: readonly unknown[]
+  readonly unsupportedReason?: string
+}
+
+export function occasionOf(
+  { id, principal, now }: PlacedContext,
+  run: string,
+): Parameters<typeof expandAt>[2] {
+  return { id, deployer: principal, run, startedAt: now, isAccepted: false, isNested: false }
+}
+
+/** Characters of JSON, about, that the changes of one answer have together. Those beyond it are shown without what they hold. */
+const shownCharactersMax = 4 * 1024 * 1024
+/** Members of the group that are read before others get a turn. */
+const membersAtOnce = 20
+
+/** What a what-if has found so far, over all levels. */
+interface Found {
+  readonly changes: Change[]
+  /** Characters that the answer may still grow by. */
+  room: number
+  /** Keys of what the deployment and those nested in it make or name. */
+  readonly kept: Set<string>
+  /** Keys of the resources that they make, at any depth of a path. */
+  readonly made: Set<string>
+  /** Nested deployments whose resources cannot be known yet. */
+  readonly unknown: string[]
+}
+
+/** Changes of resources that the templates do not make. */
+export type Leftovers = (found: Pick<Found, 'kept' | 'made' | 'unknown'>) => AsyncIterable<Change>
+
+/** Without `leftovers` they are what the group holds besides. */
+export async function whatIf(
+  deps: DeploymentDependencies,
+  context: PlacedContext,
+  request: DeploymentRequest,
+  leftovers: Leftovers = (found) => leftInGroup(deps, context, request, found),
+): Promise<readonly Change[]> {
+  const { id } = context
+  const found: Found = {
+    changes: [],
+    room: shownCharactersMax,
+    kept: new Set(),
+    made: new Set(),
+    unknown: [],
+  }
+  const expanded = await expandAt(deps, request, occasionOf(context, deps.ids.uuid()))
+  await previewTree(deps, context, { id, expanded }, (preview, secrets) =>
+    noteChange({ deps, context, found }, preview, secrets),
+  )
+  for await (const change of leftovers(found)) await show(change, found)
+  return found.changes
+}
+
+async function* leftInGroup(
+  deps: DeploymentDependencies,
+  context: PlacedContext,
+  { mode }: DeploymentRequest,
+  { kept, unknown }: Pick<Found, 'kept' | 'unknown'>,
+): AsyncGenerator<Change> {
+  if (deploysTo(context.id, deps.words) !== 'group') return
+  let read = 0
+  for await (const member of membersOf(deps.services.listTracked, scopeOf(context.id))) {
+    if (kept.has(member.key)) continue
+    context.signal?.throwIfAborted()
+    const change = await leftOver(deps, context, member, { mode, unknown })
+    if (change !== undefined) yield change
+    read++
+    if (read % membersAtOnce === 0) await nextTurn()
+  }
+}
+
+async function show(change: Change, found: Found): Promise<void> {
+  // Made of answers, so it is JSON.
+  const length = sizeOf(change as unknown as Json, found.room)
+  const fits = length <= found.room
+  const { resourceId, changeType } = change
+  const unsupportedReason = 'what it holds is not shown: the answer would be too large'
+  found.changes.push(fits ? change : { resourceId, changeType, unsupportedReason })
+  if (fits) found.room -= length
+  await pauseAfter({ length })
+}
+
+/** What becomes of a resource that the templates do not name. */
+async function leftOver(
+  deps: DeploymentDependencies,
+  context: PlacedContext,
+  { text, version }: Member,
+  { mode, unknown }: Pick<DeploymentRequest, 'mode'> & Pick<Found, 'unknown'>,
+): Promise<Change | undefined> {
+  const before = (await readAs(deps, context, text, version)).body
+  if (before === undefined) return undefined
+  const resourceId = text
+  if (mode !== 'Complete') return { resourceId, changeType: 'Ignore', before, after: before }
+  if (unknown.length === 0) return { resourceId, changeType: 'Delete', before }
+  const unsupportedReason = `it is deleted unless a nested deployment names it, and what this one names is not known yet: ${unknown[0]}`
+  return { resourceId, changeType: 'Unsupported', before, unsupportedReason }
+}
+
+interface WhatIf {
+  readonly deps: DeploymentDependencies
+  readonly context: PlacedContext
+  readonly found: Found
+}
+
+async function noteChange(
+  { deps, context, found }: WhatIf,
+  preview: Preview,
+  secrets: readonly string[],
+): Promise<void> {
+  const { kept, made, unknown } = found
+  const { node } = preview
+  if (!node.nested) kept.add(outermost(node.id))
+  if (!node.nested && !node.existing) made.add(node.id.toLowerCase())
+  if (preview.kind === 'ok') {
+    await show(await changeOf(deps, context, preview, secrets), found)
+  } else if (preview.kind === 'unknown') {
+    if (node.nested) unknown.push(node.id)
+    const unsupportedReason = preview.reason
+    await show({ resourceId: node.id, changeType: 'Unsupported', unsupportedReason }, found)
+  }
+}
+
+async function changeOf(
+  deps: DeploymentDependencies,
+  context: PlacedContext,
+  preview: Extract<Preview, { kind: 'ok' }>,
+  secrets: readonly string[],
+): Promise<Change> {
+  const { node } = preview
+  const after = comparable(preview.after)
+  if (preview.status === 201) return { resourceId: node.id, changeType: 'Create', after }
+  const seen = await readNode(deps, context, node)
+  const before = redact(comparable(seen.body), secrets)
+  if (seen.etag !== undefined && seen.etag === preview.etag) {
+    return { resourceId: node.id, changeType: 'NoChange', before, after: before }
+  }
+  const delta = deltaOf(before, after)
+  // Something changes that is never shown: it is said which of the secure values were given.
+  const hidden = preview.securePaths.map((path) => ({ path, propertyChangeType: 'Modify' }))
+  const shown = delta.length > 0 ? delta : hidden
+  return { resourceId: node.id, changeType: 'Modify', before, after, delta: shown }
+}
+
+function readNode(
+  deps: DeploymentDependencies,
+  context: PlacedContext,
+  node: Pick<Preview['node'], 'id' | 'apiVersion'>,
+): Promise<Seen> {
+  return readAs(deps, context, node.id, node.apiVersion)
+}
+
+interface Seen {
+  readonly body?: unknown
+  readonly etag?: string | undefined
+}
+
+/** Nothing where the caller may not read it, or it is gone. */
+async function readAs(
+  deps: DeploymentDependencies,
+  { principal, correlationId }: PlacedContext,
+  path: string,
+  version: string,
+): Promise<Seen> {
+  const request = { method: 'GET', path, version, principal, correlationId } as const
+  const seen = await attempt(() => deps.services.caller.call(request))
+  if (seen.kind === 'refused') return {}
+  return { body: jsonOf(seen.value.body), etag: seen.value.etag }
+}

@@ -1,0 +1,48 @@
+/**
+ * The deny settings of a stack as deny assignments: one at each resource that it manages. Whoever changes these resources
+ * through the stack is let through by a group of its own.
+ */
+
+import type { ResourceId } from '#kernel/resource-id.ts'
+import { qualify, type VendorWords } from '#kernel/vendor.ts'
+import type { DenySettings, DeploymentStack } from '../../resources/deployment-stacks/model.ts'
+import { uuidOf } from '../evaluation/uuid-of.ts'
+
+export const denyVersion = '2022-04-01'
+
+/** The principal that stands for everybody. */
+const everybody = '00000000-0000-0000-0000-000000000000'
+
+type Denying = Pick<DeploymentStack, 'denySettings' | 'memberId'>
+
+/** Changes where what is to be written changes. */
+export function denyFingerprint({ denySettings, memberId }: Denying): string {
+  return uuidOf(JSON.stringify([denySettings, memberId]))
+}
+
+export function denyPath(words: VendorWords, stack: ResourceId, resource: string): string {
+  const name = uuidOf(`${stack.key} denies ${resource.toLowerCase()}`)
+  return `${resource}/providers/${qualify(words, 'Authorization/denyAssignments')}/${name}`
+}
+
+export function denyBody(stack: ResourceId, { denySettings, memberId }: Denying): object {
+  const { applyToChildScopes = false, excludedPrincipals = [] } = denySettings
+  const through = { id: memberId, type: 'SystemDefined', displayName: 'through the stack' }
+  return {
+    properties: {
+      denyAssignmentName: `Created by the deployment stack ${stack.text}`.slice(0, nameMax),
+      description: 'What the stack manages is changed through the stack.',
+      permissions: [permissionOf(denySettings)],
+      doNotApplyToChildScopes: !applyToChildScopes,
+      principals: [{ id: everybody, type: 'SystemDefined' }],
+      excludePrincipals: [through, ...excludedPrincipals.map((id) => ({ id, type: 'User' }))],
+    },
+  }
+}
+
+const nameMax = 512
+
+function permissionOf({ mode, excludedActions = [] }: DenySettings): object {
+  const actions = mode === 'denyDelete' ? ['*/delete'] : ['*/delete', '*/write']
+  return { actions, notActions: excludedActions }
+}

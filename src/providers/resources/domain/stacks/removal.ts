@@ -1,0 +1,173 @@
+/** Deletes or lets go what a stack manages no more, in an order in which nothing is in the way of the next. */
+
+import type { Clock } from '#kernel/ports.ts'
+import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
+import type { PlaneServices } from '#plane/create-plane.ts'
+import type { FailedResource, StackProgress } from '../../resources/deployment-stacks/model.ts'
+import type { StepError } from '../../resources/deployments/model.ts'
+import { attempt } from '../deployments/attempt.ts'
+import { followOperation } from '../deployments/follow.ts'
+import { membersOf } from '../deployments/group-members.ts'
+import { kindOf, rankOf } from './managed.ts'
+import type { StackSender } from './run.ts'
+
+const requestsAtOnceMax = 32
+/** What failed is tried again where others went meanwhile, so often at most. */
+const passesMax = 5
+
+interface RemovalDependencies extends Pick<PlaneServices, 'caller' | 'listTracked'> {
+  readonly clock: Clock
+  readonly stackKey: string
+  readonly sender: StackSender
+  versionOf(id: ResourceId): string
+  awaiting(resourceKey: string, stackKey: string): void
+  isDetached(key: string): boolean
+  /** As it is shown. */
+  textOf(key: string): string
+}
+
+type Recorded = Pick<StackProgress, 'unmanaged' | 'deleted' | 'detached' | 'failed'>
+
+export class Removal {
+  readonly #deps: RemovalDependencies
+  readonly #unmanaged: Set<string>
+  readonly #deleted: string[]
+  readonly #detached: string[]
+  readonly #failed: Map<string, FailedResource>
+  /** Where the deletions are followed that go on, by the keys of their resources. */
+  readonly #operations = new Map<string, string>()
+  #pass = 1
+  #goneInPass = 0
+
+  constructor(deps: RemovalDependencies, { unmanaged, deleted, detached, failed }: Recorded) {
+    this.#deps = deps
+    this.#unmanaged = new Set(unmanaged)
+    this.#deleted = [...deleted]
+    this.#detached = [...detached]
+    this.#failed = new Map(failed.map((one) => [one.id.toLowerCase(), one]))
+  }
+
+  add(keys: readonly string[]): void {
+    for (const key of keys) this.#unmanaged.add(key)
+  }
+
+  has(key: string): boolean {
+    return this.#unmanaged.has(key)
+  }
+
+  /** Something else that failed, and is shown with the rest. */
+  note(failed: FailedResource): void {
+    this.#failed.set(failed.id.toLowerCase(), failed)
+  }
+
+  progress(): Recorded {
+    return {
+      unmanaged: [...this.#unmanaged],
+      deleted: this.#deleted,
+      detached: this.#detached,
+      failed: [...this.#failed.values()],
+    }
+  }
+
+  get isWaiting(): boolean {
+    return this.#operations.size > 0 && this.#next().length === 0
+  }
+
+  get isDone(): boolean {
+    return this.#operations.size === 0 && this.#next().length === 0
+  }
+
+  get notDeleted(): readonly FailedResource[] {
+    return [...this.#failed].flatMap(([key, one]) => (this.#unmanaged.has(key) ? [one] : []))
+  }
+
+  /** Keys of those that are gone by now. */
+  async look(): Promise<readonly string[]> {
+    const gone: string[] = []
+    for (const [key, path] of this.#operations) {
+      const ended = await followOperation(this.#deps.caller, path, this.#deps.sender)
+      if (ended === undefined) continue
+      this.#operations.delete(key)
+      if (ended.error === undefined || ended.status === 404) gone.push(this.#isGone(key))
+      else this.#isLeft(key, ended.error)
+    }
+    this.#tryAgain()
+    return gone
+  }
+
+  /** Keys of those that are gone or let go. */
+  async advance(until: number): Promise<readonly string[]> {
+    const gone: string[] = []
+    for (const key of [...this.#unmanaged]) {
+      if (!this.#deps.isDetached(key)) continue
+      this.#unmanaged.delete(key)
+      this.#detached.push(this.#deps.textOf(key))
+      gone.push(key)
+    }
+    while (this.#deps.clock.now() < until) {
+      const keys = this.#next().slice(0, requestsAtOnceMax)
+      if (keys.length === 0) break
+      const ended = await Promise.all(keys.map((key) => this.#delete(key)))
+      gone.push(...ended.flatMap((key) => key ?? []))
+      this.#tryAgain()
+    }
+    return gone
+  }
+
+  /** Those of the lowest rank that are neither under way nor failed; none while one of a lower rank is under way. */
+  #next(): readonly string[] {
+    const open = [...this.#unmanaged].filter((key) => !this.#failed.has(key))
+    const rank = Math.min(...open.map(rankOf))
+    return open.filter((key) => rankOf(key) === rank && !this.#operations.has(key))
+  }
+
+  async #delete(key: string): Promise<string | undefined> {
+    const id = parseResourceId(key)
+    if (id === undefined) throw new Error(`${key} is no id`)
+    const { caller, sender, versionOf, awaiting, stackKey } = this.#deps
+    if (kindOf(id) === 'resourceGroups' && (await this.#holdsOthers(id))) {
+      this.#isLeft(key, notEmpty)
+      return undefined
+    }
+    awaiting(key, stackKey)
+    const request = { method: 'DELETE', path: id.text, version: versionOf(id) } as const
+    const sent = await attempt(() => caller.call({ ...request, ...sender }))
+    if (sent.kind === 'refused' && sent.status !== 404) this.#isLeft(key, sent.error)
+    else if (sent.kind === 'ok' && sent.value.operation !== undefined) {
+      this.#operations.set(key, sent.value.operation.statusPath)
+    } else return this.#isGone(key)
+    return undefined
+  }
+
+  /** A group goes with all that is in it, and nobody meant what the stack did not manage, or lets go. */
+  async #holdsOthers(id: ResourceId): Promise<boolean> {
+    const members = membersOf(this.#deps.listTracked, id)
+    const first = await members.next()
+    return first.done !== true
+  }
+
+  #isGone(key: string): string {
+    this.#unmanaged.delete(key)
+    this.#deleted.push(this.#deps.textOf(key))
+    this.#goneInPass++
+    return key
+  }
+
+  #isLeft(key: string, error: StepError): void {
+    this.#failed.set(key, { id: this.#deps.textOf(key), error })
+  }
+
+  #tryAgain(): void {
+    const failed = [...this.#failed.keys()].filter((key) => this.#unmanaged.has(key))
+    if (!this.isDone || failed.length === 0) return
+    if (this.#goneInPass === 0 || this.#pass >= passesMax) return
+    this.#pass++
+    this.#goneInPass = 0
+    for (const key of failed) this.#failed.delete(key)
+  }
+}
+
+const notEmpty: StepError = {
+  code: 'DeploymentStackResourceGroupNotEmpty',
+  message: 'The resource group holds resources that the stack does not delete.',
+}

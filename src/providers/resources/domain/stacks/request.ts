@@ -1,0 +1,181 @@
+/** From the body of a stack to what its deployment is asked for with. */
+
+import { refuse } from '#kernel/error.ts'
+import { isJsonObject } from '#kernel/patch.ts'
+import { isWithin, nameOf, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
+import type { Context } from '#plane/declare/resource.ts'
+import type { DeploymentDependencies } from '../../dependencies.ts'
+import { refuseDeployment } from '../../errors.ts'
+import {
+  type ActionOnUnmanage,
+  type DeploymentStack,
+  type StackSettings,
+  unmanageKinds,
+} from '../../resources/deployment-stacks/model.ts'
+import type { DeploymentRequest } from '../../resources/deployments/model.ts'
+import { expandAt, requestAt, requireLocation } from '../deployments/engine.ts'
+import { deploysTo, type Expanded } from '../deployments/expand.ts'
+import { requireRight } from '../deployments/require-right.ts'
+import { uuidOf } from '../evaluation/uuid-of.ts'
+import { deploymentRunOf, throughStack } from './run.ts'
+
+interface StackBody {
+  readonly location?: string
+  readonly tags?: Readonly<Record<string, string>>
+  readonly properties: Omit<StackSettings, 'actionOnUnmanage'> &
+    Readonly<Record<string, unknown>> & { readonly actionOnUnmanage: Partial<ActionOnUnmanage> }
+}
+
+interface PreparedRequest {
+  readonly settings: StackSettings
+  readonly request: DeploymentRequest
+  readonly expanded: Expanded
+  readonly deploymentId: ResourceId
+  /** With which the deployment is looked at and carried out. */
+  readonly acting: Context
+  readonly run: string
+  readonly memberId: string
+}
+
+const manageAction = 'Resources/deploymentStacks/manageDenySetting/action'
+
+/** Throws the refusals of the place, the rights and the body. */
+export async function prepareStack(
+  deps: DeploymentDependencies,
+  context: Context & { readonly id: ResourceId },
+  body: StackBody,
+): Promise<PreparedRequest> {
+  const { id } = context
+  const settings = settingsOf(body)
+  // A row of this id was made by this type's `toModel`.
+  const stored = (await deps.services.reader.get(id))?.model as DeploymentStack | undefined
+  const memberId = stored?.memberId ?? deps.ids.uuid()
+  const before = stored?.denySettings.mode ?? 'none'
+  if (settings.denySettings.mode !== 'none' || before !== 'none') {
+    await requireRight(context, manageAction, id)
+  }
+  const deploymentId = deploymentIdOf(deps, id, settings.deploymentScope)
+  await requireRight(context, 'Resources/deployments/write', deploymentId)
+  const acting = { ...context, principal: throughStack(context.principal, memberId) }
+  const request = await requestAt(deps, { id: deploymentId, context: acting }, deploymentBody(body))
+  requireLocation(deps, id, request)
+  const run = deps.ids.uuid()
+  const expanded = await expandAt(deps, request, {
+    id: deploymentId,
+    deployer: acting.principal,
+    run: deploymentRunOf(run),
+    startedAt: context.now,
+    isAccepted: false,
+    isNested: false,
+  })
+  return { settings, request, expanded, deploymentId, acting, run, memberId }
+}
+
+function settingsOf({ properties }: StackBody): StackSettings {
+  const { denySettings, deploymentScope, description, bypassStackOutOfSyncError } = properties
+  const { mode, excludedPrincipals, excludedActions, applyToChildScopes } = denySettings
+  return {
+    actionOnUnmanage: { ...detachAll, ...withoutNothing(properties.actionOnUnmanage) },
+    denySettings: {
+      mode,
+      ...withoutNothing({ excludedPrincipals, excludedActions, applyToChildScopes }),
+    },
+    ...withoutNothing({ deploymentScope, description, bypassStackOutOfSyncError }),
+  }
+}
+
+const detachAll: ActionOnUnmanage = {
+  resources: 'detach',
+  resourceGroups: 'detach',
+  managementGroups: 'detach',
+}
+
+/** The object without what is not given. */
+function withoutNothing<T extends object>(given: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const kept = Object.entries(given).filter(([, value]) => value !== undefined && value !== null)
+  return Object.fromEntries(kept) as { [K in keyof T]?: NonNullable<T[K]> }
+}
+
+/** What the deployment knows: neither a mode nor a fall back is a stack's. */
+function deploymentBody({ location, tags, properties }: StackBody): object {
+  const { template, templateLink, parameters, parametersLink, debugSetting } = properties
+  const given = { template, templateLink, parameters, parametersLink, debugSetting }
+  return { ...withoutNothing({ location, tags }), properties: withoutNothing(given) }
+}
+
+const namePartMax = 50
+
+/** One deployment for each stack, deployed anew each time. */
+function deploymentIdOf(
+  { words }: Pick<DeploymentDependencies, 'words'>,
+  id: ResourceId,
+  target: string | undefined,
+): ResourceId {
+  const scope = scopeOf(id)
+  const own = deploysTo(id, words)
+  const refused = (reason: string): Error =>
+    refuseDeployment.InvalidDeploymentStackScope({
+      scope: scope.text,
+      target: (target ?? scope.text).slice(0, shownMax),
+      reason,
+    })
+  if (own === undefined || own === 'tenant') throw refused('no stack can be there')
+  const text = target ?? scope.text
+  const name = `${nameOf(id).slice(0, namePartMax)}-${uuidOf(id.key).slice(0, 8)}`
+  const found = parseResourceId(
+    `${text}/providers/${qualify(words, 'Resources/deployments')}/${name}`,
+  )
+  const place = found === undefined ? undefined : deploysTo(found, words)
+  if (found === undefined || place === undefined || place === 'tenant') {
+    throw refused('it is no scope that templates are deployed to')
+  }
+  const targetKey = scopeOf(found).key
+  const isBelow =
+    isWithin(targetKey, scope.key) || (own === 'managementGroup' && place === 'subscription')
+  if (!isBelow) throw refused('it lies outside')
+  return found
+}
+
+const shownMax = 500
+
+/** What a DELETE asks for; what it does not say is let go. */
+export function unmanageActionsIn(query: URLSearchParams): ActionOnUnmanage {
+  const given = new Map([...query].map(([name, value]) => [name.toLowerCase(), value]))
+  const actions = unmanageKinds.map((kind) => {
+    const name = `unmanageAction.${kind.charAt(0).toUpperCase()}${kind.slice(1)}`
+    const value = given.get(name.toLowerCase())?.toLowerCase() ?? 'detach'
+    if (value !== 'delete' && value !== 'detach') {
+      throw refuse.InvalidQueryParameter({ name, reason: "expected 'delete' or 'detach'" })
+    }
+    return [kind, value] as const
+  })
+  return { ...detachAll, ...Object.fromEntries(actions) }
+}
+
+/** Throws where the stack denies something and the caller may not manage that. */
+export async function requireDenyRight(
+  context: Parameters<typeof requireRight>[0],
+  id: ResourceId,
+  { denySettings }: Pick<DeploymentStack, 'denySettings'>,
+): Promise<void> {
+  if (denySettings.mode !== 'none') await requireRight(context, manageAction, id)
+}
+
+/** A version in which a resource of that type can be deleted, by what providers offer. */
+export function versionFrom(offers: Readonly<Record<string, unknown>>, id: ResourceId): string {
+  const last = id.segments.at(-1)
+  if (last?.namespace === undefined) return groupVersion
+  const offer = offers[last.namespace.toLowerCase()]
+  const types = isJsonObject(offer) ? offer['resourceTypes'] : undefined
+  const wanted = last.types.join('/').toLowerCase()
+  const found = (Array.isArray(types) ? types : []).find(
+    ({ resourceType }) => String(resourceType).toLowerCase() === wanted,
+  )
+  const newest = isJsonObject(found) ? found['defaultApiVersion'] : undefined
+  return typeof newest === 'string' ? newest : anyDate
+}
+
+const groupVersion = '2021-04-01'
+/** Of types that take every version. */
+const anyDate = '2025-01-01'

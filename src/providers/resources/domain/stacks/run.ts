@@ -1,0 +1,328 @@
+/**
+ * One run of a stack: its template is carried out as a deployment, then deny assignments are written, then what it manages
+ * no more is deleted or let go. What is in memory can be lost: every step may be done again.
+ */
+
+import { isTerminalState } from '#kernel/operation.ts'
+import type { Clock } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
+import { isWithin, parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
+import type { PlaneServices } from '#plane/create-plane.ts'
+import type { JsonObject } from '#template/plan.ts'
+import type {
+  DeploymentStack,
+  ManagedResource,
+  StackProgress,
+} from '../../resources/deployment-stacks/model.ts'
+import type { Deployment, Progress, StepError } from '../../resources/deployments/model.ts'
+import { attempt } from '../deployments/attempt.ts'
+import { recordOfRun } from '../deployments/kept-resources.ts'
+import { assignRun } from '../deployments/nesting.ts'
+import { uuidOf } from '../evaluation/uuid-of.ts'
+import { denyBody, denyFingerprint, denyPath, denyVersion } from './deny.ts'
+import { kindOf, madeBy } from './managed.ts'
+import { Removal } from './removal.ts'
+
+/** One step records what it has done after this long. */
+const stepSeconds = 1
+const recordVersion = '2025-03-01'
+
+export interface StackRunDependencies
+  extends Pick<PlaneServices, 'caller' | 'reader' | 'listTracked' | 'storeAsSystem' | 'isAllowed'> {
+  readonly clock: Clock
+  readonly words: VendorWords
+  /** The arguments that it was asked for with. */
+  parametersOf(id: ResourceId, model: DeploymentStack): JsonObject
+  /** A version of the type of this resource. */
+  versionOf(id: ResourceId): string
+  /** The settling of this resource is of interest to the stack. */
+  awaiting(resourceKey: string, stackKey: string): void
+}
+
+interface RunOrigin {
+  readonly id: ResourceId
+  readonly model: DeploymentStack
+  readonly generation: number
+  readonly isDeleting: boolean
+  /** What was recorded last, perhaps of an earlier run. */
+  readonly last: StackProgress | undefined
+}
+
+export interface StackSender {
+  readonly principal: Principal
+  readonly correlationId: string
+}
+
+/** Which work it is: each PUT and each deletion has its own. */
+export function runOf({ model, generation, isDeleting }: Omit<RunOrigin, 'id' | 'last'>): string {
+  return isDeleting ? `${model.run} ${generation}` : model.run
+}
+
+export function deploymentRunOf(run: string): string {
+  return uuidOf(`${run} deployment`)
+}
+
+/** With what lets it through the stack's own deny assignments. */
+export function throughStack(principal: Principal, memberId: string): Principal {
+  return { ...principal, groups: [...principal.groups, memberId] }
+}
+
+export class StackRun {
+  readonly id: string
+  readonly #deps: StackRunDependencies
+  readonly #origin: RunOrigin
+  readonly #resources: Map<string, ManagedResource>
+  readonly #removal: Removal
+  #phase: StackProgress['phase']
+  #outputs: StackProgress['outputs']
+  #error: StepError | undefined
+  #endedAt: number | undefined
+  #isDeploymentThere = false
+  /** Keys of those whose deny assignments were looked after by this process. */
+  readonly #denyTried = new Set<string>()
+
+  constructor(deps: StackRunDependencies, origin: RunOrigin) {
+    const { id, last, isDeleting } = origin
+    this.id = runOf(origin)
+    this.#deps = deps
+    this.#origin = origin
+    const recorded = last?.run === this.id ? last : undefined
+    const known = (last?.resources ?? []).map((one) => [one.id.toLowerCase(), one] as const)
+    this.#resources = new Map(known)
+    this.#phase = recorded?.phase ?? (isDeleting ? 'denying' : 'deploying')
+    this.#outputs = recorded?.outputs
+    this.#error = recorded?.error
+    this.#endedAt = recorded?.endedAt
+    const all = isDeleting ? [...this.#resources.keys()] : []
+    this.#removal = new Removal(
+      {
+        ...deps,
+        stackKey: id.key,
+        sender: this.#sender,
+        isDetached: (key) => this.#isDetached(key),
+        textOf: (key) => this.#resources.get(key)?.id ?? key,
+      },
+      recorded ?? { unmanaged: all, deleted: [], detached: [], failed: [] },
+    )
+  }
+
+  progress(): StackProgress {
+    return {
+      run: this.id,
+      phase: this.#phase,
+      resources: [...this.#resources.values()],
+      ...this.#removal.progress(),
+      ...(this.#outputs === undefined ? {} : { outputs: this.#outputs }),
+      ...(this.#endedAt === undefined ? {} : { endedAt: this.#endedAt }),
+      ...(this.#error === undefined ? {} : { error: this.#error }),
+    }
+  }
+
+  /** Nothing can be done before something else has ended. */
+  get isWaiting(): boolean {
+    if (this.#phase === 'deploying') return this.#isDeploymentThere
+    return this.#phase === 'removing' && this.#removal.isWaiting
+  }
+
+  async look(): Promise<void> {
+    if (this.#phase === 'deploying') await this.#lookAtDeployment()
+    if (this.#phase === 'removing') {
+      this.#forgetRemoved(await this.#removal.look())
+    }
+  }
+
+  async advance(): Promise<void> {
+    const until = this.#deps.clock.now() + stepSeconds * 1000
+    if (this.#phase === 'deploying') await this.#deploy()
+    else if (this.#phase === 'denying') await this.#deny(until)
+    else if (this.#phase === 'removing') {
+      this.#forgetRemoved(await this.#removal.advance(until))
+      if (this.#removal.isDone) this.#end()
+    }
+  }
+
+  /** As the one who deploys, or deletes. */
+  get #sender(): StackSender {
+    const { model } = this.#origin
+    const { principal, correlationId } = this.#deletion ?? {
+      principal: model.deployer,
+      correlationId: model.correlationId,
+    }
+    return { principal: throughStack(principal, model.memberId), correlationId }
+  }
+
+  get #deletion(): DeploymentStack['deletion'] {
+    const { model, generation, isDeleting } = this.#origin
+    const { deletion } = model
+    return isDeleting && deletion?.generation === generation ? deletion : undefined
+  }
+
+  /** Removed with a scope above, a stack lets go what it managed. */
+  #isDetached(key: string): boolean {
+    const { id, model, isDeleting } = this.#origin
+    const resource = parseResourceId(key)
+    if (resource === undefined || isWithin(id.key, key)) return true
+    const actions = isDeleting ? this.#deletion?.actionOnUnmanage : model.actionOnUnmanage
+    return actions === undefined || actions[kindOf(resource)] === 'detach'
+  }
+
+  async #deploy(): Promise<void> {
+    const { id, model } = this.#origin
+    const { template, location, tags, deploymentId: path } = model
+    const body = {
+      ...(location === undefined ? {} : { location }),
+      ...(tags === undefined ? {} : { tags }),
+      properties: {
+        mode: 'Incremental',
+        template,
+        parameters: this.#deps.parametersOf(id, model),
+      },
+    }
+    assignRun(body, deploymentRunOf(model.run))
+    this.#deps.awaiting(path.toLowerCase(), id.key)
+    const request = { method: 'PUT', path, version: recordVersion, body } as const
+    const sent = await attempt(() => this.#deps.caller.call({ ...request, ...this.#sender }))
+    if (sent.kind === 'ok') this.#isDeploymentThere = true
+    else this.#fail(sent.error)
+  }
+
+  async #lookAtDeployment(): Promise<void> {
+    const { model } = this.#origin
+    const { reader } = this.#deps
+    const run = deploymentRunOf(model.run)
+    const record = await recordOfRun(reader, model.deploymentId, run)
+    if (record === undefined) {
+      // Deleted, or deployed anew by somebody else.
+      if (this.#isDeploymentThere) this.#fail(replaced(model.deploymentId))
+      return
+    }
+    this.#isDeploymentThere = true
+    if (!isTerminalState(record.state)) return
+    const progress = record.progress
+    await this.#take({ run }, progress, record.state === 'Succeeded')
+  }
+
+  /** What the deployment made is managed from now on; what was managed and is not among it, no more. */
+  async #take(
+    deployment: Pick<Deployment, 'run'>,
+    progress: Progress | undefined,
+    isWhole: boolean,
+  ): Promise<void> {
+    const made = await madeBy(this.#deps.reader, deployment, progress)
+    for (const [key, id] of made.ids) {
+      const before = this.#resources.get(key)
+      const fresh = { id, status: 'managed', denyStatus: 'none' } as const
+      this.#resources.set(key, { ...fresh, ...before, status: 'managed' })
+    }
+    this.#outputs = progress?.outputs
+    if (!isWhole) {
+      this.#fail(deploymentFailed(progress?.error))
+    } else if (!made.isWhole && this.#origin.model.bypassStackOutOfSyncError !== true) {
+      this.#fail(outOfSync)
+    } else {
+      this.#removal.add([...this.#resources.keys()].filter((key) => !made.ids.has(key)))
+      this.#phase = 'denying'
+    }
+  }
+
+  /** What is managed stays protected as the settings say. */
+  #fail(error: StepError): void {
+    this.#error = error
+    this.#phase = 'denying'
+  }
+
+  async #deny(until: number): Promise<void> {
+    const { model, isDeleting } = this.#origin
+    const isDenying = !isDeleting && model.denySettings.mode !== 'none'
+    const settings = isDenying ? denyFingerprint(model) : undefined
+    for (const [key, resource] of this.#resources) {
+      const wanted = this.#removal.has(key) ? undefined : settings
+      const isAsWanted = resource.deny === wanted && resource.denyStatus !== 'inapplicable'
+      if (this.#denyTried.has(key) || isAsWanted) continue
+      if (this.#deps.clock.now() >= until) return
+      this.#denyTried.add(key)
+      await this.#denyOne(key, resource, wanted)
+    }
+    this.#phase = 'removing'
+  }
+
+  async #denyOne(
+    key: string,
+    resource: ManagedResource,
+    wanted: string | undefined,
+  ): Promise<void> {
+    const { id, model } = this.#origin
+    const { deny: _before, ...rest } = resource
+    const path = denyPath(this.#deps.words, id, resource.id)
+    const scope = parseResourceId(resource.id)
+    const { principal } = this.#sender
+    const body = wanted === undefined ? undefined : denyBody(id, model)
+    const done = await attempt(async () => {
+      const action = 'Resources/deploymentStacks/manageDenySetting/action'
+      if (wanted !== undefined && scope !== undefined) {
+        // What is computed, such as the tags of a scope, is no resource that could have one.
+        if ((await this.#deps.reader.get(scope)) === undefined) return 'inapplicable' as const
+        if (!(await this.#deps.isAllowed(principal, action, scope))) return 'notSupported' as const
+      }
+      await this.#deps.storeAsSystem(path, denyVersion, body)
+      return wanted === undefined ? ('none' as const) : model.denySettings.mode
+    })
+    const denyStatus = done.kind === 'ok' ? done.value : 'none'
+    const isWritten = wanted !== undefined && denyStatus === model.denySettings.mode
+    this.#resources.set(key, { ...rest, denyStatus, ...(isWritten ? { deny: wanted } : {}) })
+    if (wanted === undefined || isWritten || denyStatus === 'inapplicable') return
+    const error = done.kind === 'ok' ? notAllowed(principal.id, resource.id) : done.error
+    this.#removal.note({ id: resource.id, error })
+    this.#error ??= denyFailed
+  }
+
+  #forgetRemoved(keys: readonly string[]): void {
+    for (const key of keys) this.#resources.delete(key)
+  }
+
+  #end(): void {
+    for (const { id } of this.#removal.notDeleted) {
+      const key = id.toLowerCase()
+      const resource = this.#resources.get(key)
+      if (resource !== undefined) this.#resources.set(key, { ...resource, status: 'deleteFailed' })
+      this.#error ??= deleteFailed
+    }
+    this.#phase = this.#error === undefined ? 'done' : 'failed'
+    this.#endedAt = this.#deps.clock.now()
+  }
+}
+
+const outOfSync: StepError = {
+  code: 'DeploymentStackOutOfSync',
+  message:
+    'What the nested deployments made is no longer on record, so what the stack manages is not known whole. Nothing was removed; `bypassStackOutOfSyncError` goes on with what is known.',
+}
+
+const deleteFailed: StepError = {
+  code: 'DeploymentStackDeleteResourcesFailed',
+  message: 'One or more resources could not be deleted; `failedResources` says why.',
+}
+
+const denyFailed: StepError = {
+  code: 'DeploymentStackDenyAssignmentsFailed',
+  message: 'One or more deny assignments could not be written; `failedResources` says why.',
+}
+
+function deploymentFailed(cause: StepError | undefined): StepError {
+  const message = 'One or more resources could not be deployed.'
+  if (cause === undefined) return { code: 'DeploymentStackDeploymentFailed', message }
+  const { details = [] } = cause
+  const first = details.length === 0 ? [{ code: cause.code, message: cause.message }] : details
+  return { code: 'DeploymentStackDeploymentFailed', message, details: first }
+}
+
+function replaced(id: string): StepError {
+  const message = `The deployment '${id}' was deleted, or deployed anew by another, while the stack relied on it.`
+  return { code: 'DeploymentReplaced', message }
+}
+
+function notAllowed(principalId: string, id: string): StepError {
+  const message = `The principal '${principalId}' may not manage deny settings at '${id}'.`
+  return { code: 'LinkedAuthorizationFailed', message }
+}

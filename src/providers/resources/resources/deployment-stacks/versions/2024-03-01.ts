@@ -1,0 +1,87 @@
+/** Deployment stacks on the wire, version 2024-03-01, and those that known clients send, of one shape. */
+
+import Type from 'typebox'
+import { isJsonObject } from '#kernel/patch.ts'
+import type { Version, View } from '#plane/declare/wire.ts'
+import { showStack } from '../../../domain/stacks/show.ts'
+import type { DeploymentStack, StackProgress } from '../model.ts'
+
+const action = Type.Enum(['delete', 'detach'])
+
+/** The template and its parameters are read by the language, which says more of what is wrong. */
+export const stackBody = Type.Object({
+  location: Type.Optional(Type.String({ maxLength: 100 })),
+  tags: Type.Optional(Type.Record(Type.String(), Type.String())),
+  properties: Type.Object({
+    actionOnUnmanage: Type.Object({
+      resources: action,
+      resourceGroups: Type.Optional(action),
+      managementGroups: Type.Optional(action),
+    }),
+    denySettings: Type.Object({
+      mode: Type.Enum(['denyDelete', 'denyWriteAndDelete', 'none']),
+      excludedPrincipals: Type.Optional(
+        Type.Array(Type.String({ format: 'uuid' }), { maxItems: 5 }),
+      ),
+      excludedActions: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 512 }), { maxItems: 200 }),
+      ),
+      applyToChildScopes: Type.Optional(Type.Boolean()),
+    }),
+    deploymentScope: Type.Optional(Type.String({ maxLength: 2000 })),
+    description: Type.Optional(Type.String({ maxLength: 4096 })),
+    bypassStackOutOfSyncError: Type.Optional(Type.Boolean()),
+  }),
+})
+
+const reference = Type.Object({ id: Type.String() })
+const answer = Type.Object({
+  location: Type.Optional(Type.String()),
+  tags: Type.Optional(Type.Record(Type.String(), Type.String())),
+  properties: Type.Object({
+    provisioningState: Type.String(),
+    correlationId: Type.String(),
+    deploymentId: Type.String(),
+    deploymentScope: Type.Optional(Type.String()),
+    description: Type.Optional(Type.String()),
+    duration: Type.String(),
+    actionOnUnmanage: Type.Object({}),
+    denySettings: Type.Object({}),
+    parameters: Type.Object({}),
+    outputs: Type.Optional(Type.Object({})),
+    resources: Type.Array(
+      Type.Object({ id: Type.String(), status: Type.String(), denyStatus: Type.String() }),
+    ),
+    deletedResources: Type.Array(reference),
+    detachedResources: Type.Array(reference),
+    failedResources: Type.Array(Type.Object({ id: Type.String(), error: Type.Object({}) })),
+    error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+  }),
+})
+
+/** A body as `prepare` hands it on. */
+export interface PreparedStack {
+  readonly stack: DeploymentStack
+}
+
+const v2024_03_01: Version<DeploymentStack> = {
+  date: '2024-03-01',
+  body: stackBody,
+  answer,
+  unknownProperties: 'ignore',
+  patch: 'none',
+  toModel: ({ stack }: PreparedStack, previous) => ({
+    ...stack,
+    memberId: previous?.memberId ?? stack.memberId,
+  }),
+  fromModel(model: DeploymentStack, { state, observed }: View) {
+    // Written by the reconciler of this type alone.
+    const progress = isJsonObject(observed) ? (observed as unknown as StackProgress) : undefined
+    return showStack(model, state, progress)
+  },
+}
+
+export const stackVersions: readonly Version<DeploymentStack>[] = [
+  { ...v2024_03_01, date: '2022-08-01-preview' },
+  v2024_03_01,
+]
