@@ -888,6 +888,272 @@ export interface Operations {
     body: undefined
     answer: unknown
   }
+  listMigrations: {
+    path: { subscriptionId: string; resourceGroupName: string; flexibleServerName: string }
+    body: undefined
+    answer: {
+      readonly value: readonly ({
+        readonly properties: {
+          readonly cancel?: "True" | "False"
+          readonly dbsToCancelMigrationOn?: readonly (string)[]
+          readonly dbsToMigrate?: readonly (string)[]
+          readonly dbsToTriggerCutoverOn?: readonly (string)[]
+          readonly migrateRoles?: "True" | "False"
+          readonly migrationMode?: "Offline" | "Online"
+          readonly migrationWindowStartTimeInUtc?: string
+          readonly overwriteDbsInTarget?: "True" | "False"
+          readonly secretParameters?: unknown
+          readonly setupLogicalReplicationOnSourceDbIfNeeded?: "True" | "False"
+          readonly sourceDbServerFullyQualifiedDomainName?: string
+          readonly sourceDbServerResourceId: string
+          readonly startDataMigration?: "True" | "False"
+          readonly targetDbServerFullyQualifiedDomainName?: string
+          readonly triggerCutover?: "True" | "False"
+          readonly migrationInstanceResourceId?: string
+          readonly migrationOption?: "Validate" | "Migrate" | "ValidateAndMigrate"
+          readonly migrationWindowEndTimeInUtc?: string
+          readonly sourceType?: "OnPremises" | "PostgreSQLFlexibleServer" | "PostgreSQLSingleServer" | "AWS" | "GCP" | "VendorVM" | "AWS_RDS" | "AWS_AURORA" | "AWS_EC2" | "GCP_CloudSQL" | "GCP_AlloyDB" | "GCP_Compute" | "EDB" | "EDB_Oracle_Server" | "EDB_PostgreSQL" | "PostgreSQLCosmosDB" | "Huawei_RDS" | "Huawei_Compute" | "Heroku_PostgreSQL" | "Crunchy_PostgreSQL" | "ApsaraDB_RDS" | "Digital_Ocean_Droplets" | "Digital_Ocean_PostgreSQL" | "Supabase_PostgreSQL"
+          readonly sslMode?: "Prefer" | "Require" | "VerifyCA" | "VerifyFull"
+          readonly migrationId: string
+          readonly targetDbServerResourceId: string
+          readonly sourceDbServerMetadata?: {
+            readonly location: string
+            readonly sku: {
+              readonly name?: string
+              readonly tier?: string
+            }
+            readonly storageMb: number
+            readonly version: string
+          }
+          readonly targetDbServerMetadata?: {
+            readonly location: string
+            readonly sku: {
+              readonly name?: string
+              readonly tier?: string
+            }
+            readonly storageMb: number
+            readonly version: string
+          }
+          readonly currentStatus: {
+            readonly state: string
+            readonly error?: string
+            readonly currentSubStateDetails: {
+              readonly currentSubState: string
+              readonly dbDetails?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+              readonly validationDetails?: Readonly<Record<string, unknown>>
+            }
+          }
+        }
+      })[]
+      readonly nextLink?: string
+    }
+  }
+  getMigration: {
+    path: { subscriptionId: string; resourceGroupName: string; flexibleServerName: string; migrationName: string }
+    body: undefined
+    answer: {
+      readonly properties: {
+        readonly cancel?: "True" | "False"
+        readonly dbsToCancelMigrationOn?: readonly (string)[]
+        readonly dbsToMigrate?: readonly (string)[]
+        readonly dbsToTriggerCutoverOn?: readonly (string)[]
+        readonly migrateRoles?: "True" | "False"
+        readonly migrationMode?: "Offline" | "Online"
+        readonly migrationWindowStartTimeInUtc?: string
+        readonly overwriteDbsInTarget?: "True" | "False"
+        readonly secretParameters?: unknown
+        readonly setupLogicalReplicationOnSourceDbIfNeeded?: "True" | "False"
+        readonly sourceDbServerFullyQualifiedDomainName?: string
+        readonly sourceDbServerResourceId: string
+        readonly startDataMigration?: "True" | "False"
+        readonly targetDbServerFullyQualifiedDomainName?: string
+        readonly triggerCutover?: "True" | "False"
+        readonly migrationInstanceResourceId?: string
+        readonly migrationOption?: "Validate" | "Migrate" | "ValidateAndMigrate"
+        readonly migrationWindowEndTimeInUtc?: string
+        readonly sourceType?: "OnPremises" | "PostgreSQLFlexibleServer" | "PostgreSQLSingleServer" | "AWS" | "GCP" | "VendorVM" | "AWS_RDS" | "AWS_AURORA" | "AWS_EC2" | "GCP_CloudSQL" | "GCP_AlloyDB" | "GCP_Compute" | "EDB" | "EDB_Oracle_Server" | "EDB_PostgreSQL" | "PostgreSQLCosmosDB" | "Huawei_RDS" | "Huawei_Compute" | "Heroku_PostgreSQL" | "Crunchy_PostgreSQL" | "ApsaraDB_RDS" | "Digital_Ocean_Droplets" | "Digital_Ocean_PostgreSQL" | "Supabase_PostgreSQL"
+        readonly sslMode?: "Prefer" | "Require" | "VerifyCA" | "VerifyFull"
+        readonly migrationId: string
+        readonly targetDbServerResourceId: string
+        readonly sourceDbServerMetadata?: {
+          readonly location: string
+          readonly sku: {
+            readonly name?: string
+            readonly tier?: string
+          }
+          readonly storageMb: number
+          readonly version: string
+        }
+        readonly targetDbServerMetadata?: {
+          readonly location: string
+          readonly sku: {
+            readonly name?: string
+            readonly tier?: string
+          }
+          readonly storageMb: number
+          readonly version: string
+        }
+        readonly currentStatus: {
+          readonly state: string
+          readonly error?: string
+          readonly currentSubStateDetails: {
+            readonly currentSubState: string
+            readonly dbDetails?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+            readonly validationDetails?: Readonly<Record<string, unknown>>
+          }
+        }
+      }
+    }
+  }
+  patchMigration: {
+    path: { subscriptionId: string; resourceGroupName: string; flexibleServerName: string; migrationName: string }
+    body: {
+      readonly properties?: {
+        readonly cancel?: "True" | "False"
+        readonly dbsToCancelMigrationOn?: readonly (string)[]
+        readonly dbsToMigrate?: readonly (string)[]
+        readonly dbsToTriggerCutoverOn?: readonly (string)[]
+        readonly migrateRoles?: "True" | "False"
+        readonly migrationMode?: string
+        readonly migrationWindowStartTimeInUtc?: string
+        readonly overwriteDbsInTarget?: "True" | "False"
+        readonly secretParameters?: {
+          readonly adminCredentials?: {
+            readonly sourceServerPassword?: string
+            readonly targetServerPassword?: string
+          }
+          readonly sourceServerUsername?: string
+          readonly targetServerUsername?: string
+        }
+        readonly setupLogicalReplicationOnSourceDbIfNeeded?: "True" | "False"
+        readonly sourceDbServerFullyQualifiedDomainName?: string
+        readonly sourceDbServerResourceId?: string
+        readonly startDataMigration?: "True" | "False"
+        readonly targetDbServerFullyQualifiedDomainName?: string
+        readonly triggerCutover?: "True" | "False"
+      }
+    }
+    answer: {
+      readonly properties: {
+        readonly cancel?: "True" | "False"
+        readonly dbsToCancelMigrationOn?: readonly (string)[]
+        readonly dbsToMigrate?: readonly (string)[]
+        readonly dbsToTriggerCutoverOn?: readonly (string)[]
+        readonly migrateRoles?: "True" | "False"
+        readonly migrationMode?: "Offline" | "Online"
+        readonly migrationWindowStartTimeInUtc?: string
+        readonly overwriteDbsInTarget?: "True" | "False"
+        readonly secretParameters?: unknown
+        readonly setupLogicalReplicationOnSourceDbIfNeeded?: "True" | "False"
+        readonly sourceDbServerFullyQualifiedDomainName?: string
+        readonly sourceDbServerResourceId: string
+        readonly startDataMigration?: "True" | "False"
+        readonly targetDbServerFullyQualifiedDomainName?: string
+        readonly triggerCutover?: "True" | "False"
+        readonly migrationInstanceResourceId?: string
+        readonly migrationOption?: "Validate" | "Migrate" | "ValidateAndMigrate"
+        readonly migrationWindowEndTimeInUtc?: string
+        readonly sourceType?: "OnPremises" | "PostgreSQLFlexibleServer" | "PostgreSQLSingleServer" | "AWS" | "GCP" | "VendorVM" | "AWS_RDS" | "AWS_AURORA" | "AWS_EC2" | "GCP_CloudSQL" | "GCP_AlloyDB" | "GCP_Compute" | "EDB" | "EDB_Oracle_Server" | "EDB_PostgreSQL" | "PostgreSQLCosmosDB" | "Huawei_RDS" | "Huawei_Compute" | "Heroku_PostgreSQL" | "Crunchy_PostgreSQL" | "ApsaraDB_RDS" | "Digital_Ocean_Droplets" | "Digital_Ocean_PostgreSQL" | "Supabase_PostgreSQL"
+        readonly sslMode?: "Prefer" | "Require" | "VerifyCA" | "VerifyFull"
+        readonly migrationId: string
+        readonly targetDbServerResourceId: string
+        readonly sourceDbServerMetadata?: {
+          readonly location: string
+          readonly sku: {
+            readonly name?: string
+            readonly tier?: string
+          }
+          readonly storageMb: number
+          readonly version: string
+        }
+        readonly targetDbServerMetadata?: {
+          readonly location: string
+          readonly sku: {
+            readonly name?: string
+            readonly tier?: string
+          }
+          readonly storageMb: number
+          readonly version: string
+        }
+        readonly currentStatus: {
+          readonly state: string
+          readonly error?: string
+          readonly currentSubStateDetails: {
+            readonly currentSubState: string
+            readonly dbDetails?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+            readonly validationDetails?: Readonly<Record<string, unknown>>
+          }
+        }
+      }
+    }
+  }
+  getMigrationProgress: {
+    path: { subscriptionId: string; resourceGroupName: string; flexibleServerName: string; migrationName: string }
+    body: undefined
+    answer: {
+      readonly worker: string
+      readonly message: string
+      readonly databases: readonly ({
+        readonly name: string
+        readonly phase: string
+        readonly bytesTotal: number
+        readonly bytesCopied: number
+        readonly bytesPerSecond: number
+        readonly bytesBehind?: number
+        readonly tables: readonly ({
+          readonly name: string
+          readonly state: string
+          readonly bytesTotal: number
+          readonly bytesCopied: number
+          readonly bytesPerSecond: number
+          readonly rows?: number
+          readonly message?: string
+        })[]
+      })[]
+    }
+  }
+  getMigrationReport: {
+    path: { subscriptionId: string; resourceGroupName: string; flexibleServerName: string; migrationName: string }
+    body: undefined
+    answer: {
+      readonly name: string
+      readonly mode: string
+      readonly state: string
+      readonly databases: readonly ({
+        readonly name: string
+        readonly outcome: string
+        readonly attempts: number
+        readonly startedOn?: string
+        readonly endedOn?: string
+        readonly bytesCopied: number
+        readonly appliedChanges: number
+        readonly pauseMilliseconds?: number
+        readonly verified?: {
+          readonly how: string
+          readonly tables: number
+          readonly rows: number
+        }
+        readonly leftOut: readonly (string)[]
+        readonly message: string
+        readonly tables: readonly ({
+          readonly name: string
+          readonly rows: number
+          readonly bytes: number
+          readonly milliseconds: number
+        })[]
+        readonly tablesNotShown: number
+      })[]
+    }
+  }
+  catchUpMigration: {
+    path: { subscriptionId: string; resourceGroupName: string; flexibleServerName: string; migrationName: string }
+    body: {
+      readonly databases?: readonly (string)[]
+    }
+    answer: {
+      readonly databases: readonly (string)[]
+    }
+  }
 }
 
 export const operations: {
@@ -934,4 +1200,10 @@ export const operations: {
   listBillingProfiles: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/billingProfiles', version: '2024-04-01' },
   listInvoices: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/invoices', version: '2024-04-01' },
   listProfileTransactions: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/billingProfiles/{billingProfileName}/transactions', version: '2024-04-01' },
+  listMigrations: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DBforPostgreSQL/flexibleServers/{flexibleServerName}/migrations', version: '2025-08-01' },
+  getMigration: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DBforPostgreSQL/flexibleServers/{flexibleServerName}/migrations/{migrationName}', version: '2025-08-01' },
+  patchMigration: { method: 'PATCH', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DBforPostgreSQL/flexibleServers/{flexibleServerName}/migrations/{migrationName}', version: '2025-08-01' },
+  getMigrationProgress: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DBforPostgreSQL/flexibleServers/{flexibleServerName}/migrations/{migrationName}/progress', version: '2025-08-01' },
+  getMigrationReport: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DBforPostgreSQL/flexibleServers/{flexibleServerName}/migrations/{migrationName}/report', version: '2025-08-01' },
+  catchUpMigration: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DBforPostgreSQL/flexibleServers/{flexibleServerName}/migrations/{migrationName}/catchUp', version: '2025-08-01' },
 }

@@ -3,6 +3,7 @@
 import type { FluentIcon } from '@fluentui/react-icons'
 import { BoxMultipleRegular } from '@fluentui/react-icons/svg/box-multiple'
 import { CubeRegular } from '@fluentui/react-icons/svg/cube'
+import { DatabaseArrowRightRegular } from '@fluentui/react-icons/svg/database-arrow-right'
 import { HistoryRegular } from '@fluentui/react-icons/svg/history'
 import { HomeRegular } from '@fluentui/react-icons/svg/home'
 import { MoneyRegular } from '@fluentui/react-icons/svg/money'
@@ -22,6 +23,7 @@ export const areas: readonly Area[] = [
   { path: '/access', title: appTexts.areas.access, icon: PeopleRegular },
   { path: '/deployments', title: appTexts.areas.deployments, icon: RocketRegular },
   { path: '/containers', title: appTexts.areas.containers, icon: CubeRegular },
+  { path: '/migrations', title: appTexts.areas.migrations, icon: DatabaseArrowRightRegular },
   { path: '/billing', title: appTexts.areas.billing, icon: MoneyRegular },
   { path: '/activity', title: appTexts.areas.activity, icon: HistoryRegular },
 ]

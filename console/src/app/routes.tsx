@@ -41,6 +41,7 @@ const routes = [
     'NewDeployment',
   ),
   view('/containers', () => import('../views/containers/containers.tsx'), 'Containers'),
+  view('/migrations', () => import('../views/migrations/migrations.tsx'), 'Migrations'),
   view('/billing', () => import('../views/billing/billing.tsx'), 'Billing'),
   view('/activity', () => import('../views/activity/activity.tsx'), 'Activity'),
 ]

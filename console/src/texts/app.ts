@@ -11,6 +11,7 @@ export const appTexts = {
     access: 'Access',
     deployments: 'Deployments',
     containers: 'Containers',
+    migrations: 'Migrations',
     billing: 'Billing',
     activity: 'Activity',
   },

@@ -67,6 +67,7 @@ export const resourceTexts = {
     resources: 'Resources',
     containers: 'Containers',
     operations: 'Operations',
+    migration: 'Progress',
     tags: 'Tags',
     locks: 'Locks',
     access: 'Access',

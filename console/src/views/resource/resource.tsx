@@ -70,6 +70,14 @@ const tabs: readonly TabEntry[] = [
     })),
     types: ['containerinstance/containergroups'],
   },
+  {
+    value: 'migration',
+    title: resourceTexts.tabs.migration,
+    view: lazy(async () => ({
+      default: (await import('../migrations/migration-tab.tsx')).MigrationTab,
+    })),
+    types: ['dbforpostgresql/flexibleservers/migrations'],
+  },
   { value: 'overview', title: resourceTexts.tabs.overview, view: Overview },
   {
     value: 'json',

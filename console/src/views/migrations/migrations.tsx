@@ -1,0 +1,95 @@
+/** The migrations of a subscription, by the server that databases are brought to. */
+
+import { Text } from '@fluentui/react-components'
+import { readId } from '../../api/ids.ts'
+import { qualified } from '../../api/place.ts'
+import { type Envelope, useList } from '../../api/queries.ts'
+import { useSubscriptions } from '../../app/subscription.ts'
+import { AppLink, resourcePath } from '../../components/app-link.tsx'
+import { Card } from '../../components/card.tsx'
+import { Loading, Page } from '../../components/page.tsx'
+import { Refusal } from '../../components/refusal.tsx'
+import { State } from '../../components/state.tsx'
+import { Table } from '../../components/table.tsx'
+import { migrationTexts } from '../../texts/migrations.ts'
+import { type Migration, statusOf } from './migration.ts'
+
+export function Migrations() {
+  const { current } = useSubscriptions()
+  const servers = useList<'listResources', Envelope>(
+    'listResources',
+    {
+      path: { subscriptionId: current?.subscriptionId ?? '' },
+      query: { $filter: `resourceType eq '${qualified('DBforPostgreSQL/flexibleServers')}'` },
+    },
+    { enabled: current !== undefined },
+  )
+  return (
+    <Page title={migrationTexts.title} lead={migrationTexts.lead}>
+      {servers.error !== null && <Refusal failure={servers.error} />}
+      {servers.loading && <Loading />}
+      {!servers.loading && servers.error === null && servers.rows.length === 0 && (
+        <Card title={migrationTexts.noServers}>
+          <Text>{migrationTexts.noServersText}</Text>
+        </Card>
+      )}
+      {servers.rows.map(({ id, name }) => (
+        <OfServer key={id} id={id} name={name} />
+      ))}
+    </Page>
+  )
+}
+
+function OfServer({ id, name }: { readonly id: string; readonly name: string }) {
+  const { subscriptionId = '', group = '' } = readId(id)
+  const found = useList<'listMigrations', Envelope & Migration>('listMigrations', {
+    path: { subscriptionId, resourceGroupName: group, flexibleServerName: name },
+    query: { migrationListFilter: 'All' },
+  })
+  return (
+    <Card title={`${group} / ${name}`}>
+      <Table
+        {...found}
+        label={`${migrationTexts.title}: ${name}`}
+        name="migrations"
+        keyOf={(one) => one.id}
+        columns={[
+          {
+            id: 'name',
+            title: migrationTexts.name,
+            text: (one) => one.name,
+            show: (one) => (
+              <AppLink to={resourcePath(one.id)}>
+                <bdi>{one.name}</bdi>
+              </AppLink>
+            ),
+          },
+          {
+            id: 'state',
+            title: migrationTexts.state,
+            text: (one) => statusOf(one).state,
+            show: (one) => <State value={statusOf(one).state} />,
+          },
+          {
+            id: 'step',
+            title: migrationTexts.step,
+            text: (one) => statusOf(one).step,
+            wideOnly: true,
+          },
+          {
+            id: 'mode',
+            title: migrationTexts.mode,
+            text: (one) => one.properties.migrationMode ?? '',
+            wideOnly: true,
+          },
+          {
+            id: 'databases',
+            title: migrationTexts.databases,
+            text: (one) => (one.properties.dbsToMigrate ?? []).join(', '),
+          },
+        ]}
+        empty={{ title: migrationTexts.none }}
+      />
+    </Card>
+  )
+}

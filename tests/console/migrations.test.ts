@@ -1,0 +1,100 @@
+/**
+ * A database moved in the console: an online migration of the demo's shop, altered at its source meanwhile, caught up and cut
+ * over by buttons, with its report at the end. Between real servers.
+ */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { Client } from 'pg'
+import { findServer, howToGetServers } from '../../src/engines/databases/testing/servers.ts'
+import { startInstallation } from '../e2e/installation.ts'
+import { findChromium, howToGetChromium } from '../portal/browser.ts'
+import { requireOrSkip } from '../require.ts'
+import { openConsole } from './console.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const isBuilt = existsSync(join(root, 'console', 'dist', 'index.html'))
+/** Longer than a structure is looked at again, and a table copied. */
+const slow = { timeout: 60_000 }
+
+async function startDemo(home: string): Promise<AsyncDisposable> {
+  const launcher = join(root, 'bin', 'armature.mjs')
+  const child = spawn(process.execPath, [launcher, 'demo', 'migrations'], {
+    env: { ...process.env, ARMATURE_HOME: home },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  let output = ''
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk
+      if (/^curl/m.test(output)) resolve()
+    })
+    void ended.then(() => reject(new Error(output)))
+  })
+  return {
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGINT')
+      await ended
+    },
+  }
+}
+
+test('a migration: its progress, what holds the cutover, the cutover by a button, the report', {
+  timeout: 240_000,
+}, async (t) => {
+  const ready = isBuilt && findChromium() !== undefined
+  if (!requireOrSkip(t, ready, `${howToGetChromium}; and \`npm run console\``)) return
+  if (!requireOrSkip(t, findServer(15) !== undefined, howToGetServers)) return
+  await using installation = await startInstallation()
+  await using _demo = await startDemo(installation.home)
+  await using opened = await openConsole(installation)
+  const { page } = opened
+  await page.getByRole('link', { name: 'Migrations' }).click()
+  await page.getByRole('cell', { name: 'shop', exact: true }).first().waitFor()
+  await opened.assertFit('migrations')
+  await page.getByRole('link', { name: 'shop', exact: true }).click()
+  await opened.heading('shop')
+  await page.getByText('Changes are flowing. It can be cut over.').waitFor()
+  await page.getByRole('img', { name: /Changes applied a second/ }).waitFor()
+
+  const source = await installation.request(
+    'GET',
+    `/subscriptions/${installation.subscriptionId}/resourceGroups/demo/providers/Vendor.DBforPostgreSQL/flexibleServers/demo-source?api-version=2025-08-01`,
+  )
+  const client = new Client({
+    host: '127.0.0.1',
+    port: Number(source.at('properties.port')),
+    user: 'postgres',
+    password: readFileSync(join(installation.home, 'demo-servers.password'), 'utf8').trim(),
+    database: 'shop',
+  })
+  await client.connect()
+  await client.query('create table vouchers (id int primary key, worth numeric not null)')
+  await client.end()
+  await page.getByText('What is different between source and target').waitFor(slow)
+  await page
+    .getByText(/vouchers/)
+    .first()
+    .waitFor()
+  await opened.assertFit('migration-held')
+  await page.getByRole('button', { name: 'Have the target catch up' }).click()
+  await page
+    .getByText('What is different between source and target')
+    .waitFor({ state: 'hidden', ...slow })
+
+  await page.getByRole('button', { name: 'Cut over shop' }).click()
+  await page.getByRole('status').getByText('Succeeded').waitFor(slow)
+  await page.getByText('Nobody could write for').waitFor()
+  await page.getByText(/^counts: \d+ tables/).waitFor()
+  await page
+    .getByRole('cell', { name: /orders/ })
+    .first()
+    .waitFor()
+  await opened.assertFit('migration')
+  assert.equal(await page.getByRole('button', { name: 'Call it off' }).count(), 0)
+  assert.deepEqual(opened.complaints, [])
+})
