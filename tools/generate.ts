@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { openApiDocuments } from '#plane/openapi.ts'
 import { functionCatalogue } from '#template/functions/catalogue.ts'
 import { describeSettings } from '../src/config.ts'
+import { compatibilityPage } from './generate/compatibility-page.ts'
 import { consoleApi } from './generate/console-api.ts'
 import { declaredTable } from './generate/declared-table.ts'
 import {
@@ -51,6 +52,7 @@ files.set('docs/reference/limits.md', limitsPage())
 files.set('docs/reference/errors.md', errorsPage(registry))
 files.set('docs/reference/operations.md', operationsPage(routes))
 files.set('docs/reference/api-versions.md', apiVersionsPage(registry.types))
+files.set('docs/reference/compatibility.md', compatibilityPage(join(root, 'tests/conformance')))
 files.set('docs/reference/template-functions.md', templateFunctionsPage(functionCatalogue))
 for (const [path, text] of shrinkingLists()) files.set(path, text)
 files.set('docs/reference/schema.sqlite.sql', await sqliteSchema())

@@ -13,6 +13,7 @@ import { test } from 'node:test'
 import { createBrowser } from '../../src/identity/testing/browser.ts'
 import { type Installation, startInstallation } from '../e2e/installation.ts'
 import { requireOrSkip } from '../require.ts'
+import { collectWitnesses } from './published.ts'
 
 const isThere = (process.env['PATH'] ?? '')
   .split(delimiter)
@@ -82,7 +83,15 @@ test('the published command line does its work', { timeout: 300_000 }, async (t)
     return error
   }
 
-  await t.test('a cloud is registered, and a person signs in by device code', async () => {
+  const seen = collectWitnesses(import.meta.filename)
+  const versions = await az<Record<string, string>>('version')
+  const step = (operation: string, name: string, work: () => Promise<void>): Promise<void> =>
+    t.test(name, async () => {
+      await work()
+      seen.add({ operation, client: 'az', version: versions['azure-cli'] ?? '', test: name })
+    })
+
+  await step('sign-in', 'a cloud is registered, and a person signs in by device code', async () => {
     const words = ['application', 'create', '--public', '--name', 'Published command line']
     const published = '04b07795-8ddb-461a-bbee-02f9e1bf7b46'
     await installation.cli([...words, '--client-id', published])
@@ -108,40 +117,48 @@ test('the published command line does its work', { timeout: 300_000 }, async (t)
     assert.equal(me.displayName, 'Owner')
   })
 
-  await t.test('groups are made, found, and missed as its users know it', async () => {
-    const made = await az<{ tags: object }>('group create -n one -l local --tags a=b')
-    assert.deepEqual(made.tags, { a: 'b' })
-    assert.equal((await az<object[]>('group list --tag a=b')).length, 1)
-    assert.equal(await az('group exists -n nowhere'), false)
-    assert.match(await refused('group show -n nowhere'), /\(ResourceGroupNotFound\)/)
-  })
+  await step(
+    'groups and resources',
+    'groups are made, found, and missed as its users know it',
+    async () => {
+      const made = await az<{ tags: object }>('group create -n one -l local --tags a=b')
+      assert.deepEqual(made.tags, { a: 'b' })
+      assert.equal((await az<object[]>('group list --tag a=b')).length, 1)
+      assert.equal(await az('group exists -n nowhere'), false)
+      assert.match(await refused('group show -n nowhere'), /\(ResourceGroupNotFound\)/)
+    },
+  )
 
-  await t.test('roles are given by the names of people, applications and roles', async () => {
-    const ada = ['principal', 'create', '--type', 'User', '--name', 'Ada', '--json']
-    const made = await installation.cli([...ada, '--sign-in-name', 'ada@example.test'])
-    const { principalId } = JSON.parse(made.out) as { principalId: string }
-    assert.equal((await az<Item>('ad user show --id ada@example.test')).id, principalId)
-    const role = 'role assignment'
-    const given = await az<{ principalId: string }>(
-      `${role} create --assignee ada@example.test --role Reader -g one`,
-    )
-    assert.equal(given.principalId, principalId)
-    const identity = await az<{ clientId: string }>('identity create -n robot -g one')
-    await az(`${role} create --assignee ${identity.clientId} --role Contributor -g one`)
-    const shown = await az<{ principalName: string; roleDefinitionName: string }[]>(
-      `${role} list -g one`,
-    )
-    assert.deepEqual(shown.map((one) => one.roleDefinitionName).sort(), ['Contributor', 'Reader'])
-    assert.ok(shown.some((one) => one.principalName === 'ada@example.test'))
-    await az(`${role} delete --assignee ada@example.test --role Reader -g one`)
-    assert.deepEqual(await az(`${role} list --all --assignee ada@example.test`), [])
-    assert.match(
-      await refused(`${role} create --assignee nobody --role Reader -g one`),
-      /Cannot find user or service principal/,
-    )
-  })
+  await step(
+    'role assignment',
+    'roles are given by the names of people, applications and roles',
+    async () => {
+      const ada = ['principal', 'create', '--type', 'User', '--name', 'Ada', '--json']
+      const made = await installation.cli([...ada, '--sign-in-name', 'ada@example.test'])
+      const { principalId } = JSON.parse(made.out) as { principalId: string }
+      assert.equal((await az<Item>('ad user show --id ada@example.test')).id, principalId)
+      const role = 'role assignment'
+      const given = await az<{ principalId: string }>(
+        `${role} create --assignee ada@example.test --role Reader -g one`,
+      )
+      assert.equal(given.principalId, principalId)
+      const identity = await az<{ clientId: string }>('identity create -n robot -g one')
+      await az(`${role} create --assignee ${identity.clientId} --role Contributor -g one`)
+      const shown = await az<{ principalName: string; roleDefinitionName: string }[]>(
+        `${role} list -g one`,
+      )
+      assert.deepEqual(shown.map((one) => one.roleDefinitionName).sort(), ['Contributor', 'Reader'])
+      assert.ok(shown.some((one) => one.principalName === 'ada@example.test'))
+      await az(`${role} delete --assignee ada@example.test --role Reader -g one`)
+      assert.deepEqual(await az(`${role} list --all --assignee ada@example.test`), [])
+      assert.match(
+        await refused(`${role} create --assignee nobody --role Reader -g one`),
+        /Cannot find user or service principal/,
+      )
+    },
+  )
 
-  await t.test('resources of any type: by id, by type, with tags', async () => {
+  await step('identities', 'resources of any type: by id, by type, with tags', async () => {
     const type = 'Microsoft.ManagedIdentity/userAssignedIdentities'
     const { id } = await az<Item>(`resource show -g one -n robot --resource-type ${type}`)
     const written = await az<{ properties: { tags: object } }>(
@@ -158,7 +175,7 @@ test('the published command line does its work', { timeout: 300_000 }, async (t)
     assert.match(await refused(`resource show --ids ${id}`), /ResourceNotFound/)
   })
 
-  await t.test('a template with an error is refused with the place of it', async () => {
+  await step('errors', 'a template with an error is refused with the place of it', async () => {
     const template = {
       $schema: 'https://schema.example/2019-04-01/deploymentTemplate.json#',
       contentVersion: '1.0.0.0',
@@ -171,4 +188,6 @@ test('the published command line does its work', { timeout: 300_000 }, async (t)
     assert.match(error, /InvalidTemplate/)
     assert.match(error, /missing/)
   })
+
+  seen.compare()
 })

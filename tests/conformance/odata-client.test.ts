@@ -17,6 +17,7 @@ import { businessModel } from '../../src/business/model.ts'
 import { metadataOf } from '../../src/business/odata/metadata.ts'
 import { startInstallation } from '../e2e/installation.ts'
 import { requireOrSkip } from '../require.ts'
+import { collectWitnesses, versionOf } from './published.ts'
 
 const modules = join(import.meta.dirname, 'node_modules')
 const generator = join(modules, '@odata2ts/odata2ts/lib/run-cli.js')
@@ -91,7 +92,10 @@ async function main(url: string, token: string) {
 main(process.argv[2]!, process.argv[3]!)
 `
 
-test('a program typed by the client makes an invoice, changes a line, is refused a stale tag, and posts', async (t) => {
+const posts =
+  'a program typed by the client makes an invoice, changes a line, is refused a stale tag, and posts'
+
+test(posts, async (t) => {
   if (!requireOrSkip(t, existsSync(generator), howToGet)) return
   const folder = await mkdtemp(join(tmpdir(), 'armature-odata-client-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
@@ -135,4 +139,8 @@ test('a program typed by the client makes an invoice, changes a line, is refused
   assert.equal(seen.total, seen.lineTotal)
   assert.ok(seen.total > 0)
   assert.notEqual(seen.status, 'Draft')
+  const witnesses = collectWitnesses(import.meta.filename)
+  const client = '@odata2ts/odata2ts'
+  witnesses.add({ operation: 'sales lines', client, version: versionOf(client), test: posts })
+  witnesses.compare()
 })

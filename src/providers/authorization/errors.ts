@@ -79,7 +79,7 @@ export const authorizationErrors = defineErrors({
   },
   RoleDefinitionWithSameNameExists: {
     status: 409,
-    message: "A role definition with the name '{roleName}' exists already{existing}.",
+    message: 'A role definition of that `roleName` exists already{existing}.',
     advice: 'User: choose another `roleName`.',
   },
   RoleDefinitionUpdateNotPermitted: {

@@ -80,6 +80,11 @@ export const deploymentErrors = defineErrors({
     message: "'properties.{name}' is not served here: {reason}.",
     advice: 'User: leave it out.',
   },
+  DeploymentNotFound: {
+    status: 404,
+    message: "The deployment '{name}' could not be found.",
+    advice: 'User: list the deployments of the scope.',
+  },
   OnErrorDeploymentNotFound: {
     status: 400,
     message:

@@ -45,7 +45,6 @@ export function roleDefinitions(deps: RoleDefinitionDependencies): ResourceType 
       key: (_id, role) => `authorization/role-name/${role.roleName.toLowerCase()}`,
       refuse: (_id, existing) =>
         refuseAuthorization.RoleDefinitionWithSameNameExists({
-          roleName: 'given',
           existing: existing === undefined ? '' : `: ${existing.text}`,
         }),
     },

@@ -94,7 +94,6 @@ function nameProblems(role: RoleDefinition, builtIns: BuiltInRoles): Problem[] {
     if (builtIn.roleName.toLowerCase() === lower) {
       return [
         authorizationProblem('RoleDefinitionWithSameNameExists', path, {
-          roleName: role.roleName,
           existing: ', a built-in one',
         }),
       ]

@@ -1,6 +1,5 @@
 /** Operations of a deployment: what became of each of its resources, computed of its record (template facts 5). */
 
-import { refuse } from '#kernel/error.ts'
 import { fromSegments, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
@@ -9,6 +8,7 @@ import type { Context, Resource } from '#plane/declare/resource.ts'
 import { showStep } from '../../domain/deployments/show.ts'
 import { storedIdOf } from '../../domain/deployments/stored-id.ts'
 import { uuidOf } from '../../domain/evaluation/uuid-of.ts'
+import { refuseDeployment } from '../../errors.ts'
 import type { Deployment, Progress } from '../deployments/model.ts'
 
 /** At a group, at a subscription, and below the record wherever that is: three paths of one thing. */
@@ -52,7 +52,7 @@ async function stepsOf(
   const id = storedIdOf(plain, words)
   // Rows of this type were made by its `toModel`.
   const found = (await context.reader.get(id)) as Resource<Deployment> | undefined
-  if (found === undefined) throw refuse.ResourceNotFound({ id: id.text })
+  if (found === undefined) throw refuseDeployment.DeploymentNotFound({ name: nameOf(id) })
   const progress = found.observed as Progress | undefined
   if (progress?.run !== found.model.run) return []
   return progress.steps.map((step) => {

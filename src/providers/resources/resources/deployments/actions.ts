@@ -1,7 +1,6 @@
 /** cancel, validate, whatIf, exportTemplate and the listing of outputs. Only the first changes anything, and that only the deployment. */
 
 import Type from 'typebox'
-import { refuse } from '#kernel/error.ts'
 import { isTerminalState } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf } from '#kernel/resource-id.ts'
@@ -105,7 +104,9 @@ export function deploymentActions(
       revealsSecret: true,
       countsAsRead: true,
       async run({ resource, id }) {
-        if (resource === undefined) throw refuse.ResourceNotFound({ id: id.text })
+        if (resource === undefined) {
+          throw refuseDeployment.DeploymentNotFound({ name: nameOf(id) })
+        }
         const { run } = resource.model
         // Written by the reconciler of this type alone.
         const progress = resource.observed as Progress | undefined

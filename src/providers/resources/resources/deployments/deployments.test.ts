@@ -130,7 +130,7 @@ test('deploys in order, waits for engines, answers outputs, keeps secure values 
   const rows = await started.store.list({ under: '/', limit: 1000 })
   for (const row of rows) assert.ok(!row.document.includes(password), row.key)
   assert.equal((await started.call('HEAD', at('first'))).status, 204)
-  await refusal(started.call('HEAD', at('none')), 'ResourceNotFound')
+  await refusal(started.call('HEAD', at('none')), 'DeploymentNotFound')
   const exported = json(await started.call('POST', `${at('first')}/exportTemplate`))
   assert.equal(exported.template.resources.length, 4)
   assert.equal(
@@ -185,7 +185,7 @@ test('what would be refused is refused before anything is written, every resourc
     const codes = error.extra.details?.map((one) => one.code).sort()
     assert.deepEqual(codes, ['InvalidResourceLocation', 'RoleAssignmentExists'])
   }
-  await refusal(started.call('GET', at('two')), 'ResourceNotFound')
+  await refusal(started.call('GET', at('two')), 'DeploymentNotFound')
   const fine = json(await started.call('POST', `${at('two')}/validate`, body([web('new')])))
   assert.equal(fine.properties.validatedResources.length, 1)
   const inside = `${group}/providers/Vendor.Secrets/vaults/v`
@@ -257,7 +257,7 @@ test('goes on after a restart; a cancel stops what was not sent; lists are of on
   assert.equal(above.value.length, 0)
   await started.call('DELETE', at('d'))
   await started.settle()
-  await refusal(started.call('GET', at('d')), 'ResourceNotFound')
+  await refusal(started.call('GET', at('d')), 'DeploymentNotFound')
 })
 
 test('a failure names the resource and holds its error; what depends on it is not sent', async () => {

@@ -104,6 +104,7 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
           throw refuseDeployment.DeploymentActive({ name: nameOf(resource.id) })
         }
       },
+      notFound: (id) => refuseDeployment.DeploymentNotFound({ name: nameOf(id) }),
       busy: ({ id }) => refuseDeployment.DeploymentActive({ name: nameOf(id) }),
       reconcile: carryOut({
         caller: services.caller,
