@@ -6,14 +6,13 @@
 
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
 import { createBrowser } from '../../src/identity/testing/browser.ts'
-import { type Installation, startInstallation } from '../e2e/installation.ts'
 import { requireOrSkip } from '../require.ts'
-import { collectWitnesses } from './published.ts'
+import { collectWitnesses, type Published, startForClients } from './published.ts'
 
 const isThere = (process.env['PATH'] ?? '')
   .split(delimiter)
@@ -24,7 +23,7 @@ interface Item {
 }
 
 /** What a person does in a browser meanwhile, over http. */
-async function enterDeviceCode(installation: Installation, page: string, code: string) {
+async function enterDeviceCode(installation: Published, page: string, code: string) {
   const { signInName: name, password } = installation.owner
   const browser = createBrowser(installation.url)
   const entry = await browser.open(installation.url + new URL(page).pathname)
@@ -37,23 +36,10 @@ async function enterDeviceCode(installation: Installation, page: string, code: s
 
 test('the published command line does its work', { timeout: 300_000 }, async (t) => {
   if (!requireOrSkip(t, isThere, 'no az: `apt-get install azure-cli`')) return
-  const installation = await startInstallation({
-    environment: {
-      ARMATURE_TLS: 'auto',
-      ARMATURE_TLS_PORT: '0',
-      ARMATURE_CONTAINERS: 'simulated',
-      ARMATURE_VENDOR_NAMESPACE: 'Microsoft',
-      ARMATURE_VENDOR_BRAND: 'Azure',
-    },
-  })
-  t.after(() => installation[Symbol.asyncDispose]())
+  const installation = await startForClients(t)
   const settings = mkdtempSync(join(tmpdir(), 'armature-az-'))
   t.after(() => rmSync(settings, { recursive: true, force: true }))
-  const { subscriptionId, home } = installation
-  // The server's own note.
-  const { httpsUrl: url, authorityFile } = JSON.parse(
-    readFileSync(join(home, 'running.json'), 'utf8'),
-  ) as { httpsUrl: string; authorityFile: string }
+  const { subscriptionId, httpsUrl: url, authorityFile } = installation
   const env = {
     ...process.env,
     AZURE_CONFIG_DIR: settings,

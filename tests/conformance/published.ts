@@ -43,7 +43,7 @@ export async function startForClients(
 }
 
 /** True when these packages of the folder are there. */
-export function requirePackages(t: TestContext, packages: readonly string[]): boolean {
+function requirePackages(t: TestContext, packages: readonly string[]): boolean {
   const missing = packages.filter((name) => !existsSync(join(modules, name)))
   const how = `${missing.join(', ')} missing: run \`npm --prefix tests/conformance ci\``
   return requireOrSkip(t, missing.length === 0, how)
@@ -55,7 +55,7 @@ export function versionOf(name: string): string {
   return (JSON.parse(text) as { version: string }).version
 }
 
-export interface Witness {
+interface Witness {
   /** A row of the page. */
   readonly operation: string
   readonly client: string
@@ -65,7 +65,7 @@ export interface Witness {
 
 type Witnesses = Readonly<Record<string, readonly Witness[]>>
 
-export interface Seen {
+interface Seen {
   add(witness: Witness): void
   /** The last test of a file: what was seen is what the page says. */
   compare(): void
@@ -104,7 +104,7 @@ interface Line {
 }
 
 /** Runs a program of `programs/` that prints a line for each case, and tells each as a test. */
-export async function runProgram(
+async function runProgram(
   t: TestContext,
   { program, seen, environment }: { program: string; seen: Seen; environment: NodeJS.ProcessEnv },
 ): Promise<void> {
@@ -133,7 +133,7 @@ export async function runProgram(
 }
 
 /** What every program is given, and trusts. */
-export function environmentOf(installation: Published, more: object = {}): NodeJS.ProcessEnv {
+function environmentOf(installation: Published, more: object = {}): NodeJS.ProcessEnv {
   const { httpsUrl, url, tenantId, subscriptionId, owner, home } = installation
   const localSecret = readFileSync(join(home, 'local-token.secret'), 'utf8').trim()
   const given = { url: httpsUrl, plainUrl: url, tenantId, subscriptionId, ...owner, localSecret }
