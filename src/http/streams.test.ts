@@ -301,6 +301,22 @@ describe('the handshake', () => {
     assert.equal(await statusOf('/streams', good + key), 401)
   })
 
+  test('a refused client that keeps its side open loses its connection', async () => {
+    await using fixture = await open()
+    const socket = connect({ port: fixture.edge.port, host: '127.0.0.1', allowHalfOpen: true })
+    const gone = new Promise((resolve) => {
+      socket.on('error', resolve)
+      socket.on('close', resolve)
+    })
+    const good = 'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
+    socket.write(ask('/streams/none', good + key))
+    socket.resume()
+    // Bytes now and then keep nothing alive.
+    const drip = setInterval(() => socket.write('x'), 100)
+    await gone
+    clearInterval(drip)
+  })
+
   test('a client that sends pings and does not read is cut off', async () => {
     await using fixture = await open({ waitingPongsMax: 100 })
     const { webSocketUri, password } = fixture.streams.offer(

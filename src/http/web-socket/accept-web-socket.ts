@@ -97,9 +97,16 @@ function reportingSocket(limits: WebSocketLimits) {
 
 type ReportingSocket = InstanceType<ReturnType<typeof reportingSocket>>
 
+/** How long the peer of a refused connection has to close its side. */
+const refusedMilliseconds = 2000
+
 /** An answer without a body, on a connection that HTTP has already let go of. */
 export function refuseUpgrade(socket: Duplex, status: number, words: string, more = ''): void {
   socket.on('error', () => {})
+  // Timers of HTTP have let go of it, and a peer that keeps its side open would have the connection for ever.
+  const late = setTimeout(() => socket.destroy(), refusedMilliseconds)
+  late.unref()
+  socket.on('close', () => clearTimeout(late))
   socket.end(`HTTP/1.1 ${status} ${words}\r\n${more}Content-Length: 0\r\nConnection: close\r\n\r\n`)
   socket.resume()
 }
