@@ -23,10 +23,10 @@ export interface PlacedScopes {
   headOf(id: ResourceId): string | undefined
 }
 
-/** Levels that are walked up at the most: whatever a store says, a question ends. */
-const levelsMax = 20
-
-/** What a scope lies in by placements, outermost first, without the root and without itself. */
+/**
+ * What a scope lies in by placements, outermost first, without the root and without itself. All of it, however deep a store
+ * has it: what forbids may stand at the outermost. A circle, which no write can make, ends where it began.
+ */
 export function placesAbove(
   scopes: PlacedScopes | undefined,
   within: (scope: string) => string | undefined,
@@ -34,11 +34,11 @@ export function placesAbove(
 ): readonly string[] {
   const head = scopes?.headOf(id)
   if (scopes === undefined || head === undefined || head === scopes.outermost) return []
-  const above: string[] = []
+  const above = new Set<string>()
   let at = within(head)
-  while (at !== undefined && at !== scopes.outermost && above.length < levelsMax) {
-    above.unshift(at)
+  while (at !== undefined && at !== scopes.outermost && !above.has(at)) {
+    above.add(at)
     at = within(at)
   }
-  return [scopes.outermost, ...above]
+  return [scopes.outermost, ...[...above].reverse()]
 }

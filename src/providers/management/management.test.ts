@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { rootId } from '#kernel/resource-id.ts'
+import { type PlacedScopes, placesAbove } from '#plane/placed-scopes.ts'
 import { owner } from '#plane/testing/start.ts'
 import { ownerRoleId } from '../authorization/domain/built-in-roles.ts'
 import { group, type Started, startDeployments, subscription } from '../resources/testing/start.ts'
@@ -53,6 +55,42 @@ test('a group shows where it lies; the one of the tenant is always there', async
   await assert.rejects(started.call('DELETE', groupPath('corp'), undefined, version), {
     code: 'ManagementGroupNotEmpty',
   })
+})
+
+test('a group takes what lies in it along, and nothing comes to lie too deep', async () => {
+  await using started = await startDeployments()
+  const chain = async (prefix: string, length: number): Promise<void> => {
+    for (let level = 1; level <= length; level++) {
+      await make(started, `${prefix}${level}`, level === 1 ? undefined : `${prefix}${level - 1}`)
+    }
+  }
+  await chain('p', 3)
+  await chain('q', 4)
+  await assert.rejects(make(started, 'p1', 'q4'), { code: 'ManagementGroupDepth' })
+  await make(started, 'p1', 'q3')
+  await assert.rejects(make(started, 'p4', 'p3'), { code: 'ManagementGroupDepth' })
+  // Nothing but the name of a group is one, although there is a row at that id.
+  await started.call('PUT', subscription, { displayName: 's' }, { version: '2022-12-01' })
+  await started.call('PUT', placePath('q1'), undefined, version)
+  const details = { parent: { id: `q1/subscriptions/${subscription.slice(15)}` } }
+  await assert.rejects(started.call('PUT', groupPath('w'), { properties: { details } }, version), {
+    code: 'ParentManagementGroupNotFound',
+  })
+})
+
+test('what is forbidden at the outermost holds however deep a store has it', () => {
+  const within = (scope: string): string | undefined =>
+    scope === '/g/99' ? undefined : `/g/${Number(scope.slice(3)) + 1}`
+  const scopes: PlacedScopes = {
+    types: [],
+    outermost: '/g/top',
+    placementOf: () => undefined,
+    headOf: () => '/g/1',
+  }
+  const above = placesAbove(scopes, within, rootId)
+  assert.deepEqual([above.length, above[0], above[1]], [99, '/g/top', '/g/99'])
+  const circle = placesAbove(scopes, (scope) => (scope === '/g/2' ? '/g/1' : '/g/2'), rootId)
+  assert.deepEqual(circle, ['/g/top', '/g/1', '/g/2'])
 })
 
 test('rights come down to the subscriptions in it, while they are in it', async () => {

@@ -22,6 +22,8 @@ export const types = {
   subscriptions: 'Management/managementGroups/subscriptions',
 } as const
 
+export const groupName = /^[\w().-]{0,89}[\w()-]$/
+
 /** Below the group of the tenant, as published. */
 export const depthMax = 6
 
@@ -67,6 +69,30 @@ export async function parentNameOf(
   const found = await reader.get(groupIdOf(words, name))
   // Rows of this type were made by its `toModel`.
   return (found?.model as ManagementGroup | undefined)?.parent
+}
+
+/** The name of the group that each group lies in; what lies in the group of the tenant is left out. */
+export async function parentNames(
+  reader: Pick<Reader, 'each'>,
+): Promise<ReadonlyMap<string, string>> {
+  const parents = new Map<string, string>()
+  for await (const { id, model } of reader.each({ type: types.groups, under: '/' })) {
+    // Rows of this type were made by its `toModel`.
+    const { parent } = model as ManagementGroup
+    if (parent !== undefined) parents.set(nameOf(id).toLowerCase(), parent)
+  }
+  return parents
+}
+
+/** How many levels a group and what lies in it take; a group that holds none takes one. */
+export function levelsOf(own: string, parents: ReadonlyMap<string, string>): number {
+  let within = new Set([own])
+  let levels = 0
+  for (; within.size > 0 && levels <= depthMax; levels++) {
+    const above = within
+    within = new Set([...parents].flatMap(([name, parent]) => (above.has(parent) ? [name] : [])))
+  }
+  return levels
 }
 
 /** Throws what a direct request for that action would meet. */

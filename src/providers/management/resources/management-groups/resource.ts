@@ -8,7 +8,16 @@ import { qualify } from '#kernel/vendor.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context, Reader } from '#plane/declare/resource.ts'
 import { defineStored, type RuleContext } from '#plane/declare/stored.ts'
-import { depthMax, groupIdOf, parentNameOf, requireRight, types } from '../../domain/hierarchy.ts'
+import {
+  depthMax,
+  groupIdOf,
+  groupName,
+  levelsOf,
+  parentNameOf,
+  parentNames,
+  requireRight,
+  types,
+} from '../../domain/hierarchy.ts'
 import { refuseManagement } from '../../errors.ts'
 import type { ManagementGroup } from './model.ts'
 import {
@@ -19,9 +28,6 @@ import {
   showProperties,
   v2020_05_01,
 } from './versions/2020-05-01.ts'
-
-/** Groups looked through for one that lies in another. */
-const childrenRowsMax = 1000
 
 export function managementGroups(naming: GroupNaming): ResourceType {
   const { words, tenantId } = naming
@@ -34,7 +40,7 @@ export function managementGroups(naming: GroupNaming): ResourceType {
     scope: 'tenant',
     feed: 'authorization',
     name: {
-      pattern: /^[\w().-]{0,89}[\w()-]$/,
+      pattern: groupName,
       rule: '1 to 90 letters, digits, or any of "-_.()", not ending in a period',
     },
     versions: [v2020_05_01(naming)],
@@ -102,16 +108,20 @@ async function requireMove(context: RuleContext<ManagementGroup>): Promise<void>
   const { id, desired, previous, reader } = context
   if (desired.isUnchecked) throw refuseManagement.ManagementGroupMoved({ name: nameOf(id) })
   if (previous !== undefined && previous.parent === desired.parent) return
-  await requirePlace(reader, context, nameOf(id).toLowerCase())
+  const own = nameOf(id).toLowerCase()
+  const levels = previous === undefined ? 1 : levelsOf(own, await parentNames(reader))
+  await requirePlace(reader, context, own, levels)
 }
 
 async function requirePlace(
   reader: Reader,
   { desired, words }: Pick<RuleContext<ManagementGroup>, 'desired' | 'words'>,
   own: string,
+  levels: number,
 ): Promise<void> {
   let at = desired.parent
-  for (let depth = 1; at !== undefined; depth++) {
+  for (let depth = levels; at !== undefined; depth++) {
+    if (!groupName.test(at)) throw refuseManagement.ParentManagementGroupNotFound({ name: at })
     if (at === own) throw refuseManagement.ManagementGroupCircle({ name: own })
     if (depth >= depthMax) throw refuseManagement.ManagementGroupDepth({ limit: depthMax })
     if ((await reader.get(groupIdOf(words, at))) === undefined) {
@@ -125,18 +135,9 @@ async function childOf(reader: Reader, id: ResourceId): Promise<string | undefin
   const [subscription] = await reader.list({ type: types.subscriptions, under: id, limit: 1 })
   if (subscription !== undefined) return subscription.id.text
   const name = nameOf(id).toLowerCase()
-  let after: string | undefined
-  for (;;) {
-    const rows = await reader.list({
-      type: types.groups,
-      under: '/',
-      limit: childrenRowsMax,
-      ...(after === undefined ? {} : { after }),
-    })
-    // Rows of this type were made by its `toModel`.
-    const child = rows.find(({ model }) => (model as ManagementGroup).parent === name)
-    if (child !== undefined) return child.id.text
-    after = rows.at(-1)?.id.key
-    if (rows.length < childrenRowsMax) return undefined
+  const above = id.text.slice(0, id.text.lastIndexOf('/'))
+  for (const [child, parent] of await parentNames(reader)) {
+    if (parent === name) return `${above}/${child}`
   }
+  return undefined
 }
