@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { stringify } from 'yaml'
+import { nobody } from '#plane/testing/start.ts'
 import { fc } from '../../../../../tests/property.ts'
 import {
+  assignment,
+  at,
   authorization,
   group,
+  type Installation,
   json,
   openInstallation,
   refused,
@@ -75,13 +80,15 @@ const imported = (value: string, extra: object = {}) => ({
   properties: { path: 'pets', format: 'openapi+json', value, ...extra },
 })
 
+async function makeService(t: Installation): Promise<void> {
+  const properties = { publisherName: 'a', publisherEmail: 'a@b.example' }
+  const sku = { name: 'Developer', capacity: 1 }
+  await t.call('PUT', service, { location: 'local', properties, sku }, version)
+}
+
 test('a document becomes an API with its operations, and its operations a document again', async () => {
   await using t = await openInstallation()
-  const body = {
-    location: 'local',
-    properties: { publisherName: 'a', publisherEmail: 'a@b.example' },
-  }
-  await t.call('PUT', service, { ...body, sku: { name: 'Developer', capacity: 1 } }, version)
+  await makeService(t)
   const made = await t.call('PUT', path, imported(JSON.stringify(document)), version)
   assert.equal(made.status, 201)
   const { displayName, description, serviceUrl } = json(made).properties
@@ -132,6 +139,27 @@ test('a document becomes an API with its operations, and its operations a docume
   assert.deepEqual(await (await fetch(link)).json(), out.value)
 })
 
+test('who may not read operations exports none', async () => {
+  await using t = await openInstallation()
+  await makeService(t)
+  await t.call('PUT', path, imported(stringify(document), { format: 'openapi' }), version)
+  const name = randomUUID()
+  const own = 'Vendor.ApiManagement/service/apis'
+  const allow = async (actions: readonly string[]): Promise<void> => {
+    const properties = { roleName: 'r', assignableScopes: [group], permissions: [{ actions }] }
+    await t.call('PUT', `${group}/${authorization}/roleDefinitions/${name}`, { properties })
+  }
+  await allow([`${own}/read`])
+  await t.call('PUT', at(group), assignment(nobody.id, name))
+  const as = { ...version, as: nobody }
+  for (const format of ['openapi', 'openapi-link']) {
+    const work = t.call('GET', `${path}?export=true&format=${format}`, undefined, as)
+    await refused(work, 'AuthorizationFailed', 403)
+  }
+  await allow([`${own}/read`, `${own}/operations/read`])
+  assert.equal((await t.call('GET', `${path}?export=true`, undefined, as)).status, 200)
+})
+
 test('a document that cannot be taken, and a lock on what it would replace, change nothing', async () => {
   await using t = await openInstallation()
   const wrong: readonly (readonly [object, RegExp])[] = [
@@ -140,11 +168,7 @@ test('a document that cannot be taken, and a lock on what it would replace, chan
     [imported(JSON.stringify(document), { format: 'wsdl' }), /expected openapi or openapi/],
     [imported('a: &a [*a,*a]\nb: [*a,*a]', { format: 'openapi' }), /JSON nor as YAML|version 3/],
   ]
-  const body = {
-    location: 'local',
-    properties: { publisherName: 'a', publisherEmail: 'a@b.example' },
-  }
-  await t.call('PUT', service, { ...body, sku: { name: 'Developer', capacity: 1 } }, version)
+  await makeService(t)
   for (const [given, message] of wrong)
     await assert.rejects(t.call('PUT', path, given, version), message)
   await t.call('PUT', path, imported(JSON.stringify(document)), version)

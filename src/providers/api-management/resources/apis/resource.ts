@@ -1,6 +1,8 @@
 /** APIs of a service or of a workspace. They are definitions: nothing answers at their paths. */
 
+import { refuse } from '#kernel/error.ts'
 import { nameOf } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
 import type { GetContext } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
@@ -51,7 +53,7 @@ const operationsMax = 2000
 /** `GET …?export=true&format=…`: the document, or a link that holds it. */
 async function exported(
   type: string,
-  { id, query, reader }: GetContext,
+  { id, query, reader, may, principal, words }: GetContext,
 ): Promise<object | undefined> {
   if (query.get('export')?.toLowerCase() !== 'true') return undefined
   const format = (query.get('format') ?? 'openapi+json').toLowerCase()
@@ -60,17 +62,27 @@ async function exported(
   }
   const stored = await reader.get(id)
   if (stored === undefined) return undefined
+  // It shows what the list of operations does.
+  const action = `${type}/operations/read`
+  if (!(await may(action, id))) {
+    throw refuse.AuthorizationFailed({
+      client: principal.displayName,
+      principalId: principal.id,
+      action: qualify(words, action),
+      scope: id.text,
+    })
+  }
   const under = id
   const operations: ImportedOperation[] = []
   let left = charactersMax
   for await (const row of reader.each({
     type: `${type}/operations`,
     under,
-    limit: operationsMax,
+    limit: operationsMax + 1,
   })) {
     left -= JSON.stringify(row.model).length
-    if (left < 0) {
-      const message = `the operations have more than ${charactersMax} characters: read them one by one`
+    if (left < 0 || operations.length >= operationsMax) {
+      const message = `there are more than ${operationsMax} operations, or ${charactersMax} characters of them: read them one by one`
       throw refuseFields([{ path: 'export', message }])
     }
     // Rows of this type were made by its `toModel`, or of a document.
