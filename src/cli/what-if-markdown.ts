@@ -6,7 +6,7 @@
 import { textOf } from '#client/answer.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { parseResourceId } from '#kernel/resource-id.ts'
-import { printable } from './output/table.ts'
+import { codeSpan as code } from './output/markdown.ts'
 
 /** Characters of a comment that services take; the rest is for what stands around it. */
 const lengthMax = 60_000
@@ -80,14 +80,4 @@ function propertyRows(change: unknown, above: string): readonly string[] {
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? ''
   return code(text.length > valueCharactersMax ? `${text.slice(0, valueCharactersMax)}…` : text)
-}
-
-/** A code span that whatever is in it cannot end, also inside a table. */
-function code(text: string): string {
-  // A backslash before a pipe is doubled: some readers would take the two of them as a pair, and end the cell.
-  const plain = printable(text).replaceAll(/(\\*)\|/g, '$1$1\\|')
-  const longest = Math.max(0, ...[...plain.matchAll(/`+/g)].map(([run]) => run.length))
-  const fence = '`'.repeat(longest + 1)
-  const pad = longest > 0 || plain === '' ? ' ' : ''
-  return `${fence}${pad}${plain}${pad}${fence}`
 }

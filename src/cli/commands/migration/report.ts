@@ -6,8 +6,8 @@ import { isJsonObject } from '#kernel/patch.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { migrationPath, migrationQuery, numberAt, targetOptions } from '../../migrations.ts'
 import { connectionOptions } from '../../options.ts'
+import { codeSpan } from '../../output/markdown.ts'
 import { printData } from '../../output/print.ts'
-import { printable } from '../../output/table.ts'
 
 export const command: Command = defineCommand({
   name: 'migration report',
@@ -28,7 +28,7 @@ export const command: Command = defineCommand({
   },
 })
 
-function reportPage(report: unknown): readonly string[] {
+export function reportPage(report: unknown): readonly string[] {
   const heading = `# Migration ${cell(textOf(report, 'name'))}`
   const what = `${textOf(report, 'mode')}, ${textOf(report, 'state')}.`
   const databases = listOf(report, 'databases')
@@ -98,7 +98,7 @@ const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
 const milliseconds = (value: number): string => `${(value / 1000).toFixed(3)} s`
 
-/** A name may hold what Markdown would read as its own. */
+/** Names are those of the source, words those of its server: a table may be called what would be a link or a picture. */
 function cell(text = ''): string {
-  return printable(text.replaceAll(/\s+/g, ' ')).replaceAll('\\', '\\\\').replaceAll('|', '\\|')
+  return text === '' ? '' : codeSpan(text.replaceAll(/\s+/g, ' '))
 }

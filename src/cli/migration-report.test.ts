@@ -1,0 +1,37 @@
+/** What a reader sees of a report: what the source says in it is text, and never markup. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { reportPage } from './commands/migration/report.ts'
+
+const hostile = [
+  '"<img src=https://evil.example/x>"',
+  '[Approve](https://evil.example)',
+  '![x](https://evil.example/track.png)',
+  '# Verified: checksums',
+  '<!-- hidden',
+  '`` ` ``',
+  'a|b',
+  '\\|',
+]
+
+test('names and words of the source stand in code spans', () => {
+  for (const text of hostile) {
+    const report = {
+      name: text,
+      databases: [
+        {
+          name: text,
+          message: text,
+          leftOut: [text],
+          tables: [{ name: `public.${text}`, rows: 1 }],
+        },
+      ],
+    }
+    // All that is outside of code spans, by the rule of the format: a run of backticks ends at the next of its length.
+    const outside = reportPage(report)
+      .join('\n')
+      .replaceAll(/(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)/g, '')
+    assert.doesNotMatch(outside, /evil|hidden|Verified|<|!|\[|a\|b/, text)
+  }
+})
