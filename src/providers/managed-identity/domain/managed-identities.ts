@@ -7,6 +7,7 @@ import { parseResourceId } from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { Reader } from '#plane/declare/resource.ts'
 import {
+  assignAction,
   type UserAssignedIdentity,
   userAssignedType,
 } from '../resources/user-assigned-identities/model.ts'
@@ -24,7 +25,7 @@ export function openManagedIdentities(parts: {
 }): OpenedIdentities {
   const wanted = qualify(parts.words, userAssignedType).toLowerCase()
   return {
-    useAction: `${userAssignedType}/assign/action`,
+    useAction: assignAction,
     async find(resourceId) {
       const id = parseResourceId(resourceId)
       const last = id?.segments.at(-1)

@@ -1,8 +1,11 @@
 /** Federated credentials of user-assigned identities: sign-in by tokens of another issuer, without a secret. */
 
+import { refuse } from '#kernel/error.ts'
 import { parentOf } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineStored, type RuleContext } from '#plane/declare/stored.ts'
+import { assignAction } from '../user-assigned-identities/model.ts'
 import { type FederatedIdentityCredential, federatedType } from './model.ts'
 import { v2023_01_31 } from './versions/2023-01-31.ts'
 
@@ -20,12 +23,28 @@ export function federatedIdentityCredentials(): ResourceType {
     },
     versions: [v2023_01_31],
     verbs: ['get', 'list', 'put', 'delete'],
-    rules: oneOfItsKind,
+    // Who signs in by it is the identity: as strong as lending it to a container.
+    rightsElsewhere: (id) => [{ action: assignAction, scope: parentOf(id) }],
+    rules: async (context) => {
+      requireAssign(context)
+      return oneOfItsKind(context)
+    },
     sample: {
       name: (seed) => `credential-${seed}`,
       body: (seed) => sampleBody(`system:serviceaccount:a:${seed}`),
       changed: (seed) => sampleBody(`system:serviceaccount:b:${seed}`),
     },
+  })
+}
+
+function requireAssign({ id, may, principal, words }: RuleContext<unknown>): void {
+  const scope = parentOf(id)
+  if (may(assignAction, scope)) return
+  throw refuse.AuthorizationFailed({
+    client: principal.displayName,
+    principalId: principal.id,
+    action: qualify(words, assignAction),
+    scope: scope.text,
   })
 }
 

@@ -6,3 +6,6 @@ export interface UserAssignedIdentity {
 }
 
 export const userAssignedType = 'ManagedIdentity/userAssignedIdentities'
+
+/** What lets somebody act as the identity: a container that runs with it, a sign-in of another issuer. */
+export const assignAction = `${userAssignedType}/assign/action`
