@@ -39,6 +39,10 @@ test('which images are of which registry', () => {
 
 test('an engine is asked for the whole name where a policy is', () => {
   assert.equal(engineImage('cafe:1', allowed), 'docker.io/library/cafe:1')
+  for (const id of ['67f54b1a5bdc', '67f5', '6', 'cafe']) {
+    assert.equal(engineImage(id, []), `docker.io/library/${id}`, 'never the beginning of an id')
+  }
+  assert.equal(engineImage('67f5:1', []), '67f5:1')
   assert.equal(engineImage('team/app', allowed), 'docker.io/team/app')
   assert.equal(engineImage('Ghcr.example/app@sha256:1', allowed), 'ghcr.example/app@sha256:1')
   assert.equal(engineImage('cafe:1', []), 'cafe:1')

@@ -32,9 +32,13 @@ function wholeName(image: string): string {
   return `${registry}/${isBare ? 'library/' : ''}${path}`
 }
 
+/** Engines take the beginning of an id for the image that has it, whoever brought that. */
+const couldBeId = /^[0-9a-f]+$/
+
 /** What an engine is asked for. */
 export function engineImage(image: string, allowed: AllowedRegistries): string {
-  return image === '' || allowed.length === 0 ? image : wholeName(image)
+  const isShort = allowed.length === 0 && !couldBeId.test(image)
+  return image === '' || isShort ? image : wholeName(image)
 }
 
 export function isAllowedImage(image: string, allowed: AllowedRegistries): boolean {
