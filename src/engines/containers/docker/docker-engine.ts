@@ -76,6 +76,7 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#executions.settled()
     await this.#client[Symbol.asyncDispose]()
   }
 

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { startPodman, webGroup } from '../testing/podman.ts'
 import { DockerEngine } from './docker-engine.ts'
@@ -37,17 +38,35 @@ test('a command ends with its session, and so does what it began', async (t) => 
     const session = await engine.exec('one', 'web', request)
     for await (const { bytes } of session.output) if (bytes.length > 0) break
     await session[Symbol.asyncDispose]()
-    assert.doesNotMatch(await running(), /7777|while/)
+    while (/7777|while/.test(await running())) await sleep(50)
     assert.match(await running(), /sleep 3600/)
   }
-  // Without a shell nothing ends them.
-  await podman.podman('exec', container, busybox, 'rm', '/bin/sh')
+  // A shell that does something else: nobody waits for it, and it counts as well.
+  const put =
+    "rm /bin/sh; echo '#!/bin/busybox sh' > /bin/sh; echo 'exec /bin/busybox sleep 9999' >> /bin/sh"
+  await podman.podman(
+    'exec',
+    container,
+    busybox,
+    'sh',
+    '-c',
+    `${put}; /bin/busybox chmod +x /bin/sh`,
+  )
   const endless = { command: [busybox, 'sleep', '7777'] }
   const letGo = async (): Promise<void> => {
     await using _ = await engine.exec('one', 'web', endless)
   }
-  await Promise.all(Array.from({ length: 20 }, letGo))
-  await assert.rejects(engine.exec('one', 'web', endless), /go on without a client/)
+  const refused = async (): Promise<void> => {
+    for (let count = 0; count < 20; count++) await letGo()
+  }
+  await assert.rejects(refused, /go on without a client/)
+  const probe = { kind: 'exec', command: endless.command } as const
+  const outcome = await engine.probe('one', 'web', probe, 1)
+  assert.match(outcome.message, /go on without a client/)
+  // Without a shell nothing ends them.
+  await podman.podman('exec', container, busybox, 'rm', '/bin/sh')
+  await podman.podman('exec', container, busybox, 'killall', 'busybox')
+  await assert.rejects(refused, /go on without a client/)
   await podman.podman('exec', container, busybox, 'killall', 'busybox')
   await letGo()
 })

@@ -1,17 +1,20 @@
 /**
  * Commands that run in a container beside its own. The engine's API has no word that ends one: to close its connection only
  * lets go of it. Each carries a mark in its environment, by which a second command in the container finds it and what it
- * began. Where there is no shell to do that the command goes on, and counts until it has ended: nobody gets
- * ever more of them by closing connections.
+ * began. That one is the container's own shell, and may do anything or nothing: nobody waits for it, nothing of it is
+ * read, and it counts as any other. What goes on without a client counts until it has ended, so nobody gets ever more of
+ * them by closing connections.
  */
 
 import { randomBytes } from 'node:crypto'
 import { EngineError, type ExecRequest, type Session } from '../engine.ts'
 import type { DockerClient } from './client.ts'
-import { openExec, runsStill } from './session.ts'
+import { openExec, runsStill, startExec } from './session.ts'
 
 /** Commands of one container that could not be ended. */
 const leftMax = 20
+/** Containers with such commands that are remembered; beyond, the oldest is looked at with each that comes. */
+const containersMax = 100
 const mark = 'ARMATURE_EXEC'
 
 /** A process may be begun while the others are looked through, so they are looked through again. */
@@ -29,6 +32,8 @@ export class Executions {
   readonly #client: DockerClient
   /** Of each container: the commands that went on after their connection was closed. */
   readonly #left = new Map<string, Set<string>>()
+  /** Ends that are under way. */
+  readonly #ending = new Set<Promise<void>>()
 
   constructor(client: DockerClient) {
     this.#client = client
@@ -42,39 +47,54 @@ export class Executions {
       ...session,
       [Symbol.asyncDispose]: async () => {
         await session[Symbol.asyncDispose]()
-        await this.#end(container, id, value)
+        this.#begin(this.#end(container, id, value))
       },
     }
   }
 
-  async #end(container: string, id: string, value: string): Promise<void> {
-    if (!(await this.#goesOn(id, 1))) return
-    const isKilled = await this.#kill(container, value)
-    if (isKilled && !(await this.#goesOn(id))) return
-    const left = this.#left.get(container) ?? new Set()
-    this.#left.set(container, left.add(id))
+  /** When nothing is being ended any more. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#ending)
   }
 
-  /** False where the container has no shell to do it. */
-  async #kill(container: string, value: string): Promise<boolean> {
-    const request = { command: ['sh', '-c', killScript, value] }
-    const done = await this.#unlessRefused(async () => {
-      const { session } = await openExec(this.#client, container, request, [])
-      await using _ = session
-      for await (const _ of session.output);
-      return session.exitCode()
+  #begin(end: Promise<void>): void {
+    const ended = Promise.allSettled([end]).then(() => {
+      this.#ending.delete(ended)
     })
-    return done === 0
+    this.#ending.add(ended)
+  }
+
+  /** Counted before anything is waited for. */
+  async #end(container: string, id: string, value: string): Promise<void> {
+    const left = this.#left.get(container) ?? new Set()
+    this.#left.set(container, left.add(id))
+    if (await this.#goesOn(id, 1)) await this.#kill(container, value, left)
+    await this.#forgetEnded(container)
+  }
+
+  /** Given up where the container has no shell to do it, or one that does something else. */
+  async #kill(container: string, value: string, left: Set<string>): Promise<void> {
+    const command = ['sh', '-c', killScript, value]
+    const id = await this.#unlessRefused(() => startExec(this.#client, container, command))
+    if (id === undefined) return
+    left.add(id)
+    await this.#goesOn(id)
   }
 
   async #requireRoom(container: string): Promise<void> {
-    const left = this.#left.get(container)
-    if (left === undefined || left.size < leftMax) return
-    for (const id of left) if (!(await this.#goesOn(id, 1))) left.delete(id)
+    if ((this.#left.get(container)?.size ?? 0) < leftMax) return
+    await this.#forgetEnded(container)
+    if ((this.#left.get(container)?.size ?? 0) < leftMax) return
+    throw new EngineError('busy', `${leftMax} commands of the container go on without a client`)
+  }
+
+  async #forgetEnded(container: string): Promise<void> {
+    const left = this.#left.get(container) ?? new Set()
+    for (const id of [...left]) if (!(await this.#goesOn(id, 1))) left.delete(id)
     if (left.size === 0) this.#left.delete(container)
-    if (left.size >= leftMax) {
-      throw new EngineError('busy', `${leftMax} commands of the container go on without a client`)
-    }
+    // Nobody asks any more for those of containers that are gone.
+    const [oldest] = this.#left.keys()
+    if (this.#left.size > containersMax && oldest !== undefined) await this.#forgetEnded(oldest)
   }
 
   /** Not when the container is gone. */

@@ -13,6 +13,8 @@ import { type OutputChunk, rawPieces, splitFrames } from './frames.ts'
 const exitNoteAttemptsMax = 100
 const exitNoteWaitMs = 20
 
+const doing = 'run a command'
+
 /** Starts `request` in a running container, with more in its environment; by its id the engine is asked about it. */
 export async function openExec(
   client: DockerClient,
@@ -21,21 +23,14 @@ export async function openExec(
   environment: readonly string[],
 ): Promise<{ readonly id: string; readonly session: Session }> {
   const tty = request.terminal !== undefined
-  const doing = 'run a command'
-  const made = await client.json({
-    method: 'POST',
-    path: `/containers/${container}/exec`,
-    body: {
-      AttachStdin: request.input ?? false,
-      AttachStdout: true,
-      AttachStderr: true,
-      Tty: tty,
-      Cmd: request.command,
-      Env: environment,
-    },
-    doing,
+  const id = await makeExec(client, container, {
+    AttachStdin: request.input ?? false,
+    AttachStdout: true,
+    AttachStderr: true,
+    Tty: tty,
+    Cmd: request.command,
+    Env: environment,
   })
-  const id = textAt(made, 'Id')
   const { socket, head } = await client.upgrade({
     method: 'POST',
     path: `/exec/${id}/start`,
@@ -56,6 +51,23 @@ export async function openExec(
   }
   if (request.terminal !== undefined) await session.resize(request.terminal)
   return { id, session }
+}
+
+/** Starts a command that nobody talks with, and answers its id. */
+export async function startExec(
+  client: DockerClient,
+  container: string,
+  command: readonly string[],
+): Promise<string> {
+  const id = await makeExec(client, container, { Cmd: command })
+  const body = { Detach: true, Tty: false }
+  await client.json({ method: 'POST', path: `/exec/${id}/start`, body, doing })
+  return id
+}
+
+async function makeExec(client: DockerClient, container: string, body: object): Promise<string> {
+  const path = `/containers/${container}/exec`
+  return textAt(await client.json({ method: 'POST', path, body, doing }), 'Id')
 }
 
 /** Follows what a container writes from now on. */
