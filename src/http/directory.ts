@@ -7,7 +7,7 @@ import type { TSchema } from 'typebox'
 import type { Initiator } from '#activity/record.ts'
 import { refuse } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
-import type { Checker } from '#plane/check.ts'
+import { checkSchema } from '#plane/check.ts'
 import type { Outcome } from '#plane/plane.ts'
 import { type Endpoint, principalOf, queryOf, requestFrom } from './exchange.ts'
 
@@ -35,7 +35,7 @@ export interface DirectoryRoute {
 /** What a change of the caller's own is called in the audit trail. */
 export const ownAction = 'Directory/me/write'
 
-export function directoryEndpoint(route: DirectoryRoute, checker: Checker): Endpoint {
+export function directoryEndpoint(route: DirectoryRoute): Endpoint {
   const { body } = route
   return {
     kind: 'directory',
@@ -48,7 +48,7 @@ export function directoryEndpoint(route: DirectoryRoute, checker: Checker): Endp
       return route.action === undefined ? undefined : edge.authorizeAction(route.action, principal)
     },
     async run(exchange, edge) {
-      if (body !== undefined) checker.check(body, 'refuse', exchange.body)
+      if (body !== undefined) checkSchema(body, 'refuse', exchange.body)
       const answer = await route.run(exchange.params, exchange.body, queryOf(exchange), {
         principal: principalOf(exchange),
         correlationId: exchange.correlationId,

@@ -3,7 +3,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Business } from '#business/service.ts'
 import { oauthPaths } from '#identity/rewrite.ts'
-import { createChecker } from '#plane/check.ts'
 import { businessEndpoints, noSuchVersion } from './business.ts'
 import { type DirectoryRoute, directoryEndpoint, methodRefusal } from './directory.ts'
 import type { Endpoint } from './exchange.ts'
@@ -91,7 +90,6 @@ function only(other: Endpoint): MethodTable {
 }
 
 function directoryTable(routes: readonly DirectoryRoute[]): Table {
-  const checker = createChecker()
   const table = new Map<string, Map<string, Endpoint>>()
   for (const route of routes) {
     if (!/^\/(?:directory|_armature|v1\.0)\//.test(route.path)) {
@@ -99,7 +97,7 @@ function directoryTable(routes: readonly DirectoryRoute[]): Table {
     }
     const path = route.path.replace(/\{(\w+)\}/g, ':$1')
     const byMethod = table.get(path) ?? new Map<string, Endpoint>()
-    byMethod.set(route.method, directoryEndpoint(route, checker))
+    byMethod.set(route.method, directoryEndpoint(route))
     table.set(path, byMethod)
   }
   const known = [...table].map(

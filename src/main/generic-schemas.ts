@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ApiError } from '#kernel/error.ts'
-import { createChecker } from '#plane/check.ts'
+import { checkSchema } from '#plane/check.ts'
 import { readSchemas, type SchemaFile, SchemaFileError } from '#providers/generic/domain/schemas.ts'
 
 const filesMax = 500
@@ -32,14 +32,13 @@ export function readSchemaFiles(folder: string | undefined): readonly SchemaFile
 
 /** Throws `SchemaFileError` for a type whose schema is none. */
 function requireUsable(files: readonly SchemaFile[]): void {
-  const checker = createChecker()
   const schemas = readSchemas(files)
   for (const { type, versions } of schemas.types.values()) {
     for (const version of versions) {
       const schema = schemas.bodyOf(type, version)
       if (schema === undefined) continue
       try {
-        checker.check(schema, 'ignore', {})
+        checkSchema(schema, 'ignore', {})
       } catch (error) {
         if (error instanceof ApiError) continue
         throw new SchemaFileError(`of ${type} ${version}`, String(error))

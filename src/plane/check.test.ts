@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from 'typebox'
 import type { Problem } from '#kernel/error.ts'
-import { createChecker } from './check.ts'
+import { checkSchema } from './check.ts'
 
 const schema = Type.Object({ name: Type.String(), count: Type.Integer() })
 
@@ -13,7 +13,7 @@ function problemsOf(body: unknown): readonly Problem[] {
   const stopped = new Error('refused')
   assert.throws(
     () =>
-      createChecker().check(schema, 'refuse', body, (problems) => {
+      checkSchema(schema, 'refuse', body, (problems) => {
         found = problems
         throw stopped
       }),

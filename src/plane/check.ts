@@ -27,53 +27,67 @@ const envelope = ['id', 'name', 'type', 'location', 'tags', 'systemData', 'etag'
 // The package is CommonJS; its function is the module itself or its `default`, by the loader's mood.
 const addFormats = addFormatsModule as unknown as (ajv: Ajv) => void
 
-export interface Checker {
-  /** Throws one refusal with all problems, made by `refuse` (default: the common one), or returns. */
-  check(
-    schema: TSchema,
-    unknownProperties: 'ignore' | 'refuse',
-    body: unknown,
-    refuse?: (problems: readonly Problem[]) => ApiError,
-  ): void
-}
+type UnknownProperties = 'ignore' | 'refuse'
 
-export function createChecker(): Checker {
-  const all = createValidators(true)
-  const first = createValidators(false)
-  return {
-    check(schema, unknownProperties, body, refuse = refuseProblems) {
-      const validators = membersOf(body, membersForAll) < membersForAll ? all : first
-      const validate = validators(schema, unknownProperties)
-      if (!(foreignMark in schema)) {
-        if (validate(body) === true) return
-      } else {
-        const outcome = runWithin(foreignMilliseconds, () => validate(body))
-        if (outcome === 'too-long') {
-          throw refuse([{ path: '', message: 'takes too long to check against its schema' }])
-        }
-        if (outcome.value === true) return
-      }
-      throw refuse(explain(validate.errors ?? []))
-    },
-  }
-}
-
-type Validators = (schema: TSchema, unknownProperties: 'ignore' | 'refuse') => ValidateFunction
-
-function createValidators(allErrors: boolean): Validators {
-  let ajv: Ajv | undefined
-  const compiled = new Map<TSchema, ValidateFunction>()
-  return (schema, unknownProperties) => {
-    const known = compiled.get(schema)
-    if (known !== undefined) return known
-    if (ajv === undefined) {
-      ajv = new Ajv({ allErrors, strict: false, verbose: true })
-      addFormats(ajv)
+/** Throws one refusal with all problems, made by `refuse` (default: the common one), or returns. */
+export function checkSchema(
+  schema: TSchema,
+  unknownProperties: UnknownProperties,
+  body: unknown,
+  refuse: (problems: readonly Problem[]) => ApiError = refuseProblems,
+): void {
+  const allErrors = membersOf(body, membersForAll) < membersForAll
+  const validate = validatorOf(schema, unknownProperties, allErrors)
+  if (!(foreignMark in schema)) {
+    if (validate(body) === true) return
+  } else {
+    const outcome = runWithin(foreignMilliseconds, () => validate(body))
+    if (outcome === 'too-long') {
+      throw refuse([{ path: '', message: 'takes too long to check against its schema' }])
     }
-    const validate = ajv.compile(unknownProperties === 'refuse' ? closed(schema, true) : schema)
-    compiled.set(schema, validate)
-    return validate
+    if (outcome.value === true) return
   }
+  throw refuse(explain(validate.errors ?? []))
+}
+
+/** Compiled once in a process, which may hold many installations. */
+const compiled = new WeakMap<TSchema, Map<string, ValidateFunction>>()
+
+function validatorOf(
+  schema: TSchema,
+  unknownProperties: UnknownProperties,
+  allErrors: boolean,
+): ValidateFunction {
+  let ofSchema = compiled.get(schema)
+  if (ofSchema === undefined) {
+    ofSchema = new Map()
+    compiled.set(schema, ofSchema)
+  }
+  const kind = `${unknownProperties} ${allErrors}`
+  const known = ofSchema.get(kind)
+  if (known !== undefined) return known
+  const ajv = compilerOf(allErrors, foreignMark in schema)
+  const taken = unknownProperties === 'refuse' ? closed(schema, true) : schema
+  const validate = ajv.compile(taken)
+  // It would keep the schemas of installations that have ended.
+  ajv.removeSchema(taken)
+  ofSchema.set(kind, validate)
+  return validate
+}
+
+const compilers = new Map<string, Ajv>()
+
+/** To ask whether a schema is one costs a third of its compilation; of our own schemas the types say it. */
+function compilerOf(allErrors: boolean, isForeign: boolean): Ajv {
+  const kind = `${allErrors} ${isForeign}`
+  let ajv = compilers.get(kind)
+  if (ajv === undefined) {
+    const trusted = isForeign ? {} : { validateSchema: false, meta: false }
+    ajv = new Ajv({ allErrors, strict: false, verbose: true, ...trusted })
+    addFormats(ajv)
+    compilers.set(kind, ajv)
+  }
+  return ajv
 }
 
 /** Elements and properties at all levels, counted as far as `max`. Bodies are of bounded depth. */

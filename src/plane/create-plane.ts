@@ -20,7 +20,6 @@ import {
 import { attributesOf, describedRow } from './attributes.ts'
 import { installationPrincipal, systemInitiator } from './audit.ts'
 import { type Caller, createCaller } from './caller.ts'
-import { createChecker } from './check.ts'
 import type { Provider } from './declare/provider.ts'
 import type { Reader, Resource } from './declare/resource.ts'
 import { type BackgroundFaults, createReader, type PlaneDependencies } from './dependencies.ts'
@@ -182,7 +181,6 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     registry,
     store: options.store,
     access: options.access,
-    checker: createChecker(),
     clock: options.clock,
     timers: options.timers,
     ids: options.ids,

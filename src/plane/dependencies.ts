@@ -7,7 +7,6 @@ import { qualify } from '#kernel/vendor.ts'
 import { isCut } from '#stores/list-budget.ts'
 import type { Reads, ResourceRow, Store, Tx } from '#stores/store.ts'
 import { type Access, allowsWithoutAttributes } from './access.ts'
-import type { Checker } from './check.ts'
 import type { Context, Reader } from './declare/resource.ts'
 import { readRow } from './document.ts'
 import type { Guard } from './guard.ts'
@@ -19,7 +18,6 @@ export interface PlaneDependencies {
   readonly registry: Registry
   readonly store: Store
   readonly access: Access
-  readonly checker: Checker
   readonly clock: Clock
   readonly timers: Timers
   readonly ids: Ids

@@ -13,6 +13,7 @@ import { noAttributes } from '../access.ts'
 import { attributesOf } from '../attributes.ts'
 import { auditVersion, changesOf, initiatorOf, recordActivity } from '../audit.ts'
 import { canonicalBody } from '../canonical-body.ts'
+import { checkSchema } from '../check.ts'
 import { appendToFeed, isLongRunning, isStored } from '../compiled-type.ts'
 import type { ActionOutcome } from '../declare/action.ts'
 import { contextOf, type PlaneDependencies } from '../dependencies.ts'
@@ -46,7 +47,7 @@ export async function runAction(
   const { compiled, declaredAction: action } = route
   const input = { ...given, body: canonicalBody(action.body, given.body) }
   if (action.body !== undefined && (input.body !== undefined || action.bodyOptional !== true)) {
-    deps.checker.check(action.body, 'ignore', input.body, compiled.refuseProblems)
+    checkSchema(action.body, 'ignore', input.body, compiled.refuseProblems)
   }
   if (action.writes === true) {
     const outcome = await deps.store.transact(async (tx) => {

@@ -6,6 +6,7 @@ import { tagProblems } from '#kernel/tags.ts'
 import type { Tx } from '#stores/store.ts'
 import { noAttributes } from '../access.ts'
 import { canonicalBody, canonicalWords } from '../canonical-body.ts'
+import { checkSchema } from '../check.ts'
 import type { PlaneDependencies } from '../dependencies.ts'
 import { type StoredResource, toWire } from '../document.ts'
 import { requireGrant } from '../grant.ts'
@@ -58,7 +59,7 @@ function checkedPatch(deps: PlaneDependencies, route: WriteRoute, given: unknown
   }
   if (typeof shape.patch === 'object') {
     const given = shape.patch.isExact === true ? canonicalBody(shape.patch.body, body) : body
-    deps.checker.check(shape.patch.body, shape.unknownProperties, given, refuseProblems)
+    checkSchema(shape.patch.body, shape.unknownProperties, given, refuseProblems)
   }
   return body
 }
@@ -127,7 +128,7 @@ function merged(write: Write, current: StoredResource): Desired {
   const { deps, compiled, route, body } = write
   const { tags: _tags, ...rest } = body
   const target = mergePatch(toWire(compiled, route.shape, current, deps.registry.words), rest)
-  const whole = checkBody(deps, route, target)
+  const whole = checkBody(route, target)
   checkEnvelope(deps, compiled, current.id, { ...whole, tags: undefined })
   return desiredOf(write, whole)
 }

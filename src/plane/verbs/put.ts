@@ -47,7 +47,7 @@ async function checkedBody(
 ): Promise<JsonBody> {
   const { compiled, shape, id } = route
   checkName(compiled, id, shape.name)
-  const body = checkBody(deps, route, input.body)
+  const body = checkBody(route, input.body)
   checkEnvelope(deps, compiled, route.scope, body)
   if (compiled.stored.prepare === undefined) return body
   const context = contextOf(deps, input, deps.clock.now(), deps.store)

@@ -32,7 +32,7 @@ export async function storeAsSystem(
     throw new Error(`nothing is stored at ${id.text}, or its reconciler writes it`)
   }
   const principal = installationPrincipal
-  const checked = body && checkBody(deps, { compiled, shape }, body)
+  const checked = body && checkBody({ compiled, shape }, body)
   await deps.store.transact(async (tx) => {
     const now = deps.clock.now()
     for (const scope of impliedScopes(id)) {

@@ -8,6 +8,7 @@ import { checkPreconditions } from '#kernel/etag.ts'
 import type { Reads } from '#stores/store.ts'
 import { initiatorOf, recordActivity } from '../audit.ts'
 import { canonicalWords } from '../canonical-body.ts'
+import { checkSchema } from '../check.ts'
 import type { GetContext } from '../declare/computed.ts'
 import { contextOf, type PlaneDependencies } from '../dependencies.ts'
 import { requireGrant } from '../grant.ts'
@@ -36,7 +37,7 @@ async function openComputed(
   requireGrant(route, input, () => ({ now, request: 'unknown', resource: 'unknown' }))
   const given = write.body === undefined ? undefined : canonicalWords(write.body, input.body)
   if (write.body !== undefined) {
-    deps.checker.check(write.body, 'ignore', given, compiled.refuseProblems)
+    checkSchema(write.body, 'ignore', given, compiled.refuseProblems)
   }
   const context = contextOf(deps, input, now, reads)
   const { words, reader } = context

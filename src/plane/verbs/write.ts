@@ -16,6 +16,7 @@ import { type Attributes, noAttributes } from '../access.ts'
 import { attributesOf } from '../attributes.ts'
 import { changesOf, initiatorOf, recordActivity } from '../audit.ts'
 import { canonicalBody } from '../canonical-body.ts'
+import { checkSchema } from '../check.ts'
 import { appendToFeed, type CompiledStoredType } from '../compiled-type.ts'
 import type { Context } from '../declare/resource.ts'
 import type { Version } from '../declare/wire.ts'
@@ -320,14 +321,13 @@ export function currentAsDesired({ model, location, tags }: StoredResource): Des
 
 /** The schema first, then what it cannot say; either way all problems at once. */
 export function checkBody(
-  deps: PlaneDependencies,
   { compiled, shape }: Pick<WriteRoute, 'compiled' | 'shape'>,
   given: unknown,
 ): JsonBody {
   const { refuseProblems } = compiled
   const isLeftOut = given === undefined && compiled.stored.protocol?.bodyOptional === true
   const body = canonicalBody(shape.body, isLeftOut ? {} : given, shape.scalars)
-  deps.checker.check(shape.body, shape.unknownProperties, body, refuseProblems)
+  checkSchema(shape.body, shape.unknownProperties, body, refuseProblems)
   // Checked against the version's schema; `problems` is typed by that schema in its own file.
   const problems = shape.problems?.(body as never) ?? []
   if (problems.length > 0) throw refuseProblems(problems)

@@ -4,7 +4,6 @@
  */
 
 import type { Directory } from '#kernel/principal.ts'
-import { createChecker } from '#plane/check.ts'
 import type { Provider } from '#plane/declare/provider.ts'
 import type { RouteDescription } from '#plane/plane.ts'
 import type { GenericDependencies } from './dependencies.ts'
@@ -64,7 +63,7 @@ export function withDocumentPrincipals<T extends Pick<Directory, 'find'>>(direct
 
 /** Throws `SchemaFileError`. */
 export function genericProvider(deps: GenericDependencies): Provider {
-  const shared = { ...deps, schemas: readSchemas(deps.schemaFiles), checker: createChecker() }
+  const shared = { ...deps, schemas: readSchemas(deps.schemaFiles) }
   return {
     namespace: 'Generic',
     description: 'Resources of types that nobody serves, stored as documents.',

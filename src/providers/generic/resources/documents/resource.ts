@@ -4,7 +4,7 @@ import Type, { type TSchema } from 'typebox'
 import { refuse } from '#kernel/error.ts'
 import { isJsonObject, type JsonObject, mergePatch } from '#kernel/patch.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
-import type { Checker } from '#plane/check.ts'
+import { checkSchema } from '#plane/check.ts'
 import type { Action } from '#plane/declare/action.ts'
 import type { GetContext } from '#plane/declare/computed.ts'
 import type { Reader, Resource } from '#plane/declare/resource.ts'
@@ -34,7 +34,6 @@ const seedBytes = 32
 
 interface GenericTypeDependencies extends GenericDependencies {
   readonly schemas: GivenSchemas
-  readonly checker: Checker
 }
 
 export function genericType(deps: GenericTypeDependencies, type: string): UnservedType {
@@ -105,7 +104,7 @@ function versionOf(
       apply(patch: JsonObject, previous) {
         const { location: _, tags: _tags, ...rest } = patch
         const merged = mergePatch(previous.body, keptBody(rest, type))
-        if (body !== openBody) deps.checker.check(body, 'ignore', merged)
+        if (body !== openBody) checkSchema(body, 'ignore', merged)
         return { ...previous, body: keptBody(merged as JsonObject, type) }
       },
     },
