@@ -19,9 +19,13 @@ test('fails once', () => {
   if (!again) throw new Error('no')
 })`
 
-async function ends(texts: readonly string[]): Promise<{ code: number; shown: string }> {
+async function ends(
+  texts: readonly string[],
+  shared = '',
+): Promise<{ code: number; shown: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'armature-runner-'))
   try {
+    writeFileSync(join(folder, 'shared.cjs'), shared)
     const files = texts.map((text, at) => {
       const path = join(folder, `${at}.test.ts`)
       writeFileSync(path, text.replaceAll('MARK', join(folder, 'mark')))
@@ -49,6 +53,22 @@ test('a file that fails again fails the run', async () => {
   assert.equal(code, 1)
   assert.match(shown, /PASSED ALONE: .*1\.test\.ts/)
   assert.doesNotMatch(shown, /PASSED ALONE: .*0\.test\.ts/)
+})
+
+test('a failure counts for the file that ran, not for the one that declares the test', async () => {
+  const shared = `exports.contract = () => require('node:test').test('contract', () => { throw new Error('no') })`
+  const { code, shown } = await ends(
+    [`import { contract } from './shared.cjs'; contract()`],
+    shared,
+  )
+  assert.equal(code, 1)
+  assert.match(shown, /ALONE: .*0\.test\.ts/)
+  assert.doesNotMatch(shown, /PASSED ALONE/)
+})
+
+test('a file that ends before its time fails', async () => {
+  assert.equal((await ends(['process.exit(3)'])).code, 1)
+  assert.equal((await ends([passes, `${passes}; setTimeout(() => process.exit(4), 50)`])).code, 1)
 })
 
 test('many files that fail are not run again', async () => {
