@@ -56,6 +56,15 @@ export interface DeploymentPlace {
   readonly subscription: string | undefined
 }
 
+interface DeploymentBody {
+  readonly location?: string
+  readonly properties: {
+    readonly mode: string
+    readonly template: JsonObject
+    readonly parameters: Readonly<Record<string, ParameterArgument>>
+  }
+}
+
 interface TemplateValues {
   readonly 'template-file': string
   readonly parameters: readonly string[]
@@ -97,7 +106,7 @@ async function scopeOf(connection: Connection, place: DeploymentPlace): Promise<
  * The body of a deployment, of its files. What is wrong with them is printed with its line and column, all at
  * once, before anything is sent. Throws `LocalProblem` and `UsageError`.
  */
-export function deploymentBody(terminal: Terminal, values: TemplateValues): object {
+export function deploymentBody(terminal: Terminal, values: TemplateValues): DeploymentBody {
   const file = values['template-file']
   const template = accepted(terminal, file, templateLanguage.parseTemplate(readFile(file)))
   const parameters: Record<string, ParameterArgument> = {}

@@ -31,6 +31,7 @@ export const nounSummaries: Readonly<Record<string, string>> = {
   share: 'What is shared between accounts, and where its copies go',
   secret: 'Secrets of vaults, which other resources refer to',
   snapshot: 'States of the whole installation: kept, and brought back',
+  stack: 'Templates whose resources are protected, and taken away, together',
   subscription: 'Subscriptions: the topmost scopes',
   synchronization: 'Copies of what was shared, and what each data set came to',
   tag: 'Names and values that resources carry',

@@ -20,6 +20,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   Deploy: { sign: '!', paint: yellow, counted: 'to deploy' },
   Array: { sign: '~', paint: yellow, counted: 'to modify' },
   Delete: { sign: '-', paint: red, counted: 'to delete' },
+  Detach: { sign: 'v', paint: yellow, counted: 'to let go' },
   NoChange: { sign: '=', paint: dim, counted: 'unchanged' },
   NoEffect: { sign: '=', paint: dim, counted: 'without effect' },
   Ignore: { sign: '*', paint: dim, counted: 'not part of the template' },

@@ -133,8 +133,10 @@ const guides: Readonly<Record<string, Pasted>> = {
     files: { password: 'correct horse' },
   },
   'guides/delegate-role-assignment.md': { tells: [/Conditional/] },
+  'guides/management-groups.md': { tells: [/sandbox/, /landing/] },
   'guides/service-health.md': { tells: [/DRILL-1/, /DRILL-2/, /Why, and which/] },
   'guides/sign-in.md': { tells: [/access_token/] },
+  'guides/stacks.md': { tells: [/denyWriteAndDelete/, /1 to delete/] },
   'guides/templates.md': { tells: [/One pet, by its number/] },
 }
 

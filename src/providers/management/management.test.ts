@@ -38,6 +38,15 @@ const mayWrite = (started: Started, as: typeof owner): Promise<boolean> =>
     () => false,
   )
 
+/** As `checkAccess` tells it, with its reasons. */
+async function decisionOn(started: Started, of: typeof owner): Promise<unknown> {
+  const actions = ['Vendor.Resources/subscriptions/resourceGroups/write']
+  const path = `${subscription}/providers/Vendor.Authorization/checkAccess`
+  const body = { principalId: of.id, actions }
+  const answer = json(await started.call('POST', path, body, { version: '2022-04-01' }))
+  return answer.value[0].accessDecision
+}
+
 test('a group shows where it lies; the one of the tenant is always there', async () => {
   await using started = await startDeployments()
   await make(started, 'corp')
@@ -120,6 +129,10 @@ test('rights come down to the subscriptions in it, while they are in it', async 
     (one: { properties: { principalId: string } }) => one.properties.principalId,
   )
   assert.ok(principals.includes(above.id) && !principals.includes(aside.id))
+  assert.deepEqual(
+    [await decisionOn(started, above), await decisionOn(started, aside)],
+    ['Allowed', 'NotAllowed'],
+  )
   await make(started, 'online', 'apart')
   assert.equal(await mayWrite(started, above), false, 'it was moved away')
   assert.equal(await mayWrite(started, aside), true)

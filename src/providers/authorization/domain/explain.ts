@@ -4,7 +4,6 @@
  */
 
 import { compilePermission } from '#kernel/action.ts'
-import { isWithin } from '#kernel/resource-id.ts'
 import type { Permission } from '../resources/role-definitions/model.ts'
 import type { ConditionFacts } from './conditions/condition.ts'
 import { counts, type Denial, type Grant, type Roles } from './decide.ts'
@@ -91,8 +90,7 @@ function reasonOf(
       ? 'NotActions'
       : 'ActionNotGranted'
   }
-  const scopeKey = scopeKeys.at(-1) ?? '/'
-  if (!isWithin(scopeKey, grant.scopeKey)) return 'OtherScope'
+  if (!scopeKeys.includes(grant.scopeKey)) return 'OtherScope'
   if (grant.condition !== undefined && touchesOwn) return 'OwnAssignment'
   const truth = counts(grant, facts, roles)
   if (truth === true) return 'Granted'

@@ -118,6 +118,12 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
         directory: options.generic === true ? withDocumentPrincipals(directory) : directory,
         isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
         scopesAbove: (scope) => authorizer.scopesAbove(scope),
+        inspection: {
+          explain: (question) => authorizer.explain(question),
+          permissionsAt: (principal, scope) => authorizer.permissionsAt(principal, scope),
+          attributesOf: (id) => services.attributesOf(id),
+          findDenied: async () => undefined,
+        },
       }),
       managementProvider({ words, tenantId }),
       secretsProvider({ seal: testSeal, ids: realIds }),

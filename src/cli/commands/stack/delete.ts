@@ -1,0 +1,36 @@
+/** `stack delete`: takes a stack away, and what it manages with it or not. */
+
+import { type Command, defineCommand } from '../../command.ts'
+import { connectionOptions, noWaitOption } from '../../options.ts'
+import { scopeOptions } from '../../scope-place.ts'
+import { stackPath, stackVersion, unmanageActions, unmanageOption } from '../../stacks.ts'
+
+export const command: Command = defineCommand({
+  name: 'stack delete',
+  summary: 'Take a stack away; what it manages stays, unless `--on-unmanage` says otherwise',
+  arguments: [{ name: 'name', summary: 'The name of the stack' }],
+  options: { ...scopeOptions, ...unmanageOption, ...noWaitOption, ...connectionOptions },
+  examples: ['stack delete shop -g demo --on-unmanage delete-resources'],
+  confirm: async (_context, values) => {
+    const given = values['on-unmanage']
+    const isKept = given === undefined || given === 'detach-all'
+    const what = isKept ? 'What it manages stays.' : 'What it manages is deleted with it.'
+    return { text: `Delete the stack ${values.name}? ${what}` }
+  },
+  async run(context, values) {
+    const connection = context.connect(values)
+    const path = await stackPath(connection, values, values.name)
+    const actions = Object.entries(unmanageActions(values['on-unmanage'])).map(([kind, action]) => [
+      `unmanageAction.${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
+      action,
+    ])
+    const query = { 'api-version': stackVersion, ...Object.fromEntries(actions) }
+    const answer = await connection.client.request('DELETE', path, { query })
+    if (answer.status === 204) context.terminal.error('There was none.\n')
+    else {
+      if (!values['no-wait']) await connection.client.waitForOperation(answer)
+      context.terminal.error(`Deleted ${values.name}.\n`)
+    }
+    return 0
+  },
+})
