@@ -1,5 +1,5 @@
-/** The turns of all work in slices that belongs to requests of the plane, of its providers and of the edge. */
+/** For providers, which see no stores: the same turns. */
 
-import { createTurns } from '#kernel/turns.ts'
+import { nextTurn as turn } from '#stores/next-turn.ts'
 
-export const nextTurn = createTurns(setImmediate)
+export const nextTurn = turn

@@ -3,8 +3,10 @@
  * numbers of a double goes through those without a bound; the tests hold both against the decimal library.
  */
 
+import { decimalUnit } from '../entity.ts'
+
 /** One, as a column holds it; also a hundred percent of a factor of one. */
-export const one = 100_000
+export const one = decimalUnit
 export const hundredPercent = 10_000_000
 
 /**

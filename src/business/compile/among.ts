@@ -1,6 +1,7 @@
 /** The condition that a column holds one of many values, however many: they travel as one parameter. */
 
-import { type Dialect, type Fragment, joined, type SqlWriter } from './sql.ts'
+import { type Dialect, type Fragment, joined } from './fragment.ts'
+import type { SqlWriter } from './sql.ts'
 
 export function among(
   dialect: Dialect,

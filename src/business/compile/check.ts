@@ -1,6 +1,6 @@
 /**
- * Checks the nodes of a filter or an order against an entity: every name becomes a column, every constant takes the
- * form of the column it is compared with, and what does not fit is refused with its place. It writes no SQL.
+ * Checks the nodes of a filter or an order against an entity: every path leads to a column (`paths.ts`), every constant
+ * takes the form of the column it is compared with, and what does not fit is refused with its place. It writes no SQL.
  */
 
 import type {
@@ -10,20 +10,11 @@ import type {
   InNode,
   LambdaNode,
   LiteralNode,
-  PathNode,
 } from '#kernel/filter/nodes.ts'
 import type { OrderTerm } from '#kernel/filter/order-by.ts'
 import { printFilter } from '#kernel/filter/print.ts'
-import { filterProblem, quoted } from '#kernel/filter/problem.ts'
-import {
-  type ColumnIs,
-  type Field,
-  fieldsIn,
-  type Model,
-  type Navigation,
-  type Version,
-} from '../entity.ts'
-import { refuse } from '../errors.ts'
+import { quoted } from '#kernel/filter/problem.ts'
+import type { Model } from '../entity.ts'
 import { type Constant, constantFor, ownConstant, spellingOf } from './constants.ts'
 import type {
   ArithmeticOperator,
@@ -34,29 +25,15 @@ import type {
   Source,
 } from './expression.ts'
 import { filterFunctions } from './functions.ts'
-import { asReal, constant, isNumeric, isWhole, type Place } from './typing.ts'
+import { Paths } from './paths.ts'
+import { asReal, constant, isNumeric, isWhole } from './typing.ts'
 
-/** How much one filter may ask for beyond what the parser bounds. */
-interface CheckLimits {
-  /** Operators of arithmetic: with the bounds of constants they keep every result within a double. */
-  readonly arithmeticMax: number
-  /** Steps of a path through navigations. */
-  readonly stepsMax: number
-}
-
-const checkLimits: CheckLimits = Object.freeze({ arithmeticMax: 8, stepsMax: 6 })
-
-/** The option the text came from, for messages. */
-type OptionName = '$filter' | '$orderby'
-
-/** The rows a request asks for, as the source that filter and order begin with. */
-export function rootSource(entity: Source['entity'], version: Version): Source {
-  return { number: 0, entity, version }
-}
+/** Operators of arithmetic in one filter: with the bounds of constants they keep every result within a double. */
+const arithmeticMax = 8
 
 /** The filter as a condition on rows of `source`. Throws an `ApiError` for what does not fit. */
 export function checkFilter(node: FilterNode, source: Source, model: Model): Expression {
-  return new Checker('$filter', source, model).condition(node)
+  return new Checker(new Paths('$filter', source, model)).condition(node)
 }
 
 /** The terms of an order. Only fields, also of the one row a navigation leads to. */
@@ -65,43 +42,23 @@ export function checkOrder(
   source: Source,
   model: Model,
 ): readonly OrderExpression[] {
-  const checker = new Checker('$orderby', source, model)
+  const paths = new Paths('$orderby', source, model)
   return terms.map(({ path, direction }) => ({
-    expression: checker.path(path),
+    expression: paths.expression(path),
     descending: direction === 'desc',
   }))
 }
 
-/** Does the navigation lead to a list, in this version? In v1.0 every one does (business facts 3). */
-export function leadsToList(navigation: Navigation, version: Version): boolean {
-  return navigation.many || version === 'v1.0'
-}
-
-/** Names shown in one message. */
-const listedMax = 30
-
-interface Variable {
-  readonly name: string
-  readonly source: Source
-}
-
 class Checker {
-  readonly #option: OptionName
-  readonly #root: Source
-  readonly #model: Model
-  #variables: readonly Variable[] = []
-  #sources = 1
+  readonly #paths: Paths
   #arithmetic = 0
 
-  constructor(option: OptionName, root: Source, model: Model) {
-    this.#option = option
-    this.#root = root
-    this.#model = model
+  constructor(paths: Paths) {
+    this.#paths = paths
   }
 
   #refuse(position: number, expected: string, found: string): never {
-    const { message } = filterProblem(position, expected, found)
-    throw refuse.Application_FilterErrorException({ option: this.#option, reason: `${message}.` })
+    return this.#paths.refuse(position, expected, found)
   }
 
   condition(node: FilterNode): Expression {
@@ -119,7 +76,7 @@ class Checker {
       case 'literal':
         return this.#own(node)
       case 'path':
-        return this.path(node)
+        return this.#paths.expression(node)
       case 'unary': {
         if (node.operator === 'not') {
           const operand = this.condition(node.operand)
@@ -201,12 +158,8 @@ class Checker {
     position: number,
   ): Expression {
     this.#arithmetic++
-    if (this.#arithmetic > checkLimits.arithmeticMax) {
-      return this.#refuse(
-        position,
-        `at most ${checkLimits.arithmeticMax} operators of arithmetic`,
-        'more',
-      )
+    if (this.#arithmetic > arithmeticMax) {
+      return this.#refuse(position, `at most ${arithmeticMax} operators of arithmetic`, 'more')
     }
     for (const side of [left, right]) {
       if (side.form !== 'constant' || typeof side.value !== 'number') continue
@@ -338,133 +291,14 @@ class Checker {
   }
 
   #lambda(node: LambdaNode): Expression {
-    const { source: owner, rest } = this.#begin(node.path)
-    const [name, ...more] = rest
-    const navigation = name === undefined ? undefined : this.#navigation(owner, name)
-    if (navigation === undefined || more.length > 0 || !leadsToList(navigation, owner.version)) {
-      return this.#unknown(node.path, owner, 'list')
-    }
-    const source = this.#source(owner, navigation, node.path)
+    const source = this.#paths.list(node.path)
     const typed = { kind: 'boolean', nullable: false, form: node.operator, source } as const
-    if (node.predicate === undefined || node.variable === undefined) {
-      return { ...typed, predicate: undefined }
-    }
-    const outer = this.#variables
-    this.#variables = [...outer, { name: node.variable, source }]
-    const predicate = this.condition(node.predicate)
-    this.#variables = outer
-    return { ...typed, predicate }
-  }
-
-  /** The source a path begins in, innermost variable first, and what is left of the path there. */
-  #begin(node: PathNode): { readonly source: Source; readonly rest: readonly string[] } {
-    const head = node.segments[0]
-    const variable = this.#variables.findLast((one) => one.name === head)
-    if (variable !== undefined) return { source: variable.source, rest: node.segments.slice(1) }
-    const rest = head === '$it' ? node.segments.slice(1) : node.segments
-    return { source: this.#root, rest }
-  }
-
-  #navigation(source: Source, name: string): Navigation | undefined {
-    const { entity, version } = source
-    const found = entity.navigations.find((one) => one.name === name)
-    if (found === undefined || !found.versions.includes(version)) return undefined
-    return this.#model.find(found.target, version) === undefined ? undefined : found
-  }
-
-  #source(owner: Source, navigation: Navigation, node: PathNode): Source {
-    const entity = this.#model.find(navigation.target, owner.version)
-    if (entity === undefined) return this.#unknown(node, owner, 'navigation')
-    const number = this.#sources++
-    return { number, entity, version: owner.version, from: { source: owner, navigation } }
-  }
-
-  path(node: PathNode): Expression {
-    const { source, rest } = this.#begin(node)
-    if (rest.length > checkLimits.stepsMax) {
-      return this.#refuse(node.position, `at most ${checkLimits.stepsMax} steps in a path`, 'more')
-    }
-    return this.#steps(node, source, rest)
-  }
-
-  #steps(node: PathNode, source: Source, rest: readonly string[]): Expression {
-    const [name, ...more] = rest
-    if (name === undefined) return this.#unknown(node, source, 'field')
-    const navigation = this.#navigation(source, name)
-    // A navigation and an object of v1.0 may have the same name; the object is what has fields.
-    const field = fieldsIn(source.entity, source.version).find((one) => one.name === name)
-    if (field !== undefined) return this.#field(node, { source, absent: [] }, field, more)
-    if (navigation === undefined || more.length === 0) return this.#unknown(node, source, 'field')
-    if (leadsToList(navigation, source.version)) {
-      if (more.length > 1 || more[0] !== '$count') {
-        return this.#refuse(
-          node.position,
-          `${name}/$count, or any(…) or all(…) after ${name}/`,
-          quoted(node.segments.join('/')),
-        )
-      }
-      const rows = this.#source(source, navigation, node)
-      return { form: 'count', kind: 'integer', nullable: false, source: rows }
-    }
-    const row = this.#source(source, navigation, node)
-    const value = this.#steps(node, row, more)
-    return { form: 'related', kind: value.kind, nullable: true, source: row, value }
-  }
-
-  #field(node: PathNode, place: Place, field: Field, rest: readonly string[]): Expression {
-    const { type } = field
-    const { source } = place
-    if (type.kind === 'complex') {
-      const inner = type.fields.find((one) => one.name === rest[0])
-      if (inner === undefined) {
-        const known = type.fields.map((one) => `${field.name}/${one.name}`).join(', ')
-        return this.#refuse(node.position, `a field (${known})`, quoted(node.segments.join('/')))
-      }
-      const absent = type.absent === undefined ? [] : [type.absent]
-      const within = { source, absent: [...place.absent, ...absent] }
-      return this.#field(node, within, inner, rest.slice(1))
-    }
-    if (rest.length > 0) return this.#unknown(node, source, 'field')
-    if (type.kind === 'nothing') return constant('text', null)
-    const empty: readonly ColumnIs[] = field.nullWhenEmpty
-      ? [
-          {
-            column: field.column,
-            value: '',
-            ...(field.join === undefined ? {} : { join: field.join }),
-          },
-        ]
-      : []
-    const absent = [...place.absent, ...empty]
+    const { predicate, variable } = node
+    if (predicate === undefined || variable === undefined) return { ...typed, predicate: undefined }
     return {
-      form: 'column',
-      kind: kindOf(field, source.version),
-      nullable: absent.length > 0,
-      source,
-      column: field.column,
-      join: field.join,
-      absent,
-      values: type.kind === 'enum' ? type.values : undefined,
+      ...typed,
+      predicate: this.#paths.naming(variable, source, () => this.condition(predicate)),
     }
-  }
-
-  #unknown(node: PathNode, source: Source, what: 'field' | 'list' | 'navigation'): never {
-    const { entity, version } = source
-    const names =
-      what === 'field'
-        ? fieldsIn(entity, version).map((one) => one.name)
-        : entity.navigations
-            .filter((one) => one.versions.includes(version))
-            .filter((one) => what !== 'list' || leadsToList(one, version))
-            .map((one) => one.name)
-    const known = [...new Set(names)].sort().slice(0, listedMax).join(', ')
-    const name = node.segments.join('/').slice(0, 100)
-    throw refuse.BadRequest(
-      {
-        reason: `The option '${this.#option}' names '${name}' at position ${node.position}, but the type '${entity.type}' has no such ${what}; it has ${known === '' ? 'none' : known}.`,
-      },
-      { target: name },
-    )
   }
 }
 
@@ -484,24 +318,4 @@ function describe(node: LiteralNode): string {
 function valuesOf(expression: Expression): readonly string[] | undefined {
   if (expression.form === 'column') return expression.values
   return expression.form === 'related' ? valuesOf(expression.value) : undefined
-}
-
-function kindOf(field: Field, version: Version): Kind {
-  switch (field.type.kind) {
-    case 'string':
-      return 'text'
-    case 'enum':
-      // In v1.0 enumerations are plain strings of the model (business facts 12).
-      return version === 'v1.0' ? 'text' : 'enum'
-    case 'guid':
-    case 'date':
-    case 'integer':
-    case 'moment':
-    case 'decimal':
-    case 'boolean':
-      return field.type.kind
-    case 'nothing':
-    case 'complex':
-      throw new Error(`The field ${field.name} has no column of its own.`)
-  }
 }

@@ -16,8 +16,8 @@ import { type DataRequest, parseRequest } from '../odata/request.ts'
 import { dialects, openBooks } from '../testing/books.ts'
 import { chanceOf, RandomQuery } from '../testing/random-query.ts'
 import { insertRows, randomRows } from '../testing/random-rows.ts'
-import { leadsToList, rootSource } from './check.ts'
 import { byOrder, holds, rowsOf, type Tables } from './evaluate.ts'
+import { leadsToList, rootSource } from './paths.ts'
 
 const companies = ['aaaaaaaa-0000-4000-8000-000000000000', 'bbbbbbbb-0000-4000-8000-000000000000']
 

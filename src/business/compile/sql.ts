@@ -25,51 +25,8 @@ import type {
   OrderExpression,
   Source,
 } from './expression.ts'
-
-export type Dialect = 'sqlite' | 'postgres'
-
-/** A piece of a statement and the values of its question marks, in order. */
-export interface Fragment {
-  readonly text: string
-  readonly values: readonly SqlValue[]
-}
-
-export const nothing: Fragment = Object.freeze({ text: '', values: [] })
-
-export function bare(text: string): Fragment {
-  return { text, values: [] }
-}
-
-/** Texts and fragments one after another. */
-export function joined(...parts: readonly (string | Fragment)[]): Fragment {
-  let text = ''
-  const values: SqlValue[] = []
-  for (const part of parts) {
-    if (typeof part === 'string') text += part
-    else {
-      text += part.text
-      values.push(...part.values)
-    }
-  }
-  return { text, values }
-}
-
-export function between(separator: string, parts: readonly Fragment[]): Fragment {
-  return joined(...parts.flatMap((part, at) => (at === 0 ? [part] : [separator, part])))
-}
-
-const castNames: Readonly<Record<Kind, string>> = {
-  text: 'text',
-  guid: 'text',
-  enum: 'text',
-  date: 'text',
-  integer: 'bigint',
-  moment: 'bigint',
-  decimal: 'bigint',
-  real: 'double precision',
-  boolean: 'bigint',
-  null: 'text',
-}
+import { bare, between, type Dialect, type Fragment, joined, parameter } from './fragment.ts'
+import { callOf } from './sql-functions.ts'
 
 const comparisons = { eq: '=', ne: '<>', gt: '>', ge: '>=', lt: '<', le: '<=' } as const
 
@@ -79,9 +36,6 @@ const emptyOf: Partial<Readonly<Record<Kind, string>>> = {
   guid: `'${noGuid}'`,
   date: `'${noDate}'`,
 }
-
-/** Decimals are integers of this unit. */
-const unit = '100000.0'
 
 /** One statement's worth of expressions: it gathers which joins they need. */
 export class SqlWriter {
@@ -137,8 +91,7 @@ export class SqlWriter {
   }
 
   parameter(kind: Kind, value: SqlValue): Fragment {
-    const text = this.#dialect === 'postgres' ? `?::${castNames[kind]}` : '?'
-    return { text, values: [value] }
+    return parameter(this.#dialect, kind, value)
   }
 
   /** An expression as a condition of `where`. */
@@ -383,109 +336,7 @@ export class SqlWriter {
   }
 
   #call(call: CallExpression): Fragment {
-    const isPostgres = this.#dialect === 'postgres'
-    // A null constant makes the whole null; the stores would not know its type.
-    if (call.arguments.some((one) => one.kind === 'null')) {
-      return bare(
-        isPostgres ? `null::${call.kind === 'boolean' ? 'boolean' : castNames[call.kind]}` : 'null',
-      )
-    }
-    const list = call.arguments.map((one) => this.value(one))
-    const [first = nothing, second = nothing, third] = list
-    switch (call.name) {
-      case 'real':
-        return this.#real(call, first)
-      case 'contains':
-        return joined(isPostgres ? '(strpos(' : '(instr(', first, ', ', second, ') > 0)')
-      case 'startswith':
-        return joined('(substr(', first, ', 1, length(', second, ')) = ', second, ')')
-      case 'endswith': {
-        const from = joined('length(', first, ') - length(', second, ')')
-        const tail = joined('substr(', first, ', ', from, ' + 1) = ', second)
-        return joined('(', from, ' >= 0 and ', tail, ')')
-      }
-      case 'tolower':
-        return joined('lower(', first, isPostgres ? ' collate "C")' : ')')
-      case 'toupper':
-        return joined('upper(', first, isPostgres ? ' collate "C")' : ')')
-      case 'trim':
-        return joined(
-          isPostgres ? 'btrim(' : 'trim(',
-          first,
-          ', ',
-          this.parameter('text', ' \t\n\r'),
-          ')',
-        )
-      case 'concat':
-        return joined('(', first, ' || ', second, ')')
-      case 'length':
-        return joined(isPostgres ? 'length(' : 'length(', first, ')')
-      case 'indexof':
-        return joined(isPostgres ? '(strpos(' : '(instr(', first, ', ', second, ') - 1)')
-      case 'substring': {
-        const from = joined(this.#position(second), ' + 1')
-        if (third === undefined) return joined('substr(', first, ', ', from, ')')
-        return joined('substr(', first, ', ', from, ', ', this.#position(third), ')')
-      }
-      case 'round':
-        // Halves away from zero; the stores' own functions do not agree on them.
-        return joined('(sign(', first, ') * floor(abs(', first, ') + 0.5))')
-      case 'floor':
-        return joined('floor(', first, ')')
-      case 'ceiling':
-        return joined('ceil(', first, ')')
-      default:
-        return this.#ofMoment(call, first)
-    }
-  }
-
-  #real(call: CallExpression, value: Fragment): Fragment {
-    const double = this.#dialect === 'postgres' ? 'double precision' : 'real'
-    const number = joined('cast(', value, ` as ${double})`)
-    if (call.arguments[0]?.kind !== 'decimal') return number
-    return joined('(', number, ` / cast(${unit} as ${double}))`)
-  }
-
-  /** A place in a text, kept within what either store takes. */
-  #position(value: Fragment): Fragment {
-    return this.#dialect === 'postgres'
-      ? joined('cast(least(greatest(', value, ', 0), 1000000) as integer)')
-      : joined('cast(min(max(', value, ', 0), 1000000) as integer)')
-  }
-
-  /** Parts of dates, which are text, and of moments, which are milliseconds. */
-  #ofMoment(call: CallExpression, value: Fragment): Fragment {
-    const isMoment = call.arguments[0]?.kind === 'moment'
-    const isPostgres = this.#dialect === 'postgres'
-    const text = !isMoment
-      ? value
-      : isPostgres
-        ? joined('to_char(to_timestamp(', value, " / 1000.0) at time zone 'UTC', 'YYYY-MM-DD')")
-        : joined("strftime('%Y-%m-%d', ", value, " / 1000.0, 'unixepoch')")
-    const digits = (from: number, length: number): Fragment =>
-      joined('cast(substr(', text, `, ${from}, ${length}) as ${isPostgres ? 'bigint' : 'integer'})`)
-    // Milliseconds of the day, also for moments before 1970.
-    const day = 86_400_000
-    const whole = isPostgres ? value : joined('cast(', value, ' as integer)')
-    const time = joined('((', whole, ` % ${day}) + ${day}) % ${day}`)
-    switch (call.name) {
-      case 'date':
-        return text
-      case 'year':
-        return digits(1, 4)
-      case 'month':
-        return digits(6, 2)
-      case 'day':
-        return digits(9, 2)
-      case 'hour':
-        return joined('((', time, ') / 3600000)')
-      case 'minute':
-        return joined('(((', time, ') / 60000) % 60)')
-      case 'second':
-        return joined('(((', time, ') / 1000) % 60)')
-      default:
-        throw new Error(`No SQL is known for ${call.name}.`)
-    }
+    return callOf(this.#dialect, call, () => call.arguments.map((one) => this.value(one)))
   }
 }
 

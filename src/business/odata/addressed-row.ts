@@ -1,7 +1,8 @@
 /** How an address narrows rows to the one it means, how a row's own address is written, and what is said when none is there. */
 
 import type { SqlValue } from '#stores/store.ts'
-import { type Fragment, joined, type SqlWriter } from '../compile/sql.ts'
+import { type Fragment, joined } from '../compile/fragment.ts'
+import type { SqlWriter } from '../compile/sql.ts'
 import type { Entity } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import type { Conditions } from './level-statement.ts'

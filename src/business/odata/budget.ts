@@ -4,11 +4,8 @@
  * a next link; nothing is refused. Knows no rows and no statements.
  */
 
-import { createTurns } from '#kernel/turns.ts'
+import { nextTurn } from '#stores/next-turn.ts'
 import { odataLimits } from './limits.ts'
-
-/** Of all answers that are made at the same time, one goes on in each turn of the loop. */
-const nextTurn = createTurns(setImmediate)
 
 /** Characters that the smallest row takes: its tag and an id. */
 const smallestRow = 100

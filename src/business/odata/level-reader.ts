@@ -6,8 +6,8 @@
 
 import type { SqlRow } from '#stores/store.ts'
 import { among } from '../compile/among.ts'
-import { leadsToList } from '../compile/check.ts'
-import type { Dialect, Fragment } from '../compile/sql.ts'
+import type { Dialect, Fragment } from '../compile/fragment.ts'
+import { leadsToList } from '../compile/paths.ts'
 import type { Entity, Version } from '../entity.ts'
 import type { Reads } from '../message.ts'
 import { companies } from '../tables.ts'

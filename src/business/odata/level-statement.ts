@@ -5,9 +5,10 @@
 
 import type { SqlRow, SqlValue } from '#stores/store.ts'
 import { among } from '../compile/among.ts'
-import { rootSource } from '../compile/check.ts'
 import type { Source } from '../compile/expression.ts'
-import { between, type Dialect, type Fragment, joined, SqlWriter } from '../compile/sql.ts'
+import { between, type Dialect, type Fragment, joined } from '../compile/fragment.ts'
+import { rootSource } from '../compile/paths.ts'
+import { SqlWriter } from '../compile/sql.ts'
 import { type Entity, etagOf, type Version } from '../entity.ts'
 import type { QueryOptions } from './options.ts'
 import { afterToken, formatToken, totalOrder } from './paging.ts'

@@ -3,7 +3,7 @@
  * Names of types stand in `{namespace word}.NAV`.
  */
 
-import { leadsToList } from '../compile/check.ts'
+import { leadsToList } from '../compile/paths.ts'
 import {
   type Entity,
   type Field,

@@ -5,7 +5,8 @@
 
 import type { SqlValue } from '#stores/store.ts'
 import type { Expression, OrderExpression, Source } from '../compile/expression.ts'
-import { bare, between, type Fragment, joined, type SqlWriter } from '../compile/sql.ts'
+import { bare, between, type Fragment, joined } from '../compile/fragment.ts'
+import type { SqlWriter } from '../compile/sql.ts'
 import { fieldNamed } from '../entity.ts'
 import { refuse } from '../errors.ts'
 

@@ -5,8 +5,9 @@
 
 import type { SqlRow } from '#stores/store.ts'
 import { among } from '../compile/among.ts'
-import { leadsToList, rootSource } from '../compile/check.ts'
-import { between, type Dialect, joined, SqlWriter } from '../compile/sql.ts'
+import { between, type Dialect, joined } from '../compile/fragment.ts'
+import { leadsToList, rootSource } from '../compile/paths.ts'
+import { SqlWriter } from '../compile/sql.ts'
 import { type Entity, fieldNamed, type Model, type Version } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import type { Reads } from '../message.ts'

@@ -5,9 +5,10 @@
 
 import { parseOrderBy } from '#kernel/filter/order-by.ts'
 import { parseFilter } from '#kernel/filter/parse.ts'
-import { checkFilter, checkOrder, rootSource } from '../compile/check.ts'
+import { checkFilter, checkOrder } from '../compile/check.ts'
 import type { Expression, OrderExpression } from '../compile/expression.ts'
 import { businessProfile } from '../compile/functions.ts'
+import { rootSource } from '../compile/paths.ts'
 import {
   type Entity,
   type Field,

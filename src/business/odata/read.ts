@@ -4,8 +4,9 @@
  */
 
 import type { SqlRow, SqlValue } from '#stores/store.ts'
-import { leadsToList, rootSource } from '../compile/check.ts'
-import { type Dialect, joined, SqlWriter } from '../compile/sql.ts'
+import { type Dialect, joined } from '../compile/fragment.ts'
+import { leadsToList, rootSource } from '../compile/paths.ts'
+import { SqlWriter } from '../compile/sql.ts'
 import type { Entity, Model, Version } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import { type BusinessAnswer, jsonHeaders, namesTag, type Reads, textAnswer } from '../message.ts'

@@ -8,7 +8,7 @@ import type { Literal } from '#kernel/filter/nodes.ts'
 import { jsonExcess, jsonSizeLimitsOf } from '#kernel/json-size.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { isUuid } from '#kernel/uuid.ts'
-import { leadsToList } from '../compile/check.ts'
+import { leadsToList } from '../compile/paths.ts'
 import {
   type BoundAction,
   type Entity,

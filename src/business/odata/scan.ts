@@ -5,7 +5,8 @@
  */
 
 import type { SqlRow } from '#stores/store.ts'
-import { type Dialect, type Fragment, joined, SqlWriter } from '../compile/sql.ts'
+import { type Dialect, type Fragment, joined } from '../compile/fragment.ts'
+import { SqlWriter } from '../compile/sql.ts'
 import type { Entity } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import { ofCompany } from './addressed-row.ts'

@@ -4,7 +4,7 @@
  */
 
 import type { SqlRow } from '#stores/store.ts'
-import { leadsToList } from '../compile/check.ts'
+import { leadsToList } from '../compile/paths.ts'
 import {
   decimalUnit,
   type Entity,

@@ -2,6 +2,7 @@
 
 import type { Table } from '#query/table.ts'
 import type { series } from '../documents/numbers.ts'
+import { decimalUnit } from '../entity.ts'
 import * as tables from '../tables.ts'
 import type { Identified } from './lookups.ts'
 
@@ -39,7 +40,6 @@ export interface MasterRules {
   readonly owns?: readonly { readonly table: Table; readonly column: string }[]
 }
 
-const unit = 100_000
 const coded = { required: ['code'], upper: ['code'] } as const
 const named = (id: string, table: Table<Identified>, type: string): Pair => ({
   id,
@@ -96,8 +96,8 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
   itemUnitsOfMeasure: {
     required: ['itemId', 'unitOfMeasureId'],
     pairs: [item, named('unitOfMeasureId', tables.unitsOfMeasure, 'unit of measure')],
-    defaults: { quantity_per_unit: unit },
-    ranges: { quantityPerUnit: [1, 1_000_000 * unit] },
+    defaults: { quantity_per_unit: decimalUnit },
+    ranges: { quantityPerUnit: [1, 1_000_000 * decimalUnit] },
   },
   unitsOfMeasure: {
     ...coded,
@@ -123,12 +123,12 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
   taxRates: {
     required: ['taxAreaId', 'taxGroupId'],
     pairs: [taxArea, taxGroup],
-    ranges: { taxPercent: [0, 100 * unit] },
+    ranges: { taxPercent: [0, 100 * decimalUnit] },
   },
   currencies: {
     ...coded,
     defaults: { amount_rounding_precision: 1_000, amount_decimal_places: '2:2' },
-    ranges: { amountRoundingPrecision: [1, 1_000 * unit] },
+    ranges: { amountRoundingPrecision: [1, 1_000 * decimalUnit] },
     usedBy: [
       { table: tables.customers, column: 'currency_id', what: 'a customer' },
       { table: tables.documents, column: 'currency_id', what: 'a document' },
@@ -138,17 +138,17 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
   currencyExchangeRates: {
     required: ['currencyId', 'relationalExchangeRateAmount'],
     pairs: [currency],
-    defaults: { exchange_rate_amount: unit },
+    defaults: { exchange_rate_amount: decimalUnit },
     ranges: {
-      exchangeRateAmount: [1, 1_000_000_000 * unit],
-      relationalExchangeRateAmount: [1, 1_000_000_000 * unit],
+      exchangeRateAmount: [1, 1_000_000_000 * decimalUnit],
+      relationalExchangeRateAmount: [1, 1_000_000_000 * decimalUnit],
     },
   },
   locations: coded,
   paymentTerms: {
     ...coded,
     dateFormulas: ['dueDateCalculation', 'discountDateCalculation'],
-    ranges: { discountPercent: [0, 100 * unit] },
+    ranges: { discountPercent: [0, 100 * decimalUnit] },
     usedBy: usedAs('payment_terms_id', tables.customers, tables.documents),
   },
   paymentMethods: { ...coded, usedBy: usedAs('payment_method_id', tables.customers) },

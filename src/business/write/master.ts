@@ -5,7 +5,7 @@ import type { Cells } from '#query/table.ts'
 import type { SqlValue } from '#stores/store.ts'
 import { isDateFormula } from '../documents/date-formula.ts'
 import { nextNumber } from '../documents/numbers.ts'
-import { type Entity, noGuid } from '../entity.ts'
+import { decimalUnit, type Entity, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
 import { createLookups, reference } from './lookups.ts'
 import { type MasterRules, masterRules } from './master-rules.ts'
@@ -131,7 +131,10 @@ async function applyGiven(
     if (name === 'id' || typeof value === 'object') continue
     const range = rules.ranges?.[name]
     if (range !== undefined && (Number(value) < range[0] || Number(value) > range[1])) {
-      throw badValue(name, `between ${range[0] / 100_000} and ${range[1] / 100_000} is allowed.`)
+      throw badValue(
+        name,
+        `between ${range[0] / decimalUnit} and ${range[1] / decimalUnit} is allowed.`,
+      )
     }
     if (rules.dateFormulas?.includes(name) === true && !isDateFormula(String(value)))
       throw badValue(name, "a formula of dates was expected, such as '30D', '1M+8D' or 'CM'.")

@@ -1,0 +1,54 @@
+/** Pieces of a statement with their values, and what the two stores write differently in any of them. */
+
+import type { SqlValue } from '#stores/store.ts'
+import type { Kind } from './expression.ts'
+
+export type Dialect = 'sqlite' | 'postgres'
+
+/** A piece of a statement and the values of its question marks, in order. */
+export interface Fragment {
+  readonly text: string
+  readonly values: readonly SqlValue[]
+}
+
+export const nothing: Fragment = Object.freeze({ text: '', values: [] })
+
+export function bare(text: string): Fragment {
+  return { text, values: [] }
+}
+
+/** Texts and fragments one after another. */
+export function joined(...parts: readonly (string | Fragment)[]): Fragment {
+  let text = ''
+  const values: SqlValue[] = []
+  for (const part of parts) {
+    if (typeof part === 'string') text += part
+    else {
+      text += part.text
+      values.push(...part.values)
+    }
+  }
+  return { text, values }
+}
+
+export function between(separator: string, parts: readonly Fragment[]): Fragment {
+  return joined(...parts.flatMap((part, at) => (at === 0 ? [part] : [separator, part])))
+}
+
+export const castNames: Readonly<Record<Kind, string>> = {
+  text: 'text',
+  guid: 'text',
+  enum: 'text',
+  date: 'text',
+  integer: 'bigint',
+  moment: 'bigint',
+  decimal: 'bigint',
+  real: 'double precision',
+  boolean: 'bigint',
+  null: 'text',
+}
+
+export function parameter(dialect: Dialect, kind: Kind, value: SqlValue): Fragment {
+  const text = dialect === 'postgres' ? `?::${castNames[kind]}` : '?'
+  return { text, values: [value] }
+}
