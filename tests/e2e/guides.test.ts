@@ -144,7 +144,7 @@ const guides: Readonly<Record<string, Pasted>> = {
 const inOneProcess = ['guides/billing.md', 'guides/containers.md']
 
 /** What replicas hold beside the store (rights, sessions, events): the others are pasted there by the long suite. */
-const ofReplicas = ['start.md', 'guides/consent.md']
+const ofReplicas = ['guides/consent.md']
 
 const starts: Readonly<Record<string, Start>> = {
   'on SQLite': alone,

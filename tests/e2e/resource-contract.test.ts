@@ -5,7 +5,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import { createPostgresEngine } from '#engines/databases/postgres/postgres-engine.ts'
@@ -27,12 +27,12 @@ import { providerMigrations, providers } from '#providers/index.ts'
 import { placedScopes } from '#providers/management/domain/hierarchy.ts'
 import { openPostgres } from '#stores/postgres/open.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
+import type { Store } from '#stores/store.ts'
 import { unasked } from '../../src/providers/api-management/testing/unasked.ts'
 import {
   findPostgres,
   howToGetPostgres,
-  type PostgresServer,
-  startPostgres,
+  preparedDatabases,
 } from '../../src/stores/testing/postgres-server.ts'
 import { declaredTable } from '../../tools/generate/declared-table.ts'
 import { isLong } from '../long.ts'
@@ -46,17 +46,20 @@ const ids: Ids = {
 }
 const tenantId = randomUUID()
 
-/** As the composition root does it, but for the edge: an owner with a role, and somebody without any. */
-async function open(url?: string): Promise<Subject & AsyncDisposable> {
+function openStore(url: string | undefined): Promise<Store> {
   const options = {
     migrations: [...identityMigrations, ...providerMigrations],
     words: contractWords,
     transactionRetriesMax: defaultLimits.transactionRetriesMax,
   }
-  const store =
-    url === undefined
-      ? await openSqlite({ ...options, path: ':memory:' })
-      : await openPostgres({ ...options, url, poolSize: 4, clock })
+  return url === undefined
+    ? openSqlite({ ...options, path: ':memory:' })
+    : openPostgres({ ...options, url, poolSize: 4, clock })
+}
+
+/** As the composition root does it, but for the edge: an owner with a role, and somebody without any. */
+async function open(url?: string): Promise<Subject & AsyncDisposable> {
+  const store = await openStore(url)
   const { directory } = openIdentity({
     outbound: openWay,
     sql: store.sql,
@@ -199,15 +202,12 @@ resourceContract(types, () => open())
 if (findPostgres() === undefined) {
   test('every type on PostgreSQL', (t) => void requireOrSkip(t, false, howToGetPostgres))
 } else {
-  let server: PostgresServer
-  before(async () => {
-    server = await startPostgres({ fsync: false })
-  })
-  after(() => server[Symbol.asyncDispose]())
+  const databases = preparedDatabases(async (url) => (await openStore(url))[Symbol.asyncDispose]())
+  after(() => databases[Symbol.asyncDispose]())
   // What a store keeps, its own contract says: here one type of each namespace shows that it is used alike.
   const sampled = types.filter(({ stored }) => stored?.sample !== undefined)
   const onPostgres = isLong
     ? types
     : [...new Map(sampled.map((one) => [one.namespace, one])).values()]
-  resourceContract(onPostgres, async () => open(await server.createDatabase()), ', on PostgreSQL')
+  resourceContract(onPostgres, async () => open(await databases.create()), ', on PostgreSQL')
 }

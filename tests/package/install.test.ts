@@ -20,6 +20,7 @@ import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
+import { isLong, someOf } from '../long.ts'
 import { requireOrSkip } from '../require.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -110,7 +111,8 @@ describe('the package, installed from its tarball', () => {
     assert.match(stdout, /pass 4\n/)
   })
 
-  test('the guide for tests runs in Vitest and in Jest', async (t) => {
+  const inRunners = isLong ? test : undefined
+  inRunners?.('the guide for tests runs in Vitest and in Jest', async (t) => {
     const programs = join(root, 'tests/runners/node_modules')
     const how = 'run `npm --prefix tests/runners install --no-package-lock --ignore-scripts`'
     if (!requireOrSkip(t, existsSync(join(programs, 'jest')), how)) return
@@ -181,10 +183,12 @@ describe('the package, installed from its tarball', () => {
     assert.match(stderr, /^Armature runs on Node 22\.13 or newer; this is Node 20[^\n]*\n.*node@24/)
   })
 
-  for (const [title, node] of [
-    ['the pinned Node', process.execPath],
+  const nodes = [
     ['Node 22', olderNode],
-  ] as const) {
+    ['the pinned Node', process.execPath],
+  ] as const
+  // The pinned one runs in the action, and the library of it in the guide.
+  for (const [title, node] of someOf(nodes, 2)) {
     test(`runs on ${title}: command, server, library`, async (t) => {
       const how = 'run `npm --prefix tests/conformance ci` on Linux x64'
       if (!requireOrSkip(t, existsSync(node), how)) return

@@ -9,9 +9,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freshHome, type Installation, startInstallation } from '../e2e/installation.ts'
+import { isLong } from '../long.ts'
 
-const seed = Number(process.env['ARMATURE_SIMULATE_SEED'] ?? Date.now() % 1_000_000)
-const rounds = process.env['ARMATURE_TEST_LONG'] === '1' ? 12 : 3
+const seed = Number(process.env['ARMATURE_SIMULATE_SEED'] ?? (isLong ? Date.now() % 1_000_000 : 1))
+/** A full copy and an increment; the long suite goes on with both in turn. */
+const rounds = isLong ? 12 : 2
 const files = 1500
 const largeBytes = 150 * 1024 * 1024
 

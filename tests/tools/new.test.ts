@@ -66,11 +66,22 @@ describe('npm run new', () => {
   })
 
   test('what it made compiles', () => {
+    // With what it imports: the whole tree is the check's.
+    const locks = 'src/providers/authorization/resources/locks'
+    const include = [
+      'src/providers/example-area/**/*.ts',
+      `${locks}/resource.ts`,
+      `${locks}/versions/*.ts`,
+    ]
+    writeFileSync(
+      join(copy, 'made.json'),
+      JSON.stringify({ extends: './tsconfig.json', include, files: [] }),
+    )
     const { status, text } = run(
       process.execPath,
       'node_modules/typescript/bin/tsc',
       '-p',
-      'tsconfig.json',
+      'made.json',
     )
     assert.equal(status, 0, text)
   })

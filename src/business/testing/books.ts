@@ -1,11 +1,15 @@
 /** A store with one furnished company, on either dialect, and the writers called by hand. Test support only. */
 
 import { randomUUID } from 'node:crypto'
-import type { TestContext } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import { openPostgres } from '#stores/postgres/open.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
-import type { Sql, SqlRow } from '#stores/store.ts'
-import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
+import type { Sql, SqlRow, Store } from '#stores/store.ts'
+import {
+  findPostgres,
+  howToGetPostgres,
+  preparedDatabases,
+} from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
 import { act } from '../documents/actions.ts'
 import { lineView } from '../entities/line-view.ts'
@@ -50,6 +54,23 @@ const options = {
   transactionRetriesMax: 8,
 }
 
+const openOnPostgres = (
+  url: string,
+  transactionRetriesMax = options.transactionRetriesMax,
+): Promise<Store> =>
+  openPostgres({
+    url,
+    poolSize: 8,
+    clock: { now: () => Date.now() },
+    ...options,
+    transactionRetriesMax,
+  })
+
+const databases = preparedDatabases(async (url) => {
+  await (await openOnPostgres(url))[Symbol.asyncDispose]()
+})
+after(() => databases[Symbol.asyncDispose]())
+
 /** Undefined when the test was skipped for lack of a server. */
 export async function openBooks(
   t: TestContext,
@@ -63,17 +84,10 @@ export async function openBooks(
 ): Promise<Books | undefined> {
   if (dialect === 'postgres' && !requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres))
     return undefined
-  const server = dialect === 'postgres' ? await startPostgres({ fsync: false }) : undefined
   const store =
-    server === undefined
+    dialect === 'sqlite'
       ? await openSqlite({ path: ':memory:', ...options })
-      : await openPostgres({
-          url: await server.createDatabase(),
-          poolSize: 8,
-          clock: { now: () => Date.now() },
-          ...options,
-          transactionRetriesMax: given.transactionRetriesMax ?? options.transactionRetriesMax,
-        })
+      : await openOnPostgres(await databases.create(), given.transactionRetriesMax)
   const { sql } = store
   let companyId = noGuid
   const context = (tx: WriteContext['tx'], version: Version): WriteContext => ({
@@ -160,10 +174,7 @@ export async function openBooks(
     companyId,
     customerId,
     itemId,
-    async [Symbol.asyncDispose]() {
-      await store[Symbol.asyncDispose]()
-      await server?.stop()
-    },
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   }
 }
 

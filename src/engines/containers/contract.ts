@@ -64,6 +64,9 @@ export interface ContractFixture {
 const passesMax = 600
 export const graceSeconds = 1
 
+/** Suites may share an engine. */
+let groups = 0
+
 /** Opens an engine before the tests of a suite and closes it after them, also when they fail. */
 export function withFixture(
   name: string,
@@ -74,7 +77,6 @@ export function withFixture(
   describe(name, () => {
     let opened: Backend | string = 'not opened'
     let engine: ContainerEngine | undefined
-    let groups = 0
     const fixture: ContractFixture = {
       backend: () => {
         if (typeof opened === 'string') throw new Error(opened)

@@ -31,8 +31,8 @@ export interface PostgresServer extends AsyncDisposable {
   readonly version: string
   /** The address of a database of this server, as its superuser. */
   url(database: string): string
-  /** Makes an empty database; its address. */
-  createDatabase(): Promise<string>
+  /** Makes a database, empty or with what another holds that nobody is connected to; its address. */
+  createDatabase(like?: string): Promise<string>
   /** Ends all sessions and starts anew, as an operator would after settings were changed. */
   restart(): Promise<void>
   /** Ends the server, which answers nobody until the answer of this is called. */
@@ -115,6 +115,33 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     throw error
+  }
+}
+
+export interface PreparedDatabases extends AsyncDisposable {
+  create(): Promise<string>
+}
+
+/**
+ * One server for the tests of a file, begun when the first database is asked for. Each is a copy of one that `prepare`
+ * brought up to date, since making an installation's tables costs more than copying them.
+ */
+export function preparedDatabases(prepare: (url: string) => Promise<void>): PreparedDatabases {
+  let server: Promise<PostgresServer> | undefined
+  let prepared: Promise<string> | undefined
+  return {
+    async create() {
+      server ??= startPostgres({ fsync: false })
+      const running = await server
+      prepared ??= running.createDatabase().then(async (url) => {
+        await prepare(url)
+        return url
+      })
+      return running.createDatabase(await prepared)
+    },
+    async [Symbol.asyncDispose]() {
+      await (await server)?.stop()
+    },
   }
 }
 
@@ -394,10 +421,11 @@ function server(
     port,
     version,
     url,
-    createDatabase: async () => {
+    createDatabase: async (like) => {
       databases++
       const name = `test_${databases}`
-      await ask(url('postgres'), `CREATE DATABASE ${name}`)
+      const template = like === undefined ? '' : ` TEMPLATE ${new URL(like).pathname.slice(1)}`
+      await ask(url('postgres'), `CREATE DATABASE ${name}${template}`)
       return url(name)
     },
     restart: async () => (await suspend())(),

@@ -1,16 +1,25 @@
+import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLong } from '../../../../tests/long.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { type Backend, containerEngineContract, type Program } from '../contract.ts'
 import { programsContract } from '../contract-programs.ts'
-import { startPodman, testImage } from '../testing/podman.ts'
+import { startPodman, type ThrowawayPodman, testImage } from '../testing/podman.ts'
 import { DockerEngine } from './docker-engine.ts'
 
 /** A part that is stopped should end at once, so that tests do not wait for its grace. */
 const polite = "trap 'exit 0' TERM"
 
+/** One for both suites; their groups have names of their own installations. */
+let started: Promise<ThrowawayPodman | string> | undefined
+after(async () => {
+  const podman = await started
+  if (typeof podman === 'object') await podman[Symbol.asyncDispose]()
+})
+
 async function openPodman(): Promise<Backend | string> {
-  const podman = await startPodman()
+  started ??= startPodman()
+  const podman = await started
   if (typeof podman === 'string') return podman
   return {
     open: (installation) => new DockerEngine({ target: podman.target, installation }),
@@ -23,7 +32,7 @@ async function openPodman(): Promise<Backend | string> {
     breakSandbox: async (installation, group) => {
       await podman.podman('kill', `armature_${installation}_${group}`)
     },
-    [Symbol.asyncDispose]: () => podman[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {},
   }
 }
 

@@ -5,9 +5,8 @@ import { ApiError } from '#kernel/error.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { contractWords } from '#kernel/vendor.ts'
-import { createPlane, type PlaneServices } from '#plane/create-plane.ts'
+import { createPlane } from '#plane/create-plane.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
-import { createRegistry } from '#plane/registry.ts'
 import { ask } from '#plane/testing/ask.ts'
 import {
   realClock,
@@ -28,26 +27,6 @@ export const newest = '2024-05-01'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here, and only here.
 export type Wire = any
-
-/** The types that are declared, with parts that nothing here uses. */
-export function declaredTypes() {
-  const never = (): never => {
-    throw new Error('declarations only')
-  }
-  const services = new Proxy({} as PlaneServices, { get: () => never })
-  const provider = apiManagementProvider({
-    seal: testSeal,
-    clock: realClock,
-    ids: realIds,
-    log: silentLog,
-    timers: realTimers,
-    directory: { groupsOf: never },
-    ...unasked,
-    services,
-    publicUrl: () => 'http://armature.example',
-  })
-  return createRegistry([provider], contractWords).types
-}
 
 export async function startApis(): Promise<Subject & AsyncDisposable> {
   const store = await memoryStore()
