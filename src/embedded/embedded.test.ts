@@ -15,6 +15,11 @@ import { ClientError } from '#client/client-error.ts'
 import { isLong } from '../../tests/long.ts'
 import { start, type TestInstallation } from './index.ts'
 
+// What is left behind is looked for here; other test files leave theirs elsewhere meanwhile.
+const own = mkdtempSync(join(tmpdir(), 'armature-embedded-'))
+process.env['TMPDIR'] = own
+process.once('exit', () => rmSync(own, { recursive: true, force: true }))
+
 const version = 'api-version=2021-04-01'
 const seed = {
   principals: [{ name: 'Rita' }, { name: 'pipeline', type: 'application' }],
