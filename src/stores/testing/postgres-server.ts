@@ -118,7 +118,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   }
 }
 
-export interface PreparedDatabases extends AsyncDisposable {
+interface PreparedDatabases extends AsyncDisposable {
   create(): Promise<string>
 }
 
