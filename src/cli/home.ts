@@ -3,8 +3,9 @@
  * and the session of `login`, which is the only one it writes.
  */
 
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { replaceFile } from '#files/replace-file.ts'
 import { LocalProblem } from './command.ts'
 
 /** Written by the server while it runs. */
@@ -62,11 +63,7 @@ export function openHome(folder: string): Home {
   const defaults = join(folder, 'defaults.json')
   const write = (file: string, value: object): void => {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // Beside and then over: a reader sees the old one or the new one, never half of one.
-    const beside = `${file}.new`
-    rmSync(beside, { force: true })
-    writeFileSync(beside, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600 })
-    renameSync(beside, file)
+    replaceFile(file, `${JSON.stringify(value, undefined, 2)}\n`)
   }
   return {
     folder,

@@ -3,19 +3,9 @@
  * for the user alone, since states hold hashes of secrets.
  */
 
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { replaceFile } from '#files/replace-file.ts'
 import { refuse } from '#kernel/error.ts'
 
 export interface SavedState {
@@ -56,16 +46,7 @@ export function snapshotsInFolder(folder: string): Snapshots {
       const path = pathOf(name)
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       assertRoom(list(), name)
-      // Beside and then over, flushed in between: whatever is there under the name is whole.
-      const beside = `${path}.${process.pid}.new`
-      const file = openSync(beside, 'w', 0o600)
-      try {
-        for (let at = 0; at < content.length; ) at += writeSync(file, content, at)
-        fsyncSync(file)
-      } finally {
-        closeSync(file)
-      }
-      renameSync(beside, path)
+      replaceFile(path, content, { isDurable: true })
       return describe(folder, `${name}${ending}`)
     },
     remove(name) {

@@ -12,9 +12,9 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { replaceFile } from '#files/replace-file.ts'
 
 export interface OwnerCredentials {
   readonly principalId: string
@@ -88,13 +88,13 @@ export function openServerHome(folder: string): ServerHome {
     localTokenSecret() {
       if (existsSync(secretPath)) return readFileSync(secretPath, 'utf8').trim()
       const secret = randomBytes(keyBytes).toString('base64url')
-      writeSecret(secretPath, `${secret}\n`)
+      replaceFile(secretPath, `${secret}\n`)
       return secret
     },
     writeOwner: (credentials) =>
-      writeSecret(ownerPath, `${JSON.stringify(credentials, undefined, 2)}\n`),
+      replaceFile(ownerPath, `${JSON.stringify(credentials, undefined, 2)}\n`),
     hasOwner: () => existsSync(ownerPath),
-    writeRunning: (note) => writeSecret(runningPath, `${JSON.stringify(note, undefined, 2)}\n`),
+    writeRunning: (note) => replaceFile(runningPath, `${JSON.stringify(note, undefined, 2)}\n`),
     removeRunning: () => rmSync(runningPath, { force: true }),
   }
 }
@@ -108,7 +108,7 @@ function readKey(path: string): Uint8Array | undefined {
 
 function createKey(path: string): Uint8Array {
   const key = randomBytes(keyBytes)
-  writeSecret(path, `${key.toString('base64')}\n`)
+  replaceFile(path, `${key.toString('base64')}\n`)
   return key
 }
 
@@ -116,11 +116,4 @@ function createKey(path: string): Uint8Array {
 export function decodeKey(text: string): Uint8Array | undefined {
   const key = Buffer.from(text.trim(), 'base64')
   return key.length === keyBytes ? key : undefined
-}
-
-/** Beside and then over: a reader sees the old file or the new one, never half of one. */
-function writeSecret(path: string, text: string): void {
-  const beside = `${path}.${process.pid}.new`
-  writeFileSync(beside, text, { mode: 0o600 })
-  renameSync(beside, path)
 }

@@ -4,20 +4,12 @@
  */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  unwatchFile,
-  watchFile,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, unwatchFile, watchFile } from 'node:fs'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
+import { replaceFile } from '#files/replace-file.ts'
 import type { Clock, Log } from '#kernel/ports.ts'
 import type { KeyPair } from './certificate.ts'
 
@@ -178,16 +170,10 @@ function readPair(certificateFile: string, keyFile: string): KeyPair | undefined
   }
 }
 
-/** Beside and then over; the key first, so that a certificate is never without its key for long. */
+/** The key first, so that a certificate is never without its key for long. */
 function writePair(certificateFile: string, keyFile: string, pair: KeyPair): void {
-  write(keyFile, pair.key, 0o600)
-  write(certificateFile, pair.certificate, 0o644)
-}
-
-function write(file: string, text: string, mode: number): void {
-  const beside = `${file}.${process.pid}.new`
-  writeFileSync(beside, text, { mode })
-  renameSync(beside, file)
+  replaceFile(keyFile, pair.key)
+  replaceFile(certificateFile, pair.certificate, { mode: 0o644 })
 }
 
 function isFresh({ certificate }: KeyPair, now: number): boolean {

@@ -1,8 +1,9 @@
 /** `env`: what a shell needs so that the usual clients come to this installation, to be evaluated by it. */
 
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
+import { replaceFile } from '#files/replace-file.ts'
 import { findAuthority } from '../authority.ts'
 import { type Command, defineCommand } from '../command.ts'
 import { notRunning } from '../credential.ts'
@@ -61,12 +62,8 @@ function trustVariables(home: Home): Record<string, string> {
   const folder = join(home.folder, 'tls')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const bundle = join(folder, 'bundle.pem')
-  const beside = `${bundle}.${process.pid}.new`
-  writeFileSync(
-    beside,
-    `${[readFileSync(authority, 'utf8').trim(), ...rootCertificates].join('\n')}\n`,
-  )
-  renameSync(beside, bundle)
+  const certificates = [readFileSync(authority, 'utf8').trim(), ...rootCertificates]
+  replaceFile(bundle, `${certificates.join('\n')}\n`, { mode: 0o644 })
   return {
     NODE_EXTRA_CA_CERTS: authority,
     REQUESTS_CA_BUNDLE: bundle,

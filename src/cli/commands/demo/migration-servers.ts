@@ -4,17 +4,10 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { replaceFile } from '#files/replace-file.ts'
 import { LocalProblem } from '../../command.ts'
 import { findServerPrograms, howToGetServers, type ServerPrograms } from './postgres-binaries.ts'
 import { type DemoServer, freePort, startServer } from './postgres-server.ts'
@@ -91,8 +84,7 @@ export async function makePair(
   }
   const file = fileIn(home)
   writeFileSync(passwordFileIn(home), `${randomBytes(12).toString('hex')}\n`, { mode: 0o600 })
-  writeFileSync(`${file}.new`, JSON.stringify(record), { mode: 0o600 })
-  renameSync(`${file}.new`, file)
+  replaceFile(file, JSON.stringify(record))
   return await startPair(home, record, { sourcePrograms: source, targetPrograms: target }, kept)
 }
 

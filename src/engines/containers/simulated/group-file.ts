@@ -4,8 +4,9 @@
  * names, scripts and times; secrets never reach it.
  */
 
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { replaceFile } from '#files/replace-file.ts'
 import type { PortSpec } from '../engine.ts'
 import type { SimulatedRun } from './restart-policy.ts'
 
@@ -27,7 +28,6 @@ export interface SimulatedGroup {
 
 export class GroupFiles {
   readonly #folder: string
-  #written = 0
 
   constructor(folder: string) {
     this.#folder = folder
@@ -40,7 +40,7 @@ export class GroupFiles {
   }
 
   write(group: SimulatedGroup): void {
-    this.#replace(this.#path(group.installation, group.group), JSON.stringify(group))
+    replaceFile(this.#path(group.installation, group.group), JSON.stringify(group))
   }
 
   remove(installation: string, group: string): void {
@@ -64,18 +64,11 @@ export class GroupFiles {
 
   addImage(image: string): void {
     const images = new Set(this.images()).add(image)
-    this.#replace(join(this.#folder, 'images.json'), JSON.stringify([...images].sort()))
+    replaceFile(join(this.#folder, 'images.json'), JSON.stringify([...images].sort()))
   }
 
   #path(installation: string, group: string): string {
     return join(this.#folder, 'groups', `${installation}_${group}.json`)
-  }
-
-  #replace(path: string, text: string): void {
-    this.#written += 1
-    const draft = `${path}.${process.pid}.${this.#written}.draft`
-    writeFileSync(draft, text, { mode: 0o600 })
-    renameSync(draft, path)
   }
 
   #json(path: string): unknown {

@@ -3,18 +3,9 @@
  * whole. The worker alone writes `state.json`, its caller alone the others. No file holds a secret.
  */
 
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { replaceFile } from '#files/replace-file.ts'
 import type {
   DatabasePhase,
   MigrationSpec,
@@ -116,7 +107,6 @@ const noIntents: Intents = { cutover: [], cancel: [], dropTarget: [], catchUp: {
 const recordCharactersMax = 32 * 1024 * 1024
 
 const privateFolder = 0o700
-const privateFile = 0o600
 
 /** The files of one migration. */
 export class RecordFolder {
@@ -192,27 +182,12 @@ export class RecordFolder {
     return JSON.parse(text) as T
   }
 
-  private write(name: string, value: object, durable: boolean): void {
-    const next = this.file(`${name}.next`)
-    const file = openSync(next, 'w', privateFile)
-    try {
-      const text = JSON.stringify(value)
-      if (text.length > recordCharactersMax) {
-        throw new Error(`the record of a migration has more than ${recordCharactersMax} characters`)
-      }
-      writeSync(file, text)
-      if (durable) fsyncSync(file)
-    } finally {
-      closeSync(file)
+  private write(name: string, value: object, isDurable: boolean): void {
+    const text = JSON.stringify(value)
+    if (text.length > recordCharactersMax) {
+      throw new Error(`the record of a migration has more than ${recordCharactersMax} characters`)
     }
-    renameSync(next, this.file(name))
-    if (!durable) return
-    const folder = openSync(this.path, 'r')
-    try {
-      fsyncSync(folder)
-    } finally {
-      closeSync(folder)
-    }
+    replaceFile(this.file(name), text, { isDurable })
   }
 }
 
