@@ -3,7 +3,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-export interface ReplaceFileOptions {
+interface ReplaceFileOptions {
   /** Who may read it. Default: its owner alone. */
   readonly mode?: number
   /** It is still there after the machine lost its power. */
