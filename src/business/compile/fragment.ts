@@ -18,21 +18,23 @@ export function bare(text: string): Fragment {
 }
 
 /** Texts and fragments one after another. */
-export function joined(...parts: readonly (string | Fragment)[]): Fragment {
+export function joined(...fragments: readonly (string | Fragment)[]): Fragment {
   let text = ''
   const values: SqlValue[] = []
-  for (const part of parts) {
-    if (typeof part === 'string') text += part
+  for (const fragment of fragments) {
+    if (typeof fragment === 'string') text += fragment
     else {
-      text += part.text
-      values.push(...part.values)
+      text += fragment.text
+      values.push(...fragment.values)
     }
   }
   return { text, values }
 }
 
-export function between(separator: string, parts: readonly Fragment[]): Fragment {
-  return joined(...parts.flatMap((part, at) => (at === 0 ? [part] : [separator, part])))
+export function between(separator: string, fragments: readonly Fragment[]): Fragment {
+  return joined(
+    ...fragments.flatMap((fragment, at) => (at === 0 ? [fragment] : [separator, fragment])),
+  )
 }
 
 export const castNames: Readonly<Record<Kind, string>> = {
