@@ -1154,6 +1154,124 @@ export interface Operations {
       readonly databases: readonly (string)[]
     }
   }
+  listInvitations: {
+    path: {  }
+    body: undefined
+    answer: unknown
+  }
+  rejectInvitation: {
+    path: { locationName: string }
+    body: {
+      readonly properties: {
+        readonly invitationId: string
+      }
+    }
+    answer: unknown
+  }
+  listShares: {
+    path: { subscriptionId: string; resourceGroupName: string; accountName: string }
+    body: undefined
+    answer: {
+      readonly value: readonly ({
+        readonly properties: {
+          readonly description?: string
+          readonly terms?: string
+          readonly shareKind?: "CopyBased" | "InPlace"
+          readonly createdAt: string
+          readonly provisioningState: string
+          readonly userName: string
+          readonly userEmail?: string
+        }
+      })[]
+      readonly nextLink?: string
+    }
+  }
+  listShareSubscriptions: {
+    path: { subscriptionId: string; resourceGroupName: string; accountName: string }
+    body: undefined
+    answer: {
+      readonly value: readonly ({
+        readonly properties: {
+          readonly invitationId: string
+          readonly provisioningState: string
+          readonly shareSubscriptionStatus: string
+        }
+      })[]
+      readonly nextLink?: string
+    }
+  }
+  listSynchronizations: {
+    path: { subscriptionId: string; resourceGroupName: string; accountName: string; shareSubscriptionName: string }
+    body: undefined
+    answer: {
+      readonly value: readonly ({
+        readonly synchronizationId: string
+        readonly synchronizationMode: "Incremental" | "FullSync"
+        readonly status: string
+        readonly message?: string
+        readonly startTime?: string
+        readonly endTime?: string
+        readonly durationMs: number
+      })[]
+      readonly nextLink?: string
+    }
+  }
+  listSynchronizationDetails: {
+    path: { subscriptionId: string; resourceGroupName: string; accountName: string; shareSubscriptionName: string }
+    body: {
+      readonly synchronizationId: string
+    }
+    answer: {
+      readonly value: readonly ({
+        readonly dataSetId: string
+        readonly dataSetType: "Blob" | "Container" | "BlobFolder" | "AdlsGen2FileSystem" | "AdlsGen2Folder" | "AdlsGen2File" | "AdlsGen1Folder" | "AdlsGen1File" | "KustoCluster" | "KustoDatabase" | "KustoTable" | "SqlDBTable" | "SqlDWTable" | "SynapseWorkspaceSqlPoolTable"
+        readonly name: string
+        readonly status: string
+        readonly message?: string
+        readonly startTime?: string
+        readonly endTime?: string
+        readonly durationMs: number
+        readonly filesRead: number
+        readonly filesWritten: number
+        readonly rowsRead: number
+        readonly rowsCopied: number
+        readonly sizeRead: number
+        readonly sizeWritten: number
+        readonly vCore: number
+      })[]
+      readonly nextLink?: string
+    }
+  }
+  synchronize: {
+    path: { subscriptionId: string; resourceGroupName: string; accountName: string; shareSubscriptionName: string }
+    body: {
+      readonly synchronizationMode?: "Incremental" | "FullSync"
+    }
+    answer: {
+      readonly synchronizationId: string
+      readonly synchronizationMode: "Incremental" | "FullSync"
+      readonly status: string
+      readonly message?: string
+      readonly startTime?: string
+      readonly endTime?: string
+      readonly durationMs: number
+    }
+  }
+  cancelSynchronization: {
+    path: { subscriptionId: string; resourceGroupName: string; accountName: string; shareSubscriptionName: string }
+    body: {
+      readonly synchronizationId: string
+    }
+    answer: {
+      readonly synchronizationId: string
+      readonly synchronizationMode: "Incremental" | "FullSync"
+      readonly status: string
+      readonly message?: string
+      readonly startTime?: string
+      readonly endTime?: string
+      readonly durationMs: number
+    }
+  }
 }
 
 export const operations: {
@@ -1206,4 +1324,12 @@ export const operations: {
   getMigrationProgress: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DBforPostgreSQL/flexibleServers/{flexibleServerName}/migrations/{migrationName}/progress', version: '2025-08-01' },
   getMigrationReport: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DBforPostgreSQL/flexibleServers/{flexibleServerName}/migrations/{migrationName}/report', version: '2025-08-01' },
   catchUpMigration: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DBforPostgreSQL/flexibleServers/{flexibleServerName}/migrations/{migrationName}/catchUp', version: '2025-08-01' },
+  listInvitations: { method: 'GET', path: '/providers/Vendor.DataShare/listInvitations', version: '2021-08-01' },
+  rejectInvitation: { method: 'POST', path: '/providers/Vendor.DataShare/locations/{locationName}/rejectInvitation', version: '2021-08-01' },
+  listShares: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DataShare/accounts/{accountName}/shares', version: '2021-08-01' },
+  listShareSubscriptions: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DataShare/accounts/{accountName}/shareSubscriptions', version: '2021-08-01' },
+  listSynchronizations: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DataShare/accounts/{accountName}/shareSubscriptions/{shareSubscriptionName}/listSynchronizations', version: '2021-08-01' },
+  listSynchronizationDetails: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DataShare/accounts/{accountName}/shareSubscriptions/{shareSubscriptionName}/listSynchronizationDetails', version: '2021-08-01' },
+  synchronize: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DataShare/accounts/{accountName}/shareSubscriptions/{shareSubscriptionName}/synchronize', version: '2021-08-01' },
+  cancelSynchronization: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DataShare/accounts/{accountName}/shareSubscriptions/{shareSubscriptionName}/cancelSynchronization', version: '2021-08-01' },
 }

@@ -4,11 +4,14 @@ import type { FluentIcon } from '@fluentui/react-icons'
 import { BoxMultipleRegular } from '@fluentui/react-icons/svg/box-multiple'
 import { CubeRegular } from '@fluentui/react-icons/svg/cube'
 import { DatabaseArrowRightRegular } from '@fluentui/react-icons/svg/database-arrow-right'
+import { HeartPulseRegular } from '@fluentui/react-icons/svg/heart-pulse'
 import { HistoryRegular } from '@fluentui/react-icons/svg/history'
 import { HomeRegular } from '@fluentui/react-icons/svg/home'
 import { MoneyRegular } from '@fluentui/react-icons/svg/money'
 import { PeopleRegular } from '@fluentui/react-icons/svg/people'
+import { ReceiptRegular } from '@fluentui/react-icons/svg/receipt'
 import { RocketRegular } from '@fluentui/react-icons/svg/rocket'
+import { ShareRegular } from '@fluentui/react-icons/svg/share'
 import { appTexts } from '../texts/app.ts'
 
 export interface Area {
@@ -24,6 +27,9 @@ export const areas: readonly Area[] = [
   { path: '/deployments', title: appTexts.areas.deployments, icon: RocketRegular },
   { path: '/containers', title: appTexts.areas.containers, icon: CubeRegular },
   { path: '/migrations', title: appTexts.areas.migrations, icon: DatabaseArrowRightRegular },
+  { path: '/sharing', title: appTexts.areas.sharing, icon: ShareRegular },
+  { path: '/health', title: appTexts.areas.health, icon: HeartPulseRegular },
   { path: '/billing', title: appTexts.areas.billing, icon: MoneyRegular },
+  { path: '/business', title: appTexts.areas.business, icon: ReceiptRegular },
   { path: '/activity', title: appTexts.areas.activity, icon: HistoryRegular },
 ]

@@ -42,7 +42,10 @@ const routes = [
   ),
   view('/containers', () => import('../views/containers/containers.tsx'), 'Containers'),
   view('/migrations', () => import('../views/migrations/migrations.tsx'), 'Migrations'),
+  view('/sharing', () => import('../views/sharing/sharing.tsx'), 'Sharing'),
+  view('/health', () => import('../views/health/health.tsx'), 'Health'),
   view('/billing', () => import('../views/billing/billing.tsx'), 'Billing'),
+  view('/business', () => import('../views/business/business.tsx'), 'Business'),
   view('/activity', () => import('../views/activity/activity.tsx'), 'Activity'),
 ]
 

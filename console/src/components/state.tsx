@@ -12,13 +12,37 @@ const good = [
   'paid',
   'started',
   'accepted',
+  'works',
+  'reinstated',
 ]
-const bad = ['failed', 'unhealthy', 'unavailable', 'error', 'terminated', 'degraded', 'pastdue']
-const quiet = ['canceled', 'stopped', 'deleted', 'disabled', 'waiting']
+const bad = [
+  'failed',
+  'unhealthy',
+  'unavailable',
+  'error',
+  'terminated',
+  'degraded',
+  'pastdue',
+  'critical',
+  'errored',
+  'revoked',
+  'sourcedeleted',
+]
+const quiet = ['informational', 'canceled', 'stopped', 'deleted', 'disabled', 'waiting']
 
-export function State({ value }: { readonly value: string | undefined }) {
+/** A word of each meaning. */
+const words = { good: 'succeeded', bad: 'failed' } as const
+
+export function State({
+  value,
+  meaning,
+}: {
+  readonly value: string | undefined
+  /** Where the word alone does not tell whether it is good. */
+  readonly meaning?: 'good' | 'bad'
+}) {
   if (value === undefined || value === '') return null
-  const word = value.toLowerCase()
+  const word = meaning === undefined ? value.toLowerCase() : words[meaning]
   const color = good.includes(word)
     ? 'success'
     : bad.includes(word)

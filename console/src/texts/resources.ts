@@ -68,6 +68,8 @@ export const resourceTexts = {
     containers: 'Containers',
     operations: 'Operations',
     migration: 'Progress',
+    share: 'Sharing',
+    synchronizations: 'Synchronizations',
     tags: 'Tags',
     locks: 'Locks',
     access: 'Access',

@@ -78,6 +78,20 @@ const tabs: readonly TabEntry[] = [
     })),
     types: ['dbforpostgresql/flexibleservers/migrations'],
   },
+  {
+    value: 'share',
+    title: resourceTexts.tabs.share,
+    view: lazy(async () => ({ default: (await import('../sharing/share-tab.tsx')).ShareTab })),
+    types: ['datashare/accounts/shares'],
+  },
+  {
+    value: 'synchronizations',
+    title: resourceTexts.tabs.synchronizations,
+    view: lazy(async () => ({
+      default: (await import('../sharing/synchronizations-tab.tsx')).SynchronizationsTab,
+    })),
+    types: ['datashare/accounts/sharesubscriptions'],
+  },
   { value: 'overview', title: resourceTexts.tabs.overview, view: Overview },
   {
     value: 'json',

@@ -1,0 +1,274 @@
+/**
+ * One document with its lines as a sheet: a cell is saved when it is left or Enter is pressed, the total of what is typed is
+ * there at once, and what the server makes of it a moment later.
+ */
+
+import { Button, Input, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
+import { DeleteRegular } from '@fluentui/react-icons/svg/delete'
+import { type KeyboardEvent, useState } from 'react'
+import { send } from '../../api/client.ts'
+import { qualified } from '../../api/place.ts'
+import { useGet, useWrite } from '../../api/queries.ts'
+import { Card, Pairs } from '../../components/card.tsx'
+import { FormDialog } from '../../components/form-dialog.tsx'
+import { Loading, Page } from '../../components/page.tsx'
+import { Refusal } from '../../components/refusal.tsx'
+import { State } from '../../components/state.tsx'
+import { businessTexts } from '../../texts/business.ts'
+import {
+  amountText,
+  change,
+  type Document,
+  type DocumentKind,
+  dateOf,
+  type Line,
+  lineAmount,
+  linesOf,
+  type Named,
+  useEntities,
+} from './entities.ts'
+
+const useStyles = makeStyles({
+  scroll: { overflowX: 'auto' },
+  sheet: {
+    borderCollapse: 'collapse',
+    width: '100%',
+    '& th': { textAlign: 'left', padding: tokens.spacingHorizontalXS, whiteSpace: 'nowrap' },
+    '& td': { padding: '2px' },
+  },
+  text: { width: '100%', minWidth: '160px' },
+  number: { width: '110px' },
+  amount: { textAlign: 'right', fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' },
+  bar: { display: 'flex', flexWrap: 'wrap', gap: tokens.spacingHorizontalS },
+})
+
+const cells = ['description', 'quantity', 'unitPrice', 'discountPercent'] as const
+type Cell = (typeof cells)[number]
+const titles: Readonly<Record<Cell, string>> = {
+  description: businessTexts.description,
+  quantity: businessTexts.quantity,
+  unitPrice: businessTexts.price,
+  discountPercent: businessTexts.discount,
+}
+/** What is typed and not saved yet, by line and cell. */
+type Typed = Readonly<Record<string, string>>
+
+export function DocumentView({
+  root,
+  kind,
+  id,
+  back,
+}: {
+  readonly root: string
+  readonly kind: DocumentKind
+  readonly id: string
+  readonly back: string
+}) {
+  const styles = useStyles()
+  const path = `${root}/${kind}(${id})`
+  const found = useGet<Document>(path)
+  const lines = useEntities<Line>(`${path}/${linesOf(kind)}`)
+  const items = useEntities<Named>(`${root}/items`)
+  const [typed, setTyped] = useState<Typed>({})
+  const [posting, setPosting] = useState(false)
+  const write = useWrite((run: () => Promise<unknown>) => run())
+  const crumbs = [{ title: businessTexts.kinds[kind], to: back }]
+  if (found.error !== null) {
+    return (
+      <Page title={businessTexts.title} crumbs={crumbs}>
+        <Refusal failure={found.error} />
+      </Page>
+    )
+  }
+  if (found.data === undefined) return <Loading />
+  const document = found.data
+  const isOpen = document.status === 'Draft'
+  const rows = lines.data?.value ?? []
+  const linePath = (line: Line): string => `${path}/${linesOf(kind)}(${line.id})`
+  const cellText = (line: Line, cell: Cell): string =>
+    typed[`${line.id} ${cell}`] ?? String(line[cell])
+  const save = (line: Line, cell: Cell): void => {
+    const text = typed[`${line.id} ${cell}`]
+    if (text === undefined) return
+    const value = cell === 'description' ? text : Number(text.replace(',', '.'))
+    const forget = (): void => setTyped(({ [`${line.id} ${cell}`]: _, ...rest }) => rest)
+    if (value === line[cell]) forget()
+    else write.mutate(() => change(linePath(line), line, { [cell]: value }), { onSuccess: forget })
+  }
+  const sum = rows.reduce(
+    (total, line) => total + typedAmount(line, (cell) => cellText(line, cell)),
+    0,
+  )
+  const add = (): void =>
+    write.mutate(() =>
+      send('POST', `${path}/${linesOf(kind)}`, { body: firstLine(items.data?.value) }),
+    )
+  return (
+    <Page
+      title={document.number}
+      lead={document.customerName}
+      crumbs={crumbs}
+      actions={
+        isOpen && (
+          <Button appearance="primary" onClick={() => setPosting(true)}>
+            {businessTexts.post}
+          </Button>
+        )
+      }
+    >
+      <Pairs
+        pairs={[
+          [businessTexts.status, <State key="status" value={document.status} />],
+          [businessTexts.date, dateOf(document)],
+          [businessTexts.due, document.dueDate],
+        ]}
+      />
+      <Card title={businessTexts.lines}>
+        <div className={styles.scroll} tabIndex={0} role="region" aria-label={businessTexts.lines}>
+          <table className={styles.sheet}>
+            <thead>
+              <tr>
+                <th scope="col">{businessTexts.item}</th>
+                {cells.map((cell) => (
+                  <th key={cell} scope="col">
+                    {titles[cell]}
+                  </th>
+                ))}
+                <th scope="col">{businessTexts.amount}</th>
+                <th scope="col" />
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((line, index) => (
+                <tr key={line.id}>
+                  <td>
+                    <Select
+                      aria-label={businessTexts.of(businessTexts.item, index + 1)}
+                      disabled={!isOpen}
+                      value={line.itemId ?? ''}
+                      onChange={(_, { value }) =>
+                        write.mutate(() => change(linePath(line), line, { itemId: value }))
+                      }
+                    >
+                      <option value="">{businessTexts.noItem}</option>
+                      {(items.data?.value ?? []).map((item) => (
+                        <option key={item.id} value={item.id}>
+                          {item.displayName}
+                        </option>
+                      ))}
+                    </Select>
+                  </td>
+                  {cells.map((cell) => (
+                    <td key={cell}>
+                      <Input
+                        className={cell === 'description' ? styles.text : styles.number}
+                        aria-label={businessTexts.of(titles[cell], index + 1)}
+                        disabled={!isOpen}
+                        inputMode={cell === 'description' ? 'text' : 'decimal'}
+                        value={cellText(line, cell)}
+                        onChange={(_, { value }) =>
+                          setTyped((before) => ({ ...before, [`${line.id} ${cell}`]: value }))
+                        }
+                        onBlur={() => save(line, cell)}
+                        onKeyDown={(event) =>
+                          moveDown(event, () => index === rows.length - 1 && add())
+                        }
+                      />
+                    </td>
+                  ))}
+                  <td className={styles.amount}>
+                    {amountText(typedAmount(line, (cell) => cellText(line, cell)))}
+                  </td>
+                  <td>
+                    <Button
+                      appearance="subtle"
+                      icon={<DeleteRegular />}
+                      disabled={!isOpen}
+                      aria-label={businessTexts.removeLine(index + 1)}
+                      onClick={() =>
+                        write.mutate(() =>
+                          send('DELETE', linePath(line), { headers: { 'If-Match': '*' } }),
+                        )
+                      }
+                    />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+        {isOpen && (
+          <div className={styles.bar}>
+            <Button onClick={add} disabled={write.isPending}>
+              {businessTexts.addLine}
+            </Button>
+            {write.isPending && <Text role="status">{businessTexts.saving}</Text>}
+          </div>
+        )}
+        {write.error !== null && <Refusal failure={write.error} />}
+      </Card>
+      <Card title={businessTexts.total}>
+        <Pairs
+          pairs={[
+            [businessTexts.typed, amountText(sum)],
+            [
+              businessTexts.discountOfAll,
+              (document.discountAmount ?? 0) === 0
+                ? undefined
+                : amountText(document.discountAmount ?? 0),
+            ],
+            [businessTexts.net, amountText(document.totalAmountExcludingTax)],
+            [businessTexts.tax, amountText(document.totalTaxAmount)],
+            [
+              businessTexts.withTax,
+              `${amountText(document.totalAmountIncludingTax)} ${document.currencyCode ?? ''}`,
+            ],
+          ]}
+        />
+      </Card>
+      {posting && (
+        <FormDialog
+          title={businessTexts.postTitle}
+          submit={businessTexts.post}
+          busy={write.isPending}
+          failure={write.error}
+          onSubmit={() =>
+            write.mutate(() => send('POST', `${path}/${qualified('NAV.post')}`), {
+              onSuccess: () => setPosting(false),
+            })
+          }
+          onClose={() => setPosting(false)}
+        >
+          <Text>{businessTexts.postText}</Text>
+        </FormDialog>
+      )}
+    </Page>
+  )
+}
+
+function typedAmount(line: Line, textOf: (cell: Cell) => string): number {
+  const numberOf = (cell: Cell): number => {
+    const value = Number(textOf(cell).replace(',', '.'))
+    return Number.isNaN(value) ? Number(line[cell]) : value
+  }
+  return lineAmount(numberOf('quantity'), numberOf('unitPrice'), numberOf('discountPercent'))
+}
+
+function firstLine(items: readonly Named[] | undefined): object {
+  const [item] = items ?? []
+  return item === undefined
+    ? { description: businessTexts.noItem }
+    : { itemId: item.id, quantity: 1 }
+}
+
+/** Enter leads to the same cell of the next line, as in a sheet; behind the last it makes one. */
+function moveDown(event: KeyboardEvent<HTMLInputElement>, behindLast: () => void): void {
+  if (event.key !== 'Enter') return
+  event.preventDefault()
+  const cell = event.currentTarget.closest('td')
+  const next = cell?.parentElement?.nextElementSibling?.children[cell.cellIndex]
+  event.currentTarget.blur()
+  const input = next?.querySelector('input')
+  if (input === null || input === undefined) behindLast()
+  else input.focus()
+}

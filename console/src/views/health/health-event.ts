@@ -1,0 +1,106 @@
+/** What the documents leave open of a service health event, and what is read from it. */
+
+import type { Envelope } from '../../api/queries.ts'
+
+interface Update {
+  readonly summary?: string
+  readonly updateDateTime?: string
+  readonly eventTags?: readonly string[]
+}
+
+interface Region {
+  readonly impactedRegion: string
+  readonly status?: string
+  readonly lastUpdateTime?: string
+  readonly updates?: readonly Update[]
+}
+
+export interface HealthEvent extends Envelope {
+  readonly properties: {
+    readonly title?: string
+    readonly summary?: string
+    readonly description?: string
+    readonly eventType?: string
+    readonly eventLevel?: string
+    readonly status?: string
+    readonly isEventSensitive?: boolean
+    readonly lastUpdateTime?: string
+    readonly impactStartTime?: string
+    readonly impactMitigationTime?: string
+    readonly impact?: readonly {
+      readonly impactedService: string
+      readonly impactedRegions: readonly Region[]
+    }[]
+  }
+}
+
+const levels = ['Informational', 'Warning', 'Error', 'Critical']
+
+export interface BoardRow {
+  readonly service: string
+  /** The worst level of an active event by region; undefined where it works. */
+  readonly byRegion: ReadonlyMap<string, { readonly level: string; readonly event: string }>
+}
+
+/** Services that events of the time speak of, with the worst that is active now. */
+export function boardOf(events: readonly HealthEvent[]): {
+  readonly regions: readonly string[]
+  readonly rows: readonly BoardRow[]
+} {
+  const regions = new Set<string>()
+  const services = new Map<string, Map<string, { level: string; event: string }>>()
+  for (const { name, properties } of events) {
+    const level = properties.eventLevel ?? 'Informational'
+    for (const { impactedService, impactedRegions } of properties.impact ?? []) {
+      const row = services.get(impactedService) ?? new Map()
+      services.set(impactedService, row)
+      for (const { impactedRegion, status } of impactedRegions) {
+        regions.add(impactedRegion)
+        if ((status ?? properties.status) !== 'Active' || properties.status !== 'Active') continue
+        const before = row.get(impactedRegion)
+        if (before === undefined || levels.indexOf(level) > levels.indexOf(before.level)) {
+          row.set(impactedRegion, { level, event: name })
+        }
+      }
+    }
+  }
+  return {
+    regions: [...regions].toSorted(),
+    rows: [...services]
+      .map(([service, byRegion]) => ({ service, byRegion }))
+      .toSorted((a, b) => a.service.localeCompare(b.service)),
+  }
+}
+
+export interface TimelineEntry {
+  readonly at: string
+  readonly where: string
+  readonly text: string
+  readonly tags: readonly string[]
+}
+
+/** All updates, the newest first; one that was told of several regions stands once. */
+export function timelineOf({ properties }: HealthEvent): readonly TimelineEntry[] {
+  const found = new Map<
+    string,
+    { at: string; text: string; tags: readonly string[]; where: string[] }
+  >()
+  for (const { impactedRegions } of properties.impact ?? []) {
+    for (const { impactedRegion, updates = [] } of impactedRegions) {
+      for (const { updateDateTime = '', summary = '', eventTags = [] } of updates) {
+        const key = `${updateDateTime} ${summary}`
+        const entry = found.get(key) ?? {
+          at: updateDateTime,
+          text: summary,
+          tags: eventTags,
+          where: [],
+        }
+        found.set(key, entry)
+        if (!entry.where.includes(impactedRegion)) entry.where.push(impactedRegion)
+      }
+    }
+  }
+  return [...found.values()]
+    .map((one) => ({ ...one, where: one.where.join(', ') }))
+    .toSorted((a, b) => b.at.localeCompare(a.at))
+}

@@ -1,0 +1,139 @@
+/** Journeys through the areas beyond resources: service health, data sharing, business. One installation with what the demos make. */
+
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { type Installation, startInstallation } from '../e2e/installation.ts'
+import { findChromium, howToGetChromium } from '../portal/browser.ts'
+import { requireOrSkip } from '../require.ts'
+import { type Console, openConsole } from './console.ts'
+
+const isBuilt = existsSync(join(import.meta.dirname, '..', '..', 'console', 'dist', 'index.html'))
+const ready = isBuilt && findChromium() !== undefined
+
+test('a browser and a console for its areas', (t) => {
+  requireOrSkip(t, ready, `${howToGetChromium}; and \`npm run console\``)
+})
+
+if (ready) describe('areas of the console', { timeout: 240_000 }, journeys)
+
+function journeys(): void {
+  let installation: Installation
+  let opened: Console
+
+  const demo = async (name: string): Promise<void> => {
+    const ran = await installation.cli(['demo', name])
+    assert.equal(ran.code, 0, ran.error)
+  }
+
+  before(async () => {
+    installation = await startInstallation({ environment: { ARMATURE_CONTAINERS: 'simulated' } })
+    for (const name of ['health', 'sharing', 'business']) await demo(name)
+    opened = await openConsole(installation)
+  })
+  after(async () => {
+    await opened[Symbol.asyncDispose]()
+    await installation[Symbol.asyncDispose]()
+    assert.deepEqual(opened.complaints, [])
+  })
+
+  test('health: the board, an event with its course, and what is told meanwhile', async () => {
+    const { page } = opened
+    await page.getByRole('link', { name: 'Health' }).click()
+    await opened.heading('Health')
+    await page.getByRole('rowheader', { name: 'Secrets' }).waitFor()
+    await opened.assertFit('health')
+    await page.getByRole('link', { name: 'Vaults answer slowly' }).click()
+    await opened.heading('Vaults answer slowly')
+    await page.getByText('Reading secrets takes longer than usual.').first().waitFor()
+    await page.getByRole('link', { name: 'demo / demo-health' }).waitFor()
+    await opened.assertFit('health-event')
+    const said = await installation.cli([
+      'health',
+      'annotate',
+      'DEMO-1',
+      '--summary',
+      'A disk is <b>full</b>.',
+    ])
+    assert.equal(said.code, 0, said.error)
+    await page.getByText('A disk is full.').first().waitFor()
+    const gone = await installation.cli(['health', 'resolve', 'DEMO-1', '--summary', 'It is over.'])
+    assert.equal(gone.code, 0, gone.error)
+    await page.getByText('Resolved').first().waitFor()
+  })
+
+  test('sharing: an invitation accepted, copies begun by a button and told in detail, a consumer stopped', async () => {
+    const { page } = opened
+    const provider = `/subscriptions/${installation.subscriptionId}/resourceGroups/demo/providers/Vendor.DataShare/accounts/demo-provider/shares`
+    const version = 'api-version=2021-08-01'
+    const made = await installation.request('PUT', `${provider}/second?${version}`, {
+      body: { properties: { description: 'For everybody' } },
+    })
+    assert.ok(made.status < 300, made.text)
+    const invited = await installation.request(
+      'PUT',
+      `${provider}/second/invitations/all?${version}`,
+      { body: { properties: { targetActiveDirectoryId: installation.tenantId } } },
+    )
+    assert.ok(invited.status < 300, invited.text)
+    await opened.open('/sharing')
+    await page.getByRole('button', { name: 'Accept' }).waitFor()
+    await opened.assertFit('sharing')
+    await page.getByRole('button', { name: 'Accept' }).click()
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Account' }).fill('newly-made')
+    await page.getByRole('dialog').getByRole('button', { name: 'Accept' }).click()
+    await opened.heading('second')
+    await page.getByText('No target was chosen').waitFor()
+
+    await opened.open('/sharing')
+    await page
+      .getByRole('region', { name: 'Shares you get: demo / demo-consumer' })
+      .getByRole('link', { name: 'demo' })
+      .click()
+    await opened.heading('demo')
+    await page.getByRole('button', { name: 'Copy everything' }).click()
+    await page.getByText('FullSync').waitFor()
+    await page
+      .getByRole('button', { name: /^Details of/ })
+      .first()
+      .click()
+    await page.getByText(/1 Files/).waitFor()
+    await opened.assertFit('synchronization')
+    await opened.open(`/resource${provider}/demo`)
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('Revoked').waitFor()
+    await opened.assertFit('share')
+  })
+
+  test('business: an invoice written like a sheet, its total as one types, what is refused, then posted', async () => {
+    const { page } = opened
+    await page.getByRole('link', { name: 'Business' }).click()
+    await page.getByRole('tab', { name: 'Customers' }).click()
+    await page.getByRole('cell', { name: '10000' }).waitFor()
+    await opened.assertFit('customers')
+    await page.getByRole('tab', { name: 'Invoices' }).click()
+    await page.getByRole('button', { name: 'New invoice' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('button', { name: 'Add a line' }).click()
+    const quantity = page.getByRole('textbox', { name: 'Quantity, line 1' })
+    await quantity.fill('3')
+    // Nothing is saved yet: it is what was typed.
+    await page.getByRole('cell', { name: '164.70' }).waitFor()
+    await page.getByRole('textbox', { name: 'Discount %, line 1' }).fill('10')
+    await page.getByRole('cell', { name: '148.23' }).waitFor()
+    await page.getByRole('textbox', { name: 'Discount %, line 1' }).press('Enter')
+    await page.getByRole('textbox', { name: 'Quantity, line 2' }).waitFor()
+    await opened.assertFit('invoice')
+    await page.getByRole('textbox', { name: 'Quantity, line 2' }).fill('-99999999999999999')
+    await page.getByRole('textbox', { name: 'Quantity, line 2' }).press('Tab')
+    await page.getByRole('alert').waitFor()
+    await opened.assertFit('invoice-refused')
+    await page.getByRole('button', { name: 'Remove line 2' }).click()
+    await page.getByRole('textbox', { name: 'Quantity, line 2' }).waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Post' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Post' }).click()
+    await page.getByText('Open', { exact: true }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Add a line' }).count(), 0)
+  })
+}
