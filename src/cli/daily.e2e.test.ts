@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -96,6 +96,36 @@ test('locks, tags, API management and the business application have their nouns'
   await words(`business pay ${number.trim()} --amount 50`)
   const paid = `business show salesInvoices ${number.trim()} --query status`
   assert.equal(await words(paid), 'Paid\n')
+})
+
+test('a backup of a running server is a whole store of one moment', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-backup-'))
+  const file = join(folder, 'monday.db')
+  try {
+    await using server = await startServer({
+      ARMATURE_LOG_REQUESTS: 'true',
+      ARMATURE_LOG_LEVEL: 'info',
+    })
+    const { runs, fails } = commandsOf(server.home)
+    await runs(['resource-group', 'create', 'kept'])
+    await runs(['backup', file])
+    assert.match(await fails(['backup', file]), /FileExists/)
+    await runs(['resource-group', 'create', 'later'])
+    assert.match(server.output(), /"path":"[^"]*resourceGroups\/kept","type":"[^"]+","status":201/)
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    await server.stop()
+    for (const name of ['armature.db-wal', 'armature.db-shm']) {
+      rmSync(join(server.home, name), { force: true })
+    }
+    copyFileSync(file, join(server.home, 'armature.db'))
+    await using again = await startServer({ ARMATURE_HOME: server.home })
+    const groups = await commandsOf(server.home).runs(['resource-group', 'list', '-o', 'tsv'])
+    assert.equal(groups, 'kept\tlocal\tSucceeded\n')
+    assert.notEqual(again.url, '')
+    assert.match(await commandsOf(folder).fails(['backup', 'x.db']), /NoStore.*pg_dump/s)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 })
 
 test('a server in the background: started, waited for, read, stopped', async () => {

@@ -14,6 +14,7 @@ test('the commands are these', () => {
   assert.deepEqual(
     leaves.map((leaf) => leaf.name),
     [
+      'backup',
       'completion',
       'demo',
       'env',

@@ -2,7 +2,7 @@
 
 import { isLoopback } from '#outbound/address.ts'
 import { networkList } from './networks.ts'
-import { choice, text } from './setting.ts'
+import { choice, flag, text } from './setting.ts'
 
 export interface EdgeConfig {
   /** Addresses and networks of proxies whose `X-Forwarded-For` and `Forwarded` are believed. */
@@ -10,6 +10,8 @@ export interface EdgeConfig {
   /** The header that these proxies write. */
   readonly proxyHeader: ProxyHeader
   readonly metrics: MetricsPlace
+  /** A line of the log for each request, at level `info`. */
+  readonly logRequests: boolean
 }
 
 const proxyHeaders = ['either', 'x-forwarded-for', 'forwarded'] as const
@@ -38,6 +40,11 @@ export const edgeSettings = {
         'Where `/metrics` is served, without a token: on an address of its own, or with `public` beside everything else. Empty is `public` while the server is reached from its own machine only, and nowhere otherwise.',
     },
   ),
+  logRequests: flag({
+    default: 'false',
+    description:
+      'A line of the log for each request: method, path, status, time, caller, address and ids. With `ARMATURE_LOG_LEVEL=debug` they are there in any case.',
+  }),
 } as const
 
 function addressOf(value: string): Exclude<MetricsPlace, string> | undefined {
@@ -50,10 +57,11 @@ export function arrangeEdge(named: {
   readonly trustedProxies: readonly string[]
   readonly proxyHeader: ProxyHeader
   readonly metricsAddress: string
+  readonly logRequests: boolean
   readonly host: string
   readonly publicUrl: string
 }): EdgeConfig {
-  const { trustedProxies, proxyHeader, metricsAddress, host, publicUrl } = named
+  const { trustedProxies, proxyHeader, metricsAddress, logRequests, host, publicUrl } = named
   const isAlone =
     isLoopback(host) &&
     trustedProxies.length === 0 &&
@@ -62,6 +70,7 @@ export function arrangeEdge(named: {
   return {
     trustedProxies,
     proxyHeader,
+    logRequests,
     metrics: place === 'public' || place === 'nowhere' ? place : (addressOf(place) ?? 'nowhere'),
   }
 }

@@ -110,7 +110,7 @@ export interface EdgeDependencies {
   ticks(): number
   readonly log: Log
   /** A debug line per request; off spares making it. */
-  readonly logRequests: boolean
+  readonly logRequests: 'off' | 'debug' | 'info'
   readonly limits: Limits
   readonly words: VendorWords
   /** First part of `x-ms-routing-request-id`. */

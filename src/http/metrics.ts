@@ -13,6 +13,7 @@ export interface Metrics {
 
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const classes = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
+const tooManyRequests = 429
 const methods = new Set(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'POST', 'OPTIONS'])
 
 /** Far above what all providers declare together; beyond it everything is counted as `other`. */
@@ -28,16 +29,18 @@ interface Series {
   sum: number
 }
 
-/** Errors that nobody handled, since the process began. */
-export interface UnhandledErrors {
-  readonly rejections: number
-  readonly exceptions: number
+/** A metric of another part of the server, read at each scrape. */
+export interface MetricSource {
+  readonly name: `armature_${string}`
+  readonly type: 'counter' | 'gauge'
+  readonly help: string
+  /** A source that fails is left out of this scrape. */
+  values(): readonly Sample[] | Promise<readonly Sample[]>
 }
 
-export function createMetrics(
-  running: () => number,
-  unhandled: () => UnhandledErrors = () => ({ rejections: 0, exceptions: 0 }),
-): Metrics {
+/** `sources` and the counts of requests. */
+export function createMetrics(sources: readonly MetricSource[]): Metrics {
+  let throttled = 0
   const series = new Map<string, Map<string, Series>>()
   let text: (() => Promise<{ type: string; text: string }>) | undefined
 
@@ -68,6 +71,7 @@ export function createMetrics(
   return {
     count(method, type, status, seconds) {
       const one = seriesOf(method, type)
+      if (status === tooManyRequests) throttled += 1
       const at = Math.floor(status / 100) - 1
       one.requests[at] = (one.requests[at] ?? 0) + 1
       let bucket = 0
@@ -76,7 +80,15 @@ export function createMetrics(
       one.sum += seconds
     },
     async scrape() {
-      text ??= await printer(all, running, unhandled)
+      text ??= await printer(all, [
+        ...sources,
+        {
+          name: 'armature_http_requests_throttled_total',
+          type: 'counter',
+          help: 'Requests refused with 429',
+          values: () => [{ value: throttled }],
+        },
+      ])
       return text()
     },
   }
@@ -84,28 +96,21 @@ export function createMetrics(
 
 async function printer(
   all: () => Series[],
-  running: () => number,
-  unhandled: () => UnhandledErrors,
+  sources: readonly MetricSource[],
 ): Promise<() => Promise<{ type: string; text: string }>> {
-  const { Gauge, Registry, collectDefaultMetrics } = await import('prom-client')
+  const { Registry, collectDefaultMetrics } = await import('prom-client')
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  new Gauge({
-    name: 'armature_http_requests_running',
-    help: 'Requests under way',
-    registers: [registry],
-    collect() {
-      this.set(running())
-    },
-  })
-  const help = 'Errors that nobody handled: a fault of the server'
-  register('armature_unhandled_errors_total', 'counter', help, () => {
-    const { rejections, exceptions } = unhandled()
-    return [
-      { value: rejections, labels: { kind: 'rejection' } },
-      { value: exceptions, labels: { kind: 'exception' } },
-    ]
-  })
+  for (const { name, type, help, values } of sources) {
+    register(name, type, help, async () => {
+      try {
+        return await values()
+      } catch {
+        // The store may be away; the other metrics say so.
+        return []
+      }
+    })
+  }
   register('armature_http_requests_total', 'counter', 'Requests answered', () =>
     all().flatMap(({ method, type, requests }) =>
       requests.flatMap((value, index) =>
@@ -119,10 +124,15 @@ async function printer(
   )
   return async () => ({ type: registry.contentType, text: await registry.metrics() })
 
-  function register(name: string, type: string, help: string, values: () => Sample[]): void {
+  function register(
+    name: string,
+    type: string,
+    help: string,
+    values: () => readonly Sample[] | Promise<readonly Sample[]>,
+  ): void {
     const metric = {
       name,
-      get: async () => ({ name, help, type, aggregator: 'sum', values: values() }),
+      get: async () => ({ name, help, type, aggregator: 'sum', values: await values() }),
     }
     // A registry reads a metric's `name` and calls its `get`; the counts stay in our arrays.
     registry.registerMetric(metric as unknown as Metric)
@@ -132,7 +142,7 @@ async function printer(
 interface Sample {
   readonly metricName?: string
   readonly value: number
-  readonly labels: Readonly<Record<string, string>>
+  readonly labels?: Readonly<Record<string, string>>
 }
 
 function histogram(name: string, { method, type, buckets, sum }: Series): Sample[] {

@@ -235,8 +235,8 @@ function recordRequest(exchange: Exchange, edge: Edge, status: number): void {
   edge.running.delete(exchange)
   const elapsed = edge.ticks() - exchange.startedAt
   edge.metrics.count(exchange.method, exchange.type, status, elapsed / 1000)
-  if (!edge.logRequests) return
-  edge.log.debug(
+  if (edge.logRequests === 'off') return
+  edge.log[edge.logRequests](
     {
       method: exchange.method,
       path: exchange.path,

@@ -348,6 +348,7 @@ describe('the open endpoints', () => {
     assert.ok(text.includes(`duration_seconds_bucket{method="GET",${type},le="+Inf"} 4`))
     assert.match(text, /process_cpu_seconds_total/)
     assert.match(text, /armature_http_requests_running 1/)
+    assert.match(text, /armature_http_requests_throttled_total 0/)
   })
 
   test('metrics are not here when they have an address of their own, or none', async () => {

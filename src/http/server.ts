@@ -25,7 +25,7 @@ import {
   listen,
   type ServerCertificates,
 } from './listener.ts'
-import { createMetrics, type Metrics, type UnhandledErrors } from './metrics.ts'
+import { createMetrics, type MetricSource, type Metrics } from './metrics.ts'
 import { type Check, options } from './open-endpoints.ts'
 import { runPipeline } from './pipeline.ts'
 import { createRoutingStamp } from './respond.ts'
@@ -41,8 +41,8 @@ export interface HttpServerOptions extends EdgeDependencies, RouteDependencies {
   readonly isProxy: (address: string) => boolean
   /** `false`: no counting at all. */
   readonly throttle: ThrottleSettings | false
-  /** Printed by `/metrics`; zeros when left out. */
-  readonly unhandledErrors?: () => UnhandledErrors
+  /** Printed by `/metrics` besides the counts of requests. */
+  readonly metricSources?: readonly MetricSource[]
   /** Of https, which is served beside http. */
   readonly certificates?: ServerCertificates
   /** Connections that become something else (web sockets). An upgrade asked for elsewhere is not made. */
@@ -163,7 +163,15 @@ function createEdge(deps: HttpServerOptions, isDraining: () => boolean): Edge {
     ...deps,
     throttle: deps.throttle === false ? unthrottled : createThrottle(deps.throttle),
     routingStamp: createRoutingStamp(),
-    metrics: createMetrics(() => running.size, deps.unhandledErrors),
+    metrics: createMetrics([
+      {
+        name: 'armature_http_requests_running',
+        type: 'gauge',
+        help: 'Requests under way',
+        values: () => [{ value: running.size }],
+      },
+      ...(deps.metricSources ?? []),
+    ]),
     refuseAnonymous:
       deps.throttle === false ? () => undefined : createRefusals(deps.throttle, deps.addressOf),
     running,

@@ -23,6 +23,7 @@ import { faultDoor } from './faults.ts'
 import type { Foundation } from './foundation.ts'
 import type { InstallationPlane } from './installation-plane.ts'
 import { keyRoutes } from './key-routes.ts'
+import { metricSources } from './metric-sources.ts'
 import { openApiTexts } from './openapi-texts.ts'
 import { openReadiness } from './readiness.ts'
 
@@ -59,6 +60,12 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
       return allowsWithoutAttributes(served.authorizer, { principal, action, scope }, clock.now())
     },
     log,
+  })
+  const readiness = openReadiness({
+    sql: store.sql,
+    engine: served.containers.engine,
+    log,
+    ticks,
   })
   return createHttpServer({
     business: createBusiness({
@@ -114,7 +121,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     ...(base.faults === undefined ? {} : { meetFault: faultDoor(base.faults, base.machineTimers) }),
     ticks,
     log,
-    logRequests: config.logLevel === 'debug',
+    logRequests: config.logRequests ? 'info' : config.logLevel === 'debug' ? 'debug' : 'off',
     limits: config.limits,
     throttle: throttleOf(config, served.ownerId),
     words,
@@ -123,8 +130,14 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     corsOrigins: config.corsOrigins,
     strictTransport: config.publicUrl?.startsWith('https:') === true,
     ...(base.certificates === undefined ? {} : { certificates: base.certificates }),
-    unhandledErrors: served.unhandledErrors,
-    readiness: openReadiness({ sql: store.sql, engine: served.containers.engine, log, ticks }),
+    metricSources: metricSources({
+      plane,
+      store,
+      clock,
+      readiness,
+      unhandledErrors: served.unhandledErrors,
+    }),
+    readiness,
     openapi: openApiTexts(plane, words),
     upgrades: [streams],
     endless: [changes],

@@ -134,6 +134,9 @@ const guides: Readonly<Record<string, Pasted>> = {
   },
   'guides/delegate-role-assignment.md': { tells: [/Conditional/] },
   'guides/management-groups.md': { tells: [/sandbox/, /landing/] },
+  'guides/operate.md': {
+    tells: [/^armature_check_ok\{check="store"\} 1$/m, /^armature_work_late_seconds 0$/m],
+  },
   'guides/service-health.md': { tells: [/DRILL-1/, /DRILL-2/, /Why, and which/] },
   'guides/sign-in.md': { tells: [/access_token/] },
   'guides/stacks.md': { tells: [/denyWriteAndDelete/, /1 to delete/] },

@@ -37,7 +37,7 @@ export async function servePlane(
     ids: { uuid: randomUUID, secret: (bytes) => randomBytes(bytes).toString('base64url') },
     ticks: () => performance.now(),
     log: silentLog,
-    logRequests: false,
+    logRequests: 'off',
     limits: defaultLimits,
     throttle: false,
     words: contractWords,

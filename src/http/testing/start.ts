@@ -79,7 +79,7 @@ export async function startEdge(start: StartOptions = {}): Promise<TestEdge> {
     ids: { uuid: randomUUID, secret: (bytes) => randomBytes(bytes).toString('base64url') },
     ticks: start.ticks ?? (() => performance.now()),
     log: { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') },
-    logRequests: true,
+    logRequests: 'debug',
     limits: { ...defaultLimits, ...start.limits },
     throttle: { ...defaultThrottle, ownerId: owner.id, ...start.throttle },
     words: start.words ?? contractWords,

@@ -24,6 +24,8 @@ export interface ReconcilerLoop extends AsyncDisposable {
   start(): void
   /** Something may be due: look soon. Never loses work by being lost. */
   wake(): void
+  /** What this process works on, and the steps since it started. */
+  counts(): { readonly running: number; readonly done: number; readonly failed: number }
   /** Resolves when nothing is due and nothing is under way: for tests. */
   idle(): Promise<void>
 }
@@ -40,6 +42,7 @@ export function createReconciler(
   let nap: { cancel(): void } | undefined
   let sweepAt = 0
   const underway = new Map<Lease, Promise<void>>()
+  const steps = { done: 0, failed: 0 }
   const closing = new AbortController()
 
   const claimUntilQuiet = async (): Promise<void> => {
@@ -87,7 +90,7 @@ export function createReconciler(
         continue
       }
       const until = now + deps.limits.leaseSeconds * 1000
-      const lease: Lease = { claim, until, hasNewEvent: false }
+      const lease: Lease = { claim, until, hasNewEvent: false, steps }
       const work = handle(deps, lease, timers)
         .catch((error) => fault(deps, claim, error))
         .finally(() => {
@@ -116,6 +119,7 @@ export function createReconciler(
       void look()
     },
     wake: () => void look(),
+    counts: () => ({ running: underway.size, ...steps }),
     async idle() {
       for (;;) {
         await Promise.all(underway.values())

@@ -20,6 +20,8 @@ export interface Lease {
   until: number
   /** Set by an event that came while the work was under way; cleared before each look. */
   hasNewEvent: boolean
+  /** Of all work of this process. */
+  readonly steps: { done: number; failed: number }
 }
 
 /** One turn of work: the resource as it was when the turn began. */

@@ -76,6 +76,7 @@ async function follow(
           return rest(work, hangLookSeconds * 1000)
         default:
           await work.reconcile.perform(work.subject, next.step)
+          work.lease.steps.done += 1
           return true
       }
     case 'wait':
@@ -134,6 +135,7 @@ async function fail(
 async function failed(work: Work, { code, message, retry }: StepFailure): Promise<boolean> {
   const { deps, resource } = work
   const { key, attempt } = work.lease.claim
+  work.lease.steps.failed += 1
   deps.log.warn({ key, code, attempt, reason: message }, 'a step failed')
   const isSettled = isTerminalState(resource.state)
   if (!isSettled && (retry === 'never' || (await isOverdue(work)))) {

@@ -1,0 +1,45 @@
+/** `backup`: the embedded store as one file, while the server runs. */
+
+import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Command, defineCommand, LocalProblem } from '../command.ts'
+import { printRecord } from '../output/print.ts'
+
+export const command: Command = defineCommand({
+  name: 'backup',
+  summary: 'Write the embedded store into one file, while the server runs or not',
+  notes: () =>
+    `The file is a whole store of one moment. The installation's key is not in it: without it the secrets of the store cannot be
+read, so keep both, apart from each other. To bring it back, stop the server, put the file in place of \`armature.db\` in the
+home, remove \`armature.db-wal\` and \`armature.db-shm\`, and start. A store in PostgreSQL is backed up by \`pg_dump\`.`,
+  arguments: [{ name: 'file', summary: 'The file to write; it must not be there yet' }],
+  options: {},
+  examples: ['backup /var/backups/armature-monday.db'],
+  async run({ terminal, home }, { file }) {
+    const { folder } = home()
+    const database = join(folder, 'armature.db')
+    if (!existsSync(database)) {
+      const problem = `${database} is not there. A store in PostgreSQL is backed up by \`pg_dump\`.`
+      throw new LocalProblem('NoStore', problem)
+    }
+    if (existsSync(file)) throw new LocalProblem('FileExists', `${file} is there already.`)
+    const { DatabaseSync } = await import('node:sqlite')
+    const db = new DatabaseSync(database, { readOnly: true })
+    try {
+      // It holds hashes of secrets: for its owner alone. An empty file is taken as none.
+      closeSync(openSync(file, 'wx', 0o600))
+      db.prepare('VACUUM INTO ?').run(file)
+    } catch (error) {
+      rmSync(file, { force: true })
+      throw new LocalProblem('NotWritten', `${file} could not be written: ${String(error)}`)
+    } finally {
+      db.close()
+    }
+    printRecord(terminal, {
+      file,
+      bytes: statSync(file).size,
+      key: join(folder, 'installation.key'),
+    })
+    return 0
+  },
+})
