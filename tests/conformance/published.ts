@@ -100,6 +100,8 @@ interface Line {
   readonly operation: string
   readonly client: string
   readonly name: string
+  /** Where it is no package of this folder. */
+  readonly version?: string
   readonly error?: string
 }
 
@@ -109,7 +111,10 @@ async function runProgram(
   { program, seen, environment }: { program: string; seen: Seen; environment: NodeJS.ProcessEnv },
 ): Promise<void> {
   const path = join(import.meta.dirname, 'programs', program)
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', path], {
+  const [command, ...words] = program.endsWith('.py')
+    ? ['/usr/bin/python3', path]
+    : [process.execPath, '--disable-warning=ExperimentalWarning', path]
+  const child = spawn(command, words, {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -124,10 +129,10 @@ async function runProgram(
   assert.ok(lines.length >= 2, output)
   for (const line of lines) {
     // Printed by our own program.
-    const { operation, client, name, error } = JSON.parse(line) as Line
+    const { operation, client, name, error, version } = JSON.parse(line) as Line
     await t.test(name, () => {
       assert.equal(error, undefined, error)
-      seen.add({ operation, client, version: versionOf(client), test: name })
+      seen.add({ operation, client, version: version ?? versionOf(client), test: name })
     })
   }
 }
@@ -139,6 +144,7 @@ function environmentOf(installation: Published, more: object = {}): NodeJS.Proce
   const given = { url: httpsUrl, plainUrl: url, tenantId, subscriptionId, ...owner, localSecret }
   return {
     NODE_EXTRA_CA_CERTS: installation.authorityFile,
+    REQUESTS_CA_BUNDLE: installation.authorityFile,
     GIVEN: JSON.stringify({ ...given, ...more }),
   }
 }

@@ -91,7 +91,10 @@ test('invited, accepted, mapped, synchronized in full and by what changed, and t
     undefined,
     consumer,
   )
-  assert.equal(operation.body.status, 'Succeeded')
+  assert.deepEqual(
+    [operation.body.status, operation.body.synchronizationId, operation.body.synchronizationMode],
+    ['Succeeded', id, 'FullSync'],
+  )
   // Published clients put this address together themselves.
   const asPublished = await started.call(
     'GET',

@@ -7,6 +7,7 @@ import { postgresErrors, refuseParameters } from './errors.ts'
 import { publishedVersions } from './published-versions.ts'
 import { serverDatabases } from './resources/databases/resource.ts'
 import { flexibleServers, serverName } from './resources/flexible-servers/resource.ts'
+import { capabilities } from './resources/locations/resource.ts'
 import { migrations } from './resources/migrations/resource.ts'
 
 export function postgresProvider(given: DatabaseDependencies): Provider {
@@ -25,11 +26,14 @@ export function postgresProvider(given: DatabaseDependencies): Provider {
       flexibleServers(deps),
       serverDatabases(deps),
       migrations(deps),
-      nameAvailability({
-        type: 'DBforPostgreSQL/checkNameAvailability',
-        apiVersions: [version],
-        name: serverName,
-      }),
+      capabilities(),
+      ...['checkNameAvailability', 'locations/checkNameAvailability'].map((word) =>
+        nameAvailability({
+          type: `DBforPostgreSQL/${word}`,
+          apiVersions: [version],
+          name: serverName,
+        }),
+      ),
     ],
   })
 }

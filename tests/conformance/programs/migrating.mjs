@@ -24,8 +24,19 @@ async function until(name, predicate) {
 }
 
 await runCases('PostgreSQL servers', '@azure/arm-postgresql-flexible', {
-  async 'says whether a name is free'() {
+  async 'says what a location offers, and whether a name is free'() {
+    const [offered] = await all(client.capabilitiesByLocation.list('local'))
+    assert.ok(offered.supportedServerVersions.some(({ name }) => name === '18'))
+    for (const {
+      supportedServerSkus,
+      supportedStorageEditions,
+    } of offered.supportedServerEditions) {
+      assert.ok(supportedServerSkus.every(({ name, vCores }) => name && vCores > 0))
+      assert.equal(supportedStorageEditions[0].supportedStorageMb[0].storageSizeMb, 32_768)
+    }
     const type = 'Microsoft.DBforPostgreSQL/flexibleServers'
+    const free = await client.nameAvailability.checkWithLocation('local', { name: 'target', type })
+    assert.equal(free.nameAvailable, true)
     assert.equal(
       (await client.nameAvailability.checkGlobally({ name: 'target', type })).nameAvailable,
       true,

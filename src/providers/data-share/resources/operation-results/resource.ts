@@ -31,13 +31,16 @@ function resultsType(type: string, { runs }: Pick<ShareDependencies, 'runs'>): R
         const run = await runs.find(nameOf(id).toLowerCase())
         if (run === undefined || run.subscriptionKey !== parentOf(id).key) return undefined
         const failed = run.status === 'Failed' || run.status === 'Cancelled'
+        const record = runToWire(run, now)
         return {
+          // Clients that end at this address read the synchronization from it.
+          ...record,
           id: id.text,
           name: run.id,
           status: statusOf[run.status],
           startTime: isoTime(run.startedAt),
           ...(run.endedAt === null ? {} : { endTime: isoTime(run.endedAt) }),
-          properties: runToWire(run, now),
+          properties: record,
           ...(failed
             ? {
                 error: { code: `Synchronization${run.status}`, message: run.message ?? run.status },

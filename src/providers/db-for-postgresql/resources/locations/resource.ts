@@ -1,0 +1,89 @@
+/**
+ * What a location offers to servers: what command lines check the size, the version and the storage of a server against before
+ * they put it. Servers are registered and not made here, so it is what a registration may say of itself. Computed.
+ */
+
+import Type from 'typebox'
+import { defineComputed } from '#plane/declare/computed.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import { version } from '../../dependencies.ts'
+
+/** The majors that migrations are tested between, and those in the middle. */
+const majors = ['13', '14', '15', '16', '17', '18']
+const storageGb = [32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384]
+
+const tiers = [
+  { tier: 'Burstable', memoryMb: 2048, sizes: { B1ms: 1, B2s: 2, B2ms: 2, B4ms: 4 } },
+  {
+    tier: 'GeneralPurpose',
+    memoryMb: 4096,
+    sizes: { D2s_v3: 2, D4s_v3: 4, D8s_v3: 8, D2ds_v4: 2, D4ds_v4: 4, D2ds_v5: 2, D4ds_v5: 4 },
+  },
+  {
+    tier: 'MemoryOptimized',
+    memoryMb: 8192,
+    sizes: { E2s_v3: 2, E4s_v3: 4, E2ds_v4: 2, E4ds_v4: 4, E2ds_v5: 2, E4ds_v5: 4 },
+  },
+] as const
+
+export function capabilities(): ResourceType {
+  return defineComputed({
+    type: 'DBforPostgreSQL/locations/capabilities',
+    description: 'Sizes, versions and storage that a server may be registered with.',
+    scope: 'subscription',
+    apiVersions: [version],
+    answer: Type.Object({ name: Type.String() }, { additionalProperties: true }),
+    source: { list: async () => ({ items: [offered] }) },
+  })
+}
+
+const supportedServerVersions = majors.map((name, at) => ({
+  name,
+  supportedVersionsToUpgrade: majors.slice(at + 1),
+}))
+
+const editions = tiers.map(({ tier, memoryMb, sizes }) => {
+  const skus = Object.entries(sizes).map(([size, vCores]) => ({
+    name: `Standard_${size}`,
+    vCores,
+    supportedMemoryPerVcoreMb: memoryMb,
+    // The name of versions before 2023-06.
+    supportedMemoryPerVcoreMB: memoryMb,
+  }))
+  const sizesOfStorage = storageGb.map((size) => ({
+    name: String(size * 1024),
+    storageSizeMb: size * 1024,
+    storageSizeMB: size * 1024,
+  }))
+  return {
+    name: tier,
+    defaultSkuName: skus[0]?.name,
+    supportedServerSkus: skus,
+    supportedStorageEditions: [
+      {
+        name: 'ManagedDisk',
+        defaultStorageSizeMb: 32_768,
+        supportedStorageMb: sizesOfStorage,
+        supportedStorageMB: sizesOfStorage,
+      },
+    ],
+    // Versions before 2023-06 have sizes below versions.
+    supportedServerVersions: supportedServerVersions.map((one) => ({
+      ...one,
+      supportedVcores: skus,
+    })),
+  }
+})
+
+/**
+ * Both families of names at once: clients take theirs and pass over the other. What is a boolean in one family and a word in
+ * the other is left out; standbys and copies elsewhere there are none.
+ */
+const offered = {
+  name: 'FlexibleServerCapabilities',
+  zone: 'none',
+  supportedServerEditions: editions,
+  supportedFlexibleServerEditions: editions,
+  supportedServerVersions,
+  supportedHAMode: [],
+}
