@@ -10,6 +10,9 @@ import { version } from '../../dependencies.ts'
 
 /** The majors that migrations are tested between, and those in the middle. */
 const majors = ['13', '14', '15', '16', '17', '18']
+/** Command lines print nothing for a location that has only one. */
+const zones = ['none', '1']
+const iopsPerCore = 1600
 const storageGb = [32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384]
 
 const tiers = [
@@ -33,7 +36,7 @@ export function capabilities(): ResourceType {
     scope: 'subscription',
     apiVersions: [version],
     answer: Type.Object({ name: Type.String() }, { additionalProperties: true }),
-    source: { list: async () => ({ items: [offered] }) },
+    source: { list: async () => ({ items: zones.map((zone) => ({ ...offered, zone })) }) },
   })
 }
 
@@ -46,6 +49,7 @@ const editions = tiers.map(({ tier, memoryMb, sizes }) => {
   const skus = Object.entries(sizes).map(([size, vCores]) => ({
     name: `Standard_${size}`,
     vCores,
+    supportedIops: vCores * iopsPerCore,
     supportedMemoryPerVcoreMb: memoryMb,
     // The name of versions before 2023-06.
     supportedMemoryPerVcoreMB: memoryMb,
@@ -81,7 +85,6 @@ const editions = tiers.map(({ tier, memoryMb, sizes }) => {
  */
 const offered = {
   name: 'FlexibleServerCapabilities',
-  zone: 'none',
   supportedServerEditions: editions,
   supportedFlexibleServerEditions: editions,
   supportedServerVersions,
