@@ -161,6 +161,24 @@ test('the published command line does its work', { timeout: 300_000 }, async (t)
     assert.match(await refused(`resource show --ids ${id}`), /ResourceNotFound/)
   })
 
+  await step('container group', 'a container is made, shown, and its log read', async () => {
+    const image = '--image docker.io/library/nginx --cpu 1 --memory 1 --os-type Linux'
+    const made = await az<{ provisioningState: string }>(`container create -g one -n web ${image}`)
+    assert.equal(made.provisioningState, 'Succeeded')
+    const shown = await az<{ instanceView: { state: string } }>('container show -g one -n web')
+    assert.equal(shown.instanceView.state, 'Running')
+    await az('container delete -g one -n web --yes')
+  })
+
+  await step('PostgreSQL servers', 'sizes of a location are listed by zone', async () => {
+    const zones = await az<{ supportedFlexibleServerEditions: { name: string }[] }[]>(
+      'postgres flexible-server list-skus -l local',
+    )
+    assert.equal(zones.length, 2)
+    const table = await run('postgres flexible-server list-skus -l local -o table'.split(' '))
+    assert.match(table.out, /Standard_D2s_v3 +GeneralPurpose +2 +8 GiB/)
+  })
+
   await step('errors', 'a template with an error is refused with the place of it', async () => {
     const template = {
       $schema: 'https://schema.example/2019-04-01/deploymentTemplate.json#',
