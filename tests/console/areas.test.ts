@@ -1,4 +1,4 @@
-/** Journeys through the areas beyond resources: service health, data sharing, business. One installation with what the demos make. */
+/** Journeys through the areas beyond resources: service health, data sharing, business, APIs, explorer. One installation with what the demos make. */
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -29,7 +29,7 @@ function journeys(): void {
 
   before(async () => {
     installation = await startInstallation({ environment: { ARMATURE_CONTAINERS: 'simulated' } })
-    for (const name of ['health', 'sharing', 'business']) await demo(name)
+    for (const name of ['health', 'sharing', 'business', 'consent']) await demo(name)
     opened = await openConsole(installation)
   })
   after(async () => {
@@ -93,10 +93,10 @@ function journeys(): void {
       .click()
     await opened.heading('demo')
     await page.getByRole('button', { name: 'Copy everything' }).click()
-    await page.getByText('FullSync').waitFor()
+    await page.getByText('FullSync').first().waitFor()
     await page
       .getByRole('button', { name: /^Details of/ })
-      .first()
+      .last()
       .click()
     await page.getByText(/1 Files/).waitFor()
     await opened.assertFit('synchronization')
@@ -135,5 +135,86 @@ function journeys(): void {
     await page.getByRole('dialog').getByRole('button', { name: 'Post' }).click()
     await page.getByText('Open', { exact: true }).waitFor()
     assert.equal(await page.getByRole('button', { name: 'Add a line' }).count(), 0)
+  })
+
+  test('APIs: operations as documentation, one tried here, a connection consented to and back', async () => {
+    const { page } = opened
+    const services = `/subscriptions/${installation.subscriptionId}/resourceGroups/demo/providers/Vendor.ApiManagement/service`
+    const version = 'api-version=2024-05-01'
+    const put = async (path: string, body: object): Promise<void> => {
+      const made = await installation.request('PUT', `${services}/${path}?${version}`, { body })
+      assert.ok(made.status < 300, made.text)
+    }
+    const [service] = (
+      await installation.request('GET', `${services}?${version}`)
+    ).items() as readonly { readonly name: string }[]
+    const name = service?.name ?? ''
+    await put(`${name}/apis/own`, {
+      properties: { displayName: 'Own', path: 'own', serviceUrl: installation.url },
+    })
+    await put(`${name}/apis/own/operations/groups`, {
+      properties: {
+        displayName: 'List the groups',
+        description: 'All of a <i>subscription</i>.',
+        method: 'GET',
+        urlTemplate: '/subscriptions/{subscription}/resourceGroups',
+        templateParameters: [
+          {
+            name: 'subscription',
+            type: 'string',
+            required: true,
+            defaultValue: installation.subscriptionId,
+          },
+        ],
+        request: {
+          queryParameters: [
+            { name: 'api-version', type: 'string', required: true, defaultValue: '2021-04-01' },
+          ],
+        },
+        responses: [{ statusCode: 200, description: 'The groups' }],
+      },
+    })
+    await page.getByRole('link', { name: 'APIs' }).click()
+    await page.getByRole('link', { name: 'Own' }).click()
+    await page.getByRole('button', { name: 'List the groups' }).click()
+    await page.getByText('All of a subscription.').waitFor()
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByRole('region', { name: 'Answer' }).getByText('"name": "demo"').first().waitFor()
+    await opened.assertFit('api')
+
+    await put(`${name}/authorizationProviders/own/authorizations/mine`, {
+      properties: { authorizationType: 'OAuth2' },
+    })
+    await opened.open(`/resource${services}/${name}/authorizationProviders/own/authorizations/mine`)
+    await page.getByText('Nobody has consented yet.').waitFor()
+    await opened.assertFit('connection')
+    await page.getByRole('button', { name: 'Connect' }).click()
+    await page.getByRole('button', { name: /Continue/ }).click()
+    await page.getByText('Somebody has consented; tokens are kept and renewed.').waitFor()
+    assert.doesNotMatch(page.url(), /consentCode/)
+  })
+
+  test('explorer: an operation found, tried, and refused with its reason', async () => {
+    const { page } = opened
+    await page.getByRole('link', { name: 'Explorer' }).click()
+    await page
+      .getByRole('combobox', { name: 'Document' })
+      .selectOption('Vendor.ManagedIdentity/2023-01-31')
+    await page.getByRole('searchbox', { name: 'Filter operations' }).fill('create or update')
+    await page.getByRole('button', { name: /Create or update user assigned identity$/ }).click()
+    await page.getByRole('textbox', { name: 'resourceGroupName' }).fill('demo')
+    await page.getByRole('textbox', { name: 'userAssignedIdentityName' }).fill('explored')
+    await opened.assertFit('explorer')
+    await page.getByRole('textbox', { name: 'Body' }).fill('{"location": 7}')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page
+      .getByRole('alert')
+      .getByText(/location/)
+      .first()
+      .waitFor()
+    await page.getByRole('textbox', { name: 'Body' }).fill('{"location": "local"}')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText(/^201 in/).waitFor()
+    await opened.assertFit('explorer-answer')
   })
 }

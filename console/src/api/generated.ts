@@ -1272,6 +1272,41 @@ export interface Operations {
       readonly durationMs: number
     }
   }
+  listApis: {
+    path: { subscriptionId: string; resourceGroupName: string; serviceName: string }
+    body: undefined
+    answer: {
+      readonly value: readonly ({
+        readonly properties: {
+          readonly path: string
+          readonly displayName?: unknown
+          readonly description?: unknown
+          readonly serviceUrl?: unknown
+          readonly protocols?: unknown
+          readonly apiRevision?: unknown
+          readonly apiRevisionDescription?: unknown
+          readonly apiVersion?: unknown
+          readonly apiVersionDescription?: unknown
+          readonly apiVersionSetId?: unknown
+          readonly apiVersionSet?: unknown
+          readonly subscriptionRequired?: unknown
+          readonly subscriptionKeyParameterNames?: unknown
+          readonly type?: "http" | "soap" | "websocket" | "graphql" | "odata" | "grpc"
+          readonly authenticationSettings?: unknown
+          readonly contact?: unknown
+          readonly license?: unknown
+          readonly termsOfServiceUrl?: unknown
+          readonly sourceApiId?: unknown
+          readonly isCurrent: boolean
+          readonly isOnline: boolean
+          readonly isAgent?: boolean
+          readonly effectivePath?: string
+          readonly provisioningState: string
+        }
+      })[]
+      readonly nextLink?: string
+    }
+  }
 }
 
 export const operations: {
@@ -1332,4 +1367,5 @@ export const operations: {
   listSynchronizationDetails: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DataShare/accounts/{accountName}/shareSubscriptions/{shareSubscriptionName}/listSynchronizationDetails', version: '2021-08-01' },
   synchronize: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DataShare/accounts/{accountName}/shareSubscriptions/{shareSubscriptionName}/synchronize', version: '2021-08-01' },
   cancelSynchronization: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DataShare/accounts/{accountName}/shareSubscriptions/{shareSubscriptionName}/cancelSynchronization', version: '2021-08-01' },
+  listApis: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ApiManagement/service/{serviceName}/apis', version: '2024-05-01' },
 }

@@ -2,6 +2,7 @@
 
 import type { FluentIcon } from '@fluentui/react-icons'
 import { BoxMultipleRegular } from '@fluentui/react-icons/svg/box-multiple'
+import { BracesRegular } from '@fluentui/react-icons/svg/braces'
 import { CubeRegular } from '@fluentui/react-icons/svg/cube'
 import { DatabaseArrowRightRegular } from '@fluentui/react-icons/svg/database-arrow-right'
 import { HeartPulseRegular } from '@fluentui/react-icons/svg/heart-pulse'
@@ -9,6 +10,7 @@ import { HistoryRegular } from '@fluentui/react-icons/svg/history'
 import { HomeRegular } from '@fluentui/react-icons/svg/home'
 import { MoneyRegular } from '@fluentui/react-icons/svg/money'
 import { PeopleRegular } from '@fluentui/react-icons/svg/people'
+import { PlugConnectedRegular } from '@fluentui/react-icons/svg/plug-connected'
 import { ReceiptRegular } from '@fluentui/react-icons/svg/receipt'
 import { RocketRegular } from '@fluentui/react-icons/svg/rocket'
 import { ShareRegular } from '@fluentui/react-icons/svg/share'
@@ -30,6 +32,8 @@ export const areas: readonly Area[] = [
   { path: '/sharing', title: appTexts.areas.sharing, icon: ShareRegular },
   { path: '/health', title: appTexts.areas.health, icon: HeartPulseRegular },
   { path: '/billing', title: appTexts.areas.billing, icon: MoneyRegular },
+  { path: '/apis', title: appTexts.areas.apis, icon: PlugConnectedRegular },
   { path: '/business', title: appTexts.areas.business, icon: ReceiptRegular },
   { path: '/activity', title: appTexts.areas.activity, icon: HistoryRegular },
+  { path: '/explorer', title: appTexts.areas.explorer, icon: BracesRegular },
 ]

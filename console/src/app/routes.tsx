@@ -45,6 +45,8 @@ const routes = [
   view('/sharing', () => import('../views/sharing/sharing.tsx'), 'Sharing'),
   view('/health', () => import('../views/health/health.tsx'), 'Health'),
   view('/billing', () => import('../views/billing/billing.tsx'), 'Billing'),
+  view('/apis', () => import('../views/apis/apis.tsx'), 'Apis'),
+  view('/explorer', () => import('../views/explorer/explorer.tsx'), 'Explorer'),
   view('/business', () => import('../views/business/business.tsx'), 'Business'),
   view('/activity', () => import('../views/activity/activity.tsx'), 'Activity'),
 ]

@@ -13,6 +13,8 @@ const good = [
   'started',
   'accepted',
   'works',
+  'ok',
+  'connected',
   'reinstated',
 ]
 const bad = [

@@ -69,6 +69,7 @@ export const resourceTexts = {
     operations: 'Operations',
     migration: 'Progress',
     share: 'Sharing',
+    connection: 'Connection',
     synchronizations: 'Synchronizations',
     tags: 'Tags',
     locks: 'Locks',

@@ -92,6 +92,22 @@ const tabs: readonly TabEntry[] = [
     })),
     types: ['datashare/accounts/sharesubscriptions'],
   },
+  {
+    value: 'api',
+    title: resourceTexts.tabs.operations,
+    view: lazy(async () => ({
+      default: (await import('../apis/operations-tab.tsx')).OperationsTab,
+    })),
+    types: ['apimanagement/service/apis', 'apimanagement/service/workspaces/apis'],
+  },
+  {
+    value: 'connection',
+    title: resourceTexts.tabs.connection,
+    view: lazy(async () => ({
+      default: (await import('../apis/connection-tab.tsx')).ConnectionTab,
+    })),
+    types: ['apimanagement/service/authorizationproviders/authorizations'],
+  },
   { value: 'overview', title: resourceTexts.tabs.overview, view: Overview },
   {
     value: 'json',

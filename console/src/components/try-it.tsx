@@ -1,0 +1,139 @@
+/** An operation to be tried: its parameters as fields, its body as JSON, and what the server answered, with the person's rights. */
+
+import {
+  Button,
+  Field,
+  Input,
+  makeStyles,
+  Text,
+  Textarea,
+  tokens,
+} from '@fluentui/react-components'
+import { useState } from 'react'
+import { type Answer, send } from '../api/client.ts'
+import { useWrite } from '../api/queries.ts'
+import { explorerTexts } from '../texts/apis.ts'
+import { asJson, CodeBlock } from './code-block.tsx'
+import { Refusal } from './refusal.tsx'
+
+export interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly required: boolean
+  readonly description?: string | undefined
+  readonly value?: string | undefined
+}
+
+const useStyles = makeStyles({
+  form: { display: 'grid', gap: tokens.spacingVerticalM, minWidth: 0, maxWidth: '900px' },
+  body: { fontFamily: tokens.fontFamilyMonospace, '& textarea': { height: '220px' } },
+})
+
+export function TryIt({
+  method,
+  template,
+  parameters,
+  sample,
+}: {
+  readonly method: string
+  /** With its parameters in braces. */
+  readonly template: string
+  readonly parameters: readonly Parameter[]
+  /** Of the body; undefined where it takes none. */
+  readonly sample?: unknown
+}) {
+  const styles = useStyles()
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
+  const [body, setBody] = useState(() => (sample === undefined ? '' : asJson(sample)))
+  const read = readJson(body)
+  const textOf = ({ name, value = '' }: Parameter): string => values[name] ?? value
+  const given = (where: Parameter['in']) =>
+    Object.fromEntries(
+      parameters
+        .filter((one) => one.in === where && textOf(one) !== '')
+        .map((one) => [one.name, textOf(one)]),
+    )
+  const path = template.replaceAll(/\{([^}]+)\}/g, (_, name: string) => {
+    const parameter = parameters.find((one) => one.name === name)
+    const value = parameter === undefined ? '' : textOf(parameter)
+    // A scope is written into the path as it is.
+    return name === 'scope' ? value.replace(/^\//, '') : encodeURIComponent(value)
+  })
+  const run = useWrite(async (): Promise<Answer & { readonly milliseconds: number }> => {
+    const startedAt = performance.now()
+    const answer = await send(method, path.replace(/\/{2,}/g, '/'), {
+      query: given('query'),
+      headers: given('header'),
+      ...(sample === undefined ? {} : { body: read.value }),
+    })
+    return { ...answer, milliseconds: performance.now() - startedAt }
+  })
+  const missing = parameters.some(
+    (one) => one.required && one.name !== 'scope' && textOf(one) === '',
+  )
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault()
+        run.mutate(undefined)
+      }}
+    >
+      {parameters.map((one) => (
+        <Field
+          key={`${one.in} ${one.name}`}
+          label={one.name}
+          required={one.required}
+          hint={one.description}
+        >
+          <Input
+            value={textOf(one)}
+            onChange={(_, { value }) => setValues({ ...values, [one.name]: value })}
+          />
+        </Field>
+      ))}
+      {sample !== undefined && (
+        <Field label={explorerTexts.value} validationMessage={read.problem}>
+          <Textarea
+            className={styles.body}
+            spellCheck={false}
+            resize="vertical"
+            value={body}
+            onChange={(_, { value }) => setBody(value)}
+          />
+        </Field>
+      )}
+      <div>
+        <Button
+          type="submit"
+          appearance="primary"
+          disabled={
+            run.isPending || missing || (sample !== undefined && read.problem !== undefined)
+          }
+        >
+          {explorerTexts.send}
+        </Button>
+      </div>
+      {run.error !== null && <Refusal failure={run.error} />}
+      {run.data !== undefined && (
+        <section aria-label={explorerTexts.answerTitle}>
+          <Text role="status">{explorerTexts.answer(run.data.status, run.data.milliseconds)}</Text>
+          {run.data.body !== '' && (
+            <CodeBlock
+              label={explorerTexts.answerTitle}
+              text={typeof run.data.body === 'string' ? run.data.body : asJson(run.data.body)}
+            />
+          )}
+        </section>
+      )}
+    </form>
+  )
+}
+
+function readJson(text: string): { readonly value: unknown; readonly problem: string | undefined } {
+  try {
+    return { value: JSON.parse(text) as unknown, problem: undefined }
+  } catch (error) {
+    return { value: undefined, problem: explorerTexts.notJson(String((error as Error).message)) }
+  }
+}

@@ -1,0 +1,93 @@
+/** The APIs of the services of a subscription. */
+
+import { Text } from '@fluentui/react-components'
+import { readId } from '../../api/ids.ts'
+import { qualified } from '../../api/place.ts'
+import { type Envelope, useList } from '../../api/queries.ts'
+import { useSubscriptions } from '../../app/subscription.ts'
+import { AppLink, resourcePath } from '../../components/app-link.tsx'
+import { Card } from '../../components/card.tsx'
+import { Loading, Page } from '../../components/page.tsx'
+import { Refusal } from '../../components/refusal.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { apiTexts } from '../../texts/apis.ts'
+
+export function Apis() {
+  const { current } = useSubscriptions()
+  const services = useList<'listResources', Envelope>(
+    'listResources',
+    {
+      path: { subscriptionId: current?.subscriptionId ?? '' },
+      query: { $filter: `resourceType eq '${qualified('ApiManagement/service')}'` },
+    },
+    { enabled: current !== undefined },
+  )
+  return (
+    <Page title={apiTexts.title} lead={apiTexts.lead}>
+      {services.error !== null && <Refusal failure={services.error} />}
+      {services.loading && <Loading />}
+      {!services.loading && services.error === null && services.rows.length === 0 && (
+        <Card title={apiTexts.noServices}>
+          <Text>{apiTexts.noServicesText}</Text>
+        </Card>
+      )}
+      {services.rows.map(({ id }) => (
+        <OfService key={id} id={id} />
+      ))}
+    </Page>
+  )
+}
+
+/** What this list reads of an API: its document says of these that they may be null. */
+interface Api extends Envelope {
+  readonly properties: {
+    readonly displayName?: string | null
+    readonly path: string
+    readonly apiVersion?: string | null
+    readonly serviceUrl?: string | null
+  }
+}
+
+const columns: readonly Column<Api>[] = [
+  {
+    id: 'name',
+    title: apiTexts.name,
+    text: ({ name, properties }) => properties.displayName ?? name,
+    show: ({ id, name, properties }) => (
+      <AppLink to={resourcePath(id)}>
+        <bdi>{properties.displayName ?? name}</bdi>
+      </AppLink>
+    ),
+  },
+  { id: 'path', title: apiTexts.path, text: ({ properties }) => `/${properties.path}` },
+  {
+    id: 'version',
+    title: apiTexts.version,
+    text: ({ properties }) => properties.apiVersion ?? '',
+    wideOnly: true,
+  },
+  {
+    id: 'backend',
+    title: apiTexts.backend,
+    text: ({ properties }) => properties.serviceUrl ?? '',
+    wideOnly: true,
+  },
+]
+
+function OfService({ id }: { readonly id: string }) {
+  const { subscriptionId = '', group = '', name } = readId(id)
+  const path = { subscriptionId, resourceGroupName: group, serviceName: name }
+  const found = useList<'listApis', Api>('listApis', { path })
+  return (
+    <Card title={`${group} / ${name}`}>
+      <Table
+        {...found}
+        label={`${apiTexts.title}: ${name}`}
+        name="apis"
+        keyOf={(one) => one.id}
+        columns={columns}
+        empty={{ title: apiTexts.none }}
+      />
+    </Card>
+  )
+}

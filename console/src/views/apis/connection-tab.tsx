@@ -1,0 +1,59 @@
+/** An authorization: whether somebody has consented, and the way to the identity provider and back. */
+
+import { Button, Text } from '@fluentui/react-components'
+import { useEffect, useRef } from 'react'
+import { send } from '../../api/client.ts'
+import { consoleBase } from '../../api/place.ts'
+import { useWrite } from '../../api/queries.ts'
+import { useSearch, useSetSearch } from '../../app/address.ts'
+import { resourcePath } from '../../components/app-link.tsx'
+import { Card, Pairs } from '../../components/card.tsx'
+import { Refusal } from '../../components/refusal.tsx'
+import { State } from '../../components/state.tsx'
+import { apiTexts } from '../../texts/apis.ts'
+import type { TabProps } from '../resource/resource.tsx'
+
+export function ConnectionTab({ id, resource, version }: TabProps) {
+  const { consentCode } = useSearch()
+  const setSearch = useSetSearch()
+  const query = { 'api-version': version }
+  const { status } = (resource.properties ?? {}) as { readonly status?: string }
+  const connect = useWrite(async () => {
+    const back = new URL(`.${resourcePath(id, 'connection')}`, consoleBase).href
+    const body = { postLoginRedirectUrl: back }
+    return (
+      await send<{ readonly loginLink: string }>('POST', `${id}/getLoginLinks`, { query, body })
+    ).body
+  })
+  const confirm = useWrite((code: string) =>
+    send('POST', `${id}/confirmConsentCode`, { query, body: { consentCode: code } }),
+  )
+  const used = useRef<string>(undefined)
+  useEffect(() => {
+    if (consentCode === undefined || used.current === consentCode) return
+    // It is good once, and stands in the address no longer than it must.
+    used.current = consentCode
+    confirm.mutate(consentCode)
+    setSearch({ consentCode: undefined }, { replace: true })
+  })
+  const failure = connect.error ?? confirm.error
+  return (
+    <Card title={apiTexts.connection}>
+      <Pairs pairs={[[apiTexts.connection, <State key="status" value={status} />]]} />
+      <Text>{status === 'Connected' ? apiTexts.connected : apiTexts.notConnected}</Text>
+      {confirm.isPending && <Text role="status">{apiTexts.confirming}</Text>}
+      {failure !== null && <Refusal failure={failure} />}
+      <div>
+        <Button
+          appearance="primary"
+          disabled={connect.isPending}
+          onClick={() =>
+            connect.mutate(undefined, { onSuccess: ({ loginLink }) => location.assign(loginLink) })
+          }
+        >
+          {apiTexts.connect}
+        </Button>
+      </div>
+    </Card>
+  )
+}
