@@ -7,8 +7,14 @@ import type { Metric } from 'prom-client'
 
 export interface Metrics {
   count(method: string, type: string, status: number, seconds: number): void
-  /** The exposition text and its media type. */
-  scrape(): Promise<{ readonly type: string; readonly text: string }>
+  /** Nobody has to sign in for it, so one is made at a time, for all who ask meanwhile. */
+  scrape(): Promise<Scraped>
+}
+
+/** The exposition text and its media type. */
+interface Scraped {
+  readonly type: string
+  readonly text: string
 }
 
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -42,7 +48,8 @@ export interface MetricSource {
 export function createMetrics(sources: readonly MetricSource[]): Metrics {
   let throttled = 0
   const series = new Map<string, Map<string, Series>>()
-  let text: (() => Promise<{ type: string; text: string }>) | undefined
+  let print: (() => Promise<Scraped>) | undefined
+  let running: Promise<Scraped> | undefined
 
   function seriesOf(method: string, type: string): Series {
     const name = methods.has(method) ? method : 'other'
@@ -79,25 +86,32 @@ export function createMetrics(sources: readonly MetricSource[]): Metrics {
       one.buckets[bucket] = (one.buckets[bucket] ?? 0) + 1
       one.sum += seconds
     },
-    async scrape() {
-      text ??= await printer(all, [
-        ...sources,
-        {
-          name: 'armature_http_requests_throttled_total',
-          type: 'counter',
-          help: 'Requests refused with 429',
-          values: () => [{ value: throttled }],
-        },
-      ])
-      return text()
+    scrape() {
+      running ??= scrape().finally(() => {
+        running = undefined
+      })
+      return running
     },
+  }
+
+  async function scrape(): Promise<Scraped> {
+    print ??= await printer(all, [
+      ...sources,
+      {
+        name: 'armature_http_requests_throttled_total',
+        type: 'counter',
+        help: 'Requests refused with 429',
+        values: () => [{ value: throttled }],
+      },
+    ])
+    return print()
   }
 }
 
 async function printer(
   all: () => Series[],
   sources: readonly MetricSource[],
-): Promise<() => Promise<{ type: string; text: string }>> {
+): Promise<() => Promise<Scraped>> {
   const { Registry, collectDefaultMetrics } = await import('prom-client')
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

@@ -351,6 +351,21 @@ describe('the open endpoints', () => {
     assert.match(text, /armature_http_requests_throttled_total 0/)
   })
 
+  test('metrics are made once for all who ask at the same time', async () => {
+    let asked = 0
+    const values = async (): Promise<readonly { value: number }[]> => {
+      asked++
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      return [{ value: asked }]
+    }
+    const source = { name: 'armature_asked', type: 'gauge', help: 'Asked', values } as const
+    await using edge = await startEdge({ options: { metricSources: [source] } })
+    await edge.server.scrape()
+    const all = await Promise.all(Array.from({ length: 100 }, () => edge.server.scrape()))
+    assert.equal(asked, 2)
+    assert.match(all[0]?.text ?? '', /^armature_asked 2$/m)
+  })
+
   test('metrics are not here when they have an address of their own, or none', async () => {
     await using edge = await startEdge({ options: { publishesMetrics: false } })
     await edge.fetch('/healthz')

@@ -52,7 +52,7 @@ export function metricSources(measured: Measured): readonly MetricSource[] {
     {
       name: 'armature_work_late_seconds',
       type: 'gauge',
-      help: 'How long the oldest due background work has waited, over all replicas',
+      help: 'How long the oldest due background work has waited, over all replicas, by the clock of the installation',
       values: async () => {
         const due = (await store.nextDue()) ?? clock.now()
         return [{ value: Math.max(0, clock.now() - due) / 1000 }]

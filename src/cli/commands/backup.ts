@@ -22,12 +22,10 @@ home, remove \`armature.db-wal\` and \`armature.db-shm\`, and start. A store in 
       const problem = `${database} is not there. A store in PostgreSQL is backed up by \`pg_dump\`.`
       throw new LocalProblem('NoStore', problem)
     }
-    if (existsSync(file)) throw new LocalProblem('FileExists', `${file} is there already.`)
+    createPrivately(file)
     const { DatabaseSync } = await import('node:sqlite')
     const db = new DatabaseSync(database, { readOnly: true })
     try {
-      // It holds hashes of secrets: for its owner alone. An empty file is taken as none.
-      closeSync(openSync(file, 'wx', 0o600))
       db.prepare('VACUUM INTO ?').run(file)
     } catch (error) {
       rmSync(file, { force: true })
@@ -43,3 +41,15 @@ home, remove \`armature.db-wal\` and \`armature.db-shm\`, and start. A store in 
     return 0
   },
 })
+
+/** It will hold hashes of secrets: for its owner alone. An empty file is taken as none. */
+function createPrivately(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if (Object(error).code === 'EEXIST') {
+      throw new LocalProblem('FileExists', `${file} is there already.`)
+    }
+    throw new LocalProblem('NotWritten', `${file} could not be written: ${String(error)}`)
+  }
+}
