@@ -24,6 +24,8 @@ export interface InstallationOptions {
   readonly home?: string
   /** For replicas that share a store: the content of `installation.key` of the first home. */
   readonly key?: string
+  /** Default: one that the system picks. */
+  readonly port?: string
   /** Further words of `serve`. */
   readonly words?: readonly string[]
   /** Further settings. */
@@ -116,7 +118,7 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
   }
   const child = spawn(
     process.execPath,
-    [launcher, 'serve', '--port', '0', ...(options.words ?? [])],
+    [launcher, 'serve', '--port', options.port ?? '0', ...(options.words ?? [])],
     {
       cwd: home,
       env: environment,
