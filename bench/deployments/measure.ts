@@ -1,6 +1,9 @@
 /** Takes the figures of deployments: expansion in this process, and 800 operations on a started server. */
 
+import { execFile } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { templateLanguage } from '../../src/template/language.ts'
 import { type Access, commandOf, waitForAccess } from '../contestants/armature.ts'
 import { Child } from '../harness/child.ts'
@@ -85,6 +88,35 @@ const context = {
   uuid: () => '00000000-0000-4000-8000-000000000000',
   zones: () => [],
 } as const
+
+interface CorpusFigures {
+  readonly templates: number
+  readonly expanded: number
+  readonly rates: readonly number[]
+  readonly slowest: number
+  readonly memory: number
+}
+
+/** In a process of its own, for its memory. */
+export async function measureCorpus(
+  name: string,
+  folder: string,
+  measuring: Measuring,
+): Promise<readonly FigureRow[]> {
+  measuring.progress(`${name}: published templates`)
+  const script = fileURLToPath(new URL('expand-corpus.ts', import.meta.url))
+  const rounds = String(Math.max(3, measuring.rounds))
+  const options = ['--disable-warning=ExperimentalWarning', script, folder, rounds]
+  const { stdout } = await promisify(execFile)(process.execPath, options)
+  // The script prints nothing else.
+  const { templates, expanded, rates, slowest, memory } = JSON.parse(stdout) as CorpusFigures
+  const what = `${templates} published templates, ${expanded} of which expand`
+  return [
+    figureRow({ figure: `${what}: per second`, contestant, values: rates }),
+    figureRow({ figure: 'the slowest of them, ms', contestant, values: [slowest] }),
+    figureRow({ figure: 'memory of the process at most, MB', contestant, values: [memory] }),
+  ]
+}
 
 export async function measureDeployments(
   name: string,

@@ -9,7 +9,7 @@ import { corpusFolder, readCorpus } from './corpus.ts'
 import { type Fate, fateOf, startCorpusPlane, twice } from './deploy.ts'
 
 /** Of a thousand that are not counted apart, how many come all the way. It only rises. */
-const doneFloor = 900
+const doneFloor = 930
 /** Of a thousand, how many pass validation and fail for want of what was missing then. It only sinks. */
 const knowableCeiling = 30
 /** Every so many of them, where the long suite is not asked for. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { isTerminalState } from '#kernel/operation.ts'
-import { type Seal, silentLog } from '#kernel/ports.ts'
+import { type Clock, type Seal, silentLog } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { contractWords, type VendorWords } from '#kernel/vendor.ts'
 import { createPlane, type PlaneServices, type RunningPlane } from '#plane/create-plane.ts'
@@ -68,6 +68,8 @@ interface StartOptions {
   readonly asleep?: boolean
   /** One that another process can open too. */
   readonly seal?: Seal
+  /** Of a process that starts later. */
+  readonly clock?: Clock
   readonly links?: TemplateLinks
   /** Types that nobody serves are stored as documents. */
   readonly generic?: boolean
@@ -96,7 +98,7 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
     placed: placedScopes(words, owner.tenantId),
   })
   const { tenantId } = owner
-  const context = { clock: realClock, ids: realIds, words, tenantId }
+  const context = { clock: options.clock ?? realClock, ids: realIds, words, tenantId }
   const plane = createPlane({
     ...context,
     providers: (services) => [

@@ -33,6 +33,7 @@ export async function readRequest(
   const { location, tags } = outer
   requireServed(properties)
   const validationLevel = levelOf(properties['validationLevel'])
+  const debugLevel = debugLevelOf(properties['debugSetting'])
   const onError = fallbackIn(properties)
   const mode = modeOf(properties['mode'])
   if (mode === 'Complete' && !isGroup) throw refuseDeployment.InvalidDeploymentMode()
@@ -56,23 +57,36 @@ export async function readRequest(
     // The schema of the body lets strings through only.
     ...(isJsonObject(tags) ? { tags: tags as Readonly<Record<string, string>> } : {}),
     ...(validationLevel === undefined ? {} : { validationLevel }),
+    ...(debugLevel === undefined ? {} : { debugLevel }),
     ...(onError === undefined ? {} : { onError }),
   }
 }
 
 /** Throws for what would have to be done and is not: nothing is dropped without a word. */
 function requireServed(properties: Readonly<Record<string, unknown>>): void {
-  const { debugSetting, extensionConfigs } = properties
+  const { extensionConfigs } = properties
   const refuse = (name: string, reason: string): never => {
     throw refuseDeployment.DeploymentSettingNotServed({ name, reason })
-  }
-  const level = isJsonObject(debugSetting) ? debugSetting['detailLevel'] : undefined
-  if (typeof level === 'string' && !/^(none)?$/i.test(level)) {
-    refuse('debugSetting', 'requests and answers of the resources are not recorded')
   }
   if (isJsonObject(extensionConfigs) && Object.keys(extensionConfigs).length > 0) {
     refuse('extensionConfigs', 'there are no extensions')
   }
+}
+
+const details = ['requestContent', 'responseContent'] as const
+
+/** What is recorded of each resource besides: in the spelling of the family. Undefined where nothing is. */
+function debugLevelOf(given: unknown): string | undefined {
+  const level = isJsonObject(given) ? given['detailLevel'] : undefined
+  if (level === undefined || level === null) return undefined
+  const words = String(level)
+    .split(',')
+    .map((one) => one.trim().toLowerCase())
+    .filter((one) => one !== '' && one !== 'none')
+  const known = details.filter((one) => words.includes(one.toLowerCase()))
+  if (known.length === words.length) return words.length === 0 ? undefined : known.join(', ')
+  const reason = `the detail level is none, ${details.join(', or ')}, or both with a comma`
+  throw refuseDeployment.DeploymentSettingNotServed({ name: 'debugSetting', reason })
 }
 
 const levels: readonly ValidationLevel[] = ['Template', 'Provider', 'ProviderNoRbac']

@@ -10,11 +10,16 @@ import type { PlannedNode } from '../evaluation/remote-plan.ts'
 import type { Expanded } from './expand.ts'
 import { redact, secretsAt } from './redact.ts'
 
+/** Characters of all that is recorded of requests and answers of one deployment. */
+const contentLengthMax = 256 * 1024
+
 export class RunSteps {
   readonly #nodes: readonly PlannedNode[]
   readonly #clock: Clock
   readonly #steps: Map<string, StepRecord>
   readonly #secrets: Set<string>
+  readonly #contents = new Map<string, Pick<StepRecord, 'request' | 'response'>>()
+  #contentLeft = contentLengthMax
   /** Sent in this process, and not answered yet. */
   readonly #underway = new Set<string>()
 
@@ -23,6 +28,7 @@ export class RunSteps {
     this.#clock = clock
     this.#steps = new Map(recorded.map((step) => [step.key, step]))
     this.#secrets = new Set(secrets)
+    this.#contentLeft -= recorded.reduce((sum, one) => sum + contentLength(one), 0)
   }
 
   all(): readonly StepRecord[] {
@@ -63,12 +69,24 @@ export class RunSteps {
   settle(step: StepRecord, outcome: Partial<StepRecord>): void {
     const { error } = outcome
     const shown = error === undefined ? {} : { error: this.redact(error) }
-    this.#steps.set(step.key, { ...step, ...outcome, ...shown })
+    this.#steps.set(step.key, { ...step, ...this.#contents.get(step.key), ...outcome, ...shown })
   }
 
   answered(step: StepRecord, { status, operation }: Outcome): void {
     if (operation === undefined) this.succeed(step, { status })
     else this.settle(step, { status, operation: operation.statusPath })
+  }
+
+  /** Recorded with the step when that is settled. */
+  noteContent(
+    { key }: Pick<StepRecord, 'key'>,
+    content: Pick<StepRecord, 'request' | 'response'>,
+  ): void {
+    const shown = this.redact(content)
+    const length = contentLength(shown)
+    if (length > this.#contentLeft) return
+    this.#contentLeft -= length
+    this.#contents.set(key, { ...this.#contents.get(key), ...shown })
   }
 
   succeed(step: StepRecord, outcome: Pick<StepRecord, 'status' | 'names'>): void {
@@ -87,4 +105,9 @@ export class RunSteps {
   redact<T>(value: T): T {
     return redact(value, [...this.#secrets])
   }
+}
+
+function contentLength({ request, response }: Pick<StepRecord, 'request' | 'response'>): number {
+  const nothing = request === undefined && response === undefined
+  return nothing ? 0 : JSON.stringify([request, response]).length
 }

@@ -248,20 +248,25 @@ class DeploymentRun implements Run {
       const made = await evaluateLate(this.#asking, node)
       const body = jsonOf(made.body)
       this.#steps.hide(body, made.securePaths)
+      const { debugLevel = '' } = this.#model
+      if (debugLevel.includes('requestContent')) this.#steps.noteContent(node, { request: body })
       const run = this.#nested.get(key)
       if (run !== undefined && isJsonObject(body)) {
         requireIncremental(body)
         assignNestedRun(body, { run, nesting: this.#nestingBelow() })
       }
       this.#deps.awaiting(id.toLowerCase(), this.#deploymentId.key)
-      const { caller } = this.#deps
-      return caller.call({
+      const answer = await this.#deps.caller.call({
         method: 'PUT',
         path: id,
         version: node.apiVersion,
         body,
         ...this.#sender,
       })
+      if (debugLevel.includes('responseContent')) {
+        this.#steps.noteContent(node, { response: jsonOf(answer.body) })
+      }
+      return answer
     })
   }
 

@@ -39,6 +39,9 @@ export function showDeployment(
               ...(seen?.onError === undefined ? {} : { provisioningState: seen.onError.state }),
             },
           }),
+      ...(model.debugLevel === undefined
+        ? {}
+        : { debugSetting: { detailLevel: model.debugLevel } }),
       ...(model.validationLevel === undefined ? {} : { validationLevel: model.validationLevel }),
       providers: (model.providers ?? []).map(({ namespace, types }) => ({
         namespace,
@@ -106,6 +109,8 @@ export function showStep(
       duration: durationOf(endedAt - startedAt),
       statusCode: statusWords[status] ?? String(status),
       ...(error === undefined ? {} : { statusMessage: { error } }),
+      ...(step.request === undefined ? {} : { request: { content: step.request } }),
+      ...(step.response === undefined ? {} : { response: { content: step.response } }),
       targetResource: targetOf(step.id),
     },
   }

@@ -169,7 +169,7 @@ export class StackRun {
 
   async #deploy(): Promise<void> {
     const { id, model } = this.#origin
-    const { template, location, tags, deploymentId: path } = model
+    const { template, location, tags, debugLevel, deploymentId: path } = model
     const body = {
       ...(location === undefined ? {} : { location }),
       ...(tags === undefined ? {} : { tags }),
@@ -177,6 +177,7 @@ export class StackRun {
         mode: 'Incremental',
         template,
         parameters: this.#deps.parametersOf(id, model),
+        ...(debugLevel === undefined ? {} : { debugSetting: { detailLevel: debugLevel } }),
       },
     }
     assignRun(body, deploymentRunOf(model.run))

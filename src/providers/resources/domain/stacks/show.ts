@@ -25,6 +25,9 @@ export function showStack(
       actionOnUnmanage: model.actionOnUnmanage,
       denySettings: model.denySettings,
       ...(model.bypassStackOutOfSyncError === true ? { bypassStackOutOfSyncError: true } : {}),
+      ...(model.debugLevel === undefined
+        ? {}
+        : { debugSetting: { detailLevel: model.debugLevel } }),
       ...(templateLink === undefined ? {} : { templateLink }),
       parameters: model.parameters,
       ...(outputs === undefined ? {} : { outputs }),

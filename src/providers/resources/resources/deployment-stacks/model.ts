@@ -47,6 +47,7 @@ export interface DeploymentStack
       | 'parameters'
       | 'location'
       | 'tags'
+      | 'debugLevel'
     > {
   /** Of the deployment by which this run makes its resources. */
   readonly deploymentId: string

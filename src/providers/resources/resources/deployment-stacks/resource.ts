@@ -39,7 +39,7 @@ export function deploymentStacks(deps: DeploymentDependencies): ResourceType {
       const { settings, request, expanded, deploymentId, acting, run, memberId } =
         await prepareStack(deps, context, body)
       await previewTree(deps, acting, { id: deploymentId, expanded })
-      const { template, templateLink, location, tags } = request
+      const { template, templateLink, location, tags, debugLevel } = request
       return {
         stack: {
           ...settings,
@@ -51,6 +51,7 @@ export function deploymentStacks(deps: DeploymentDependencies): ResourceType {
           ...(templateLink === undefined ? {} : { templateLink }),
           ...(location === undefined ? {} : { location }),
           ...(tags === undefined ? {} : { tags }),
+          ...(debugLevel === undefined ? {} : { debugLevel }),
           sealedParameters: deps.seal.seal(
             expanded.texts.parameters,
             stackSealContext(id.key, run),

@@ -21,6 +21,8 @@ export interface DeploymentRequest {
   readonly location?: string
   readonly tags?: Readonly<Record<string, string>>
   readonly validationLevel?: ValidationLevel
+  /** Which of `requestContent` and `responseContent` is recorded of each resource. */
+  readonly debugLevel?: string
   /** What is carried out instead when it fails. */
   readonly onError?: { readonly type: Fallback['type']; readonly deploymentName?: string }
 }
@@ -49,6 +51,7 @@ export interface Deployment {
   readonly location?: string
   readonly tags?: Readonly<Record<string, string>>
   readonly validationLevel?: ValidationLevel
+  readonly debugLevel?: string
   readonly onError?: Fallback
   /** The types of its resources, by namespace. Records of older versions have none. */
   readonly providers?: readonly { readonly namespace: string; readonly types: readonly string[] }[]
@@ -81,6 +84,9 @@ export interface StepRecord {
   /** Where the operation is followed that it waits for: a path with its query. */
   readonly operation?: string
   readonly error?: StepError
+  /** Where the debug setting asks for it: what was sent, and what was answered, without secure values. */
+  readonly request?: unknown
+  readonly response?: unknown
   /** Of a nested deployment that succeeded: keys of the outermost resources that it made or named, at any depth. */
   readonly names?: readonly string[]
 }

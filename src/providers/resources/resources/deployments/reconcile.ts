@@ -88,14 +88,18 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
   })
 }
 
-/** A canceled deployment cancels what is nested in it, at each level when that level is looked at next. */
+/** A canceled deployment cancels what is nested in it, at every level: none waits for the one above it to be looked at. */
 async function isParentCanceled(reader: Reader, { nesting }: Deployment): Promise<boolean> {
-  if (nesting === undefined) return false
-  const { id, run } = nesting.parent
-  const parent = await reader.get(id)
-  // Rows at ids of this type were made by its `toModel`.
-  const model = parent?.model as Deployment | undefined
-  return model?.run === run && (model.canceled === true || parent?.state === 'Canceled')
+  for (let at = nesting; at !== undefined; ) {
+    const { id, run } = at.parent
+    const parent = await reader.get(id)
+    // Rows at ids of this type were made by its `toModel`.
+    const model = parent?.model as Deployment | undefined
+    if (model?.run !== run) return false
+    if (model.canceled === true || parent?.state === 'Canceled') return true
+    at = model.nesting
+  }
+  return false
 }
 
 export function nextOf(

@@ -54,7 +54,7 @@ test('what is not served is refused by name, by PUT, validate and whatIf', async
   await using started = await startDeployments()
   const settings = {
     onErrorDeployment: { type: 'Sometimes' },
-    debugSetting: { detailLevel: 'requestContent' },
+    debugSetting: { detailLevel: 'requestContent, everything' },
     extensionConfigs: { any: {} },
     validationLevel: 'Half',
   }
@@ -72,6 +72,32 @@ test('what is not served is refused by name, by PUT, validate and whatIf', async
   }
   const harmless = { debugSetting: { detailLevel: 'none' }, extensionConfigs: {} }
   await started.call('PUT', at('d'), body([], { ...harmless, onErrorDeployment: null }))
+})
+
+test('requests and answers are recorded where the debug setting says so, without secure values', async () => {
+  await using started = await startDeployments()
+  const resources = [{ ...vault, name: 'v', tags: { open: 'seen', hidden: "[parameters('p')]" } }]
+  const template = templateFor(resources, { parameters: { p: { type: 'securestring' } } })
+  const parameters = { p: { value: 'not to be seen' } }
+  const contentOf = async (detailLevel: string) => {
+    const debugSetting = { detailLevel }
+    await started.call('PUT', at('d'), { properties: { template, parameters, debugSetting } })
+    await started.settle()
+    const listed = json(await started.call('GET', `${at('d')}/operations`))
+    assert.ok(!JSON.stringify(listed.value[0].properties).includes('not to be seen'))
+    return listed.value[0].properties
+  }
+  const both = await contentOf('RequestContent,responseContent')
+  assert.deepEqual(both.request.content.tags, { open: 'seen', hidden: '*****' })
+  assert.equal(both.response.content.name, 'v')
+  assert.equal(both.response.content.tags.hidden, '*****')
+  const read = json(await started.call('GET', at('d'))).properties
+  assert.deepEqual(read.debugSetting, { detailLevel: 'requestContent, responseContent' })
+  const one = await contentOf('responseContent')
+  assert.equal(one.request, undefined)
+  assert.equal(one.response.content.name, 'v')
+  const none = await contentOf('none')
+  assert.equal(none.response, undefined)
 })
 
 test('a deployment to a subscription has a location, which stays', async () => {
