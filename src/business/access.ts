@@ -24,7 +24,7 @@ interface Rights {
   readonly byCompany: ReadonlyMap<string, Role>
 }
 
-/** Who asks, as far as rights name anyone: found out before any transaction. */
+/** The caller, as rights name one: looked up before any transaction. */
 export interface Caller {
   readonly principal: Principal
   readonly isAdministrator: boolean

@@ -24,7 +24,7 @@ const foreignMilliseconds = 100
 /** Members of the envelope that any body may carry, because clients send back what they read. */
 const envelope = ['id', 'name', 'type', 'location', 'tags', 'systemData', 'etag']
 
-// The package is CommonJS; its function is the module itself or its `default`, by the loader's mood.
+// The package is CommonJS: its function is the module itself or its `default`, depending on the loader.
 const addFormats = addFormatsModule as unknown as (ajv: Ajv) => void
 
 type UnknownProperties = 'ignore' | 'refuse'

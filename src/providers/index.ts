@@ -51,7 +51,7 @@ export interface ProviderDependencies {
   isRoleInUse(roleId: string): boolean | undefined
   /** The authorizer, for those who ask why. */
   readonly inspection?: Inspection
-  /** Without it the namespace is not there. */
+  /** The namespace is served only where this is given. */
   readonly containers?: ContainerEngines
   /** What links of templates may lead to. Without it none is followed. */
   readonly templateLinks?: TemplateLinks

@@ -49,14 +49,18 @@ describe('npm run new', () => {
   test('a provider, a type, a version of it and one of a type that was there', () => {
     const provider = makeNew(copy, ['provider', 'ExampleArea'])
     const resource = makeNew(copy, ['resource', 'example-area', 'smallThings', '2026-01-01'])
+    const nested = makeNew(copy, ['resource', 'example-area', 'smallThings/screws', '2026-01-01'])
     const version = makeNew(copy, ['version', 'example-area', 'smallThings', '2026-06-01-preview'])
     const known = makeNew(copy, ['version', 'authorization', 'locks', '2099-01-01'])
-    for (const path of [provider, resource, version, known].flatMap(({ made }) => made)) {
+    for (const path of [provider, resource, nested, version, known].flatMap(({ made }) => made)) {
       assert.ok(existsSync(join(copy, path)), path)
     }
     const read = (path: string) => readFileSync(join(copy, path), 'utf8')
     assert.match(read('src/providers/index.ts'), /exampleAreaProvider\(\),\n/)
-    assert.match(read('src/providers/example-area/provider.ts'), /types: \[smallThings\(\), \]/)
+    assert.match(
+      read('src/providers/example-area/provider.ts'),
+      /types: \[screws\(\), smallThings\(\), \]/,
+    )
     assert.match(read(`${things}/resource.ts`), /versions: \[v2026_01_01, v2026_06_01_preview\]/)
     assert.match(read(`${things}/versions/2026-06-01-preview.ts`), /date: '2026-06-01-preview'/)
     assert.match(
@@ -93,10 +97,12 @@ describe('npm run new', () => {
       '--eval',
       `const { declaredTable } = await import('./tools/generate/declared-table.ts')
        const routes = declaredTable().routes.filter(({ path }) => path.endsWith('/smallThings/{smallThingName}'))
-       console.log(routes.map(({ versions }) => versions.join()).join('\\n'))`,
+       console.log(routes.map(({ versions }) => versions.join()).join('\\n'))
+       console.log(declaredTable().registry.byName('ExampleArea/smallThings/screws').fullType)`,
     )
     assert.equal(status, 0, text)
     assert.match(text, /^2026-06-01-preview,2026-01-01$/m)
+    assert.match(text, /ExampleArea\/smallThings\/screws$/m)
   })
 
   test('its contract test fails until the contract is written down, and passes then', () => {

@@ -16,6 +16,7 @@ interface Made {
 
 const usage = `npm run new -- provider <Namespace>
 npm run new -- resource <provider's folder> <types, in camel case> <version>
+npm run new -- resource <provider's folder> <types of the parent>/<types> <version>
 npm run new -- version <provider's folder> <types, in camel case> <version>`
 
 export function makeNew(root: string, [what, ...words]: readonly string[]): Made {
@@ -121,16 +122,22 @@ function afterwards({ folder, type, date }: Names): string {
   ].join('\n')
 }
 
-function namesOf(root: string, [folder, types, date]: readonly string[]): Names {
-  if (folder === undefined || types === undefined || date === undefined) throw new UsageError(usage)
-  if (!/^[a-z][A-Za-z]+$/.test(types) || !/^\d{4}-\d{2}-\d{2}(?:-preview)?$/.test(date)) {
+function namesOf(root: string, [folder, path, date]: readonly string[]): Names {
+  if (folder === undefined || path === undefined || date === undefined) throw new UsageError(usage)
+  const [types = '', ...parents] = path.split('/').reverse()
+  if (
+    !/^(?:[a-z][A-Za-z]+\/)*[a-z][A-Za-z]+$/.test(path) ||
+    !/^\d{4}-\d{2}-\d{2}(?:-preview)?$/.test(date)
+  ) {
     throw new UsageError(usage)
   }
   const provider = join(root, 'src/providers', folder, 'provider.ts')
   if (!existsSync(provider)) throw new UsageError(`src/providers/${folder} is no provider.`)
   const namespace = /namespace: '(\w+)'/.exec(readFileSync(provider, 'utf8'))?.[1]
   if (namespace === undefined) throw new UsageError(`${provider} names no namespace.`)
-  return { folder, namespace, types, type: kebab(types), date, constant: constantOf(date) }
+  const isNested = parents.length > 0
+  const type = kebab(types)
+  return { folder, namespace, path, isNested, types, type, date, constant: constantOf(date) }
 }
 
 /** `2026-01-01-preview` as `v2026_01_01_preview`. */

@@ -5,6 +5,9 @@ export interface Names {
   readonly folder: string
   /** Without the vendor word. */
   readonly namespace: string
+  /** `widgets/widgetSets`: with the types that it is nested in. */
+  readonly path: string
+  readonly isNested: boolean
   /** `widgetSets`: as it is in paths, and the function that declares it. */
   readonly types: string
   /** `widget-sets`: its folder. */
@@ -58,7 +61,13 @@ Missing: everything.
 }
 
 export function resourceFiles(names: Names): ReadonlyMap<string, string> {
-  const { folder, namespace, types, type, date, constant } = names
+  const { folder, namespace, path, isNested, types, type, date, constant } = names
+  // What is nested is where its parent is.
+  const tracked = isNested
+    ? ''
+    : `
+    tracked: { location: 'required' },`
+  const location = isNested ? '' : `location: 'here', `
   const place = `src/providers/${folder}/resources/${type}`
   const model = `${types.charAt(0).toUpperCase()}${types.slice(1)}Model`
   return new Map([
@@ -73,16 +82,15 @@ import { ${constant} } from './versions/${date}.ts'
 
 export function ${types}(): ResourceType {
   return defineStored<${model}>({
-    type: '${namespace}/${types}',
+    type: '${namespace}/${path}',
     description: 'What they are.',
-    scope: 'resource-group',
-    tracked: { location: 'required' },
+    scope: 'resource-group',${tracked}
     name: { pattern: /^[a-zA-Z][a-zA-Z0-9-]{0,62}$/, rule: '1 to 63 letters, digits and hyphens, a letter first' },
     versions: [${constant}],
     sample: {
       name: (seed) => \`sample-\${seed}\`,
-      body: () => ({ location: 'here', properties: { description: 'one' } }),
-      changed: () => ({ location: 'here', properties: { description: 'two' } }),
+      body: () => ({ ${location}properties: { description: 'one' } }),
+      changed: () => ({ ${location}properties: { description: 'two' } }),
     },
   })
 }

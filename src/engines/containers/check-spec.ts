@@ -138,7 +138,7 @@ function checkProbe(probe: Probe, of: string): void {
   }
 }
 
-/** Of an exec: `of` says whose it is. */
+/** Checks the command of an exec; `of` names what it belongs to. */
 export function checkCommand(command: readonly string[], of: string): void {
   for (const [at, word] of command.entries()) {
     refuse(wordProblem(word, at), `word ${at + 1} of the command ${of}`)

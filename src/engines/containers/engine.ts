@@ -108,7 +108,7 @@ export interface SecuritySpec {
   /** `refused` unless the operator opened the engine with `allowPrivileged`. */
   readonly privileged?: boolean
   readonly allowPrivilegeEscalation?: boolean
-  /** Beyond what every container has: as `privileged`. */
+  /** Capabilities on top of those that every container has; allowed as `privileged` is. */
   readonly addCapabilities?: readonly string[]
   readonly dropCapabilities?: readonly string[]
   readonly user?: number
@@ -254,7 +254,7 @@ export interface ObservedPart {
 export interface ObservedGroup {
   /** Nothing at all is held: no part, volume or secret. */
   readonly empty: boolean
-  /** Of what holds the shared network; undefined when there is no such thing. */
+  /** The hash on the container that holds the shared network; undefined when there is none. */
   readonly hash: string | undefined
   /**
    * `up`: the shared network and the secrets are in place. `down`: they are gone (stopped, crashed, host
@@ -263,7 +263,7 @@ export interface ObservedGroup {
   readonly sandbox: 'none' | 'up' | 'down'
   /** In the order the parts were specified. */
   readonly parts: readonly ObservedPart[]
-  /** Of the group on the engine's own network. */
+  /** The group's address on the engine's own network. */
   readonly address: string | undefined
   readonly published: readonly {
     readonly port: number
@@ -366,7 +366,7 @@ export type EngineEvent =
       readonly part: string | undefined
       readonly what: 'created' | 'started' | 'died' | 'removed' | 'changed'
       readonly at: number
-      /** With `died`, where the engine tells it: the one chance to learn the code of each run. */
+      /** With `died`, where the engine reports it: the only way to learn the code of each run. */
       readonly exitCode?: number
     }
 
@@ -453,7 +453,7 @@ export interface ContainerEngine extends AsyncDisposable {
    */
   probe(group: string, part: string, probe: Probe, timeoutSeconds: number): Promise<ProbeOutcome>
 
-  /** Of the running parts. `absent` when nothing of the group is there. */
+  /** Statistics of the running parts. `absent` when nothing of the group is there. */
   stats(group: string): Promise<readonly PartStats[]>
 
   /** Ends when `signal` fires; throws `unavailable` when the engine goes away (ask again, then look). */

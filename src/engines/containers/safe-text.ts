@@ -18,7 +18,7 @@ const mountSyntax = /[,:;"'`\\]/
 const pathCharactersMax = 1024
 const segmentBytesMax = 255
 
-/** Of a path inside a container. `/data/` is the same as `/data`. */
+/** What is wrong with a path inside a container. `/data/` is the same as `/data`. */
 export function mountPathProblem(path: string): string | undefined {
   if (!path.startsWith('/') || plainPath(path) === '') {
     return 'expected an absolute path that is not the root'
@@ -39,7 +39,7 @@ export function mountPathProblem(path: string): string | undefined {
 const systemFolders = ['/proc', '/sys', '/dev']
 const sharedMemory = '/dev/shm'
 
-/** Of a folder of the engine's host. */
+/** What is wrong with a folder of the engine's host. */
 export function hostFolderProblem(folder: string): string | undefined {
   return folder.startsWith('/') ? pathProblem(folder) : 'expected an absolute path'
 }
@@ -66,7 +66,7 @@ export function plainPath(path: string): string {
 /** Linux takes 128 KiB for one variable or one word of a command; the name and a NUL are part of it. */
 const valueBytesMax = 130_000
 
-/** Of the value of an environment variable, or of a word of a command. Line ends are part of it. */
+/** What is wrong with the value of an environment variable or with a word of a command. Line ends are allowed. */
 export function valueProblem(value: string): string | undefined {
   if (value.includes('\0')) return 'it has a NUL character'
   if (!value.isWellFormed()) return 'it is not well-formed Unicode'
@@ -75,7 +75,7 @@ export function valueProblem(value: string): string | undefined {
     : undefined
 }
 
-/** Of a word of a command, the first being the program. */
+/** What is wrong with a word of a command; the first is the program. */
 export function wordProblem(word: string, at: number): string | undefined {
   return at === 0 && word === '' ? 'it names no program' : valueProblem(word)
 }
@@ -86,7 +86,10 @@ export function environmentNameProblem(name: string): string | undefined {
     : 'expected 1 to 63 letters, digits and underscores, no digit first'
 }
 
-/** Of a file in a volume: one segment of a path. Clusters keep names that begin with two dots. */
+/**
+ * What is wrong with the name of a file in a volume, which is one segment of a path. Clusters keep names that begin
+ * with two dots.
+ */
 export function fileNameProblem(name: string): string | undefined {
   if (unprintable.test(name)) return 'it has a control character'
   if (name === '' || name === '.' || name.startsWith('..') || /[/\\]/.test(name)) {
@@ -116,7 +119,7 @@ export function imageProblem(image: string): string | undefined {
     : undefined
 }
 
-/** Of the host of a registry, perhaps with its port. */
+/** What is wrong with the host of a registry, which may have a port. */
 export function registryProblem(server: string): string | undefined {
   return server.length <= 255 && new RegExp(`^${registryPattern}$`).test(server)
     ? undefined
@@ -153,7 +156,7 @@ export function capabilityProblem(name: string): string | undefined {
   return /^[A-Za-z][A-Za-z0-9_]{1,63}$/.test(name) ? undefined : 'expected the name of a capability'
 }
 
-/** Of a numeric user or group. */
+/** What is wrong with a numeric user or group. */
 export function userIdProblem(id: number): string | undefined {
   return Number.isInteger(id) && id >= 0 && id <= 2 ** 31 - 1
     ? undefined
@@ -162,7 +165,7 @@ export function userIdProblem(id: number): string | undefined {
 
 const seccompBytesMax = 128 * 1024
 
-/** Of a seccomp profile as text. */
+/** What is wrong with the text of a seccomp profile. */
 export function seccompProblem(profile: string): string | undefined {
   if (Buffer.byteLength(profile) > seccompBytesMax) return `more than ${seccompBytesMax} bytes`
   let value: unknown
@@ -175,7 +178,7 @@ export function seccompProblem(profile: string): string | undefined {
   return isJsonObject(value) ? undefined : 'expected an object as JSON'
 }
 
-/** Of the path of an HTTP probe, query included. */
+/** What is wrong with the path of an HTTP probe, query included. */
 export function probePathProblem(path: string): string | undefined {
   return /^[!-~]{0,2048}$/.test(path) ? undefined : 'expected at most 2048 visible ASCII characters'
 }

@@ -25,7 +25,7 @@ export interface GitOptions {
   readonly schemes?: readonly RepositoryScheme[]
   /** For one repository, from the first connection to the last byte of the copy. */
   readonly secondsMax?: number
-  /** Of what git stores, and of the files themselves. */
+  /** The bound of what git stores, and of the files themselves. */
   readonly bytesMax?: number
   /** Repositories fetched at a time, for all owners and for one; others wait. */
   readonly concurrentMax?: number
@@ -129,7 +129,7 @@ async function* filesOf(git: GitProgram, run: Run, bytesMax: number): AsyncItera
 }
 
 interface GitConnection extends AsyncDisposable {
-  /** Of git. */
+  /** Settings of git. */
   readonly settings: Readonly<Record<string, string>>
 }
 

@@ -63,7 +63,7 @@ function decode(part: string): string {
   }
 }
 
-/** Of what is no plain branch, tag or commit. */
+/** What is wrong with a revision that is no plain branch, tag or commit. */
 export function revisionProblem(revision: string): string | undefined {
   return revisionPattern.test(revision) && !revision.includes('..')
     ? undefined
@@ -77,7 +77,7 @@ export function checkRevision(revision: string): string {
   return revision
 }
 
-/** Of a directory that is a way out of the volume, or begins as an option does. */
+/** What is wrong with a directory that leads out of the volume or begins as an option does. */
 export function directoryProblem(directory: string): string | undefined {
   const isOut = directory.startsWith('/') || directory.split('/').includes('..')
   const isBad = isOut || directory.startsWith('-') || forbidden.test(directory)

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { scriptedProvider } from '../testing/scripted-provider.ts'
 import { group, startPlane } from '../testing/start.ts'
 
@@ -67,6 +68,39 @@ test('one resource group does not take all that may be under way', async () => {
     t.plane.reconciler.wake()
   }
   assert.equal(new Set(looked).size, 7)
+})
+
+test('behind the work of a crowded group, that of others is claimed at once', async () => {
+  const open = Promise.withResolvers<void>()
+  const looked: string[] = []
+  await using t = await startPlane({
+    limits: { stepsAtOnceMax: 4 },
+    reconcile: false,
+    // No nap ends.
+    timers: { after: () => ({ cancel: () => undefined }) },
+    providers: [
+      scriptedProvider({
+        async observe({ id }) {
+          looked.push(id.key)
+          if (!id.key.includes('/quiet/')) await open.promise
+        },
+        next: () => ({ kind: 'done' }),
+      }),
+    ],
+  })
+  const other = group.replace(/[^/]+$/, 'quiet')
+  await t.call('PUT', other, { location: 'westus' }, { version: '2021-04-01' })
+  for (const name of ['a', 'b', 'c', 'd']) await t.call('PUT', valve(name), body)
+  // Due later than the others, so that the first claim is of those alone.
+  t.clock.advance(1)
+  await t.call('PUT', `${other}/providers/Vendor.Scripted/valves/mine`, body)
+  t.plane.reconciler.start()
+  for (let turns = 0; turns < 50; turns++) await turn()
+  assert.ok(
+    looked.some((key) => key.endsWith('/mine')),
+    looked.join(),
+  )
+  open.resolve()
 })
 
 test('an operation that ended is readable for as long as the limit says, and is then removed', async () => {

@@ -131,7 +131,9 @@ async function fail(
   return false
 }
 
-/** The world failed. Later means later, until the deadline of the operation that asked for it. */
+/**
+ * The step failed outside of our code. `later` is tried again until the deadline of the operation that asked for it.
+ */
 async function failed(work: Work, { code, message, retry }: StepFailure): Promise<boolean> {
   const { deps, resource } = work
   const { key, attempt } = work.lease.claim

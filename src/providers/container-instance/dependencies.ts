@@ -82,7 +82,7 @@ export interface FetchedRepository extends AsyncDisposable {
 
 export interface ContainerInstanceDependencies {
   readonly engine: ContainerEngine
-  /** Of the plane: committed resources. */
+  /** From the plane: reads committed resources. */
   readonly reader: Reader
   readonly seal: Seal
   readonly clock: Clock
@@ -95,7 +95,7 @@ export interface ContainerInstanceDependencies {
   readonly hostAddress?: string
   /** What `Public` groups show as their address where `hostAddress` is every address. */
   readonly publicAddress?: string
-  /** Behind label and location in `fqdn`. Nothing here answers for such names. */
+  /** The end of `fqdn`, after label and location. No server here resolves such names. */
   readonly domainSuffix?: string
   /** The folder of file shares, on the engine's machine: `{subscription}/{group}/{account}/{share}`. */
   readonly shareRoot?: string

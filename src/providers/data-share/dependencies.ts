@@ -72,7 +72,7 @@ export interface ShareDependencies
     | 'publicUrl'
   > {
   readonly reader: ProviderContext['services']['reader']
-  /** Of the plane: may a principal of earlier do this now? */
+  /** Asks the plane whether a principal that made an earlier request may do this now. */
   readonly isAllowed: ProviderContext['services']['isAllowed']
   readonly engine: CopyEngine
   readonly places: Places

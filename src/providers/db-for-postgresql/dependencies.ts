@@ -19,7 +19,7 @@ export interface MigrationSettings {
   readonly verify: Verification
   readonly tablesAtOnce: number
   readonly databasesAtOnce: number
-  /** By `host:port` as we reach a source: where targets reach it, where that differs. */
+  /** Where targets reach a source, by the `host:port` at which we reach it; only where the two differ. */
   readonly sourcesFromTargets?: ReadonlyMap<
     string,
     { readonly host: string; readonly port: number }

@@ -16,7 +16,7 @@ const namespaceForm = /^[A-Za-z][A-Za-z0-9]{0,62}(\.[A-Za-z][A-Za-z0-9]{0,62}){1
 const wordForm = /^[A-Za-z][A-Za-z0-9._-]{0,79}$/
 const wordsMax = 10
 
-/** Of types that are listed though they have no version: those of the table. */
+/** The version shown for listed types that have none of their own. */
 const listedVersion = '2025-01-01'
 
 /** Types that it knows by name, as provider lists show them; any other is taken as well. */

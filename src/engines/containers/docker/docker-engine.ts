@@ -56,7 +56,7 @@ interface DockerEngineOptions {
   readonly outbound?: Outbound
 }
 
-/** Beyond a stop's own grace: how long the engine may take to kill. */
+/** How long the engine may take to kill, on top of a stop's own grace. */
 const killSeconds = 30
 
 export class DockerEngine implements ContainerEngine {

@@ -30,7 +30,7 @@ exit 0`
 
 export class Executions {
   readonly #client: DockerClient
-  /** Of each container: the commands that went on after their connection was closed. */
+  /** The commands of each container that went on after their connection was closed. */
   readonly #left = new Map<string, Set<string>>()
   /** Ends that are under way. */
   readonly #ending = new Set<Promise<void>>()

@@ -42,7 +42,7 @@ export async function findDocker(places: {
       await client.json({ ...call, silentSeconds: pingSeconds })
       return { target, passedOver }
     } catch (error) {
-      // Nobody at one address is what this function is asked to find out.
+      // No answer at an address is a result here, not an error.
       if (!(error instanceof EngineError)) throw error
       passedOver.push({ address, reason: error.message })
     }

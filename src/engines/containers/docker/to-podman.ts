@@ -138,7 +138,7 @@ function accessOf(spec: GroupSpec, mount: MountSpec): readonly string[] {
   return [isReadOnly(spec, mount) ? 'ro' : 'rw']
 }
 
-/** By the container device interface, as Podman documents it. */
+/** Names GPUs by the container device interface, as Podman documents it. */
 function gpus(count: number): Json {
   return Array.from({ length: count }, (_, at) => ({ path: `nvidia.com/gpu=${at}` }))
 }

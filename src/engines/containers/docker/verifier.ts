@@ -37,7 +37,7 @@ export class Verifier {
     if (found.length > 0) await this.#refuse(names, [container], found)
   }
 
-  /** Of the parts called `wanted`. */
+  /** Verifies the parts called `wanted`. */
   async parts(
     names: Names,
     spec: GroupSpec,

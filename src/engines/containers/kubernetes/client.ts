@@ -53,7 +53,7 @@ interface OpenWebSocket {
 const silentSecondsDefault = 60
 const connectionsMax = 64
 const errorCharactersMax = 64 * 1024
-/** Of one message of a web socket. */
+/** The largest message of a web socket. */
 const messageBytesMax = 16 * 1024 * 1024
 const partialList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 
@@ -175,7 +175,7 @@ export class KubernetesClient implements AsyncDisposable {
     return url
   }
 
-  /** Of every call. */
+  /** The headers of every call. */
   async #headers(): Promise<Record<string, string>> {
     const token = await this.#token()
     return {

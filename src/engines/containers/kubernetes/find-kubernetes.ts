@@ -48,7 +48,7 @@ export async function findKubernetes(sources: KubernetesSources): Promise<FoundK
       await client.json({ ...call, silentSeconds: answerSeconds })
       return { target, passedOver }
     } catch (error) {
-      // Nobody at one address is what this function is asked to find out.
+      // No answer at an address is a result here, not an error.
       if (!(error instanceof EngineError)) throw error
       passedOver.push({ address, reason: error.message })
     }

@@ -57,7 +57,7 @@ export interface KubernetesEngineOptions {
   readonly outbound?: Outbound
 }
 
-/** Beyond a Pod's own grace: how long the cluster may take to end it. */
+/** How long the cluster may take to end a Pod, on top of the Pod's own grace. */
 const killSeconds = 30
 /** Zero would let the cluster forget a Pod that still runs. */
 const removeGraceSeconds = 1
@@ -219,7 +219,7 @@ export class KubernetesEngine implements ContainerEngine {
     )
   }
 
-  /** None that this engine knows of: they are the nodes'. */
+  /** Always empty: images are on the nodes, which this engine does not ask. */
   async images(): Promise<readonly LocalImage[]> {
     return []
   }
@@ -242,7 +242,7 @@ export class KubernetesEngine implements ContainerEngine {
     })
   }
 
-  /** By hand: the cluster runs the probes of a spec itself. */
+  /** A probe that was asked for: the cluster runs the probes of a spec itself. */
   async probe(
     group: string,
     part: string,

@@ -7,7 +7,7 @@ import { at, type Json, textAt } from '../json.ts'
 export interface Names {
   readonly installation: string
   readonly group: string
-  /** Of the Pod, its Service and the Secret of its environment. */
+  /** The name of the Pod, its Service and the Secret of its environment. */
   readonly name: string
 }
 

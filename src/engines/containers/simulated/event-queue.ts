@@ -99,7 +99,7 @@ export class EventQueue {
     }
   }
 
-  /** Nobody follows, nobody looks: an idle engine costs nothing. */
+  /** Looks only while somebody follows, so that an idle engine costs nothing. */
   #watch(): void {
     this.#timer?.cancel()
     if (this.#closed || this.#followers.size === 0 || this.#expected.size === 0) return

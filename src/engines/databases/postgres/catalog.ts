@@ -8,7 +8,7 @@ export interface SourceTable {
   readonly table: string
   /** Quoted, ready for SQL. */
   readonly name: string
-  /** With TOAST, without indexes. */
+  /** The size with TOAST and without indexes. */
   readonly bytes: number
   readonly pages: number
   readonly unlogged: boolean

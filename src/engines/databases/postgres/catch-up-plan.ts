@@ -13,7 +13,7 @@ interface Structures {
   /** When the copy was made; undefined where that was not written down. */
   readonly sourceCopied: Structure | undefined
   readonly targetCopied: Structure | undefined
-  /** Of the source's columns in their tables, by `keyOf`. */
+  /** Positions of the source's columns in their tables, by `keyOf`. */
   readonly places: ReadonlyMap<string, number>
 }
 
@@ -24,7 +24,7 @@ interface CatchUpPlan {
   readonly addColumns: readonly string[]
   /** What the source has no more, and the target has from the copy. */
   readonly drop: readonly string[]
-  /** Of tables that are empty at that moment. */
+  /** Changes of types, for tables that are empty at that moment. */
   readonly retype: readonly string[]
   /** Once the rows are there. */
   readonly finish: readonly string[]

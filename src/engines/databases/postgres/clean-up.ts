@@ -91,7 +91,7 @@ export async function cleanUpDatabase(
           await wakeTriggers(database, task.record.triggers)
         }
       }
-      // Of that name it is ours even without the mark, which it may not have got.
+      // A database of that name is ours even without the mark: a worker that was killed may not have set it.
       await server.run(`DROP DATABASE IF EXISTS ${quoteName(name)} WITH (FORCE)`)
       if (drop) await dropMadeDatabase(server, task.migration, task.name)
       else await releaseTargetDatabase(server, task.migration, task.name)

@@ -138,7 +138,7 @@ class CopyOut implements Submittable {
   private stream: Duplex | undefined
   private driver: ((bytes: Buffer) => void) | undefined
   private readonly listener = (bytes: Buffer): void => this.take(bytes)
-  /** Of a message header cut by the end of a chunk. */
+  /** The part of a message header that the end of a chunk cut off. */
   private carried: Buffer | undefined
   /** Bytes of the present message's body still to come, and whether it is a row's. */
   private remaining = 0

@@ -33,7 +33,7 @@ interface Part {
 
 /** Measured by the scenario `migrations`: smaller pieces gain nothing and cost a statement each. */
 const pieceBytesMin = 64 * 1024 * 1024
-/** So that the pairs end at about the same time. */
+/** Several for each pair of connections, so that the pairs end at about the same time. */
 const piecesPerPair = 4
 
 function partsOf(plan: CopyPlan, pairs: number): readonly Part[] {
@@ -311,7 +311,7 @@ export async function copyTables(
 interface Pair {
   readonly source: Session
   readonly target: Session
-  /** Of the source's server. */
+  /** The process of the session on the source. */
   readonly pid: number
 }
 

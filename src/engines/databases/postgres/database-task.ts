@@ -63,7 +63,10 @@ export function openSource(task: DatabaseTask, options: { replication?: boolean 
   return open(task, sourceAccess(task.spec, task.credentials), task.name, options.replication)
 }
 
-/** Where it may be, it is a replica's: what we do there fires no trigger, of events neither. */
+/**
+ * Where the user may set it, the session has the role of a replica: our statements fire no triggers and no event
+ * triggers.
+ */
 export async function openTarget(task: DatabaseTask): Promise<Session> {
   const session = await open(task, targetAccess(task.spec, task.credentials), task.name)
   await session.value(

@@ -10,9 +10,9 @@ import { shortWords } from '#kernel/short-words.ts'
 
 /** What a session of this process may take. Workers, which carry the data, have none. */
 export interface LookBudget {
-  /** Of the whole session, in real time. */
+  /** The bound of the whole session, in real time. */
   readonly seconds: number
-  /** Of all that the server sends, with what it takes to keep each row. */
+  /** The bound of all that the server sends, with the memory that each row takes. */
   readonly bytes: number
   /** Shared by all sessions. */
   readonly room: LookRoom
@@ -42,7 +42,7 @@ export class BrokenOff extends Error {}
 
 /** A row as an object takes more than its bytes. */
 const bytesPerRow = 100
-/** Of an error of the server, in characters. */
+/** The longest message of an error of the server, in characters. */
 const wordsMax = 500
 /** A polite end is waited for so long. */
 const endMilliseconds = 2000

@@ -1,11 +1,11 @@
 /** The names of what a migration makes on the servers. All derive from its token, so any process finds them. */
 
-/** Of the slot, the publication, the subscription, and of every session for one database. */
+/** The name of the slot, the publication and the subscription, and of every session for one database. */
 export function objectName(migration: string, index: number): string {
   return `mig_${migration}_${index}`
 }
 
-/** Of sessions that are for no single database. */
+/** The name of sessions that are for no single database. */
 export function sessionName(migration: string): string {
   return `mig_${migration}`
 }

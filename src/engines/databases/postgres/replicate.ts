@@ -20,7 +20,7 @@ import {
 import { StructureWatch, unlike } from './structure.ts'
 import { linesInWords } from './structure-difference.ts'
 
-/** With the servers' own delay, and two looks on the way to whoever asks, counters are two seconds old at most. */
+/** Counters are at most two seconds old, with the servers' own delay and two more looks on the way to the client. */
 const lookMilliseconds = 500
 /** Between asking whether the cutover is wanted. */
 const askMilliseconds = 100
@@ -35,7 +35,7 @@ const retriesMax = 3
 const retryMilliseconds = 1_000
 /** Between looks once the cutover is asked for. */
 const approachMilliseconds = 50
-/** So close the target should be before writers are kept out, and so long this is waited for at the most. */
+/** How close the target should be before writers are kept out, and how long this is waited for. */
 const closeBytes = 1024n * 1024n
 const closeMilliseconds = 30_000
 /** The source keeps its log for a target that waits until both ends are alike: a night, and not for ever. */

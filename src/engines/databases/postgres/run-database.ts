@@ -25,7 +25,7 @@ const pauseMillisecondsMax = 60_000
 interface DatabaseRun {
   /** A task whose signal fires on cancel and on stop. */
   task(signal: AbortSignal): DatabaseTask
-  /** Of the worker as a whole. */
+  /** Stops the worker as a whole. */
   readonly stop: AbortSignal
   /** Resolves when the database is asked to be canceled. */
   readonly cancel: AbortSignal

@@ -40,7 +40,7 @@ interface MigrationRun {
 const tickMilliseconds = 200
 const intentMilliseconds = 100
 const lockMilliseconds = 1_000
-/** So long one that is not let in stays, lest workers follow each other without a pause. */
+/** How long a worker that the lock refuses stays, so that workers do not follow each other without a pause. */
 const leaveMilliseconds = 2_000
 
 /** Returns when all is at an end, or stopped. */

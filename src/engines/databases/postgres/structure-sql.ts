@@ -36,7 +36,7 @@ export const comment = (catalog: string, oid: string): string =>
 
 export const list = (array: string): string => `pg_catalog.array_to_string(${array}, ', ')`
 
-/** Of options that may hold secrets: their names in words, their values as a sum alone. */
+/** Options that may hold secrets: their names as text, their values only as a hash. */
 export const optionNames = (array: string): string =>
   `(SELECT pg_catalog.string_agg(pg_catalog.split_part(o, '=', 1), ', ' ORDER BY o) FROM pg_catalog.unnest(${array}) o)`
 

@@ -9,7 +9,7 @@ export const serviceName = {
   rule: '1 to 50 letters, digits and hyphens, a letter first and no hyphen last',
 } as const satisfies NameRule
 
-/** None of the characters that no id here may hold. */
+/** An id holds none of these characters. */
 export const idPattern = '^[^*#&+:<>?]+$'
 
 /** Names of 1 to so many characters, refused as any wrong field is. */

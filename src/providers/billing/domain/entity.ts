@@ -35,7 +35,7 @@ interface EntityOptions {
   readonly standing?: Standing
   /** Shown inside it where `$expand` asks so. */
   readonly below?: Below
-  /** Of the samples; `part-1` where left out. */
+  /** The name of a sample; `part-1` where left out. */
   nameOf?(seed: number): string
   readonly sample: object
   readonly changed: object

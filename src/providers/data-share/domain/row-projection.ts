@@ -19,7 +19,7 @@ interface RowProjection<M, O> {
 }
 
 export interface Generation {
-  /** Of the resource that the row was written of; another one is written anew. */
+  /** The generation of the resource that the row was written from; a row of another generation is written again. */
   readonly generation: number
 }
 

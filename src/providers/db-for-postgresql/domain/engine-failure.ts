@@ -5,7 +5,7 @@ import { DatabaseEngineError } from '#engines/databases/engine.ts'
 export interface Failure {
   readonly kind: 'failure'
   readonly message: string
-  /** Of facts 8.5, where there is one. */
+  /** The error number of facts 8.5, where there is one. */
   readonly number: number | undefined
   /** The same may work later. */
   readonly passes: boolean

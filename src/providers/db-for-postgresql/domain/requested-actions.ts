@@ -35,7 +35,9 @@ export function isOfAll(given: Orders, flag: 'triggerCutover' | 'cancel'): boole
   return triggerCutover === 'True' && isAlone
 }
 
-/** Of `given` what has an effect and is kept to be shown: a list counts only with its flag in the same body. */
+/**
+ * The part of `given` that has an effect and is kept to be shown: a list counts only with its flag in the same body.
+ */
 export function effectiveOrders(given: Orders): Orders {
   const { cutoverOn, cancelOn, ...flags } = given
   const cuts = given.triggerCutover === 'True'
@@ -55,7 +57,7 @@ function join(
   return [...known, ...more.filter((name) => !known.includes(name))]
 }
 
-/** Of these databases, those a list is about; what is cancelled is not cut over. */
+/** The databases that a list is about; one that is cancelled is not cut over. */
 export function ordersFor(
   asked: Asked,
   databases: readonly string[],

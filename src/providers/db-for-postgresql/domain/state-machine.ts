@@ -39,12 +39,12 @@ export type Seen =
   | {
       readonly kind: 'worker'
       readonly observed: ObservedMigration
-      /** Of one that has ended. */
+      /** The report of a worker that has ended. */
       readonly report?: readonly DatabaseReport[]
     }
   | Failure
 
-/** With what the worker needs to see and to write down, counters are two seconds old at the most. */
+/** Together with the time the worker needs to look and to record, counters are at most two seconds old. */
 const workerLookSeconds = 0.5
 const surveyLookSeconds = 5
 const troubleLookSeconds = 2
@@ -94,7 +94,7 @@ function afterEnd(last: Progress, observed: ObservedMigration): Progress {
   return { ...last, todo: { kind: 'forget' }, lookInSeconds: workerLookSeconds }
 }
 
-/** Of the databases named, those that are not cancelled. */
+/** The named databases that are not cancelled. */
 function remaining(model: Migration): readonly string[] {
   const databases = model.databases ?? []
   const { cancel } = ordersFor(model.asked, databases)

@@ -13,7 +13,7 @@ export interface GenericDocument {
   readonly body: JsonObject
   /** Sealed: what keys are made of that the resource's `list…` actions answer. */
   readonly seed: string
-  /** Of the seal. */
+  /** What the seal is bound to. */
   readonly place: string
 }
 
@@ -146,10 +146,10 @@ interface ComputedValue {
   readonly place: string
 }
 
-/** Of one list or object, so many get what is computed for each of them. */
+/** So many items of one list or object get computed values. */
 const itemsMax = 1000
 
-/** With the value at the path, where nothing stands there. */
+/** The document with the value at the path, unless something is there already. */
 function withValue(
   target: unknown,
   [first, ...rest]: readonly string[],
@@ -207,7 +207,7 @@ function withoutValue(
   { value, filling, place }: ComputedValue,
 ): unknown {
   if (first === undefined) {
-    // Of what only the plane says, any value goes.
+    // Any value is accepted for what only the plane computes.
     const isComputed = value === undefined || sameJson(target, fill(value, filling, place))
     return isComputed ? undefined : target
   }

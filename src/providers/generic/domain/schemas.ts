@@ -27,7 +27,7 @@ export interface GivenSchemas {
     string,
     { readonly type: string; readonly versions: readonly string[] }
   >
-  /** Of the version, or of the one that was in force on its day. */
+  /** The schema of the version, or of the one that was in force on its day. */
   bodyOf(type: string, version: string): TSchema | undefined
 }
 
@@ -166,7 +166,7 @@ function onlyTexts(schema: unknown): readonly string[] {
   return (Array.isArray(listed) ? listed : [only]).filter((one) => typeof one === 'string')
 }
 
-/** With references that lead into `files` of the schema. */
+/** The content with its references rewritten to lead into `files` of the schema. */
 function rebased({ name, content }: SchemaFile, at: number, files: readonly SchemaFile[]): unknown {
   const walk = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(walk)

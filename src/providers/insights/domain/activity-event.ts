@@ -143,7 +143,7 @@ export function categoryOf({ action }: StoredActivity): string {
   return /\/signIns\//.test(action) ? 'Security' : 'Administrative'
 }
 
-/** By the id of the resource; by the action where it is no resource. */
+/** The type from the id of the resource, or from the action where there is no resource. */
 export function resourceTypeOf({ key, action }: StoredActivity): string {
   const fromAction = action.split('/').slice(0, -1).join('/')
   const last = parseResourceId(key)?.segments.at(-1)

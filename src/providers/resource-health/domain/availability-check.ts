@@ -10,5 +10,5 @@ export interface AvailabilityCheck {
   readonly since?: number
 }
 
-/** By type without the vendor word, in lower case: what is seen of a resource. */
+/** How the availability of a resource is found, by its type in lower case and without the vendor word. */
 export type Observers = Readonly<Record<string, (resource: Resource) => AvailabilityCheck>>

@@ -149,7 +149,7 @@ async function failureOf(check: () => Promise<unknown>): Promise<string | undefi
   }
 }
 
-/** The world fails; the next look comes soon. */
+/** Failures of the store are logged; the next round comes soon. */
 async function guarded<T>(
   { log }: BackgroundDependencies,
   work: () => Promise<T>,

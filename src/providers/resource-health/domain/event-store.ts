@@ -58,7 +58,7 @@ export interface EventStore {
   ): Promise<HealthEvent>
 }
 
-/** Of the rows of events that are not over. */
+/** The condition on rows: the event has not ended. */
 export const isActive = (sql: Parameters<ConditionWriter>[0]) => sql<boolean>`status = ${'active'}`
 
 /** Before every moment there is. Whole: times are whole numbers in the tables. */

@@ -13,7 +13,7 @@ import { openValue, type VaultSecret } from '../resources/vault-secrets/model.ts
 import { parseSecretUri, secretType, vaultType } from './secret-uri.ts'
 
 interface SecretStoreDependencies {
-  /** Of the plane: committed resources. */
+  /** From the plane; the reader sees committed resources. */
   readonly services: Pick<PlaneServices, 'reader' | 'isAllowed'>
   /** The one of `secretsProvider`. */
   readonly seal: Seal

@@ -23,7 +23,7 @@ export function openGuesses(): Guesses {
     },
     note(key, now) {
       const known = wrong.get(key)
-      // Long quiet, all is forgotten.
+      // After a long time without an attempt the count starts again.
       const isOld = known !== undefined && known.until + longestWaitMilliseconds < now
       const count = known === undefined || isOld ? 1 : known.count + 1
       const wait =

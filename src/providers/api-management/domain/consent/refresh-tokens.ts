@@ -11,7 +11,7 @@ import { isDue, refresh } from './tokens.ts'
 
 const everyMilliseconds = 20_000
 const rowsAtOnce = 200
-/** Of one resource group. */
+/** Refreshes at the same time for one resource group. */
 const atOnce = 4
 /** What a resource group does not reach in a round waits for the next one. */
 const groupMilliseconds = 30_000
@@ -36,7 +36,7 @@ export function startRefreshing(deps: ConsentDependencies): AsyncDisposable {
   }
 }
 
-/** The world fails; the next look comes soon. */
+/** Failures of the store or the network are logged; the next round comes soon. */
 async function guarded(deps: ConsentDependencies, isStopped: () => boolean): Promise<void> {
   try {
     await refreshDue(deps, isStopped)

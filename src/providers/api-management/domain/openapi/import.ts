@@ -260,7 +260,7 @@ function formParameters(source: DocumentSource, media: Json): readonly Parameter
     .map(([name, of]) => parameterOf(source, { name, schema: of, required: required.has(name) }))
 }
 
-/** By where they are; one that an operation declares again replaces that of its path. */
+/** Parameters by their location. One that an operation declares again replaces the one of its path. */
 function parametersOf(
   source: DocumentSource,
   given: readonly unknown[],

@@ -11,7 +11,7 @@ export interface Authorization {
   /** A consent code was confirmed: the anti-phishing page is shown no more. */
   readonly confirmedAt?: number
   readonly tokens?: KeptTokens
-  /** Until then, somebody is getting fresh tokens. */
+  /** A worker is refreshing the tokens; others leave them alone until then. */
   readonly refreshingUntil?: number
   /** The newest last. */
   readonly logins: readonly Login[]
@@ -50,7 +50,7 @@ export interface KeptTokens {
   readonly sealed: string
   /** Milliseconds. */
   readonly expiresAt: number
-  /** Of the identity provider that gave them: nobody else is sent what is in there. */
+  /** The id of the identity provider that issued the tokens; they are sent to no other. */
   readonly provider: string
   /** There is a way to get fresh ones without a person. */
   readonly refreshable: boolean

@@ -6,7 +6,7 @@ export interface NamedValue {
   readonly displayName: string
   readonly secret: boolean
   readonly tags?: readonly string[]
-  /** Of one that is no secret. */
+  /** The value in plain text; a secret one is sealed instead. */
   readonly value?: string
   readonly sealedValue?: string
   /** Where another installation would look the value up; kept as written. */

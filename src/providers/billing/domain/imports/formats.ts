@@ -30,7 +30,7 @@ export function readRecords(
   return format === 'ndjson' ? readLines(text, firstLine) : readCsv(format, header, text, firstLine)
 }
 
-/** Of one record, whose text the limits of a body do not look into. */
+/** Bounds of one record: the limits of a body do not look into its text. */
 const recordSize = { depthMax: 8, membersMax: 5_000, propertiesMax: 1_000 }
 
 function* readLines(text: string, firstLine: number): Generator<ImportedRecord, void> {
@@ -84,7 +84,7 @@ function* readCsv(
   }
 }
 
-/** None where it is no CSV: nothing fits it then. */
+/** No names where it is no CSV, so that no format fits. */
 function readHeader(header: string): readonly string[] {
   const { value: first } = readCsvRecords(header.replace(/^\uFEFF/, ''), 1).next()
   return first !== undefined && 'cells' in first ? first.cells.map((name) => name.trim()) : []
@@ -204,7 +204,7 @@ function ofFocus(cellOf: (column: string) => string | undefined): object {
     creditType: category === 'credit' ? 'Other' : undefined,
     reasonCode: cell('ChargeClass'),
     isThirdParty: publisher === undefined ? undefined : publisher !== cell('ProviderName'),
-    // Of usage, its month (contract); of anything else, its term.
+    // Usage shows its month (contract); anything else shows its term.
     servicePeriodStartDate: cell(isUsage ? 'BillingPeriodStart' : 'ChargePeriodStart'),
     servicePeriodEndDate: cell(isUsage ? 'BillingPeriodEnd' : 'ChargePeriodEnd'),
     kind: 'All',

@@ -167,7 +167,7 @@ export async function importPiece(
 
 interface ReadPiece {
   readonly entries: readonly NewEntry[]
-  /** Of each entry. */
+  /** The line of each entry. */
   readonly lines: readonly number[]
   readonly refused: readonly Refused[]
 }

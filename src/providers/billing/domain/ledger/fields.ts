@@ -174,7 +174,7 @@ function fieldWriters(list: LedgerField[]) {
         return minor === null ? null : showMinor(minor)
       },
     })
-    // Of an amount that is not there, there is no currency.
+    // An amount that is missing has no currency either.
     const always = ['sub_total', 'tax', 'amount'].includes(column)
     add(`properties/${path}/currency`, 'string', {
       place: always ? { kind: 'dimension' } : { kind: 'made' },

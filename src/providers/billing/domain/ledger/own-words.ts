@@ -10,7 +10,7 @@ import type { LedgerDependencies } from './page.ts'
 import { entryColumns, rowOf } from './scan.ts'
 import { nameOfWord, operationOfWord } from './search.ts'
 
-/** Behind everything that begins with the same. */
+/** Sorts after every text with the same beginning. */
 const last = '\u{10ffff}'
 
 /** All that a word may mean; undefined where they are more than are put in order by themselves. */

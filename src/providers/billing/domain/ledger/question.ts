@@ -44,9 +44,9 @@ export interface Question {
   readonly filterText: string
   readonly order: readonly OrderTerm[]
   readonly orderText: string
-  /** By all terms; ties are 0. */
+  /** Compares by all terms of the order; 0 where all are equal. */
   compare(a: Entry, b: Entry): number
-  /** By so many leading terms. */
+  /** Compares by this number of leading terms. */
   compareFirst(terms: number, a: Entry, b: Entry): number
 }
 
@@ -107,7 +107,7 @@ function orderOf(
 ): {
   readonly terms: readonly OrderTerm[]
   readonly compare: (a: Entry, b: Entry) => number
-  /** By one term, by two, and so on. */
+  /** Comparisons by the first term, the first two, and so on. */
   readonly comparisons: readonly ((a: Entry, b: Entry) => number)[]
 } {
   const text = orderBy === null || orderBy.trim() === '' ? 'properties/date desc' : orderBy

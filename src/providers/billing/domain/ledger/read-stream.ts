@@ -123,7 +123,7 @@ async function scanKeys(
 
 const shareMin = 16
 
-/** Of rows that come from many stretches, what to ask of each: none has them all, and some have more than others. */
+/** How many rows to read from each of several index ranges: none has them all, and some have more than others. */
 function shareOf(size: number, stretches: number): number {
   return Math.min(size, Math.max(shareMin, Math.ceil((2 * size) / stretches)))
 }

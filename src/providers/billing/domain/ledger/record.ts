@@ -135,7 +135,7 @@ export async function record(
   }
 }
 
-/** Of so many rows; the text of a full batch is made once. */
+/** The statement for a number of rows; the text of a full batch is built once. */
 function rowsText(head: string, row: string, between = ', ', tail = ''): (count: number) => string {
   const textOf = (count: number): string => head + Array(count).fill(row).join(between) + tail
   const full = textOf(rowsAtOnce)

@@ -24,7 +24,7 @@ export interface IndexOrder {
 
 export interface Stretch {
   readonly statementId: number
-  /** Of the statement's indexes; undefined where the index has none. */
+  /** Which part of the statement's index; undefined where the index has no parts. */
   readonly part: number | undefined
   /** Only entries of these dimensions, by the index of dimensions; the order is then by date. */
   readonly byDimension?: readonly number[]
@@ -36,7 +36,7 @@ export interface Stretch {
   readonly columns?: readonly string[]
 }
 
-/** Of several dimensions: its index has each of them in order, and not all of them together. */
+/** Several dimensions are selected: the index orders each of them, and not all of them together. */
 export function isPicked({ byDimension }: Stretch): boolean {
   return byDimension !== undefined && byDimension.length > 1
 }

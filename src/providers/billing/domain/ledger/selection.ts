@@ -95,7 +95,7 @@ export async function selectDimensions(
       chosen.set(statement.id, known)
       continue
     }
-    // Of the statement all is known by what it consists of, but for its invoice, which it gets when it is closed.
+    // The words name all of the statement but its invoice, which it gets when it is closed.
     const asked = JSON.stringify([statement.invoice ?? '', question.filterText, ...words])
     chosen.set(
       statement.id,

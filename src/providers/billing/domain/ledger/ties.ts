@@ -204,7 +204,7 @@ function beforeTies({ order }: Stream, place: Position | undefined): Position | 
   return { value: place.value, id: order.descending ? Number.MAX_SAFE_INTEGER : -1 }
 }
 
-/** Behind all that have its value. */
+/** The position after all entries with the same value. */
 function behindTies({ order }: Stream, { value }: Position): Position {
   return { value, id: order.descending ? -1 : Number.MAX_SAFE_INTEGER }
 }

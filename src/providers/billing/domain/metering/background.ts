@@ -45,7 +45,7 @@ export function startBackground(deps: BackgroundDependencies): AsyncDisposable {
   }
 }
 
-/** The world fails; the next time comes soon. */
+/** Failures of the store are logged; the next round comes soon. */
 async function attempt(deps: BackgroundDependencies): Promise<void> {
   try {
     await deps.seed()

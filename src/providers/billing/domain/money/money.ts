@@ -19,7 +19,7 @@ export const amountMax = 900_000_000_000
 export function toMinor(value: Decimal, currency: string): Minor | undefined {
   if (!value.isFinite() || value.abs().greaterThan(amountMax)) return undefined
   const rounded = value.toDecimalPlaces(decimalsOfCurrency(currency), Decimal.ROUND_HALF_UP)
-  // Of a zero that was negative, a zero.
+  // Adding 0 turns a negative zero into a plain one.
   return rounded.times(minorScale).toNumber() + 0
 }
 

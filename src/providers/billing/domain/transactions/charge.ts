@@ -325,7 +325,7 @@ export function refund({ ledger, ids }: ChargeDependencies): Action<object> {
           asked: given.amount ?? 0,
         })
       }
-      // Of the tax, its part; with the last refund all that is left of it.
+      // Its share of the tax; the last refund takes all that is left.
       const taxOf = (refunded: number): number =>
         toMinor(fromMinor(row.tax).times(refunded).dividedBy(row.subTotal), currency) ?? 0
       const before = row.subTotal - rest

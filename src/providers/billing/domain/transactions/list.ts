@@ -39,7 +39,9 @@ export async function listOfInvoice(
   return answer(ledger, context, query, [statement])
 }
 
-/** Of a profile, or of a customer or section of one: `type` and the period are required (facts 5.1). */
+/**
+ * Transactions of a profile, or of one of its customers or sections: `type` and the period are required (facts 5.1).
+ */
 export async function listOfProfile(
   ledger: Ledger,
   context: ListContext,

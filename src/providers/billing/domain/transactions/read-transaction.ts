@@ -42,7 +42,7 @@ const int32Max = 2_147_483_647
 const earliest = Date.UTC(1970, 0, 1)
 const latest = Date.UTC(9999, 11, 31)
 
-/** Of the same line of the same file, a transaction without a name gets the same. */
+/** A transaction without a name gets one from its line and file, so that the same line has the same name again. */
 type TransactionReader = (given: unknown, line: number) => ReadTransaction
 
 export function transactionReader(options: ReadOptions): TransactionReader {
@@ -307,7 +307,7 @@ class Reader {
   /** Sub-total, tax and amount: any two give the third, no tax is none, and all three have to add up. */
   #amounts(): { readonly subTotal: Minor; readonly tax: Minor; readonly amount: Minor } {
     const amounts = this.#threeAmounts()
-    // Of two that are in bounds, the third may not be.
+    // Two amounts within bounds may give a third that is not.
     for (const [name, minor] of [
       ['subTotal', amounts.subTotal],
       ['transactionAmount', amounts.amount],
@@ -378,7 +378,7 @@ function numberOf(value: unknown): number {
   return decimalPattern.test(text) ? Number(text) : Number.NaN
 }
 
-/** Of a number or a text that is one; exact. */
+/** The exact decimal of a number, or of a text that holds one. */
 function decimalOf(value: unknown): Decimal | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? new Decimal(value) : undefined
   if (typeof value !== 'string') return undefined

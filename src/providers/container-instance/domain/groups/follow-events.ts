@@ -27,7 +27,7 @@ export class ToldEnds {
     if (oldest.done !== true) this.#ends.delete(oldest.value)
   }
 
-  /** Of the run that ended at about that time: the two clocks of an engine differ a little. */
+  /** The exit code of the run that ended at about that time: the two clocks of an engine differ a little. */
   exitCodeAt(group: string, part: string, finishedAt: number): number | undefined {
     const near = (this.#ends.get(`${group}/${part}`) ?? []).filter(
       ({ at }) => Math.abs(at - finishedAt) < 2000,

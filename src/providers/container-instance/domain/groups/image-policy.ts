@@ -23,7 +23,7 @@ export function plainHost(server: string): string {
   return lower === 'index.docker.io' || lower === 'registry-1.docker.io' ? 'docker.io' : lower
 }
 
-/** With its registry, and the folder that the hub puts its own images in; tag and digest stay as they are. */
+/** The image's name with its registry and the hub's folder of official images; tag and digest stay as they are. */
 function wholeName(image: string): string {
   const host = hostOf(image)
   const path = host === undefined ? image : image.slice(host.length + 1)

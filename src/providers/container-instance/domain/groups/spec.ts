@@ -105,7 +105,7 @@ function hostnameOf(place: string): string {
   return (place.split('/').at(-1) ?? '').slice(0, 63)
 }
 
-/** Of a text that lists words, as `dnsConfig` has them. */
+/** The words of a text that lists them, as `dnsConfig` does. */
 export function words(text: string | undefined): readonly string[] {
   return (text ?? '').split(/[\s,]+/).filter((word) => word !== '')
 }

@@ -11,9 +11,9 @@ import type { GroupProperties } from './versions/shapes.ts'
 export interface GroupIdentity {
   readonly type: string
   readonly tenantId: string
-  /** Of the identity the group has of its own. */
+  /** The principal of the group's system-assigned identity. */
   readonly principalId?: string
-  /** By resource id, as written. */
+  /** User-assigned identities by their resource ids, as written. */
   readonly userAssigned: Readonly<
     Record<string, { readonly clientId: string; readonly principalId: string }>
   >
@@ -36,7 +36,7 @@ export interface ContainerGroup {
   readonly domainKey?: string
   /** A profile was named that is not there: the group cannot be made. */
   readonly missingProfile?: string
-  /** By URI, the secret that whoever wrote the group was allowed to use: an id in lower case. */
+  /** Ids of secrets, in lower case, by their URIs: those that the writer of the group was allowed to use. */
   readonly secretIds?: Readonly<Record<string, string>>
   /** Who wrote the references to secrets, or started the group last. Its right is asked whenever a value is read. */
   readonly writer?: Principal

@@ -36,11 +36,11 @@ export interface Preparation {
     Record<string, { readonly clientId: string; readonly principalId: string }>
   >
   readonly missingProfile?: string
-  /** By URI, the id of each secret that the caller may use, in lower case. */
+  /** Ids of the secrets that the caller may use, in lower case, by their URIs. */
   readonly secretIds?: Readonly<Record<string, string>>
   /** Where there are secret references: who asks. */
   readonly writer?: Principal
-  /** By volume, the resource group of its share's account, where it is another one. */
+  /** The resource group of a share's account by the volume's name, where it is another than the container group's. */
   readonly shareOwners?: Readonly<Record<string, string>>
 }
 

@@ -94,7 +94,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
     },
   })
   let described: EngineDescription | undefined
-  /** By token, the principal that the directory has as far as this process knows; null for none. */
+  /** The principal that this process knows the directory to have, by the group's token; null for none. */
   const settled = new Map<string, string | null>()
   const settleIdentity = identityKeeper(deps.workloads, settled)
 

@@ -19,7 +19,7 @@ import { takeDue } from '../trigger-store.ts'
 import { NotCopied, taskOf } from './task-of.ts'
 
 const runsAtOnceMax = 6
-/** Of one resource group of consumers: sources that never end hold up nobody else's. */
+/** Runs at the same time for one resource group of consumers, so that slow sources hold up nobody else. */
 const runsOfGroupMax = 2
 const dataSetsAtOnce = 2
 const pollMilliseconds = 2000

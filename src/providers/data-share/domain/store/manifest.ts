@@ -140,7 +140,7 @@ export function openManifest(deps: ManifestDependencies): CopyJournal {
           replaces ? stage : known.stage,
           watermark ?? null,
         )
-        // Said again by a run that was cut off right after: what it counted then it does not count again.
+        // A run that was cut off right after this repeats it; what was counted before is not counted twice.
         const isNews = await tx.run(
           `update share_details set publishing = 2, message = coalesce(?, message)
             where run_id = ? and place = ? and publishing < 2`,

@@ -4,7 +4,7 @@
  */
 
 export interface SortKey {
-  /** Of the index; in SQLite also of the column, which is made for it where the text is no column. */
+  /** The name of the index; in SQLite also of the column that is made for it where the text is no column. */
   readonly name: string
   readonly type: 'text' | 'whole'
   readonly text: string

@@ -20,7 +20,7 @@ export interface ShareCard {
   readonly providerName: string
   readonly providerEmail: string
   readonly providerTenant: string
-  /** Of the resource that the row was written of. */
+  /** The generation of the resource that the row was written from. */
   readonly generation: number
 }
 

@@ -115,7 +115,8 @@ export function dataSetMappings(deps: ShareDependencies): ResourceType {
       return { ...body, found: { dataSetKey: source.id.key, target: placeOf(target) } }
     },
     async rules({ id, desired, reader: inside }) {
-      // Of one account: others are told apart by what lies in the target when they first write to it.
+      // Only mappings of the same account are compared: others are told apart by what is in the target at their first
+      // write.
       const others = await inside.list({
         type: types.mappings,
         under: parentOf(parentOf(id)),

@@ -15,7 +15,7 @@ const statusOf: Readonly<Record<RunStatus, string>> = {
   Cancelled: 'Canceled',
 }
 
-/** By the word that our links have, and by the one that published clients put together themselves. */
+/** Two types for the same results: one for our own links, one for the path that published clients build themselves. */
 export function operationResults(deps: Pick<ShareDependencies, 'runs'>): readonly ResourceType[] {
   return [types.results, types.publishedResults].map((type) => resultsType(type, deps))
 }

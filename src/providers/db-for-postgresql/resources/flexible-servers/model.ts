@@ -67,7 +67,7 @@ export type ServerSeen =
       readonly isNews: boolean
       readonly version: string
       readonly major: number
-      /** Of all its databases, rounded up. */
+      /** The size of all its databases, rounded up. */
       readonly dataMegabytes: number
     }
   | {

@@ -177,13 +177,13 @@ export interface Progress {
   /** Why it failed, or what it has trouble with now. */
   readonly error?: string
   readonly databases: readonly DatabaseState[]
-  /** With what was judged: when that changes, it is judged anew. */
+  /** The last validation, and what it validated: when that changes, it is validated again. */
   readonly validation?: { readonly of: string; readonly report: ValidationReport }
   readonly source?: ServerMetadata
   readonly target?: ServerMetadata
   /** What the worker is given. From here on nothing of it can be changed. */
   readonly plan?: MigrationSpec
-  /** Of a wait before the worker: what had been answered when it began. */
+  /** The answers that were given when a wait before the worker's start began. */
   readonly answers?: string
   /** Where it waited for its user last, before the worker: another answer may mend what fails since. */
   readonly waitedIn?: SubState

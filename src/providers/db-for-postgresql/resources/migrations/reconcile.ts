@@ -25,7 +25,7 @@ type Dependencies = Pick<PostgresDependencies, 'engine' | 'seal' | 'settings' | 
 type Asking = Subject<Migration, Progress>
 
 export function migrationReconciler(deps: Dependencies): Reconciler<Migration> {
-  /** Of a step that was just tried here, until the next look takes it up. */
+  /** Failures of steps that were just tried, until the next look takes them up. */
   const failures = new Map<string, Failure>()
   return defineReconciler<Migration, Progress, Todo>({
     deadlineSeconds: 3600,
@@ -143,7 +143,7 @@ async function act(deps: Dependencies, subject: Asking, todo: Todo): Promise<Fai
       }
       const plan = last?.plan
       if (plan === undefined) throw new Error('a worker is begun with a plan')
-      // Where the servers are may have changed since; what is done there may not.
+      // The servers' addresses may have changed since the worker started; the rest of its specification may not.
       const { sourceFromTarget: _before, authoritiesAtTarget: _then, ...lasting } = plan
       const { sourceFromTarget, authoritiesAtTarget } = specOf(model, ends, deps.settings)
       const places = {

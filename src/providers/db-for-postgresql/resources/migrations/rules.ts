@@ -200,7 +200,7 @@ function requireState(
   if (canceled !== undefined) {
     refuse(`cutover of '${canceled}' is not possible, it was canceled`, '603113')
   }
-  // Of all means of those that are not at an end; by name means just those.
+  // Without names it is about all databases that have not ended; with names, about those alone.
   const isOfAll = desired.asked.cutover === 'all'
   const meant = isOfAll ? newCutover.filter((one) => !hasEnded(one, progress)) : newCutover
   if (isOfAll && asksCutover && meant.length === 0) {

@@ -8,7 +8,7 @@ type Attempt<T> =
   | { readonly kind: 'ok'; readonly value: T }
   | {
       readonly kind: 'refused'
-      /** By the plane, or by the template's own expressions. */
+      /** Who refused: the plane, or the template's own expressions. */
       readonly by: 'plane' | 'template'
       readonly status: number
       readonly error: StepError

@@ -23,7 +23,7 @@ import { specTemplate } from './template-specs.ts'
 import { withVaultValues } from './vault-values.ts'
 
 interface RequestPlace {
-  /** Of the deployment, which may be nested in the one that the context is of. */
+  /** The deployment's id; it may be nested in the deployment of the context. */
   readonly id: ResourceId
   readonly context: Context
   readonly isAccepted?: boolean

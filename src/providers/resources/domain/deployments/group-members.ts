@@ -4,7 +4,7 @@ import type { ResourceId } from '#kernel/resource-id.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 
 const pageSize = 500
-/** Of types that take every version. */
+/** The version used for types that take every one. */
 const anyDate = '2025-01-01'
 
 export interface Member {

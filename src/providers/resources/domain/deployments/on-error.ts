@@ -83,7 +83,7 @@ export function siblingOf(id: ResourceId, name: string): string {
   return `${id.text.slice(0, id.text.lastIndexOf('/'))}/${name}`
 }
 
-/** Of one scope only so many are kept. */
+/** Finds the last successful deployment of a scope; only so many are kept. */
 async function lastSuccessful(
   reader: Reader,
   id: ResourceId,

@@ -129,7 +129,9 @@ export async function previewPlan(
   const created = new Set(
     [...answers].flatMap(([key, one]) => (one.kind === 'ok' && one.status === 201 ? [key] : [])),
   )
-  /** What is not certain to be there: it is refused, or not known, or made by a nested deployment, or waits for such. */
+  /**
+   * What is not certain to be there: it is refused, or not known, or made by a nested deployment, or waits for such.
+   */
   const open = new Set<string>()
   const show = (node: PlannedNode): Preview => {
     const refused = unsendable.get(node.key)
@@ -165,7 +167,7 @@ export async function previewPlan(
   return { previews, secrets: texts }
 }
 
-/** Of resources whose bodies are not known yet, or are looked at elsewhere. */
+/** Addresses that are refused, of resources whose bodies are not known yet or are checked elsewhere. */
 async function refusedAddresses(
   { caller, principal, correlationId, signal }: PreviewDependencies,
   nodes: readonly PlannedNode[],
@@ -190,9 +192,9 @@ async function nestedPreview(node: PlannedNode, body: Json): Promise<Preview> {
 /** What is known when the bodies of one wave are made. */
 interface Wave {
   readonly plan: Planned
-  /** By their ids in lower case. */
+  /** Planned nodes by their ids in lower case. */
   readonly planned: ReadonlyMap<string, PlannedNode>
-  /** Of the dry run of the wave before, by the keys of their nodes. */
+  /** Answers of the previous wave's dry run, by the keys of their nodes. */
   readonly answers: ReadonlyMap<string, DryRunResult>
   readonly settled: ReadonlyMap<string, Preview>
 }

@@ -3,7 +3,7 @@
 import { isJsonObject } from '#kernel/patch.ts'
 
 const mask = '*****'
-/** Of more secrets than this nothing is looked for one by one: every text and every number is masked. */
+/** Above this many secrets, every text and number is masked instead of looking for each secret. */
 export const secretsMax = 1_000
 
 /** Every text, and every number's text, in a value: what must not be seen of a secure one. */

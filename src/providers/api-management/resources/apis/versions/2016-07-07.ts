@@ -35,7 +35,7 @@ const kept = {
   termsOfServiceUrl: text(2000),
   sourceApiId: text(2000),
 }
-/** Of other kinds of documents. Looked at so that they are refused, not lost. */
+/** Properties of document kinds that are not served. They are read so that they are refused instead of lost. */
 const elsewhere = ['wsdlSelector', 'apiType'] as const
 /** Characters of a document. */
 const documentMax = 4_000_000

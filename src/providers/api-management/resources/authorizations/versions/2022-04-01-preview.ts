@@ -26,7 +26,7 @@ export type AuthorizationBody = Static<typeof body>
 export interface PreparedAuthorization extends AuthorizationBody {
   readonly grant: GrantType
   readonly place: { readonly location?: string }
-  /** Of client credentials, which connect at once. */
+  /** Tokens obtained during the PUT: client credentials need no consent. */
   readonly obtained?: Obtained
 }
 

@@ -1,4 +1,6 @@
-/** Definitions on the wire: what was written, with what is usual where something was left out. One shape for each kind. */
+/**
+ * Definitions on the wire: what was written, with what is usual where something was left out. One shape for each kind.
+ */
 
 import Type, { type TObject, type TProperties } from 'typebox'
 import type { Version, View } from '#plane/declare/wire.ts'
@@ -87,7 +89,7 @@ const diagnostic = Type.Object({
   operationNameFormat: Type.Optional(Type.Enum(['Name', 'Url'])),
 })
 
-/** By what stands below a service. */
+/** The shapes by the word of their collection below a service. */
 export const definitionShapes = {
   ...definitionKinds,
   diagnostics: diagnostic,

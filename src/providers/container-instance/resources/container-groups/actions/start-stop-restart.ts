@@ -7,7 +7,7 @@ import type { SecretStore } from '../../../dependencies.ts'
 import type { ContainerGroup } from '../model.ts'
 import { requireLinked } from '../prepare.ts'
 
-/** Of the resource, which is there: actions run on stored groups only. */
+/** The group; there is always one, since actions run on stored groups only. */
 function groupOf(resource: { readonly model: ContainerGroup } | undefined): ContainerGroup {
   if (resource === undefined) throw new Error('an action runs on a stored group')
   return resource.model

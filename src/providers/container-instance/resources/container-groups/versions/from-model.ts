@@ -11,7 +11,7 @@ import type { GroupProperties } from './shapes.ts'
 export interface Naming {
   /** Shown for `Public` groups published on every address of the host. */
   readonly publicAddress: string
-  /** Behind label and location: `web.here.{suffix}`. */
+  /** The end of a name: `web.here.{suffix}`, after label and location. */
   readonly domainSuffix: string
 }
 

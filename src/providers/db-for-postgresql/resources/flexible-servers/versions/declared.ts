@@ -12,7 +12,7 @@ const text = Type.String({ maxLength: 500 })
 const switched = Type.Enum(['Enabled', 'Disabled'])
 const whole = Type.Integer({ minimum: 0, maximum: 1_000_000_000 })
 
-/** Of `storage`, besides its size. */
+/** Properties of `storage` besides its size. */
 export const storageProperties = {
   type: added(text),
   iops: added(whole),

@@ -142,7 +142,7 @@ interface Body {
   readonly properties: Creation
 }
 
-/** Of a merge patch: null takes away. */
+/** The body of a merge patch: null removes a property. */
 interface PatchBody {
   readonly properties?: PatchedChanges | null
 }
@@ -319,7 +319,10 @@ function changed(
   }
 }
 
-/** With the orders of this body as they are shown. The flag alone is about all: names of an earlier body go. */
+/**
+ * The migration with the orders of this body, as they are shown. The flag alone is about all databases: names of an
+ * earlier body go.
+ */
 function shownOrders(base: Migration, orders: Orders): Migration {
   const { cutoverOn, cancelOn, ...rest } = base
   return {
