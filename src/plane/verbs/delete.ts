@@ -325,27 +325,35 @@ export async function removeBelow(
 ): Promise<RemovalProgress> {
   let seen = 0
   let removed = 0
-  // One more than is removed, to know whether that is all, and one for the scope itself.
-  for await (const { key } of rowsBelow(deps, tx, id.key, max + 2)) {
-    if (key === id.key || ++seen > max) continue
-    const row = await tx.lock(key, 'change')
-    if (row === undefined) continue
-    const compiled = deps.registry.byKey(row.type)
-    if (compiled?.reconcile !== undefined) {
-      await onReconciled(row)
-      continue
+  do {
+    // One more than is removed, to know whether that is all, and one for the scope itself.
+    for await (const { key } of rowsBelow(deps, tx, id.key, max - seen + 2)) {
+      if (key === id.key || ++seen > max) continue
+      const row = await tx.lock(key, 'change')
+      if (row === undefined) continue
+      const compiled = deps.registry.byKey(row.type)
+      if (compiled?.reconcile !== undefined) {
+        await onReconciled(row)
+        continue
+      }
+      await removeRow(tx, compiled, row)
+      await recordActivity(tx, {
+        at: deps.clock.now(),
+        initiator,
+        action: `${compiled?.permission ?? row.type}/delete`,
+        target: { text: row.id, key: row.key },
+        status: 'Succeeded',
+      })
+      removed++
     }
-    await removeRow(tx, compiled, row)
-    await recordActivity(tx, {
-      at: deps.clock.now(),
-      initiator,
-      action: `${compiled?.permission ?? row.type}/delete`,
-      target: { text: row.id, key: row.key },
-      status: 'Succeeded',
-    })
-    removed++
-  }
+    // Made below one of them before that was locked. After a second time nobody makes any: what they would be in is gone.
+  } while (seen === removed && (await holdsAny(tx, id.key)))
   return { removed, remaining: seen - removed }
+}
+
+async function holdsAny(tx: Tx, under: string): Promise<boolean> {
+  const rows = await tx.list({ under, limit: 2 })
+  return rows.some(({ key }) => key !== under)
 }
 
 /** At or below a scope, in pieces that are bounded in bytes. */

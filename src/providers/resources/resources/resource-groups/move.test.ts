@@ -3,16 +3,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { contractWords } from '#kernel/vendor.ts'
 import { memoryStore, nobody } from '#plane/testing/start.ts'
-import { openPostgres } from '#stores/postgres/open.ts'
 import type { Store } from '#stores/store.ts'
-import {
-  findPostgres,
-  howToGetPostgres,
-  type PostgresServer,
-  startPostgres,
-} from '#stores/testing/postgres-server.ts'
+import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../../../tests/require.ts'
 import { everybody } from '../../../authorization/resources/deny-assignments/model.ts'
 import {
@@ -26,6 +19,7 @@ import {
   refused,
   subscription,
 } from '../../../testing/installation.ts'
+import { openPostgresStore } from '../../../testing/postgres-store.ts'
 
 const reader = 'acdd72a7-3385-48ef-bd42-f606fba81ae7'
 const contributor = 'b24988ac-6180-42a0-ab88-20f7382dd24c'
@@ -215,21 +209,10 @@ test('a move whose deadline has passed is taken back', async () => {
   assert.equal((await t.call('GET', vaultIn(group), undefined, vaults)).status, 200)
 })
 
-async function openStore(server: PostgresServer, poolSize: number): Promise<Store> {
-  const url = await server.createDatabase()
-  const words = contractWords
-  return openPostgres({
-    ...{ url, poolSize, words },
-    clock: Date,
-    migrations: [],
-    transactionRetriesMax: 8,
-  })
-}
-
 test('a move, an import and a DELETE need no second connection (PostgreSQL)', async (context) => {
   if (!requireOrSkip(context, findPostgres() !== undefined, howToGetPostgres)) return
   await using server = await startPostgres({ fsync: false })
-  await using t = await openWithService(await openStore(server, 1))
+  await using t = await openWithService(await openPostgresStore(server, 1))
   const paths = { '/pets': { get: { operationId: 'list', responses: { 200: {} } } } }
   const value = JSON.stringify({ openapi: '3.0.1', info: { title: 'Pets', version: '1' }, paths })
   const properties = { format: 'openapi+json', value, path: 'pets' }
@@ -246,7 +229,7 @@ test('a move, an import and a DELETE need no second connection (PostgreSQL)', as
 test('what is made below a resource while it moves stays nowhere without it (PostgreSQL)', async (context) => {
   if (!requireOrSkip(context, findPostgres() !== undefined, howToGetPostgres)) return
   await using server = await startPostgres({ fsync: false })
-  const store = await openStore(server, 4)
+  const store = await openPostgresStore(server, 4)
   await using t = await openWithService(store)
   const api = `${serviceIn(group)}/apis/pets`
   const properties = { displayName: 'Pets', path: 'pets', protocols: ['https'] }
