@@ -25,6 +25,8 @@ export interface RuleContext<M> extends Context {
 }
 
 interface DeleteRuleContext<M> extends Context {
+  /** Knows what `rightsToDelete` named and nothing else. */
+  may(action: string, scope: ResourceId): boolean
   readonly id: ResourceId
   readonly query: URLSearchParams
   readonly requested: ResourceId
@@ -157,6 +159,8 @@ export interface StoredMembers<M> extends EveryType {
   rightsElsewhere?(id: ResourceId, body: never, words: VendorWords): readonly RightElsewhere[]
   /** What a schema cannot say. In the transaction, before writing; reads only; all problems at once. */
   rules?(context: RuleContext<M>): Promise<readonly Problem[]> | readonly Problem[]
+  /** As `rightsElsewhere`, for a DELETE. Whether they matter, `deleteRules` say. */
+  rightsToDelete?(id: ResourceId): readonly RightElsewhere[]
   /**
    * Before deleting, also when nothing is stored (`resource` undefined, 204 unless this throws): throws a refusal where
    * something must not go.

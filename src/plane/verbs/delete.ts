@@ -24,6 +24,7 @@ import type { WriteRoute } from '../locate.ts'
 import { linkOf, openOperation, readOperation, supersede } from '../operations.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { checkName, impliedScopes, missingScope } from '../scopes.ts'
+import { askRightsToDelete, type RightsBefore } from './rights-before.ts'
 
 /** Rows removed in one transaction at the most. */
 const removalsMax = 200
@@ -43,7 +44,8 @@ export async function runDelete(
   do {
     // Asked before the transaction: the answer may need a connection of its own, and every one may wait for this row.
     const prohibitions = await deps.access.prohibitionsFor?.(input.principal)
-    outcome = await deps.store.transact((tx) => deleteInside({ ...request, prohibitions }, tx))
+    const may = await askRightsToDelete(deps, route, input.principal)
+    outcome = await deps.store.transact((tx) => deleteInside({ ...request, prohibitions, may }, tx))
   } while (outcome === undefined)
   const { reconcile } = route.compiled
   const isAwaited = reconcile?.deleteIsAwaited === true && outcome.status === 202
@@ -80,11 +82,12 @@ interface DeleteRequest {
 
 interface CheckedDelete extends DeleteRequest {
   readonly prohibitions: Prohibitions | undefined
+  readonly may: RightsBefore['may']
 }
 
 /** Undefined when there was more below than one transaction removes. */
 async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | undefined> {
-  const { deps, route, input, prohibitions } = request
+  const { deps, route, input, prohibitions, may } = request
   const { compiled, id, shape } = route
   const { stored, reconcile } = compiled
   const now = deps.clock.now()
@@ -105,7 +108,8 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | u
     resource: attributesOf(deps, compiled, row && describedRow(row)),
   }))
   const { query } = input
-  const context = { ...contextOf(deps, input, now, tx), id, requested: route.scope, query }
+  const own = { may, id, requested: route.scope, query }
+  const context = { ...contextOf(deps, input, now, tx), ...own }
   if (row === undefined) {
     if (absent !== undefined) throw missingScope(absent)
     await stored.deleteRules?.({ ...context, resource: undefined })

@@ -3,11 +3,12 @@
  * it. The answers are used inside, where it is known whether they matter.
  */
 
+import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { allowsWithoutAttributes, type Prohibitions } from '../access.ts'
 import { type CompiledStoredType, isStored } from '../compiled-type.ts'
-import type { Brought } from '../declare/stored.ts'
+import type { Brought, RightElsewhere } from '../declare/stored.ts'
 import type { PlaneDependencies } from '../dependencies.ts'
 import type { WriteRoute } from '../locate.ts'
 import type { RunInput } from '../plane.ts'
@@ -33,39 +34,65 @@ export async function askRightsBefore(
   { principal }: Pick<RunInput, 'principal'>,
   body: unknown,
 ): Promise<RightsBefore> {
-  const { words } = deps.registry
-  const now = deps.clock.now()
-  const ask = async (action: string, scope: ResourceId): Promise<boolean> =>
-    allowsWithoutAttributes(deps.access, { principal, action, scope }, now)
-  const answers = new Map<string, boolean>()
   // Checked against the version's schema, by which its own file types it.
-  for (const right of compiled.stored.rightsElsewhere?.(id, body as never, words) ?? []) {
-    const answer = await ask(qualify(words, right.action), right.scope)
-    answers.set(keyOf(right.action, right.scope), answer)
-  }
+  const rights = compiled.stored.rightsElsewhere?.(id, body as never, deps.registry.words)
+  const may = await askAll(deps, compiled, principal, rights)
   const brought = kind === 'put' ? compiled.stored.brings?.(body as never) : undefined
-  return {
-    may(action, scope) {
-      const answer = answers.get(keyOf(action, scope))
-      if (answer !== undefined) return answer
-      throw new Error(`${compiled.fullType} asks for ${action} without saying so beforehand`)
-    },
-    brought: brought && (await askBrought()),
-  }
+  return { may, brought: brought && (await askBrought(deps, brought, id, principal)) }
+}
 
-  async function askBrought(): Promise<BroughtAllowed | undefined> {
-    if (brought === undefined) return undefined
-    const below = deps.registry.byName(brought.type)
-    if (!isStored(below) || below.reconcile !== undefined) {
-      throw new Error(`${brought.type} cannot be brought along`)
-    }
-    let missing: string | undefined
-    for (const action of [below.permissions.write, below.permissions.delete]) {
-      if (missing === undefined && !(await ask(action, id))) missing = action
-    }
-    const prohibitions = await deps.access.prohibitionsFor?.(principal)
-    return { brought, compiled: below, missing, prohibitions }
+/** The same for a DELETE. */
+export async function askRightsToDelete(
+  deps: PlaneDependencies,
+  { compiled, id }: WriteRoute,
+  principal: Principal,
+): Promise<RightsBefore['may']> {
+  return askAll(deps, compiled, principal, compiled.stored.rightsToDelete?.(id))
+}
+
+async function askAll(
+  deps: PlaneDependencies,
+  compiled: CompiledStoredType,
+  principal: Principal,
+  rights: readonly RightElsewhere[] = [],
+): Promise<RightsBefore['may']> {
+  const answers = new Map<string, boolean>()
+  for (const { action, scope } of rights) {
+    const qualified = qualify(deps.registry.words, action)
+    answers.set(keyOf(action, scope), await isAllowed(deps, principal, qualified, scope))
   }
+  return (action, scope) => {
+    const answer = answers.get(keyOf(action, scope))
+    if (answer !== undefined) return answer
+    throw new Error(`${compiled.fullType} asks for ${action} without saying so beforehand`)
+  }
+}
+
+async function askBrought(
+  deps: PlaneDependencies,
+  brought: Brought,
+  id: ResourceId,
+  principal: Principal,
+): Promise<BroughtAllowed> {
+  const compiled = deps.registry.byName(brought.type)
+  if (!isStored(compiled) || compiled.reconcile !== undefined) {
+    throw new Error(`${brought.type} cannot be brought along`)
+  }
+  let missing: string | undefined
+  for (const action of [compiled.permissions.write, compiled.permissions.delete]) {
+    if (missing === undefined && !(await isAllowed(deps, principal, action, id))) missing = action
+  }
+  const prohibitions = await deps.access.prohibitionsFor?.(principal)
+  return { brought, compiled, missing, prohibitions }
+}
+
+async function isAllowed(
+  { access, clock }: PlaneDependencies,
+  principal: Principal,
+  action: string,
+  scope: ResourceId,
+): Promise<boolean> {
+  return allowsWithoutAttributes(access, { principal, action, scope }, clock.now())
 }
 
 function keyOf(action: string, { key }: ResourceId): string {

@@ -38,7 +38,7 @@ interface PreparedRequest {
   readonly memberId: string
 }
 
-const manageAction = 'Resources/deploymentStacks/manageDenySetting/action'
+export const manageAction = 'Resources/deploymentStacks/manageDenySetting/action'
 
 /** Throws the refusals of the place, the rights and the body. */
 export async function prepareStack(

@@ -10,6 +10,7 @@ import type { DeploymentDependencies } from '../../dependencies.ts'
 import { previewTree } from '../../domain/deployments/preview-tree.ts'
 import { listAtScope, siblingsOf } from '../../domain/list-at-scope.ts'
 import {
+  manageAction,
   prepareStack,
   requireDenyRight,
   unmanageActionsIn,
@@ -69,6 +70,7 @@ export function deploymentStacks(deps: DeploymentDependencies): ResourceType {
       if ((await reader.count(query)) < keptMax) return []
       throw refuseDeployment.DeploymentStackQuotaExceeded({ limit: keptMax })
     },
+    rightsToDelete: (id) => [{ action: manageAction, scope: id }],
     async deleteRules(context) {
       const { resource, query } = context
       unmanageActionsIn(query)
