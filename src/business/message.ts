@@ -27,6 +27,8 @@ export interface BusinessRequest {
   admit?(counts: Readonly<Record<'reads' | 'writes' | 'deletes', number>>): void
   /** Where it came from, for the audit trail. */
   readonly from?: RequestFrom
+  /** Aborted at the request's deadline: what it has not committed by then it does not. */
+  readonly signal?: AbortSignal
 }
 
 export interface BusinessAnswer {

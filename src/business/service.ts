@@ -29,6 +29,7 @@ import { type ResolvedPath, toldPath } from './odata/path-rows.ts'
 import { createReader, type Reader } from './odata/read.ts'
 import { type DataRequest, parseRequest } from './odata/request.ts'
 import { lines } from './tables.ts'
+import { untilDeadline } from './until-deadline.ts'
 import { lockInOrder } from './write/lock-order.ts'
 import type { WriteContext } from './write/rows.ts'
 import type { Target } from './write/tag.ts'
@@ -92,7 +93,6 @@ export interface Business {
 }
 
 export function createBusiness(deps: BusinessDependencies): Business {
-  const { sql } = deps
   const activity = businessActivity(deps.namespace, deps.activity)
   const readerOf = createReaders(deps)
 
@@ -101,6 +101,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
     caller: Caller,
     part: BatchedPart | undefined,
   ): Promise<BusinessAnswer> {
+    const sql = untilDeadline(deps.sql, request.signal)
     const within = part?.within
     const reads = part?.reads
     const budget = part?.budget
@@ -135,6 +136,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
   }
 
   async function batch(request: BusinessRequest, caller: Caller): Promise<BusinessAnswer> {
+    const sql = untilDeadline(deps.sql, request.signal)
     const runner: BatchRunner = {
       serve: (one, part) =>
         told(

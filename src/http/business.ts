@@ -40,7 +40,9 @@ export function businessEndpoints(
       const mayBeLarge = counts === 'reads' || exchange.path.endsWith('/$batch')
       if (mayBeLarge && !(await enterAnswerRoom(exchange, edge))) throw gone()
       if (mayBeLarge || (body !== undefined && body.length > writtenAtOnceMax)) await nextTurn()
+      exchange.deadline = new AbortController()
       const answer = await business.handle({
+        signal: exchange.deadline.signal,
         method: exchange.method,
         version,
         path: exchange.path.slice(prefix.length).replace(/^\//, ''),

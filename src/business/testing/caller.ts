@@ -8,11 +8,16 @@ import type { Books } from './books.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
-export function caller(books: Books, as?: string) {
+export function caller(
+  books: Books,
+  as?: string,
+  given: { readonly signal?: AbortSignal; readonly uuid?: () => string } = {},
+) {
+  const { signal, uuid = randomUUID } = given
   const business = createBusiness({
     sql: books.sql,
     clock: { now: () => Date.UTC(2026, 10, 21) },
-    ids: { uuid: () => randomUUID(), secret: () => 'x' },
+    ids: { uuid: () => uuid(), secret: () => 'x' },
     namespace: 'Vendor',
     publicUrl: () => 'http://host',
     conflictStatus: 412,
@@ -44,6 +49,7 @@ export function caller(books: Books, as?: string) {
         groups: [],
       },
       correlationId: 'c0ffee',
+      ...(signal === undefined ? {} : { signal }),
     })
     assert.equal(answer.status, status, `${method} ${path}: ${answer.body}`)
     return answer.body === undefined ? {} : JSON.parse(answer.body)

@@ -45,7 +45,12 @@ export async function runDelete(
     // Asked before the transaction: the answer may need a connection of its own, and every one may wait for this row.
     const prohibitions = await deps.access.prohibitionsFor?.(input.principal)
     const may = await askRightsToDelete(deps, route, input.principal)
-    outcome = await deps.store.transact((tx) => deleteInside({ ...request, prohibitions, may }, tx))
+    outcome = await deps.store.transact(async (tx) => {
+      const done = await deleteInside({ ...request, prohibitions, may }, tx)
+      // Its caller was told otherwise meanwhile: nothing of it is kept.
+      input.signal?.throwIfAborted()
+      return done
+    })
   } while (outcome === undefined)
   const { reconcile } = route.compiled
   const isAwaited = reconcile?.deleteIsAwaited === true && outcome.status === 202
@@ -56,7 +61,7 @@ export async function runDelete(
 
 /** A bound by looks, not by the clock, which may stand still. Another process may do the work, so the store is asked. */
 async function awaitGone(
-  { deps, route }: DeleteRequest,
+  { deps, route, input }: DeleteRequest,
   accepted: Outcome,
   marked: ResourceRow | undefined,
 ): Promise<Outcome> {
@@ -69,6 +74,7 @@ async function awaitGone(
     }
     // It failed, or there is another one by now: what came of it, the operation tells.
     if (!readRow(row).deleting) return accepted
+    input.signal?.throwIfAborted()
     await new Promise<void>((resolve) => deps.timers.after(lookMilliseconds, resolve))
   }
   return accepted

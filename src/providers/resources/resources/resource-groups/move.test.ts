@@ -202,10 +202,12 @@ test('the bound is of all resources together', async () => {
   assert.equal((await t.call('GET', paths[0] ?? '', undefined, vaults)).status, 200)
 })
 
-test('a move whose deadline has passed is taken back', async () => {
+test('a move or a DELETE whose deadline has passed is taken back', async () => {
   await using t = await open()
   const signal = AbortSignal.abort(new Error('too late'))
   await assert.rejects(move(t, [vaultIn(group)], { signal }), /too late/)
+  const deleted = t.call('DELETE', vaultIn(group), undefined, { ...vaults, signal })
+  await assert.rejects(deleted, /too late/)
   assert.equal((await t.call('GET', vaultIn(group), undefined, vaults)).status, 200)
 })
 
