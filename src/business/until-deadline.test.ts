@@ -8,10 +8,10 @@ import { caller } from './testing/caller.ts'
 
 for (const dialect of ['sqlite', 'postgres'] as const) {
   test(`on ${dialect}, a write ends at the deadline, and nothing of its transaction stays`, async (t) => {
-    await using books = await openBooks(t, dialect)
-    if (books === undefined) return
+    await using fixture = await openBooks(t, dialect)
+    if (fixture === undefined) return
     const list = async (): Promise<number> => {
-      const { value } = await caller(books)(200, 'v2.0', 'GET', 'customers')
+      const { value } = await caller(fixture)(200, 'v2.0', 'GET', 'customers')
       return (value as readonly unknown[]).length
     }
     const before = await list()
@@ -22,13 +22,13 @@ for (const dialect of ['sqlite', 'postgres'] as const) {
       if (++made === 2) late.abort(new Error('too late'))
       return randomUUID()
     }
-    const url = `companies(${books.companyId})/customers`
+    const url = `companies(${fixture.companyId})/customers`
     const headers = { 'Content-Type': 'application/json' }
     const requests = Array.from({ length: 5 }, (_, n) => {
       const body = { displayName: `c${n}` }
       return { id: String(n), atomicityGroup: 'all', method: 'POST', url, headers, body }
     })
-    const call = caller(books, undefined, { signal: late.signal, uuid })
+    const call = caller(fixture, undefined, { signal: late.signal, uuid })
     await assert.rejects(call(200, 'v2.0', 'POST', '$batch', { requests }), /too late/)
     assert.ok(made < 5, `${made} were made`)
     assert.equal(await list(), before)

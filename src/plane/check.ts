@@ -22,7 +22,15 @@ export const foreignMark = 'x-armature-foreign'
 const foreignMilliseconds = 100
 
 /** Members of the envelope that any body may carry, because clients send back what they read. */
-const envelope = ['id', 'name', 'type', 'location', 'tags', 'systemData', 'etag']
+export const envelopeMembers: readonly string[] = [
+  'id',
+  'name',
+  'type',
+  'location',
+  'tags',
+  'systemData',
+  'etag',
+]
 
 // The package is CommonJS: its function is the module itself or its `default`, depending on the loader.
 const addFormats = addFormatsModule as unknown as (ajv: Ajv) => void
@@ -117,7 +125,9 @@ function closed(schema: unknown, top: boolean): object {
   // A schema is an object, and copying keeps it one.
   const out = copy(schema) as Record<string, unknown>
   if (top && isJsonObject(out['properties'])) {
-    const extra = envelope.filter((name) => !Object.hasOwn(out['properties'] as object, name))
+    const extra = envelopeMembers.filter(
+      (name) => !Object.hasOwn(out['properties'] as object, name),
+    )
     out['properties'] = {
       ...out['properties'],
       ...Object.fromEntries(extra.map((name) => [name, {}])),

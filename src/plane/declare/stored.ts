@@ -148,6 +148,11 @@ export interface StoredMembers<M> extends EveryType {
    */
   prepare?(context: Context & { readonly id: ResourceId }, body: never): Promise<unknown>
   /**
+   * `prepare` is given the very body that came, with members that the schema does not name. Else they are left out at its
+   * top, where a type puts what is its own.
+   */
+  readonly preparesUndeclared?: true
+  /**
    * Resources below it that a PUT brings along (the operations of a document), in its transaction and in the place of all
    * of that type that are there; undefined where it brings none. The caller must be allowed to write and delete them.
    */

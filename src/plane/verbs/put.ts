@@ -1,7 +1,9 @@
 /** PUT, top to bottom. A PUT that changes nothing writes nothing. */
 
+import type { TSchema } from 'typebox'
 import type { ApiError } from '#kernel/error.ts'
 import type { Tx } from '#stores/store.ts'
+import { envelopeMembers } from '../check.ts'
 import { contextOf, type PlaneDependencies } from '../dependencies.ts'
 import type { WriteRoute } from '../locate.ts'
 import type { Outcome, RunInput } from '../plane.ts'
@@ -51,9 +53,21 @@ async function checkedBody(
   checkEnvelope(deps, compiled, route.scope, body)
   if (compiled.stored.prepare === undefined) return body
   const context = contextOf(deps, input, deps.clock.now(), deps.store)
-  const prepared = await compiled.stored.prepare({ ...context, id }, body as never)
+  const given = compiled.stored.preparesUndeclared === true ? body : declaredIn(shape.body, body)
+  const prepared = await compiled.stored.prepare({ ...context, id }, given as never)
   // A prepared body has the type of the body it was made of.
-  return (prepared ?? body) as JsonBody
+  return (prepared ?? given) as JsonBody
+}
+
+/** What a type's own code puts into a body is never the caller's: without what the schema does not name. */
+function declaredIn({ properties }: TSchema & { properties?: object }, body: JsonBody): JsonBody {
+  // Alternatives name theirs one by one.
+  if (properties === undefined) return body
+  const isDeclared = (name: string): boolean =>
+    envelopeMembers.includes(name) || Object.hasOwn(properties, name)
+  const members = Object.entries(body)
+  if (members.every(([name]) => isDeclared(name))) return body
+  return Object.fromEntries(members.filter(([name]) => isDeclared(name)))
 }
 
 async function putInside(request: WriteRequest, tx: Tx): Promise<Outcome> {

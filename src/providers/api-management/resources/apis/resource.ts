@@ -103,8 +103,7 @@ function apiType(type: string, dates: readonly string[]): ResourceType {
     name: idRule(256),
     movable: true,
     versions: dates.map(api),
-    // A body may say more than its schema: what `prepare` puts in is never the caller's.
-    prepare: async (_context, { imported: _callers, ...given }: PreparedApi) => withDocument(given),
+    prepare: async (_context, given: ApiBody) => withDocument(given),
     brings: ({ imported }: PreparedApi) =>
       imported === undefined ? undefined : { type: `${type}/operations`, items: imported },
     source: { get: (context) => exported(type, context) },

@@ -83,7 +83,7 @@ export function shareSubscriptions(deps: ShareDependencies): ResourceType {
         fromModel: show,
       },
     ],
-    async prepare({ id, principal, now }, { share: _callers, ...body }: Body) {
+    async prepare({ id, principal, now }, body: Body) {
       const current = await reader.get(id)
       // The id is of this type, so is its model.
       const model = current?.model as ShareSubscription | undefined

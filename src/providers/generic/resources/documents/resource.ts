@@ -60,6 +60,7 @@ function declarationOf(deps: GenericTypeDependencies, type: string): StoredType 
     versions: [],
     secrets: 'sent-nowhere',
     isImplied: (id) => implied?.test(nameOf(id)) === true,
+    preparesUndeclared: true,
     async prepare({ id }, body: JsonObject) {
       const seed = deps.seal.seal(deps.ids.secret(seedBytes), id.key)
       const filling = { ...fillingOf(deps, id, textOf(body['location'])), body }

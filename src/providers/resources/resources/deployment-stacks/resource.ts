@@ -35,6 +35,7 @@ export function deploymentStacks(deps: DeploymentDependencies): ResourceType {
     name: { pattern: /^[-\w._()]{1,90}$/, rule: '1 to 90 letters, digits, or any of "-._()"' },
     versions: stackVersions,
     verbs: ['get', 'list', 'put', 'delete'],
+    preparesUndeclared: true,
     async prepare(context, body: never): Promise<PreparedStack> {
       const { id, principal, correlationId, now } = context
       const { settings, request, expanded, deploymentId, acting, run, memberId } =

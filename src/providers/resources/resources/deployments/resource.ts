@@ -51,6 +51,8 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
       name: deploymentName,
       versions: deploymentVersions,
       verbs: ['get', 'list', 'put', 'delete'],
+      // By this very body a run is known that a deployment began.
+      preparesUndeclared: true,
       async prepare(context, body: unknown): Promise<PreparedBody> {
         const { id, principal, correlationId, now } = context
         const nested = nestedRunIn(body)
