@@ -53,6 +53,21 @@ async function next(out: Readable): Promise<string> {
   }
 }
 
+test('a state that is brought back is told of, and so is what comes after it', async () => {
+  for (const kept of [0, 3, 9]) {
+    const trail = startTrail()
+    const out = await trail.open()
+    for (let number = 1; number <= 10; number++) trail.records.push({ number, key: `/a${number}` })
+    await changed(out)
+    trail.records.length = kept
+    assert.deepEqual(await changed(out), { ids: [], all: true }, `${kept} are kept`)
+    trail.records.push({ number: kept + 1, key: '/b' })
+    assert.deepEqual(await changed(out), { ids: ['/b'], all: false })
+    out.destroy()
+    trail.stream.end()
+  }
+})
+
 /** The ids of the next event, and whether there was more. */
 async function changed(out: Readable): Promise<{ readonly ids: string[]; readonly all: boolean }> {
   return JSON.parse((await next(out)).split('data: ')[1] ?? '')

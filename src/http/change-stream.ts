@@ -57,6 +57,10 @@ export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream
   /** Where the next look goes on, and the numbers above it that were seen. */
   let from: number | undefined
   let seen = new Set<number>()
+  /** The last number that was there. */
+  let last = 0
+  /** Counted up when nobody listens any more: a look that is under way then leaves nothing behind. */
+  let rounds = 0
 
   function open(principal: Principal): Readable {
     const own = [...listeners].filter((one) => one.principal.id === principal.id).length
@@ -80,6 +84,7 @@ export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream
     timer = undefined
     from = undefined
     seen = new Set()
+    rounds += 1
   }
 
   function tick(): void {
@@ -102,15 +107,30 @@ export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream
   }
 
   async function look(): Promise<void> {
+    const round = rounds
     if (from === undefined) {
-      from = await tail.newest()
+      const newest = await tail.newest()
+      if (round !== rounds) return
+      from = last = newest
       for (const { out } of listeners) out.push(ready)
       return
     }
     const rows = await tail.after(from, recordsMax)
+    const newest = rows.length === recordsMax || rows.length === 0 ? await tail.newest() : undefined
+    if (round !== rounds) return
+    const end = newest ?? rows.at(-1)?.number ?? 0
+    if (end < last) {
+      // A state was brought back whose trail ends earlier: nothing that was told of is as it was.
+      from = last = end
+      seen = new Set()
+      for (const one of listeners) one.missed = true
+      await Promise.all([...listeners].map((one) => tell(one, [], false)))
+      return
+    }
+    last = end
     const fresh = rows.filter(({ number }) => !seen.has(number))
     if (rows.length === recordsMax) {
-      from = await tail.newest()
+      from = end
       seen = new Set()
     } else if (fresh.length > 0) {
       const least = Math.max(from, (rows.at(-1)?.number ?? 0) - lateNumbers)
