@@ -139,6 +139,19 @@ test('a document becomes an API with its operations, and its operations a docume
   assert.deepEqual(await (await fetch(link)).json(), out.value)
 })
 
+test('what a type puts into a body is never the caller’s', async () => {
+  await using t = await openInstallation()
+  await makeService(t)
+  const own = { displayName: 'own', method: 'GET', urlTemplate: '/own' }
+  const body = {
+    properties: { displayName: 'Pets', path: 'pets', protocols: ['https'] },
+    imported: [{ name: 'own', model: own }],
+  }
+  await t.call('PUT', path, body, version)
+  const list = json(await t.call('GET', `${path}/operations`, undefined, version))
+  assert.deepEqual(list.value, [])
+})
+
 test('who may not read operations exports none', async () => {
   await using t = await openInstallation()
   await makeService(t)
