@@ -124,7 +124,7 @@ export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream
       from = last = end
       seen = new Set()
       for (const one of listeners) one.missed = true
-      await Promise.all([...listeners].map((one) => tell(one, [], false)))
+      await Promise.all([...listeners].map((one) => tell(mayRead, one, [], false)))
       return
     }
     last = end
@@ -139,22 +139,7 @@ export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream
     }
     const keys = [...new Set(fresh.map(({ key }) => key))]
     const isPart = rows.length === recordsMax
-    await Promise.all([...listeners].map((one) => tell(one, keys, isPart)))
-  }
-
-  async function tell(one: Listener, keys: readonly string[], isPart: boolean): Promise<void> {
-    if (isPart || keys.length > idsMax) one.missed = true
-    const candidates = keys.slice(0, idsMax)
-    const answers = await Promise.all(candidates.map((key) => mayRead(one.principal, key)))
-    const ids = candidates.filter((_, index) => answers[index])
-    if (ids.length === 0 && !one.missed) return
-    if (one.out.destroyed) return
-    if (one.out.readableLength > unreadBytesMax) {
-      one.missed = true
-      return
-    }
-    one.out.push(`event: changed\ndata: ${JSON.stringify({ ids, all: one.missed })}\n\n`)
-    one.missed = false
+    await Promise.all([...listeners].map((one) => tell(mayRead, one, keys, isPart)))
   }
 
   return {
@@ -172,6 +157,26 @@ export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream
       for (const { out } of listeners) out.push(null)
     },
   }
+}
+
+async function tell(
+  mayRead: ChangeStreamDependencies['mayRead'],
+  one: Listener,
+  keys: readonly string[],
+  isPart: boolean,
+): Promise<void> {
+  if (isPart || keys.length > idsMax) one.missed = true
+  const candidates = keys.slice(0, idsMax)
+  const answers = await Promise.all(candidates.map((key) => mayRead(one.principal, key)))
+  const ids = candidates.filter((_, index) => answers[index])
+  if (ids.length === 0 && !one.missed) return
+  if (one.out.destroyed) return
+  if (one.out.readableLength > unreadBytesMax) {
+    one.missed = true
+    return
+  }
+  one.out.push(`event: changed\ndata: ${JSON.stringify({ ids, all: one.missed })}\n\n`)
+  one.missed = false
 }
 
 /** What the listener asks for from here on is not older than what it is told. */
