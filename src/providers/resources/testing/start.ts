@@ -68,6 +68,8 @@ interface StartOptions {
   readonly asleep?: boolean
   /** One that another process can open too. */
   readonly seal?: Seal
+  /** In the place of those that all share, with their allowances. */
+  readonly threads?: TemplateThreads
   /** Of a process that starts later. */
   readonly clock?: Clock
   readonly links?: TemplateLinks
@@ -108,7 +110,7 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
         deployments: {
           ...context,
           services,
-          threads,
+          threads: options.threads ?? threads,
           seal: options.seal ?? testSeal,
           secrets: openSecretStore({ services, seal: testSeal }),
           ...(options.links === undefined ? {} : { links: options.links }),

@@ -18,6 +18,7 @@ import type { Store } from '#stores/store.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { isLong } from '../../../../../tests/long.ts'
 import { requireOrSkip } from '../../../../../tests/require.ts'
+import { TemplateThreads } from '../../domain/evaluation/template-threads.ts'
 import { openSeal } from '../../testing/killed.ts'
 import { group, type Started, startDeployments, templateFor } from '../../testing/start.ts'
 
@@ -26,6 +27,10 @@ const names = ['after-0', 'after-1', 'before-0', 'before-1', 'deepest']
 /** Of the process that goes on: the leases of the one that died are over. */
 const laterClock: Clock = { now: () => Date.now() + 10 * 60_000 }
 const roundsMax = 5_000
+
+/** Each round has an hour of its own, so that no allowance for templates is used up by the one before. */
+let hours = 0
+const threads = new TemplateThreads({ now: () => Date.now() + hours * 3_600_000 })
 
 const vault = (name: string, dependsOn: readonly string[] = []): object => ({
   type: 'Vendor.Secrets/vaults',
@@ -68,7 +73,7 @@ async function vaultsIn(started: Started): Promise<readonly string[]> {
 /** Did the process die before its deployment ended? */
 async function dieAfter(inner: Store, steps: number): Promise<boolean> {
   const mortal = mortalStore(inner)
-  await using started = await startDeployments({ store: mortal.store, seal: openSeal })
+  await using started = await startDeployments({ store: mortal.store, seal: openSeal, threads })
   await started.call('PUT', root, body)
   mortal.dieAfter(steps)
   for (let round = 0; round < roundsMax; round++) {
@@ -82,7 +87,7 @@ async function dieAfter(inner: Store, steps: number): Promise<boolean> {
 
 async function goesOn(store: Store, isCanceled: boolean): Promise<void> {
   const clock = laterClock
-  await using next = await startDeployments({ store, seal: openSeal, clock, asleep: true })
+  await using next = await startDeployments({ store, seal: openSeal, clock, threads, asleep: true })
   const before = await vaultsIn(next)
   const wasOver = isTerminalState((await statesIn(next)).get('root') ?? '')
   if (isCanceled && !wasOver) await next.call('POST', `${root}/cancel`)
@@ -112,6 +117,7 @@ interface Matrix {
 async function dieEverywhere({ open, reopen, isCanceled, every, first }: Matrix): Promise<number> {
   for (let steps = first; ; steps += every ?? 0) {
     const store = await open()
+    hours++
     const isDead = await dieAfter(store, steps)
     await goesOn(await reopen(store), isCanceled)
     if (!isDead || every === undefined) return steps
