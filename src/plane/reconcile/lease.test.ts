@@ -7,7 +7,7 @@ import type { Timers } from '#kernel/ports.ts'
 import type { Store, Tx } from '#stores/store.ts'
 import { mortalStore } from '../testing/mortal-store.ts'
 import { scriptedProvider } from '../testing/scripted-provider.ts'
-import { group, memoryStore, startPlane } from '../testing/start.ts'
+import { group, memoryStore, owner, startPlane } from '../testing/start.ts'
 
 const valve = `${group}/providers/Vendor.Scripted/valves/v`
 const open = { properties: { open: true } }
@@ -192,6 +192,7 @@ test('the end of an operation is recorded, with its verb, its outcome and its co
   assert.match(failed, /valves\/write/)
   assert.match(failed, /Failed/)
   assert.match(failed, /Stuck/)
+  assert.ok(failed.includes(owner.id), 'of whoever asked for the work')
   isStuck = false
   await t.call('DELETE', valve)
   await t.plane.reconciler.idle()

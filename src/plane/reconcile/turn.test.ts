@@ -192,6 +192,7 @@ test('an operation that fails says why, with its details', async () => {
   for (const part of ['"status":"Failed"', 'Stuck', 'it is stuck', 'TooTight']) {
     assert.ok(text.includes(part), `${part} in ${text}`)
   }
+  assert.notEqual((await t.call('GET', valve)).etag, made.etag, 'its state is another one')
 })
 
 describe('a step that fails', () => {
