@@ -108,6 +108,11 @@ function journeys(): void {
     assert.match(page.url(), /q=second/)
     await page.keyboard.press('Control+k')
     await page.getByRole('textbox', { name: 'Names, types, ids, groups' }).fill('first-id')
+    // What Enter opens is the first of what was found.
+    await page
+      .getByRole('dialog')
+      .getByRole('link', { name: /first-identity/ })
+      .waitFor()
     await page.keyboard.press('Enter')
     await opened.heading('first-identity')
   })
