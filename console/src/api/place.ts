@@ -1,5 +1,7 @@
 /** Where the console and its API are, and the installation's own words, as the page it came in says. */
 
+import { urlBelow } from './url-below.ts'
+
 /** Ends with a slash: `https://host/prefix/console/`. */
 export const consoleBase = new URL(document.baseURI)
 /** Of the API: one step above. */
@@ -27,7 +29,7 @@ export const asyncHeader = `${brand}-AsyncOperation`
 
 /** The whole address of a path of the API, with the prefix under which this page came. */
 export function apiUrl(path: string): URL {
-  return new URL(path.replace(/^\/+/, ''), apiBase)
+  return urlBelow(apiBase, path)
 }
 
 /** The path of a link that the API gave, which may carry another prefix or host than ours. */

@@ -19,6 +19,7 @@ import { readId } from '../api/ids.ts'
 import { apiUrl } from '../api/place.ts'
 import { type RequestRecord, useRequests } from '../api/requests.ts'
 import { CodeBlock } from '../components/code-block.tsx'
+import { quoted } from '../components/shell.ts'
 import { appTexts, requestTexts } from '../texts/app.ts'
 
 const useStyles = makeStyles({
@@ -184,10 +185,6 @@ export function written(
     ].join(' \\\n  ')
   }
   return `armature rest ${method} ${quoted(path)}${json === undefined ? '' : ` \\\n  --body ${quoted(json)}`}`
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 /** A PUT of a resource as the part of a template that would make it. */

@@ -2,6 +2,7 @@
 
 import {
   Button,
+  Checkbox,
   Field,
   Input,
   makeStyles,
@@ -26,6 +27,7 @@ export interface Parameter {
 
 const useStyles = makeStyles({
   form: { display: 'grid', gap: tokens.spacingVerticalM, minWidth: 0, maxWidth: '900px' },
+  sends: { overflowWrap: 'anywhere' },
   body: { fontFamily: tokens.fontFamilyMonospace, '& textarea': { height: '220px' } },
 })
 
@@ -34,6 +36,7 @@ export function TryIt({
   template,
   parameters,
   sample,
+  isWrittenByOthers = false,
 }: {
   readonly method: string
   /** With its parameters in braces. */
@@ -41,10 +44,13 @@ export function TryIt({
   readonly parameters: readonly Parameter[]
   /** Of the body; undefined where it takes none. */
   readonly sample?: unknown
+  /** Somebody else chose method and path, under a name of their own: what changes something is confirmed first. */
+  readonly isWrittenByOthers?: boolean
 }) {
   const styles = useStyles()
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
   const [body, setBody] = useState(() => (sample === undefined ? '' : asJson(sample)))
+  const [confirmed, setConfirmed] = useState(false)
   const read = readJson(body)
   const textOf = ({ name, value = '' }: Parameter): string => values[name] ?? value
   const given = (where: Parameter['in']) =>
@@ -68,6 +74,7 @@ export function TryIt({
     })
     return { ...answer, milliseconds: performance.now() - startedAt }
   })
+  const mustConfirm = isWrittenByOthers && method !== 'GET' && method !== 'HEAD'
   const missing = parameters.some(
     (one) => one.required && one.name !== 'scope' && textOf(one) === '',
   )
@@ -103,12 +110,25 @@ export function TryIt({
           />
         </Field>
       )}
+      <Text className={styles.sends}>
+        {explorerTexts.sends} <code>{`${method} ${path}`}</code>
+      </Text>
+      {mustConfirm && (
+        <Checkbox
+          label={explorerTexts.confirm}
+          checked={confirmed}
+          onChange={(_, { checked }) => setConfirmed(checked === true)}
+        />
+      )}
       <div>
         <Button
           type="submit"
           appearance="primary"
           disabled={
-            run.isPending || missing || (sample !== undefined && read.problem !== undefined)
+            run.isPending ||
+            missing ||
+            (mustConfirm && !confirmed) ||
+            (sample !== undefined && read.problem !== undefined)
           }
         >
           {explorerTexts.send}

@@ -36,6 +36,8 @@ export const explorerTexts = {
   permission: 'Needs',
   value: 'Body',
   send: 'Send',
+  sends: 'Sends',
+  confirm: 'I have read it. It is sent with my rights.',
   answer: (status: number, milliseconds: number) => `${status} in ${Math.round(milliseconds)} ms`,
   answerTitle: 'Answer',
   notJson: (why: string) => `This is no JSON: ${why}`,

@@ -8,6 +8,7 @@ import { type Envelope, useListAt } from '../../api/queries.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { Refusal } from '../../components/refusal.tsx'
+import { quoted } from '../../components/shell.ts'
 import { type Parameter, TryIt } from '../../components/try-it.tsx'
 import { apiTexts } from '../../texts/apis.ts'
 import type { TabProps } from '../resource/resource.tsx'
@@ -128,6 +129,7 @@ function Detail({
           template={`/${base.pathname.slice(root.pathname.length).replace(/\/$/, '')}${template}`}
           parameters={parameters}
           sample={takesBody ? {} : undefined}
+          isWrittenByOthers
         />
       ) : (
         <>
@@ -141,7 +143,7 @@ function Detail({
           <Text>{apiTexts.notHere}</Text>
           <CodeBlock
             label="curl"
-            text={`curl -sS -X ${method} '${serviceUrl.replace(/\/$/, '')}${urlTemplate}'${takesBody ? ` \\\n  -H 'Content-Type: application/json' -d '{}'` : ''}`}
+            text={`curl -sS -X ${quoted(method)} ${quoted(serviceUrl.replace(/\/$/, '') + urlTemplate)}${takesBody ? ` \\\n  -H 'Content-Type: application/json' -d '{}'` : ''}`}
           />
         </>
       )}

@@ -1,0 +1,31 @@
+/** Paths that the console gets from its address bar, and from what others wrote, lead nowhere else. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { urlBelow } from '../../console/src/api/url-below.ts'
+import { quoted } from '../../console/src/components/shell.ts'
+
+test('a path is an address of the installation, or is refused', () => {
+  const base = new URL('http://armature.example/prefix/')
+  assert.equal(urlBelow(base, '/a/b?c=d').href, 'http://armature.example/prefix/a/b?c=d')
+  for (const path of [
+    'https:/x',
+    'https:x',
+    '/https://x/y',
+    'javascript:1',
+    '//x',
+    '\\\\x',
+    'http:x',
+  ]) {
+    const { origin, pathname } = urlBelow(base, path)
+    assert.equal(origin, base.origin, path)
+    assert.ok(pathname.startsWith('/prefix/'), path)
+  }
+  for (const path of ['../x', '/../x', 'a/../../x', '..\\x', '%2e%2e/x']) {
+    assert.throws(() => urlBelow(base, path), TypeError, path)
+  }
+})
+
+test('a word of a command stays one word', () => {
+  assert.equal(quoted(`a'; rm -rf ~; '`), `'a'\\''; rm -rf ~; '\\'''`)
+})
