@@ -141,13 +141,18 @@ test('refresh tokens rotate; an old one used again ends the whole chain', async 
 test('a revoked refresh token, and one of a disabled account, is refused', async () => {
   await using fixture = await openIdentityFixture()
   const id = await addAlice(fixture)
-  const one = await redeem(fixture, await getCode(fixture))
-  const revoked = await fetch(`${fixture.url}/common/oauth2/revoke`, {
-    method: 'POST',
-    body: new URLSearchParams({ token: one.refresh_token, client_id: 'armature-cli' }),
-  })
-  assert.equal(revoked.status, 200)
+  let one = await redeem(fixture, await getCode(fixture))
+  const revoke = async (clientId: string): Promise<void> => {
+    const body = new URLSearchParams({ token: one.refresh_token, client_id: clientId })
+    const revoked = await fetch(`${fixture.url}/common/oauth2/revoke`, { method: 'POST', body })
+    assert.equal(revoked.status, 200)
+  }
   const form = { grant_type: 'refresh_token', client_id: 'armature-cli' }
+  await revoke('armature-portal')
+  const kept = await askToken(fixture, { ...form, refresh_token: one.refresh_token })
+  assert.equal(kept.status, 200, 'another client ends nothing')
+  one = { ...one, refresh_token: kept.refresh_token }
+  await revoke('armature-cli')
   const after = await askToken(fixture, { ...form, refresh_token: one.refresh_token })
   assert.equal(after.error, 'invalid_grant')
   const two = await redeem(fixture, await getCode(fixture))

@@ -64,6 +64,8 @@ export function endSessions(
       }
     } else if (isServed(ctx, routes.revocation) && ctx.status === 200) {
       const given = ctx.oidc.entities.RefreshToken
+      // Another client's request is answered alike, and the token stays.
+      if (given?.clientId !== ctx.oidc.client?.clientId) return
       if (given?.sessionUid === undefined || given.expiresWithSession === true) return
       await sessions.endByKey({ uid: given.sessionUid, clientId: given.clientId })
     }

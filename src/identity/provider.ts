@@ -163,7 +163,7 @@ export function createProvider(options: ProviderOptions): Provider {
     log.error({ path: ctx.path, error: String(error.stack) }, 'the OAuth server met a fault')
   })
   provider.on('error', (_ctx, error) => {
-    log.error({ error: String(error) }, 'the OAuth server met a fault')
+    log.error({ error: String(error.stack) }, 'the OAuth server met a fault')
   })
   return provider
 }

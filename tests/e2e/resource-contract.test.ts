@@ -177,6 +177,7 @@ const apart = new Set([
   'Authorization/denyAssignments',
   // Every PUT deploys, the same one too: a deployment is never unchanged (decision 15).
   'Resources/deployments',
+  'Resources/deploymentStacks',
   // Named after a subscription that has to be there.
   'Management/managementGroups/subscriptions',
   // Written only as the answer to somebody else.

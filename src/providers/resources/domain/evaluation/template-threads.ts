@@ -55,6 +55,8 @@ export class Thread {
   job: Job | undefined
   startedAt = 0
   deadline: NodeJS.Timeout | undefined
+  /** It has begun to run its code. */
+  isOnline = false
   isGone = false
 
   constructor(heapMegabytes: number) {
@@ -152,18 +154,32 @@ export class TemplateThreads {
     this.#waiting.splice(this.#waiting.indexOf(best), 1)
     thread.job = best
     thread.startedAt = now
-    thread.deadline = setTimeout(() => {
-      const { seconds } = this.#limits
-      this.#end(thread, refused(`its expressions take more than the ${seconds} seconds they have`))
-    }, this.#limits.seconds * 1000)
+    // A thread that is being started counts from its beginning: a busy machine takes its time for that.
+    if (thread.isOnline) this.#limitTime(thread)
     // A question under way keeps the process alive, as any work does.
     thread.worker.ref()
     thread.worker.postMessage(best.question)
   }
 
+  #limitTime(thread: Thread): void {
+    const { seconds } = this.#limits
+    thread.deadline = setTimeout(
+      () =>
+        this.#end(
+          thread,
+          refused(`its expressions take more than the ${seconds} seconds they have`),
+        ),
+      seconds * 1000,
+    )
+  }
+
   #start(): Thread {
     const thread = new Thread(this.#limits.heapMegabytes)
     this.#threads.add(thread)
+    thread.worker.once('online', () => {
+      thread.isOnline = true
+      if (thread.job !== undefined) this.#limitTime(thread)
+    })
     thread.worker.on('message', (told: Told) => this.#told(thread, told))
     thread.worker.on('error', (error: NodeJS.ErrnoException) => {
       const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
