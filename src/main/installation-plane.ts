@@ -68,6 +68,7 @@ export function openInstallationPlane(
           consent,
           isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
           scopesAbove: (scope) => authorizer.scopesAbove(scope),
+          placesAbove: (scope) => authorizer.placesAbove(scope),
           inspection: inspectionOf(authorizer, denials, services),
         }),
       store,

@@ -61,6 +61,8 @@ export interface ProviderDependencies {
   readonly migrating?: Migrating
   /** The authorizer's: keys of all scopes that one lies in. */
   scopesAbove?(scope: ResourceId): Promise<readonly string[]>
+  /** The authorizer's: keys of the scopes that one was placed in, beyond those of its path. */
+  placesAbove?(scope: ResourceId): readonly string[]
   /** Without it resources of types that nobody serves are refused. */
   readonly generic?: { readonly schemaFiles: readonly SchemaFile[] }
   /** Without it API management has no authorizations. */
@@ -106,6 +108,7 @@ export function providers(deps: ProviderDependencies): readonly Provider[] {
       directory: deps.generic === undefined ? directory : withDocumentPrincipals(directory),
       isRoleInUse: (id) => deps.isRoleInUse(id),
       ...(deps.scopesAbove === undefined ? {} : { scopesAbove: deps.scopesAbove.bind(deps) }),
+      ...(deps.placesAbove === undefined ? {} : { placesAbove: deps.placesAbove.bind(deps) }),
       describe: () => services.describe(),
       ...(inspection === undefined ? {} : { inspection }),
     }),

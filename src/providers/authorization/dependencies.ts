@@ -23,6 +23,8 @@ export interface AuthorizationProviderDependencies {
   readonly isRoleInUse?: (roleId: string) => boolean | undefined
   /** The authorizer's: keys of all scopes that one lies in, by its path or otherwise. */
   readonly scopesAbove?: Authorizer['scopesAbove']
+  /** The authorizer's: scopes that one was placed in, such as management groups. */
+  readonly placesAbove?: Authorizer['placesAbove']
   /** Asked by `permissions` and `checkAccess`, which are not there without it. */
   readonly inspection?: Inspection
   /** The table of routes; without it nobody is told what actions there are. */

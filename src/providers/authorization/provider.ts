@@ -17,6 +17,7 @@ import { roleDefinitions } from './resources/role-definitions/resource.ts'
 
 export function authorizationProvider(deps: AuthorizationProviderDependencies): Provider {
   const { words, directory, inspection, isRoleInUse = () => undefined } = deps
+  const { scopesAbove, placesAbove = () => [] } = deps
   const limits = { ...defaultAuthorizationLimits, ...deps.limits }
   const builtIns = builtInRoles(words)
   return {
@@ -25,8 +26,8 @@ export function authorizationProvider(deps: AuthorizationProviderDependencies): 
     description: 'Roles, and who may act with them where.',
     errors: authorizationErrors.entries,
     types: [
-      roleDefinitions({ words, builtIns, limits, isRoleInUse }),
-      roleAssignments({ words, builtIns, limits, directory, scopesAbove: deps.scopesAbove }),
+      roleDefinitions({ words, builtIns, limits, isRoleInUse, placesAbove }),
+      roleAssignments({ words, builtIns, limits, directory, scopesAbove, placesAbove }),
       denyAssignments(directory, limits),
       locks(),
       ...(deps.describe === undefined ? [] : [providerOperations(deps.describe)]),

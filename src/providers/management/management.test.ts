@@ -143,6 +143,34 @@ test('rights come down to the subscriptions in it, while they are in it', async 
   assert.equal(await mayWrite(started, aside), false)
 })
 
+test('a role of a group may be given, and is seen, in the subscriptions of the group', async () => {
+  await using started = await startDeployments()
+  await make(started, 'corp')
+  await make(started, 'online', 'corp')
+  await started.call('PUT', subscription, { displayName: 's' }, { version: '2022-12-01' })
+  const roleId = randomUUID()
+  const roleAt = (scope: string): string =>
+    `${scope}/providers/Vendor.Authorization/roleDefinitions/${roleId}`
+  const properties = {
+    roleName: 'Of the group',
+    permissions: [{ actions: ['*/read'] }],
+    assignableScopes: [groupPath('corp')],
+  }
+  const roles = { version: '2022-04-01' }
+  await started.call('PUT', roleAt(groupPath('corp')), { properties }, roles)
+  await assert.rejects(assign(started, subscription, someone(), roleId), {
+    code: 'ScopeDoesNotMatchRoleDefinition',
+  })
+  await assert.rejects(started.call('GET', roleAt(subscription), undefined, roles), {
+    code: 'RoleDefinitionDoesNotExist',
+  })
+  await started.call('PUT', placePath('online'), undefined, version)
+  await assign(started, subscription, someone(), roleId)
+  await assign(started, group, someone(), roleId)
+  const seen = json(await started.call('GET', roleAt(subscription), undefined, roles))
+  assert.equal(seen.properties.roleName, 'Of the group')
+})
+
 test('nobody gains rights by a move: it takes the right to give rights to what is moved', async () => {
   await using started = await startDeployments()
   await started.call('PUT', subscription, { displayName: 's' }, { version: '2022-12-01' })

@@ -66,6 +66,7 @@ export async function openInstallation(
         context: testProviderContext(store, services, { directory }),
         isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
         scopesAbove: (scope) => authorizer.scopesAbove(scope),
+        placesAbove: (scope) => authorizer.placesAbove(scope),
         consent: unasked,
         inspection: {
           explain: (asked) => authorizer.explain(asked),

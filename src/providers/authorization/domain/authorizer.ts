@@ -50,6 +50,8 @@ export interface Authorizer extends Access, AsyncDisposable {
   explain(question: ExplainedQuestion): Promise<Explanation>
   /** What the caller's roles permit at a scope: the union over all that reach it, conditions left aside. */
   permissionsAt(principal: Principal, scope: ResourceId): Promise<readonly Permission[]>
+  /** Keys of the scopes that a scope was placed in, beyond those of its path. As of the last question. */
+  placesAbove(scope: ResourceId): readonly string[]
   /** Keys of all scopes that a scope lies in, from the root down to itself. */
   scopesAbove(scope: ResourceId): Promise<readonly string[]>
 }
@@ -181,6 +183,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     explain: explainOne,
     permissionsAt,
     scopesAbove: (scope) => Promise.resolve(fresh()).then(() => keysOf(scope)),
+    placesAbove: (scope) => placesAbove(deps.placed, (key) => loader.loaded().placeOf(key), scope),
     isRoleInUse: loader.isRoleInUse,
     async [Symbol.asyncDispose]() {
       await Promise.allSettled([assignments.settled(), groups.settled()])

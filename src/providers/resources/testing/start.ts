@@ -122,6 +122,7 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
         directory: options.generic === true ? withDocumentPrincipals(directory) : directory,
         isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
         scopesAbove: (scope) => authorizer.scopesAbove(scope),
+        placesAbove: (scope) => authorizer.placesAbove(scope),
         inspection: {
           explain: (question) => authorizer.explain(question),
           permissionsAt: (principal, scope) => authorizer.permissionsAt(principal, scope),

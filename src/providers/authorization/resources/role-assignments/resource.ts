@@ -6,6 +6,7 @@ import { uuidPattern } from '#kernel/uuid.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineStored } from '#plane/declare/stored.ts'
+import type { Authorizer } from '../../domain/authorizer.ts'
 import type { BuiltInRoles } from '../../domain/built-in-roles.ts'
 import type { AuthorizationLimits } from '../../domain/limits.ts'
 import { refuseAuthorization } from '../../errors.ts'
@@ -19,6 +20,7 @@ interface RoleAssignmentDependencies {
   readonly words: VendorWords
   readonly builtIns: BuiltInRoles
   readonly limits: AuthorizationLimits
+  readonly placesAbove: Authorizer['placesAbove']
   readonly directory: Directory
   readonly scopesAbove?: AssignmentListDependencies['scopesAbove']
 }
@@ -26,7 +28,7 @@ interface RoleAssignmentDependencies {
 const reader = 'acdd72a7-3385-48ef-bd42-f606fba81ae7'
 
 export function roleAssignments(deps: RoleAssignmentDependencies): ResourceType {
-  const { words, builtIns, limits, directory, scopesAbove } = deps
+  const { words, limits, directory, scopesAbove } = deps
   return defineStored<RoleAssignment>({
     type: 'Authorization/roleAssignments',
     description: 'Who may act with which role, at a scope and everything below it.',
@@ -40,7 +42,7 @@ export function roleAssignments(deps: RoleAssignmentDependencies): ResourceType 
     verbs: ['get', 'list', 'put', 'delete'],
     feed: 'authorization',
     prepare: (context, body: RoleAssignmentBody) => askDirectory(directory, context, body),
-    rules: (context) => roleAssignmentRules(context, builtIns, limits),
+    rules: (context) => roleAssignmentRules(context, deps),
     unique: {
       key: assignmentUniqueKey,
       refuse: (_id, existing) =>

@@ -56,9 +56,10 @@ async function codes(
     location: undefined,
     tags: undefined,
   }
-  const problems = await roleAssignmentRules(context, builtIns, {
-    ...defaultAuthorizationLimits,
-    ...options.limits,
+  const problems = await roleAssignmentRules(context, {
+    builtIns,
+    placesAbove: () => [],
+    limits: { ...defaultAuthorizationLimits, ...options.limits },
   })
   return problems.map((problem) => problem.code)
 }

@@ -5,6 +5,7 @@ import { type ResourceId, scopeOf, subscriptionIdOf, subscriptionOf } from '#ker
 import { isUuid } from '#kernel/uuid.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { RuleContext } from '#plane/declare/stored.ts'
+import type { Authorizer } from '../../domain/authorizer.ts'
 import type { BuiltInRoles } from '../../domain/built-in-roles.ts'
 import { parseCondition } from '../../domain/conditions/parse.ts'
 import type { ConditionProblem } from '../../domain/conditions/problem.ts'
@@ -16,12 +17,18 @@ import { authorizationProblem, refuseAuthorization } from '../../errors.ts'
 import { isAssignableAt } from '../role-definitions/model.ts'
 import type { RoleAssignment } from './model.ts'
 
+interface RuleDependencies {
+  readonly builtIns: BuiltInRoles
+  readonly limits: AuthorizationLimits
+  readonly placesAbove: Authorizer['placesAbove']
+}
+
 export async function roleAssignmentRules(
   context: RuleContext<RoleAssignment>,
-  builtIns: BuiltInRoles,
-  limits: AuthorizationLimits,
+  deps: RuleDependencies,
 ): Promise<readonly Problem[]> {
   const { desired, previous } = context
+  const { limits } = deps
   const problems = [...formProblems(desired), ...textProblems(desired, limits)]
   // A condition that is not whole is told so, and not read.
   const whole = problems.every(({ code }) => code !== 'InvalidRoleAssignmentCondition')
@@ -33,7 +40,7 @@ export async function roleAssignmentRules(
   }
   if (previous !== undefined) return [...problems, ...updateProblems(desired, previous)]
   if (desired.unrecognizedRole === undefined) {
-    problems.push(...(await roleProblems(context, builtIns)))
+    problems.push(...(await roleProblems(context, deps)))
   }
   if (problems.length === 0) problems.push(...(await limitProblems(context, limits)))
   return problems
@@ -141,7 +148,7 @@ function updateProblems(desired: RoleAssignment, previous: RoleAssignment): Prob
 
 async function roleProblems(
   context: RuleContext<RoleAssignment>,
-  builtIns: BuiltInRoles,
+  { builtIns, placesAbove }: RuleDependencies,
 ): Promise<Problem[]> {
   const { desired, id, reader, words } = context
   const path = 'properties.roleDefinitionId'
@@ -150,7 +157,7 @@ async function roleProblems(
     return [authorizationProblem('RoleDefinitionDoesNotExist', path, { name: desired.roleId })]
   }
   const scope = scopeOf(id)
-  if (isAssignableAt(role, scope)) return []
+  if (isAssignableAt(role, scope, placesAbove(scope))) return []
   return [
     authorizationProblem('ScopeDoesNotMatchRoleDefinition', path, {
       scope: scope.text,

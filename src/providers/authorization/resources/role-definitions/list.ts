@@ -9,6 +9,7 @@ import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { GetContext, Source } from '#plane/declare/computed.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
+import type { Authorizer } from '../../domain/authorizer.ts'
 import type { BuiltInRoles } from '../../domain/built-in-roles.ts'
 import { parseRoleFilter, type RoleFilter } from '../../domain/filters.ts'
 import type { AuthorizationLimits } from '../../domain/limits.ts'
@@ -28,7 +29,20 @@ const builtInSince = '2020-01-01T00:00:00.000Z'
 const pageBuiltIn = 'builtin:'
 const pageCustom = 'custom:'
 
-export function roleDefinitionSource(builtIns: BuiltInRoles, limits: AuthorizationLimits): Source {
+interface RoleListDependencies {
+  readonly builtIns: BuiltInRoles
+  readonly limits: AuthorizationLimits
+  readonly placesAbove: Authorizer['placesAbove']
+}
+
+/** The scope that is asked about, and those that it was placed in. */
+interface Place {
+  readonly scope: ResourceId
+  readonly places: readonly string[]
+}
+
+export function roleDefinitionSource(deps: RoleListDependencies): Source {
+  const { builtIns, placesAbove } = deps
   return {
     /** Built-in ones; a custom one out of sight from the scope asked at is refused as if missing. */
     async get(context: GetContext & Requested) {
@@ -36,22 +50,23 @@ export function roleDefinitionSource(builtIns: BuiltInRoles, limits: Authorizati
       const builtIn = builtIns.get(nameOf(id).toLowerCase())
       if (builtIn !== undefined) return showBuiltIn(words, nameOf(id), builtIn)
       const scope = scopeOf(context.requested ?? id)
+      const place = { scope, places: placesAbove(scope) }
       const stored = await reader.get(roleDefinitionId(words, nameOf(id)))
-      if (stored !== undefined && !isVisible(stored.model as RoleDefinition, scope)) {
+      if (stored !== undefined && !isVisible(stored.model as RoleDefinition, place)) {
         throw refuseAuthorization.RoleDefinitionDoesNotExist({ name: nameOf(id) })
       }
       return undefined
     },
-    list: (context) => listRoles(context, builtIns, limits),
+    list: (context) => listRoles(context, deps),
   }
 }
 
 async function listRoles(
   context: ListContext,
-  builtIns: BuiltInRoles,
-  limits: AuthorizationLimits,
+  { builtIns, limits, placesAbove }: RoleListDependencies,
 ): Promise<ListPage<object>> {
   const { words, limit, parent, reader } = context
+  const place = { scope: parent, places: placesAbove(parent) }
   const filter = parseRoleFilter(context.query.get('$filter') ?? '')
   const cursor = context.cursor ?? pageBuiltIn
   const items: object[] = []
@@ -60,7 +75,7 @@ async function listRoles(
     let past = cursor === pageBuiltIn
     const last = cursor.slice(pageBuiltIn.length)
     for (const [roleId, role] of builtIns) {
-      if (past && selects(filter, role, parent)) {
+      if (past && selects(filter, role, place)) {
         if (items.length === limit) return { items, next: `${pageBuiltIn}${lastName(items)}` }
         items.push(showBuiltIn(words, roleId, role))
       }
@@ -83,7 +98,7 @@ async function listRoles(
     })
     for (const row of rows) {
       // Rows of this type were made by its `toModel`.
-      if (selects(filter, row.model as RoleDefinition, parent)) {
+      if (selects(filter, row.model as RoleDefinition, place)) {
         if (items.length === limit) return { items, next: `${pageCustom}${after ?? ''}` }
         items.push(showCustom(words, row as Resource<RoleDefinition>))
       }
@@ -100,14 +115,15 @@ function lastName(items: readonly object[]): string {
   return (items.at(-1) as { readonly name: string }).name
 }
 
-function selects(filter: RoleFilter, role: RoleDefinition, scope: ResourceId): boolean {
+function selects(filter: RoleFilter, role: RoleDefinition, place: Place): boolean {
   if (filter.kind !== undefined && filter.kind !== role.kind) return false
   if (filter.roleName !== undefined && filter.roleName !== role.roleName.toLowerCase()) return false
-  return isAssignableAt(role, scope) || (filter.below && isAssignableWithin(role, scope))
+  const { scope, places } = place
+  return isAssignableAt(role, scope, places) || (filter.below && isAssignableWithin(role, scope))
 }
 
-function isVisible(role: RoleDefinition, scope: ResourceId): boolean {
-  return isAssignableAt(role, scope) || isAssignableWithin(role, scope)
+function isVisible(role: RoleDefinition, { scope, places }: Place): boolean {
+  return isAssignableAt(role, scope, places) || isAssignableWithin(role, scope)
 }
 
 function showBuiltIn(words: VendorWords, roleId: string, role: RoleDefinition): object {

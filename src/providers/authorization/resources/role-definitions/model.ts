@@ -40,9 +40,15 @@ export function compileRole(role: Pick<RoleDefinition, 'permissions'>): ActionMa
   return (action) => first(action) || rest.some((matches) => matches(action))
 }
 
-/** May the role be assigned at this scope? */
-export function isAssignableAt(role: RoleDefinition, scope: ResourceId): boolean {
-  return role.assignableScopes.some((assignable) => isWithin(scope.key, assignable.toLowerCase()))
+/** May the role be assigned at this scope? `places`: the scopes that it was placed in, such as management groups. */
+export function isAssignableAt(
+  role: RoleDefinition,
+  scope: ResourceId,
+  places: readonly string[],
+): boolean {
+  return [scope.key, ...places].some((key) =>
+    role.assignableScopes.some((assignable) => isWithin(key, assignable.toLowerCase())),
+  )
 }
 
 /** May the role be assigned somewhere at or below this scope? */

@@ -5,6 +5,7 @@ import { uuidPattern } from '#kernel/uuid.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineStored } from '#plane/declare/stored.ts'
+import type { Authorizer } from '../../domain/authorizer.ts'
 import type { BuiltInRoles } from '../../domain/built-in-roles.ts'
 import type { AuthorizationLimits } from '../../domain/limits.ts'
 import { refuseAuthorization } from '../../errors.ts'
@@ -17,6 +18,7 @@ interface RoleDefinitionDependencies {
   readonly words: VendorWords
   readonly builtIns: BuiltInRoles
   readonly limits: AuthorizationLimits
+  readonly placesAbove: Authorizer['placesAbove']
   /** Is the role (lower-case GUID) assigned anywhere? `undefined` when nobody has counted yet. */
   isRoleInUse(roleId: string): boolean | undefined
 }
@@ -36,7 +38,7 @@ export function roleDefinitions(deps: RoleDefinitionDependencies): ResourceType 
     versions: [v2022_04_01],
     verbs: ['get', 'list', 'put', 'delete'],
     feed: 'authorization',
-    source: roleDefinitionSource(builtIns, limits),
+    source: roleDefinitionSource(deps),
     // One row per role; authorization looks at the scope of the path.
     sharedRow: { idOf: (id) => roleDefinitionId(words, nameOf(id)) },
     rules: (context) => roleDefinitionRules(context, builtIns, limits),

@@ -113,6 +113,9 @@ for (const [text, valid] of patterns) {
   })
 }
 
+const sourceOf = (limits: typeof defaultAuthorizationLimits) =>
+  roleDefinitionSource({ builtIns, limits, placesAbove: () => [] })
+
 test('a role is written only at a scope that contains all it reaches, now and before', async () => {
   const reaching = role({ assignableScopes: [sub, other] })
   const refusal = { code: 'RoleDefinitionScopeNotPermitted', status: 403 }
@@ -181,7 +184,7 @@ interface Shown {
 }
 
 async function list(reader: MemoryReader, parent: string, filter = '', limit = 7) {
-  const source = roleDefinitionSource(builtIns, { ...defaultAuthorizationLimits, scanRowsMax: 3 })
+  const source = sourceOf({ ...defaultAuthorizationLimits, scanRowsMax: 3 })
   const found: Shown[] = []
   let cursor: string | undefined
   do {
@@ -236,7 +239,7 @@ test('pages of any size, joined, are the built-in roles and the custom ones of t
 })
 
 test('built-in roles are found at any scope, by an id in any case, under the one id they have', async () => {
-  const source = roleDefinitionSource(builtIns, defaultAuthorizationLimits)
+  const source = sourceOf(defaultAuthorizationLimits)
   for (const scope of ['', sub, `${sub}/resourceGroups/a`]) {
     const shown = await source.get?.({
       ...sampleContext(createMemoryReader()),
@@ -251,7 +254,7 @@ test('built-in roles are found at any scope, by an id in any case, under the one
 test('a custom role is out of sight where it can be assigned neither there nor below', async () => {
   const reader = createMemoryReader()
   reader.put(rolePath(name), role({ assignableScopes: [`${sub}/resourceGroups/a`] }))
-  const source = roleDefinitionSource(builtIns, defaultAuthorizationLimits)
+  const source = sourceOf(defaultAuthorizationLimits)
   const get = async (scope: string) =>
     source.get?.({
       ...sampleContext(reader),
