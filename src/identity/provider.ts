@@ -102,7 +102,7 @@ export function createProvider(options: ProviderOptions): Provider {
     cookies: {
       keys: options.seal.cookieKeys(),
       names: {
-        session: 'armature_session',
+        session: sessionCookie,
         interaction: 'armature_interaction',
         resume: 'armature_resume',
       },
@@ -144,6 +144,7 @@ export function createProvider(options: ProviderOptions): Provider {
   })
 
   extendProvider(provider, options, secretUsed)
+  provider.use(restartDeviceForm)
   provider.use(endSessions(sessions))
   provider.use(tellOutcomes(options.onSignIn))
   provider.use(completeAnswers({ audience, aliases: [publicUrl], tenantId }))
@@ -322,6 +323,20 @@ type ConfirmArguments = [
   device: unknown,
   userCode: string,
 ]
+
+const sessionCookie = 'armature_session'
+
+/** The library fails on a form that comes from a browser without a session, which never opened it: then the form is opened. */
+async function restartDeviceForm(ctx: Context, next: () => Promise<void>): Promise<void> {
+  try {
+    await next()
+  } catch (error) {
+    const hasSession = ctx.req.headers.cookie?.includes(`${sessionCookie}=`) === true
+    if (ctx.path !== routes.code_verification || hasSession) throw error
+    ctx.status = 303
+    ctx.redirect(routes.code_verification)
+  }
+}
 
 const devicePages = {
   userCodeInputSource(
