@@ -17,9 +17,9 @@ export function replaceFile(
   { mode = 0o600, isDurable = false }: ReplaceFileOptions = {},
 ): void {
   const beside = `${path}.${process.pid}.new`
-  // Of a process that ended meanwhile, whose mode it would keep.
+  // Of a process that ended meanwhile. What is put there now is not followed: it would have its mode, or lead elsewhere.
   rmSync(beside, { force: true })
-  const file = openSync(beside, 'w', mode)
+  const file = openSync(beside, 'wx', mode)
   try {
     writeFileSync(file, content)
     if (isDurable) fsyncSync(file)
