@@ -139,8 +139,9 @@ const networkWords =
 function complaint(name: string, words: string): DatabaseEngineError {
   const said = words.trim() === '' ? `${name} failed without a word.` : words.trim()
   const text = said.replace(networkWords, away)
-  // Where a server speaks another language, the programs' own words are left: they come with a lost connection.
+  // Where a server speaks another language, the programs' own words are left: they come with a lost connection. A snapshot goes
+  // with the session that exported it, as when the server starts anew.
   const gone =
-    /no connection to its server|could not connect|connection to server .* failed|closed the connection|closed unexpectedly|terminating connection|starting up|shutting down|lock timeout|deadlock detected|too many clients|no connection to the server/
+    /no connection to its server|could not connect|connection to server .* failed|closed the connection|closed unexpectedly|terminating connection|starting up|shutting down|lock timeout|deadlock detected|too many clients|no connection to the server|invalid snapshot identifier/
   return new DatabaseEngineError(gone.test(text) ? 'unavailable' : 'refused', `${name}: ${text}`)
 }
