@@ -23,10 +23,10 @@ async function start(): Promise<void> {
   const here = ownPath()
   const isBack = here.startsWith('/signed-in')
   const back = new URLSearchParams(location.search)
-  if (isBack && back.has('error')) return show(<SignedOut reason={back.get('error_description')} />)
+  if (isBack && back.has('error')) return show(<SignedOut code={back.get('error')} />)
   if ((await accessToken()) === undefined) {
     // Back from the sign-in without a session: going there again would not end.
-    if (isBack) return show(<SignedOut reason={null} />)
+    if (isBack) return show(<SignedOut code={null} />)
     return goToSignIn(here)
   }
   if (isBack)

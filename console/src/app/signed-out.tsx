@@ -15,12 +15,13 @@ const useStyles = makeStyles({
   },
 })
 
-export function SignedOut({ reason }: { readonly reason: string | null }) {
+/** `code`: what the address says, which anybody may have written. Its own description is not shown. */
+export function SignedOut({ code }: { readonly code: string | null }) {
   const styles = useStyles()
   return (
     <main className={styles.page}>
       <Title2 as="h1">{appTexts.signedOut}</Title2>
-      <Text>{reason ?? appTexts.signedOutWhy}</Text>
+      <Text>{code === 'access_denied' ? appTexts.signInStopped : appTexts.signedOutWhy}</Text>
       <Button appearance="primary" onClick={() => goToSignIn('/')}>
         {appTexts.signIn}
       </Button>

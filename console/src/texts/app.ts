@@ -32,6 +32,7 @@ export const appTexts = {
   signIn: 'Sign in',
   signingIn: 'Signing in',
   signedOut: 'You are not signed in',
+  signInStopped: 'The sign-in was stopped.',
   signedOutWhy: 'The sign-in did not end with an account.',
   sessionOver: 'Your session has ended. Sign in again to go on; this page stays where it is.',
   notFound: 'There is no such page',
