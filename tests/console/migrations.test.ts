@@ -86,7 +86,8 @@ test('a migration: its progress, what holds the cutover, the cutover by a button
     .getByText('What is different between source and target')
     .waitFor({ state: 'hidden', ...slow })
 
-  await page.getByRole('button', { name: 'Cut over shop' }).click()
+  // It is offered when the new table's rows have come, too.
+  await page.getByRole('button', { name: 'Cut over shop' }).click(slow)
   await page.getByRole('status').getByText('Succeeded').waitFor(slow)
   await page.getByText('Nobody could write for').waitFor()
   await page.getByText(/^counts: \d+ tables/).waitFor()
