@@ -46,6 +46,10 @@ export interface SessionFile {
 
 export interface Home {
   readonly folder: string
+  /** The embedded store; not there where the store is PostgreSQL. */
+  readonly databaseFile: string
+  /** The installation's key; not there where the key is given from outside. */
+  readonly keyFile: string
   running(): RunningFile | undefined
   owner(): OwnerFile | undefined
   session(): SessionFile | undefined
@@ -67,6 +71,8 @@ export function openHome(folder: string): Home {
   }
   return {
     folder,
+    databaseFile: join(folder, 'armature.db'),
+    keyFile: join(folder, 'installation.key'),
     running: () =>
       readTexts<RunningFile>(join(folder, 'running.json'), [
         'url',

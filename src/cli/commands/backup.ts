@@ -1,7 +1,6 @@
 /** `backup`: the embedded store as one file, while the server runs. */
 
 import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { type Command, defineCommand, LocalProblem } from '../command.ts'
 import { printRecord } from '../output/print.ts'
 
@@ -16,15 +15,14 @@ home, remove \`armature.db-wal\` and \`armature.db-shm\`, and start. A store in 
   options: {},
   examples: ['backup /var/backups/armature-monday.db'],
   async run({ terminal, home }, { file }) {
-    const { folder } = home()
-    const database = join(folder, 'armature.db')
-    if (!existsSync(database)) {
-      const problem = `${database} is not there. A store in PostgreSQL is backed up by \`pg_dump\`.`
+    const { databaseFile, keyFile } = home()
+    if (!existsSync(databaseFile)) {
+      const problem = `${databaseFile} is not there. A store in PostgreSQL is backed up by \`pg_dump\`.`
       throw new LocalProblem('NoStore', problem)
     }
     createPrivately(file)
     const { DatabaseSync } = await import('node:sqlite')
-    const db = new DatabaseSync(database, { readOnly: true })
+    const db = new DatabaseSync(databaseFile, { readOnly: true })
     try {
       db.prepare('VACUUM INTO ?').run(file)
     } catch (error) {
@@ -33,11 +31,8 @@ home, remove \`armature.db-wal\` and \`armature.db-shm\`, and start. A store in 
     } finally {
       db.close()
     }
-    printRecord(terminal, {
-      file,
-      bytes: statSync(file).size,
-      key: join(folder, 'installation.key'),
-    })
+    const key = existsSync(keyFile) ? { key: keyFile } : {}
+    printRecord(terminal, { file, bytes: statSync(file).size, ...key })
     return 0
   },
 })
