@@ -27,11 +27,13 @@ export function metricSources(measured: Measured): readonly MetricSource[] {
       name: 'armature_unhandled_errors_total',
       type: 'counter',
       help: 'Errors that nobody handled: a fault of the server',
-      values: () =>
-        (['rejections', 'exceptions'] as const).map((kind) => ({
-          value: unhandledErrors()[kind],
-          labels: { kind: kind.slice(0, -1) },
-        })),
+      values() {
+        const { rejections, exceptions } = unhandledErrors()
+        return [
+          { value: rejections, labels: { kind: 'rejection' } },
+          { value: exceptions, labels: { kind: 'exception' } },
+        ]
+      },
     },
     {
       name: 'armature_work_running',

@@ -55,7 +55,10 @@ export function checkSchema(
     }
     if (outcome.value === true) return
   }
-  throw refuse(explain(validate.errors ?? []))
+  const problems = explain(validate.errors ?? [])
+  // They hold the body, and a validator lives as long as its schema.
+  validate.errors = null
+  throw refuse(problems)
 }
 
 /** Compiled once in a process, which may hold many installations. */
