@@ -30,6 +30,9 @@ const program = join(
 /** The oldest Node that runs it: `node:sqlite` without a flag, or sources with types in them. */
 const needed = installed ? { major: 22, minor: 13 } : { major: 24, minor: 0 }
 
+/** Young objects get 24 MB instead of 48: as fast, and the first long list of a new server costs 50 MB less. */
+const heap = ['--max-semi-space-size=8']
+
 // What goes on by itself outlives npm.
 if (process.argv.includes('--detach')) delete process.env.npm_lifecycle_event
 
@@ -92,7 +95,7 @@ function handOver() {
   const cache = cacheFolder()
   const child = spawn(
     runtime,
-    ['--disable-warning=ExperimentalWarning', program, ...process.argv.slice(2)],
+    [...heap, '--disable-warning=ExperimentalWarning', program, ...process.argv.slice(2)],
     {
       stdio: 'inherit',
       env: cache === undefined ? process.env : { NODE_COMPILE_CACHE: cache, ...process.env },

@@ -36,7 +36,8 @@ export interface Access {
 
 export function commandOf({ folder, port }: Place, program = launcher): Command {
   return {
-    command: [process.execPath, program, 'serve'],
+    // As `npm start`, the unit and the image run it.
+    command: [process.execPath, '--max-semi-space-size=8', program, 'serve'],
     environment: {
       ARMATURE_HOME: homeOf(folder),
       ARMATURE_PORT: String(port),
