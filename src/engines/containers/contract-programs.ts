@@ -275,6 +275,13 @@ function promiseTalking({ test }: ContractFixture): void {
     await asked.write(Buffer.from('two\n'))
     assert.equal(await textOf(asked), 'got one\ngot two\n')
 
+    await using counted = await run('cat; sleep 0.2; echo end', { input: true })
+    await counted.write(Buffer.from('one\n'))
+    counted.end()
+    await assert.rejects(counted.write(Buffer.from('late\n')), { name: 'EngineError' })
+    assert.equal(await textOf(counted), 'one\nend\n')
+    assert.equal(await counted.exitCode(), 0)
+
     await using terminal = await run('read x; busybox stty size; busybox tty', {
       input: true,
       terminal: { rows: 33, columns: 101 },

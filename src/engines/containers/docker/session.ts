@@ -116,6 +116,8 @@ async function* bytesOf(socket: Duplex, head: Buffer): AsyncIterable<Uint8Array>
 async function writeTo(socket: Duplex, bytes: Uint8Array, input: boolean): Promise<void> {
   if (!input) throw new EngineError('refused', 'this session takes no input')
   if (socket.destroyed) throw new EngineError('absent', 'the session has ended')
+  // Written to after its end, a socket fails as a whole, and what is still to be read with it.
+  if (socket.writableEnded) throw new EngineError('refused', 'the input of this session has ended')
   if (!socket.write(bytes)) await once(socket, 'drain')
 }
 

@@ -48,15 +48,18 @@ export async function openExec(
       })
     })
   let status: string | undefined
+  let isInputEnded = false
   const session: Session = {
     output: outputOf(messages, (text) => {
       status = text
     }),
     async write(bytes) {
       if (!input) throw new EngineError('refused', 'this session takes no input')
+      if (isInputEnded) throw new EngineError('refused', 'the input of this session has ended')
       await send(channels.input, bytes)
     },
     end() {
+      isInputEnded = true
       if (!input || socket.protocol !== execProtocols[0]) return
       // A session that has ended takes no more input anyway.
       send(channels.close, Buffer.from([channels.input])).catch(() => {})
