@@ -11,6 +11,7 @@ import { createChangeStream } from './change-stream.ts'
 function startTrail() {
   const records: TrailRecord[] = []
   const log: unknown[] = []
+  const questions: string[] = []
   const problems = { next: undefined as Error | undefined }
   const note = (fields: object): void => void log.push(fields)
   const stream = createChangeStream({
@@ -23,12 +24,16 @@ function startTrail() {
         return records.filter((one) => one.number > number).slice(0, limit)
       },
     },
-    mayRead: (_, key) => !key.includes('secret'),
+    mayRead(_, key) {
+      questions.push(key)
+      return !key.includes('secret')
+    },
     log: { debug: note, info: note, warn: note, error: note },
     everyMilliseconds: 2,
   })
   return {
     records,
+    questions,
     problems,
     stream,
     async open(): Promise<Readable> {
@@ -84,6 +89,19 @@ test('each record is told once, a late one as well, none that may not be read', 
   records.push({ number: 5, key: '/fifth' })
   assert.deepEqual(await changed(out), { ids: ['/fifth'], all: false })
   out.destroy()
+})
+
+test('the rights of a principal are asked for once, however many streams it has', async () => {
+  const trail = startTrail()
+  const [one, other] = [await trail.open(), await trail.open()]
+  const told = Promise.all([next(one), next(other)])
+  trail.records.push({ number: 1, key: '/a' }, { number: 2, key: '/secret' })
+  assert.deepEqual(
+    await told,
+    Array(2).fill('event: changed\ndata: {"ids":["/a"],"all":false}\n\n'),
+  )
+  assert.deepEqual(trail.questions, ['/a', '/secret'])
+  trail.stream.end()
 })
 
 test('who could not be told of everything is told so', async () => {

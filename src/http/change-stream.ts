@@ -10,6 +10,7 @@ import type { TrailTail } from '#activity/tail.ts'
 import { refuse } from '#kernel/error.ts'
 import type { Log } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
+import { nextTurn } from '#plane/next-turn.ts'
 import type { DirectoryRoute } from './directory.ts'
 
 interface ChangeStreamDependencies {
@@ -124,7 +125,7 @@ export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream
       from = last = end
       seen = new Set()
       for (const one of listeners) one.missed = true
-      await Promise.all([...listeners].map((one) => tell(mayRead, one, [], false)))
+      await tellAll(listeners, mayRead, [], false)
       return
     }
     last = end
@@ -139,7 +140,7 @@ export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream
     }
     const keys = [...new Set(fresh.map(({ key }) => key))]
     const isPart = rows.length === recordsMax
-    await Promise.all([...listeners].map((one) => tell(mayRead, one, keys, isPart)))
+    await tellAll(listeners, mayRead, keys, isPart)
   }
 
   return {
@@ -159,16 +160,32 @@ export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream
   }
 }
 
-async function tell(
+/** Each right is asked for once, however many streams a principal has, and one principal's in each turn of the loop. */
+async function tellAll(
+  listeners: ReadonlySet<Listener>,
   mayRead: ChangeStreamDependencies['mayRead'],
-  one: Listener,
   keys: readonly string[],
   isPart: boolean,
 ): Promise<void> {
-  if (isPart || keys.length > idsMax) one.missed = true
+  const missed = isPart || keys.length > idsMax
   const candidates = keys.slice(0, idsMax)
-  const answers = await Promise.all(candidates.map((key) => mayRead(one.principal, key)))
-  const ids = candidates.filter((_, index) => answers[index])
+  for (const group of Map.groupBy(listeners, ({ principal }) => sameRights(principal)).values()) {
+    await nextTurn()
+    const [first] = group
+    if (first === undefined) continue
+    const answers = await Promise.all(candidates.map((key) => mayRead(first.principal, key)))
+    const ids = candidates.filter((_, index) => answers[index])
+    for (const one of group) tell(one, ids, missed)
+  }
+}
+
+/** Equal for principals that no decision tells apart. */
+function sameRights({ id, issuer, tenantId, clientId, generation, groups }: Principal): string {
+  return JSON.stringify([id, issuer, tenantId, clientId, generation, groups])
+}
+
+function tell(one: Listener, ids: readonly string[], missed: boolean): void {
+  if (missed) one.missed = true
   if (ids.length === 0 && !one.missed) return
   if (one.out.destroyed) return
   if (one.out.readableLength > unreadBytesMax) {
