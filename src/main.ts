@@ -8,6 +8,7 @@ import { startActivitySweep } from '#activity/sweep.ts'
 import { listenForMetrics } from '#http/metrics-listener.ts'
 import type { HttpServer } from '#http/server.ts'
 import type { Identity } from '#identity/identity.ts'
+import { makeSigningPair } from '#identity/keys.ts'
 import type { Ids } from '#kernel/ports.ts'
 import type { RunningPlane } from '#plane/create-plane.ts'
 import { federatedIn } from '#providers/managed-identity/domain/federated-in.ts'
@@ -57,8 +58,13 @@ interface Opened extends Started {
   }
 }
 
-/** Where ids come from, for each of those that make some. */
-type IdsFor = (maker: 'installation' | 'directory') => Ids
+/** What an installation takes from whoever starts it. */
+interface Given {
+  /** Where ids come from, for each of those that make some. */
+  readonly idsFor: (maker: 'installation' | 'directory') => Ids
+  /** The pair of its first signing key. */
+  readonly firstPair: typeof makeSigningPair
+}
 
 const machine = {
   clock: { now: () => Date.now() },
@@ -70,7 +76,7 @@ const machine = {
   },
 }
 
-function sourcesOf({ clock }: Config, idsFor: IdsFor): Sources {
+function sourcesOf({ clock }: Config, { idsFor, firstPair }: Given): Sources {
   const movedClock = clock === 'manual' ? createMovedClock(machine) : undefined
   return {
     clock: movedClock ?? machine.clock,
@@ -80,15 +86,17 @@ function sourcesOf({ clock }: Config, idsFor: IdsFor): Sources {
     movedClock,
     ids: idsFor('installation'),
     directoryIds: idsFor('directory'),
+    firstPair,
     ticks: () => performance.now(),
   }
 }
 
 /** Starts an installation. Throws `StoreUnavailable` and `Error`s whose messages are for the operator. */
-export async function start(config: Config, idsFor: IdsFor = () => randomIds): Promise<Opened> {
+export async function start(config: Config, given: Partial<Given> = {}): Promise<Opened> {
+  const sources = { idsFor: () => randomIds, firstPair: makeSigningPair, ...given }
   // Closed from its end by a start that fails and by a stop: nothing is taken away from what still works with it.
   await using opened = new AsyncDisposableStack()
-  const base = await openFoundation(config, sourcesOf(config, idsFor), opened)
+  const base = await openFoundation(config, sourcesOf(config, sources), opened)
   // Asked for at the first token, when the plane exists.
   const accounts = openAccounts(base, opened, (key) => federatedIn(served.plane.reader, key))
   const { ownerId, firstStart } = await findOwner(base, accounts.identity)

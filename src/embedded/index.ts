@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '#client/client.ts'
 import { applySeed, readSeed, type Seed } from '#client/seed.ts'
+import { makeSigningPair } from '#identity/keys.ts'
 import { readConfig } from '../config.ts'
 import { parseDuration } from '../control/duration.ts'
 import type { FaultRule } from '../control/faults.ts'
 import { initialState } from '../control/states.ts'
 import type { Settings } from '../index.ts'
-import { randomIds } from '../main/random-ids.ts'
 import { start as startServer } from '../main.ts'
 import { fixedIds } from './fixed-ids.ts'
 
@@ -63,9 +63,19 @@ export interface TestInstallation extends AsyncDisposable {
   close(): Promise<void>
 }
 
+let pair: ReturnType<typeof makeSigningPair> | undefined
+
+/** A pair takes longer to make than the rest of a start: the installations of one process share theirs. */
+function sharedPair(): ReturnType<typeof makeSigningPair> {
+  pair ??= makeSigningPair()
+  return pair
+}
+
 /** Starts an installation. Many may run in one process; close each, or begin it with `await using`. */
 export async function start(options: TestOptions = {}): Promise<TestInstallation> {
   await using opened = new AsyncDisposableStack()
+  // Made by another thread meanwhile.
+  void sharedPair()
   const home = mkdtempSync(join(tmpdir(), 'armature-test-'))
   opened.defer(() => rmSync(home, { recursive: true, force: true }))
   const config = readConfig({
@@ -83,7 +93,10 @@ export async function start(options: TestOptions = {}): Promise<TestInstallation
     },
   })
   const server = opened.use(
-    await startServer(config, options.ids === 'fixed' ? fixedIds : () => randomIds),
+    await startServer(config, {
+      ...(options.ids === 'fixed' ? { idsFor: fixedIds } : {}),
+      firstPair: sharedPair,
+    }),
   )
   const { url, tenantId, subscriptionId, principalId, inside } = server
   const issue = async (id: string): Promise<string> => (await inside.issueToken(id)).token

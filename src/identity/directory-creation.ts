@@ -42,7 +42,8 @@ export function principalCreation(
       }
       if (password !== undefined && !generated) await checkPassword(password, user, limits)
       // Outside the transaction: it takes long, and its outcome depends on nothing in the store.
-      const hash = password === undefined ? undefined : await passwords.hash(password)
+      const origin = generated ? 'generated' : 'chosen'
+      const hash = password === undefined ? undefined : await passwords.hash(password, origin)
       return sql.transact(async (tx) => {
         if (!(await insertPrincipal(tx, user))) throw refuseIdentity.PrincipalExists({ signInName })
         if (hash !== undefined) await credentials.storePassword(tx, user.id, hash)

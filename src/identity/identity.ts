@@ -14,7 +14,7 @@ import type { Feed, Sql } from '#stores/store.ts'
 import { type Authenticator, createAuthenticator } from './authenticate.ts'
 import { type IdentityDirectory, openDirectory } from './directory.ts'
 import type { FederatedTrust } from './federated-credentials.ts'
-import { openKeyRing } from './keys.ts'
+import { type makeSigningPair, openKeyRing } from './keys.ts'
 import { defaultIdentityLimits, type IdentityLimits } from './limits.ts'
 import type { WantedIdentity } from './local-token.ts'
 import type { OAuthHandler } from './oauth-handler.ts'
@@ -58,6 +58,8 @@ export interface IdentityOptions {
   /** To the documents of external issuers. */
   readonly outbound: Outbound
   readonly passwordCost?: PasswordCost
+  /** The pair of the first signing key; a new one when left out. */
+  readonly firstPair?: typeof makeSigningPair
   /** Federated credentials that are resources, by the key of the resource that a principal stands for. */
   readonly federatedOf?: (resourceKey: string) => Promise<readonly FederatedTrust[]>
 }
@@ -87,7 +89,7 @@ export function openIdentity(options: IdentityOptions): Identity {
   const aliases = (): readonly string[] => [audience(), publicUrl()]
   const directory = openDirectory({ ...options, limits })
   const recorded = recordedSql(sql, clock, options.namespace)
-  const keys = openKeyRing({ sql: recorded, watch: directory.watch, clock, ids, seal, limits })
+  const keys = openKeyRing({ ...options, sql: recorded, watch: directory.watch, limits })
   const owner = createOwner({ sql, directory, ids })
 
   const authenticator = createAuthenticator({

@@ -9,6 +9,7 @@ import {
   generateKeyPair,
   type JsonWebKey,
   type KeyObject,
+  type KeyPairKeyObjectResult,
 } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { Clock, Ids } from '#kernel/ports.ts'
@@ -46,6 +47,12 @@ interface Ring {
 }
 
 const generate = promisify(generateKeyPair)
+
+/** A new pair for signing. It takes a tenth of a second of a processor or more. */
+export function makeSigningPair(): Promise<KeyPairKeyObjectResult> {
+  return generate('rsa', { modulusLength: 2048, publicExponent: 0x10001 })
+}
+
 const unknownLookSeconds = 2
 
 interface KeyRingOptions {
@@ -55,6 +62,8 @@ interface KeyRingOptions {
   readonly ids: Ids
   readonly seal: IdentitySeal
   readonly limits: IdentityLimits
+  /** The pair of the first key; a new one when left out. */
+  readonly firstPair?: typeof makeSigningPair
 }
 
 export function openKeyRing(options: KeyRingOptions): KeyRing {
@@ -129,7 +138,14 @@ export function openKeyRing(options: KeyRingOptions): KeyRing {
 }
 
 /** The rows of the keys. */
-function openKeyStore({ sql, clock, ids, seal, limits }: Omit<KeyRingOptions, 'watch'>): {
+function openKeyStore({
+  sql,
+  clock,
+  ids,
+  seal,
+  limits,
+  firstPair = makeSigningPair,
+}: Omit<KeyRingOptions, 'watch'>): {
   read(): Promise<Ring>
   rotate(): Promise<string>
   makeFirst(): Promise<void>
@@ -167,8 +183,10 @@ function openKeyStore({ sql, clock, ids, seal, limits }: Omit<KeyRingOptions, 'w
     return { keyId, privateKey: createPrivateKey({ key: privateJwk, format: 'jwk' }), privateJwk }
   }
 
-  async function make(): Promise<{ id: string; insert(tx: SqlTx): Promise<void> }> {
-    const pair = await generate('rsa', { modulusLength: 2048, publicExponent: 0x10001 })
+  async function make(
+    newPair: typeof makeSigningPair,
+  ): Promise<{ id: string; insert(tx: SqlTx): Promise<void> }> {
+    const pair = await newPair()
     const id = ids.uuid()
     const published = {
       ...pair.publicKey.export({ format: 'jwk' }),
@@ -199,7 +217,7 @@ function openKeyStore({ sql, clock, ids, seal, limits }: Omit<KeyRingOptions, 'w
   }
 
   async function rotate(): Promise<string> {
-    const fresh = await make()
+    const fresh = await make(makeSigningPair)
     await sql.transact(async (tx) => {
       const now = clock.now()
       await tx.run(
@@ -217,7 +235,7 @@ function openKeyStore({ sql, clock, ids, seal, limits }: Omit<KeyRingOptions, 'w
 
   /** The first key. Another replica may make one at the same moment; the first to commit wins. */
   async function makeFirst(): Promise<void> {
-    const fresh = await make()
+    const fresh = await make(firstPair)
     await sql.transact(async (tx) => {
       const claimed = await tx.run(
         `insert into identity_settings (name, value) values ('first-signing-key', ?)

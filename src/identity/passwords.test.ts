@@ -1,6 +1,7 @@
 /** Hashing: right is right, wrong is wrong, and a flood is refused before it fills the memory. */
 
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { defaultIdentityLimits } from './limits.ts'
 import { createPasswords, defaultPasswordCost } from './passwords.ts'
@@ -25,6 +26,21 @@ test('the same letters in another Unicode form are the same password; an older c
   const stored = await older.hash('pássword')
   const newer = createPasswords(defaultIdentityLimits, { ...cheap, n: 2048 })
   assert.equal(await newer.verify('pa\u0301ssword', stored), true)
+})
+
+test('a generated password has a cheap hash, and takes as long to verify as any other', async () => {
+  const passwords = createPasswords(defaultIdentityLimits)
+  const secret = randomBytes(18).toString('base64url')
+  const stored = await passwords.hash(secret, 'generated')
+  assert.ok(stored.startsWith('scrypt$1024$8$1$'))
+  const before = process.cpuUsage()
+  assert.equal(await passwords.verify(secret, stored), true)
+  const generated = process.cpuUsage(before).user
+  assert.equal(await passwords.verify(`${secret}x`, stored), false)
+  const least = process.cpuUsage()
+  assert.equal(await passwords.verify(secret, undefined), false)
+  // Far apart without the work that is added: a hundredth.
+  assert.ok(generated > process.cpuUsage(least).user / 4, `${generated} µs`)
 })
 
 test('only so many wait; the rest is refused at once, and places are given back', async () => {

@@ -18,9 +18,12 @@ export interface PasswordCost {
 /** 32 MiB and 0.2 s here; equal in strength to N = 2^17, p = 1, at a quarter of the memory. */
 export const defaultPasswordCost: PasswordCost = { n: 2 ** 15, r: 8, p: 3 }
 
+/** Nobody finds 144 random bits by trying, however fast that is. */
+const generatedCost: PasswordCost = { n: 2 ** 10, r: 8, p: 1 }
+
 export interface Passwords {
-  /** The hash to store. Refuses with `PasswordsBusy` under a flood; password-rules.ts says what may be one. */
-  hash(password: string): Promise<string>
+  /** The hash to store; a cheaper one of a password that was generated, not chosen. Refuses with `PasswordsBusy` under a flood; password-rules.ts says what may be one. */
+  hash(password: string, origin?: 'chosen' | 'generated'): Promise<string>
   /** Does it match? Takes the same time without a hash (no such account), and then says no. */
   verify(password: string, stored: string | undefined): Promise<boolean>
 }
@@ -43,20 +46,30 @@ export function createPasswords(
   }
 
   return {
-    async hash(password) {
+    async hash(password, origin = 'chosen') {
       const salt = randomBytes(16)
-      const key = await inTurn(() => derive(password, salt, cost))
-      return `scrypt$${cost.n}$${cost.r}$${cost.p}$${salt.toString('base64url')}$${key.toString('base64url')}`
+      const { n, r, p } = origin === 'chosen' ? cost : generatedCost
+      const key = await inTurn(() => derive(password, salt, { n, r, p }))
+      return `scrypt$${n}$${r}$${p}$${salt.toString('base64url')}$${key.toString('base64url')}`
     },
     async verify(password, stored) {
       // Too long cannot be right; the work is done all the same, on what fits.
       const candidate = password.slice(0, limits.passwordLengthMax + 1)
       const parsed = stored === undefined ? undefined : parse(stored)
       const salt = parsed?.salt ?? randomBytes(16)
-      const key = await inTurn(() => derive(candidate, salt, parsed?.cost ?? cost))
+      const key = await inTurn(async () => {
+        const derived = await derive(candidate, salt, parsed?.cost ?? cost)
+        // As long as for any other account, or the time would tell which ones have a generated password.
+        if (parsed !== undefined && work(parsed.cost) < work(cost)) await derive('', salt, cost)
+        return derived
+      })
       return parsed !== undefined && timingSafeEqual(key, parsed.key)
     },
   }
+}
+
+function work({ n, r, p }: PasswordCost): number {
+  return n * r * p
 }
 
 function derive(password: string, salt: Uint8Array, cost: PasswordCost): Promise<Buffer> {

@@ -2,6 +2,7 @@
 
 import { createAddressOf, createProxyTest } from '#http/client-address.ts'
 import { createPublicUrlOf, type PublicUrlOf } from '#http/public-url.ts'
+import type { makeSigningPair } from '#identity/keys.ts'
 import type { Clock, Ids, Log, Timers } from '#kernel/ports.ts'
 import { type Outbound, openOutbound } from '#outbound/outbound.ts'
 import type { Store } from '#stores/store.ts'
@@ -23,6 +24,8 @@ export interface Sources {
   /** Of principals: apart, so that work in the background takes none of them. */
   readonly directoryIds: Ids
   readonly timers: Timers
+  /** The pair of an installation's first signing key. */
+  readonly firstPair: typeof makeSigningPair
   /** The machine's clock, by which programs outside and the libraries inside go. */
   readonly machineClock: Clock
   readonly machineTimers: Timers
